@@ -1,6 +1,7 @@
 /**
- * `npm run build`: makes `dist/`, the package that is published. Types are stripped file by file (names and lines stay),
- * declarations are made file by file, which isolated declarations allow; nothing is bundled.
+ * `npm run build`: makes `dist/`, the published package, and `dist-conformance/`, the package of the conformance kit. Each
+ * file is compiled alone: types are removed (names and lines stay), and its declarations are derived from isolated
+ * declarations. Nothing is bundled.
  *
  * @module
  */
@@ -9,16 +10,16 @@ import { stripTypeScriptTypes } from "node:module";
 import { dirname, join } from "node:path";
 import process from "node:process";
 import { isolatedDeclarationSync } from "oxc-transform";
-import { buildConformance } from "./build_conformance.ts";
+import { buildConformance, KIT_FOLDER, withJsImports } from "./build_conformance.ts";
 
 const OUT = "dist";
-/** Tests, and what only they import. */
-const LEFT_OUT = /_test\.ts$|\/contract\.ts$|\/test_[a-z_]+\.ts$|_for_kill\.ts$/;
+/** Tests, and modules that only tests import. */
+const EXCLUDED = /_test\.ts$|\/contract\.ts$|\/test_[a-z_]+\.ts$|_for_kill\.ts$/;
 
 process.removeAllListeners("warning");
 rmSync(OUT, { recursive: true, force: true });
 
-const sources = globSync("**/*.ts", { cwd: "src" }).filter((file) => !LEFT_OUT.test("/" + file));
+const sources = globSync("**/*.ts", { cwd: "src" }).filter((file) => !EXCLUDED.test("/" + file));
 for (const file of sources) {
   const source = readFileSync(join("src", file), "utf8");
   const target = join(OUT, file.replace(/\.ts$/, ""));
@@ -29,31 +30,27 @@ for (const file of sources) {
   writeFileSync(target + ".d.ts", withJsImports(code));
 }
 
-buildConformance(OUT, withJsImports);
+rmSync(KIT_FOLDER, { recursive: true, force: true });
+buildConformance(KIT_FOLDER);
 cpSync("fixtures/skills", join(OUT, "fixtures/skills"), { recursive: true });
 for (const file of ["README.md", "LICENSE"]) cpSync(file, join(OUT, file));
 
-// The package is the root's without what only its developers need, its entries led to the JavaScript.
+// The published package.json has no scripts and development dependencies, and its entries name the JavaScript.
 const { private: _, scripts: __, devDependencies: ___, allowScripts: ____, exports: entries, ...kept } = JSON
   .parse(
     readFileSync("package.json", "utf8"),
   );
-const built = (source: string): string => source.replace("./src/", "./").replace(/\.ts$/, "");
+const toBuiltPath = (source: string): string => source.replace("./src/", "./").replace(/\.ts$/, "");
 const exports = Object.fromEntries(
   Object.entries<string>(entries).map(([entry, source]) => [
     entry,
-    { types: `${built(source)}.d.ts`, default: `${built(source)}.js` },
+    { types: `${toBuiltPath(source)}.d.ts`, default: `${toBuiltPath(source)}.js` },
   ]),
 );
 const published = {
   ...kept,
-  bin: { trivet: `${built(kept.bin.trivet)}.js`, "trivet-conformance": "./conformance/runner/cli.js" },
+  bin: { trivet: `${toBuiltPath(kept.bin.trivet)}.js` },
   exports: { ...exports, "./package.json": "./package.json" },
 };
 writeFileSync(join(OUT, "package.json"), JSON.stringify(published, null, 2) + "\n");
-console.log(`${OUT}/: ${sources.length} modules, ${Object.keys(entries).length} entries`);
-
-/** Imports name `.ts` files in the sources, `.js` files in the package. */
-function withJsImports(code: string): string {
-  return code.replace(/((?:from|import)\s*\(?\s*["']\.{1,2}\/[^"'\n]+)\.ts(["'])/g, "$1.js$2");
-}
+console.log(`${OUT}/: ${sources.length} modules, ${Object.keys(entries).length} entries; ${KIT_FOLDER}/`);

@@ -1,28 +1,85 @@
 /**
- * The conformance kit in the published package: vectors, requirements and schemas as they are, the runner as JavaScript.
- * Trivet as a target stays behind, since it reads the sources; the browser that signs in for any target comes along.
+ * The package of the conformance kit: vectors, requirements and schemas as they are, the runner as JavaScript. The
+ * targets are left out because they import the sources, except the browser that signs in at any target.
  *
  * @module
  */
-import { cpSync, globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { Buffer } from "node:buffer";
+import { globSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { stripTypeScriptTypes } from "node:module";
 import { dirname, join } from "node:path";
+import process from "node:process";
+import { gzipSync } from "node:zlib";
 
-const LEFT_OUT = /_test\.ts$|\/test_[a-z_]+\.ts$/;
-const BROWSER = ["main.mjs", "package.json", "package-lock.json"].map((name) => `targets/browser/${name}`);
-const KEPT = ["README.md", "FORMAT.md", "sets.json", "requirements", "vectors", ...BROWSER];
+/** The folder of the built package. */
+export const KIT_FOLDER = "dist-conformance";
 
-/** Writes `conformance/` below a folder. @param withJsImports leads imports from `.ts` to `.js` */
-export function buildConformance(out: string, withJsImports: (code: string) => string): void {
-  const folder = join(out, "conformance");
-  for (const name of [...KEPT, ...globSync("*.schema.json", { cwd: "conformance" })]) {
-    cpSync(join("conformance", name), join(folder, name), { recursive: true });
+const ROOT = "conformance";
+const EXCLUDED = /_test\.ts$|\/test_[a-z_]+\.ts$/;
+const COPIED = [
+  "README.md",
+  "FORMAT.md",
+  "CHANGELOG.md",
+  "sets.json",
+  "profiles.json",
+  "*.schema.json",
+  "requirements/*",
+  "vectors/**/*",
+  "runners/**/*.py",
+  "clients/scenarios/*",
+  "clients/README.md",
+  "clients/scenario.schema.json",
+  "targets/browser/{main.mjs,package.json,package-lock.json}",
+];
+const MAX_PACKED_BYTES = 600 * 1024;
+
+/** Writes the package to a folder. */
+export function buildConformance(out: string): void {
+  for (const [name, content] of collectFiles()) {
+    mkdirSync(dirname(join(out, name)), { recursive: true });
+    writeFileSync(join(out, name), content);
   }
-  for (const file of globSync("runner/**/*.ts", { cwd: "conformance" })) {
-    if (LEFT_OUT.test(file.replaceAll("\\", "/"))) continue;
-    const target = join(folder, file.replace(/\.ts$/, ".js"));
-    mkdirSync(dirname(target), { recursive: true });
-    const source = readFileSync(join("conformance", file), "utf8");
-    writeFileSync(target, withJsImports(stripTypeScriptTypes(source)).replace(/[ \t]+$/gm, ""));
+}
+
+/** Measures the packed size of the kit against its budget. */
+export function measureConformance(): { readonly passed: boolean; readonly text: string } {
+  // An archive has a header of 512 bytes for each file, and contents padded to as many.
+  const parts = [...collectFiles()].flatMap(([name, content]) => [
+    Buffer.alloc(512, `package/${name}\0`),
+    content,
+    Buffer.alloc((512 - content.length % 512) % 512),
+  ]);
+  const bytes = gzipSync(Buffer.concat(parts), { level: 9 }).length;
+  const format = (count: number) => `${Math.ceil(count / 1024)} KB`;
+  return {
+    passed: bytes <= MAX_PACKED_BYTES,
+    text: `package of the conformance kit: ${format(bytes)} packed, at most ${format(MAX_PACKED_BYTES)}`,
+  };
+}
+
+/** The files of the package, by their path in it. */
+function collectFiles(): Map<string, Buffer> {
+  const files = new Map<string, Buffer>();
+  const read = (name: string) => readFileSync(join(ROOT, name));
+  for (const name of COPIED.flatMap((pattern) => globSync(pattern, { cwd: ROOT })).sort()) {
+    if (statSync(join(ROOT, name)).isFile()) files.set(name, read(name));
   }
+  files.set("LICENSE", readFileSync("LICENSE"));
+  process.removeAllListeners("warning");
+  for (const file of globSync("runner/**/*.ts", { cwd: ROOT }).sort()) {
+    if (EXCLUDED.test(file.replaceAll("\\", "/"))) continue;
+    const code = withJsImports(stripTypeScriptTypes(String(read(file)))).replace(/[ \t]+$/gm, "");
+    files.set(file.replace(/\.ts$/, ".js"), Buffer.from(code));
+  }
+  const { private: _, bin, ...kept } = JSON.parse(String(read("package.json")));
+  const built = Object.fromEntries(
+    Object.entries<string>(bin).map(([name, path]) => [name, path.replace(/\.ts$/, ".js")]),
+  );
+  files.set("package.json", Buffer.from(JSON.stringify({ ...kept, bin: built }, null, 2) + "\n"));
+  return files;
+}
+
+/** Imports name `.ts` files in the sources, `.js` files in the package. */
+export function withJsImports(code: string): string {
+  return code.replace(/((?:from|import)\s*\(?\s*["']\.{1,2}\/[^"'\n]+)\.ts(["'])/g, "$1.js$2");
 }

@@ -5,9 +5,9 @@ import { join, resolve } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 
-const test = suite("what an app bundles");
+const test = suite("contents of an app's bundle");
 
-/** Marks that no minifier takes away, of drivers and runtimes. */
+/** Texts of drivers and runtimes that remain after minification. */
 const MARKS: Readonly<Record<string, RegExp>> = {
   "a runtime": /["']node:[a-z_/]+["']|\bDeno\.|\bBun\./,
   PostgreSQL: /pg_advisory_xact_lock|postgres:\/\//,
@@ -35,28 +35,28 @@ function bundle(source: string): string {
   }
 }
 
-const held = (code: string) => Object.keys(MARKS).filter((name) => MARKS[name]!.test(code));
+const findMarks = (code: string) => Object.keys(MARKS).filter((name) => MARKS[name]!.test(code));
 
-test("the core and the memory store hold no driver and no runtime", () => {
+test("the core and the memory store bundle no driver and no runtime", () => {
   const code = bundle(`
     import { createTrivet, memoryStore } from "src/mod.ts";
     export default createTrivet({ issuer: "https://a.example", store: memoryStore() });
   `);
-  assert.equal(held(code), []);
+  assert.equal(findMarks(code), []);
 });
 
-test("an app on workerd with D1 holds nothing of PostgreSQL, Redis, SQLite's driver or S3", () => {
+test("an app on workerd with D1 bundles no PostgreSQL, Redis, SQLite driver or S3", () => {
   const code = bundle(`
     import { createTrivet } from "src/mod.ts";
     import { toWorker } from "src/runtime/workerd.ts";
     import { d1Store } from "src/store/drivers/d1.ts";
     export default toWorker((env) => createTrivet({ issuer: "https://a.example", store: d1Store(env.DB) }));
   `);
-  assert.equal(held(code), ["Cloudflare's SQL"]);
+  assert.equal(findMarks(code), ["Cloudflare's SQL"]);
 });
 
-test("the marks are found where they should be", () => {
-  const code = (file: string) => held(readFileSync(file, "utf8"));
+test("each mark is found in its driver", () => {
+  const code = (file: string) => findMarks(readFileSync(file, "utf8"));
   assert.ok(code("src/store/drivers/postgres.ts").includes("PostgreSQL"));
   assert.ok(code("src/store/drivers/redis.ts").includes("Redis"));
   assert.ok(code("src/store/drivers/sqlite.ts").includes("SQLite"));

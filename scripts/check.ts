@@ -1,15 +1,16 @@
 /**
- * `npm run check`: format, lint, types, import rules, retired words, commit subjects, size of files and bundles. Deno is
- * the toolbox.
+ * `npm run check`: format, lint, types, import rules, retired words, commit subjects, size of files and bundles. Deno
+ * formats, lints and checks types.
  *
- * Types are checked twice: portable files with the library of web workers alone, where the name of a runtime is an
- * error, and the rest with Node's types.
+ * Types are checked twice: portable files with only the library of web workers, where names of a runtime are errors,
+ * and the other files with Node's types.
  *
  * @module
  */
 import { spawnSync } from "node:child_process";
 import { globSync } from "node:fs";
 import process from "node:process";
+import { measureConformance } from "./build_conformance.ts";
 import { measureBundles } from "./bundle_size.ts";
 import { checkCommits } from "./check_commits.ts";
 import { checkImports, type Finding } from "./check_imports.ts";
@@ -19,7 +20,7 @@ import { checkWords } from "./check_words.ts";
 const all = globSync(["src/**/*.ts", "scripts/**/*.ts", "conformance/**/*.ts", "fixtures/**/*.ts"], {
   exclude: ["**/node_modules/**"],
 }).map((file) => file.replaceAll("\\", "/"));
-const isOutside = (file: string) =>
+const usesRuntime = (file: string) =>
   /^(scripts|conformance)\/|^src\/runtime\/|^src\/end_to_end\/|^src\/store\/(drivers\/(sqlite|postgres|redis)|test_engines)|_node_test\.ts$/
     .test(file);
 
@@ -49,10 +50,10 @@ function reportFindings(name: string, found: readonly Finding[]): void {
 
 deno("format", "fmt", "--check", "src", "scripts", "fixtures", "conformance", "deno.json", "package.json");
 deno("lint", "lint", "src", "fixtures");
-// Scripts talk to a terminal, and so does the kit.
+// Scripts and the conformance kit print to a terminal.
 deno("lint of scripts", "lint", "--rules-exclude=no-console,require-await", "scripts", "conformance");
-deno("types of portable files", "check", "--quiet", ...all.filter((file) => !isOutside(file)));
-deno("types of files that touch a runtime", "check", "--quiet", ...all.filter(isOutside));
+deno("types of portable files", "check", "--quiet", ...all.filter((file) => !usesRuntime(file)));
+deno("types of files that use a runtime", "check", "--quiet", ...all.filter(usesRuntime));
 reportFindings("imports", checkImports("."));
 reportFindings("words", checkWords("."));
 reportFindings("commit subjects", checkCommits("."));
@@ -61,4 +62,6 @@ reportFindings(`size (${files} files, median ${median} lines, p90 ${p90})`, foun
 for (const { passed, text } of measureBundles()) {
   report(text, passed, "load rarely used parts with import(): node scripts/bundle_size.ts --modules");
 }
+const kit = measureConformance();
+report(kit.text, kit.passed, "leave files out: scripts/build_conformance.ts");
 process.exitCode = failed ? 1 : 0;

@@ -1,16 +1,16 @@
 /**
- * Subjects of commits: an area in front, the imperative, at most 65 characters. Older commits are left as they are.
+ * Checks commit subjects: an area, then an imperative, at most 65 characters. Older commits are not checked.
  *
  * @module
  */
 import { spawnSync } from "node:child_process";
 import type { Finding } from "./check_imports.ts";
 
-/** The rule holds for what was committed since. */
+/** Only commits after this time are checked. */
 const SINCE = "2026-11-22T18:00:00Z";
 const MAX_SUBJECT_CHARACTERS = 65;
 
-/** What is wrong with the subjects of new commits; nothing where there is no repository. */
+/** Finds invalid subjects of new commits. Finds none outside a git repository. */
 export function checkCommits(root: string): Finding[] {
   const { status, stdout } = spawnSync("git", ["log", `--since=${SINCE}`, "--no-merges", "--format=%h %s"], {
     cwd: root,
@@ -19,13 +19,13 @@ export function checkCommits(root: string): Finding[] {
   if (status !== 0) return [];
   return stdout.split("\n").filter((line) => line !== "").flatMap((line) => {
     const [hash = "", ...words] = line.split(" ");
-    const message = judgeSubject(words.join(" "));
-    return message === undefined ? [] : [{ file: `commit ${hash}`, line: 1, message }];
+    const message = findSubjectProblem(words.join(" "));
+    return message === undefined ? [] : [{ file: `commit ${hash}`, line: 1, rule: "commit", message }];
   });
 }
 
-/** What is wrong with one subject. */
-export function judgeSubject(subject: string): string | undefined {
+/** Returns the problem of one subject, or `undefined` if it is valid. */
+export function findSubjectProblem(subject: string): string | undefined {
   if (subject.length > MAX_SUBJECT_CHARACTERS) {
     return `the subject has ${subject.length} characters: at most ${MAX_SUBJECT_CHARACTERS}`;
   }

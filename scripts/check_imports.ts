@@ -1,21 +1,24 @@
 /**
- * The import rules, as a test: in `src/` arrows run one way, services do not know each other, and the core touches no
- * runtime; the runner of `conformance/` stands alone; nowhere do files import each other in a circle.
+ * Checks the import rules: in `src/` folders import in one direction only, services do not import each other, and the core
+ * uses no runtime; the runner of `conformance/` imports nothing outside its folder; no files import each other in a cycle.
  *
  *   runtime -> trivet -> oauth | skills | mcp -> jsonrpc | json_schema | http | crypto | store/store.ts
- *   store -> crypto (digests of what is copied)
+ *   store -> crypto (digests of copied records)
  *
- * Reads sources as text: `import`, `export … from` and `import()`, with comments and strings taken out first.
+ * Reads sources as text: `import`, `export … from` and `import()`, after it has blanked comments and strings.
  *
  * @module
  */
 import { globSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 
-/** The store as services know it: the interface, and what stands on it. */
-const OF_EVERY_DRIVER: readonly string[] = ["src/store/store.ts", "src/store/retry.ts"];
+/** The modules of `src/store/` that services may import: the interface, and helpers for every driver. */
+const STORE_INTERFACE: readonly string[] = ["src/store/store.ts", "src/store/retry.ts"];
 
-/** Rooms that a room may import, beside itself. `store` stands for the contract only, `root` for events.ts. */
+/** Modules that every folder may import. They import nothing. */
+const FOR_ALL: readonly string[] = ["src/timer.ts"];
+
+/** Folders that a folder may import, besides itself. `store` means the interface only, `root` the files of `src/`. */
 const ARROWS: Readonly<Record<string, readonly string[]>> = {
   http: [],
   crypto: [],
@@ -28,9 +31,10 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   runtime: ["http", "crypto", "store", "root", "jsonrpc", "json_schema", "oauth", "skills", "mcp"],
 };
 
-/** Files of the top folder: what they may import is told one by one. Only trivet.ts composes services. */
-const TOP: Readonly<Record<string, readonly string[]>> = {
+/** Folders that each file of `src/` itself may import. Only trivet.ts composes services. */
+const TOP_FILES: Readonly<Record<string, readonly string[]>> = {
   "src/events.ts": [],
+  "src/timer.ts": [],
   "src/version.ts": [],
   "src/home.ts": ["http"],
   "src/server_secret.ts": ["crypto", "store"],
@@ -43,6 +47,7 @@ const TOP: Readonly<Record<string, readonly string[]>> = {
   "src/oauth_service.ts": ["root", "http", "oauth"],
   "src/skills_service.ts": ["root", "http", "skills"],
   "src/mcp_service.ts": ["root", "http", "mcp", "jsonrpc"],
+  "src/resource_server.ts": ["root", "crypto", "http", "store", "oauth"],
   "src/trivet.ts": ["root", "http", "oauth", "skills", "mcp"],
   "src/mod.ts": ["root", "http", "store", "oauth", "skills", "mcp", "jsonrpc"],
 };
@@ -51,6 +56,7 @@ const TOP: Readonly<Record<string, readonly string[]>> = {
 const PACKAGES: Readonly<Record<string, RegExp>> = {
   postgres: /^src\/store\/drivers\/postgres_pool\.ts$/,
   redis: /^src\/store\/drivers\/redis\.ts$/,
+  "@valibot/to-json-schema": /^src\/mcp\/schema\/valibot_schema\.ts$/,
   aws4fetch: /^src\/skills\/blobs\/s3\.ts$/,
   yaml: /^src\/skills\/package\/front_matter\.ts$/,
   "srvx/node": /^src\/runtime\/node\.ts$/,
@@ -58,19 +64,35 @@ const PACKAGES: Readonly<Record<string, RegExp>> = {
   "@hattip/core": /^src\/runtime\/hattip_node\.ts$/,
 };
 
-/** Files that may touch a runtime. */
-const OUTSIDE = /^src\/(runtime\/|end_to_end\/|store\/drivers\/(sqlite|redis))/;
+/** Files that may use a runtime. */
+const RUNTIME_FILES = /^src\/(runtime\/|end_to_end\/|store\/drivers\/(sqlite|redis))/;
 const TESTS =
   /_test\.ts$|^src\/end_to_end\/|^conformance\/runner\/test_|^src\/store\/(contract|cloudflare_suite)\.ts$|^src\/(?:[a-z_]+\/)+test_[a-z_]+\.ts$/;
 const RUNTIME_NAMES = /(?<![\w.$'"])(Deno|Bun|process|Buffer|setImmediate|require|__dirname)(?=\s*[.([])/g;
 
+/** Identifies the broken rule, for tests. */
+export type Rule =
+  | "folder"
+  | "driver"
+  | "composed server"
+  | "runtime"
+  | "package"
+  | "outside"
+  | "test"
+  | "cycle"
+  | "file size"
+  | "folder size"
+  | "word"
+  | "commit";
+
 export interface Finding {
   readonly file: string;
   readonly line: number;
+  readonly rule: Rule;
   readonly message: string;
 }
 
-/** Everything that breaks a rule below a root folder that holds `src/`, `conformance/` and `scripts/`. */
+/** Finds broken rules below a root folder that contains `src/`, `conformance/` and `scripts/`. */
 export function checkImports(root: string): Finding[] {
   const files = globSync(["src/**/*.ts", "conformance/**/*.ts", "scripts/**/*.ts"], {
     cwd: root,
@@ -79,73 +101,79 @@ export function checkImports(root: string): Finding[] {
   const found: Finding[] = [];
   const graph = new Map<string, string[]>();
   for (const file of files) {
-    const source = withoutComments(readFileSync(join(root, file), "utf8"));
+    const source = blankComments(readFileSync(join(root, file), "utf8"));
     const targets: string[] = [];
     graph.set(file, targets);
-    for (const { specifier, index } of importsOf(source)) {
+    for (const { specifier, index } of parseImports(source)) {
       const line = lineAt(source, index);
       const target = specifier.startsWith(".")
         ? normalize(join(dirname(file), specifier)).replaceAll("\\", "/")
         : undefined;
       if (target) targets.push(target);
-      const message = TESTS.test(file) ? undefined : judge(file, specifier, target);
-      if (message) found.push({ file, line, message });
-      // Benches and fuzzers may use what tests do.
+      const problem = TESTS.test(file) ? undefined : findProblem(file, specifier, target);
+      if (problem) found.push({ file, line, ...problem });
+      // Benchmarks and fuzzers may import helpers of tests.
       if (target && /^(src|conformance\/runner)\//.test(file) && !TESTS.test(file) && TESTS.test(target)) {
-        found.push({ file, line, message: `only tests import "${specifier}"` });
+        found.push({ file, line, rule: "test", message: `only tests may import "${specifier}"` });
       }
     }
-    if (file.startsWith("src/") && !OUTSIDE.test(file) && !TESTS.test(file)) {
-      for (const match of withoutStrings(source).matchAll(RUNTIME_NAMES)) {
-        const message = `"${match[1]}" belongs to a runtime: move it to src/runtime/`;
-        found.push({ file, line: lineAt(source, match.index), message });
+    if (file.startsWith("src/") && !RUNTIME_FILES.test(file) && !TESTS.test(file)) {
+      for (const match of blankStrings(source).matchAll(RUNTIME_NAMES)) {
+        const message = `"${match[1]}" is a name of a runtime: use it in src/runtime/ only`;
+        found.push({ file, line: lineAt(source, match.index), rule: "runtime", message });
       }
     }
   }
   return [...found, ...findCycles(graph)];
 }
 
-function judge(file: string, specifier: string, target: string | undefined): string | undefined {
-  if (!file.startsWith("src/")) return judgeTool(file, specifier, target);
+type Problem = Pick<Finding, "rule" | "message">;
+
+function findProblem(file: string, specifier: string, target: string | undefined): Problem | undefined {
+  if (!file.startsWith("src/")) return findRunnerProblem(file, specifier, target);
   if (target === undefined) {
     if (specifier.startsWith("node:")) {
-      return OUTSIDE.test(file)
-        ? undefined
-        : `"${specifier}" belongs to a runtime: only src/runtime/ and store drivers may import it`;
+      return RUNTIME_FILES.test(file) ? undefined : {
+        rule: "runtime",
+        message: `"${specifier}" is a module of a runtime: only src/runtime/ and store drivers may import it`,
+      };
     }
-    const allowed = PACKAGES[specifier];
-    return allowed?.test(file) ? undefined : `the package "${specifier}" may not be imported here`;
+    if (PACKAGES[specifier]?.test(file)) return undefined;
+    return { rule: "package", message: `the package "${specifier}" may not be imported here` };
   }
-  if (!target.startsWith("src/")) return `"${specifier}" leads out of src/`;
-  const from = roomOf(file);
-  const to = roomOf(target);
+  if (!target.startsWith("src/")) return { rule: "outside", message: `"${specifier}" is outside src/` };
+  const from = getFolder(file);
+  const to = getFolder(target);
   if (from === to && from !== "root") return undefined;
-  if (from === "runtime") return undefined;
+  if (from === "runtime" || FOR_ALL.includes(target)) return undefined;
   if (to === "root" && (target === "src/trivet.ts" || target === "src/options.ts")) {
-    return /^src\/(mod|trivet)\.ts$/.test(file)
-      ? undefined
-      : "only src/mod.ts and runtime entries import the composed server";
+    if (/^src\/(mod|trivet)\.ts$/.test(file)) return undefined;
+    const message = "only src/mod.ts and runtime entries may import the composed server";
+    return { rule: "composed server", message };
   }
-  const allowed = from === "root" ? [...(TOP[file] ?? []), "root"] : ARROWS[from];
-  if (!allowed?.includes(to)) return `${from} may not import ${to}: see the arrows in src/README.md`;
-  if (to === "store" && !OF_EVERY_DRIVER.includes(target) && file !== "src/mod.ts") {
-    return "import src/store/store.ts, not a driver";
+  if (FOR_ALL.includes(file)) return { rule: "folder", message: `${file} may import nothing` };
+  const allowed = from === "root" ? [...(TOP_FILES[file] ?? []), "root"] : ARROWS[from];
+  if (!allowed?.includes(to)) {
+    return { rule: "folder", message: `${from} may not import ${to}: see the arrows in src/README.md` };
+  }
+  if (to === "store" && !STORE_INTERFACE.includes(target) && file !== "src/mod.ts") {
+    return { rule: "driver", message: "import src/store/store.ts, not a driver" };
   }
   return undefined;
 }
 
-/** The kit's runner is published by itself: it knows neither Trivet nor the other folders of the kit. */
-function judgeTool(file: string, specifier: string, target: string | undefined): string | undefined {
+/** The kit's runner is published alone, so it imports neither Trivet nor the other folders of the kit. */
+function findRunnerProblem(file: string, specifier: string, target: string | undefined): Problem | undefined {
   const isRunner = file.startsWith("conformance/runner/");
   if (!isRunner || target === undefined || target.startsWith("conformance/runner/")) return undefined;
-  return `"${specifier}" leads out of conformance/runner/`;
+  return { rule: "outside", message: `"${specifier}" is outside conformance/runner/` };
 }
 
-function roomOf(file: string): string {
+function getFolder(file: string): string {
   return /^src\/([^/]+)\//.exec(file)?.[1] ?? "root";
 }
 
-function importsOf(source: string): { specifier: string; index: number }[] {
+function parseImports(source: string): { specifier: string; index: number }[] {
   const pattern =
     /(?:^|\n)\s*(?:import|export)\s+(?:[\w*${},\s]+?\sfrom\s+)?["']([^"'\n]+)["']|\bimport\(\s*["']([^"'\n]+)["']/g;
   return [...source.matchAll(pattern)].map((match) => ({
@@ -154,15 +182,15 @@ function importsOf(source: string): { specifier: string; index: number }[] {
   }));
 }
 
-/** Comments as blanks, so that positions stay. Strings and regular expressions are stepped over. */
-function withoutComments(source: string): string {
+/** Replaces comments by spaces, which keeps positions. Strings are left as they are. */
+function blankComments(source: string): string {
   return source.replace(
     /("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`)|\/\*[^]*?\*\/|(?<![:\\/])\/\/[^\n]*/g,
     (all, text?: string) => text ?? all.replace(/[^\n]/g, " "),
   );
 }
 
-function withoutStrings(source: string): string {
+function blankStrings(source: string): string {
   return source.replace(
     /"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`/g,
     (all) => all.replace(/[^\n]/g, " "),
@@ -179,7 +207,7 @@ function findCycles(graph: ReadonlyMap<string, readonly string[]>): Finding[] {
   function visit(file: string, path: readonly string[]): void {
     if (path.includes(file)) {
       const cycle = [...path.slice(path.indexOf(file)), file];
-      found.push({ file, line: 1, message: `these files import each other: ${cycle.join(" -> ")}` });
+      found.push({ file, line: 1, rule: "cycle", message: `import cycle: ${cycle.join(" -> ")}` });
       return;
     }
     if (done.has(file)) return;

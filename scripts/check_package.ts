@@ -1,6 +1,6 @@
 /**
- * The package as a user gets it: packed, installed in an empty folder with its own dependencies only, every entry
- * imported, and `trivet serve` run from it.
+ * Tests the package as a user gets it: packs it, installs it in an empty folder with only its own dependencies, imports
+ * every entry, compiles its declarations, and runs `trivet serve`.
  *
  * @module
  */
@@ -11,8 +11,9 @@ import { delimiter, dirname, join, resolve } from "node:path";
 import process from "node:process";
 import { createInterface } from "node:readline";
 import { VERSION } from "../src/version.ts";
+import { checkDeclarations, COMPILER } from "./check_declarations.ts";
 
-// What the package runs on is this Node, whatever the machine's is.
+// The package is run on this Node, not on the one of the machine.
 const env = { ...process.env, PATH: dirname(process.execPath) + delimiter + process.env.PATH };
 const folder = mkdtempSync(join(tmpdir(), "trivet-package-"));
 const run = (command: string, args: readonly string[], cwd: string): string =>
@@ -25,7 +26,9 @@ const run = (command: string, args: readonly string[], cwd: string): string =>
 
 try {
   const { version, exports } = JSON.parse(readFileSync("dist/package.json", "utf8"));
-  if (version !== VERSION) throw new Error(`package.json says ${version}, src/version.ts says ${VERSION}`);
+  if (version !== VERSION) {
+    throw new Error(`The versions of dist/package.json (${version}) and src/version.ts (${VERSION}) differ`);
+  }
   const tarball = run("npm", ["pack", "--silent", "--pack-destination", folder], resolve("dist")).trim()
     .split("\n").at(-1)!;
   const size = statSync(join(folder, tarball)).size;
@@ -37,16 +40,19 @@ try {
   const packages = run("npm", ["ls", "--all", "--parseable"], folder).trim().split("\n").length - 1;
   console.log(`packed ${(size / 1024).toFixed(0)} KB; installed ${packages} packages in ${seconds} s`);
 
-  // Some entries need a package that the user chooses; the others nothing more.
+  // Some entries need an optional package.
   const entries = Object.keys(exports).filter((entry) => !/package\.json|hattip/.test(entry));
-  const choices = ["./store/postgres", "./store/redis", "./s3"];
-  importAll(entries.filter((entry) => !choices.includes(entry)));
+  const optional = ["./store/postgres", "./store/redis", "./s3"];
+  importAll(entries.filter((entry) => !optional.includes(entry)));
+  run("npm", ["install", "--silent", "--no-audit", "--no-fund", "--no-save", ...COMPILER], folder);
+  // Before the optional packages are installed: their types are not needed.
+  checkDeclarations(folder, Object.keys(exports).filter((entry) => entry !== "./package.json"));
   await serve();
-  await refuseWithout("postgres", ["--store", "postgres://127.0.0.1/none"]);
-  await refuseWithout("redis", ["--store", "redis://127.0.0.1/0"]);
-  await refuseWithout("aws4fetch", ["--blobs", "s3://bucket"]);
+  await checkMissing("postgres", ["--store", "postgres://127.0.0.1/none"]);
+  await checkMissing("redis", ["--store", "redis://127.0.0.1/0"]);
+  await checkMissing("aws4fetch", ["--blobs", "s3://bucket"]);
   run("npm", ["install", "--silent", "--no-audit", "--no-fund", "postgres", "redis", "aws4fetch"], folder);
-  importAll(choices);
+  importAll(optional);
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
@@ -58,8 +64,8 @@ function importAll(entries: readonly string[]): void {
   console.log(`imported ${entries.join(" ")}`);
 }
 
-/** The command says which package is missing. */
-async function refuseWithout(name: string, words: readonly string[]): Promise<void> {
+/** Checks that the command names the missing package and how to install it. */
+async function checkMissing(name: string, args: readonly string[]): Promise<void> {
   const child = spawn("npx", [
     "--no-install",
     "trivet",
@@ -68,7 +74,7 @@ async function refuseWithout(name: string, words: readonly string[]): Promise<vo
     "0",
     "--data",
     join(folder, "data"),
-    ...words,
+    ...args,
   ], {
     cwd: folder,
     env: { ...env, AWS_ACCESS_KEY_ID: "x", AWS_SECRET_ACCESS_KEY: "x" },
@@ -79,12 +85,12 @@ async function refuseWithout(name: string, words: readonly string[]): Promise<vo
   const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
   const expected = `npm install ${name}`;
   if (code !== 1 || !stderr.includes(`"${name}"`) || !stderr.includes(expected)) {
-    throw new Error(`Without ${name} it ended with ${code}: ${stderr}`);
+    throw new Error(`trivet serve without ${name} exited with ${code}: ${stderr}`);
   }
   console.log(`without ${name}: ${stderr.trim().split("\n").at(-1)}`);
 }
 
-/** Starts the installed command and asks each service one question. */
+/** Starts the installed command and sends each service one request. */
 async function serve(): Promise<void> {
   const child = spawn("npx", [
     "--no-install",
@@ -101,11 +107,11 @@ async function serve(): Promise<void> {
     stdio: ["ignore", "pipe", "inherit"],
     detached: true,
   });
-  const late = setTimeout(() => process.kill(-child.pid!, "SIGKILL"), 30_000);
+  const timer = setTimeout(() => process.kill(-child.pid!, "SIGKILL"), 30_000);
   try {
     const line = await new Promise<string>((resolve, reject) => {
       createInterface({ input: child.stdout }).once("line", resolve);
-      child.once("close", (code) => reject(new Error(`trivet serve ended with ${code}`)));
+      child.once("close", (code) => reject(new Error(`trivet serve exited with ${code}`)));
     });
     const { issuer, client, api_key } = JSON.parse(line);
     const form = new URLSearchParams({
@@ -118,17 +124,17 @@ async function serve(): Promise<void> {
       headers: { "content-type": "application/json" },
       body: '{"jsonrpc":"2.0","id":1,"method":"ping"}',
     };
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       fetch(issuer),
       fetch(`${issuer}/oauth/token`, { method: "POST", body: form }),
       fetch(`${issuer}/v1/skills`, { headers: { "x-api-key": api_key } }),
       fetch(`${issuer}/mcp`, ping),
     ]);
-    const statuses = answers.map((answer) => answer.status).join(" ");
-    if (statuses !== "200 200 200 200") throw new Error(`The installed server answered ${statuses}`);
-    console.log("npx trivet serve answers /, /oauth/token, /v1/skills and /mcp");
+    const statuses = responses.map(({ status }) => status).join(" ");
+    if (statuses !== "200 200 200 200") throw new Error(`The installed server responded with ${statuses}`);
+    console.log("npx trivet serve responds at /, /oauth/token, /v1/skills and /mcp");
   } finally {
-    clearTimeout(late);
+    clearTimeout(timer);
     if (child.exitCode === null) process.kill(-child.pid!, "SIGTERM");
   }
 }

@@ -1,5 +1,5 @@
 /**
- * No source file over 300 lines, unless its header says `Long because …`, and no folder with more than 22 source files.
+ * Checks that no source file has over 300 lines, unless its header says `Long because …`, and no folder over 22 files.
  *
  * @module
  */
@@ -11,7 +11,7 @@ const MAX_LINES = 300;
 /** Tests and their helpers are not counted. */
 const MAX_FOLDER_FILES = 22;
 
-/** Files that are too long, and the sizes of all that are no tests. */
+/** Finds files and folders that are too large, and measures the lines of all files except tests. */
 export function checkSize(root: string): { found: Finding[]; median: number; p90: number; files: number } {
   const found: Finding[] = [];
   const sizes: number[] = [];
@@ -34,7 +34,8 @@ export function checkSize(root: string): { found: Finding[]; median: number; p90
       found.push({
         file,
         line: 1,
-        message: `${lines} lines: split it by idea, or say in its header why it is long`,
+        rule: "file size",
+        message: `${lines} lines, over ${MAX_LINES}: split the file, or say in its header why it is long`,
       });
     }
   }
@@ -43,7 +44,8 @@ export function checkSize(root: string): { found: Finding[]; median: number; p90
       found.push({
         file: folder,
         line: 1,
-        message: `${count} source files: split it by the question that a reader asks`,
+        rule: "folder size",
+        message: `${count} source files, over ${MAX_FOLDER_FILES}: split the folder by topic`,
       });
     }
   }

@@ -1,16 +1,16 @@
 /**
- * `node scripts/convert_requirements.ts collected.json`: turns a collected list of OAuth requirements (one array of
- * `{ rfc, section, level, statement, observable, blackbox }`) into `conformance/requirements/rfc*.json`, one file a
- * document. An id is document, section and position there, so that it reads as a citation.
+ * `node scripts/convert_requirements.ts FILE`: converts a list of OAuth requirements (an array of
+ * `{ rfc, section, level, statement, observable, blackbox }`) to `conformance/requirements/rfc*.json`, one file for each
+ * document. An id consists of document, section and position.
  *
- * Rows that a file already holds keep their ids, levels and reasons: only what is new is appended.
+ * Existing rows keep their ids, levels and reasons; new rows are appended.
  *
  * @module
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import process from "node:process";
 
-interface Collected {
+interface Requirement {
   readonly rfc: number;
   readonly section: string;
   readonly level: string;
@@ -41,26 +41,26 @@ const TITLES: Readonly<Record<string, string>> = {
   rfc9700: "Best Current Practice for OAuth 2.0 Security",
 };
 
-function whyExcluded({ blackbox, feature }: Collected): string | undefined {
+function findExclusion({ blackbox, feature }: Requirement): string | undefined {
   if (feature === "tls") {
-    return "TLS is the deployment's, in front of the server; a target under test is on loopback";
+    return "TLS is terminated in front of the server; a target under test is on loopback";
   }
-  if (feature === "docs") return "A sentence in a manual cannot be seen on the wire";
-  return blackbox === "no" ? "What the other side does cannot be seen at the server" : undefined;
+  if (feature === "docs") return "Documentation cannot be observed on the wire";
+  return blackbox === "no" ? "The behaviour of the other side cannot be observed at the server" : undefined;
 }
 
 const [path] = process.argv.slice(2);
-if (!path) throw new TypeError("Cannot convert requirements: name the file that was collected");
+if (!path) throw new TypeError("Usage: node scripts/convert_requirements.ts FILE");
 const documents = new Map<string, Row[]>();
-for (const each of JSON.parse(readFileSync(path, "utf8")) as Collected[]) {
+for (const each of JSON.parse(readFileSync(path, "utf8")) as Requirement[]) {
   const document = `rfc${each.rfc}`;
   const rows = documents.get(document) ?? [];
   documents.set(document, rows);
-  const before = `${document}#${each.section}/`;
-  const position = rows.filter((row) => row.id.startsWith(before)).length + 1;
-  const excluded = whyExcluded(each);
+  const prefix = `${document}#${each.section}/`;
+  const position = rows.filter((row) => row.id.startsWith(prefix)).length + 1;
+  const excluded = findExclusion(each);
   rows.push({
-    id: `${before}${position}`,
+    id: `${prefix}${position}`,
     level: each.level,
     text: each.statement,
     shows: each.observable,
@@ -69,14 +69,14 @@ for (const each of JSON.parse(readFileSync(path, "utf8")) as Collected[]) {
 }
 for (const [document, rows] of documents) {
   const file = `conformance/requirements/${document}.json`;
-  const kept: Row[] = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")).rows : [];
-  const known = new Set(kept.map((row) => row.id));
+  const existing: Row[] = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")).rows : [];
+  const known = new Set(existing.map((row) => row.id));
   const whole = {
     $schema: "../requirement.schema.json",
     document,
     title: TITLES[document],
     url: `https://www.rfc-editor.org/rfc/${document}#section-{section}`,
-    rows: [...kept, ...rows.filter((row) => !known.has(row.id))],
+    rows: [...existing, ...rows.filter((row) => !known.has(row.id))],
   };
   writeFileSync(file, JSON.stringify(whole, null, 2) + "\n");
   console.log(`${file}: ${whole.rows.length} rows`);

@@ -1,6 +1,6 @@
 /**
- * `npm run serve:everything -- --port N`: Trivet on 127.0.0.1 with everything that MCP has (`fixtures/everything/`), for
- * conformance suites and clients to try. On Node, Deno and Bun; nothing is kept when it ends.
+ * `npm run serve:everything -- --port N`: starts Trivet on 127.0.0.1 with every feature of MCP (`fixtures/everything/`),
+ * for conformance suites and clients. Runs on Node, Deno and Bun, and stores nothing on disk.
  *
  *   node scripts/serve_everything.ts [--port N]
  *
@@ -19,7 +19,7 @@ const entry = "Deno" in globalThis
   ? await import("../src/runtime/bun.ts")
   : await import("../src/runtime/node.ts");
 
-// Which port 0 stands for is known when it listens, and the issuer names it.
+// The issuer contains the port, which for port 0 is known only when the server listens.
 const server = await entry.serve({ fetch: (request, context) => trivet.fetch(request, context) }, {
   port: Number(values.port),
   onError: (error) => console.error(error),

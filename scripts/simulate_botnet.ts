@@ -1,6 +1,6 @@
 /**
- * `node scripts/simulate_botnet.ts [hours]`: a botnet of 10,000 addresses at 100 guesses a second against one account and
- * against a thousand, and how long the owner of an account waits for a session. Printed as a table.
+ * `node scripts/simulate_botnet.ts [HOURS]`: simulates a botnet of 10,000 addresses that sends 100 guesses a second against
+ * one account and against a thousand. Prints, as JSON lines, how long the owner of an account waits for a session.
  *
  * @module
  */

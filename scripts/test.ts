@@ -1,14 +1,14 @@
 /**
- * Runs test files on Node, Deno, Bun and workerd, as many at once as there are processors. Prints each failure, one
- * summary, the ten slowest files, and a last line `N passed, N failed, N skipped`. Exit code 1 when anything failed,
- * crashed, hung, or when nothing ran.
+ * Runs test files on Node, Deno, Bun and workerd, in as many processes as there are processors. Prints each failure, a
+ * summary, the ten slowest files, and a last line `N passed, N failed, N skipped`. Exit code 1 when a test failed,
+ * crashed or timed out, or when no test ran.
  *
  *   npm test                       every portable test on all runtimes, and the short process tests on Node
- *   npm run test:all               these, and all others
+ *   npm run test:all               all tests
  *   node scripts/test.ts [--part short|rest|all] [--only TEXT] [--runtime node,deno,bun,workerd] [--times FILE]
  *
- * `--only` takes all files with TEXT in their path. `--times` writes the seconds of each file, as `test/times.json` has
- * them: files are distributed by these.
+ * `--only` runs all files with TEXT in their path. `--times` writes the seconds of each file; `test/times.json` is such a
+ * file, by which files are distributed to processes.
  *
  * @module
  */
@@ -37,12 +37,14 @@ const { values } = parseArgs({
   },
 });
 const part = (values.part ?? (values.only === undefined ? "short" : "all")) as Part;
-if (!["short", "rest", "all"].includes(part)) throw new Error(`Unknown part "${part}": short, rest or all`);
+if (!["short", "rest", "all"].includes(part)) {
+  throw new Error(`Unknown part "${part}". Available: short, rest, all`);
+}
 const runtimes = (values.runtime?.split(",") ?? RUNTIMES) as readonly Runtime[];
 const unknown = runtimes.find((runtime) => !RUNTIMES.includes(runtime));
-if (unknown) throw new Error(`Unknown runtime "${unknown}": ${RUNTIMES.join(", ")}`);
+if (unknown) throw new Error(`Unknown runtime "${unknown}". Available: ${RUNTIMES.join(", ")}`);
 
-// Servers of others, in conformance/targets/, may be installed beside the tests.
+// Packages of other servers may be installed in conformance/targets/.
 const files = globSync(["src/**/*_test.ts", "scripts/**/*_test.ts", "conformance/**/*_test.ts"], {
   exclude: ["**/node_modules/**"],
 })
@@ -66,11 +68,11 @@ const alone = selected.flatMap(({ runtime, files }) =>
 );
 await runAll(parallel.sort((a, b) => b.seconds - a.seconds), availableParallelism());
 await runAll(alone, 1);
-const left = part === "all" ? runtimes.includes("workerd") ? files.filter(needsProcess) : [] : [];
-printSummary(outcomes, left, (performance.now() - started) / 1000);
-if (values.times !== undefined) writeFileSync(values.times, timesOf(outcomes));
+const skippedOnWorkerd = part === "all" ? runtimes.includes("workerd") ? files.filter(needsProcess) : [] : [];
+printSummary(outcomes, skippedOnWorkerd, (performance.now() - started) / 1000);
+if (values.times !== undefined) writeFileSync(values.times, toTimes(outcomes));
 
-/** Takes the next batch whenever one of `concurrency` is done. */
+/** Runs up to `concurrency` batches at a time. */
 async function runAll(batches: readonly Batch[], concurrency: number): Promise<void> {
   const queue = [...batches];
   await Promise.all(Array.from({ length: concurrency }, async () => {
@@ -84,8 +86,8 @@ async function runAll(batches: readonly Batch[], concurrency: number): Promise<v
   }));
 }
 
-/** The longest of each file on any runtime, where it is a second or more. */
-function timesOf(outcomes: readonly Outcome[]): string {
+/** The longest time of each file on any runtime, in seconds; files below one second are left out. */
+function toTimes(outcomes: readonly Outcome[]): string {
   const longest = new Map<string, number>();
   for (const { file, seconds = 0 } of outcomes) {
     if (seconds >= 1) longest.set(file, Math.max(longest.get(file) ?? 0, Math.round(seconds)));

@@ -52,7 +52,9 @@ export type TrivetEvent =
     readonly principal: string | undefined;
     readonly failed: boolean;
   }
-  /** The database of the store could not be reached; the client received a 503. */
+  /** The issuer of the callers' tokens could not be reached; the client received a 503. */
+  | { readonly type: "issuer_unavailable"; readonly issuer: string; readonly error: unknown }
+  /** The database of the store, or the issuer of the callers' tokens, could not be reached; the client received a 503. */
   | { readonly type: "store_unavailable"; readonly where: string; readonly error: unknown }
   | { readonly type: "fault"; readonly where: string; readonly error: unknown };
 

@@ -7,6 +7,7 @@ import type { Icon } from "./mcp/definition/content.ts";
 import type { Definitions, Middleware } from "./mcp/definition/group.ts";
 import type { SseFactory } from "./mcp/http/http_options.ts";
 import type { ToolServerOptions } from "./mcp/service.ts";
+import type { ToJsonSchema } from "./mcp/schema/schema_converter.ts";
 import type { StorageLimits } from "./mcp/session/storage_limits.ts";
 import type { StreamLimits } from "./mcp/http/stream_limits.ts";
 import { checkWhole } from "./option_check.ts";
@@ -64,6 +65,11 @@ export interface McpOptions {
    * @default { session: 262144, anonymousSession: 65536, caller: 268435456, network: 16777216, anonymous: 268435456 }
    */
   readonly storageLimits?: Partial<StorageLimits>;
+  /**
+   * Makes the JSON Schema of Standard Schemas that do not make it themselves.
+   * @default valibot's schemas by `@valibot/to-json-schema`, if it is installed
+   */
+  readonly toJsonSchema?: ToJsonSchema;
   /** Serves HTTP+SSE, the transport of 2024-11-05, at `/mcp/sse`. @default false */
   readonly sse?: boolean;
 }
@@ -111,6 +117,7 @@ export function completeMcp(mcp: McpOptions, given: Given): ToolServerOptions {
     listLifetime: 1000 * checkWhole("mcp.listLifetime", mcp.listLifetime ?? 60, 0),
     streamLimits: checkLimits("mcp.streamLimits", mcp.streamLimits),
     storageLimits: checkLimits("mcp.storageLimits", mcp.storageLimits),
+    toJsonSchema: mcp.toJsonSchema,
     sse: mcp.sse ? createSseHandlers : undefined,
     stdio: async (...values) => await (await import("./mcp/stdio/stdio.ts")).serveStdio(...values),
   };

@@ -3,23 +3,24 @@
  *
  * @module
  */
-import { type Authenticate, toIdentifyCaller } from "./http/authenticate.ts";
+import {
+  type Authenticate,
+  type CallerSource,
+  findCallerSource,
+  toIdentifyCaller,
+} from "./http/authenticate.ts";
 import type { Extension } from "./mcp/definition/extension.ts";
 import { createToolServer, type ToolServer } from "./mcp/service.ts";
-import { convertSchemasOf } from "./mcp/schema/schema_vendor.ts";
-import { toJsonSchema } from "./mcp/schema/valibot_json_schema.ts";
 import { completeMcp, type McpOptions } from "./mcp_options.ts";
 import { type Handler, mount } from "./mount.ts";
 import { completeServer, type ServerOptions } from "./server_options.ts";
 
-convertSchemasOf("valibot", toJsonSchema);
-
 export interface McpServerOptions extends ServerOptions, Omit<McpOptions, "skills"> {
   /** The address of this server: https (http on loopback), without query or fragment. Never taken from a request. */
   readonly url: string;
-  /** Identifies callers by their credentials, such as an access token. @default none: `auth` is `off` */
-  readonly authenticate?: Authenticate;
-  /** The address of the protected resource metadata that challenges name (RFC 9728). @default none */
+  /** Identifies callers by their credentials: a function, or `resourceServer` of `trivet/protect`. @default none: `auth` is `off` */
+  readonly authenticate?: Authenticate | CallerSource;
+  /** The address of the protected resource metadata that challenges name (RFC 9728). @default that of `authenticate`, if any */
   readonly resourceMetadata?: string;
   /** What each scope implies. @default nothing */
   readonly impliedScopes?: Readonly<Record<string, readonly string[]>>;
@@ -34,7 +35,8 @@ export type McpServer = Handler & Omit<ToolServer, "fetch" | "mounts">;
  * @throws {TypeError | RangeError} naming the option and the rule
  */
 export function toolServer(options: McpServerOptions): McpServer {
-  const { url, authenticate, resourceMetadata, auth, extensions = [] } = options;
+  const { url, authenticate, auth, extensions = [] } = options;
+  const source = findCallerSource(authenticate);
   if (!authenticate && auth !== undefined && auth !== "off") {
     throw new TypeError(`Cannot create Trivet: "auth" is "${auth}", which needs "authenticate"`);
   }
@@ -48,14 +50,14 @@ export function toolServer(options: McpServerOptions): McpServer {
       implied: new Map(
         Object.entries(options.impliedScopes ?? {}).map(([name, all]) => [name, new Set(all)]),
       ),
-      resourceMetadata,
+      resourceMetadata: options.resourceMetadata ?? source?.resourceMetadata,
     }),
   );
   const { mounts: _, ...own } = tools;
-  return { ...own, ...mount(server, { services: [tools] }) };
+  return { ...own, ...mount(server, { services: source?.service ? [tools, source.service] : [tools] }) };
 }
 
-export type { Authenticate, Extension, Handler, McpOptions, ServerOptions };
+export type { Authenticate, CallerSource, Extension, Handler, McpOptions, ServerOptions };
 export { skillsExtension } from "./mcp/skills/skills_extension.ts";
 export type { TrivetEvent } from "./events.ts";
 export type { Principal } from "./http/principal.ts";
@@ -67,8 +69,7 @@ export {
   tool,
   ToolError,
 } from "./mcp/definition/definition.ts";
-export { convertSchemasOf };
-export type { ToJsonSchema } from "./mcp/schema/schema_vendor.ts";
+export type { ToJsonSchema } from "./mcp/schema/schema_converter.ts";
 export { type Definitions, group, type Middleware } from "./mcp/definition/group.ts";
 export type { CallContext } from "./mcp/context.ts";
 export type { ContentItem, ToolResult } from "./mcp/definition/content.ts";

@@ -1,6 +1,15 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { type McpServerOptions, skillsExtension, tool, toolServer } from "./mcp_service.ts";
+import { toJsonSchema, toStandardJsonSchema } from "@valibot/to-json-schema";
+import * as v from "valibot";
+import {
+  type McpServer,
+  type McpServerOptions,
+  skillsExtension,
+  tool,
+  toolServer,
+  type TrivetEvent,
+} from "./mcp_service.ts";
 import { createApiKey, skillsService } from "./skills_service.ts";
 import { memoryStore } from "./store/drivers/memory.ts";
 
@@ -42,17 +51,17 @@ function start(options: Partial<McpServerOptions> = {}) {
   return { server, call };
 }
 
-test("a tool is called", async () => {
+test("a tool call returns its result, or isError for invalid arguments", async () => {
   const { server, call } = start();
   const { result } = await (await call("add", { a: 1, b: 2 })).json();
   assert.is(result.content[0].text, "3");
-  assert.ok((await (await call("add", { a: "x" })).json()).result?.isError ?? true);
+  assert.is((await (await call("add", { a: "x" })).json()).result.isError, true);
   for (const path of ["/", "/v1/skills", "/oauth/token"]) {
     assert.is((await server.fetch(new Request(URL + path))).status, 404);
   }
 });
 
-test("authenticate identifies callers, whose scopes imply others", async () => {
+test("authenticate identifies callers, and impliedScopes applies to their scopes", async () => {
   const { call } = start({
     resourceMetadata: "https://auth.example/meta",
     impliedScopes: { write: ["read"] },
@@ -65,26 +74,26 @@ test("authenticate identifies callers, whose scopes imply others", async () => {
   const good = await call("secret", {}, { authorization: "Bearer good" });
   assert.is((await good.json()).result.content[0].text, "app");
   const bad = await call("secret", {}, { authorization: "Bearer bad" });
-  const none = await call("secret");
-  assert.equal([bad.status, none.status], [401, 401]);
+  const anonymous = await call("secret");
+  assert.equal([bad.status, anonymous.status], [401, 401]);
   assert.match(bad.headers.get("www-authenticate")!, 'error="invalid_token"');
-  assert.match(none.headers.get("www-authenticate")!, 'resource_metadata="https://auth.example/meta"');
+  assert.match(anonymous.headers.get("www-authenticate")!, 'resource_metadata="https://auth.example/meta"');
 });
 
-test("without authenticate credentials are not read, and nobody can require them", async () => {
+test("without authenticate, credentials are ignored and auth cannot be required", async () => {
   const { call } = start();
   const headers = { authorization: "Bearer x" };
   assert.is((await call("add", { a: 1, b: 2 }, headers)).status, 200);
   assert.is((await call("secret", {}, headers)).status, 401);
-  assert.throws(() => start({ auth: "required" }), /"auth" is "required"/);
+  assert.throws(() => start({ auth: "required" }), /"auth"/);
 });
 
-test("it refuses another Host", async () => {
+test("a request with another Host is refused", async () => {
   const { call } = start();
   assert.is((await call("add", { a: 1, b: 2 }, { host: "evil.example" })).status, 403);
 });
 
-test("the skills of a Skills service come as an extension", async () => {
+test("skillsExtension() lists the skills of a Skills service", async () => {
   const store = memoryStore();
   const skills = skillsService({ url: "https://skills.example", store });
   const { secret } = await createApiKey(store, { name: "test" });
@@ -97,6 +106,62 @@ test("the skills of a Skills service come as an extension", async () => {
     authenticate: () => ({ client: "app", workspace: "default", scopes: new Set(["skills:read"]) }),
   });
   assert.match(await (await call("list_skills")).text(), "- greet: Greets.");
+});
+
+async function listInput(server: McpServer): Promise<unknown> {
+  const response = await server.fetch(
+    new Request(`${URL}/mcp`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" }),
+    }),
+  );
+  const { result } = await response.json();
+  return result.tools[0].inputSchema;
+}
+
+const SUM = v.object({ a: v.number(), b: v.optional(v.number(), 1) });
+const PUBLISHED = {
+  type: "object",
+  properties: { a: { type: "number" }, b: { type: "number", default: 1 } },
+  required: ["a"],
+};
+const sum = tool({ name: "sum", description: "", input: SUM, run: ({ a, b }) => a + b });
+
+test("a valibot schema needs no option", async () => {
+  const { server, call } = start({ tools: [sum] });
+  assert.is((await (await call("sum", { a: 1 })).json()).result.content[0].text, "2");
+  assert.equal(await listInput(server), PUBLISHED);
+});
+
+test("a schema that makes its JSON Schema, or whose converter is an option, is compiled at start", async () => {
+  const standard = toStandardJsonSchema(SUM);
+  const first = start({ tools: [tool({ name: "sum", description: "", input: standard, run: () => 1 })] });
+  const second = start({ tools: [sum], toJsonSchema });
+  for (const { server } of [first, second]) {
+    const { $schema: _, ...published } = await listInput(server) as Record<string, unknown>;
+    assert.equal(published, PUBLISHED);
+  }
+  const date = tool({ name: "day", description: "", input: v.object({ a: v.date() }), run: () => 1 });
+  assert.throws(() => start({ tools: [date], toJsonSchema }), /^Cannot define "day": .*date/);
+});
+
+test("a valibot schema without JSON Schema: the server does not become ready, and no request is answered", async () => {
+  const events: TrivetEvent[] = [];
+  const day = tool({ name: "day", description: "", input: v.object({ a: v.date() }), run: () => 1 });
+  const { server, call } = start({ tools: [add, day], onEvent: (event) => events.push(event) });
+  const response = await call("add", { a: 1, b: 2 });
+  assert.is(response.status, 500);
+  const { error } = await response.json();
+  assert.is(error.code, -32603);
+  assert.match(error.message, /"day"/);
+  assert.is(events[0]?.type, "fault");
+  const reason = await server.ready().catch((error: unknown) => error);
+  assert.instance(reason, TypeError);
+  // What replaces the definitions may be valid.
+  await server.replace([add]);
+  await server.ready();
+  assert.is((await (await call("add", { a: 1, b: 2 })).json()).result.content[0].text, "3");
 });
 
 test.run();

@@ -4,10 +4,6 @@
  *
  * @module
  */
-import { convertSchemasOf } from "./mcp/schema/schema_vendor.ts";
-import { toJsonSchema } from "./mcp/schema/valibot_json_schema.ts";
-
-convertSchemasOf("valibot", toJsonSchema);
 
 export { createTrivet, type Trivet } from "./trivet.ts";
 export type { McpOptions } from "./mcp_options.ts";
@@ -30,8 +26,7 @@ export {
   tool,
   ToolError,
 } from "./mcp/definition/definition.ts";
-export { convertSchemasOf };
-export type { ToJsonSchema } from "./mcp/schema/schema_vendor.ts";
+export type { ToJsonSchema } from "./mcp/schema/schema_converter.ts";
 export { type Definitions, group, type Middleware } from "./mcp/definition/group.ts";
 export type { CallContext } from "./mcp/context.ts";
 export type { ContentItem, ToolResult } from "./mcp/definition/content.ts";

@@ -12,7 +12,7 @@ import { resourceMetadataUrl } from "./oauth/endpoints/protected_resource.ts";
 import { closeScopes } from "./oauth/grants/scope.ts";
 import { createOAuthService, PAGES } from "./oauth/service.ts";
 import { completeOAuth, type OAuthOptions, SCOPES } from "./oauth_options.ts";
-import { completeServer, type ServerOptions } from "./server_options.ts";
+import { completeServer, findRetryAfter, type ServerOptions } from "./server_options.ts";
 
 export interface OAuthServerOptions extends ServerOptions, OAuthOptions {
   /** The address of this server: https (http on loopback), without query or fragment. Never taken from a request. */
@@ -46,6 +46,7 @@ export function authorizationServer(options: OAuthServerOptions): OAuthServer {
       guard: createLoopbackGuard({ issuer, allowedHosts, allowedOrigins, pages }),
     }),
     ...createProtection({
+      findRetryAfter,
       issuer,
       resources: new Map(
         [...own, ...options.resources ?? []].map(({ resource }) => [resource, resourceMetadataUrl(resource)]),

@@ -35,7 +35,7 @@ test("a token is issued and introspected", async () => {
   });
 });
 
-test("it guards routes of its user's own", async () => {
+test("authenticate(), verifyToken() and protect() guard routes of the application", async () => {
   const { server, token } = await start();
   const request = new Request(`${ISSUER}/orders`, { headers: { authorization: `Bearer ${token}` } });
   assert.is((await server.authenticate(request))?.client, "worker");
@@ -45,7 +45,7 @@ test("it guards routes of its user's own", async () => {
   assert.is((await server.protect(new Request(`${ISSUER}/orders`)) as Response).status, 401);
 });
 
-test("nothing of the other services is there", async () => {
+test("paths of the other services get 404", async () => {
   const { server } = await start();
   for (const path of ["/v1/skills", "/mcp", "/"]) {
     assert.is((await server.fetch(new Request(ISSUER + path))).status, 404, path);
@@ -56,7 +56,7 @@ test("nothing of the other services is there", async () => {
   assert.is((await metadata.json()).issuer, ISSUER);
 });
 
-test("on loopback it refuses pages of other sites", async () => {
+test("on loopback other hosts and origins are refused, except at pages", async () => {
   const issuer = "http://127.0.0.1:8787";
   const server = authorizationServer({ issuer, store: memoryStore() });
   const fetch = (path: string, headers: Record<string, string>) =>

@@ -11,6 +11,8 @@ import type { RequestContext } from "./http/service.ts";
 import { serverSecret } from "./server_secret.ts";
 import type { Store } from "./store/store.ts";
 
+export { findRetryAfter } from "./store/store.ts";
+
 export interface ServerOptions {
   readonly store: Store;
   /**

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { randomBytes } from "./crypto/secret.ts";
+import { randomBytes } from "./crypto/random_bytes.ts";
 import { LOST_RACE, retryLostRaces } from "./store/retry.ts";
 import { putIfAbsent, type Store } from "./store/store.ts";
 

@@ -3,7 +3,12 @@
  *
  * @module
  */
-import { type Authenticate, toIdentifyCaller } from "./http/authenticate.ts";
+import {
+  type Authenticate,
+  type CallerSource,
+  findCallerSource,
+  toIdentifyCaller,
+} from "./http/authenticate.ts";
 import { createLoopbackGuard } from "./http/network/loopback_guard.ts";
 import { type Handler, mount } from "./mount.ts";
 import { completeServer, type ServerOptions } from "./server_options.ts";
@@ -14,9 +19,9 @@ import { completeSkills, type SkillsOptions } from "./skills_options.ts";
 export interface SkillsServerOptions extends ServerOptions, SkillsOptions {
   /** The address of this server: https (http on loopback), without query or fragment. Never taken from a request. */
   readonly url: string;
-  /** Identifies callers without an API key, such as those with an access token. @default API keys alone */
-  readonly authenticate?: Authenticate;
-  /** The address of the protected resource metadata that challenges name (RFC 9728). @default none */
+  /** Identifies callers without an API key, such as those with an access token: a function, or `resourceServer` of `trivet/protect`. @default API keys alone */
+  readonly authenticate?: Authenticate | CallerSource;
+  /** The address of the protected resource metadata that challenges name (RFC 9728). @default that of `authenticate`, if any */
   readonly resourceMetadata?: string;
 }
 
@@ -27,26 +32,27 @@ export type SkillsServer = Handler & Omit<SkillsService, "fetch" | "mounts">;
  * @throws {TypeError | RangeError} naming the option and the rule
  */
 export function skillsService(options: SkillsServerOptions): SkillsServer {
-  const { url, authenticate, resourceMetadata, allowedHosts = [], allowedOrigins = [] } = options;
+  const { url, authenticate, allowedHosts = [], allowedOrigins = [] } = options;
+  const source = findCallerSource(authenticate);
   const server = completeServer("url", url, options);
   const skills = createSkillsService({
     ...completeSkills(options, true),
     ...server,
     cursorKey: server.secret,
     identify: identifyByApiKey(server.store, authenticate && toIdentifyCaller(authenticate)),
-    resourceMetadata,
+    resourceMetadata: options.resourceMetadata ?? source?.resourceMetadata,
   });
   const { mounts: _, ...own } = skills;
   return {
     ...own,
     ...mount(server, {
-      services: [skills],
+      services: source?.service ? [skills, source.service] : [skills],
       guard: createLoopbackGuard({ issuer: url, allowedHosts, allowedOrigins, pages: new Set() }),
     }),
   };
 }
 
-export type { Authenticate, Handler, ServerOptions, SkillsOptions };
+export type { Authenticate, CallerSource, Handler, ServerOptions, SkillsOptions };
 export type { DiscoverySettings, MessagesSettings } from "./skills_options.ts";
 export type { TrivetEvent } from "./events.ts";
 export type { Principal } from "./http/principal.ts";

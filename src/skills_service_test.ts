@@ -33,7 +33,7 @@ test("a skill is uploaded, listed and removed with an API key", async () => {
   assert.is(await list(), 0);
 });
 
-test("without a valid key it answers 401, and nothing of the other services is there", async () => {
+test("a request without a valid key gets 401, and paths of the other services get 404", async () => {
   const { send, upload } = await start();
   assert.is((await upload({})).status, 401);
   assert.is((await upload({ "x-api-key": "wrong" })).status, 401);
@@ -41,7 +41,7 @@ test("without a valid key it answers 401, and nothing of the other services is t
   for (const path of ["/", "/mcp", "/oauth/token", "/login"]) assert.is((await send(path, {})).status, 404);
 });
 
-test("authenticate identifies callers without a key, and challenges name the metadata", async () => {
+test("authenticate identifies callers without an API key, and challenges have resource_metadata", async () => {
   const resourceMetadata = "https://auth.example/.well-known/oauth-protected-resource/skills";
   const { upload, key } = await start({
     resourceMetadata,
@@ -53,14 +53,16 @@ test("authenticate identifies callers without a key, and challenges name the met
   assert.is((await upload({ authorization: "Bearer good" })).status, 200);
   assert.is((await upload(key)).status, 200);
   const bad = await upload({ authorization: "Bearer bad" });
-  const none = await upload({});
-  assert.equal([bad.status, none.status], [401, 401]);
+  const anonymous = await upload({});
+  assert.equal([bad.status, anonymous.status], [401, 401]);
   assert.match(bad.headers.get("www-authenticate")!, 'error="invalid_token"');
-  assert.not.match(none.headers.get("www-authenticate")!, "error=");
-  for (const { headers } of [bad, none]) assert.match(headers.get("www-authenticate")!, resourceMetadata);
+  assert.not.match(anonymous.headers.get("www-authenticate")!, "error=");
+  for (const { headers } of [bad, anonymous]) {
+    assert.match(headers.get("www-authenticate")!, resourceMetadata);
+  }
 });
 
-test("an address that cannot be is refused at start", () => {
+test("a public http URL is refused at start", () => {
   assert.throws(() => skillsService({ url: "http://public.example", store: memoryStore() }), /"url"/);
 });
 

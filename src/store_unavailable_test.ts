@@ -6,18 +6,18 @@ import { memoryStore } from "./store/drivers/memory.ts";
 import { type Store, StoreUnavailableError } from "./store/store.ts";
 import { createTrivet } from "./trivet.ts";
 
-const test = suite("the store is out of reach");
+const test = suite("store unavailable");
 
 const ISSUER = "http://127.0.0.1:8787";
 const down = () => Promise.reject(new StoreUnavailableError("secret engine address", { retryAfter: 7 }));
 
-/** Trivet on a store that can be switched off and on. */
+/** Trivet on a store that is unavailable until `recover()`. */
 async function setUp() {
   const inner = memoryStore();
   let isDown = true;
   const store: Store = {
     guarantees: inner.guarantees,
-    // The API key is found even so: what it leads to is not.
+    // The API key stays readable, so that requests with it fail at a later read.
     get: (key) => isDown && key[1] !== KEY_DIGEST ? down() : inner.get(key),
     list: (prefix, options) => isDown ? down() : inner.list(prefix, options),
     commit: (commit) => isDown ? down() : inner.commit(commit),
@@ -64,15 +64,15 @@ const REQUESTS: readonly [string, string, RequestInit?][] = [
 ];
 
 for (const [name, path, init] of REQUESTS) {
-  test(`${name} answers 503 with Retry-After, and again as before when the store is back`, async () => {
+  test(`${name} gets 503 with Retry-After while the store is unavailable`, async () => {
     const { send, events, recover } = await setUp();
     const response = await send(path, init);
     assert.is(response.status, 503);
     assert.is(response.headers.get("retry-after"), "7");
     const text = await response.text();
     assert.not.match(text, "secret engine");
-    const heard = events.map(({ type }) => type).filter((type) => type !== "tool_called");
-    assert.equal(heard, ["store_unavailable"]);
+    const reported = events.map(({ type }) => type).filter((type) => type !== "tool_called");
+    assert.equal(reported, ["store_unavailable"]);
     recover();
     const after = await send(path, init);
     assert.is.not(after.status, 503);
@@ -80,7 +80,7 @@ for (const [name, path, init] of REQUESTS) {
   });
 }
 
-test("the body is the one that each protocol has for it", async () => {
+test("the error has the format of each protocol", async () => {
   const { send } = await setUp();
   const oauth = await send("/oauth/token", form({ grant_type: "client_credentials", client_id: "a" }));
   const { error_description, ...rest } = await oauth.json();

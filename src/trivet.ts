@@ -19,7 +19,7 @@ import { closeScopes } from "./oauth/grants/scope.ts";
 import { createOAuthService, type OAuthService, PAGES } from "./oauth/service.ts";
 import { completeOAuth, SCOPES } from "./oauth_options.ts";
 import type { TrivetOptions } from "./options.ts";
-import { completeServer } from "./server_options.ts";
+import { completeServer, findRetryAfter } from "./server_options.ts";
 import { identifyByApiKey } from "./skills/identify.ts";
 import { createSkillsService, type SkillsService } from "./skills/service.ts";
 import { completeSkills } from "./skills_options.ts";
@@ -120,6 +120,7 @@ export function createTrivet(options: TrivetOptions): Trivet {
       home: () => homePage(running),
     }),
     ...createProtection({
+      findRetryAfter,
       issuer,
       resources: new Map(
         [...own, ...oauthOptions?.resources ?? []].map((

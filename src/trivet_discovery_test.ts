@@ -16,7 +16,7 @@ const get = (trivet: Trivet, path: string, init?: RequestInit): Promise<Response
 const namesOf = async (response: Response): Promise<string[]> =>
   (await response.json()).skills.map(({ name }: { name: string }) => name);
 
-test("local skills are found without a key, beside the other well-known documents", async () => {
+test("the index lists local skills without a key, and other well-known documents are still served", async () => {
   const trivet = start({ folders });
   for (const path of INDEXES) assert.equal(await namesOf(await get(trivet, path)), ["demo"]);
   assert.is(await (await get(trivet, "/.well-known/agent-skills/demo/SKILL.md")).text(), MD);
@@ -34,7 +34,7 @@ test("local skills are found without a key, beside the other well-known document
   assert.equal([preflight.status, preflight.headers.get("access-control-allow-origin")], [204, "*"]);
 });
 
-test("a script of any origin can read that nothing is at a well-known address, and ask for it with any field", async () => {
+test("CORS allows every origin to read a 404 below /.well-known, with any request field", async () => {
   for (const issuer of ["https://h.example", "https://h.example/tenant"]) {
     const trivet = start({ folders }, issuer);
     const headers = { origin: "https://page.example" };
@@ -62,7 +62,7 @@ test("a script of any origin can read that nothing is at a well-known address, a
   }
 });
 
-test("below a path of its own a server has its own index, and leaves that of the host alone", async () => {
+test("with an issuer with a path the index is below the path, not at the root of the host", async () => {
   const trivet = start({ folders }, "https://h.example/tenant");
   for (const path of INDEXES) {
     assert.equal(await namesOf(await get(trivet, "/tenant" + path)), ["demo"]);
@@ -70,7 +70,7 @@ test("below a path of its own a server has its own index, and leaves that of the
   }
 });
 
-test("uploads are found when their workspace is published, and only then", async () => {
+test("the index lists uploaded skills only of published workspaces", async () => {
   for (const [discovery, names] of [[{}, []], [{ workspaces: ["open"] }, ["demo"]]] as const) {
     const store = memoryStore();
     const trivet = createTrivet({ issuer: "https://h.example", store, skills: { discovery } });
@@ -82,7 +82,7 @@ test("uploads are found when their workspace is published, and only then", async
   }
 });
 
-test("where the tool server lets nobody in without a token, nothing is found unless that is asked for", async () => {
+test("when the MCP server requires authentication, discovery is off unless it is enabled", async () => {
   const mcp = { auth: "required" } as const;
   const issuer = "https://h.example";
   const closed = createTrivet({ issuer, store: memoryStore(), skills: { folders }, mcp });
@@ -93,13 +93,13 @@ test("where the tool server lets nobody in without a token, nothing is found unl
   }
 });
 
-test("it can be left out, and what cannot stand is told at the start", async () => {
+test("discovery can be disabled, and invalid workspaces are refused at start", async () => {
   const trivet = start({ folders, discovery: false });
   for (const path of INDEXES) assert.is((await get(trivet, path)).status, 404);
   for (const workspaces of ["default", [""], [1]]) {
     assert.throws(
       () => start({ discovery: { workspaces: workspaces as string[] } }),
-      /"skills.discovery.workspaces" must be a list/,
+      /"skills.discovery.workspaces"/,
     );
   }
 });

@@ -51,7 +51,7 @@ const METADATA = [
 const PAGES = ["/", "/login", "/logout", "/device", "/oauth/authorize?client_id=x"];
 
 for (const path of DATA) {
-  test(`${path} answers no page of another site`, async () => {
+  test(`${path} refuses an origin of another site`, async () => {
     const send = newSender();
     for (const method of ["GET", "POST", "OPTIONS"]) {
       const headers = { origin: EVIL, "access-control-request-method": "POST" };
@@ -61,7 +61,7 @@ for (const path of DATA) {
     }
   });
 
-  test(`${path} is for the one origin of this machine that asks`, async () => {
+  test(`${path} accepts a loopback origin without allowing all origins`, async () => {
     const response = await newSender()(path, { origin: "http://localhost:3000" });
     assert.is.not(response.status, 403);
     assert.is.not(allowed(response), "*");
@@ -69,14 +69,14 @@ for (const path of DATA) {
 }
 
 for (const path of [...DATA, ...METADATA, ...PAGES]) {
-  test(`${path} is not there under the name of another site`, async () => {
+  test(`${path} refuses a Host of another site`, async () => {
     const response = await newSender()(path, { host: "evil.example:8787" });
     assert.is(response.status, 403);
     assert.match(await response.text(), "evil.example:8787");
   });
 }
 
-test("nothing is for all origins where nobody asked, but metadata", async () => {
+test("only metadata allows all origins", async () => {
   const send = newSender();
   for (const path of DATA) assert.is.not(allowed(await send(path)), "*", path);
   for (const path of METADATA) {
@@ -85,7 +85,7 @@ test("nothing is for all origins where nobody asked, but metadata", async () => 
   }
 });
 
-test("a local skill is read by curl and by local pages, and not embedded by others", async () => {
+test("a local skill is readable without Origin and by loopback origins, and cannot be embedded by other sites", async () => {
   const send = newSender();
   const path = "/.well-known/skills/index.json";
   assert.equal((await (await send(path)).json()).skills.map(({ name }: { name: string }) => name), ["greet"]);
@@ -96,7 +96,7 @@ test("a local skill is read by curl and by local pages, and not embedded by othe
   assert.is((await send(path, { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate" })).status, 200);
 });
 
-test("pages of this server are opened from other sites, and look at who posts themselves", async () => {
+test("pages accept a same-origin navigation with Origin: null", async () => {
   const send = newSender();
   for (const path of PAGES) {
     const headers = { origin: "null", "sec-fetch-site": "same-origin", "sec-fetch-mode": "navigate" };
@@ -104,7 +104,7 @@ test("pages of this server are opened from other sites, and look at who posts th
   }
 });
 
-test("what the operator allows passes at every service", async () => {
+test("allowedOrigins and allowedHosts apply to every service", async () => {
   const send = newSender({ mcp: { allowedOrigins: [EVIL], allowedHosts: ["box.example:8787"] } });
   for (const path of DATA) {
     const response = await send(path, { origin: EVIL, host: "box.example:8787" });
@@ -112,7 +112,7 @@ test("what the operator allows passes at every service", async () => {
   }
 });
 
-test("a public issuer shares its skills with all origins, under any host", async () => {
+test("a public issuer allows all origins to read its skills, with any Host", async () => {
   const send = newSender({ issuer: "https://agents.example" });
   const response = await send("/.well-known/skills/index.json", { origin: EVIL, host: "other.example" });
   assert.equal([response.status, allowed(response)], [200, "*"]);

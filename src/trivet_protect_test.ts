@@ -3,6 +3,7 @@ import * as assert from "uvu/assert";
 import { createTrivet, memoryStore, type Principal } from "./mod.ts";
 import { addClient } from "./oauth/clients/client.ts";
 import { createApiKey } from "./skills/api_key.ts";
+import { StoreUnavailableError } from "./store/store.ts";
 
 const test = suite("authenticate and protect");
 const ISSUER = "https://a.example";
@@ -42,7 +43,7 @@ async function refusal(answer: Principal | Response): Promise<[number, string | 
   return [(answer as Response).status, error, field.replace(/error_description="[^"]*"/, "…")];
 }
 
-test("without credentials there is no principal, and a 401 without an error code", async () => {
+test("a request without credentials has no principal and gets 401 without an error code", async () => {
   const { trivet } = await start();
   assert.is(await trivet.authenticate(request()), undefined);
   assert.equal(await refusal(await trivet.protect(request(), { scopes: ["read", "write"] })), [
@@ -57,7 +58,7 @@ test("without credentials there is no principal, and a 401 without an error code
   ]);
 });
 
-test("with bad credentials there is no principal, and a 401 invalid_token", async () => {
+test("a request with invalid credentials has no principal and gets 401 invalid_token", async () => {
   const { trivet, token, advance } = await start();
   const expired = await token("read");
   advance(7_201_000);
@@ -80,7 +81,7 @@ test("with bad credentials there is no principal, and a 401 invalid_token", asyn
   }
 });
 
-test("a token with too little scope is a 403 that names all scopes of the call", async () => {
+test("a token without a required scope gets a 403 with all required scopes", async () => {
   const { trivet, token } = await start();
   const weak = bearer(await token("read"));
   assert.is((await trivet.authenticate(weak))?.client, "worker");
@@ -91,7 +92,7 @@ test("a token with too little scope is a 403 that names all scopes of the call",
   ]);
 });
 
-test("a token for another audience is invalid, each way round", async () => {
+test("a token for another audience is invalid, and the challenge names the metadata of the resource", async () => {
   const { trivet, token } = await start();
   const forTools = bearer(await token("read", `${ISSUER}/mcp`));
   const forOrders = bearer(await token("read", ORDERS));
@@ -111,10 +112,10 @@ test("a token for another audience is invalid, each way round", async () => {
   assert.is(error, "invalid_token");
   assert.match(challenge, `resource_metadata="${METADATA}/orders"`);
   const document = await trivet.fetch(new Request(`${METADATA}/orders`));
-  assert.is((await document.json()).resource, ORDERS, "the challenge leads to the metadata");
+  assert.is((await document.json()).resource, ORDERS, "resource_metadata is the URL of the metadata");
 });
 
-test("a good token or key gives the principal, with the scopes that others imply", async () => {
+test("a valid token or key gives the principal, with implied scopes", async () => {
   const { trivet, token, key } = await start();
   const caller = await trivet.protect(bearer(await token("write")), { scopes: ["read", "write"] });
   assert.not.instance(caller, Response);
@@ -127,7 +128,7 @@ test("a good token or key gives the principal, with the scopes that others imply
   }
 });
 
-test("a resource that is not configured is a mistake of the program", async () => {
+test("a resource that is not configured throws a TypeError", async () => {
   const { trivet, token } = await start();
   const good = bearer(await token("read"));
   for (const call of [trivet.authenticate, trivet.protect]) {
@@ -135,6 +136,18 @@ test("a resource that is not configured is a mistake of the program", async () =
     await call(good, { resource: `${ISSUER}/other` }).catch((thrown: unknown) => error = thrown);
     assert.instance(error, TypeError);
   }
+});
+
+test("while the store is unavailable protect() gives 503 with Retry-After, and authenticate() throws", async () => {
+  const store = memoryStore();
+  store.get = () => Promise.reject(new StoreUnavailableError("down"));
+  const trivet = createTrivet({ issuer: ISSUER, store });
+  const sent = bearer(`trivet_at_${"x".repeat(43)}`);
+  const response = await trivet.protect(sent) as Response;
+  assert.equal([response.status, (await response.json()).error], [503, "temporarily_unavailable"]);
+  assert.match(response.headers.get("retry-after")!, /^\d+$/);
+  const error = await trivet.authenticate(sent).catch((error) => error);
+  assert.instance(error, StoreUnavailableError);
 });
 
 test.run();

@@ -1,31 +1,31 @@
 /**
- * Two texts beside each other, or one after the other where the terminal is narrow.
+ * Two texts side by side, or one below the other in a narrow terminal.
  *
  * @module
  */
 
-/** Narrower than this there is room for one column alone. */
-const TWO = 96;
-const BETWEEN = " │ ";
+/** In a narrower terminal the texts are one below the other. */
+const MIN_TWO_COLUMN_WIDTH = 96;
+const COLUMN_SEPARATOR = " │ ";
 
 /** @param width of the terminal */
-export function besides(left: readonly string[], right: readonly string[], width: number): string[] {
-  if (width < TWO) {
+export function toColumns(left: readonly string[], right: readonly string[], width: number): string[] {
+  if (width < MIN_TWO_COLUMN_WIDTH) {
     return [...left.flatMap((line) => wrap(line, width)), "", ...right.flatMap((line) => wrap(line, width))];
   }
-  const first = Math.floor((width - BETWEEN.length) * 0.55);
-  const second = width - BETWEEN.length - first;
+  const first = Math.floor((width - COLUMN_SEPARATOR.length) * 0.55);
+  const second = width - COLUMN_SEPARATOR.length - first;
   const [one, other] = [
     left.flatMap((line) => wrap(line, first)),
     right.flatMap((line) => wrap(line, second)),
   ];
   return Array.from(
     { length: Math.max(one.length, other.length) },
-    (_, at) => `${(one[at] ?? "").padEnd(first)}${BETWEEN}${other[at] ?? ""}`.trimEnd(),
+    (_, at) => `${(one[at] ?? "").padEnd(first)}${COLUMN_SEPARATOR}${other[at] ?? ""}`.trimEnd(),
   );
 }
 
-/** Lines of at most so many characters, broken at blanks where there are some; what follows is indented as the first. */
+/** Wraps a line at blanks if possible. Continuation lines have the indent of the first. */
 export function wrap(line: string, width: number): string[] {
   const indent = /^ */.exec(line)![0].slice(0, Math.floor(width / 2));
   const lines: string[] = [];

@@ -1,45 +1,45 @@
 /**
- * An exchange as lines that can be read at a glance: forms and queries a parameter a line, JSON indented, of a page its
- * title and forms, and no more of long bodies than shows what they are.
+ * Formats an exchange for quick reading: one parameter per line, JSON indented, title and forms of a page,
+ * and the start of long bodies.
  *
  * @module
  */
-import type { Exchange } from "../runner/world.ts";
+import type { Exchange } from "../runner/context.ts";
 
 const MAX_LINES = 24;
 const MAX_LINE_CHARACTERS = 400;
 const MAX_FIELD_CHARACTERS = 160;
-/** Fields that are read to their end. */
-const WHOLE = /^(?:location|www-authenticate|authorization|link):/;
+/** Header fields that are never cut. */
+const UNCUT_FIELDS = /^(?:location|www-authenticate|authorization|link):/;
 
 export function exchangeLines({ request, answer }: Exchange): string[] {
   return [
-    ...part(request).map(marked("> ")),
+    ...formatMessage(request).map(prefixLines("> ")),
     "",
-    ...part(answer).map(marked("< ")),
+    ...formatMessage(answer).map(prefixLines("< ")),
   ];
 }
 
-function marked(mark: string): (line: string, at: number) => string {
+function prefixLines(mark: string): (line: string, at: number) => string {
   return (line, at) => ((at === 0 ? mark : "  ") + line).trimEnd();
 }
 
-function part(text: string): string[] {
+function formatMessage(text: string): string[] {
   const isHttp = /^(?:[A-Z]+ \/|\d{3}(?:\n|$))/.test(text);
   if (!isHttp) return cut(text.split("\n").flatMap((line) => bodyLines(line)));
   const end = text.indexOf("\n\n");
   const [start = "", ...fields] = (end < 0 ? text : text.slice(0, end)).trimEnd().split("\n");
   const body = end < 0 ? "" : text.slice(end + 2);
   const shown = fields.map((field) =>
-    WHOLE.test(field) || field.length <= MAX_FIELD_CHARACTERS
+    UNCUT_FIELDS.test(field) || field.length <= MAX_FIELD_CHARACTERS
       ? field
       : `${field.slice(0, MAX_FIELD_CHARACTERS)}…`
   );
   const type = fields.find((field) => field.startsWith("content-type:")) ?? "";
   const lines = /html/.test(type) ? pageLines(body) : bodyLines(body, type);
   return [
-    ...parameters(start),
-    ...shown.flatMap((field) => /^location:/.test(field) ? parameters(field) : [field]),
+    ...splitParameters(start),
+    ...shown.flatMap((field) => /^location:/.test(field) ? splitParameters(field) : [field]),
     ...(lines.length > 0 ? ["", ...cut(lines)] : []),
   ];
 }
@@ -50,7 +50,7 @@ function cut(lines: readonly string[]): string[] {
       ? line
       : `${line.slice(0, MAX_LINE_CHARACTERS)}… (${line.length} characters)`
   );
-  return lines.length <= MAX_LINES ? shown : [...shown, `… (${lines.length - MAX_LINES} lines more)`];
+  return lines.length <= MAX_LINES ? shown : [...shown, `… (${lines.length - MAX_LINES} more lines)`];
 }
 
 function bodyLines(body: string, type = ""): string[] {
@@ -68,14 +68,14 @@ function bodyLines(body: string, type = ""): string[] {
   }
 }
 
-/** What is no text (an archive) tells nothing; of a part of a form its fields do. */
+/** Replaces binary content, such as an archive. The header fields of a part are kept. */
 function withoutBytes(text: string): string {
   if (!text.includes("\ufffd")) return text;
   const [fields] = /^[^\ufffd]*?\r?\n\r?\n/.exec(text) ?? [""];
   return `${fields}(bytes)\n`;
 }
 
-/** What fits into a line stays in one. */
+/** Formats JSON. A value that fits stays on one line. */
 function jsonLines(value: unknown, indent: string, before = "", after = ""): string[] {
   const compact = JSON.stringify(value);
   const isShort = indent.length + before.length + compact.length <= 60;
@@ -92,8 +92,8 @@ function jsonLines(value: unknown, indent: string, before = "", after = ""): str
   return [indent + before + (isList ? "[" : "{"), ...items, indent + (isList ? "]" : "}") + after];
 }
 
-/** Parameters of an address, one a line. */
-function parameters(line: string): string[] {
+/** Puts each parameter of a URL on a line of its own. */
+function splitParameters(line: string): string[] {
   const at = line.search(/[?#]/);
   if (at < 0) return [line];
   return [line.slice(0, at), ...line.slice(at).replaceAll("&", "\n&").split("\n").map((each) => `  ${each}`)];
@@ -101,5 +101,5 @@ function parameters(line: string): string[] {
 
 function pageLines(page: string): string[] {
   const seen = page.match(/<title>[^<]*<\/title>|<(?:form|input|button)\b[^>]*>/g) ?? [];
-  return [`(a page of ${page.length} characters, of which:)`, ...seen];
+  return [`(a page of ${page.length} characters, with:)`, ...seen];
 }

@@ -1,51 +1,51 @@
 /**
- * What a flow is: vectors in an order that tells a story, and what documents ask of requests that many vectors begin with.
+ * The types of a flow: vectors in a teaching order, and explanations of exchanges that many vectors share.
  *
  * @module
  */
-import type { Exchange } from "../runner/world.ts";
+import type { Exchange } from "../runner/context.ts";
 
 export interface Flow {
   readonly name: string;
   readonly title: string;
-  /** What it is for, in a sentence or two. */
-  readonly about: string;
-  /** Said of an exchange that no vector asks about by itself; the first that fits. */
-  readonly points: readonly Point[];
+  /** The purpose of the flow. */
+  readonly summary: string;
+  /** Explanations of exchanges. The first that matches is shown. */
+  readonly explanations: readonly Explanation[];
   readonly parts: readonly Part[];
 }
 
-export interface Point {
-  readonly fits: Fit;
+export interface Explanation {
+  readonly exchange: ExchangePattern;
   /** What happens here. */
-  readonly says: string;
-  /** Ids of rows of the requirements. */
+  readonly text: string;
+  /** Ids of requirement rows. */
   readonly rows: readonly string[];
 }
 
-/** All that is given has to be so. */
-export interface Fit {
-  /** Of the request. */
+/** Every given member must match. */
+export interface ExchangePattern {
+  /** Method of the request. */
   readonly method?: string;
-  /** Name among the target's endpoints; the request goes to its path. */
+  /** Name of the endpoint that receives the request. */
   readonly endpoint?: string;
-  /** Stands in the request. */
+  /** Text that the request contains. */
   readonly request?: string;
-  /** Any of them is that of the answer. */
+  /** Allowed statuses of the response. */
   readonly status?: readonly number[];
   /** Name of the procedure that the step calls. */
   readonly call?: string;
 }
 
 export interface Part {
-  /** Why this comes next. */
-  readonly says: string;
+  /** What this part shows. */
+  readonly text: string;
   readonly vector: string;
 }
 
-/** Whether a point is about an exchange. @param call the procedure that it belongs to */
+/** Whether an exchange matches. @param called the procedure to which the exchange belongs */
 export function fits(
-  { method, endpoint, request, status, call }: Fit,
+  { method, endpoint, request, status, call }: ExchangePattern,
   exchange: Exchange,
   endpoints: Readonly<Record<string, string>>,
   base: string,

@@ -1,5 +1,5 @@
 /**
- * All flows, in the order in which they are best walked.
+ * All flows, in the recommended order.
  *
  * @module
  */

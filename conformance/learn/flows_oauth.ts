@@ -1,21 +1,21 @@
 /**
- * The OAuth flows that are walked: the code grant with PKCE, refreshing, and a client for itself.
+ * OAuth flows: authorization code with PKCE, refresh tokens, client credentials.
  *
  * @module
  */
-import type { Flow, Point } from "./flow.ts";
+import type { Explanation, Flow } from "./flow.ts";
 
-export const SIGN_IN: readonly Point[] = [
+export const SIGN_IN: readonly Explanation[] = [
   {
-    fits: { call: "login" },
-    says: "The user signs in. How is the server's own affair: the target file says how this one does it.",
+    exchange: { call: "login" },
+    text: "The user signs in. No standard defines how; the target file describes it for this server.",
     rows: ["rfc6749#3.1/1"],
   },
   {
-    fits: { endpoint: "authorization", method: "GET", status: [200] },
-    says:
-      "The client has sent the browser here, with a challenge, the hash of a secret that it keeps, and a " +
-      "state that it will recognise. The server checks the request, then asks the user.",
+    exchange: { endpoint: "authorization", method: "GET", status: [200] },
+    text:
+      "The client redirects the browser to the authorization endpoint, with a code challenge (the hash of a " +
+      "secret verifier) and a state value. The server checks the request, then asks the user for consent.",
     rows: [
       "rfc6749#3.1/5",
       "rfc6749#4.1.1/1",
@@ -26,16 +26,17 @@ export const SIGN_IN: readonly Point[] = [
     ],
   },
   {
-    fits: { endpoint: "authorization", status: [302, 303] },
-    says: "The server sends the browser back to the client with a code: short-lived, " +
-      "good once, tied to this client, this address and this challenge.",
+    exchange: { endpoint: "authorization", status: [302, 303] },
+    text: "The server redirects the browser to the client with a code: short-lived, for a single use, " +
+      "and bound to this client, redirect URI and code challenge.",
     rows: ["rfc6749#4.1.2/1", "rfc6749#4.1.2/8", "rfc6749#4.1.2/6", "rfc7636#4.4/1", "rfc9207#2/1"],
   },
 ];
 
-export const REDEEM: Point = {
-  fits: { endpoint: "token", request: "grant_type=authorization_code" },
-  says: "The client redeems the code, and proves with the verifier that it is the one who asked.",
+export const REDEEM: Explanation = {
+  exchange: { endpoint: "token", request: "grant_type=authorization_code" },
+  text:
+    "The client exchanges the code for tokens. The code verifier proves that it sent the authorization request.",
   rows: [
     "rfc6749#3.2/4",
     "rfc6749#4.1.3/2",
@@ -48,57 +49,57 @@ export const REDEEM: Point = {
   ],
 };
 
-const REFRESH: Point = {
-  fits: { endpoint: "token", request: "grant_type=refresh_token" },
-  says:
-    "The client exchanges its refresh token for a new access token, and here for a new refresh token too.",
+const REFRESH: Explanation = {
+  exchange: { endpoint: "token", request: "grant_type=refresh_token" },
+  text:
+    "The client exchanges its refresh token for a new access token. This server also issues a new refresh token.",
   rows: ["rfc6749#6/1", "rfc6749#6/5", "rfc6749#6/6", "rfc6749#6/7"],
 };
 
-export const USE: Point = {
-  fits: { endpoint: "resource" },
-  says: "The client shows the access token to the server that has what it wants.",
+export const USE: Explanation = {
+  exchange: { endpoint: "resource" },
+  text: "The client sends the access token to the resource server.",
   rows: ["rfc6750#2.1/1", "rfc6749#7/1"],
 };
 
 export const CODE: Flow = {
   name: "code",
   title: "Authorization code with PKCE",
-  about: "A user lets a client do something in their name, without giving it their password.",
-  points: [...SIGN_IN, REDEEM, USE],
+  summary: "A user gives a client access in their name, without giving it their password.",
+  explanations: [...SIGN_IN, REDEEM, USE],
   parts: [
-    { says: "From signing in to tokens, as it should go.", vector: "oauth/pkce/s256" },
-    { says: "The token opens what it is for.", vector: "oauth/bearer/accepted" },
-    { says: "A code that was seen by others is worth nothing once it was used.", vector: "oauth/code/twice" },
+    { text: "The whole flow, from sign-in to tokens.", vector: "oauth/pkce/s256" },
+    { text: "The access token gives access to the resource.", vector: "oauth/bearer/accepted" },
+    { text: "A used code is refused.", vector: "oauth/code/twice" },
     {
-      says: "Who caught the code and saw the challenge still lacks the verifier.",
+      text: "An attacker who knows the code and the challenge still needs the verifier.",
       vector: "oauth/pkce/verifier-is-challenge",
     },
     {
-      says: "A code must not go where an attacker says.",
+      text: "A code is never sent to an unregistered redirect URI.",
       vector: "oauth/redirect_uri/host-with-suffix",
     },
     {
-      says: "Nor may another client use it.",
+      text: "Another client cannot use the code.",
       vector: "oauth/code/of-another-public-client",
     },
-    { says: "The user may refuse, and the client is told.", vector: "oauth/authorize/denied" },
+    { text: "If the user refuses, the client receives an error.", vector: "oauth/authorize/denied" },
   ],
 };
 
 export const REFRESHING: Flow = {
   name: "refresh",
   title: "Refreshing an access token",
-  about: "Access tokens are short-lived. A refresh token gets the next one without the user.",
-  points: [...SIGN_IN, REDEEM, REFRESH, USE],
+  summary: "Access tokens are short-lived. A refresh token gets the next one without the user.",
+  explanations: [...SIGN_IN, REDEEM, REFRESH, USE],
   parts: [
-    { says: "Beside the access token there is a refresh token: use it.", vector: "oauth/refresh/refreshed" },
-    { says: "What came works.", vector: "oauth/refresh/new-token-works" },
-    { says: "A client may ask for less than it was granted.", vector: "oauth/refresh/less-scope" },
-    { says: "It never gets more.", vector: "oauth/refresh/more-scope" },
-    { says: "A refresh token belongs to one client.", vector: "oauth/refresh/of-another-public-client" },
+    { text: "The client uses its refresh token.", vector: "oauth/refresh/refreshed" },
+    { text: "The new access token works.", vector: "oauth/refresh/new-token-works" },
+    { text: "A client may request a narrower scope.", vector: "oauth/refresh/less-scope" },
+    { text: "A refresh cannot widen the scope.", vector: "oauth/refresh/more-scope" },
+    { text: "A refresh token belongs to one client.", vector: "oauth/refresh/of-another-public-client" },
     {
-      says: "A refresh token that comes again much later was stolen, here or there: nobody keeps access.",
+      text: "Reuse of an old refresh token means theft: all tokens of the grant are revoked.",
       vector: "oauth/refresh/reuse-ends-the-family",
     },
   ],
@@ -107,22 +108,22 @@ export const REFRESHING: Flow = {
 export const CLIENT_CREDENTIALS: Flow = {
   name: "client-credentials",
   title: "Client credentials",
-  about: "A client acts for itself, with no user in sight, and proves who it is by its secret.",
-  points: [],
+  summary: "A client acts for itself, without a user, and authenticates with its secret.",
+  explanations: [],
   parts: [
-    { says: "A secret for a token.", vector: "oauth/client_credentials/granted" },
-    { says: "No cache on the way may keep it.", vector: "oauth/client_credentials/not-cached" },
-    { says: "Without the secret there is no token.", vector: "oauth/client_credentials/wrong-secret" },
+    { text: "The client authenticates and receives a token.", vector: "oauth/client_credentials/granted" },
+    { text: "The response must not be cached.", vector: "oauth/client_credentials/not-cached" },
+    { text: "A wrong secret is refused.", vector: "oauth/client_credentials/wrong-secret" },
     {
-      says: "A client that has no secret cannot prove who it is.",
+      text: "A public client has no secret and cannot use this grant.",
       vector: "oauth/client_credentials/public-client",
     },
     {
-      says: "The secret proves who asks. What they may have is another matter.",
+      text: "A scope beyond that of the client is not granted.",
       vector: "oauth/client_credentials/scope-beyond",
     },
     {
-      says: "Malformed is malformed, and told.",
+      text: "A malformed scope is refused.",
       vector: "oauth/client_credentials/scope-malformed",
     },
   ],

@@ -1,81 +1,85 @@
 /**
- * Flows for what the code grant alone does not solve: devices without a browser, requests that nobody on the way may
- * change, and tokens that are worth nothing to who steals them.
+ * OAuth extensions: device authorization, pushed authorization requests, and DPoP.
  *
  * @module
  */
-import type { Flow, Point } from "./flow.ts";
+import type { Explanation, Flow } from "./flow.ts";
 import { REDEEM, SIGN_IN, USE } from "./flows_oauth.ts";
 
-const POLL: Point = {
-  fits: { endpoint: "token", request: "device_code" },
-  says: "The device asks whether its user has answered.",
+const POLL: Explanation = {
+  exchange: { endpoint: "token", request: "device_code" },
+  text: "The device polls the token endpoint until the user has decided.",
   rows: ["rfc8628#3.4/1", "rfc8628#3.4/2", "rfc8628#3.4/3"],
 };
 
-const CODES: Point = {
-  fits: { endpoint: "device_authorization" },
-  says: "The device gets a long code for itself and a short one for its user.",
+const CODES: Explanation = {
+  exchange: { endpoint: "device_authorization" },
+  text: "The device receives a device code for itself and a short user code for the user.",
   rows: ["rfc8628#3.2/1", "rfc8628#3.2/2", "rfc8628#3.2/3", "rfc8628#3.2/4"],
 };
 
 export const DEVICE: Flow = {
   name: "device",
   title: "Device authorization",
-  about: "A television has no browser to sign in with. Its user types a short code elsewhere, and it waits.",
-  points: [CODES, SIGN_IN[0]!, POLL, USE],
+  summary:
+    "A device without a browser, such as a television, waits while its user enters a short code in another browser.",
+  explanations: [CODES, SIGN_IN[0]!, POLL, USE],
   parts: [
-    { says: "From the codes to the token, as it should go.", vector: "oauth/device/token-works" },
-    { says: "Until the user has answered there is nothing.", vector: "oauth/device/pending" },
-    { says: "A device that asks too often is told to slow down.", vector: "oauth/device/slow-down" },
+    { text: "The whole flow, from the codes to the token.", vector: "oauth/device/token-works" },
     {
-      says: "A link with the code in it is not consent: somebody else may have sent it.",
+      text: "Before the user decides, the response is authorization_pending.",
+      vector: "oauth/device/pending",
+    },
+    { text: "A device that polls too often receives slow_down.", vector: "oauth/device/slow-down" },
+    {
+      text: "A link with the user code is not consent, because an attacker may have sent it.",
       vector: "oauth/device/address-allows-nothing",
     },
-    { says: "The user may refuse.", vector: "oauth/device/denied" },
-    { says: "The code is this device's alone.", vector: "oauth/device/code-of-another" },
+    { text: "The user refuses.", vector: "oauth/device/denied" },
+    { text: "Another client cannot use the device code.", vector: "oauth/device/code-of-another" },
   ],
 };
 
-const PUSH: Point = {
-  fits: { endpoint: "pushed_authorization_request" },
-  says: "The client sends its request itself, proves who it is, and gets a name for it.",
+const PUSH: Explanation = {
+  exchange: { endpoint: "pushed_authorization_request" },
+  text: "The client authenticates, sends its authorization request directly, and receives a request_uri.",
   rows: ["rfc9126#2.1/1", "rfc9126#2.2/1"],
 };
 
 export const PUSHED: Flow = {
   name: "par",
   title: "Pushed authorization requests",
-  about: "A request in the browser's address can be read and changed on its way. So it does not go that way.",
-  points: [PUSH, ...SIGN_IN, REDEEM],
+  summary:
+    "Parameters in the URL of a browser can be read and changed. The client sends them directly to the server instead.",
+  explanations: [PUSH, ...SIGN_IN, REDEEM],
   parts: [
-    { says: "The browser carries a name only.", vector: "oauth/par/pushed" },
-    { says: "Nobody pushes for another client.", vector: "oauth/par/proof-of-another" },
-    { says: "What is wrong is told before a user is bothered.", vector: "oauth/par/unknown-scope" },
+    { text: "The browser carries only the request_uri.", vector: "oauth/par/pushed" },
+    { text: "A client cannot push a request for another client.", vector: "oauth/par/proof-of-another" },
+    { text: "An invalid request is refused before the user is involved.", vector: "oauth/par/unknown-scope" },
     {
-      says: "What stands beside the name in the address counts for nothing.",
+      text: "Parameters beside the request_uri are ignored.",
       vector: "oauth/par/scope-beside-it",
     },
-    { says: "A name is good for who pushed, and once.", vector: "oauth/par/name-of-another-client" },
-    { says: "Used, it leads nowhere.", vector: "oauth/par/twice" },
+    { text: "Another client cannot use the request_uri.", vector: "oauth/par/name-of-another-client" },
+    { text: "A used request_uri is refused.", vector: "oauth/par/twice" },
   ],
 };
 
 export const PROOF_OF_POSSESSION: Flow = {
   name: "dpop",
   title: "DPoP, proof of possession",
-  about:
-    "A token that is worth nothing without a key: each request carries a proof, signed for this request.",
-  points: [SIGN_IN[0]!, SIGN_IN[2]!, REDEEM, USE],
+  summary:
+    "A token bound to a key: each request carries a proof that is signed with the key for this request.",
+  explanations: [SIGN_IN[0]!, SIGN_IN[2]!, REDEEM, USE],
   parts: [
     {
-      says: "A code, redeemed with a proof, gives a token that is bound to its key.",
+      text: "A code exchanged with a proof gives a token bound to the key of the proof.",
       vector: "oauth/dpop/bound",
     },
-    { says: "The token with a proof of its key opens the resource.", vector: "oauth/dpop/used" },
-    { says: "A thief has the token, and not the key.", vector: "oauth/dpop/no-proof" },
-    { says: "Nor does a key of the thief's own help.", vector: "oauth/dpop/proof-of-another-key" },
-    { says: "A proof that was caught is for another request.", vector: "oauth/dpop/resource-htu-of-another" },
-    { says: "And the token is no Bearer token any more.", vector: "oauth/dpop/as-bearer" },
+    { text: "The token with a proof of its key gives access.", vector: "oauth/dpop/used" },
+    { text: "The token without a proof is refused.", vector: "oauth/dpop/no-proof" },
+    { text: "A proof of another key is refused.", vector: "oauth/dpop/proof-of-another-key" },
+    { text: "A proof for another URL is refused.", vector: "oauth/dpop/resource-htu-of-another" },
+    { text: "The token is refused as a Bearer token.", vector: "oauth/dpop/as-bearer" },
   ],
 };

@@ -1,5 +1,5 @@
 /**
- * The flows that are messages: JSON-RPC by its own examples, and a session of MCP.
+ * Flows of messages: the JSON-RPC examples, and an MCP session.
  *
  * @module
  */
@@ -8,34 +8,37 @@ import type { Flow } from "./flow.ts";
 export const JSON_RPC: Flow = {
   name: "jsonrpc",
   title: "JSON-RPC 2.0",
-  about: "A method is called by name, and its result comes back: the specification's own examples.",
-  points: [],
+  summary:
+    "A client calls a method by name and receives its result. These are the examples of the specification.",
+  explanations: [],
   parts: [
-    { says: "A call, with parameters by position.", vector: "jsonrpc/examples/by-position" },
-    { says: "The same by name.", vector: "jsonrpc/examples/by-name" },
-    { says: "A method that there is not.", vector: "jsonrpc/examples/unknown-method" },
-    { says: "Parameters that do not fit.", vector: "jsonrpc/examples/wrong-parameters" },
-    { says: "Text that is not JSON.", vector: "jsonrpc/examples/parse-error" },
-    { says: "JSON that is no request.", vector: "jsonrpc/examples/invalid-request" },
-    { says: "A notification has no id, and so no answer.", vector: "jsonrpc/examples/update-notification" },
-    { says: "Several at once.", vector: "jsonrpc/examples/batch-mixed" },
-    { says: "Several that want no answer.", vector: "jsonrpc/examples/batch-of-notifications" },
+    { text: "A call with parameters by position.", vector: "jsonrpc/examples/by-position" },
+    { text: "A call with parameters by name.", vector: "jsonrpc/examples/by-name" },
+    { text: "An unknown method.", vector: "jsonrpc/examples/unknown-method" },
+    { text: "Invalid parameters.", vector: "jsonrpc/examples/wrong-parameters" },
+    { text: "Text that is not JSON.", vector: "jsonrpc/examples/parse-error" },
+    { text: "JSON that is not a valid request.", vector: "jsonrpc/examples/invalid-request" },
+    { text: "A notification has no id and no response.", vector: "jsonrpc/examples/update-notification" },
+    { text: "A batch of several messages.", vector: "jsonrpc/examples/batch-mixed" },
+    { text: "A batch of notifications has no response.", vector: "jsonrpc/examples/batch-of-notifications" },
   ],
 };
 
 export const MCP: Flow = {
   name: "mcp",
-  title: "A session of MCP over HTTP",
-  about: "An agent finds out who may let it in, gets a token, shakes hands, uses tools, and leaves.",
-  points: [
+  title: "An MCP session over HTTP",
+  summary:
+    "A client finds the authorization server, gets a token, initializes a session, calls tools, and ends the session.",
+  explanations: [
     {
-      fits: { endpoint: "token" },
-      says: "The client gets a token for the tool endpoint, and for nothing else.",
+      exchange: { endpoint: "token" },
+      text: "The client gets a token for the MCP endpoint only.",
       rows: ["rfc6749#4.4.2/1", "mcp-2025-11-25#authorization/5"],
     },
     {
-      fits: { endpoint: "mcp", request: '"method":"initialize"', status: [200] },
-      says: "The handshake: which revision, what each side can do. The session's id comes in a field.",
+      exchange: { endpoint: "mcp", request: '"method":"initialize"', status: [200] },
+      text:
+        "The handshake: protocol revision and capabilities of both sides. A header field has the session id.",
       rows: [
         "mcp-2025-11-25#lifecycle/1",
         "mcp-2025-11-25#lifecycle/2",
@@ -44,30 +47,33 @@ export const MCP: Flow = {
       ],
     },
     {
-      fits: { endpoint: "mcp", request: '"method":"notifications/initialized"' },
-      says: "The client says that it is ready. There is nothing to answer.",
+      exchange: { endpoint: "mcp", request: '"method":"notifications/initialized"' },
+      text: "The client is ready. A notification has no response.",
       rows: ["mcp-2025-11-25#transports/3"],
     },
   ],
   parts: [
-    { says: "A stranger knocks, and is told whom to ask.", vector: "mcp/authorization/no-token" },
+    { text: "A request without a token is refused with a challenge.", vector: "mcp/authorization/no-token" },
     {
-      says: "From the challenge to the authorization server.",
+      text: "The challenge leads to the authorization server.",
       vector: "mcp/authorization/challenge-leads-to-metadata",
     },
-    { says: "With a token, and after the handshake, requests are answered.", vector: "mcp/session/listed" },
-    { says: "Is the other side still there?", vector: "mcp/methods/ping" },
-    { says: "A tool that there is not.", vector: "mcp/methods/unknown-tool" },
-    { says: "A tool that wants more than the token allows.", vector: "mcp/authorization/too-little-scope" },
-    { says: "A token for another server.", vector: "mcp/authorization/wrong-audience" },
+    { text: "With a token, and after the handshake, requests succeed.", vector: "mcp/session/listed" },
+    { text: "A ping checks the connection.", vector: "mcp/methods/ping" },
+    { text: "An unknown tool.", vector: "mcp/methods/unknown-tool" },
     {
-      says: "A session's id says which session, not who asks.",
+      text: "A tool that needs a wider scope than that of the token.",
+      vector: "mcp/authorization/too-little-scope",
+    },
+    { text: "A token for another server.", vector: "mcp/authorization/wrong-audience" },
+    {
+      text: "A session id does not replace the token.",
       vector: "mcp/authorization/session-is-no-token",
     },
     {
-      says: "A page in a browser is not the client, whatever it can reach.",
+      text: "A request from a foreign web page is refused.",
       vector: "mcp/http/origin-foreign",
     },
-    { says: "The client leaves.", vector: "mcp/session/ended" },
+    { text: "The client ends the session.", vector: "mcp/session/ended" },
   ],
 };

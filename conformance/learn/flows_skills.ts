@@ -1,5 +1,5 @@
 /**
- * The flow of a skill, from its upload to those who use it.
+ * The flow of a skill, from upload to use.
  *
  * @module
  */
@@ -8,33 +8,33 @@ import type { Flow } from "./flow.ts";
 export const SKILL: Flow = {
   name: "skill",
   title: "A skill from upload to use",
-  about: "Know-how as a folder: published, found, fetched, improved, and taken away again.",
-  points: [
+  summary: "A skill is a folder of instructions: uploaded, found, downloaded, updated and deleted.",
+  explanations: [
     {
-      fits: { endpoint: "skills", method: "POST" },
-      says: "A folder with a SKILL.md is uploaded, file by file. Its front matter says what it is called.",
+      exchange: { endpoint: "skills", method: "POST" },
+      text: "A folder with a SKILL.md is uploaded file by file. The front matter has its name.",
       rows: ["skills-api#create/1", "skills-package#skill-md/1", "skills-package#name/1"],
     },
   ],
   parts: [
-    { says: "Files become a skill.", vector: "skills/create/whole-object" },
-    { says: "So do the same files as an archive.", vector: "skills/create/archive-with-folder" },
-    { says: "A folder without SKILL.md is no skill.", vector: "skills/create/no-skill-md" },
-    { says: "A name is what folders and links can carry.", vector: "skills/package/name-with-capital" },
+    { text: "Uploaded files become a skill.", vector: "skills/create/whole-object" },
+    { text: "An uploaded archive becomes a skill too.", vector: "skills/create/archive-with-folder" },
+    { text: "A folder without SKILL.md is refused.", vector: "skills/create/no-skill-md" },
+    { text: "A name must be valid in folders and URLs.", vector: "skills/package/name-with-capital" },
     {
-      says: "Archives come from strangers: a path in one leads nowhere else.",
+      text: "A path that leads out of the archive is refused.",
       vector: "skills/archive/path-dots",
     },
     {
-      says: "Nor does a link in one.",
+      text: "A symbolic link in an archive is refused.",
       vector: "skills/archive/kind-link",
     },
-    { says: "The skill is improved.", vector: "skills/versions/becomes-newest" },
-    { says: "Who pinned a version keeps what they had.", vector: "skills/versions/old-stays" },
-    { says: "An agent fetches it.", vector: "skills/content/archive-in-one-folder" },
-    { says: "Agents that hold no key find what is public.", vector: "skills/discovery/index" },
-    { says: "And know that they got what was listed.", vector: "skills/discovery/digest" },
-    { says: "What is private is nobody else's.", vector: "skills/content/other-workspace" },
-    { says: "The skill goes, with all its versions.", vector: "skills/delete/with-versions" },
+    { text: "A new version becomes the newest.", vector: "skills/versions/becomes-newest" },
+    { text: "Earlier versions stay available.", vector: "skills/versions/old-stays" },
+    { text: "A client downloads the skill.", vector: "skills/content/archive-in-one-folder" },
+    { text: "Clients without a key find public skills.", vector: "skills/discovery/index" },
+    { text: "The digest shows that the download is the listed one.", vector: "skills/discovery/digest" },
+    { text: "A private skill is not visible in other workspaces.", vector: "skills/content/other-workspace" },
+    { text: "The skill is deleted with all its versions.", vector: "skills/delete/with-versions" },
   ],
 };

@@ -1,6 +1,6 @@
 /**
- * `npm run learn`: walks a flow in the terminal, each exchange beside what the documents ask of it, made by the vectors
- * of the kit against Trivet in this process, or against a server of yours.
+ * `npm run learn`: shows a flow in the terminal, each exchange beside its requirements. The vectors of the
+ * kit make the exchanges, against Trivet in this process or another server.
  *
  * @module
  */
@@ -13,45 +13,45 @@ import { loadRequirements, loadVectors } from "../runner/vector/load.ts";
 import { openTarget } from "../runner/target/open_target.ts";
 import type { Flow } from "./flow.ts";
 import { FLOWS } from "./flows.ts";
-import { type Block, teach } from "./lesson.ts";
+import { type Block, showFlow } from "./show_flow.ts";
 
 const ROOT: string = fileURLToPath(new URL("..", import.meta.url));
 const MAX_WIDTH = 160;
 
-const USAGE = `npm run learn -- [flow] [options]
+const USAGE = `Usage: npm run learn -- [flow] [options]
 
 Flows     ${FLOWS.map(({ name, title }) => `${name.padEnd(20)}${title}`).join("\n          ")}
 
-Options   --all              does not stop after each exchange; without a flow, all flows
-          --target FILE|URL  a target file, or an address, in place of Trivet in this process
+Options   --all              do not stop after each exchange; without a flow, show all flows
+          --target FILE|URL  a target file or a URL, in place of Trivet in this process
           --stdio "COMMAND"  a server on standard input and output
-          --module FILE      a file that exports fetch
-          --width N          columns (those of the terminal, else 100)
+          --module FILE      a module that exports fetch
+          --width N          width in columns (that of the terminal, else 100)
 
-Exit      0 all as it has to be, 1 not, 2 could not walk
+Exit      0 every vector passed or was skipped, 1 a vector failed, 2 could not run
 `;
 
 const COLORS: Readonly<Record<Block["kind"], string>> = {
   flow: "1",
   part: "1",
   exchange: "0",
-  again: "90",
-  held: "32",
-  broken: "31",
+  repeated: "90",
+  passed: "32",
+  failed: "31",
   skipped: "33",
 };
 
-// Who reads through `head` has seen enough.
+// The reader of the output (`head`, say) may close it early.
 process.stdout.on("error", () => process.exit());
 process.exitCode = await main(process.argv.slice(2));
-// What a target left open shall not keep the lesson alive.
+// A stream or timer that a target left open must not keep the process alive.
 setTimeout(() => process.exit(), 500).unref();
 
 async function main(args: readonly string[]): Promise<number> {
   const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
   let terminal: Interface | undefined;
   try {
-    const { values, positionals } = read(args);
+    const { values, positionals } = parseArguments(args);
     if (values.help || positionals.length === 0 && !values.all && !isTerminal) {
       process.stdout.write(USAGE);
       return 0;
@@ -59,9 +59,15 @@ async function main(args: readonly string[]): Promise<number> {
     if (isTerminal && !values.all) {
       terminal = createInterface({ input: process.stdin, output: process.stdout });
     }
-    const flows = positionals.length > 0 ? positionals.map(flowOf) : terminal ? [await ask(terminal)] : FLOWS;
+    const flows = positionals.length > 0
+      ? positionals.map(getFlow)
+      : terminal
+      ? [await askForFlow(terminal)]
+      : FLOWS;
     const width = Math.min(Number(values.width ?? (process.stdout.columns || 100)), MAX_WIDTH);
-    if (!(width >= 40)) throw new TypeError('"--width" must be a number of at least 40');
+    if (!(width >= 40)) {
+      throw new TypeError(`Invalid --width "${values.width}": use a number of at least 40.`);
+    }
     return await walkAll(flows, values, width, terminal);
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
@@ -97,14 +103,14 @@ async function walkAll(
   let last: Block["kind"] | undefined;
   try {
     for (const flow of flows) {
-      // What Trivet in this process holds is made up, and gone when it ends.
-      const blocks = teach(flow, { target: opened, seed, isMasked: !isOwn, requirements, vectors, width });
+      // The secrets of Trivet in this process are test data and need no mask.
+      const blocks = showFlow(flow, { target: opened, seed, isMasked: !isOwn, requirements, vectors, width });
       for await (const block of blocks) {
-        const before = last === "again" && block.kind !== "again" ? "\n" : "";
-        await print(`${before}${paint(block)}\n${block.kind === "again" ? "" : "\n"}`);
+        const before = last === "repeated" && block.kind !== "repeated" ? "\n" : "";
+        await print(`${before}${paint(block)}\n${block.kind === "repeated" ? "" : "\n"}`);
         last = block.kind;
-        if (block.kind === "broken") exitCode = 1;
-        if (block.kind === "exchange" && terminal && !await goOn(terminal)) return exitCode;
+        if (block.kind === "failed") exitCode = 1;
+        if (block.kind === "exchange" && terminal && !await askToContinue(terminal)) return exitCode;
       }
     }
     return exitCode;
@@ -123,19 +129,19 @@ function paint({ kind, lines }: Block): string {
   return hasColor && kind !== "exchange" ? `\x1b[${COLORS[kind]}m${text}\x1b[0m` : text;
 }
 
-async function goOn(terminal: Interface): Promise<boolean> {
-  const said = await question(terminal, "Enter goes on, q leaves: ");
+async function askToContinue(terminal: Interface): Promise<boolean> {
+  const said = await question(terminal, "Press Enter to continue, q to quit: ");
   process.stdout.write("\n");
   return said !== undefined && !/^q/i.test(said.trim());
 }
 
-async function ask(terminal: Interface): Promise<Flow> {
+async function askForFlow(terminal: Interface): Promise<Flow> {
   const lines = FLOWS.map(({ title }, at) => `  ${at + 1}  ${title}\n`).join("");
-  const said = (await question(terminal, `${lines}Which? (1 to ${FLOWS.length}) `))?.trim() ?? "";
-  return FLOWS[Number(said) - 1] ?? flowOf(said);
+  const said = (await question(terminal, `${lines}Choose a flow (1 to ${FLOWS.length}): `))?.trim() ?? "";
+  return FLOWS[Number(said) - 1] ?? getFlow(said);
 }
 
-/** Nothing where the input has ended. */
+/** Asks a question. `undefined` if the input has ended. */
 async function question(terminal: Interface, text: string): Promise<string | undefined> {
   const leave = new AbortController();
   const onClose = () => leave.abort();
@@ -149,14 +155,14 @@ async function question(terminal: Interface, text: string): Promise<string | und
   }
 }
 
-function flowOf(name: string): Flow {
+function getFlow(name: string): Flow {
   const flow = FLOWS.find((each) => each.name === name);
   if (flow) return flow;
   const names = FLOWS.map((each) => each.name).join(", ");
-  throw new TypeError(`There is no flow "${name}"; there are ${names}`);
+  throw new TypeError(`Unknown flow "${name}". Available flows: ${names}.`);
 }
 
-function read(args: readonly string[]) {
+function parseArguments(args: readonly string[]) {
   return parseArgs({
     args: [...args],
     allowPositionals: true,

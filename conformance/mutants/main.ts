@@ -1,12 +1,5 @@
 /**
- * `npm run mutants`: faulty servers, one at a time, each of which the vectors that it names have to catch.
- *
- *   node conformance/mutants/main.ts [--only TEXT] [--named] [--jobs N] [--verbose]
- *
- * `--only` takes mutants whose name contains a text. `--named` asks only the vectors that a mutant names. Without it
- * all of its suite are asked, and where every mutant of a suite was, vectors that have failed on none are listed.
- * Exit code 1 when a mutant survives, a vector that it names passes, one turns red that has nothing to do with it, or
- * a vector fails on no mutant without a reason in `untroubled.ts`.
+ * `npm run mutants`: mutation testing of the conformance vectors. `--help` prints what it does and its options.
  *
  * @module
  */
@@ -14,41 +7,124 @@ import { availableParallelism } from "node:os";
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { Worker } from "node:worker_threads";
-import { suiteOf } from "./hunt.ts";
-import type { Errand, Told } from "./hunter.ts";
+import type { TargetArguments } from "../runner/target/target_file.ts";
 import { MUTANTS } from "./mutants.ts";
-import { UNTROUBLED } from "./untroubled.ts";
+import { reportProxyMutants } from "./proxy/report_proxy.ts";
+import { suiteOf } from "./run_mutant.ts";
+import { VECTORS_WITHOUT_KILL } from "./vectors_without_kill.ts";
+import type { WorkerMessage, WorkerTask } from "./worker.ts";
 
-const { values } = parseArgs({
-  options: {
-    only: { type: "string" },
-    named: { type: "boolean", default: false },
-    jobs: { type: "string" },
-    verbose: { type: "boolean", default: false },
-  },
-});
+const HELP = `Mutation testing of the conformance vectors.
+
+A mutant is Trivet with one seeded fault. Each mutant names the vectors that must fail on it.
+This command first runs the vectors on Trivet without a fault (the baseline run), then on each mutant.
+
+Usage: npm run mutants -- [options]
+
+Options:
+  --only TEXT   run only the mutants whose name contains TEXT
+  --named       run only the vectors that a mutant names, not its whole suite (faster)
+  --jobs N      run N mutants at the same time (default: ${availableParallelism()}, the number of processors)
+  --verbose     list the vectors that fail on each mutant
+  --proxy       put the mutants that change only requests and responses before another server, and run the
+                vectors that they name and that pass on it without a fault; needs --target or --module
+  --target FILE a target file, or a URL (with --proxy)
+  --module FILE a module that exports fetch (with --proxy)
+  --help        print this help
+
+Results of a mutant:
+  killed        every vector that it names failed, and no unexpected vector
+  SURVIVED      no vector failed
+  WRONG         a vector that it names passed, or an unexpected vector failed
+
+With --proxy, a mutant is killed when one of its vectors fails. "no effect" means that the fault changed no
+request and no response, "not asked" that no vector of the mutant passes on the server without it; --verbose
+lists both.
+
+Without --named, vectors that fail on no mutant are listed too. A vector that cannot fail on any needs a
+reason in conformance/mutants/vectors_without_kill.ts.
+
+Examples:
+  npm run mutants -- --only oauth/pkce
+  npm run mutants -- --only mcp/stdio-raw-line-breaks --verbose
+  npm run mutants -- --named --jobs 2
+  npm run mutants -- --proxy --target conformance/targets/oidc-provider/target.json
+
+Exit codes: 0 all mutants killed, 1 otherwise, 2 wrong arguments.
+`;
+
+interface Options {
+  readonly only: string | undefined;
+  readonly named: boolean;
+  readonly jobs: number;
+  readonly verbose: boolean;
+  /** The server behind the faults, instead of Trivet. */
+  readonly proxied?: TargetArguments;
+}
+
+const options = readOptions();
 const print = (line = ""): void => void process.stdout.write(`${line}\n`);
 const started = performance.now();
-const chosen = MUTANTS.filter(({ name }) => values.only === undefined || name.includes(values.only));
+const chosen = MUTANTS.filter(({ name }) => options.only === undefined || name.includes(options.only));
+if (chosen.length === 0) failUsage(`No mutant has a name that contains "${options.only}".`);
+if (options.proxied) {
+  process.exit(await reportProxyMutants(options.proxied, chosen, print, options.verbose));
+}
 const queue = chosen.map(({ name }) => name);
 const failedOnce = new Set<string>();
 const vectors = new Set<string>();
-const redBefore = new Map<string, string>();
-let bad = 0;
+const notPassing = new Map<string, string>();
+let wrong = 0;
 
-const jobs = Math.min(Math.max(1, Number(values.jobs ?? availableParallelism())), queue.length);
-const workerData: Errand = { names: queue.slice(), all: !values.named };
-await Promise.all(Array.from({ length: jobs }, hireHunter));
+const jobs = Math.min(options.jobs, queue.length);
+const workerData: WorkerTask = { names: queue.slice(), isWhole: !options.named };
+await Promise.all(Array.from({ length: jobs }, startWorker));
 
-function hireHunter(): Promise<void> {
+function readOptions(): Options {
+  try {
+    const { values } = parseArgs({
+      options: {
+        only: { type: "string" },
+        named: { type: "boolean", default: false },
+        jobs: { type: "string", default: String(availableParallelism()) },
+        verbose: { type: "boolean", default: false },
+        proxy: { type: "boolean", default: false },
+        target: { type: "string" },
+        module: { type: "string" },
+        help: { type: "boolean", short: "h", default: false },
+      },
+    });
+    if (values.help) {
+      process.stdout.write(HELP);
+      process.exit(0);
+    }
+    const count = Number(values.jobs);
+    if (!Number.isInteger(count) || count < 1) failUsage("--jobs must be a whole number of at least 1.");
+    const { only, named, verbose, proxy, target, module } = values;
+    if (proxy !== (target !== undefined || module !== undefined)) {
+      failUsage("--proxy needs --target or --module, and they need --proxy.");
+    }
+    const proxied = { ...(target !== undefined && { target }), ...(module !== undefined && { module }) };
+    return { only, named, jobs: count, verbose, ...(proxy && { proxied }) };
+  } catch (error) {
+    return failUsage((error as Error).message);
+  }
+}
+
+function failUsage(message: string): never {
+  process.stderr.write(`${message}\nRun "npm run mutants -- --help" for the options.\n`);
+  process.exit(2);
+}
+
+function startWorker(): Promise<void> {
   return new Promise((resolve, reject) => {
-    const worker = new Worker(new URL("hunter.ts", import.meta.url), { workerData });
+    const worker = new Worker(new URL("worker.ts", import.meta.url), { workerData });
     worker.on("error", reject);
     worker.on("exit", () => resolve());
-    worker.on("message", ({ ready, caught }: Told) => {
+    worker.on("message", ({ ready, result }: WorkerMessage) => {
       for (const name of ready?.vectors ?? []) vectors.add(name);
-      for (const [name, why] of ready?.redBefore ?? []) redBefore.set(name, why);
-      if (caught) report(caught);
+      for (const [name, why] of ready?.notPassing ?? []) notPassing.set(name, why);
+      if (result) report(result);
       const next = queue.shift();
       if (next !== undefined) worker.postMessage(next);
       else void worker.terminate();
@@ -56,46 +132,51 @@ function hireHunter(): Promise<void> {
   });
 }
 
-function report({ name, red, failed, missed, beyond, why }: NonNullable<Told["caught"]>): void {
+function report(
+  { name, notPassed, failed, survived, unexpected, reasons }: NonNullable<WorkerMessage["result"]>,
+): void {
   for (const vector of failed) failedOnce.add(vector);
-  const isCaught = red.length > 0 && missed.length === 0 && beyond.length === 0;
-  if (!isCaught) bad++;
-  const word = isCaught ? "caught" : red.length === 0 ? "SURVIVED" : "WRONG";
-  print(`${word.padEnd(9)}${name} (${red.length}): ${chosen.find((each) => each.name === name)!.fault}`);
-  if (missed.length > 0) print(`         passed all the same: ${missed.join(" ")}`);
-  for (const vector of beyond) print(`         red besides: ${vector} (${why[vector]})`);
-  if (values.verbose) print(`         red: ${red.join(" ")}`);
+  const isKilled = notPassed.length > 0 && survived.length === 0 && unexpected.length === 0;
+  if (!isKilled) wrong++;
+  const word = isKilled ? "killed" : notPassed.length === 0 ? "SURVIVED" : "WRONG";
+  const { fault } = chosen.find((each) => each.name === name)!;
+  const count = `${failed.length} ${failed.length === 1 ? "vector fails" : "vectors fail"}`;
+  print(`${word.padEnd(9)}${name}: ${fault} (${count})`);
+  if (survived.length > 0) print(`         must fail, but passed: ${survived.join(" ")}`);
+  for (const vector of unexpected) print(`         unexpected: ${vector} (${reasons[vector]})`);
+  if (options.verbose) print(`         did not pass: ${notPassed.join(" ")}`);
 }
 
-/** Promise 7 of `FORMAT.md`, for the suites of which every mutant was asked everything. @returns vectors at fault */
-function listUntroubled(): number {
-  const isWhole = (vector: string): boolean =>
+/**
+ * Promise 7 of `FORMAT.md`, for the suites of which every mutant ran with all vectors.
+ *
+ * @returns how many vectors break it
+ */
+function listVectorsWithoutKill(): number {
+  const isSuiteComplete = (vector: string): boolean =>
     MUTANTS.every((mutant) => suiteOf(mutant) !== suiteOf({ name: vector }) || chosen.includes(mutant));
-  const asked = [...vectors].filter(isWhole);
-  const calm = asked.filter((name) => !redBefore.has(name) && !failedOnce.has(name));
+  const complete = [...vectors].filter(isSuiteComplete);
+  const idle = complete.filter((name) => !notPassing.has(name) && !failedOnce.has(name));
   list(
-    "not passed by Trivet, so that no fault can show",
-    asked.filter((name) => redBefore.has(name)),
-    redBefore,
+    "do not pass in the baseline run, so that no mutant can be killed by them",
+    complete.filter((name) => notPassing.has(name)),
+    notPassing,
   );
-  const excused = new Map(Object.entries(UNTROUBLED));
-  list("failed on no mutant, for a reason", calm.filter((name) => excused.has(name)), excused);
-  const unexcused = calm.filter((name) => !excused.has(name));
-  list("FAILED ON NO MUTANT", unexcused);
-  const stale = [...excused.keys()].filter((name) => isWhole(name) && !calm.includes(name));
-  list("in untroubled.ts, but not untroubled", stale);
+  const excused = new Map(Object.entries(VECTORS_WITHOUT_KILL));
+  list("kill no mutant, for a known reason", idle.filter((name) => excused.has(name)), excused);
+  const unexcused = idle.filter((name) => !excused.has(name));
+  list("KILL NO MUTANT: add a mutant, or a reason in vectors_without_kill.ts", unexcused);
+  const stale = [...excused.keys()].filter((name) => isSuiteComplete(name) && !idle.includes(name));
+  list("are in vectors_without_kill.ts, but kill a mutant: remove them", stale);
   return unexcused.length + stale.length;
 }
 
-function list(title: string, found: readonly string[], why?: ReadonlyMap<string, string>): void {
-  if (found.length > 0) print(`\n${found.length} vectors ${title}:`);
-  for (const name of found) print(`  ${name}${why ? `: ${why.get(name)}` : ""}`);
+function list(title: string, names: readonly string[], reasons?: ReadonlyMap<string, string>): void {
+  if (names.length > 0) print(`\n${names.length} vectors ${title}:`);
+  for (const name of names) print(`  ${name}${reasons ? `: ${reasons.get(name)}` : ""}`);
 }
 
-const unproved = values.named ? 0 : listUntroubled();
-print(`\n${chosen.length - bad} of ${chosen.length} mutants caught in ${seconds()} s, ${jobs} at once`);
-process.exit(bad + unproved > 0 || chosen.length === 0 ? 1 : 0);
-
-function seconds(): number {
-  return Math.round((performance.now() - started) / 1000);
-}
+const broken = options.named ? 0 : listVectorsWithoutKill();
+const seconds = Math.round((performance.now() - started) / 1000);
+print(`\n${chosen.length - wrong} of ${chosen.length} mutants killed in ${seconds} s with ${jobs} workers`);
+process.exit(wrong + broken > 0 ? 1 : 0);

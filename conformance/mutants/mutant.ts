@@ -1,47 +1,47 @@
 /**
- * What a mutant is: Trivet with one fault, which sits before it (requests), behind it (answers), or below it (the
- * store), and the vectors that have to notice.
+ * What a mutant is: Trivet with one seeded fault, in its requests, its responses or its store, and the vectors that must
+ * fail on it.
  *
  * @module
  */
 import type { Commit, Entry, Store } from "../../src/store/store.ts";
-import type { LineFault } from "./mcp/stdio_ground.ts";
+import type { LineFault } from "./mcp/stdio_target.ts";
 
 export type Handler = (request: Request) => Promise<Response>;
 
-/** Puts a fault before or behind a server. */
+/** Wraps a server with a fault in its requests or responses. */
 export interface Wrap {
   (next: Handler): Handler;
-  /** The only path at which the fault shows. Vectors that never ask there need not be asked. */
+  /** The only path that the fault changes. Vectors that never request it are not run. */
   readonly path?: string;
 }
 
 export interface Mutant {
-  /** Folder and words, as a vector's name. */
+  /** Suite and words, like the name of a vector. */
   readonly name: string;
   /** What the server does wrong. */
   readonly fault: string;
-  /** Vectors that have to fail: each asks for what is wrong here. */
-  readonly breaks: readonly string[];
-  /** Vectors, or beginnings of their names, that may turn red besides, under the reason why. */
-  readonly mayBreak?: Readonly<Record<string, readonly string[]>>;
-  /** Why vectors may come to `setup`: the fault takes from them what they need to ask their question. */
-  readonly stops?: string;
-  /** Called once for each run, so that a fault may remember. */
+  /** Vectors that must fail on this mutant. */
+  readonly killedBy: readonly string[];
+  /** Vectors, or prefixes of their names, that may fail too, keyed by the reason. */
+  readonly mayFail?: Readonly<Record<string, readonly string[]>>;
+  /** Why vectors may stop in `setup`: the fault breaks a step that they need first. */
+  readonly preventsSetup?: string;
+  /** Called once for each run, so that a fault can keep state. */
   readonly wrap?: Wrap;
   readonly store?: (store: Store) => Store;
-  /** The server's clock stands still. */
-  readonly isTimeless?: boolean;
-  /** The server has OpenAI's dialect of the Skills API. */
+  /** The server's clock does not advance. */
+  readonly isClockStopped?: boolean;
+  /** The server uses OpenAI's dialect of the Skills API. */
   readonly isOpenai?: boolean;
-  /** The server is on standard input and output, with this fault for each process. */
-  readonly lines?: () => LineFault;
+  /** The server runs over stdio, with a new fault for each process. */
+  readonly stdio?: () => LineFault;
 }
 
-/** Changes what is done before it is done. `undefined`: it is not done, and said to have been. */
-export function faultyCommits(change: (commit: Commit) => Commit | undefined): (store: Store) => Store {
+/** Changes commits before the store makes them. `undefined` reports success without committing. */
+export function changeCommits(change: (commit: Commit) => Commit | undefined): (store: Store) => Store {
   return (store) => ({
-    ...bound(store),
+    ...bindStore(store),
     async commit(commit) {
       const changed = change(commit);
       return changed === undefined || await store.commit(changed);
@@ -49,10 +49,10 @@ export function faultyCommits(change: (commit: Commit) => Commit | undefined): (
   });
 }
 
-/** Changes what records say when they are read. */
-export function faultyReads(change: (entry: Entry) => Entry): (store: Store) => Store {
+/** Changes records when they are read. */
+export function changeReads(change: (entry: Entry) => Entry): (store: Store) => Store {
   return (store) => ({
-    ...bound(store),
+    ...bindStore(store),
     async get<Value>(key: Entry["key"]): Promise<Entry<Value> | undefined> {
       const entry = await store.get(key);
       return entry && change(entry) as Entry<Value>;
@@ -60,7 +60,7 @@ export function faultyReads(change: (entry: Entry) => Entry): (store: Store) => 
   });
 }
 
-function bound(store: Store): Store {
+function bindStore(store: Store): Store {
   return {
     guarantees: store.guarantees,
     get: (key, options) => store.get(key, options),

@@ -3,11 +3,11 @@
  *
  * @module
  */
-import { RPC_ANSWERS } from "./jsonrpc/jsonrpc_answers.ts";
+import { RPC_RESPONSES } from "./jsonrpc/jsonrpc_responses.ts";
 import { RPC_BATCHES } from "./jsonrpc/jsonrpc_batches.ts";
 import { RPC_REQUESTS } from "./jsonrpc/jsonrpc_requests.ts";
-import { MCP_DESCRIBED } from "./mcp/mcp_described.ts";
-import { MCP_DOORS } from "./mcp/mcp_doors.ts";
+import { MCP_SELF_CONTAINED } from "./mcp/mcp_self_contained.ts";
+import { MCP_ACCESS } from "./mcp/mcp_access.ts";
 import { MCP_MESSAGES } from "./mcp/mcp_messages.ts";
 import { MCP_METHODS } from "./mcp/mcp_methods.ts";
 import { MCP_REVISIONS } from "./mcp/mcp_revisions.ts";
@@ -20,6 +20,8 @@ import type { Mutant } from "./mutant.ts";
 import { AUTHORIZE_ENDPOINT } from "./oauth_endpoints/oauth_authorize.ts";
 import { BEARER } from "./oauth_grants/oauth_bearer.ts";
 import { CLIENT_ASSERTIONS } from "./oauth_grants/oauth_client_assertion.ts";
+import { JWT_BEARER } from "./oauth_grants/oauth_jwt_bearer.ts";
+import { MUTUAL_TLS } from "./oauth_grants/oauth_mutual_tls.ts";
 import { CLIENT_AUTHENTICATION } from "./oauth_grants/oauth_clients.ts";
 import { CODES } from "./oauth_grants/oauth_codes.ts";
 import { DETAILS } from "./oauth_grants/oauth_details.ts";
@@ -30,11 +32,11 @@ import { INTROSPECTION } from "./oauth_endpoints/oauth_introspection.ts";
 import { JWTS } from "./oauth_grants/oauth_jwt.ts";
 import { LOGIN_PAGE } from "./oauth_endpoints/oauth_login.ts";
 import { MANAGEMENT } from "./oauth_endpoints/oauth_management.ts";
-import { TOLD } from "./oauth_endpoints/oauth_metadata.ts";
-import { OWN_ADDRESS } from "./oauth_endpoints/oauth_own_address.ts";
-import { PAGES } from "./oauth_endpoints/oauth_pages.ts";
+import { SERVER_METADATA } from "./oauth_endpoints/oauth_metadata.ts";
+import { ORIGIN } from "./oauth_endpoints/oauth_origin.ts";
+import { CONSENT } from "./oauth_endpoints/oauth_consent.ts";
 import { PUSHED } from "./oauth_endpoints/oauth_par.ts";
-import { PUSHED_NAMES } from "./oauth_endpoints/oauth_par_names.ts";
+import { PUSHED_REQUEST_URIS } from "./oauth_endpoints/oauth_par_request_uri.ts";
 import { PKCE } from "./oauth_grants/oauth_pkce.ts";
 import { REDIRECT_URI } from "./oauth_grants/oauth_redirect_uri.ts";
 import { REFRESH_TOKENS } from "./oauth_grants/oauth_refresh.ts";
@@ -44,13 +46,16 @@ import { PROTECTED_RESOURCE } from "./oauth_grants/oauth_resource.ts";
 import { REVOCATION } from "./oauth_endpoints/oauth_revocation.ts";
 import { SCOPES } from "./oauth_grants/oauth_scopes.ts";
 import { SIGNED_INTROSPECTION } from "./oauth_endpoints/oauth_signed_introspection.ts";
-import { TOKEN_ANSWERS } from "./oauth_endpoints/oauth_token_answers.ts";
+import { TOKEN_RESPONSES } from "./oauth_endpoints/oauth_token_responses.ts";
 import { TOKEN_ENDPOINT } from "./oauth_endpoints/oauth_token_endpoint.ts";
 import { TOKEN_EXCHANGE } from "./oauth_grants/oauth_token_exchange.ts";
+import { CHANGED_REQUESTS } from "./oauth_classes/oauth_changed_requests.ts";
+import { SECRET_RESPONSES } from "./oauth_classes/oauth_secret_responses.ts";
+import { SIMILAR_VALUES } from "./oauth_classes/oauth_similar.ts";
 import { SKILLS } from "./skills/skills.ts";
 import { SKILLS_OPENAI } from "./skills/skills_openai.ts";
 import { SKILLS_PACKAGES } from "./skills/skills_packages.ts";
-import { SKILLS_TOLD } from "./skills/skills_told.ts";
+import { SKILLS_RESPONSES } from "./skills/skills_responses.ts";
 import { SKILLS_UPLOADS } from "./skills/skills_uploads.ts";
 import { SKILL_MESSAGES } from "./skills/skills_messages.ts";
 
@@ -60,38 +65,43 @@ export const MUTANTS: readonly Mutant[] = [
   ...PKCE,
   ...CODES,
   ...TOKEN_ENDPOINT,
-  ...TOKEN_ANSWERS,
+  ...TOKEN_RESPONSES,
   ...CLIENT_AUTHENTICATION,
   ...BEARER,
   ...INTROSPECTION,
   ...PUSHED,
-  ...PUSHED_NAMES,
+  ...PUSHED_REQUEST_URIS,
   ...DEVICES,
   ...DPOP,
   ...DPOP_BINDING,
   ...TOKEN_EXCHANGE,
   ...JWTS,
   ...CLIENT_ASSERTIONS,
+  ...JWT_BEARER,
+  ...MUTUAL_TLS,
   ...MANAGEMENT,
   ...DETAILS,
   ...SIGNED_INTROSPECTION,
   ...PROTECTED_RESOURCE,
-  ...TOLD,
-  ...OWN_ADDRESS,
+  ...SERVER_METADATA,
+  ...ORIGIN,
   ...REGISTRATION,
-  ...PAGES,
+  ...CONSENT,
   ...REFUSALS,
   ...SCOPES,
   ...REVOCATION,
   ...LOGIN_PAGE,
   ...REFRESH_TOKENS,
+  ...SIMILAR_VALUES,
+  ...SECRET_RESPONSES,
+  ...CHANGED_REQUESTS,
   ...RPC_REQUESTS,
-  ...RPC_ANSWERS,
+  ...RPC_RESPONSES,
   ...RPC_BATCHES,
-  ...MCP_DOORS,
+  ...MCP_ACCESS,
   ...MCP_SESSIONS,
   ...MCP_METHODS,
-  ...MCP_DESCRIBED,
+  ...MCP_SELF_CONTAINED,
   ...MCP_MESSAGES,
   ...MCP_STREAMS,
   ...MCP_REVISIONS,
@@ -101,7 +111,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...SKILLS,
   ...SKILLS_UPLOADS,
   ...SKILLS_PACKAGES,
-  ...SKILLS_TOLD,
+  ...SKILLS_RESPONSES,
   ...SKILLS_OPENAI,
   ...SKILL_MESSAGES,
 ];

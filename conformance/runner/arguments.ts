@@ -1,36 +1,49 @@
 /**
- * What the command line asks for.
+ * Parses the command line.
  *
  * @module
  */
 import { parseArgs } from "node:util";
+import { CLASS_TITLES } from "./vector/flags.ts";
+import type { FailureClass } from "./vector/vector_file.ts";
 
-export const USAGE = `trivet-conformance <suite> <target> [options]
+export const USAGE = `Usage: trivet-conformance <suite>... <target> [options]
+       trivet-conformance client --help      (tests of clients)
 
-Suites    oauth, jsonrpc, mcp, skills, self, all; a file of one (oauth/pkce); or a path
+Suites    oauth, jsonrpc, mcp, skills, self or all; one file (oauth/pkce); or a path
 
-Target    URL                       an address: what it shows of itself is asked about
-          --target FILE             a target file, which says more (README.md: ten lines)
+Target    URL                       a server at this address; its features are detected
+          --target FILE             a target file, which describes the server (README.md)
           --stdio "COMMAND"         a server on standard input and output
-          --module FILE             a file that exports fetch, in this process
+          --module FILE             a module that exports fetch, in this process
 
-Options   --only TEXT               vectors whose name contains it (again for more)
-          --level MUST|SHOULD|MAY   vectors that ask for at least so much
-          --since DATE              vectors added on that date or later
-          --set NAME                only vectors of this frozen set count
-          --expected-failures FILE  known failures: an object of vector and reason
-          --strict                  warnings count as failures
-          --slow                    slow vectors as well
-          --wait SECONDS            waits so long where the target has no clock (0)
-          --seed TEXT               repeats the random values of another run
-          --jobs N                  vectors at once (4)
-          --timeout SECONDS         for one exchange (10)
-          --report-dir DIR          writes report.json, report.xml (JUnit), report.html, summary.md
-          --json, --junit           prints that report instead of the table
-          --verbose                 passing vectors as well, and exchanges of those that failed
-          --list                    names the vectors and asks nothing
+Options   --only TEXT               run vectors whose name contains TEXT (repeatable)
+          --level MUST|SHOULD|MAY   run vectors of this level or a stronger one
+          --document NAME           run vectors that cover a row of this document: rfc7636, mcp (repeatable)
+          --profile NAME            run the vectors of a profile: fapi-2.0-security, oauth-2.1
+          --class NAME              report and count failures of this class only: broken, other-refusal,
+                                    advice (repeatable)
+          --since DATE              run vectors added on DATE or later
+          --set NAME                count only the vectors of this frozen set
+          --expected-failures FILE  known failures: a JSON object from vector name to reason
+          --strict                  count warnings as failures
+          --slow                    run slow vectors too
+          --wait SECONDS            wait up to SECONDS where the target has no clock procedure (0)
+          --seed TEXT               repeat the random values of another run
+          --jobs N                  number of vectors that run at the same time (4)
+          --timeout SECONDS         time limit of one exchange (10)
+          --report-dir DIR          write report.json, report.xml (JUnit), report.html, summary.md
+          --json, --junit           print that report instead of the table
+          --verbose                 list passing vectors too, and show the exchanges of failures
+          --list                    list the selected vectors and exit
+          --version                 print the version of the kit
+          --help                    print this help
 
-Exit      0 as expected, 1 not, 2 could not run or nothing could be asked
+Exit      0 as expected, 1 not as expected, 2 could not run, or asked no vector or almost none,
+          130 interrupted
+
+Examples  trivet-conformance mcp http://127.0.0.1:8080/mcp
+          trivet-conformance oauth --target my-server.json --document rfc7636 --class broken
 `;
 
 export interface Arguments {
@@ -39,6 +52,9 @@ export interface Arguments {
   readonly stdio?: string;
   readonly module?: string;
   readonly only: readonly string[];
+  readonly documents: readonly string[];
+  readonly profile?: string;
+  readonly classes: readonly FailureClass[];
   readonly level?: string;
   readonly since?: string;
   readonly set?: string;
@@ -53,11 +69,12 @@ export interface Arguments {
   readonly verbose: boolean;
   readonly list: boolean;
   readonly help: boolean;
+  readonly version: boolean;
   readonly format: "table" | "json" | "junit";
 }
 
-/** @throws {TypeError} for what is no argument */
-export function readArguments(args: readonly string[]): Arguments {
+/** @throws {TypeError} for an unknown option or an invalid value */
+export function parseArguments(args: readonly string[]): Arguments {
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
@@ -66,6 +83,9 @@ export function readArguments(args: readonly string[]): Arguments {
       stdio: { type: "string" },
       module: { type: "string" },
       only: { type: "string", multiple: true },
+      document: { type: "string", multiple: true },
+      profile: { type: "string" },
+      class: { type: "string", multiple: true },
       level: { type: "string" },
       since: { type: "string" },
       set: { type: "string" },
@@ -82,27 +102,28 @@ export function readArguments(args: readonly string[]): Arguments {
       verbose: { type: "boolean", short: "v" },
       list: { type: "boolean" },
       help: { type: "boolean", short: "h" },
+      version: { type: "boolean" },
     },
   });
   const { target, stdio, module, level, since, set, seed } = values;
   if (level !== undefined && !["MUST", "SHOULD", "MAY"].includes(level)) {
-    throw new TypeError(`"--level" must be MUST, SHOULD or MAY, but is "${level}"`);
+    throw new TypeError(`Invalid --level "${level}": use MUST, SHOULD or MAY.`);
   }
   if (since !== undefined && !/^\d{4}-\d{2}-\d{2}$/.test(since)) {
-    throw new TypeError(`"--since" must be a date like 2026-11-01, but is "${since}"`);
+    throw new TypeError(`Invalid --since "${since}": use a date such as 2026-11-01.`);
   }
-  const jobs = number("jobs", values.jobs, 1, 1000);
-  const seconds = number("timeout", values.timeout, 0.01, DAY);
-  const isTarget = (word: string) => /^https?:\/\//.test(word);
-  const addresses = positionals.filter(isTarget);
+  const jobs = parseNumber("jobs", values.jobs, 1, 1000);
+  const seconds = parseNumber("timeout", values.timeout, 0.01, MAX_SECONDS);
+  const isUrl = (word: string) => /^https?:\/\//.test(word);
+  const addresses = positionals.filter(isUrl);
   const all = [...addresses, target, stdio, module].filter((each) => each !== undefined);
   if (addresses.length > 1 || addresses.length > 0 && all.length > 1) {
     throw new TypeError(
-      `A run has one target, but there are ${all.map((each) => `"${each}"`).join(" and ")}`,
+      `More than one target: ${all.map((each) => `"${each}"`).join(", ")}. Give one.`,
     );
   }
   return {
-    suites: positionals.filter((word) => !isTarget(word)),
+    suites: positionals.filter((word) => !isUrl(word)),
     ...(addresses[0] !== undefined && { target: addresses[0] }),
     ...(target !== undefined && { target }),
     ...(stdio !== undefined && { stdio }),
@@ -116,24 +137,35 @@ export function readArguments(args: readonly string[]): Arguments {
     ...(jobs !== undefined && { jobs }),
     ...(seconds !== undefined && { seconds }),
     only: values.only ?? [],
-    wait: number("wait", values.wait, 0, DAY) ?? 0,
+    documents: values.document ?? [],
+    ...(values.profile !== undefined && { profile: values.profile }),
+    classes: (values.class ?? []).map(toClass),
+    wait: parseNumber("wait", values.wait, 0, MAX_SECONDS) ?? 0,
     strict: values.strict ?? false,
     slow: values.slow ?? false,
     verbose: values.verbose ?? false,
     list: values.list ?? false,
     help: values.help ?? false,
+    version: values.version ?? false,
     format: values.json ? "json" : values.junit ? "junit" : "table",
   };
 }
 
-/** Seconds: longer than a timer can be is no number to wait for. */
-const DAY = 86_400;
+function toClass(name: string): FailureClass {
+  const classes = Object.keys(CLASS_TITLES) as FailureClass[];
+  const found = classes.find((each) => each === name);
+  if (!found) throw new TypeError(`Invalid --class "${name}": use ${classes.join(", ")}.`);
+  return found;
+}
 
-function number(name: string, text: string | undefined, least: number, most: number): number | undefined {
+/** The longest timeout or wait: one day, well below the limit of a timer. */
+const MAX_SECONDS = 86_400;
+
+function parseNumber(name: string, text: string | undefined, min: number, max: number): number | undefined {
   if (text === undefined) return undefined;
   const value = text.trim() === "" ? NaN : Number(text);
-  if (!(value >= least && value <= most)) {
-    throw new TypeError(`"--${name}" must be a number from ${least} to ${most}, but is "${text}"`);
+  if (!(value >= min && value <= max)) {
+    throw new TypeError(`Invalid --${name} "${text}": use a number from ${min} to ${max}.`);
   }
   return value;
 }

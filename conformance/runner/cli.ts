@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /**
- * `trivet-conformance`: says so where it cannot run, before anything is loaded that an old Node does not have.
+ * The command `trivet-conformance`. Checks the Node.js version before it loads anything that an old version
+ * cannot run.
  *
  * @module
  */
@@ -8,8 +9,10 @@ import process from "node:process";
 
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
 
-if (major > 22 || major === 22 && minor >= 18) await import("./command.ts");
-else {
-  process.stderr.write(`Cannot run: it needs Node 22.18 or later, but this is ${process.versions.node}\n`);
+if (major > 22 || major === 22 && minor >= 18) {
+  if (process.argv[2] === "client") await import("./client/client_command.ts");
+  else await import("./command.ts");
+} else {
+  process.stderr.write(`Node.js 22.18 or later is required. This is ${process.versions.node}.\n`);
   process.exitCode = 2;
 }

@@ -1,5 +1,5 @@
 /**
- * The command: replays vectors against a target and says what came of it.
+ * The command: runs vectors against a target and prints or writes the report.
  *
  * @module
  */
@@ -7,14 +7,17 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { finishAll } from "./exchange/children.ts";
-import { endStaying } from "./target/execute.ts";
-import { INTERRUPTED, interruption, survive } from "./interrupt.ts";
-import { type Arguments, readArguments, USAGE } from "./arguments.ts";
-import { readBaseline, readSet } from "./report/baseline.ts";
+import { killAllGroups } from "./exchange/child_processes.ts";
+import { stopPrograms } from "./target/execute.ts";
+import { createInterruptSignal, INTERRUPTED_EXIT_CODE, reportUncaughtErrors } from "./interrupt.ts";
+import { type Arguments, parseArguments, USAGE } from "./arguments.ts";
+import { readBaseline } from "./report/baseline.ts";
+import { readSet } from "./report/sets.ts";
+import { digestVectors } from "./vector/digest.ts";
+import { VERSION } from "./version.ts";
 import { loadRequirements, loadVectors } from "./vector/load.ts";
-import { choose } from "./vector/choose.ts";
-import { progressOf } from "./report/progress.ts";
+import { selectVectors } from "./vector/select_vectors.ts";
+import { createProgress } from "./report/progress.ts";
 import { type Report, toReport } from "./report/report.ts";
 import { toHtml } from "./report/report_html.ts";
 import { toJson } from "./report/report_json.ts";
@@ -23,88 +26,109 @@ import { toSummary } from "./report/report_summary.ts";
 import { toTable } from "./report/report_table.ts";
 import { runAll } from "./run.ts";
 import { openTarget } from "./target/open_target.ts";
-import { noTarget } from "./target/target.ts";
+import { createSelfTarget } from "./target/target.ts";
 
 const ROOT: string = fileURLToPath(new URL("..", import.meta.url));
 
-const leave = interruption();
-const hasFailed = survive();
-// Whoever reads may have read enough.
+const interrupt = createInterruptSignal();
+const hasUncaughtError = reportUncaughtErrors();
+// The reader of the output (`head`, say) may close it early.
 process.stdout.on("error", () => process.exit());
 process.exitCode = await main(process.argv.slice(2));
-finishAll();
-// What a target left open (a stream, a timer) shall not keep the run alive, but its last words shall be read.
+killAllGroups();
+// A stream or timer that a target left open must not keep the process alive, but the output must be flushed.
 process.stdout.write("", () => process.exit());
 
 async function main(args: readonly string[]): Promise<number> {
   try {
-    const asked = readArguments(args);
-    if (asked.help || asked.suites.length === 0) {
-      process.stdout.write(USAGE);
-      return asked.help ? 0 : 2;
+    const parsed = parseArguments(args);
+    if (parsed.version) {
+      process.stdout.write(`${VERSION}\n`);
+      return 0;
     }
-    return await run(asked);
+    if (parsed.help || parsed.suites.length === 0) {
+      process.stdout.write(USAGE);
+      return parsed.help ? 0 : 2;
+    }
+    return await run(parsed);
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
     return 2;
   }
 }
 
-async function run(asked: Arguments): Promise<number> {
+async function run(parsed: Arguments): Promise<number> {
   const requirements = loadRequirements(ROOT);
-  const vectors = choose(loadVectors(ROOT, asked.suites, requirements), asked);
-  if (vectors.length === 0) throw new TypeError("Cannot run: no vector fits what was asked for");
-  if (asked.list) {
+  const loaded = loadVectors(ROOT, parsed.suites, requirements);
+  const vectors = selectVectors(loaded, parsed);
+  if (vectors.length === 0) {
+    throw new TypeError(
+      "No vector matches the options. Change --only, --document, --level or --since, or add --slow.",
+    );
+  }
+  if (parsed.list) {
     for (const { name, strength, vector } of vectors) {
       process.stdout.write(`${name}  ${strength}  ${vector.title}\n`);
     }
     return 0;
   }
   const isSelf = vectors.every(({ file }) => file.suite.startsWith("self/"));
-  const hasTarget = asked.target !== undefined || asked.stdio !== undefined || asked.module !== undefined;
-  // Before the run, which may be long: what cannot be read or written shows now.
-  readBaseline(asked.baseline, {});
-  if (asked.set !== undefined) readSet(join(ROOT, "sets.json"), asked.set, vectors.map(({ name }) => name));
-  if (asked.reportDir) mkdirSync(asked.reportDir, { recursive: true });
-  const kinds = new Set(vectors.map(({ file }) => file.suite.split("/")[0]!));
+  const hasTarget = parsed.target !== undefined || parsed.stdio !== undefined || parsed.module !== undefined;
+  // A run may take long, so files that cannot be read or written are reported before it.
+  readBaseline(parsed.baseline, {});
+  if (parsed.set !== undefined) readSet(join(ROOT, "sets.json"), parsed.set, vectors);
+  if (parsed.reportDir) mkdirSync(parsed.reportDir, { recursive: true });
+  const suiteFolders = new Set(vectors.map(({ file }) => file.suite.split("/")[0]!));
   const target = isSelf && !hasTarget
-    ? noTarget()
-    : await Promise.race([openTarget({ ...asked, kinds }), untilInterrupted()]);
-  if (!target) return INTERRUPTED;
-  const seed = asked.seed ?? crypto.randomUUID().slice(0, 8);
+    ? createSelfTarget()
+    : await Promise.race([openTarget({ ...parsed, suiteFolders: suiteFolders }), waitForInterrupt()]);
+  if (!target) return INTERRUPTED_EXIT_CODE;
+  const seed = parsed.seed ?? crypto.randomUUID().slice(0, 8);
   const started = new Date();
-  const progress = progressOf(vectors.length, asked.format === "table" ? undefined : false);
+  const progress = createProgress(vectors.length, parsed.format === "table" ? undefined : false);
   try {
     const results = await runAll(
       vectors,
-      { target, seed, mostWaiting: asked.wait },
+      { target, seed, maxWaitSeconds: parsed.wait },
       ({ name, outcome }) =>
         progress.tick(name, outcome === "fail" || outcome === "error" || outcome === "setup"),
-      leave,
+      interrupt,
     );
     progress.end();
-    const report = toReport({ asked, root: ROOT, target, requirements, vectors, results, seed, started });
-    if (asked.reportDir) write(asked.reportDir, report);
-    process.stdout.write(show(asked, report));
-    if (leave.aborted) return INTERRUPTED;
-    return hasFailed() ? 1 : report.asked === 0 ? 2 : report.passed ? 0 : 1;
+    const report = toReport({
+      args: parsed,
+      root: ROOT,
+      target,
+      requirements,
+      vectors,
+      results,
+      seed,
+      started,
+      digest: digestVectors(loaded),
+    });
+    if (parsed.reportDir) writeReports(parsed.reportDir, report);
+    process.stdout.write(formatReport(parsed, report));
+    if (interrupt.aborted) return INTERRUPTED_EXIT_CODE;
+    return hasUncaughtError() ? 1 : report.shortfall ? 2 : report.passed ? 0 : 1;
   } finally {
     progress.end();
-    await endStaying();
+    await stopPrograms();
     await target.close();
   }
 }
 
-function untilInterrupted(): Promise<undefined> {
-  return new Promise((resolve) => leave.addEventListener("abort", () => resolve(undefined), { once: true }));
+function waitForInterrupt(): Promise<undefined> {
+  return new Promise((resolve) =>
+    interrupt.addEventListener("abort", () => resolve(undefined), { once: true })
+  );
 }
 
-function show(asked: Arguments, report: Report): string {
-  if (asked.format === "json") return toJson(report);
-  return asked.format === "junit" ? toJunit(report) : toTable(report, { verbose: asked.verbose });
+function formatReport(parsed: Arguments, report: Report): string {
+  if (parsed.format === "json") return toJson(report);
+  return parsed.format === "junit" ? toJunit(report) : toTable(report, { verbose: parsed.verbose });
 }
 
-function write(folder: string, report: Report): void {
+function writeReports(folder: string, report: Report): void {
   writeFileSync(join(folder, "report.json"), toJson(report));
   writeFileSync(join(folder, "report.xml"), toJunit(report));
   writeFileSync(join(folder, "report.html"), toHtml(report));

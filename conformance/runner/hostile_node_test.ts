@@ -1,6 +1,6 @@
 /**
- * Whole runs against what is hostile or broken: floods of small things, deep values, commands that die, hang or do not
- * listen, and an interruption. Each ends in time, with a reason, and leaves nothing behind.
+ * Runs against hostile or broken targets: floods of small items, deep nesting, commands that die, hang or
+ * ignore signals, and an interrupt. Each ends in time, with a reason, and leaves no process behind.
  *
  * @module
  */
@@ -31,7 +31,7 @@ const send: Step = { send: [{ jsonrpc: "2.0", id: 1, method: "x" }] };
 const deep = `{"a":`.repeat(100_000) + "1" + "}".repeat(100_000);
 
 const WRONG: Readonly<Record<string, readonly [start: string, more: string, step: Step, reason: RegExp]>> = {
-  "small fields": ["HTTP/1.1 200 OK\r\n", "a:b\r\n".repeat(1000), get, /flooded.*more than 2000 fields/],
+  "small fields": ["HTTP/1.1 200 OK\r\n", "a:b\r\n".repeat(1000), get, /\(flooded\).*2000/],
   "small chunks": [
     `${JSON_HEAD}Transfer-Encoding: chunked\r\n\r\n`,
     "1\r\nx\r\n".repeat(2000),
@@ -39,19 +39,19 @@ const WRONG: Readonly<Record<string, readonly [start: string, more: string, step
     /flooded|hung/,
   ],
   "trailers": [`${JSON_HEAD}Transfer-Encoding: chunked\r\n\r\n0\r\n`, "t: x\r\n".repeat(2000), get, /hung/],
-  "small events": [EVENTS, "data: 1\n\n".repeat(2000), send, /flooded.*10000 events/],
-  "one event without an end": [EVENTS, "data: x\n".repeat(2000), send, /flooded.*longer than/],
-  "a line of an event without an end": [`${EVENTS}data: `, "x".repeat(65_536), send, /flooded.*longer than/],
+  "small events": [EVENTS, "data: 1\n\n".repeat(2000), send, /\(flooded\).*10000 events/],
+  "one endless event": [EVENTS, "data: x\n".repeat(2000), send, /\(flooded\)/],
+  "one endless line of an event": [`${EVENTS}data: `, "x".repeat(65_536), send, /\(flooded\)/],
   "a value of 100,000 levels": [
     `${JSON_HEAD}Content-Length: ${deep.length}\r\nConnection: close\r\n\r\n${deep}`,
     "",
     get,
-    /json\.never: expected 1, but it is nothing|json: expected/,
+    /^json/,
   ],
 };
 
 for (const [name, [start, more, step, reason]] of Object.entries(WRONG)) {
-  test(`a server that answers with ${name} is told so`, async () => {
+  test(`a server that responds with ${name} fails`, async () => {
     const server = await serveRaw((socket) => writeOn(socket, start, more));
     const sender = httpSender();
     const target = testTarget(() => new Response(), {
@@ -75,7 +75,7 @@ interface Ended {
   readonly err: string;
 }
 
-/** @param started a file: soon after it is there, the run is interrupted */
+/** @param started path of a file; soon after it exists, the run is interrupted */
 function run(target: object, started?: string, only = "jsonrpc"): Promise<Ended> {
   const path = join(folder, `target-${crypto.randomUUID()}.json`);
   writeFileSync(path, JSON.stringify(target));
@@ -98,24 +98,24 @@ function run(target: object, started?: string, only = "jsonrpc"): Promise<Ended>
 
 const rpc = { base: "http://127.0.0.1:9", features: ["jsonrpc"], endpoints: { rpc: "/" } };
 
-test("a start command that dies is told, with what it said", async () => {
+test("a start command that dies is reported with its standard error", async () => {
   const command = ["sh", "-c", "echo the database is not there >&2; exit 4"];
   const { code, err } = await run({ ...rpc, start: { command } });
   assert.is(code, 2);
   assert.match(
     err,
-    /^Cannot use the target: its "start" .* ended with exit code 4\. It says:\nthe database is not/,
+    /"start" .*\b4\b.*\nthe database is not/,
   );
 });
 
-test("a start command that is not there, and one that is never ready", async () => {
+test("a missing start command, and one that is never ready", async () => {
   const none = await run({ ...rpc, start: { command: ["there-is-no-such-command"] } });
-  assert.equal([none.code, /cannot be started/.test(none.err)], [2, true], none.err);
+  assert.equal([none.code, /there-is-no-such-command/.test(none.err)], [2, true], none.err);
   const never = await run({ ...rpc, start: { command: ["sleep", "60"], seconds: 0.5 } });
-  assert.equal([never.code, /answered nothing at .* within 0\.5 s/.test(never.err)], [2, true], never.err);
+  assert.equal([never.code, /"start" .* 0\.5 s/.test(never.err)], [2, true], never.err);
 });
 
-/** A server that answers in its own time and does not listen to SIGTERM; it writes the number of its process. */
+/** A slow server that ignores SIGTERM and writes its process id to a file. */
 const SLOW = `
 const [port, file] = process.argv.slice(2);
 require("node:http").createServer((_, response) => setTimeout(() => response.end("{}"), 400)).listen(Number(port), "127.0.0.1");
@@ -123,7 +123,7 @@ require("node:fs").writeFileSync(file, String(process.pid));
 process.on("SIGTERM", () => {});
 `;
 
-test("an interruption ends with the report so far, and with a server that ignores signals", async () => {
+test("an interrupt ends the run with the report so far, and ends a server that ignores signals", async () => {
   const probe = createServer();
   await new Promise<void>((resolve) => probe.listen(0, "127.0.0.1", resolve));
   const { port } = probe.address() as AddressInfo;
@@ -136,8 +136,8 @@ test("an interruption ends with the report so far, and with a server that ignore
     start: { command: ["node", "slow.cjs", String(port), pid] },
   }, pid);
   assert.is(code, 130, `${code} ${err} ${out.slice(-500)}`);
-  assert.match(out, /not asked: the run was interrupted/);
-  assert.match(out, /not as expected\. \d+ vectors in/);
+  assert.match(out, /interrupted/);
+  assert.match(out, /\d+ vectors in .* setup/);
   const number = Number(readFileSync(pid, "utf8"));
   assert.throws(() => process.kill(number, 0), /ESRCH|not found|No such/i);
 });
@@ -145,10 +145,10 @@ test("an interruption ends with the report so far, and with a server that ignore
 test("a command on standard output that floods lines, floods errors, or closes", async () => {
   const say = (script: string) => ({ stdio: { command: ["sh", "-c", script] }, features: ["jsonrpc"] });
   const cases: readonly (readonly [string, RegExp])[] = [
-    ['read line; yes \'{"jsonrpc":"2.0"}\'', /flooded.*More than 10000 lines/],
-    ["read line; yes noise >&2", /flooded.*standard error/],
-    ["read line; echo no such module >&2; exit 3", /closed.*exit code 3, and said: no such module/],
-    ["read line; exec >&-; sleep 60", /closed.*closed its standard output/],
+    ['read line; yes \'{"jsonrpc":"2.0"}\'', /\(flooded\).*10000 lines/],
+    ["read line; yes noise >&2", /\(flooded\).*standard error/],
+    ["read line; echo no such module >&2; exit 3", /\(closed\).*\b3\b.*no such module/],
+    ["read line; exec >&-; sleep 60", /\(closed\).*standard output/],
   ];
   for (const [script, reason] of cases) {
     const { code, out, err } = await run(say(script), undefined, "parse_error");

@@ -1,40 +1,40 @@
 /**
- * What ends a run early, and what must not. Ctrl-C: the first ends it with the report so far, the second at once, and
- * whatever the run has started ends with it. A target in this process that fails behind its handler's back is told, and the
- * run goes on.
+ * Interrupts and uncaught errors. The first Ctrl-C ends the run with the report so far, the second at once;
+ * processes that the run started end with it. An error that a module target throws outside a request is
+ * reported, and the run continues.
  *
  * @module
  */
 import process from "node:process";
-import { finishAll } from "./exchange/children.ts";
+import { killAllGroups } from "./exchange/child_processes.ts";
 
-/** As shells count: 128 and the number of SIGINT. */
-export const INTERRUPTED = 130;
+/** Shell convention: 128 plus the number of SIGINT. */
+export const INTERRUPTED_EXIT_CODE = 130;
 
-/** A signal that says when the person who runs the kit wants it to end. */
-export function interruption(): AbortSignal {
+/** Aborted when the user interrupts the run (SIGINT, SIGTERM or SIGHUP). */
+export function createInterruptSignal(): AbortSignal {
   const leave = new AbortController();
   const stop = () => {
-    if (leave.signal.aborted) process.exit(INTERRUPTED);
+    if (leave.signal.aborted) process.exit(INTERRUPTED_EXIT_CODE);
     leave.abort();
   };
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(name, stop);
-  process.on("exit", finishAll);
+  process.on("exit", killAllGroups);
   return leave.signal;
 }
 
-const MAX_LISTED = 10;
+const MAX_REPORTED_ERRORS = 10;
 
-/** Tells of what a target's module throws outside its handler. Gives whether anything was. */
-export function survive(): () => boolean {
+/** Reports errors that a module target throws outside its handler. The function returned says whether there were any. */
+export function reportUncaughtErrors(): () => boolean {
   let count = 0;
-  const tell = (error: unknown) => {
+  const report = (error: unknown) => {
     count++;
-    if (count > MAX_LISTED) return;
+    if (count > MAX_REPORTED_ERRORS) return;
     const message = error instanceof Error ? error.message : String(error);
-    process.stderr.write(`\nOutside any answer, the process failed: ${message.split("\n")[0]}\n`);
+    process.stderr.write(`\nUncaught error outside a request: ${message.split("\n")[0]}\n`);
   };
-  process.on("uncaughtException", tell);
-  process.on("unhandledRejection", tell);
+  process.on("uncaughtException", report);
+  process.on("unhandledRejection", report);
   return () => count > 0;
 }

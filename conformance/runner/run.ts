@@ -1,97 +1,107 @@
 /**
- * A run: many vectors against one target, some at once; those that move the clock or disturb others come after, one by
- * one. A target that no longer answers is not asked to the end.
+ * Runs many vectors against one target, several at a time. Vectors that move the clock or disturb others run
+ * afterwards, one by one. After too many vectors in a row without a response, the rest are not run.
  *
  * @module
  */
-import type { Loaded } from "./vector/load.ts";
+import type { LoadedVector } from "./vector/load.ts";
 import { callProcedure } from "./target/procedure.ts";
 import { runStep } from "./step.ts";
 import { type Result, type Run, runVector } from "./vector/vector.ts";
-import { newWorld } from "./world.ts";
+import { createContext } from "./context.ts";
 
-/** So many vectors in a row without an answer mean that nobody is there. */
-const MAX_UNREACHABLE = 12;
+/** After this many vectors in a row without a complete response, the target counts as unreachable. */
+const MAX_UNREACHABLE_VECTORS = 12;
 
 /**
- * @param onResult told after each vector
- * @param leave ends the run: what has no result by then is not asked
+ * @param onResult called after each vector
+ * @param interrupt ends the run early: vectors without a result are reported as not run
  */
 export async function runAll(
-  vectors: readonly Loaded[],
+  vectors: readonly LoadedVector[],
   run: Run,
   onResult: (result: Result) => void = () => {},
-  leave?: AbortSignal,
+  interrupt?: AbortSignal,
 ): Promise<Result[]> {
   const results = new Map<string, Result>();
-  let gone = 0;
-  const left = new Promise<void>((resolve) =>
-    leave?.addEventListener("abort", () => resolve(), { once: true })
+  let unreachable = 0;
+  const interrupted = new Promise<void>((resolve) =>
+    interrupt?.addEventListener("abort", () => resolve(), { once: true })
   );
-  const one = async (loaded: Loaded) => {
-    const result = leave?.aborted ? notAsked(loaded, INTERRUPTED) : await Promise.race([
-      judgeOne(loaded, gone >= MAX_UNREACHABLE ? { ...run, isOver: GONE } : run),
-      left.then(() => notAsked(loaded, INTERRUPTED)),
+  const runNext = async (loaded: LoadedVector) => {
+    const result = interrupt?.aborted ? toNotRun(loaded, INTERRUPTED_REASON) : await Promise.race([
+      runAndCheck(
+        loaded,
+        unreachable >= MAX_UNREACHABLE_VECTORS ? { ...run, notRunReason: UNREACHABLE_REASON } : run,
+      ),
+      interrupted.then(() => toNotRun(loaded, INTERRUPTED_REASON)),
     ]);
-    // What was skipped asked nobody.
-    if (result.outcome !== "skip") gone = result.isGone ? gone + 1 : 0;
+    // A skipped vector sends no request.
+    if (result.outcome !== "skip") unreachable = result.isUnreachable ? unreachable + 1 : 0;
     results.set(loaded.name, result);
     onResult(result);
   };
-  const apart = vectors.filter(isApart);
-  const queue = vectors.filter((each) => !isApart(each));
+  const alone = vectors.filter(runsAlone);
+  const queue = vectors.filter((each) => !runsAlone(each));
   const workers = Array.from({ length: Math.max(1, run.target.jobs) }, async () => {
-    for (let next = queue.shift(); next; next = queue.shift()) await one(next);
+    for (let next = queue.shift(); next; next = queue.shift()) await runNext(next);
   });
   await Promise.all(workers);
-  for (const loaded of apart) {
-    if (!leave?.aborted) await reset(run);
-    await one(loaded);
+  for (const loaded of alone) {
+    if (!interrupt?.aborted) await resetTarget(run);
+    await runNext(loaded);
   }
-  if (apart.length > 0 && !leave?.aborted) await reset(run);
+  if (alone.length > 0 && !interrupt?.aborted) await resetTarget(run);
   return vectors.map(({ name }) => results.get(name)!);
 }
 
-function isApart({ vector, file }: Loaded): boolean {
+function runsAlone({ vector, file }: LoadedVector): boolean {
   return vector.alone === true ||
     [...file.before ?? [], ...vector.steps].some((step) => step.advance !== undefined);
 }
 
-/** A vector of `self/` may say which outcome a right runner comes to. */
-function judge({ vector: { outcome } }: Loaded, result: Result): Result {
+/** Compares the outcome with the one that a vector of `self/` expects of a correct runner. */
+function checkOutcome({ vector: { outcome } }: LoadedVector, result: Result): Result {
   if (outcome === undefined) return result;
-  if (result.outcome === outcome) return { ...result, outcome: "pass" };
-  return { ...result, outcome: "fail", reason: `the outcome is ${result.outcome}, but has to be ${outcome}` };
+  if (result.outcome === outcome) {
+    const { class: _, ...rest } = result;
+    return { ...rest, outcome: "pass", harm: [], failed: [] };
+  }
+  const reason = `expected outcome ${outcome}, got ${result.outcome}`;
+  return { ...result, outcome: "fail", class: "broken", failed: result.covers, reason };
 }
 
-const GONE = `not asked: ${MAX_UNREACHABLE} vectors in a row before it had no answer, or one without end`;
-const INTERRUPTED = "not asked: the run was interrupted";
+const UNREACHABLE_REASON =
+  `not run: the previous ${MAX_UNREACHABLE_VECTORS} vectors got no complete response`;
+const INTERRUPTED_REASON = "not run: the run was interrupted";
 
-async function judgeOne(loaded: Loaded, run: Run): Promise<Result> {
-  return judge(loaded, await runVector(loaded, run));
+async function runAndCheck(loaded: LoadedVector, run: Run): Promise<Result> {
+  return checkOutcome(loaded, await runVector(loaded, run));
 }
 
-function notAsked({ name, vector, strength }: Loaded, reason: string): Result {
-  const { title, covers, flags = [] } = vector;
+function toNotRun({ name, vector, rows, strength }: LoadedVector, reason: string): Result {
+  const { title, flags = [] } = vector;
   return {
     name,
     title,
-    covers,
+    covers: rows.map(({ id }) => id),
     flags,
+    harm: [],
+    failed: [],
     strength,
     outcome: "setup",
     reason,
     seconds: 0,
     exchanges: [],
-    isGone: true,
+    isUnreachable: true,
   };
 }
 
-async function reset(run: Run): Promise<void> {
+async function resetTarget(run: Run): Promise<void> {
   if (!run.target.procedures.has("reset")) return;
   try {
-    await callProcedure("reset", newWorld("reset", run), runStep);
+    await callProcedure("reset", createContext("reset", run), runStep);
   } catch {
-    // What a reset would have mended shows in the vectors themselves.
+    // If the reset failed, the vectors that follow show it.
   }
 }

@@ -1,5 +1,5 @@
 /**
- * A run whose every secret is known: none of them stands in what the runner writes, in any form.
+ * A run with known secrets: none of them appears in the output of the runner, in any encoding.
  *
  * @module
  */
@@ -28,7 +28,7 @@ const SECRETS = {
   key: "key-f6a7b8c9d0e1",
 } as const;
 
-/** A server that gives its secrets away in every place, and does nothing as it should. */
+/** A server that discloses its secrets everywhere and fails every vector. */
 const SERVER = `
 const S = ${JSON.stringify(SECRETS)};
 export const fetch = async (request) => {
@@ -79,7 +79,7 @@ const begin = {
   let: { verifier: { random: 43 }, basic: { basic: ["{{clients.web.id}}", "{{clients.web.secret}}"] } },
 };
 
-test("no secret comes out, by table, JSON, JUnit, HTML or summary", async () => {
+test("no secret appears in the table, JSON, JUnit, HTML or summary", async () => {
   const vectors = [
     code("status", { ...begin, ...exchange, expect: { status: 201 } }),
     code("body", { ...begin, ...exchange, expect: { json: { access_token: { $absent: true } } } }),
@@ -91,7 +91,7 @@ test("no secret comes out, by table, JSON, JUnit, HTML or summary", async () => 
     code("procedure", { call: "fails" }),
     code("redirect", { request: { url: "/authorize" }, expect: { redirect: { query: { code: "other" } } } }),
   ];
-  const file = { format: 1, suite: "oauth/mine", title: "Mine", count: vectors.length, vectors };
+  const file = { format: 2, suite: "oauth/mine", title: "Mine", count: vectors.length, vectors };
   writeFileSync(join(folder, "mine.json"), JSON.stringify(file));
   writeFileSync(join(folder, "server.mjs"), SERVER);
   writeFileSync(
@@ -137,7 +137,7 @@ test("no secret comes out, by table, JSON, JUnit, HTML or summary", async () => 
   }
 });
 
-/** A secret as it is, and as each of the outputs would write it. */
+/** A secret in every encoding that an output may use. */
 function formsOf(secret: string): readonly string[] {
   const urlencoded = new URLSearchParams([["", secret]]).toString().slice(1);
   const html = secret.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;");

@@ -1,6 +1,6 @@
 /**
- * Frozen sets from end to end: `scripts/freeze_set.ts` writes one in a copy of the kit, and runs with `--set` count its
- * vectors alone.
+ * Frozen sets: `scripts/freeze_set.ts` writes one in a copy of the kit, and runs with `--set` count only its
+ * vectors.
  *
  * @module
  */
@@ -12,6 +12,8 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { digestVector } from "./vector/digest.ts";
+import { loadRequirements, loadVectors } from "./vector/load.ts";
 
 const test = suite("frozen sets");
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
@@ -26,11 +28,19 @@ test.before(() => {
   }
   mkdirSync(inKit("vectors/oauth"), { recursive: true });
   writeFileSync(inKit("sets.json"), "{}\n");
-  writeFileSync(join(folder, "target.ts"), "export const fetch = () => new Response();\n");
+  writeTarget(200);
 });
 test.after(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Puts vectors into the kit that ask for a status, which is always 200. */
+/** Writes a target that always returns this status. */
+function writeTarget(status: number): void {
+  writeFileSync(
+    join(folder, "target.ts"),
+    `export const fetch = () => new Response(null, { status: ${status} });\n`,
+  );
+}
+
+/** Writes vectors that expect a status. */
 function writeVectors(statuses: Readonly<Record<string, number>>): void {
   const vectors = Object.entries(statuses).map(([id, status]) => ({
     id: `mine/${id}`,
@@ -38,7 +48,7 @@ function writeVectors(statuses: Readonly<Record<string, number>>): void {
     covers: [id === "should" ? "format#7/2" : "format#7/1"],
     steps: [{ title: "ask", request: { url: "/" }, expect: { status } }],
   }));
-  const file = { format: 1, suite: "oauth/mine", title: "Mine", count: vectors.length, vectors };
+  const file = { format: 2, suite: "oauth/mine", title: "Mine", count: vectors.length, vectors };
   writeFileSync(inKit("vectors/oauth/mine.json"), JSON.stringify(file));
 }
 
@@ -56,11 +66,13 @@ const run = (...words: readonly string[]) =>
   call(inKit("runner/cli.ts"), [...words, "--module", join(folder, "target.ts")]);
 const sets = () => JSON.parse(readFileSync(inKit("sets.json"), "utf8"));
 
-test("a set has the names of the vectors that there are, and is never changed", () => {
+test("a set lists the existing vectors, and is never changed", () => {
   writeVectors({ one: 200, another: 200, should: 200 });
   assert.is(freeze("oauth-2026-12-01", "oauth").out, "oauth-2026-12-01: 3 vectors\n");
-  const frozen = { "oauth-2026-12-01": ["oauth/mine/another", "oauth/mine/one", "oauth/mine/should"] };
-  assert.equal(sets(), frozen);
+  const frozen = sets();
+  const { vectors } = frozen["oauth-2026-12-01"];
+  assert.equal(Object.keys(vectors), ["oauth/mine/another", "oauth/mine/one", "oauth/mine/should"]);
+  for (const digest of Object.values(vectors)) assert.match(String(digest), /^[\da-f]{32}$/);
   const again = freeze("oauth-2026-12-01", "oauth");
   assert.is(again.code, 2);
   assert.match(again.err, "sets are never changed");
@@ -69,36 +81,75 @@ test("a set has the names of the vectors that there are, and is never changed", 
   assert.equal(sets(), frozen);
 });
 
-test("a vector that came later is told, and does not count", () => {
+test("a later vector is reported, and does not count", () => {
   writeVectors({ one: 200, another: 200, should: 200, newer: 201 });
   assert.is(run("oauth").code, 1);
   const { code, out } = run("oauth", "--set", "oauth-2026-12-01");
   assert.is(code, 0, out);
   assert.match(out, /fail +oauth\/mine\/newer/);
-  assert.match(out, "expected: not in the set oauth-2026-12-01");
+  assert.match(out, /expected: .*oauth-2026-12-01/);
 });
 
 test("a vector of the set counts", () => {
-  writeVectors({ one: 201, another: 200, should: 200, newer: 200 });
-  assert.is(run("oauth", "--set", "oauth-2026-12-01").code, 1);
+  writeVectors({ one: 200, another: 200, should: 200, newer: 200 });
+  writeTarget(404);
+  const { code, out } = run("oauth", "--set", "oauth-2026-12-01");
+  writeTarget(200);
+  assert.is(code, 1);
+  assert.match(out, /no vector changed since it was frozen/);
 });
 
-test("a set of one level leaves the rest out", () => {
+test("a vector that changed since does not count, until the set is amended with a reason", () => {
+  writeVectors({ one: 201, another: 200, should: 200 });
+  const { code, out } = run("oauth", "--set", "oauth-2026-12-01");
+  assert.is(code, 0, out);
+  assert.match(out, /Set oauth-2026-12-01: 1 vectors changed since .*: oauth\/mine\/one\./);
+  assert.is(freeze("--amend", "oauth-2026-12-01").code, 2, "no reason");
+  const amended = freeze("--amend", "oauth-2026-12-01", "--reason", "the row allows 201");
+  assert.is(amended.out, "oauth-2026-12-01: 1 amendments\n");
+  assert.match(run("oauth", "--set", "oauth-2026-12-01").out, /was frozen: the row allows 201/);
+  assert.is(freeze("--amend", "oauth-2026-12-01", "--reason", "again").code, 2, "nothing changed since");
+});
+
+test("only what decides the outcome is frozen: not the titles", () => {
+  const requirements = loadRequirements(ROOT);
+  const [first] = loadVectors(ROOT, ["self/match"], requirements);
+  const { vector, file, rows } = first!;
+  const [step, ...steps] = vector.steps;
+  const digest = digestVector(first!);
+  const with_ = (change: Partial<typeof first>) => digestVector({ ...first!, ...change });
+  const reworded = {
+    ...vector,
+    title: "Other",
+    note: "Other",
+    steps: [{ ...step!, title: "Other" }, ...steps],
+  };
+  assert.is(with_({ vector: reworded }), digest);
+  const others = [
+    { vector: { ...vector, steps: [{ ...step!, expect: { status: 299 } }, ...steps] } },
+    { vector: { ...vector, needs: ["other"] } },
+    { file: { ...file, before: [{ advance: 1 }] } },
+    { rows: rows.map((row) => ({ ...row, level: "MAY" })) },
+  ];
+  for (const each of others) assert.is.not(with_(each), digest);
+});
+
+test("a set of one level leaves out other levels", () => {
   writeVectors({ one: 200, should: 201 });
   assert.is(freeze("oauth-must-2026-12-01", "oauth", "--level", "MUST").code, 0);
-  assert.equal(sets()["oauth-must-2026-12-01"], ["oauth/mine/one"]);
+  assert.equal(Object.keys(sets()["oauth-must-2026-12-01"].vectors), ["oauth/mine/one"]);
   assert.is(run("oauth", "--strict").code, 1);
   assert.is(run("oauth", "--strict", "--set", "oauth-must-2026-12-01").code, 0);
 });
 
-test("a run that asks nothing of the set, or names none, says so instead of passing", () => {
+test("a run without a vector of the set, or with an unknown set, fails", () => {
   writeVectors({ newer: 200 });
   const none = run("oauth", "--set", "oauth-2026-12-01");
   assert.is(none.code, 2);
-  assert.match(none.err, "none of its vectors would be asked");
+  assert.match(none.err, /"oauth-2026-12-01"/);
   const unknown = run("oauth", "--set", "oauth-1999-01-01");
   assert.is(unknown.code, 2);
-  assert.match(unknown.err, 'there are "oauth-2026-12-01", "oauth-must-2026-12-01"');
+  assert.match(unknown.err, '"oauth-2026-12-01", "oauth-must-2026-12-01"');
 });
 
 test.run();

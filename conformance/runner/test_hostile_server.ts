@@ -1,5 +1,5 @@
 /**
- * A server that does every kind of wrong, by path: what the tests of the runner talk to. Nothing but tests imports this.
+ * A server with one fault per path, for the tests of the runner. Imported by tests only.
  *
  * @module
  */
@@ -14,7 +14,7 @@ export interface HostileServer {
 
 const HEAD = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n";
 
-/** Path to what the server writes; what ends in nothing stays open. */
+/** What the server writes, by path. Connections that are not ended stay open. */
 const WRONGS: Readonly<Record<string, (socket: Socket) => void>> = {
   "/hangs": () => {},
   "/hangs-in-fields": (socket) => void socket.write(HEAD),
@@ -54,7 +54,7 @@ const WRONGS: Readonly<Record<string, (socket: Socket) => void>> = {
     void socket.end("HTTP/1.1 413 Content Too Large\r\nContent-Length: 0\r\n\r\n"),
 };
 
-/** Writes the same again and again, for as long as anybody is there. */
+/** Writes the same text repeatedly until the connection closes. */
 export function writeOn(socket: Socket, start: string, more: string): void {
   socket.write(start);
   const go = () => {
@@ -64,7 +64,7 @@ export function writeOn(socket: Socket, start: string, more: string): void {
   go();
 }
 
-/** A server of bytes: `act` is done to each connection, once it has asked for something. */
+/** A TCP server that calls `act` for each connection, after its first bytes. */
 export async function serveRaw(
   act: (socket: Socket, asked: string) => void,
 ): Promise<Omit<HostileServer, "open">> {

@@ -1,7 +1,6 @@
 /**
- * A small authorization server as somebody writes it in an afternoon: metadata, a login page, a page that asks the user,
- * codes with PKCE. It has a fault that its author does not know of: a code is good for ever. Nothing but tests imports
- * this.
+ * A small authorization server: metadata, sign-in page, consent page, codes with PKCE. It has one fault:
+ * codes can be used repeatedly. Imported by tests only.
  *
  * @module
  */

@@ -1,9 +1,9 @@
 /**
- * Runs vectors that stand in a test against a target that stands in a test. Nothing but tests imports this.
+ * Runs vectors that a test defines against a target that a test defines. Imported by tests only.
  *
  * @module
  */
-import type { Loaded } from "./vector/load.ts";
+import type { LoadedVector } from "./vector/load.ts";
 import type { Strength } from "./outcome.ts";
 import { runAll } from "./run.ts";
 import { moduleSender } from "./exchange/send_module.ts";
@@ -14,12 +14,12 @@ import type { Result } from "./vector/vector.ts";
 
 export const BASE = "https://target.example";
 
-/** A target in this process. */
+/** A target in this process, with short limits. */
 export function testTarget(
   fetch: (request: Request) => Response | Promise<Response>,
-  more: Partial<Target> & { readonly offers?: Readonly<Record<string, Procedure>> } = {},
+  more: Partial<Target> & { readonly withProcedures?: Readonly<Record<string, Procedure>> } = {},
 ): Target {
-  const { offers = {}, ...rest } = more;
+  const { withProcedures = {}, ...rest } = more;
   return {
     name: "test",
     version: undefined,
@@ -27,11 +27,11 @@ export function testTarget(
     origins: new Set([BASE]),
     features: new Set([
       "http",
-      ...Object.keys(offers).map((name) => `procedure:${name}`),
-      ...("advance" in offers ? ["clock"] : []),
+      ...Object.keys(withProcedures).map((name) => `procedure:${name}`),
+      ...("advance" in withProcedures ? ["clock"] : []),
     ]),
     variables: { base: BASE, endpoints: { rpc: "/rpc" } },
-    procedures: new Map(Object.entries(offers)),
+    procedures: new Map(Object.entries(withProcedures)),
     sendHeaders: {},
     limits: { seconds: 0.3, bytes: 100_000 },
     jobs: 2,
@@ -44,35 +44,37 @@ export function testTarget(
   };
 }
 
-/** One vector of these steps. */
+const ROW = { id: "format#7/1", text: "It is so", document: "format", link: "https://example.com" };
+
+/** A vector with these steps. */
 export function vectorOf(
   steps: readonly Step[],
   { before = [], strength = "MUST", id = "it", ...more }: {
     readonly before?: readonly Step[];
     readonly strength?: Strength;
   } & Partial<Vector> = {},
-): Loaded {
+): LoadedVector {
   const vector: Vector = { id: `test/${id}`, title: "It is so", covers: [], steps, ...more };
   const file = {
-    format: 1 as const,
+    format: 2 as const,
     suite: "oauth/test",
     title: "Test",
     count: 1,
     before,
     vectors: [vector],
   };
-  return { name: `oauth/test/${id}`, vector, file, strength };
+  return { name: `oauth/test/${id}`, vector, file, rows: [{ ...ROW, level: strength }], strength };
 }
 
 export async function runOne(
   target: Target,
   steps: readonly Step[],
-  more: Parameters<typeof vectorOf>[1] & { readonly mostWaiting?: number } = {},
+  more: Parameters<typeof vectorOf>[1] & { readonly maxWaitSeconds?: number } = {},
 ): Promise<Result> {
   const [result] = await runAll([vectorOf(steps, more)], {
     target,
     seed: "test",
-    mostWaiting: more.mostWaiting ?? 0,
+    maxWaitSeconds: more.maxWaitSeconds ?? 0,
   });
   return result!;
 }

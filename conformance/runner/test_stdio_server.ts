@@ -1,6 +1,6 @@
 /**
- * A server on standard input and output that does right and wrong, as its methods say: what the tests of the runner start.
- * Nothing but tests runs this.
+ * A JSON-RPC server on standard input and output for the tests of the runner. Each method behaves correctly
+ * or wrongly as its name says.
  *
  * @module
  */
@@ -14,11 +14,11 @@ const METHODS: Readonly<Record<string, (id: unknown) => void>> = {
   late: (id) => void setTimeout(() => say({ jsonrpc: "2.0", id, result: "late" }), 50),
   noisy(id) {
     say({ jsonrpc: "2.0", method: "notice" });
-    process.stdout.write("this is no JSON\n");
+    process.stdout.write("this is not JSON\n");
     say({ jsonrpc: "2.0", id, result: "after noise" });
   },
   broken(id) {
-    // The first bytes of a character, cut off.
+    // The first bytes of an incomplete character.
     process.stdout.write(Uint8Array.from([0x22, 0xf0, 0x9f, 0x92, 0x22, 10]));
     say({ jsonrpc: "2.0", id, result: "after it" });
   },

@@ -1,36 +1,36 @@
-# Findings of RESULTS.md asked by hand: with curl and a shell, so that neither our runner nor our vectors stand between
-# the reader and the server. Each target's own by_hand.sh takes these words from here:
+# Replays the findings of RESULTS.md with curl and a shell, without the runner and its vectors. Each target's own
+# by_hand.sh sources this file:
 #
 #     bash conformance/targets/NAME/by_hand.sh
 #
-# prints each finding, what was sent and what came back, and ends with 1 where RESULTS.md tells it otherwise. It needs
-# bash, curl, jq and what the target itself needs.
+# prints each finding with its requests and responses. Exit codes: 0 all as in RESULTS.md, 1 a response differs, 2 the
+# server did not start. It needs bash, curl, jq and what the target itself needs.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[-1]}")" || exit 2
 
-wrong=0 # answers that are not what RESULTS.md tells
+wrong=0 # responses that differ from RESULTS.md
 work=$(mktemp -d)
 server='' # its process group
-status='' head='' body='' # of the last answer
+status='' head='' body='' # of the last response
 
 finish() {
   local code=$?
   stop_server
   rm -rf "$work"
-  ((code == 2)) && exit 2 # nothing was asked to the end
+  ((code == 2)) && exit 2 # the run is incomplete
   echo
-  if ((wrong == 0)); then echo 'all as RESULTS.md tells it'; else echo "$wrong not as RESULTS.md tells it"; fi
+  if ((wrong == 0)); then echo 'All responses are as in RESULTS.md.'; else echo "$wrong responses differ from RESULTS.md."; fi
   exit $((wrong > 0))
 }
 trap finish EXIT
 trap 'exit 2' INT TERM
 
-# free_port: a port of loopback that nobody listens on.
+# free_port: prints a free port on loopback.
 free_port() {
   python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
 }
 
-# serve URL COMMAND…: starts the server, in this folder, and waits until something answers at the URL.
+# serve URL COMMAND…: starts the server in this folder, and waits until the URL responds.
 serve() {
   local url=$1
   shift
@@ -43,7 +43,7 @@ serve() {
     kill -0 "$server" 2> /dev/null || break
     sleep 0.2
   done
-  echo "nothing answers at $url:"
+  echo "No response at $url. Last lines of the server log:"
   tail -5 "$work/server.log"
   exit 2
 }
@@ -60,29 +60,29 @@ stop_server() {
   server=''
 }
 
-# alive: whether the server's process still runs.
+# alive: whether the server process is running.
 alive() { kill -0 "$server" 2> /dev/null; }
 
-# finding TITLE: what follows replays the row of RESULTS.md that has this title (without its level).
+# finding TITLE: the following requests replay the row of RESULTS.md with this title (without its level).
 finding() { printf '\n## %s\n' "$1"; }
 
-# ask URL [option of curl…]: sets status, head and body; prints what was sent and the answer's beginning.
-ask() {
+# request URL [option of curl…]: sets status, head and body; prints the command and the first bytes of the response.
+request() {
   printf '> curl'
   printf ' %q' "$@"
   echo
   status=$(curl --silent --globoff --path-as-is --max-time 20 --dump-header "$work/head" --output "$work/body" \
     --write-out '%{http_code}' "$@" 2> "$work/error")
   local code=$?
-  head=$(tr -d '\r\0' 2> /dev/null < "$work/head") # an answer without any makes no file
+  head=$(tr -d '\r\0' 2> /dev/null < "$work/head") # without headers curl creates no file
   body=$(tr -d '\0' 2> /dev/null < "$work/body")
-  ((code == 0)) || body="curl ended with $code $body" # 28: no answer in time; 52: closed without a word
+  ((code == 0)) || body="curl ended with $code $body" # 28: timeout; 52: closed without a response
   rm -f "$work/head" "$work/body"
   printf '< %s %s\n' "$status" "$(head --bytes 300 <<< "$body" | tr '\n' ' ')"
 }
 
-# say SECONDS COMMAND… < LINES: a server on standard input, left open for so long; body is what it printed.
-say() {
+# send_lines SECONDS COMMAND… < LINES: starts a server over stdio, sends the lines, and closes its input after SECONDS; sets body to its output.
+send_lines() {
   local seconds=$1
   shift
   printf '> lines to'
@@ -93,8 +93,8 @@ say() {
   printf '< %s\n' "$(head --bytes 400 <<< "$body")"
 }
 
-# proven WORDS [VECTOR…]: after a test; says whether it held, and of which vectors this was what fails.
-proven() {
+# check TEXT [VECTOR…]: call it after a test. Prints whether the test held, and the vectors that fail for it.
+check() {
   if [[ $? == 0 ]]; then printf 'ok       %s' "$1"; else
     printf 'CHANGED  %s' "$1"
     wrong=$((wrong + 1))
@@ -104,18 +104,18 @@ proven() {
   echo
 }
 
-# told STATUS PATTERN [VECTOR…]: the last answer has this status, and the pattern is in its head or body.
-told() {
+# expect STATUS PATTERN [VECTOR…]: checks that the last response has this status, and PATTERN in its head or body.
+expect() {
   local code=$1 pattern=$2
   shift 2
   [[ $status == "$code" && $head$'\n'$body =~ $pattern ]]
-  proven "$code, $pattern" "$@"
+  check "$code, $pattern" "$@"
 }
 
-# lacks PATTERN [VECTOR…]: neither head nor body of the last answer has it.
-lacks() {
+# expect_no PATTERN [VECTOR…]: checks that PATTERN is in neither head nor body of the last response.
+expect_no() {
   local pattern=$1
   shift
   [[ ! $head$'\n'$body =~ $pattern ]]
-  proven "no $pattern" "$@"
+  check "no $pattern" "$@"
 }

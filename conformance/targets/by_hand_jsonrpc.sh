@@ -1,32 +1,31 @@
-# What the by_hand.sh of the JSON-RPC servers share, besides the words of by_hand.sh: how a text is posted, how an
-# answer is compared, and the texts that are not JSON. A target's own by_hand.sh takes both from here; it starts its
-# server at $port, and rpc posts to $url.
+# Functions for the by_hand.sh of JSON-RPC servers, beside those of by_hand.sh: posting a text, comparing a response, and
+# texts that are not JSON. A target's own by_hand.sh sources this file and starts its server at $port; rpc posts to $url.
 source "$(dirname "${BASH_SOURCE[0]}")/by_hand.sh"
 port=$(free_port)
 url="http://127.0.0.1:$port/"
 
 # rpc TEXT [option of curl…]: posts the text as JSON.
-rpc() { ask "$url" -H 'Content-Type: application/json' --data-binary "$1" "${@:2}"; }
+rpc() { request "$url" -H 'Content-Type: application/json' --data-binary "$1" "${@:2}"; }
 
-# call REST: posts a request of a method that there is not, with this beside it.
+# call MEMBERS: posts a request with these members and an unknown method.
 call() { rpc "{$1, \"method\": \"conformance.no_such_method\"}"; }
 
-# same STATUS JSON [VECTOR…]: the last answer has this status and is this JSON, but for the texts of its errors.
-same() {
+# expect_json STATUS JSON [VECTOR…]: checks that the last response has this status and this JSON, except message and data.
+expect_json() {
   [[ $status == "$1" && $(bare <<< "$body") == "$(bare <<< "$2")" ]]
-  proven "$1, $2" "${@:3}"
+  check "$1, $2" "${@:3}"
 }
 
-# bare < JSON: it on one line, its keys in order, without the texts of errors.
+# bare < JSON: prints it on one line with sorted keys, without message and data.
 bare() { jq -cS 'walk(if type == "object" then del(.message, .data) else . end)' 2>&1; }
 
-# silent STATUS [VECTOR…]: the last answer has this status and no body.
-silent() {
+# expect_empty STATUS [VECTOR…]: checks that the last response has this status and no body.
+expect_empty() {
   [[ $status == "$1" && -z $body ]]
-  proven "$1, no body" "${@:2}"
+  check "$1, no body" "${@:2}"
 }
 
-# not_json: lines of a vector and the text that it sends, which is not JSON; for `while read -r vector text`.
+# not_json: prints lines of a vector and its invalid JSON text, for `while read -r vector text`.
 not_json() {
   cat << 'END'
 parse_error/cut {"jsonrpc": "2.0", "method": "x", "id": 1
@@ -44,7 +43,7 @@ examples/batch-not-json [{"jsonrpc": "2.0", "method": "sum", "params": [1,2,4], 
 END
 }
 
-# The specification's batch of everything: requests, a notification, and a value that is none.
+# The mixed batch of the specification: requests, a notification, and an invalid request.
 mixed='[{"jsonrpc": "2.0", "id": "1", "method": "sum", "params": [1, 2, 4]},
   {"jsonrpc": "2.0", "method": "notify_hello", "params": [7]},
   {"jsonrpc": "2.0", "id": "2", "method": "subtract", "params": [42, 23]},

@@ -1,6 +1,6 @@
 /**
  * The example methods of the JSON-RPC 2.0 specification (https://www.jsonrpc.org/specification#examples), served by
- * Trivet's JSON-RPC room: what the vectors of `jsonrpc/` call.
+ * Trivet's JSON-RPC module. The vectors of `jsonrpc/` call them.
  *
  * @module
  */
@@ -17,12 +17,12 @@ import {
 
 const METHODS: Readonly<Record<string, Method<undefined>>> = {
   subtract(params) {
-    const [minuend, subtrahend] = take(params, ["minuend", "subtrahend"]);
-    if (typeof minuend !== "number" || typeof subtrahend !== "number") throw wrongParams();
+    const [minuend, subtrahend] = readParams(params, ["minuend", "subtrahend"]);
+    if (typeof minuend !== "number" || typeof subtrahend !== "number") throw invalidParams();
     return minuend - subtrahend;
   },
   sum(params) {
-    if (!Array.isArray(params) || params.some((each) => typeof each !== "number")) throw wrongParams();
+    if (!Array.isArray(params) || params.some((each) => typeof each !== "number")) throw invalidParams();
     return (params as number[]).reduce((sum, each) => sum + each, 0);
   },
   get_data: () => ["hello", 5],
@@ -39,14 +39,14 @@ const dispatcher: Dispatcher<undefined> = {
 /** Answers one POST. */
 export async function exampleMethods(request: Request): Promise<Response> {
   if (request.method !== "POST") return new Response(null, { status: 405, headers: { allow: "POST" } });
-  const text = await answerText(await request.text());
+  const text = await respondTo(await request.text());
   return text === undefined
     ? new Response(null, { status: 204 })
     : new Response(text, { headers: { "content-type": "application/json" } });
 }
 
-/** The answer to one message or batch, as JSON; `undefined` where nothing is to be said. */
-export async function answerText(text: string): Promise<string | undefined> {
+/** Returns the JSON response to one message or batch; `undefined` if there is none. */
+export async function respondTo(text: string): Promise<string | undefined> {
   let value: unknown;
   try {
     value = parseJson(text);
@@ -62,13 +62,13 @@ function write(answers: RpcResponse | readonly RpcResponse[] | undefined): strin
   return Array.isArray(answers) ? writeResponses(answers) : writeResponse(answers as RpcResponse);
 }
 
-/** Parameters by position or by name. */
-function take(params: Params, names: readonly string[]): readonly unknown[] {
+/** Reads parameters by position or by name. */
+function readParams(params: Params, names: readonly string[]): readonly unknown[] {
   if (Array.isArray(params)) return params;
   const members = params as Readonly<Record<string, unknown>> | undefined;
   return names.map((name) => members?.[name]);
 }
 
-function wrongParams(): RpcError {
+function invalidParams(): RpcError {
   return new RpcError(INVALID_PARAMS, "Invalid params");
 }

@@ -1,6 +1,6 @@
 /**
- * The kit against a target of Trivet's, as tests ask for it: what was asked came out as it should, or stands with its
- * reason among the target's deviations. Nothing but tests imports this.
+ * Runs the kit against a Trivet target in tests, and asserts that every vector passes or is a known deviation. Only tests
+ * import this.
  *
  * @module
  */
@@ -9,8 +9,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";
-import { readArguments } from "../runner/arguments.ts";
-import { choose } from "../runner/vector/choose.ts";
+import { parseArguments } from "../runner/arguments.ts";
+import { selectVectors } from "../runner/vector/select_vectors.ts";
+import { digestVectors } from "../runner/vector/digest.ts";
 import { loadRequirements, loadVectors } from "../runner/vector/load.ts";
 import { type Report, toReport } from "../runner/report/report.ts";
 import { runAll } from "../runner/run.ts";
@@ -19,23 +20,23 @@ import type { TargetDescription } from "../runner/target/target_description.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
-/** Everything that is asked of a server that is not on standard input. */
+/** The suites for servers over HTTP. */
 export const WHOLE_KIT: readonly string[] = ["oauth", "jsonrpc", "mcp", "skills"];
 
-/** A file of this folder, as a path. */
+/** The path of a file in this folder. */
 export const targetFile = (name: string): string => join(ROOT, "targets", name);
 
 /** @param target the path of a target file */
 export async function replay(suites: readonly string[], target: string): Promise<Report> {
-  const asked = readArguments([...suites, "--target", target, "--seed", "test"]);
+  const args = parseArguments([...suites, "--target", target, "--seed", "test"]);
   const requirements = loadRequirements(ROOT);
-  const vectors = choose(loadVectors(ROOT, asked.suites, requirements), asked);
-  const opened = await openTarget(asked);
+  const vectors = selectVectors(loadVectors(ROOT, args.suites, requirements), args);
+  const opened = await openTarget(args);
   try {
     const started = new Date();
-    const results = await runAll(vectors, { target: opened, seed: "test", mostWaiting: 0 });
+    const results = await runAll(vectors, { target: opened, seed: "test", maxWaitSeconds: 0 });
     return toReport({
-      asked,
+      args,
       root: ROOT,
       target: opened,
       requirements,
@@ -43,6 +44,7 @@ export async function replay(suites: readonly string[], target: string): Promise
       results,
       seed: "test",
       started,
+      digest: digestVectors(vectors),
     });
   } finally {
     await opened.close();
@@ -50,7 +52,7 @@ export async function replay(suites: readonly string[], target: string): Promise
 }
 
 /**
- * As `replay`, with what one run alone knows: a port, a command of this runtime.
+ * Like `replay`, with members that only this run knows, such as a port or a command.
  * @param parent a target file of this folder
  */
 export async function replayWith(
@@ -68,14 +70,14 @@ export async function replayWith(
   }
 }
 
-/** Every MUST and SHOULD that was asked holds, or is a known deviation, and at least so many vectors were asked. */
-export function check({ passed, vectors, stale }: Report, least: number): void {
+/** Asserts that every MUST and SHOULD holds or is a known deviation, and that at least `minRun` vectors ran. */
+export function assertPassed({ passed, vectors, stale }: Report, minRun: number): void {
   const wrong = vectors.filter(({ outcome, expected }) =>
     ["fail", "warn", "setup", "error"].includes(outcome) && expected === undefined
   );
   assert.equal(wrong.map(({ name, outcome, reason }) => `${outcome} ${name}: ${reason}`), []);
-  assert.equal(stale, [], "deviations that are none");
+  assert.equal(stale, [], "deviations that pass");
   assert.ok(passed);
-  const asked = vectors.filter(({ outcome }) => outcome !== "skip").length;
-  assert.ok(asked >= least, `${asked} vectors were asked, not ${least}`);
+  const run = vectors.filter(({ outcome }) => outcome !== "skip").length;
+  assert.ok(run >= minRun, `${run} vectors ran, expected at least ${minRun}`);
 }

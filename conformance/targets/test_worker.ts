@@ -1,6 +1,5 @@
 /**
- * Modules of Workers that serve Trivet as a target, and the kit against one: what tests on workerd share. Nothing but
- * tests imports this.
+ * Builds Worker modules that serve Trivet as a target, and runs the kit against them. Only tests on workerd import this.
  *
  * @module
  */
@@ -8,15 +7,15 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { withWorker } from "../../scripts/test/cloudflare.ts";
-import { check, replayWith, targetFile, WHOLE_KIT } from "./test_replay.ts";
+import { assertPassed, replayWith, targetFile, WHOLE_KIT } from "./test_replay.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
-/** A file of the repository, as a module names it. */
-export const from = (file: string): string => JSON.stringify(join(ROOT, file));
+/** The path of a repository file as an import specifier. */
+export const importPath = (file: string): string => JSON.stringify(join(ROOT, file));
 
-/** What the module begins with: `workerHandler`, `toWorker`, what is `bundled`, and the `TABLES` of stores in SQL. */
-export function opening(): string {
+/** The first lines of a module: `workerHandler`, `toWorker`, the `bundledFiles`, and the SQL `TABLES` of stores. */
+export function workerPrelude(): string {
   const folder = join(ROOT, "fixtures/skills");
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
   const skills = Object.fromEntries(
@@ -25,31 +24,31 @@ export function opening(): string {
       return [path.slice(folder.length + 1).replaceAll("\\", "/"), readFileSync(path, "utf8")];
     }),
   );
-  const described = JSON.parse(readFileSync(targetFile("trivet.json"), "utf8"));
+  const registered = JSON.parse(readFileSync(targetFile("trivet.json"), "utf8"));
   return `
-    import { workerHandler } from ${from("conformance/targets/trivet_worker.ts")};
-    import { toWorker } from ${from("src/runtime/workerd.ts")};
-    const bundled = ${JSON.stringify({ described, skills })};
+    import { workerHandler } from ${importPath("conformance/targets/trivet_worker.ts")};
+    import { toWorker } from ${importPath("src/runtime/workerd.ts")};
+    const bundledFiles = ${JSON.stringify({ registered, skills })};
     const TABLES = ["record", "sequence"];
   `;
 }
 
-/** The kit against the Worker that listens there. */
-export async function checkAt(
+/** Runs the kit against the Worker at `base`. */
+export async function assertServerPasses(
   base: string,
   suites: readonly string[] = WHOLE_KIT,
-  least: number = 1180,
+  minRun: number = 1180,
 ): Promise<void> {
-  // Other work on this machine is no fault of the server's.
-  check(await replayWith(suites, "trivet_served.json", { base, limits: { seconds: 60 } }), least);
+  // Generous, because other work on this machine slows the server.
+  assertPassed(await replayWith(suites, "trivet_served.json", { base, limits: { seconds: 60 } }), minRun);
 }
 
-/** The same on D1, which takes its time. */
-export function checkOnD1(suites: readonly string[], least: number): Promise<void> {
+/** Runs the kit against a Worker on D1. */
+export function assertPassesOnD1(suites: readonly string[], minRun: number): Promise<void> {
   const source = `
-    ${opening()}
-    import { d1Store } from ${from("src/store/drivers/d1.ts")};
-    export default toWorker(({ DB }) => workerHandler(bundled, async (now) => {
+    ${workerPrelude()}
+    import { d1Store } from ${importPath("src/store/drivers/d1.ts")};
+    export default toWorker(({ DB }) => workerHandler(bundledFiles, async (now) => {
       await DB.batch(TABLES.map((table) => DB.prepare("DROP TABLE IF EXISTS " + table)));
       return d1Store(DB, { now });
     }));
@@ -57,6 +56,6 @@ export function checkOnD1(suites: readonly string[], least: number): Promise<voi
   return withWorker(
     source,
     {},
-    async (worker) => await checkAt((await worker.ready).origin, suites, least),
+    async (worker) => await assertServerPasses((await worker.ready).origin, suites, minRun),
   );
 }

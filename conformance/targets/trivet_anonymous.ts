@@ -1,6 +1,5 @@
 /**
- * Trivet as who knows nothing of it finds it: strangers may call tools, and a wrong token is refused all the same. No target
- * file describes it; the runner looks for itself.
+ * Trivet without a target file: the runner discovers it. Anonymous callers may call tools; a wrong token is refused.
  *
  * @module
  */

@@ -1,10 +1,10 @@
 /**
- * Trivet where DPoP proofs must hold a nonce, as a target in this process.
+ * Trivet as a target in this process that requires a nonce in DPoP proofs.
  *
  * @module
  */
 import { start as startTrivet } from "./trivet.ts";
-import type { TrivetTarget } from "./trivet_world.ts";
+import type { TrivetTarget } from "./trivet_target.ts";
 
 export function start(): Promise<TrivetTarget> {
   return startTrivet({ dpopNonce: true });

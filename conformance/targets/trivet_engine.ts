@@ -1,15 +1,15 @@
 /**
- * Trivet on an engine that several instances share, as a target in this process: `trivet.ts` under a name of its own in
- * the engine for each world, removed after it.
+ * Trivet as a target in this process on a database engine: each reset uses a new schema or key prefix, which is removed
+ * at the end.
  *
  * @module
  */
 import type { Store } from "../../src/mod.ts";
 import { closingWith, findEngine } from "../../src/store/test_engines.ts";
 import { start as startTrivet } from "./trivet.ts";
-import type { TrivetTarget } from "./trivet_world.ts";
+import type { TrivetTarget } from "./trivet_target.ts";
 
-/** How a store is opened in the engine, and what takes everything of its name away. */
+/** Opens a store under a name in the engine, and removes everything with that name. */
 export interface Engine {
   readonly open: (address: string, name: string, now: () => number) => Store;
   readonly remove: (address: string, name: string) => Promise<void>;
@@ -21,13 +21,13 @@ export async function startOnEngine(
   { open, remove }: Engine,
 ): Promise<TrivetTarget> {
   const address = await findEngine(engine);
-  if (address === undefined) throw new Error(`Cannot start Trivet on ${engine}: nothing listens`);
+  if (address === undefined) throw new Error(`Cannot start Trivet on ${engine}: no server listens`);
   const run = crypto.randomUUID().slice(0, 8);
-  let worlds = 0;
+  let resets = 0;
   return await startTrivet({
     async openStore(now) {
-      const name = `trivet_conformance_${run}_${++worlds}`;
-      // A store that connects goes by the engine's clock from then on, which no vector moves: it is told the moved time after.
+      const name = `trivet_conformance_${run}_${++resets}`;
+      // A store reads the engine's clock when it connects, so it sees the adjusted clock only after that.
       let isConnected = false;
       const store = open(address, name, () => isConnected ? now() : Date.now());
       await store.get(["nothing"]);

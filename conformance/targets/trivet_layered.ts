@@ -1,13 +1,13 @@
 /**
- * Trivet with a cache before its store, as a target in this process: `trivet.ts` on the layered store. The lifetime is
- * short, since whoever revokes waits for it.
+ * Trivet as a target in this process on the layered store. The cache lifetime is short, because a revocation takes effect
+ * only after it.
  *
  * @module
  */
 import { layeredStore } from "../../src/store/drivers/layered.ts";
 import { sqliteStore } from "../../src/store/drivers/sqlite.ts";
 import { start as startTrivet } from "./trivet.ts";
-import type { TrivetTarget } from "./trivet_world.ts";
+import type { TrivetTarget } from "./trivet_target.ts";
 
 export function start(): Promise<TrivetTarget> {
   return startTrivet({

@@ -1,13 +1,13 @@
 /**
- * Trivet on PostgreSQL, as a target in this process, in schemas of its own. The server is the one at
- * `TRIVET_TEST_POSTGRES`, else on this machine.
+ * Trivet as a target in this process on PostgreSQL, in new schemas. The server is at `TRIVET_TEST_POSTGRES`, by default
+ * on this machine.
  *
  * @module
  */
 import postgres from "postgres";
 import { postgresStore } from "../../src/store/drivers/postgres.ts";
 import { startOnEngine } from "./trivet_engine.ts";
-import type { TrivetTarget } from "./trivet_world.ts";
+import type { TrivetTarget } from "./trivet_target.ts";
 
 export function start(): Promise<TrivetTarget> {
   return startOnEngine("postgres", {

@@ -1,5 +1,5 @@
 /**
- * Trivet on Redis, as a target in this process, under names of its own. The server is the one at `TRIVET_TEST_REDIS`, else
+ * Trivet as a target in this process on Redis, under new key prefixes. The server is at `TRIVET_TEST_REDIS`, by default
  * on this machine.
  *
  * @module
@@ -7,7 +7,7 @@
 import { createClient } from "redis";
 import { redisStore } from "../../src/store/drivers/redis.ts";
 import { startOnEngine } from "./trivet_engine.ts";
-import type { TrivetTarget } from "./trivet_world.ts";
+import type { TrivetTarget } from "./trivet_target.ts";
 
 export function start(): Promise<TrivetTarget> {
   return startOnEngine("redis", {

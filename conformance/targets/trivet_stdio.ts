@@ -1,6 +1,6 @@
 /**
- * Trivet's tool server on standard input and output, with everything that MCP has, on the memory store: what vectors about
- * the framing of messages talk to. `trivet stdio` serves in the same way, over a data folder.
+ * Trivet's MCP server over stdio with every MCP feature, on the memory store: the target of vectors about message framing.
+ * `trivet stdio` serves in the same way, with a data folder.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import { everything } from "../../fixtures/everything/everything.ts";
 import { createTrivet, memoryStore, type Trivet } from "../../src/mod.ts";
 import { type ToolNames, vectorTools } from "./trivet_tools.ts";
 
-/** `trivet_stdio.json` says the same ones. */
+/** The same names as in `trivet_stdio.json`. */
 const names: ToolNames = JSON.parse(readFileSync(new URL("trivet.json", import.meta.url), "utf8")).vars.mcp;
 const trivet: Trivet = createTrivet({
   issuer: "http://127.0.0.1:8787",

@@ -1,37 +1,36 @@
 /**
- * Trivet passes what is asked of servers on standard input, as a process of the runtime that runs this: one for each
- * vector.
+ * Trivet passes the vectors for servers over stdio, as a process of the current runtime for each vector.
  *
  * @module
  */
 import { suite } from "uvu";
 import { runtimeCommand, temporaryFolder } from "../../src/end_to_end/test_process.ts";
-import { check, replayWith, targetFile } from "./test_replay.ts";
+import { assertPassed, replayWith, targetFile } from "./test_replay.ts";
 
-const test = suite("conformance of Trivet on standard input");
+const test = suite("conformance of Trivet over stdio");
 
 for (
-  const [suites, name, least] of [
+  const [suites, name, minRun] of [
     [["mcp"], "trivet_stdio", 27],
     [["jsonrpc"], "example_methods_stdio", 90],
   ] as const
 ) {
   test(`${name}: ${suites}`, async () => {
     const [program, before] = runtimeCommand();
-    // Node takes the types out of each file at each start, unless it keeps what came of it.
-    const kept = temporaryFolder();
+    // Node strips the types of each file at each start, unless it has a compile cache.
+    const cache = temporaryFolder();
     try {
       const report = await replayWith(suites, `${name}.json`, {
         stdio: {
           command: [program, ...before, targetFile(`${name}.ts`)],
-          env: { NODE_COMPILE_CACHE: kept.path },
+          env: { NODE_COMPILE_CACHE: cache.path },
         },
-        // The first answer comes after the start of a process, and other work on this machine is no fault of the server's.
+        // Generous, because each vector starts a process and other work slows this machine.
         limits: { seconds: 60 },
       });
-      check(report, least);
+      assertPassed(report, minRun);
     } finally {
-      kept.remove();
+      cache.remove();
     }
   });
 }

@@ -1,35 +1,40 @@
 /**
- * Trivet as a target in a Worker, which has no files: what it is to serve is in its bundle. `trivet_workerd_node_test.ts`
- * makes the bundle.
+ * Trivet as a target in a Worker, which has no file system: its data is bundled. `test_worker.ts` creates the bundle.
  *
  * @module
  */
 import type { Store } from "../../src/mod.ts";
 import type { FetchHandler } from "../../src/runtime/server.ts";
 import { folderOf } from "../../src/skills/test_service.ts";
-import { type Described, PAGE_ORIGINS, startWorlds, type TrivetTarget, withControl } from "./trivet_world.ts";
+import {
+  ALLOWED_PAGE_ORIGINS,
+  type RegisteredData,
+  startTarget,
+  type TrivetTarget,
+  withControl,
+} from "./trivet_target.ts";
 
-export interface Bundled {
-  /** What `trivet.json` says. */
-  readonly described: Described;
-  /** Files of the folder of skills: path to text. */
+export interface BundledFiles {
+  /** Content of `trivet.json`. */
+  readonly registered: RegisteredData;
+  /** Files of the skills folder: text by path. */
   readonly skills: Readonly<Record<string, string>>;
 }
 
-/** The handler, whose first request tells where it is and has to be answered before the next is sent. */
+/** Creates the handler. It takes its origin from the first request; send the next one only after that response. */
 export function workerHandler(
-  { described, skills }: Bundled,
+  { registered, skills }: BundledFiles,
   openStore?: (now: () => number) => Promise<Store>,
 ): FetchHandler {
   let serving: TrivetTarget["fetch"] | undefined;
   return {
     async fetch(request, context) {
       serving ??= withControl(
-        await startWorlds({
-          described,
+        await startTarget({
+          registered,
           folder: folderOf(new Map(Object.entries(skills))),
           base: new URL(request.url).origin,
-          allowedOrigins: PAGE_ORIGINS,
+          allowedOrigins: ALLOWED_PAGE_ORIGINS,
           ...(openStore && { openStore }),
         }),
       );

@@ -1,5 +1,5 @@
 /**
- * Trivet passes the whole kit on workerd, asked from Node: in memory and in a Durable Object. D1 has files of its own.
+ * Trivet passes the whole kit on workerd, in memory and in a Durable Object; other files test D1. The client runs on Node.
  *
  * @module
  */
@@ -7,15 +7,17 @@ import { suite } from "uvu";
 import { withWorker } from "../../scripts/test/cloudflare.ts";
 import { skipBecause } from "../../scripts/test/run_files.ts";
 import { startWorker } from "../../scripts/test/workerd.ts";
-import { checkAt, from, opening } from "./test_worker.ts";
+import { assertServerPasses, importPath, workerPrelude } from "./test_worker.ts";
 
 const test = suite("conformance of Trivet on workerd");
 
-function define(): void {
+function defineTests(): void {
   test("in memory", async () => {
-    const worker = await startWorker(`${opening()} export default toWorker(() => workerHandler(bundled));`);
+    const worker = await startWorker(
+      `${workerPrelude()} export default toWorker(() => workerHandler(bundledFiles));`,
+    );
     try {
-      await checkAt(worker.url);
+      await assertServerPasses(worker.url);
     } finally {
       worker.stop();
     }
@@ -23,11 +25,11 @@ function define(): void {
 
   test("in a Durable Object", () =>
     withWorker(
-      `${opening()}
+      `${workerPrelude()}
       import { DurableObject } from "cloudflare:workers";
-      import { durableObjectStore } from ${from("src/store/drivers/durable_object.ts")};
+      import { durableObjectStore } from ${importPath("src/store/drivers/durable_object.ts")};
       export class Trivet extends DurableObject {
-        #handler = workerHandler(bundled, async (now) => {
+        #handler = workerHandler(bundledFiles, async (now) => {
           const { storage } = this.ctx;
           for (const table of TABLES) storage.sql.exec("DROP TABLE IF EXISTS " + table);
           return durableObjectStore(storage, { now });
@@ -40,12 +42,12 @@ function define(): void {
         fetch: (request) => TRIVET.get(TRIVET.idFromName("trivet")).fetch(request),
       }));`,
       { TRIVET: { className: "Trivet", useSQLite: true } },
-      async (worker) => await checkAt((await worker.ready).origin),
+      async (worker) => await assertServerPasses((await worker.ready).origin),
     ));
 }
 
-// The kit runs on Node and the server on workerd, whoever starts them.
-if ("Deno" in globalThis || "Bun" in globalThis) skipBecause(test, "workerd is tried from Node");
-else define();
+// The kit runs on Node and the server on workerd, so one runtime is enough.
+if ("Deno" in globalThis || "Bun" in globalThis) skipBecause(test, "the client of workerd runs on Node");
+else defineTests();
 
 test.run();

@@ -1,6 +1,6 @@
 /**
- * What flows and records cost, counted and not timed: reads and commits of the store for each request, and the bytes that
- * a record of each kind takes in each engine. `npm run bench -- --costs`. The figures of `src/store/README.md` are from it.
+ * `npm run bench -- --costs`: counts the store calls of each request, and measures the bytes of a record of each kind in
+ * each engine. The figures of `src/store/README.md` are from it.
  *
  * @module
  */
@@ -18,11 +18,11 @@ import { sqliteStore } from "../../src/store/drivers/sqlite.ts";
 import type { Put, Store } from "../../src/store/store.ts";
 import { findEngine } from "../../src/store/test_engines.ts";
 import { dropStore } from "../cluster/cluster.ts";
-import { makeAccount } from "../faults/load.ts";
+import { createAccount } from "../faults/load.ts";
 
 const ISSUER = "http://127.0.0.1:8787";
 const REDIRECT_URI = "https://load.example/callback";
-/** Records of one kind that are stored to see what one takes. */
+/** Copies of a record that are stored to measure its size. */
 const COPIES = 20_000;
 
 interface Counts {
@@ -46,18 +46,18 @@ export async function printCosts(): Promise<void> {
   const redis = await findEngine("redis");
   if (redis !== undefined) sizes.push(["Redis", await measureRedis(redis, records)]);
   console.log(
-    `\n${"bytes a record".padEnd(24)}${"JSON".padStart(8)}${
+    `\n${"bytes per record".padEnd(24)}${"JSON".padStart(8)}${
       sizes.map(([name]) => name.padStart(12)).join("")
     }`,
   );
   for (const [kind, put] of records) {
     const json = put.value instanceof Uint8Array ? put.value.length : JSON.stringify(put.value).length;
-    const cells = sizes.map(([, of]) => of.get(kind)!.toFixed(0).padStart(12)).join("");
+    const cells = sizes.map(([, bytes]) => bytes.get(kind)!.toFixed(0).padStart(12)).join("");
     console.log(`${kind.padEnd(24)}${String(json).padStart(8)}${cells}`);
   }
 }
 
-/** Goes through the flows on a store that counts; also gives one record of each kind that they wrote. */
+/** Runs the flows on a store that counts calls; also returns one record of each kind that they wrote. */
 async function countFlows(): Promise<{ flows: Map<string, Counts>; records: Map<string, Put> }> {
   const inner = memoryStore();
   const records = new Map<string, Put>();
@@ -68,7 +68,8 @@ async function countFlows(): Promise<{ flows: Map<string, Counts>; records: Map<
     list: (prefix, options) => (counts.list++, inner.list(prefix, options)),
     commit(commit) {
       counts.commit++;
-      for (const put of commit.set ?? []) records.set(String(put.key[0]), put);
+      // The caller may transfer the bytes of a value after the commit.
+      for (const put of commit.set ?? []) records.set(String(put.key[0]), structuredClone(put));
       return inner.commit(commit);
     },
     watch: (prefix) => inner.watch(prefix),
@@ -77,12 +78,12 @@ async function countFlows(): Promise<{ flows: Map<string, Counts>; records: Map<
   };
   const cached = layeredStore(store, { lifetime: 5000 });
   const flows = new Map<string, Counts>();
-  for (const [suffix, used] of [["", store], [", from memory", cached]] as const) {
-    const account = await makeAccount(used);
+  for (const [suffix, used] of [["", store], [", cached", cached]] as const) {
+    const account = await createAccount(used);
     const trivet = createTrivet({ issuer: ISSUER, store: used, oauth: { passwordIterations: 1000 } });
     const step = async (name: string, path: string, init: RequestInit = {}): Promise<Response> => {
       counts = { get: 0, list: 0, commit: 0 };
-      const mine = counts;
+      const own = counts;
       const response = await trivet.fetch(new Request(ISSUER + path, init));
       const body = await response.arrayBuffer();
       counts = { get: 0, list: 0, commit: 0 };
@@ -90,18 +91,18 @@ async function countFlows(): Promise<{ flows: Map<string, Counts>; records: Map<
         throw new Error(`${name}: ${response.status} ${new TextDecoder().decode(body)}`);
       }
       if (suffix === "" || /introspection|user info|tool call with|client_credentials/.test(name)) {
-        flows.set(name + suffix, mine);
+        flows.set(name + suffix, own);
       }
       return new Response(response.status === 204 ? null : body, response);
     };
-    await walk(step, account);
+    await runFlows(step, account);
   }
   return { flows, records };
 }
 
-async function walk(
+async function runFlows(
   step: (name: string, path: string, init?: RequestInit) => Promise<Response>,
-  { client_id, client_secret, username, password, api_key }: Awaited<ReturnType<typeof makeAccount>>,
+  { client_id, client_secret, username, password, api_key }: Awaited<ReturnType<typeof createAccount>>,
 ): Promise<void> {
   const form = (fields: Record<string, string>, cookie = ""): RequestInit => ({
     method: "POST",
@@ -131,7 +132,7 @@ async function walk(
   const first = await (await step("code for tokens", "/oauth/token", form(redeem))).json();
   const refresh = { grant_type: "refresh_token", refresh_token: first.refresh_token, ...credentials };
   const second = await (await step("refresh", "/oauth/token", form(refresh))).json();
-  for (let again = 0; again < 2; again++) {
+  for (let i = 0; i < 2; i++) {
     await step("introspection", "/oauth/introspect", form({ token: second.access_token, ...credentials }));
     await step("user info", "/api/user", { headers: { authorization: `Bearer ${second.access_token}` } });
     const call = {
@@ -183,7 +184,7 @@ async function walk(
   );
 }
 
-/** Many records like one: the last word of the key is another one of the same length, as digests and ids are. */
+/** Stores many copies of a record. The last part of each key differs and has the same length, like digests and ids. */
 async function fill(store: Store, { key, value, expires }: Put): Promise<void> {
   const word = String(key.at(-1));
   for (let at = 0; at < COPIES; at += 500) {
@@ -221,15 +222,15 @@ function measureSqlite(records: ReadonlyMap<string, Put>): Promise<Map<string, n
     const folder = mkdtempSync(join(tmpdir(), "trivet-costs-"));
     const file = join(folder, "costs.db");
     const store = sqliteStore(file);
-    const looking = new DatabaseSync(file);
+    const database = new DatabaseSync(file);
     return {
       store,
       async size() {
-        looking.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+        database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
         return statSync(file).size;
       },
       async close() {
-        looking.close();
+        database.close();
         await store.close();
         rmSync(folder, { recursive: true });
       },

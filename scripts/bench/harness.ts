@@ -1,24 +1,24 @@
 /**
- * Measures subjects side by side: in each round every subject runs for a slice of time, so that what else the machine
- * does hits all alike. Figures are of one run; only ratios within it mean something.
+ * Compares subjects: in each round every subject runs for a slice of time, so that other load on the machine affects all
+ * of them equally. Only ratios within one run are meaningful.
  *
  * @module
  */
 
-/** Something to call again and again. */
+/** An operation to measure. */
 export interface Subject {
   readonly name: string;
-  /** The subject that this one is compared with; none for a floor. */
-  readonly yardstick?: string;
-  /** The least ratio that the design asks for. */
+  /** The name of the subject that this one is compared with. */
+  readonly baseline?: string;
+  /** The minimum ratio that the design requires. */
   readonly target?: number;
-  /** How many calls are under way at once. @default 1 */
+  /** The number of concurrent calls. @default 1 */
   readonly concurrency?: number;
-  /** Runs before each slice, unmeasured: makes what the calls use up. */
-  readonly supply?: () => Promise<void>;
-  /** Microseconds of processor time that the process which serves the calls has used so far. */
+  /** Runs before each slice and is not measured: creates what the calls consume. */
+  readonly beforeSlice?: () => Promise<void>;
+  /** Microseconds of processor time that the server's process has used so far. */
   readonly processorTime?: () => Promise<number>;
-  /** Makes what one call does. */
+  /** Creates the call to measure. */
   readonly prepare: () => Promise<() => Promise<unknown>>;
 }
 
@@ -28,14 +28,14 @@ export interface Result {
   /** Microseconds. */
   readonly p50: number;
   readonly p99: number;
-  /** Microseconds of processor time that the server took for a call, where it is another process. */
+  /** Microseconds of processor time of the server for each call, if it is another process. */
   readonly cpu: number | undefined;
   readonly ratio: number | undefined;
-  readonly yardstick: string | undefined;
+  readonly baseline: string | undefined;
   readonly target: number | undefined;
 }
 
-/** Runs the subjects in rounds of slices. @param slice milliseconds of one subject in one round */
+/** Measures the subjects. @param slice milliseconds of one subject in one round */
 export async function measure(
   subjects: readonly Subject[],
   rounds: number,
@@ -46,26 +46,26 @@ export async function measure(
   const rates = new Map<string, number[]>(subjects.map(({ name }) => [name, []]));
   const times = new Map<string, number[]>(subjects.map(({ name }) => [name, []]));
   const costs = new Map<string, number[]>(subjects.map(({ name }) => [name, []]));
-  // The first rounds are not counted: code is still being compiled.
+  // The first rounds are not counted, because code is still being compiled.
   for (let round = -2; round < rounds; round++) {
     for (const subject of subjects) {
-      await subject.supply?.();
-      const taken: number[] = [];
+      await subject.beforeSlice?.();
+      const durations: number[] = [];
       const before = await subject.processorTime?.();
-      const rate = await runSlice(calls.get(subject)!, subject.concurrency ?? 1, slice, taken);
+      const rate = await runSlice(calls.get(subject)!, subject.concurrency ?? 1, slice, durations);
       const after = await subject.processorTime?.();
       if (round < 0) continue;
-      if (before !== undefined) costs.get(subject.name)!.push((after! - before) / taken.length);
+      if (before !== undefined) costs.get(subject.name)!.push((after! - before) / durations.length);
       rates.get(subject.name)!.push(rate);
-      times.get(subject.name)!.push(...sample(taken));
+      times.get(subject.name)!.push(...sample(durations));
     }
   }
-  return subjects.map(({ name, yardstick, target }) => {
+  return subjects.map(({ name, baseline, target }) => {
     const sorted = times.get(name)!.sort((a, b) => a - b);
     const at = (part: number) => (sorted[Math.floor((sorted.length - 1) * part)] ?? 0) * 1000;
     const own = rates.get(name)!;
     const cost = costs.get(name)!;
-    const other = yardstick === undefined ? undefined : rates.get(yardstick);
+    const other = baseline === undefined ? undefined : rates.get(baseline);
     return {
       name,
       perSecond: median(own),
@@ -73,18 +73,18 @@ export async function measure(
       p99: at(0.99),
       cpu: cost.length > 0 ? median(cost) : undefined,
       ratio: other && median(own.map((rate, round) => rate / other[round]!)),
-      yardstick,
+      baseline,
       target,
     };
   });
 }
 
-/** Calls per second of one slice; the time of each call goes into `taken`, in milliseconds. */
+/** Runs one slice. Returns calls per second; adds the milliseconds of each call to `durations`. */
 async function runSlice(
   call: () => Promise<unknown>,
   concurrency: number,
   slice: number,
-  taken: number[],
+  durations: number[],
 ): Promise<number> {
   const started = performance.now();
   const end = started + slice;
@@ -92,15 +92,15 @@ async function runSlice(
     for (let before = performance.now(); before < end;) {
       await call();
       const after = performance.now();
-      taken.push(after - before);
+      durations.push(after - before);
       before = after;
     }
   }
   await Promise.all(Array.from({ length: concurrency }, worker));
-  return taken.length / (performance.now() - started) * 1000;
+  return durations.length / (performance.now() - started) * 1000;
 }
 
-/** At most a thousand of them, evenly. */
+/** Selects at most 1,000 values, evenly. */
 function sample(values: readonly number[]): number[] {
   const step = Math.max(1, Math.floor(values.length / 1000));
   return values.filter((_, i) => i % step === 0);
@@ -111,16 +111,16 @@ function median(values: readonly number[]): number {
   return sorted[Math.floor(sorted.length / 2)] ?? 0;
 }
 
-/** The results as a table. */
+/** Prints the results as a table. */
 export function printResults(title: string, results: readonly Result[]): void {
   console.log(`\n${title}`);
   const row = (...cells: readonly string[]) =>
     console.log(
       cells.map((cell, i) => i === 0 ? cell.padEnd(52) : cell.padStart(i > 5 ? 28 : 11)).join("").trimEnd(),
     );
-  const isServed = results.some(({ cpu }) => cpu !== undefined);
-  row("", "per second", "p50 us", "p99 us", "ratio", isServed ? "server us" : "", "");
-  for (const { name, perSecond, p50, p99, cpu, ratio, yardstick, target } of results) {
+  const hasServerTime = results.some(({ cpu }) => cpu !== undefined);
+  row("", "per second", "p50 us", "p99 us", "ratio", hasServerTime ? "server us" : "", "");
+  for (const { name, perSecond, p50, p99, cpu, ratio, baseline, target } of results) {
     const verdict = target === undefined || ratio === undefined
       ? ""
       : ratio >= target
@@ -128,6 +128,6 @@ export function printResults(title: string, results: readonly Result[]): void {
       : `target ${target}: MISSED`;
     const compared = ratio === undefined ? "" : ratio.toFixed(2);
     row(name, perSecond.toFixed(0), p50.toFixed(1), p99.toFixed(1), compared, cpu?.toFixed(1) ?? "", verdict);
-    if (yardstick !== undefined && !yardstick.startsWith("floor")) console.log(`  (ratio to: ${yardstick})`);
+    if (baseline !== undefined && !baseline.startsWith("floor")) console.log(`  (ratio to: ${baseline})`);
   }
 }

@@ -1,6 +1,6 @@
 /**
- * A server for the HTTP part of the benchmarks, as a process of its own: `raw` is bare `node:http`, `trivet` is Trivet
- * through `trivet/node`. Prints its port.
+ * A server process for the benchmarks over HTTP: `raw` is bare `node:http`, `trivet` is Trivet on `trivet/node`. Prints its
+ * port.
  *
  * @module
  */

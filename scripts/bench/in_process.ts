@@ -1,5 +1,5 @@
 /**
- * The handler called in this process, without a network. Requests carry `content-length`, as real ones do.
+ * Benchmarks of the handler in this process, without a network. Requests have `content-length`, like those of a server.
  *
  * @module
  */
@@ -16,7 +16,7 @@ const ISSUER = "http://127.0.0.1:8787";
 
 export const FLOOR_GET = "floor: GET, bare Response.json";
 export const FLOOR_POST = "floor: POST, bare Response.json";
-const SIGNATURE = "yardstick: ES256 sign, Response.json";
+const SIGNATURE = "baseline: ES256 sign, Response.json";
 
 const JSON_TYPE = { "content-type": "application/json", accept: "application/json" };
 const FORM_TYPE = { "content-type": "application/x-www-form-urlencoded" };
@@ -34,7 +34,7 @@ export const CALL: string = JSON.stringify({
 });
 const CREDENTIALS = "grant_type=client_credentials&client_id=app&client_secret=secret&scope=read";
 
-/** A tool whose arguments are checked. */
+/** Creates a tool whose arguments are validated. */
 export const add = (name: string): ToolDefinition =>
   tool({
     name,
@@ -47,7 +47,7 @@ export const add = (name: string): ToolDefinition =>
     run: ({ a, b }) => (a as number) + (b as number),
   });
 
-function newTrivet(store: Store, accessTokenFormat: "opaque" | "jwt", tools: number): Trivet {
+function createServer(store: Store, accessTokenFormat: "opaque" | "jwt", tools: number): Trivet {
   return createTrivet({
     issuer: ISSUER,
     store,
@@ -56,38 +56,39 @@ function newTrivet(store: Store, accessTokenFormat: "opaque" | "jwt", tools: num
   });
 }
 
-/** Calls a handler and insists on 200, so that a failure is never taken for speed. */
-function calling(trivet: { fetch(request: Request): Promise<Response> }, request: () => Request) {
+/** Returns a call of a handler that requires status 200, so that failures do not count as fast calls. */
+function toCall(trivet: { fetch(request: Request): Promise<Response> }, request: () => Request) {
   return async (): Promise<void> => {
     const { status } = await trivet.fetch(request());
-    if (status !== 200) throw new Error(`The handler answered ${status}`);
+    if (status !== 200) throw new Error(`The handler responded with ${status}`);
   };
 }
 
-/** Every subject of this part. @param scale how many records the large stores hold */
-export function inProcessSubjects(scale: number): Subject[] {
+/** @param scale the number of records in the large stores */
+export function createInProcessSubjects(scale: number): Subject[] {
   return [
     {
       name: FLOOR_GET,
       prepare: async () => {
         const handler = { fetch: async (_: Request) => Response.json({ ok: true }) };
-        return calling(handler, () => new Request(`${ISSUER}/`, { headers: { accept: "application/json" } }));
+        return toCall(handler, () => new Request(`${ISSUER}/`, { headers: { accept: "application/json" } }));
       },
     },
     {
       name: FLOOR_POST,
       prepare: async () =>
-        calling({ fetch: async () => Response.json({ ok: true }) }, post("/mcp", CALL, JSON_TYPE)),
+        toCall({ fetch: async () => Response.json({ ok: true }) }, post("/mcp", CALL, JSON_TYPE)),
     },
     ...[1, 100].map((tools): Subject => ({
       name: `MCP tools/call, ${tools} tool${tools > 1 ? "s" : ""}`,
-      yardstick: FLOOR_POST,
+      baseline: FLOOR_POST,
       target: tools === 1 ? 0.5 : 0.45,
-      prepare: async () => calling(newTrivet(memoryStore(), "opaque", tools), post("/mcp", CALL, JSON_TYPE)),
+      prepare: async () =>
+        toCall(createServer(memoryStore(), "opaque", tools), post("/mcp", CALL, JSON_TYPE)),
     })),
     ...[0, scale].map((tokens): Subject => ({
       name: `client_credentials, opaque${tokens > 0 ? `, ${tokens.toLocaleString("en")} tokens stored` : ""}`,
-      yardstick: FLOOR_POST,
+      baseline: FLOOR_POST,
       target: 0.4,
       prepare: async () => {
         const store = memoryStore();
@@ -99,7 +100,7 @@ export function inProcessSubjects(scale: number): Subject[] {
             }],
           });
         }
-        return calling(newTrivet(store, "opaque", 1), post("/oauth/token", CREDENTIALS, FORM_TYPE));
+        return toCall(createServer(store, "opaque", 1), post("/oauth/token", CREDENTIALS, FORM_TYPE));
       },
     })),
     {
@@ -115,34 +116,34 @@ export function inProcessSubjects(scale: number): Subject[] {
           await crypto.subtle.sign({ name: "ECDSA", hash: "SHA-256" }, privateKey, data);
           return Response.json({ ok: true });
         };
-        return calling({ fetch: sign }, post("/oauth/token", CREDENTIALS, FORM_TYPE));
+        return toCall({ fetch: sign }, post("/oauth/token", CREDENTIALS, FORM_TYPE));
       },
     },
     {
       name: "client_credentials, signed JWT",
-      yardstick: SIGNATURE,
+      baseline: SIGNATURE,
       target: 0.8,
       prepare: async () =>
-        calling(newTrivet(memoryStore(), "jwt", 1), post("/oauth/token", CREDENTIALS, FORM_TYPE)),
+        toCall(createServer(memoryStore(), "jwt", 1), post("/oauth/token", CREDENTIALS, FORM_TYPE)),
     },
     {
       name: "GET /api/user",
-      yardstick: FLOOR_GET,
+      baseline: FLOOR_GET,
       prepare: async () => {
         const store = memoryStore();
-        const trivet = newTrivet(store, "opaque", 1);
-        const token = await userToken(trivet, store);
+        const trivet = createServer(store, "opaque", 1);
+        const token = await createUserToken(trivet, store);
         const headers = { authorization: `Bearer ${token}` };
-        return calling(trivet, () => new Request(`${ISSUER}/api/user`, { headers }));
+        return toCall(trivet, () => new Request(`${ISSUER}/api/user`, { headers }));
       },
     },
     ...[100, scale].map((skills): Subject => ({
       name: `GET /v1/skills, page of 20 of ${skills.toLocaleString("en")}`,
-      yardstick: FLOOR_GET,
+      baseline: FLOOR_GET,
       target: 0.2,
       prepare: async () => {
         const store = memoryStore();
-        const trivet = newTrivet(store, "opaque", 1);
+        const trivet = createServer(store, "opaque", 1);
         const { secret } = await createApiKey(store, { name: "bench" });
         const tokens = { metadata: 8, instructions: 10 };
         const content = {
@@ -158,14 +159,14 @@ export function inProcessSubjects(scale: number): Subject[] {
           await publish(ledger, "default", content, { now: 1_700_000_000_000 + i });
         }
         const headers = { "x-api-key": secret };
-        return calling(trivet, () => new Request(`${ISSUER}/v1/skills`, { headers }));
+        return toCall(trivet, () => new Request(`${ISSUER}/v1/skills`, { headers }));
       },
     })),
   ];
 }
 
-/** Goes through the code flow once. */
-async function userToken(trivet: Trivet, store: Store): Promise<string> {
+/** Runs the code flow once; resolves to the access token. */
+async function createUserToken(trivet: Trivet, store: Store): Promise<string> {
   await addUser(store, { username: "alice", password: "wonderland" }, 1000);
   const form = (fields: Record<string, string>, cookie = ""): RequestInit => ({
     method: "POST",
@@ -179,8 +180,8 @@ async function userToken(trivet: Trivet, store: Store): Promise<string> {
   const query = new URLSearchParams({ response_type: "code", client_id: "app", redirect_uri });
   const page = await (await send(`/oauth/authorize?${query}`, { headers: { cookie } })).text();
   const transaction = /name="transaction" value="([^"]+)"/.exec(page)![1]!;
-  const answer = await send("/oauth/authorize", form({ transaction, decision: "approve" }, cookie));
-  const code = new URL(answer.headers.get("location")!).searchParams.get("code")!;
+  const consent = await send("/oauth/authorize", form({ transaction, decision: "approve" }, cookie));
+  const code = new URL(consent.headers.get("location")!).searchParams.get("code")!;
   const credentials = {
     grant_type: "authorization_code",
     code,

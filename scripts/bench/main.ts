@@ -1,5 +1,5 @@
 /**
- * `npm run bench`: everything measured in one run, as a table and as JSON (`bench.json`, unless `--json FILE`).
+ * `npm run bench`: prints benchmarks as tables, and writes them as JSON to `bench.json` or to `--json FILE`.
  *
  *   npm run bench -- [--only TEXT] [--rounds N] [--slice MS] [--scale N] [--json FILE]
  *   npm run bench -- --stores [--scale 1000000]
@@ -16,7 +16,7 @@ import process from "node:process";
 import { parseArgs } from "node:util";
 import { printCosts } from "./costs.ts";
 import { measure, printResults, type Subject } from "./harness.ts";
-import { inProcessSubjects } from "./in_process.ts";
+import { createInProcessSubjects } from "./in_process.ts";
 import { startHttpSubjects } from "./over_http.ts";
 import { measureMcpPeers } from "./mcp_peers.ts";
 import { measurePeers } from "./peers.ts";
@@ -39,29 +39,29 @@ const { values } = parseArgs({
     quick: { type: "boolean", default: false },
   },
 });
-// Servers that are processes of their own wake up slowly: they get longer slices.
+// The peers are other processes and need longer slices.
 const rounds = Number(values.rounds ?? (values.peers ? 10 : 15));
 const slice = Number(values.slice ?? (values.peers ? 500 : 150));
 
-/** What was asked for, and what it is compared with. */
-function choose(subjects: readonly Subject[]): Subject[] {
+/** Selects the subjects of `--only`, and those that they are compared with. */
+function select(subjects: readonly Subject[]): Subject[] {
   const { only } = values;
   if (only === undefined) return [...subjects];
-  const chosen = subjects.filter(({ name }) => name.includes(only));
+  const selected = subjects.filter(({ name }) => name.includes(only));
   return subjects.filter((subject) =>
-    chosen.includes(subject) || chosen.some(({ yardstick }) => yardstick === subject.name)
+    selected.includes(subject) || selected.some(({ baseline }) => baseline === subject.name)
   );
 }
 
 if (values.mcp) {
-  console.log(`${process.version} on ${availableParallelism()} cores; servers take turns`);
+  console.log(`${process.version} on ${availableParallelism()} cores; servers run in turn`);
   const mcp = await measureMcpPeers(values.quick, values.only);
   const report = { node: process.version, cores: availableParallelism(), mcp };
   writeFileSync(values.json, JSON.stringify(report, null, 2) + "\n");
   process.exit(0);
 }
 console.log(
-  `${process.version} on ${availableParallelism()} cores; ${rounds} rounds of ${slice} ms a subject, interleaved`,
+  `${process.version} on ${availableParallelism()} cores; ${rounds} rounds of ${slice} ms per subject, interleaved`,
 );
 if (values.costs) {
   await printCosts();
@@ -88,12 +88,12 @@ if (values.stores) {
   writeFileSync(values.json, JSON.stringify(report, null, 2) + "\n");
   process.exit(0);
 }
-const inProcess = await measure(choose(inProcessSubjects(Number(values.scale))), rounds, slice);
+const inProcess = await measure(select(createInProcessSubjects(Number(values.scale))), rounds, slice);
 printResults("In process", inProcess);
 
 const http = await startHttpSubjects();
 try {
-  const overHttp = await measure(choose(http.subjects), rounds, slice);
+  const overHttp = await measure(select(http.subjects), rounds, slice);
   printResults("Over HTTP on Node, 16 connections", overHttp);
   if (values.json !== undefined) {
     const report = {

@@ -1,6 +1,6 @@
 /**
- * The same handler behind a socket on Node, against bare `node:http` in the same run. Servers are processes of their
- * own; this process is the load, through `undici`, on loopback, with a fixed number of connections.
+ * Benchmarks over HTTP on Node, compared with bare `node:http` in the same run. Each server is a process; this process
+ * sends the requests with `undici`, on loopback, with a fixed number of connections.
  *
  * @module
  */
@@ -21,7 +21,7 @@ interface Running {
   stop(): Promise<void>;
 }
 
-/** Starts the servers. `stop` must be called. */
+/** Starts the servers. The caller must call `stop`. */
 export async function startHttpSubjects(): Promise<Running> {
   const children: ChildProcess[] = [];
   const pools: Pool[] = [];
@@ -31,7 +31,7 @@ export async function startHttpSubjects(): Promise<Running> {
     children.push(child);
     const port = await new Promise<string>((resolve, reject) => {
       createInterface({ input: child.stdout! }).once("line", resolve);
-      child.once("exit", () => reject(new Error(`The ${kind} server ended early`)));
+      child.once("exit", () => reject(new Error(`The ${kind} server exited before it listened`)));
     });
     const pool = new Pool(`http://127.0.0.1:${port}`, { connections: CONNECTIONS });
     pools.push(pool);
@@ -47,16 +47,16 @@ export async function startHttpSubjects(): Promise<Running> {
     path: string,
     body: string | undefined,
     type: string,
-    yardstick?: string,
+    baseline?: string,
   ): Subject => ({
     name,
-    ...(yardstick !== undefined && { yardstick }),
+    ...(baseline !== undefined && { baseline }),
     concurrency: CONNECTIONS,
     prepare: async () => async () => {
       const headers = body === undefined ? {} : { "content-type": type };
       const response = await pool.request({ method, path, headers, body: body ?? null });
       await response.body.dump();
-      if (response.statusCode !== 200) throw new Error(`${name} answered ${response.statusCode}`);
+      if (response.statusCode !== 200) throw new Error(`${name}: status ${response.statusCode}`);
     },
   });
   const json = "application/json";

@@ -1,12 +1,12 @@
 /**
- * The authorization server beside its peers, over HTTP, in one run: `npm run bench -- --peers`. The peers are packages of
- * `scripts/bench/package.json`, to install first: `npm install --prefix scripts/bench`. Each server is a process of its
- * own with its records in memory; this process is the load. Before every slice what it consumes is made, unmeasured.
+ * `npm run bench -- --peers`: compares the authorization server with its peers over HTTP, in one run. The peers are packages
+ * of `scripts/bench/package.json`; install them first: `npm install --prefix scripts/bench`. Each server is a process with
+ * its records in memory; this process sends the requests. Codes and tokens to consume are created before each slice.
  *
  * @module
  */
 import { measure, printResults, type Result, type Subject } from "./harness.ts";
-import { CONNECTIONS, type Peer, Running } from "./peers/running.ts";
+import { CONNECTIONS, type Peer, PeerProcess } from "./peers/peer_process.ts";
 
 const FLOOR: Peer = {
   name: "raw node:http",
@@ -42,33 +42,33 @@ const PEERS: readonly Peer[] = [
     introspect: "/introspect",
   },
 ];
-/** Codes that are ready before a slice, for each millisecond of it: more than any of them redeems. */
-const CODES = 25;
-/** Tokens that are looked at in turn. */
+/** Codes to create for each millisecond of a slice: more than any server can redeem. */
+const CODES_PER_MS = 25;
+/** Tokens to introspect in turn. */
 const TOKENS = 1000;
 const MEGABYTE = 1e6;
 
 export interface Comparison {
   readonly flows: readonly Result[];
-  /** Bytes of 100,000 live tokens, by server. */
+  /** Bytes of 100,000 active tokens, by server. */
   readonly memory: Readonly<Record<string, number>>;
   readonly stored: readonly Result[];
 }
 
-/** @param largest tokens stored in the last part */
+/** @param largest the number of tokens stored in the last part */
 export async function measurePeers(rounds: number, slice: number, largest: number): Promise<Comparison> {
-  const flows = await running([FLOOR, TRIVET, ...PEERS], async ([floor, ...servers]) => {
+  const flows = await withServers([FLOOR, TRIVET, ...PEERS], async ([floor, ...servers]) => {
     for (const server of servers) await server.signIn();
-    const subjects = servers.flatMap((server) => flowsOf(server, slice * CODES));
-    return await measure([floorOf(floor!), ...subjects], rounds, slice);
+    const subjects = servers.flatMap((server) => createFlowSubjects(server, slice * CODES_PER_MS));
+    return await measure([createFloor(floor!), ...subjects], rounds, slice);
   });
   printResults(`Flows over HTTP on Node, ${CONNECTIONS} connections; ratio to ${FLOOR.name}`, flows);
 
   const memory: Record<string, number> = {};
-  console.log("\nMemory of 100,000 live tokens");
+  console.log("\nMemory of 100,000 active tokens");
   for (const peer of [TRIVET, ...PEERS]) {
-    memory[peer.name] = await running([peer], async ([server]) => {
-      // What is compiled and allocated once is none of the tokens'.
+    memory[peer.name] = await withServers([peer], async ([server]) => {
+      // Code and caches that are allocated once must not count for the tokens.
       await server!.fill(1000);
       return await server!.fill(100_000);
     });
@@ -77,9 +77,9 @@ export async function measurePeers(rounds: number, slice: number, largest: numbe
 
   const stored: Result[] = [];
   for (const size of [1000, largest]) {
-    const results = await running([FLOOR, TRIVET, ...PEERS], async ([floor, ...servers]) => {
+    const results = await withServers([FLOOR, TRIVET, ...PEERS], async ([floor, ...servers]) => {
       for (const server of servers) await server.fill(size);
-      return await measure([floorOf(floor!), ...servers.flatMap(checksOf)], rounds, slice);
+      return await measure([createFloor(floor!), ...servers.flatMap(createTokenSubjects)], rounds, slice);
     });
     printResults(`With ${size.toLocaleString("en")} tokens stored; ratio to ${FLOOR.name}`, results);
     stored.push(...results.map((result) => ({ ...result, name: `${result.name}, ${size} stored` })));
@@ -87,17 +87,20 @@ export async function measurePeers(rounds: number, slice: number, largest: numbe
   return { flows, memory, stored };
 }
 
-async function running<T>(peers: readonly Peer[], use: (servers: Running[]) => Promise<T>): Promise<T> {
-  const servers: Running[] = [];
+async function withServers<T>(
+  peers: readonly Peer[],
+  use: (servers: PeerProcess[]) => Promise<T>,
+): Promise<T> {
+  const servers: PeerProcess[] = [];
   try {
-    for (const peer of peers) servers.push(await Running.start(peer));
+    for (const peer of peers) servers.push(await PeerProcess.start(peer));
     return await use(servers);
   } finally {
     for (const server of servers) server.stop();
   }
 }
 
-function floorOf(server: Running): Subject {
+function createFloor(server: PeerProcess): Subject {
   return {
     name: `floor: ${server.peer.name}`,
     concurrency: CONNECTIONS,
@@ -106,23 +109,27 @@ function floorOf(server: Running): Subject {
   };
 }
 
-function rowOf(server: Running, flow: string, rest: Pick<Subject, "prepare" | "supply">): Subject {
+function createSubject(
+  server: PeerProcess,
+  flow: string,
+  rest: Pick<Subject, "prepare" | "beforeSlice">,
+): Subject {
   return {
     name: `${flow}: ${server.peer.name}`,
-    yardstick: `floor: ${FLOOR.name}`,
+    baseline: `floor: ${FLOOR.name}`,
     concurrency: CONNECTIONS,
     processorTime: () => server.processorTime(),
     ...rest,
   };
 }
 
-/** Issuing and checking: what the number of stored tokens could slow down. */
-function checksOf(server: Running): Subject[] {
+/** Token requests and introspection, which the number of stored tokens could slow down. */
+function createTokenSubjects(server: PeerProcess): Subject[] {
   const tokens: string[] = [];
   let at = 0;
   return [
-    rowOf(server, "client_credentials", { prepare: async () => () => server.clientCredentials() }),
-    rowOf(server, "introspection", {
+    createSubject(server, "client_credentials", { prepare: async () => () => server.clientCredentials() }),
+    createSubject(server, "introspection", {
       async prepare() {
         while (tokens.length < TOKENS) tokens.push(JSON.parse(await server.clientCredentials()).access_token);
         return () => server.introspect(tokens[at++ % TOKENS]!);
@@ -131,19 +138,19 @@ function checksOf(server: Running): Subject[] {
   ];
 }
 
-/** Those, and the flows of a person who is signed in. */
-function flowsOf(server: Running, mostCodes: number): Subject[] {
+/** Token requests, introspection, and the flows of a signed-in user. */
+function createFlowSubjects(server: PeerProcess, codeCount: number): Subject[] {
   const codes: string[] = [];
   const refreshTokens: string[] = [];
   return [
-    ...checksOf(server),
-    rowOf(server, "authorize, live session", { prepare: async () => () => server.authorize() }),
-    rowOf(server, "code exchange", {
-      supply: () => topUp(codes, mostCodes, () => server.authorize()),
+    ...createTokenSubjects(server),
+    createSubject(server, "authorize, live session", { prepare: async () => () => server.authorize() }),
+    createSubject(server, "code exchange", {
+      beforeSlice: () => topUp(codes, codeCount, () => server.authorize()),
       prepare: async () => () => server.exchange(take(codes)),
     }),
-    rowOf(server, "refresh", {
-      supply: () =>
+    createSubject(server, "refresh", {
+      beforeSlice: () =>
         topUp(
           refreshTokens,
           CONNECTIONS,
@@ -161,7 +168,7 @@ async function topUp(pool: string[], size: number, make: () => Promise<string>):
 function take(pool: string[]): string {
   const first = pool.shift();
   if (first === undefined) {
-    throw new Error("More was consumed in a slice than was made before it: make slices shorter");
+    throw new Error("A slice consumed more than was created before it. Use shorter slices.");
   }
   return first;
 }

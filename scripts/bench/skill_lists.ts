@@ -1,6 +1,6 @@
 /**
- * What skills cost that are not asked for: the same calls where 100 are stored and where very many are, on each engine.
- * The target is 1.5 times as much at most (issue 6), so a ratio of rates of 0.67.
+ * Measures how the number of stored skills affects calls: each call with 100 skills and with many, on each engine. The
+ * target is at most 1.5 times the duration, so a ratio of rates of 0.67.
  *
  * @module
  */
@@ -25,24 +25,24 @@ import { FLOOR_GET } from "./in_process.ts";
 const ISSUER = "http://127.0.0.1:8787";
 const FEW = 100;
 const TARGET = 1 / 1.5;
-/** Of the bare handler, in memory (DESIGN section 9). */
+/** Minimum ratio to the bare handler, on the memory store. */
 const PAGE_TARGET = 0.2;
 const MESSAGES_BETA = "skills-2025-10-02,code-execution-2025-08-25,files-api-2025-04-14";
 
-/** A store with skills, the key to them, and some of their names. */
-interface Stocked {
+/** A store with skills, an API key and the ids of the skills. */
+interface FilledStore {
   readonly store: Store;
   readonly key: string;
-  /** Skills from the beginning to the end. */
+  /** In the order of their creation. */
   readonly ids: readonly string[];
 }
 
 interface Call {
   readonly name: string;
-  /** The least part of the floor's rate in memory. */
-  readonly floor?: number;
+  /** The minimum ratio to the rate of the bare handler, on the memory store. */
+  readonly minRatio?: number;
   readonly make: (
-    stocked: Stocked,
+    filled: FilledStore,
     send: Send,
   ) => Promise<() => Promise<unknown>>;
 }
@@ -56,7 +56,7 @@ const post = (value: unknown): RequestInit => ({
 });
 const rpc = (method: string, params: unknown): RequestInit => post({ jsonrpc: "2.0", id: 1, method, params });
 
-/** As clients of today's revision of MCP ask: only they know the Skills extension. */
+/** A request of revision 2026-07-28, which the Skills extension requires. */
 function modern(method: string): RequestInit {
   const init = rpc(method, modernParams());
   return { ...init, headers: { ...init.headers, ...modernHeaders(method) } };
@@ -65,7 +65,7 @@ function modern(method: string): RequestInit {
 const CALLS: readonly Call[] = [
   {
     name: "GET /v1/skills, first page of 20",
-    floor: PAGE_TARGET,
+    minRatio: PAGE_TARGET,
     make: async (_, send) => () => send("/v1/skills"),
   },
   {
@@ -77,11 +77,11 @@ const CALLS: readonly Call[] = [
   },
   {
     name: "GET /v1/skills/{id}",
-    make: async ({ ids }, send) => () => send(`/v1/skills/${any(ids)}`),
+    make: async ({ ids }, send) => () => send(`/v1/skills/${pick(ids)}`),
   },
   {
     name: "GET /v1/skills/{id}/versions",
-    make: async ({ ids }, send) => () => send(`/v1/skills/${any(ids)}/versions`),
+    make: async ({ ids }, send) => () => send(`/v1/skills/${pick(ids)}/versions`),
   },
   {
     name: "load_skill by name",
@@ -90,7 +90,7 @@ const CALLS: readonly Call[] = [
         "/mcp",
         rpc("tools/call", {
           name: "load_skill",
-          arguments: { name: nameOf(number(ids.length)) },
+          arguments: { name: toName(randomBelow(ids.length)) },
         }),
       ),
   },
@@ -99,7 +99,7 @@ const CALLS: readonly Call[] = [
     make: async (_, send) => () => send("/mcp", modern("skills/list")),
   },
   {
-    name: "POST /v1/messages with two of them",
+    name: "POST /v1/messages with two skills",
     make: async ({ ids }, send) => () => {
       const skills = [ids[0], ids.at(-1)].map((skill_id) => ({
         type: "custom",
@@ -120,39 +120,39 @@ const CALLS: readonly Call[] = [
   },
 ];
 
-/** The calls on every engine, with few skills and with `scale` of them; and what closes the engines. */
+/** Creates the calls on every engine, with few skills and with `scale` skills. The caller must call `stop`. */
 export async function startSkillSubjects(
   scale: number,
   only?: string,
 ): Promise<{ subjects: Subject[]; stop(): Promise<void> }> {
   const subjects: Subject[] = [];
   const closing: (() => Promise<void>)[] = [];
-  const stocks: Stocked[] = [await stock(FEW), await stock(scale)];
-  for (const [engine, open] of await engines()) {
+  const sources: FilledStore[] = [await createFilledStore(FEW), await createFilledStore(scale)];
+  for (const [engine, open] of await findEngines()) {
     const calls = CALLS.filter(({ name }) => only === undefined || `${engine}: ${name}`.includes(only));
     if (calls.length === 0) continue;
-    const stocked: Stocked[] = [];
-    for (const from of stocks) {
+    const filled: FilledStore[] = [];
+    for (const from of sources) {
       const { store, close } = await open(from.store);
       closing.push(close);
-      stocked.push({ ...from, store });
+      filled.push({ ...from, store });
     }
     for (const call of calls) {
-      const [few, many] = stocked.map(({ ids }) =>
+      const [few, many] = filled.map(({ ids }) =>
         `${engine}: ${call.name} of ${ids.length.toLocaleString("en")}`
       );
-      const inMemory = engine === "memory" && call.floor !== undefined;
+      const inMemory = engine === "memory" && call.minRatio !== undefined;
       subjects.push(
         {
           name: few!,
-          ...inMemory && { yardstick: FLOOR_GET, target: call.floor! },
-          prepare: () => prepare(call, stocked[0]!),
+          ...inMemory && { baseline: FLOOR_GET, target: call.minRatio! },
+          prepare: () => prepare(call, filled[0]!),
         },
         {
           name: many!,
-          yardstick: few!,
+          baseline: few!,
           target: TARGET,
-          prepare: () => prepare(call, stocked[1]!),
+          prepare: () => prepare(call, filled[1]!),
         },
       );
     }
@@ -165,16 +165,16 @@ export async function startSkillSubjects(
 
 async function prepare(
   call: Call,
-  stocked: Stocked,
+  filled: FilledStore,
 ): Promise<() => Promise<unknown>> {
   const trivet = createTrivet({
     issuer: ISSUER,
-    store: stocked.store,
+    store: filled.store,
     oauth: false,
   });
   const send: Send = async (path, init = {}) => {
     const headers = new Headers(init.headers);
-    headers.set("x-api-key", stocked.key);
+    headers.set("x-api-key", filled.key);
     const response = await trivet.fetch(
       new Request(ISSUER + path, { ...init, headers }),
     );
@@ -183,8 +183,8 @@ async function prepare(
     }
     return response;
   };
-  const run = await call.make(stocked, send);
-  // As it is sent, and never an error that looks like speed.
+  const run = await call.make(filled, send);
+  // An error must not count as a fast response.
   const response = await run() as Response;
   const text = await response.text();
   if (/"error"|"isError":true/.test(text)) {
@@ -193,8 +193,8 @@ async function prepare(
   return run;
 }
 
-/** So many skills, one file each, in memory. */
-async function stock(count: number): Promise<Stocked> {
+/** Creates a memory store with so many skills of one file. */
+async function createFilledStore(count: number): Promise<FilledStore> {
   const store = memoryStore();
   const { secret } = await createApiKey(store, { name: "bench" });
   const ledger = createLedger(store, Date.now);
@@ -203,12 +203,11 @@ async function stock(count: number): Promise<Stocked> {
   return { store, key: secret, ids };
 }
 
-const nameOf = (i: number): string => `skill-number-${i}`;
+const toName = (i: number): string => `skill-number-${i}`;
 
 async function add(ledger: Ledger, i: number): Promise<string> {
-  const description =
-    `Does what skill ${i} of the bench does. Use it when somebody measures how much skills cost.`;
-  const markdown = `---\nname: ${nameOf(i)}\ndescription: ${description}\n---\n# Skill ${i}\n\nDo it well.\n`;
+  const description = `Does what skill ${i} of the benchmark does. Use it to measure how much skills cost.`;
+  const markdown = `---\nname: ${toName(i)}\ndescription: ${description}\n---\n# Skill ${i}\n\nDo it well.\n`;
   const content = await readPackage([{
     path: "SKILL.md",
     bytes: new TextEncoder().encode(markdown),
@@ -218,12 +217,12 @@ async function add(ledger: Ledger, i: number): Promise<string> {
   })).skill.id;
 }
 
-const number = (below: number): number => Math.floor(Math.random() * below);
-const any = (ids: readonly string[]): string => ids[number(ids.length)]!;
+const randomBelow = (limit: number): number => Math.floor(Math.random() * limit);
+const pick = (ids: readonly string[]): string => ids[randomBelow(ids.length)]!;
 
 type Open = (from: Store) => Promise<{ store: Store; close(): Promise<void> }>;
 
-async function engines(): Promise<[string, Open][]> {
+async function findEngines(): Promise<[string, Open][]> {
   const found: [string, Open][] = [
     ["memory", async (from) => ({ store: from, close: () => from.close() })],
     ["SQLite", async (from) => {

@@ -1,7 +1,7 @@
 /**
- * What memory an upload of 8 MB takes on each runtime, over HTTP and with SQLite: the most that a fresh server has while
- * one is under way, beyond what it has at rest. On Node the target is 24 MB (issue 6); the other runtimes do not tell
- * what is theirs from what their allocators keep, so only the resident memory is there, as Linux counts it.
+ * Measures the memory of an upload of 8 MB on each runtime, over HTTP and on SQLite: the peak of a new server during the
+ * upload, minus its memory before. On Node the target is 24 MB. The other runtimes do not report memory without what their
+ * allocators reserve, so only resident memory is measured there, on Linux.
  *
  * @module
  */
@@ -12,14 +12,14 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { multipart } from "../../src/skills/test_service.ts";
-import { LOADS, newContents, pack, type UploadKind } from "./skill_packages.ts";
+import { createContents, pack, UPLOAD_KINDS, type UploadKind } from "./skill_packages.ts";
 
 const SERVER = fileURLToPath(
   new URL("../../src/end_to_end/skills/test_upload_memory_server.ts", import.meta.url),
 );
 const BIN = fileURLToPath(new URL("../../node_modules/.bin/", import.meta.url));
-const MAX_BYTES = 24 * 1024 * 1024;
-const RUNTIMES: readonly (readonly [name: string, ...words: string[]])[] = [
+const TARGET_BYTES = 24 * 1024 * 1024;
+const RUNTIMES: readonly (readonly [name: string, ...args: string[]])[] = [
   ["node", "--expose-gc", "--disable-warning=ExperimentalWarning"],
   ["deno", "run", "-A", "--no-check", "--quiet", "--v8-flags=--expose-gc"],
   ["bun"],
@@ -27,25 +27,25 @@ const RUNTIMES: readonly (readonly [name: string, ...words: string[]])[] = [
 
 export interface MemoryResult {
   readonly runtime: string;
-  readonly load: string;
-  /** Bytes of the heap and of buffers, garbage with them; on Node alone. */
+  readonly kind: string;
+  /** Bytes of the heap and of buffers, including garbage; only on Node. */
   readonly used: number | undefined;
-  /** Bytes of resident memory; on Linux alone. */
+  /** Bytes of resident memory; only on Linux. */
   readonly resident: number | undefined;
 }
 
-/** Every load on every runtime, each with a server of its own. */
+/** Measures each kind of upload on each runtime, with a new server for each. */
 export async function measureUploadMemory(): Promise<MemoryResult[]> {
   console.log(
     `\n${"Memory of an upload of 8 MB, in MB".padEnd(44)}${"in use".padStart(10)}${"resident".padStart(10)}`,
   );
   const results: MemoryResult[] = [];
-  for (const [runtime, ...words] of RUNTIMES) {
-    for (const load of LOADS) {
+  for (const [runtime, ...args] of RUNTIMES) {
+    for (const kind of UPLOAD_KINDS) {
       for (
-        const inChunks of load.packed === "no" && load.sizes.length === 1 ? [false, true] : [false]
+        const inChunks of kind.packed === "no" && kind.sizes.length === 1 ? [false, true] : [false]
       ) {
-        const result = await measureOne([runtime, ...words], load, inChunks);
+        const result = await measureOne([runtime, ...args], kind, inChunks);
         results.push(result);
         print(result);
       }
@@ -55,12 +55,12 @@ export async function measureUploadMemory(): Promise<MemoryResult[]> {
 }
 
 async function measureOne(
-  [runtime, ...words]: readonly [string, ...string[]],
-  load: UploadKind,
+  [runtime, ...args]: readonly [string, ...string[]],
+  kind: UploadKind,
   inChunks: boolean,
 ): Promise<MemoryResult> {
   const folder = mkdtempSync(join(tmpdir(), "trivet-bench-"));
-  const child = spawn(join(BIN, runtime), [...words, SERVER, folder], {
+  const child = spawn(join(BIN, runtime), [...args, SERVER, folder], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   try {
@@ -68,19 +68,19 @@ async function measureOne(
     const { url, key } = JSON.parse(
       await new Promise((resolve) => lines.once("line", resolve)),
     );
-    // What is compiled and cached by the first ones is none of the others' cost.
+    // Code and caches of the first uploads must not count.
     for (let i = 0; i < 3; i++) {
-      const small = multipart(newContents({ ...load, sizes: [1000] }));
+      const small = multipart(createContents({ ...kind, sizes: [1000] }));
       await send(url, key, small, false);
     }
-    const body = await pack(load, newContents(load));
+    const body = await pack(kind, createContents(kind));
     const before = await (await fetch(`${url}/rest`)).json();
-    const resident = startCounting(child.pid!);
+    const resident = trackResidentMemory(child.pid!);
     await send(url, key, body, inChunks);
     const after = await (await fetch(`${url}/peak`)).json();
     return {
       runtime,
-      load: inChunks ? `${load.name}, in chunks` : load.name,
+      kind: inChunks ? `${kind.name}, in chunks` : kind.name,
       used: runtime === "node" ? after.peak - before.peak : undefined,
       resident: resident?.(),
     };
@@ -103,13 +103,13 @@ async function send(
     ...inChunks && { duplex: "half" },
   });
   if (response.status !== 200) {
-    throw new Error(`It answered ${response.status}: ${await response.text()}`);
+    throw new Error(`Upload failed: ${response.status} ${await response.text()}`);
   }
   await response.body?.cancel();
 }
 
-/** A function that tells by how much the resident memory has grown at most since now (proc(5), clear_refs). */
-function startCounting(pid: number): (() => number) | undefined {
+/** Returns a function that measures the peak growth of the resident memory since this call (proc(5), clear_refs). */
+function trackResidentMemory(pid: number): (() => number) | undefined {
   if (!existsSync(`/proc/${pid}/clear_refs`)) return undefined;
   const read = (name: string): number =>
     Number(
@@ -122,12 +122,16 @@ function startCounting(pid: number): (() => number) | undefined {
   return () => read("VmHWM") - before;
 }
 
-function print({ runtime, load, used, resident }: MemoryResult): void {
+function print({ runtime, kind, used, resident }: MemoryResult): void {
   const megabytes = (bytes: number | undefined) =>
     bytes === undefined ? "" : (bytes / 1024 / 1024).toFixed(1);
-  const verdict = used === undefined ? "" : used <= MAX_BYTES ? "   target 24: met" : "   target 24: MISSED";
+  const verdict = used === undefined
+    ? ""
+    : used <= TARGET_BYTES
+    ? "   target 24: met"
+    : "   target 24: MISSED";
   console.log(
-    `${`${runtime}, ${load}`.padEnd(44)}${megabytes(used).padStart(10)}${
+    `${`${runtime}, ${kind}`.padEnd(44)}${megabytes(used).padStart(10)}${
       megabytes(resident).padStart(10)
     }${verdict}`,
   );

@@ -1,41 +1,41 @@
 /**
- * Packages of 8 MB, each time with new contents, as one file or many, loose or packed: what uploads are measured with.
+ * Creates skill packages of 8 MB for benchmarks of uploads: one file or many, as single files or as an archive.
  *
  * @module
  */
 import { multipart, type TestFile, zip } from "../../src/skills/test_service.ts";
 
-/** Bytes of a skill. */
-export const LIMIT: number = 8 * 1024 * 1024;
+/** Size of a package. */
+export const PACKAGE_BYTES: number = 8 * 1024 * 1024;
 
-/** What a package is made of, and how it is sent. */
+/** The files of a package, and how they are sent. */
 export interface UploadKind {
   readonly name: string;
   readonly sizes: readonly number[];
   readonly packed: "no" | "stored" | "deflated";
 }
 
-/** What names and headers of an archive take. */
-const ROOM = 16 * 1024;
-const ONE = [LIMIT - ROOM];
-const MANY = Array.from(
+/** Reserved for file names and headers of an archive. */
+const OVERHEAD_BYTES = 16 * 1024;
+const ONE_FILE = [PACKAGE_BYTES - OVERHEAD_BYTES];
+const MANY_FILES = Array.from(
   { length: 64 },
-  (_, i) => 128 * 1024 - (i === 0 ? ROOM : 0),
+  (_, i) => 128 * 1024 - (i === 0 ? OVERHEAD_BYTES : 0),
 );
-export const LOADS: readonly UploadKind[] = [
-  { name: "one file", sizes: ONE, packed: "no" },
-  { name: "64 files of 128 KB", sizes: MANY, packed: "no" },
-  { name: "stored zip, one file", sizes: ONE, packed: "stored" },
-  { name: "stored zip, 64 files", sizes: MANY, packed: "stored" },
-  { name: "deflated zip, one file", sizes: ONE, packed: "deflated" },
-  { name: "deflated zip, 64 files", sizes: MANY, packed: "deflated" },
+export const UPLOAD_KINDS: readonly UploadKind[] = [
+  { name: "one file", sizes: ONE_FILE, packed: "no" },
+  { name: "64 files of 128 KB", sizes: MANY_FILES, packed: "no" },
+  { name: "stored zip, one file", sizes: ONE_FILE, packed: "stored" },
+  { name: "stored zip, 64 files", sizes: MANY_FILES, packed: "stored" },
+  { name: "deflated zip, one file", sizes: ONE_FILE, packed: "deflated" },
+  { name: "deflated zip, 64 files", sizes: MANY_FILES, packed: "deflated" },
 ];
 
 const WORDS = "skill agent server store commit record upload archive digest model token of the and to in a"
   .split(" ");
 
-/** New each time; text that packs to about a third where it is to be packed, else noise. */
-export function newContents({ sizes, packed }: UploadKind): TestFile[] {
+/** Creates new contents on each call: text that deflates to about a third for a deflated archive, otherwise random bytes. */
+export function createContents({ sizes, packed }: UploadKind): TestFile[] {
   const markdown = `---\nname: bench\ndescription: Is measured.\n---\n${crypto.randomUUID()}\n`;
   return [
     ["bench/SKILL.md", new TextEncoder().encode(markdown)],
@@ -44,12 +44,12 @@ export function newContents({ sizes, packed }: UploadKind): TestFile[] {
       i,
     ): TestFile => [
       `bench/data/${i}.bin`,
-      packed === "deflated" ? text(size) : noise(size),
+      packed === "deflated" ? createText(size) : createNoise(size),
     ]),
   ];
 }
 
-function noise(size: number): Uint8Array<ArrayBuffer> {
+function createNoise(size: number): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(size);
   for (let at = 0; at < size; at += 65536) {
     crypto.getRandomValues(bytes.subarray(at, Math.min(at + 65536, size)));
@@ -57,13 +57,13 @@ function noise(size: number): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-function text(size: number): Uint8Array<ArrayBuffer> {
-  const numbers = new Uint32Array(noise(size + 3 & ~3).buffer);
-  let written = "";
-  for (let i = 0; written.length < size; i++) {
-    written += WORDS[numbers[i]! % WORDS.length] + " ";
+function createText(size: number): Uint8Array<ArrayBuffer> {
+  const numbers = new Uint32Array(createNoise(size + 3 & ~3).buffer);
+  let text = "";
+  for (let i = 0; text.length < size; i++) {
+    text += WORDS[numbers[i]! % WORDS.length] + " ";
   }
-  return new TextEncoder().encode(written.slice(0, size));
+  return new TextEncoder().encode(text.slice(0, size));
 }
 
 export async function pack(

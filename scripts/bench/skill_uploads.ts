@@ -1,6 +1,6 @@
 /**
- * What taking in a skill of 8 MB costs, beside no more than hashing and writing the same bytes to the same store: the
- * target is half of that rate (issue 6). Both in this process, in turns, each time with new contents.
+ * Compares the upload of a skill of 8 MB with only hashing and writing the same number of bytes to the same store. The
+ * target is half of that rate. Both run in this process, in turn, with new contents in each round.
  *
  * @module
  */
@@ -18,45 +18,45 @@ import { sqliteStore } from "../../src/store/drivers/sqlite.ts";
 import type { Store } from "../../src/store/store.ts";
 import { findEngine } from "../../src/store/test_engines.ts";
 import { dropStore } from "../cluster/cluster.ts";
-import { LIMIT, LOADS, newContents, pack, type UploadKind } from "./skill_packages.ts";
+import { createContents, pack, PACKAGE_BYTES, UPLOAD_KINDS, type UploadKind } from "./skill_packages.ts";
 
 const ISSUER = "http://127.0.0.1:8787";
-const PIECE = 64 * 1024;
-/** Bytes of a record of the yardstick. */
-const RECORD = 512 * 1024;
+const CHUNK_BYTES = 64 * 1024;
+/** Size of a record of the baseline. */
+const RECORD_BYTES = 512 * 1024;
 const TARGET = 0.5;
 
 export interface UploadResult {
   readonly store: string;
-  readonly load: string;
+  readonly kind: string;
   /** Megabytes per second. */
   readonly perSecond: number;
-  readonly yardstick: number;
-  /** Of the rates; and of the processor time, which the disk and other programs have no part in. */
+  readonly baseline: number;
+  /** Ratio of the rates; `cpuRatio` of processor time, which disk and other programs do not affect. */
   readonly ratio: number;
   readonly cpuRatio: number;
 }
 
-/** Every load on every engine that is there. */
+/** Measures each kind of upload on each available engine. */
 export async function measureUploads(
   rounds: number,
   only?: string,
 ): Promise<UploadResult[]> {
   const results: UploadResult[] = [];
   console.log(
-    `\nUpload of 8 MB, beside hashing and writing the same bytes; ${rounds} rounds, medians\n${
+    `\nUpload of 8 MB, compared with hashing and writing 8 MB; ${rounds} rounds, medians\n${
       ["", "MB/s", "hash+write", "ratio", "cpu ratio"].map((cell, i) =>
         cell.padEnd(i === 0 ? 40 : 0).padStart(12)
       )
         .join("")
     }`,
   );
-  for (const [name, open] of await engines()) {
-    for (const load of LOADS) {
-      if (!`${name}, ${load.name}`.includes(only ?? "")) continue;
+  for (const [name, open] of await findEngines()) {
+    for (const kind of UPLOAD_KINDS) {
+      if (!`${name}, ${kind.name}`.includes(only ?? "")) continue;
       const { store, close } = await open();
       try {
-        const result = await measureOne(name, load, store, rounds);
+        const result = await measureOne(name, kind, store, rounds);
         results.push(result);
         print(result);
       } finally {
@@ -69,7 +69,7 @@ export async function measureUploads(
 
 type Open = () => Promise<{ store: Store; close(): Promise<void> }>;
 
-async function engines(): Promise<[string, Open][]> {
+async function findEngines(): Promise<[string, Open][]> {
   const found: [string, Open][] = [
     ["memory", async () => {
       const store = memoryStore();
@@ -112,7 +112,7 @@ async function engines(): Promise<[string, Open][]> {
 
 async function measureOne(
   engine: string,
-  load: UploadKind,
+  kind: UploadKind,
   store: Store,
   rounds: number,
 ): Promise<UploadResult> {
@@ -123,60 +123,61 @@ async function measureOne(
     mcp: false,
   });
   const { secret } = await createApiKey(store, { name: "bench" });
-  const taken: Cost[] = [];
-  const yardsticks: Cost[] = [];
+  const uploads: Cost[] = [];
+  const baselines: Cost[] = [];
   for (let round = -2; round < rounds; round++) {
-    const contents = newContents(load);
-    const { body, type } = await pack(load, contents);
+    const contents = createContents(kind);
+    const { body, type } = await pack(kind, contents);
     let id = "";
-    const request = requestOf(body, type, secret);
+    const request = createUpload(body, type, secret);
     collectGarbage();
-    const upload = await timed(async () => {
+    const upload = await measureCost(async () => {
       const response = await trivet.fetch(request);
       if (response.status !== 200) {
         throw new Error(
-          `It answered ${response.status}: ${await response.text()}`,
+          `Upload failed: ${response.status} ${await response.text()}`,
         );
       }
       id = (await response.json()).id;
     });
-    // Equal contents would be found, and not be written again.
-    const others = newContents(load).map(([, bytes]) => bytes as Uint8Array<ArrayBuffer>);
+    // The store would not write equal contents again.
+    const others = createContents(kind).map(([, bytes]) => bytes as Uint8Array<ArrayBuffer>);
     collectGarbage();
-    const yardstick = await timed(() => hashAndWrite(store, others));
+    const baseline = await measureCost(() => hashAndWrite(store, others));
     await trivet.fetch(
       new Request(`${ISSUER}/v1/skills/${id}`, {
         method: "DELETE",
         headers: { "x-api-key": secret },
       }),
     );
-    await clean(store);
+    await removeRecords(store);
     if (round < 0) continue;
-    taken.push(upload);
-    yardsticks.push(yardstick);
+    uploads.push(upload);
+    baselines.push(baseline);
   }
-  const rates = (costs: readonly Cost[]) => median(costs.map(({ time }) => LIMIT / 1e6 / (time / 1000)));
+  const rates = (costs: readonly Cost[]) =>
+    median(costs.map(({ time }) => PACKAGE_BYTES / 1e6 / (time / 1000)));
   return {
     store: engine,
-    load: load.name,
-    perSecond: rates(taken),
-    yardstick: rates(yardsticks),
-    ratio: median(taken.map(({ time }, i) => yardsticks[i]!.time / time)),
-    cpuRatio: median(taken.map(({ cpu }, i) => yardsticks[i]!.cpu / cpu)),
+    kind: kind.name,
+    perSecond: rates(uploads),
+    baseline: rates(baselines),
+    ratio: median(uploads.map(({ time }, i) => baselines[i]!.time / time)),
+    cpuRatio: median(uploads.map(({ cpu }, i) => baselines[i]!.cpu / cpu)),
   };
 }
 
-/** As a server gives it: a stream of pieces, and the length. */
-function requestOf(body: Uint8Array, type: string, key: string): Request {
-  const pieces: Uint8Array[] = [];
-  for (let at = 0; at < body.length; at += PIECE) {
-    pieces.push(body.slice(at, at + PIECE));
+/** Creates a request like that of a server: a stream of chunks, with the length. */
+function createUpload(body: Uint8Array, type: string, key: string): Request {
+  const chunks: Uint8Array[] = [];
+  for (let at = 0; at < body.length; at += CHUNK_BYTES) {
+    chunks.push(body.slice(at, at + CHUNK_BYTES));
   }
-  pieces.reverse();
+  chunks.reverse();
   const stream = new ReadableStream<Uint8Array>({
     pull(controller) {
-      const piece = pieces.pop();
-      if (piece) controller.enqueue(piece);
+      const chunk = chunks.pop();
+      if (chunk) controller.enqueue(chunk);
       else controller.close();
     },
   });
@@ -199,15 +200,15 @@ async function hashAndWrite(
   for (const content of contents) {
     await crypto.subtle.digest("SHA-256", content);
   }
-  // A commit for each megabyte or so, whatever the files are.
+  // One commit for about each megabyte, whatever the files are.
   let set: { key: readonly (string | number)[]; value: Uint8Array }[] = [];
   let bytes = 0;
   for (const [i, content] of contents.entries()) {
-    for (let at = 0; at < content.length; at += RECORD) {
-      const value = content.subarray(at, at + RECORD);
+    for (let at = 0; at < content.length; at += RECORD_BYTES) {
+      const value = content.subarray(at, at + RECORD_BYTES);
       set.push({ key: ["bench", i, at], value });
       bytes += value.length;
-      if (bytes < 2 * RECORD) continue;
+      if (bytes < 2 * RECORD_BYTES) continue;
       await store.commit({ set });
       set = [];
       bytes = 0;
@@ -216,7 +217,7 @@ async function hashAndWrite(
   if (set.length > 0) await store.commit({ set });
 }
 
-async function clean(store: Store): Promise<void> {
+async function removeRecords(store: Store): Promise<void> {
   for (;;) {
     const some = await store.list(["bench"], { limit: 20 });
     if (some.length === 0) return;
@@ -224,7 +225,7 @@ async function clean(store: Store): Promise<void> {
   }
 }
 
-// So that each pays for its own garbage.
+// Garbage is collected before each measurement, so that it does not count for the next one.
 setFlagsFromString("--expose-gc");
 const collectGarbage = runInNewContext("gc") as () => void;
 
@@ -234,7 +235,7 @@ interface Cost {
   readonly cpu: number;
 }
 
-async function timed(work: () => Promise<unknown>): Promise<Cost> {
+async function measureCost(work: () => Promise<unknown>): Promise<Cost> {
   const before = process.cpuUsage();
   const started = performance.now();
   await work();
@@ -248,16 +249,16 @@ function median(values: readonly number[]): number {
 }
 
 function print(
-  { store, load, perSecond, yardstick, ratio, cpuRatio }: UploadResult,
+  { store, kind, perSecond, baseline, ratio, cpuRatio }: UploadResult,
 ): void {
   const cells = [
     perSecond.toFixed(0),
-    yardstick.toFixed(0),
+    baseline.toFixed(0),
     ratio.toFixed(2),
     cpuRatio.toFixed(2),
   ];
   const verdict = ratio >= TARGET ? `target ${TARGET}: met` : `target ${TARGET}: MISSED`;
   console.log(
-    `${`${store}, ${load}`.padEnd(40)}${cells.map((cell) => cell.padStart(12)).join("")}   ${verdict}`,
+    `${`${store}, ${kind}`.padEnd(40)}${cells.map((cell) => cell.padStart(12)).join("")}   ${verdict}`,
   );
 }

@@ -1,11 +1,11 @@
 /**
- * `npm run bench -- --skills`: what skills cost that are stored and not asked for, what an upload costs beside hashing
- * and writing it, and what memory it takes.
+ * `npm run bench -- --skills`: measures how the number of stored skills affects calls, how fast uploads are, and how much
+ * memory they use.
  *
  * @module
  */
 import { measure, printResults, type Result } from "./harness.ts";
-import { FLOOR_GET, inProcessSubjects } from "./in_process.ts";
+import { createInProcessSubjects, FLOOR_GET } from "./in_process.ts";
 import { startSkillSubjects } from "./skill_lists.ts";
 import { measureUploadMemory, type MemoryResult } from "./skill_memory.ts";
 import { measureUploads, type UploadResult } from "./skill_uploads.ts";
@@ -16,14 +16,14 @@ export interface SkillResults {
   readonly memory: readonly MemoryResult[];
 }
 
-/** All three tables; `only` names calls, engines or loads by a part of their names. */
+/** Prints three tables. @param only selects calls, engines and kinds of uploads by a part of their names */
 export async function measureSkills(
   rounds: number,
   slice: number,
   scale: number,
   only?: string,
 ): Promise<SkillResults> {
-  const floor = inProcessSubjects(1).filter(({ name }) => name === FLOOR_GET);
+  const floor = createInProcessSubjects(1).filter(({ name }) => name === FLOOR_GET);
   const { subjects, stop } = await startSkillSubjects(scale, only);
   let lists: Result[] = [];
   try {

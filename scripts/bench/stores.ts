@@ -1,7 +1,7 @@
 /**
- * Each driver against its own raw client doing the same statements and parsing the JSON that comes back, at one and at many callers, with few and with many
- * records stored. `npm run bench -- --stores`; `--scale` says how many records the largest store holds. Long because each
- * driver has its raw twin here.
+ * `npm run bench -- --stores`: compares each driver with its raw client, which executes the same statements and parses the
+ * same JSON, with one caller and with many, with few records and with many. `--scale` sets the largest number of records.
+ * Long because each driver has its raw counterpart here.
  *
  * @module
  */
@@ -21,11 +21,11 @@ import { type Key, putIfAbsent, type Store, take } from "../../src/store/store.t
 import { findEngine } from "../../src/store/test_engines.ts";
 import { measure, printResults, type Result, type Subject } from "./harness.ts";
 
-/** The statements that a driver sends, sent by its client without the driver. */
-interface Raw {
+/** The statements of a driver, sent by its client without the driver. */
+interface RawClient {
   get(id: string): Promise<unknown>;
   put(id: string, json: string): Promise<unknown>;
-  /** A put, and a get, and a removal of exactly what was found. */
+  /** Puts a record, gets it, and removes it if its version is the same. */
   putAndTake(id: string, json: string): Promise<unknown>;
   list(after: string, limit: number): Promise<unknown>;
 }
@@ -33,7 +33,7 @@ interface Raw {
 interface Driver {
   readonly name: string;
   readonly store: Store;
-  readonly raw: Raw | undefined;
+  readonly raw: RawClient | undefined;
   close(): Promise<void>;
 }
 
@@ -41,7 +41,7 @@ const KIND = "bench";
 const PAGE = 20;
 const CALLERS = [1, 32];
 const TARGET = 0.8;
-/** As large as a stored access token. */
+/** Has the size of a stored access token. */
 const VALUE = {
   client_id: "client_8s7df6g8s7d6fg",
   user: "user_09XLxfqDvLQlp7sPtwnxyQ",
@@ -50,9 +50,9 @@ const VALUE = {
   grant: "x".repeat(22),
 };
 
-const keyOf = (n: number): Key => [KIND, `record ${String(n).padStart(9, "0")}`];
+const toKey = (n: number): Key => [KIND, `record ${String(n).padStart(9, "0")}`];
 
-/** Measures every driver whose engine is there. */
+/** Measures every driver whose engine is available. */
 export async function measureStores(
   sizes: readonly number[],
   rounds: number,
@@ -67,7 +67,7 @@ export async function measureStores(
       for (const size of sizes) {
         await fill(driver.store, stored, size);
         stored = size;
-        const results = await measure(subjectsOf(driver, size), rounds, slice);
+        const results = await measure(createSubjects(driver, size), rounds, slice);
         printResults(`${driver.name}, ${size.toLocaleString("en")} records`, results);
         all.push(...results);
       }
@@ -83,22 +83,22 @@ async function fill(store: Store, from: number, to: number): Promise<void> {
   for (let at = from; at < to; at += 1000) {
     const set = Array.from(
       { length: Math.min(1000, to - at) },
-      (_, i) => ({ key: keyOf(at + i), value: VALUE, expires }),
+      (_, i) => ({ key: toKey(at + i), value: VALUE, expires }),
     );
     await store.commit({ set });
   }
 }
 
-function subjectsOf({ name, store, raw }: Driver, size: number): Subject[] {
+function createSubjects({ name, store, raw }: Driver, size: number): Subject[] {
   const json = JSON.stringify(VALUE);
   const random = () => Math.floor(Math.random() * size);
   let fresh = 0;
-  const operations: readonly [string, () => Promise<unknown>, ((raw: Raw) => Promise<unknown>)][] = [
-    ["get", () => store.get(keyOf(random())), (raw) => raw.get(encodeKey(keyOf(random())))],
+  const operations: readonly [string, () => Promise<unknown>, ((raw: RawClient) => Promise<unknown>)][] = [
+    ["get", () => store.get(toKey(random())), (raw) => raw.get(encodeKey(toKey(random())))],
     [
       "commit, one set",
-      () => store.commit({ set: [{ key: keyOf(random()), value: VALUE }] }),
-      (raw) => raw.put(encodeKey(keyOf(random())), json),
+      () => store.commit({ set: [{ key: toKey(random()), value: VALUE }] }),
+      (raw) => raw.put(encodeKey(toKey(random())), json),
     ],
     ["put and take once", async () => {
       const key: Key = ["once", fresh++];
@@ -107,8 +107,8 @@ function subjectsOf({ name, store, raw }: Driver, size: number): Subject[] {
     }, (raw) => raw.putAndTake(encodeKey(["once", fresh++]), json)],
     [
       "list, page of 20",
-      () => store.list([KIND], { after: keyOf(random()), limit: PAGE }),
-      (raw) => raw.list(encodeKey(keyOf(random())), PAGE),
+      () => store.list([KIND], { after: toKey(random()), limit: PAGE }),
+      (raw) => raw.list(encodeKey(toKey(random())), PAGE),
     ],
   ];
   return CALLERS.flatMap((concurrency) =>
@@ -116,21 +116,21 @@ function subjectsOf({ name, store, raw }: Driver, size: number): Subject[] {
       const title = `${operation}, ${concurrency} caller${concurrency > 1 ? "s" : ""}`;
       const subject: Subject = { name: `${name}: ${title}`, concurrency, prepare: async () => run };
       if (!raw) return [subject];
-      const yardstick = `raw client: ${title}`;
+      const baseline = `raw client: ${title}`;
       return [
-        { name: yardstick, concurrency, prepare: async () => () => runRaw(raw) },
-        { ...subject, yardstick, target: TARGET },
+        { name: baseline, concurrency, prepare: async () => () => runRaw(raw) },
+        { ...subject, baseline, target: TARGET },
       ];
     })
   );
 }
 
-/** The value of a row. */
+/** Parses the value of a row. */
 function parse(row: unknown): unknown {
   return JSON.parse((row as { value: string }).value);
 }
 
-/** The value behind the head that Redis keeps with it. */
+/** Parses the value of a Redis string, which begins with version and expiry. */
 function parseStored(found: Buffer): unknown {
   return JSON.parse(found.toString("utf8", found.indexOf("{")));
 }
@@ -260,29 +260,32 @@ async function openRedis(): Promise<Driver | undefined> {
   };
   await clear();
   const store = redisStore(`${address}?name=trivet_bench`);
-  // The driver's own functions: what the server has loaded once the driver has been used.
+  // The digests of the driver's scripts, from its EVALSHA commands after its preparation.
   const loaded: string[] = [];
-  const watching = client.duplicate();
-  await watching.connect();
-  await watching.monitor((line) => {
+  await store.get(["x"]);
+  const monitor = client.duplicate();
+  await monitor.connect();
+  await monitor.monitor((line) => {
+    // MONITOR reports the commands of all clients.
+    if (!line.toString().includes(tag)) return;
     const digest = /"EVALSHA" "([0-9a-f]{40})"/.exec(line.toString())?.[1];
     if (digest !== undefined && !loaded.includes(digest)) loaded.push(digest);
   });
   await store.commit({ set: [{ key: ["x"], value: 1 }] });
   await store.list(["x"]);
   await new Promise((resolve) => setTimeout(resolve, 200));
-  watching.destroy();
+  monitor.destroy();
   const [commit, list] = loaded as [string, string];
   const bytes = { typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } };
   const send = (args: string[]) => client.sendCommand<unknown>(args, bytes);
   const get = (id: string) => send(["GET", `${tag}r:${id}`]);
   const sets = [`${tag}version`, `${tag}expiries`, `${tag}kinds`];
-  const kindOf = (id: string) => id.slice(0, id.indexOf("\u0001") + 1);
+  const toKindPrefix = (id: string) => id.slice(0, id.indexOf("\u0001") + 1);
   const evaluate = (keys: string[], args: string[]) =>
     send(["EVALSHA", commit, String(keys.length), ...keys, ...args]);
   const head = (...counts: number[]) => [String(Date.now()), `${tag}changes`, ...counts.map(String)];
-  const pair = (id: string) => [`${tag}r:${id}`, `${tag}i:${kindOf(id)}`];
-  const value = (id: string, json: string) => [id, kindOf(id), "-", "", "j", json];
+  const pair = (id: string) => [`${tag}r:${id}`, `${tag}i:${toKindPrefix(id)}`];
+  const value = (id: string, json: string) => [id, toKindPrefix(id), "-", "", "j", json];
   return {
     name: "Redis",
     store,

@@ -1,6 +1,6 @@
 /**
- * The token endpoint and token checks over HTTP, on each store that is there: `trivet serve` as a process of its own, this
- * process as the load, and bare `node:http` in the same run as the floor.
+ * Measures the token endpoint and introspection over HTTP on each available store, compared with bare `node:http` in the
+ * same run. `trivet serve` is another process; this process sends the requests.
  *
  * @module
  */
@@ -18,9 +18,9 @@ const CONNECTIONS = 16;
 const FLOOR = "floor: POST, raw node:http";
 
 export async function measureStoresOverHttp(rounds: number, slice: number): Promise<Result[]> {
-  const ends: (() => unknown)[] = [];
+  const cleanups: (() => unknown)[] = [];
   try {
-    const subjects: Subject[] = [await startFloor(ends)];
+    const subjects: Subject[] = [await startFloor(cleanups)];
     const stores: [string, string | undefined, string][] = [
       ["SQLite", "sqlite", "1000"],
       ["PostgreSQL", await findEngine("postgres"), "1000"],
@@ -29,45 +29,45 @@ export async function measureStoresOverHttp(rounds: number, slice: number): Prom
       ["Redis, no cache", await findEngine("redis"), "0"],
     ];
     for (const [name, store, cache] of stores) {
-      // A schema or name of its own for each, since the first to keep copies decides for all.
+      // Each has its own schema or name, because the cache setting of the first instance is stored.
       const own = `bench_${name.replace(/\W+/g, "_").toLowerCase()}_${process.pid}`;
       const address = store?.startsWith("postgres")
         ? `${store}?schema=${own}`
         : store?.startsWith("redis")
         ? `${store}?name=${own}`
         : store;
-      if (address?.includes("://")) ends.push(() => dropStore(address));
-      if (address !== undefined) subjects.push(...await startSubjects(name, address, cache, ends));
+      if (address?.includes("://")) cleanups.push(() => dropStore(address));
+      if (address !== undefined) subjects.push(...await startSubjects(name, address, cache, cleanups));
     }
     const results = await measure(subjects, rounds, slice);
     printResults(`Over HTTP on Node, ${CONNECTIONS} connections`, results);
     return results;
   } finally {
-    for (const end of ends.reverse()) await end();
+    for (const cleanup of cleanups.reverse()) await cleanup();
   }
 }
 
-async function startFloor(ends: (() => unknown)[]): Promise<Subject> {
+async function startFloor(cleanups: (() => unknown)[]): Promise<Subject> {
   const file = fileURLToPath(new URL("./http_server.ts", import.meta.url));
   const child: ChildProcess = spawn(process.execPath, [file, "raw"], {
     stdio: ["ignore", "pipe", "inherit"],
   });
-  ends.push(() => child.kill("SIGKILL"));
+  cleanups.push(() => child.kill("SIGKILL"));
   const port = await new Promise<string>((resolve) =>
     createInterface({ input: child.stdout! }).once("line", resolve)
   );
-  return subject(FLOOR, `http://127.0.0.1:${port}`, "/mcp", "{}", "application/json", ends);
+  return createSubject(FLOOR, `http://127.0.0.1:${port}`, "/mcp", "{}", "application/json", cleanups);
 }
 
 async function startSubjects(
   name: string,
   store: string,
   cache: string,
-  ends: (() => unknown)[],
+  cleanups: (() => unknown)[],
 ): Promise<Subject[]> {
   const folder = temporaryFolder();
   const server = await startTrivet(["--store", store, "--data", folder.path, "--cache", cache, "--demo"]);
-  ends.push(() => folder.remove(), () => server.stop());
+  cleanups.push(() => folder.remove(), () => server.stop());
   const { client: { id, secret }, url } = server.facts;
   const credentials = `client_id=${id}&client_secret=${secret}`;
   const grant = `grant_type=client_credentials&${credentials}&scope=read`;
@@ -78,33 +78,36 @@ async function startSubjects(
     headers: { "content-type": form },
   });
   const { access_token } = await issued.json();
-  const compared = { yardstick: FLOOR };
+  const withBaseline = { baseline: FLOOR };
   return [
-    { ...subject(`${name}: token endpoint`, url, "/oauth/token", grant, form, ends), ...compared },
     {
-      ...subject(
+      ...createSubject(`${name}: token endpoint`, url, "/oauth/token", grant, form, cleanups),
+      ...withBaseline,
+    },
+    {
+      ...createSubject(
         `${name}: introspection`,
         url,
         "/oauth/introspect",
         `token=${access_token}&${credentials}`,
         form,
-        ends,
+        cleanups,
       ),
-      ...compared,
+      ...withBaseline,
     },
   ];
 }
 
-function subject(
+function createSubject(
   name: string,
   url: string,
   path: string,
   body: string,
   type: string,
-  ends: (() => unknown)[],
+  cleanups: (() => unknown)[],
 ): Subject {
   const pool = new Pool(url, { connections: CONNECTIONS });
-  ends.push(() => pool.destroy());
+  cleanups.push(() => pool.destroy());
   return {
     name,
     concurrency: CONNECTIONS,
@@ -112,7 +115,7 @@ function subject(
       const response = await pool.request({ method: "POST", path, body, headers: { "content-type": type } });
       const text = await response.body.text();
       if (response.statusCode !== 200 || text.includes('"active":false')) {
-        throw new Error(`${name} answered ${text}`);
+        throw new Error(`${name}: unexpected response: ${text}`);
       }
     },
   };

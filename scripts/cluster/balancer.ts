@@ -1,6 +1,6 @@
 /**
- * A small round-robin balancer: every request, not every connection, goes to the next instance, and its answer says to
- * which (`x-instance`). One that does not answer is passed over for a request that has not been sent yet.
+ * A small round-robin balancer: every request, not every connection, is forwarded to the next instance, which the response
+ * names in `x-instance`. A request that an instance has not received yet is retried at the next one.
  *
  * @module
  */
@@ -14,12 +14,12 @@ import {
 } from "node:http";
 
 export class Balancer {
-  /** Where the instances listen, as `http://host:port`. */
+  /** URLs of the instances, `http://host:port`. */
   instances: readonly string[] = [];
   url = "";
-  #turn = 0;
+  #next = 0;
   #agent = new Agent({ keepAlive: true, maxSockets: 64 });
-  #server: Server = createServer((incoming, outgoing) => this.#pass(incoming, outgoing, 0));
+  #server: Server = createServer((incoming, outgoing) => this.#forward(incoming, outgoing, 0));
 
   start(port: number = 0): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -37,24 +37,26 @@ export class Balancer {
     return new Promise((resolve) => this.#server.close(resolve));
   }
 
-  #pass(incoming: IncomingMessage, outgoing: ServerResponse, tries: number): void {
-    const number = this.#turn++ % this.instances.length;
-    const { hostname, port } = new URL(this.instances[number]!);
+  #forward(incoming: IncomingMessage, outgoing: ServerResponse, tries: number): void {
+    const index = this.#next++ % this.instances.length;
+    const { hostname, port } = new URL(this.instances[index]!);
     const { method = "GET", url = "/", headers } = incoming;
     const forwarded = request(
       { agent: this.#agent, hostname, port, method, path: url, headers },
-      (answer) => {
-        outgoing.writeHead(answer.statusCode!, { ...answer.headers, "x-instance": String(number) });
-        answer.pipe(outgoing);
+      (response) => {
+        outgoing.writeHead(response.statusCode!, { ...response.headers, "x-instance": String(index) });
+        response.pipe(outgoing);
       },
     );
     forwarded.on("error", (error: Error & { code?: string }) => {
       if (outgoing.headersSent) return void outgoing.destroy();
-      // Nobody was there to hear it, so the next one may.
+      // The instance did not receive the request, so another one may.
       if (error.code === "ECONNREFUSED" && tries < this.instances.length) {
-        return this.#pass(incoming, outgoing, tries + 1);
+        return this.#forward(incoming, outgoing, tries + 1);
       }
-      outgoing.writeHead(502, { "content-type": "text/plain" }).end("The instance broke off.\n");
+      outgoing.writeHead(502, { "content-type": "text/plain" }).end(
+        "Bad gateway: the instance closed the connection.\n",
+      );
     });
     outgoing.on("close", () => forwarded.destroy());
     incoming.pipe(forwarded);

@@ -17,12 +17,12 @@ export interface Cluster {
   stop(): Promise<void>;
 }
 
-/** Starts them all at once, on a store that may be empty. */
+/** Starts `count` instances at the same time, on a store that may be empty. */
 export async function startCluster(address: string, count: number, port: number = 0): Promise<Cluster> {
   const balancer = new Balancer();
   await balancer.start(port);
   const folder = temporaryFolder();
-  const words = [
+  const args = [
     "--store",
     address,
     "--no-demo",
@@ -33,7 +33,7 @@ export async function startCluster(address: string, count: number, port: number 
     "--cache",
     "200",
   ];
-  const instances = await Promise.all(Array.from({ length: count }, () => startTrivet(words)));
+  const instances = await Promise.all(Array.from({ length: count }, () => startTrivet(args)));
   balancer.instances = instances.map(({ facts }) => facts.url);
   return {
     url: balancer.url,
@@ -46,7 +46,7 @@ export async function startCluster(address: string, count: number, port: number 
   };
 }
 
-/** Removes all that a store holds, with what holds it. */
+/** Deletes a store: the schema in PostgreSQL, the keys in Redis. */
 export async function dropStore(address: string): Promise<void> {
   const url = new URL(address);
   if (address.startsWith("redis")) {
@@ -63,7 +63,7 @@ export async function dropStore(address: string): Promise<void> {
   await sql.end();
 }
 
-/** The store itself, past the instances. */
-export function openDirectly(address: string): Store {
+/** Opens the store directly, without an instance. */
+export function openStore(address: string): Store {
   return address.startsWith("postgres") ? postgresStore(address) : redisStore(address);
 }

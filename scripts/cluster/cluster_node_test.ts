@@ -2,9 +2,9 @@ import { skipBecause } from "../test/run_files.ts";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { findEngine } from "../../src/store/test_engines.ts";
-import { makeAccount } from "../faults/load.ts";
-import { dropStore, openDirectly, startCluster } from "./cluster.ts";
-import { walkFlows } from "./flows.ts";
+import { createAccount } from "../faults/load.ts";
+import { dropStore, openStore, startCluster } from "./cluster.ts";
+import { runFlows } from "./flows.ts";
 
 const test = suite("several instances behind a balancer");
 const name = `trivet_test_cluster_${Math.random().toString(36).slice(2, 8)}`;
@@ -14,21 +14,21 @@ const ENGINES = [["postgres", `?schema=${name}&max=4`], ["redis", `?name=${name}
 for (const [engine, query] of ENGINES) {
   const address = await findEngine(engine);
   if (address === undefined) {
-    skipBecause(test, `no ${engine} listens: instances on it are not tested`);
+    skipBecause(test, `${engine} is not available`);
     continue;
   }
-  test(`${engine}: every flow works with each request on another of three instances`, async () => {
-    const store = openDirectly(address + query);
+  test(`${engine}: every flow works when each request goes to another of three instances`, async () => {
+    const store = openStore(address + query);
     const cluster = await startCluster(address + query, 3);
     try {
-      const steps = await walkFlows(cluster.url, await makeAccount(store));
+      const steps = await runFlows(cluster.url, await createAccount(store));
       assert.equal(steps.filter(({ problem }) => problem !== undefined), []);
       assert.ok(steps.length >= 35, `${steps.length} steps`);
-      const turns = steps.map(({ instance }) => instance);
-      assert.equal(new Set(turns), new Set(["0", "1", "2"]));
+      const instances = steps.map(({ instance }) => instance);
+      assert.equal(new Set(instances), new Set(["0", "1", "2"]));
       assert.ok(
-        turns.every((instance, i) => i === 0 || instance !== turns[i - 1]),
-        `each on another: ${turns.join("")}`,
+        instances.every((instance, i) => i === 0 || instance !== instances[i - 1]),
+        instances.join(""),
       );
       assert.equal(cluster.instances.map((each) => each.stderr().replace(/trivet: warning: Redis.*\n/, "")), [
         "",

@@ -1,6 +1,6 @@
 /**
- * Every flow of a user, a client and an agent, step by step, through one address: which instance answered each step, and
- * whether the answer was right. Long because it is one walk.
+ * Runs every flow of a user, a client and an agent, step by step, at one address, and records which instance responded to
+ * each step and whether the response was correct. Long because each step needs results of the steps before it.
  *
  * @module
  */
@@ -10,14 +10,14 @@ export interface Step {
   readonly name: string;
   readonly status: number;
   readonly instance: string;
-  /** What was wrong; undefined when nothing was. */
+  /** Undefined if the response was correct. */
   readonly problem: string | undefined;
 }
 
 const REDIRECT_URI = "https://load.example/callback";
 
-/** Goes through all of them once, in order. A step that goes wrong ends the walk. */
-export async function walkFlows(base: string, account: Account): Promise<Step[]> {
+/** Runs all flows once, in order. Stops after a step with a problem. */
+export async function runFlows(base: string, account: Account): Promise<Step[]> {
   const steps: Step[] = [];
   let cookie = "";
 
@@ -72,12 +72,17 @@ export async function walkFlows(base: string, account: Account): Promise<Step[]>
       (response) => {
         expect(
           response.status === 302 && response.headers.get("location")!.startsWith("/login?redirect="),
-          "no redirect to login",
+          "does not redirect to login",
         );
         return response.headers.get("location")!;
       },
     );
-    await step("login page", toLogin, {}, (response) => expect(response.status === 200, "no login page"));
+    await step(
+      "login page",
+      toLogin,
+      {},
+      (response) => expect(response.status === 200, "does not show the login page"),
+    );
     cookie = await step("login", toLogin, form({ username, password }), (response) => {
       expect(
         response.status === 302 && response.headers.get("location") === `/oauth/authorize${query}`,
@@ -91,7 +96,7 @@ export async function walkFlows(base: string, account: Account): Promise<Step[]>
       { headers: { cookie } },
       (_, text) => {
         const found = /name="transaction" value="([^"]+)"/.exec(text)?.[1];
-        expect(found !== undefined, "no transaction token on the consent page");
+        expect(found !== undefined, "the consent page has no transaction token");
         return found!;
       },
     );
@@ -110,7 +115,7 @@ export async function walkFlows(base: string, account: Account): Promise<Step[]>
       "/oauth/authorize",
       form({ transaction, decision: "approve" }),
       (response) => {
-        expect(response.status === 400, "a transaction token was good twice");
+        expect(response.status === 400, "accepts a transaction token twice");
       },
     );
     const redeem = form({
@@ -121,7 +126,7 @@ export async function walkFlows(base: string, account: Account): Promise<Step[]>
     });
     const first = await step("code for tokens", "/oauth/token", redeem, readTokens);
     await step("user info", "/api/user", bearer(first.access_token), (response, text) => {
-      expect(response.status === 200 && JSON.parse(text).name === username, "not the user");
+      expect(response.status === 200 && JSON.parse(text).name === username, "is not the user");
     });
     const second = await step(
       "refresh",
@@ -129,13 +134,16 @@ export async function walkFlows(base: string, account: Account): Promise<Step[]>
       form({ grant_type: "refresh_token", refresh_token: first.refresh_token, ...credentials }),
       readTokens,
     );
-    const again = await step(
-      "the same refresh again: the same answer",
+    const repeated = await step(
+      "the same refresh again: the same tokens",
       "/oauth/token",
       form({ grant_type: "refresh_token", refresh_token: first.refresh_token, ...credentials }),
       readTokens,
     );
-    expect(again.refresh_token === second.refresh_token, "a refresh token has two descendants");
+    expect(
+      repeated.refresh_token === second.refresh_token,
+      "a refresh token was rotated to two different tokens",
+    );
     const active = (expected: boolean) => (_: Response, text: string) =>
       expect(JSON.parse(text).active === expected, `active is not ${expected}`);
     await step(
@@ -154,11 +162,11 @@ export async function walkFlows(base: string, account: Account): Promise<Step[]>
     );
     for (const name of ["first", "second", "third"]) {
       await step(
-        `user info after revocation, ${name} look`,
+        `user info after revocation, ${name} request`,
         "/api/user",
         bearer(second.access_token),
         (response) => {
-          expect(response.status === 401, "a revoked token is good");
+          expect(response.status === 401, "accepts a revoked token");
         },
       );
     }
@@ -170,7 +178,7 @@ export async function walkFlows(base: string, account: Account): Promise<Step[]>
     );
     const keys = [];
     for (const name of ["first", "second", "third"]) {
-      keys.push(await step(`signing keys, ${name} look`, "/.well-known/jwks.json", {}, (_, text) => text));
+      keys.push(await step(`signing keys, ${name} request`, "/.well-known/jwks.json", {}, (_, text) => text));
     }
     expect(new Set(keys).size === 1, "instances have different signing keys");
 
@@ -201,7 +209,7 @@ export async function walkFlows(base: string, account: Account): Promise<Step[]>
     const seen: string[] = [];
     for (let page: string | null = "";;) {
       const found: { data: { id: string }[]; next_page: string | null } = await step(
-        `list of skills${page === "" ? "" : ", by the cursor of another instance"}`,
+        `list of skills${page === "" ? "" : ", with the cursor of another instance"}`,
         `/v1/skills?limit=1&source=custom${page && `&page=${encodeURIComponent(page)}`}`,
         { headers: key },
         (_, text) => JSON.parse(text),
@@ -235,7 +243,7 @@ export async function walkFlows(base: string, account: Account): Promise<Step[]>
       "initialized",
       "/mcp",
       rpc("notifications/initialized", undefined, true),
-      (response) => expect(response.status === 202, "not taken"),
+      (response) => expect(response.status === 202, "not accepted"),
     );
     await step("list of tools", "/mcp", rpc("tools/list", {}), (_, text) => {
       expect(JSON.parse(text).result.tools.length > 0, "no tools");
@@ -245,15 +253,18 @@ export async function walkFlows(base: string, account: Account): Promise<Step[]>
       "/mcp",
       rpc("tools/call", { name: "load_skill", arguments: { name: ids[1] } }),
       (_, text) => {
-        expect(JSON.parse(text).result.content[0].text.includes("# beta"), "not its instructions");
+        expect(
+          JSON.parse(text).result.content[0].text.includes("# beta"),
+          "does not return the instructions",
+        );
       },
     );
     await step(
-      "tool call: read its file",
+      "tool call: read a file of the skill",
       "/mcp",
       rpc("tools/call", { name: "read_skill_file", arguments: { name: ids[1], path: "notes.txt" } }),
       (_, text) => {
-        expect(text.includes("the notes of beta"), "not its file");
+        expect(text.includes("the notes of beta"), "does not return the file");
       },
     );
     for (const id of ids) {
@@ -268,7 +279,7 @@ export async function walkFlows(base: string, account: Account): Promise<Step[]>
       "retrieval after deletion",
       `/v1/skills/${ids[0]}`,
       { headers: key },
-      (response) => expect(response.status === 404, "a deleted skill is there"),
+      (response) => expect(response.status === 404, "returns a deleted skill"),
     );
     await step(
       "logout",
@@ -281,7 +292,10 @@ export async function walkFlows(base: string, account: Account): Promise<Step[]>
       `/oauth/authorize${query}`,
       { headers: { cookie } },
       (response) => {
-        expect(response.headers.get("location")?.startsWith("/login") === true, "the session is good");
+        expect(
+          response.headers.get("location")?.startsWith("/login") === true,
+          "accepts a session after logout",
+        );
       },
     );
   } catch (error) {
@@ -297,6 +311,6 @@ function readTokens(response: Response, text: string): { access_token: string; r
   return JSON.parse(text);
 }
 
-function expect(isSo: boolean, otherwise: string): void {
-  if (!isSo) throw new Error(otherwise);
+function expect(condition: boolean, problem: string): void {
+  if (!condition) throw new Error(problem);
 }

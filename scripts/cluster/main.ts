@@ -1,18 +1,18 @@
 /**
- * `node scripts/cluster/main.ts`: starts instances behind a balancer on one store, walks through every flow with each
- * request on another instance, and says who answered what.
+ * `npm run cluster`: starts instances behind a balancer on one store, runs every flow with each request on another
+ * instance, and prints which instance responded to which request.
  *
  *   node scripts/cluster/main.ts [--store postgres://…|redis://…] [--instances N] [--keep]
  *
- * With `--keep` the server stays up until Ctrl+C, to be tried by hand.
+ * With `--keep` the instances run until Ctrl+C.
  *
  * @module
  */
 import process from "node:process";
 import { parseArgs } from "node:util";
-import { makeAccount } from "../faults/load.ts";
-import { openDirectly, startCluster } from "./cluster.ts";
-import { walkFlows } from "./flows.ts";
+import { createAccount } from "../faults/load.ts";
+import { openStore, startCluster } from "./cluster.ts";
+import { runFlows } from "./flows.ts";
 
 const { values } = parseArgs({
   options: {
@@ -22,10 +22,10 @@ const { values } = parseArgs({
   },
 });
 const cluster = await startCluster(values.store, Number(values.instances));
-const store = openDirectly(values.store);
+const store = openStore(values.store);
 try {
-  const account = await makeAccount(store);
-  const steps = await walkFlows(cluster.url, account);
+  const account = await createAccount(store);
+  const steps = await runFlows(cluster.url, account);
   for (const { name, status, instance, problem } of steps) {
     console.log(
       `instance ${instance}  ${String(status).padEnd(4)} ${name}${problem ? `  PROBLEM: ${problem}` : ""}`,
@@ -36,9 +36,9 @@ try {
   process.exitCode = failed > 0 ? 1 : 0;
   if (values.keep) {
     console.log(
-      `Behind ${cluster.url}: ${cluster.instances.map(({ facts }) => facts.url).join(", ")}\n${
-        JSON.stringify(account, null, 2)
-      }`,
+      `Running at ${cluster.url}, with the instances ${
+        cluster.instances.map(({ facts }) => facts.url).join(", ")
+      }\n${JSON.stringify(account, null, 2)}`,
     );
     await new Promise((resolve) => process.once("SIGINT", resolve));
   }

@@ -1,6 +1,6 @@
 /**
- * A TCP proxy before an engine that can be told to misbehave: to refuse, to cut everything, or to pass what a client
- * sends and cut the connection before the answer comes back.
+ * A TCP proxy in front of an engine that simulates network faults: it refuses connections, closes all connections, or
+ * forwards a message of the client and closes the connection before the response.
  *
  * @module
  */
@@ -8,13 +8,13 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 
 export class CutProxy {
   port = 0;
-  /** How often a connection was cut between a message and its answer. */
+  /** How often a connection was closed between a message and its response. */
   cuts = 0;
   #target: number;
   #server: Server;
   #pairs = new Set<readonly [Socket, Socket]>();
   #refusing = false;
-  #cutNext: ((sent: string) => boolean) | undefined;
+  #isNextCut: ((sent: string) => boolean) | undefined;
 
   constructor(target: number) {
     this.#target = target;
@@ -30,7 +30,7 @@ export class CutProxy {
     );
   }
 
-  /** Cuts every connection and lets none in, until `pass()`. */
+  /** Closes every connection and refuses new ones, until `pass()`. */
   refuse(): void {
     this.#refusing = true;
     for (const pair of this.#pairs) this.#cut(pair);
@@ -40,9 +40,9 @@ export class CutProxy {
     this.#refusing = false;
   }
 
-  /** The next message that a client sends and that looks so reaches the engine; its answer reaches nobody. */
-  cutAnswerTo(looks: (sent: string) => boolean): void {
-    this.#cutNext = looks;
+  /** Closes the connection after the next message of a client that matches, before the response of the engine. */
+  cutResponseTo(matches: (sent: string) => boolean): void {
+    this.#isNextCut = matches;
   }
 
   stop(): Promise<unknown> {
@@ -57,15 +57,15 @@ export class CutProxy {
     this.#pairs.add(pair);
     let isCut = false;
     client.on("data", (data) => {
-      if (this.#cutNext?.(data.toString("latin1"))) {
-        this.#cutNext = undefined;
+      if (this.#isNextCut?.(data.toString("latin1"))) {
+        this.#isNextCut = undefined;
         isCut = true;
         this.cuts++;
       }
       engine.write(data);
     });
     engine.on("data", (data) => {
-      // The engine has done it, and nobody hears.
+      // The engine has processed the message; the client does not receive the response.
       if (isCut) return this.#cut(pair);
       client.write(data);
     });

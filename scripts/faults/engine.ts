@@ -1,6 +1,6 @@
 /**
- * Engines of a test's own, to be killed and started again: a PostgreSQL cluster or a Redis server in a temporary folder,
- * on a free loopback port. The engines that run on the machine are left alone.
+ * Starts, kills and restarts engines for tests: a PostgreSQL cluster or a Redis server in a temporary folder, on a free
+ * loopback port. Other engines on the machine are not affected.
  *
  * @module
  */
@@ -15,31 +15,31 @@ import { freePort } from "../test/workerd.ts";
 export interface Engine {
   readonly name: "postgres" | "redis";
   readonly port: number;
-  /** The address of a store on it, through any port. */
+  /** The URL of a store on this engine. @param port the engine's own, or that of a proxy */
   address(port?: number): string;
   start(): Promise<void>;
-  /** Ends it at once, as a crash would. */
+  /** Ends the engine immediately, as a crash would. */
   kill(): Promise<void>;
-  /** Ends it in good order. */
+  /** Shuts the engine down. */
   stop(): Promise<void>;
-  /** Whether it takes connections and answers. */
-  accepts(): Promise<boolean>;
-  /** Makes it answer nobody for so many milliseconds, without closing a connection. */
+  /** Whether the engine accepts connections and responds. */
+  isReady(): Promise<boolean>;
+  /** Suspends the engine for so many milliseconds, without closing a connection. */
   stall(milliseconds: number): Promise<void>;
-  /** Ends it and removes its folder. */
+  /** Ends the engine and removes its folder. */
   remove(): Promise<void>;
 }
 
-/** Whether the programs of both engines are on this machine. */
+/** Whether the programs of the engine are installed. */
 export function hasEngine(name: Engine["name"]): boolean {
   return name === "postgres" ? postgresPrograms() !== undefined : findProgram("redis-server") !== undefined;
 }
 
-export async function newEngine(name: Engine["name"]): Promise<Engine> {
-  return name === "postgres" ? await newPostgres() : await newRedis();
+export async function createEngine(name: Engine["name"]): Promise<Engine> {
+  return name === "postgres" ? await createPostgres() : await createRedis();
 }
 
-async function newPostgres(): Promise<Engine> {
+async function createPostgres(): Promise<Engine> {
   const programs = postgresPrograms()!;
   const folder = mkdtempSync(join(tmpdir(), "trivet-postgres-"));
   const port = await freePort();
@@ -48,7 +48,7 @@ async function newPostgres(): Promise<Engine> {
   if (user) chownSync(folder, user.uid, user.gid);
   chmodSync(folder, 0o700);
   const as = user ? { uid: user.uid, gid: user.gid } : {};
-  const made = spawnSync(join(programs, "initdb"), [
+  const result = spawnSync(join(programs, "initdb"), [
     "-D",
     folder,
     "-U",
@@ -62,45 +62,45 @@ async function newPostgres(): Promise<Engine> {
     cwd: folder,
     ...as,
   });
-  if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}`);
+  if (result.status !== 0) throw new Error(`initdb failed: ${result.stderr}`);
   let child: ChildProcess | undefined;
   const settings = { port, listen_addresses: "127.0.0.1", unix_socket_directories: "", max_connections: 60 };
-  const words = Object.entries(settings).flatMap(([key, value]) => ["-c", `${key}=${value}`]);
+  const args = Object.entries(settings).flatMap(([key, value]) => ["-c", `${key}=${value}`]);
   return {
     name: "postgres",
     port,
     address: (through = port) => `postgres://trivet@127.0.0.1:${through}/postgres`,
     async start() {
-      // What a killed server left says that it runs.
+      // A killed server leaves this file, which says that the server runs.
       rmSync(join(folder, "postmaster.pid"), { force: true });
-      child = spawn(join(programs, "postgres"), ["-D", folder, ...words], {
+      child = spawn(join(programs, "postgres"), ["-D", folder, ...args], {
         stdio: "ignore",
         cwd: folder,
         ...as,
       });
-      await waitUntil(() => answers(port, "\0\0\0\x08\x04\xd2\x16/"));
+      await waitUntil(() => responds(port, "\0\0\0\x08\x04\xd2\x16/"));
     },
-    kill: () => killed(child, "SIGQUIT"),
+    kill: () => killProcess(child, "SIGQUIT"),
     // A "fast" shutdown.
-    stop: () => killed(child, "SIGINT"),
-    // What starts up or shuts down refuses a session; a request for encryption would be answered all the same.
-    accepts: () => answers(port, startupMessage("trivet", "postgres"), "R"),
+    stop: () => killProcess(child, "SIGINT"),
+    // A server that starts or shuts down refuses sessions, but responds to a request for encryption.
+    isReady: () => responds(port, startupMessage("trivet", "postgres"), "R"),
     async stall(milliseconds) {
-      await stalled(child, milliseconds, true);
+      await suspend(child, milliseconds, true);
     },
     async remove() {
-      await killed(child, "SIGQUIT");
+      await killProcess(child, "SIGQUIT");
       rmSync(folder, { recursive: true, force: true });
     },
   };
 }
 
-async function newRedis(): Promise<Engine> {
+async function createRedis(): Promise<Engine> {
   const program = findProgram("redis-server")!;
   const folder = mkdtempSync(join(tmpdir(), "trivet-redis-"));
   const port = await freePort();
   let child: ChildProcess | undefined;
-  const words = [
+  const args = [
     "--port",
     String(port),
     "--bind",
@@ -119,15 +119,15 @@ async function newRedis(): Promise<Engine> {
     port,
     address: (through = port) => `redis://127.0.0.1:${through}`,
     async start() {
-      child = spawn(program, words, { stdio: "ignore" });
-      await waitUntil(() => answers(port, "PING\r\n", "+PONG"));
+      child = spawn(program, args, { stdio: "ignore" });
+      await waitUntil(() => responds(port, "PING\r\n", "+PONG"));
     },
-    kill: () => killed(child, "SIGKILL"),
-    stop: () => killed(child, "SIGTERM"),
-    accepts: () => answers(port, "PING\r\n", "+PONG"),
-    stall: (milliseconds) => stalled(child, milliseconds, false),
+    kill: () => killProcess(child, "SIGKILL"),
+    stop: () => killProcess(child, "SIGTERM"),
+    isReady: () => responds(port, "PING\r\n", "+PONG"),
+    stall: (milliseconds) => suspend(child, milliseconds, false),
     async remove() {
-      await killed(child, "SIGKILL");
+      await killProcess(child, "SIGKILL");
       rmSync(folder, { recursive: true, force: true });
     },
   };
@@ -149,7 +149,7 @@ function postgresUser(): { uid: number; gid: number } {
   return { uid: id("-u"), gid: id("-g") };
 }
 
-function killed(child: ChildProcess | undefined, signal: NodeJS.Signals): Promise<void> {
+function killProcess(child: ChildProcess | undefined, signal: NodeJS.Signals): Promise<void> {
   if (!child || child.exitCode !== null || child.signalCode !== null) return Promise.resolve();
   return new Promise((resolve) => {
     child.once("close", () => resolve());
@@ -157,13 +157,13 @@ function killed(child: ChildProcess | undefined, signal: NodeJS.Signals): Promis
   });
 }
 
-/** The process, and for PostgreSQL those that serve its connections. */
-async function stalled(
+/** Suspends the process and, with `withChildren`, those that serve connections of PostgreSQL. */
+async function suspend(
   child: ChildProcess | undefined,
   milliseconds: number,
-  family: boolean,
+  withChildren: boolean,
 ): Promise<void> {
-  const children = family
+  const children = withChildren
     ? spawnSync("pgrep", ["-P", String(child!.pid)], { encoding: "utf8" }).stdout.split("\n")
     : [];
   const all = [child!.pid!, ...children.filter(Boolean).map(Number)];
@@ -172,7 +172,7 @@ async function stalled(
       try {
         process.kill(pid, name);
       } catch {
-        // It ended by itself.
+        // The process has ended.
       }
     }
   };
@@ -181,14 +181,14 @@ async function stalled(
   signal("SIGCONT");
 }
 
-/** What opens a session (https://www.postgresql.org/docs/current/protocol-message-formats.html, StartupMessage). */
+/** The message that opens a session (https://www.postgresql.org/docs/current/protocol-message-formats.html, StartupMessage). */
 function startupMessage(user: string, database: string): string {
-  const words = `\0\x03\0\0user\0${user}\0database\0${database}\0\0`;
-  return `\0\0\0${String.fromCharCode(words.length + 4)}${words}`;
+  const fields = `\0\x03\0\0user\0${user}\0database\0${database}\0\0`;
+  return `\0\0\0${String.fromCharCode(fields.length + 4)}${fields}`;
 }
 
-/** Whether something answers these bytes. */
-function answers(port: number, bytes: string, expected: string = ""): Promise<boolean> {
+/** Whether a server responds to these bytes. */
+function responds(port: number, bytes: string, expected: string = ""): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, "127.0.0.1", () => socket.write(bytes, "latin1"));
     socket.setTimeout(500, () => socket.destroy());
@@ -201,9 +201,9 @@ function answers(port: number, bytes: string, expected: string = ""): Promise<bo
   });
 }
 
-async function waitUntil(isSo: () => Promise<boolean>): Promise<void> {
+async function waitUntil(condition: () => Promise<boolean>): Promise<void> {
   for (let i = 0; i < 200; i++) {
-    if (await isSo()) return;
+    if (await condition()) return;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   throw new Error("The engine did not start within 10 seconds");

@@ -1,7 +1,7 @@
 /**
- * What goes wrong with an engine and with instances, each as a test that checks the history of clients under it. One
- * list for every engine: `faults_postgres_node_test.ts` and `faults_redis_node_test.ts` run it. Long because it is one
- * list, which each engine is held to whole.
+ * Tests faults of an engine and of instances: each test checks the history of concurrent clients during a fault.
+ * `faults_postgres_node_test.ts` and `faults_redis_node_test.ts` run all of them. Long because every engine runs the same
+ * list.
  *
  * @module
  */
@@ -14,42 +14,45 @@ import { layeredStore } from "../../src/store/drivers/layered.ts";
 import type { Store } from "../../src/store/store.ts";
 import { createTrivet } from "../../src/trivet.ts";
 import { CutProxy } from "./cut_proxy.ts";
-import { type Engine, hasEngine, newEngine } from "./engine.ts";
-import { Load, type LoadOptions, makeAccount } from "./load.ts";
+import { createEngine, type Engine, hasEngine } from "./engine.ts";
+import { createAccount, Load, type LoadOptions } from "./load.ts";
 
 export interface FaultOptions {
   readonly open: (address: string, now?: () => number) => Store;
-  /** What a commit looks like on the wire. */
+  /** Whether bytes that a client sends are a commit. */
   readonly isCommit: (sent: string) => boolean;
-  /** What makes a store's pool small. */
-  readonly smallPool: string;
-  /** Takes every connection that the server has; resolves to what gives them back. */
-  readonly takeAll: (address: string) => Promise<() => Promise<unknown>>;
+  /** Query parameters of a store with few connections. */
+  readonly smallPoolQuery: string;
+  /** Opens every connection that the server allows; resolves to a function that closes them. */
+  readonly exhaustConnections: (address: string) => Promise<() => Promise<unknown>>;
 }
 
 const ISSUER = "http://127.0.0.1:8787";
-/** Revocations wait so long, so that the cache is tested and the tests are not slow. */
-const CACHE = 40;
+/** Lifetime of cache entries, for which a revocation waits: short, to keep the tests fast. */
+const CACHE_MS = 40;
 
-/** Instances in this process on one engine, and what closes them. */
+/** Instances in this process on one engine. */
 interface Instances {
   readonly stores: readonly Store[];
   readonly send: LoadOptions["send"];
   close(): Promise<void>;
 }
 
-export function testFaults(name: Engine["name"], { open, isCommit, smallPool, takeAll }: FaultOptions): void {
+export function testFaults(
+  name: Engine["name"],
+  { open, isCommit, smallPoolQuery, exhaustConnections }: FaultOptions,
+): void {
   const test = suite(`faults: ${name}`);
   if (!hasEngine(name)) {
-    if (process.env.CI === "true") throw new Error(`The programs of ${name} must be there where CI is true`);
-    skipBecause(test, `no program of ${name} is on this machine: faults are not tested`);
+    if (process.env.CI === "true") throw new Error(`CI requires the programs of ${name}`);
+    skipBecause(test, `the programs of ${name} are not installed`);
     return test.run();
   }
   let engine: Engine;
   let proxy: CutProxy;
 
   test.before(async () => {
-    engine = await newEngine(name);
+    engine = await createEngine(name);
     await engine.start();
     proxy = new CutProxy(engine.port);
     await proxy.start();
@@ -61,33 +64,33 @@ export function testFaults(name: Engine["name"], { open, isCommit, smallPool, ta
 
   const query = (address: string, more: string) => `${address}?timeout=1${more}`;
 
-  function newInstances(
+  function createInstances(
     count: number,
     { port = proxy.port, more = "", skew = [] as readonly number[] } = {},
   ): Instances {
-    const made = Array.from({ length: count }, (_, i) => {
+    const created = Array.from({ length: count }, (_, i) => {
       const now = () => Date.now() + (skew[i] ?? 0);
-      const store = layeredStore(open(query(engine.address(port), more), now), { lifetime: CACHE });
+      const store = layeredStore(open(query(engine.address(port), more), now), { lifetime: CACHE_MS });
       return {
         store,
         trivet: createTrivet({ issuer: ISSUER, store, oauth: { passwordIterations: 1000 } }),
       };
     });
     return {
-      stores: made.map(({ store }) => store),
-      send: (instance, path, init) => made[instance]!.trivet.fetch(new Request(ISSUER + path, init)),
-      close: async () => void await Promise.all(made.map(({ store }) => store.close())),
+      stores: created.map(({ store }) => store),
+      send: (instance, path, init) => created[instance]!.trivet.fetch(new Request(ISSUER + path, init)),
+      close: async () => void await Promise.all(created.map(({ store }) => store.close())),
     };
   }
 
-  /** Clients on instances, with something going wrong meanwhile; then every promise is checked. */
-  async function underLoad(
+  /** Runs clients during a fault, and checks that their history has no violation. */
+  async function runDuring(
     instances: Instances,
     count: number,
     fault: (load: Load) => Promise<void>,
     { clients = 8, rounds = 60 } = {},
   ): Promise<Load> {
-    const account = await makeAccount(instances.stores[0]!);
+    const account = await createAccount(instances.stores[0]!);
     const over = Promise.withResolvers<void>();
     const load = new Load(
       { send: instances.send, instances: count, rounds, clients, until: over.promise },
@@ -97,26 +100,26 @@ export function testFaults(name: Engine["name"], { open, isCommit, smallPool, ta
     await fault(load);
     over.resolve();
     await running;
-    assert.equal(await load.violations(), []);
+    assert.equal(await load.findViolations(), []);
     report(load);
     return load;
   }
 
   function report(load: Load): void {
-    console.log(`  ${name}: ${load.history.summary()}; ${load.unavailable} answers of 503`);
+    console.log(`  ${name}: ${load.history.summary()}; ${load.unavailable} responses with 503`);
   }
 
-  test("three instances, nothing goes wrong: no promise is broken, and nobody gets a 503", async () => {
-    const instances = newInstances(3);
-    const load = await underLoad(instances, 3, () => pause(1500));
+  test("three instances without a fault: no violation and no 503", async () => {
+    const instances = createInstances(3);
+    const load = await runDuring(instances, 3, () => pause(1500));
     assert.is(load.unavailable, 0);
     assert.ok(load.history.operations.length > 100);
     await instances.close();
   });
 
-  test("the engine crashes and starts again, three times, under load", async () => {
-    const instances = newInstances(2);
-    const load = await underLoad(instances, 2, async () => {
+  test("the engine crashes and restarts three times under load", async () => {
+    const instances = createInstances(2);
+    const load = await runDuring(instances, 2, async () => {
       for (let i = 0; i < 3; i++) {
         await pause(500);
         await engine.kill();
@@ -129,12 +132,12 @@ export function testFaults(name: Engine["name"], { open, isCommit, smallPool, ta
     await instances.close();
   });
 
-  test("connections are cut between a commit and its answer", async () => {
-    const instances = newInstances(2);
+  test("connections are closed between a commit and its response", async () => {
+    const instances = createInstances(2);
     const before = proxy.cuts;
-    const load = await underLoad(instances, 2, async () => {
+    const load = await runDuring(instances, 2, async () => {
       for (let i = 0; i < 25; i++) {
-        proxy.cutAnswerTo(isCommit);
+        proxy.cutResponseTo(isCommit);
         await pause(120);
       }
     }, { rounds: 500 });
@@ -143,9 +146,9 @@ export function testFaults(name: Engine["name"], { open, isCommit, smallPool, ta
     await instances.close();
   });
 
-  test("all connections are cut, again and again", async () => {
-    const instances = newInstances(2);
-    await underLoad(instances, 2, async () => {
+  test("all connections are closed repeatedly", async () => {
+    const instances = createInstances(2);
+    await runDuring(instances, 2, async () => {
       for (let i = 0; i < 6; i++) {
         await pause(300);
         proxy.refuse();
@@ -157,32 +160,32 @@ export function testFaults(name: Engine["name"], { open, isCommit, smallPool, ta
     await instances.close();
   });
 
-  test("the engine answers nobody and every connection is taken: 503 in time, then all is well again", async () => {
-    const instances = newInstances(2, { more: smallPool });
+  test("the engine does not respond and all connections are in use: 503 in time, then success", async () => {
+    const instances = createInstances(2, { more: smallPoolQuery });
     let slowest = 0;
     const measured: Instances = {
       ...instances,
-      async send(...all) {
+      async send(...request) {
         const started = performance.now();
-        return await instances.send(...all).finally(() =>
+        return await instances.send(...request).finally(() =>
           slowest = Math.max(slowest, performance.now() - started)
         );
       },
     };
-    const load = await underLoad(measured, 2, async () => {
+    const load = await runDuring(measured, 2, async () => {
       await pause(400);
       await engine.stall(2500);
       await pause(1500);
     }, { clients: 30, rounds: 500 });
     assert.ok(load.unavailable > 0);
-    // A request may ask the store a few times, and is given up the first time that the answer is late.
-    assert.ok(slowest < 6000, `the slowest answer took ${slowest} ms`);
+    // A request may call the store a few times, and fails at the first timeout.
+    assert.ok(slowest < 6000, `the slowest response took ${slowest} ms`);
     await instances.close();
   });
 
-  test("the engine is down when an instance starts: 503 with Retry-After; it is up: answers, without a restart", async () => {
+  test("an instance that starts while the engine is down: 503 with Retry-After, then success without a restart", async () => {
     await engine.kill();
-    const instances = newInstances(1);
+    const instances = createInstances(1);
     for (let i = 0; i < 3; i++) {
       const refused = await instances.send(0, "/.well-known/jwks.json");
       assert.equal([refused.status, refused.headers.get("retry-after")], [503, "1"]);
@@ -197,12 +200,12 @@ export function testFaults(name: Engine["name"], { open, isCommit, smallPool, ta
     await instances.close();
   });
 
-  test("the server takes no more connections: 503 for an instance that has none; it takes them again: answers", async () => {
-    const giveBack = await takeAll(engine.address());
-    const instances = newInstances(1);
+  test("an instance that cannot connect, because the server has no free connections: 503, then success", async () => {
+    const releaseConnections = await exhaustConnections(engine.address());
+    const instances = createInstances(1);
     const refused = await instances.send(0, "/.well-known/jwks.json");
     assert.equal([refused.status, refused.headers.get("retry-after")], [503, "1"]);
-    await giveBack();
+    await releaseConnections();
     let status = 0;
     for (let i = 0; i < 40 && status !== 200; i++) {
       status = (await instances.send(0, "/.well-known/jwks.json")).status;
@@ -212,15 +215,15 @@ export function testFaults(name: Engine["name"], { open, isCommit, smallPool, ta
     await instances.close();
   });
 
-  test("the clocks of three instances are 5 minutes apart: they go by the engine's, and no promise is broken", async () => {
-    const instances = newInstances(3, { skew: [0, -300_000, 300_000] });
-    await underLoad(instances, 3, () => pause(2000));
+  test("the clocks of three instances differ by 5 minutes: instances use the engine's clock, and no violation", async () => {
+    const instances = createInstances(3, { skew: [0, -300_000, 300_000] });
+    await runDuring(instances, 3, () => pause(2000));
     await instances.close();
   });
 
-  test("an instance is killed under load, twice; the others and its successor keep every promise", async () => {
+  test("an instance is killed and replaced twice under load: no violation", async () => {
     const address = query(engine.address(), "");
-    const store = layeredStore(open(address), { lifetime: CACHE });
+    const store = layeredStore(open(address), { lifetime: CACHE_MS });
     const folder = temporaryFolder();
     const start = () =>
       startTrivet([
@@ -230,7 +233,7 @@ export function testFaults(name: Engine["name"], { open, isCommit, smallPool, ta
         "--issuer",
         ISSUER,
         "--cache",
-        String(CACHE),
+        String(CACHE_MS),
         "--data",
         folder.path,
       ]);
@@ -244,7 +247,7 @@ export function testFaults(name: Engine["name"], { open, isCommit, smallPool, ta
         folder.remove();
       },
     };
-    await underLoad(instances, 2, async () => {
+    await runDuring(instances, 2, async () => {
       for (let i = 0; i < 2; i++) {
         await pause(800);
         await running[i]!.stop("SIGKILL");

@@ -8,18 +8,18 @@ testFaults("postgres", {
   isCommit: (sent) =>
     sent.includes("trivet.commit") ||
     /1access_token|1grant|1code|1skill|1blob/.test(sent) && sent.includes("{"),
-  smallPool: "&max=2",
-  async takeAll(address) {
+  smallPoolQuery: "&max=2",
+  async exhaustConnections(address) {
     const sql = postgres(address, { max: 80, fetch_types: false, onnotice: () => {} });
-    // The server has room for sixty: the others are refused.
-    const held = Array.from(
+    // The server allows sixty connections, and refuses the others.
+    const connections = Array.from(
       { length: 80 },
       () => sql.reserve().then((connection) => connection, () => undefined),
     );
     await new Promise((resolve) => setTimeout(resolve, 1500));
     return async () => {
       await sql.end({ timeout: 0 });
-      await Promise.allSettled(held);
+      await Promise.allSettled(connections);
     };
   },
 });

@@ -5,8 +5,8 @@ import { testFaults } from "./faults.ts";
 testFaults("redis", {
   open: (address, now) => redisStore(address, now ? { now } : {}),
   isCommit: (sent) => sent.includes("EVALSHA") && sent.includes("}:version"),
-  smallPool: "",
-  async takeAll(address) {
+  smallPoolQuery: "",
+  async exhaustConnections(address) {
     const admin = await createClient({ url: address }).on("error", () => {}).connect();
     await admin.configSet("maxclients", "1");
     return async () => {

@@ -1,17 +1,17 @@
 /**
- * A history checker in the manner of Jepsen: concurrent clients write down what they asked and what they heard, and
- * afterwards it is checked whether any server that keeps its promises could have given these answers.
+ * A history checker like Jepsen's: concurrent clients record their calls and the results; afterwards the checker finds
+ * results that a correct server could not have returned.
  *
- * An operation has three outcomes: `ok` (acknowledged), `refused` (a definite no) and `unknown` (503, a cut connection:
- * it was done or not). Times are of one clock in the process that records.
+ * An operation has one of three outcomes: `ok` (acknowledged), `refused` and `unknown` (503 or a closed connection: it may
+ * or may not have been executed). All times are of one clock, in the process that records.
  *
  * @module
  */
 
 export type Outcome = "ok" | "refused" | "unknown";
 
-/** What was asked. `family` names the grant that a token belongs to, as far as the clients can tell: its code. */
-export type Asked =
+/** A call of a client. `family` identifies the grant of a token: it is the authorization code. */
+export type Call =
   | { readonly type: "redeem"; readonly code: string }
   | { readonly type: "refresh"; readonly family: string; readonly token: string }
   | { readonly type: "revoke"; readonly family: string; readonly token: string }
@@ -21,14 +21,14 @@ export type Asked =
   | { readonly type: "delete"; readonly id: string };
 
 export interface Operation {
-  readonly asked: Asked;
+  readonly call: Call;
   readonly client: number;
   readonly instance: number;
   readonly invoked: number;
   readonly completed: number;
   readonly outcome: Outcome;
-  /** Tokens of a redemption or refresh; the id of what was published; what was read; whether a token is active. */
-  readonly heard?: {
+  /** Tokens of a redemption or refresh; the id of a published skill; the content of a read; whether a token is active. */
+  readonly result?: {
     readonly access?: string;
     readonly refresh?: string;
     readonly id?: string;
@@ -40,34 +40,34 @@ export interface Operation {
 export class History {
   readonly operations: Operation[] = [];
 
-  /** Runs an operation and writes it down. */
+  /** Runs an operation and records it. */
   async record(
     client: number,
     instance: number,
-    asked: Asked,
-    run: () => Promise<Pick<Operation, "outcome" | "heard">>,
+    call: Call,
+    run: () => Promise<Pick<Operation, "outcome" | "result">>,
   ): Promise<Operation> {
     const invoked = performance.now();
-    const { outcome, heard } = await run().catch(() => ({ outcome: "unknown" as const, heard: undefined }));
+    const { outcome, result } = await run().catch(() => ({ outcome: "unknown" as const, result: undefined }));
     const operation: Operation = {
-      asked,
+      call,
       client,
       instance,
       invoked,
       completed: performance.now(),
       outcome,
-      ...(heard && { heard }),
+      ...(result && { result }),
     };
     this.operations.push(operation);
     return operation;
   }
 
-  /** How many operations of each kind ended how: `redeem 40 ok, 2 refused, 1 unknown; …`. */
+  /** Counts operations by type and outcome: `redeem 40 ok, 2 refused, 1 unknown; …`. */
   summary(): string {
     const counts = new Map<string, Map<Outcome, number>>();
-    for (const { asked, outcome } of this.operations) {
-      const of = counts.get(asked.type) ?? new Map();
-      counts.set(asked.type, of.set(outcome, (of.get(outcome) ?? 0) + 1));
+    for (const { call, outcome } of this.operations) {
+      const of = counts.get(call.type) ?? new Map();
+      counts.set(call.type, of.set(outcome, (of.get(outcome) ?? 0) + 1));
     }
     const kinds = [...counts].map(([type, of]) =>
       `${type} ${[...of].map(([outcome, n]) => `${n} ${outcome}`).join(", ")}`
@@ -76,7 +76,7 @@ export class History {
   }
 }
 
-/** What the server says when all is quiet again. */
+/** The state of the server after all operations. */
 export interface FinalState {
   /** Whether a token, access or refresh, is active. */
   isActive(token: string): Promise<boolean>;
@@ -84,151 +84,190 @@ export interface FinalState {
   readSkill(id: string): Promise<string | undefined>;
 }
 
-/** Every promise that the history breaks, in words; empty when it keeps them all. */
-export async function findViolations({ operations }: History, final: FinalState): Promise<string[]> {
-  const broken: string[] = [];
-  checkCodes(operations, broken);
-  checkRotations(operations, broken);
-  checkRevocations(operations, broken);
-  await checkTokens(operations, final, broken);
-  await checkSkills(operations, final, broken);
-  return broken;
+export type ViolationCode =
+  | "code_redeemed_twice"
+  | "rotated_twice"
+  | "active_after_revocation"
+  | "rotated_after_revocation"
+  | "two_live_refresh_tokens"
+  | "revoked_access_token_active"
+  | "revoked_refresh_token_active"
+  | "access_token_lost"
+  | "refresh_token_lost"
+  | "skill_partial"
+  | "skill_not_found"
+  | "skill_read_after_deletion"
+  | "skill_not_deleted"
+  | "skill_lost"
+  | "skill_damaged"
+  | "unexpected_response";
+
+/** A result that a correct server could not have returned. */
+export interface Violation {
+  readonly code: ViolationCode;
+  readonly message: string;
 }
 
-type Of<Type extends Asked["type"]> = Operation & { readonly asked: Extract<Asked, { type: Type }> };
+type Report = (code: ViolationCode, message: string) => void;
 
-function of<Type extends Asked["type"]>(operations: readonly Operation[], type: Type): Of<Type>[] {
-  return operations.filter((operation): operation is Of<Type> => operation.asked.type === type);
+/** Finds every violation of the history. */
+export async function findViolations({ operations }: History, final: FinalState): Promise<Violation[]> {
+  const violations: Violation[] = [];
+  const report: Report = (code, message) => void violations.push({ code, message });
+  checkCodes(operations, report);
+  checkRotations(operations, report);
+  checkRevocations(operations, report);
+  await checkTokens(operations, final, report);
+  await checkSkills(operations, final, report);
+  return violations;
 }
 
-/** A code was redeemed at most once. */
-function checkCodes(operations: readonly Operation[], broken: string[]): void {
+type Of<Type extends Call["type"]> = Operation & { readonly call: Extract<Call, { type: Type }> };
+
+function ofType<Type extends Call["type"]>(operations: readonly Operation[], type: Type): Of<Type>[] {
+  return operations.filter((operation): operation is Of<Type> => operation.call.type === type);
+}
+
+/** A code is redeemed at most once. */
+function checkCodes(operations: readonly Operation[], report: Report): void {
   const redeemed = new Map<string, string>();
-  for (const { asked: { code }, outcome, heard } of of(operations, "redeem")) {
+  for (const { call: { code }, outcome, result } of ofType(operations, "redeem")) {
     if (outcome !== "ok") continue;
-    if (redeemed.has(code)) broken.push(`a code was redeemed twice: ${code.slice(0, 8)}`);
-    redeemed.set(code, heard!.access!);
+    if (redeemed.has(code)) report("code_redeemed_twice", `a code was redeemed twice: ${code.slice(0, 8)}`);
+    redeemed.set(code, result!.access!);
   }
 }
 
-/** All who rotated one refresh token heard the same: there are never two descendants. */
-function checkRotations(operations: readonly Operation[], broken: string[]): void {
-  const heirs = new Map<string, string>();
-  for (const { asked: { token }, outcome, heard } of of(operations, "refresh")) {
+/** Every rotation of one refresh token returns the same tokens. */
+function checkRotations(operations: readonly Operation[], report: Report): void {
+  const rotated = new Map<string, string>();
+  for (const { call: { token }, outcome, result } of ofType(operations, "refresh")) {
     if (outcome !== "ok") continue;
-    const heir = `${heard!.access} ${heard!.refresh}`;
-    if (heirs.has(token) && heirs.get(token) !== heir) broken.push("a refresh token has two descendants");
-    heirs.set(token, heir);
+    const next = `${result!.access} ${result!.refresh}`;
+    if (rotated.has(token) && rotated.get(token) !== next) {
+      report("rotated_twice", "a refresh token was rotated to two different tokens");
+    }
+    rotated.set(token, next);
   }
 }
 
-/** What was asked after a revocation was acknowledged hears that it is so: also the rotation of such a token. */
-function checkRevocations(operations: readonly Operation[], broken: string[]): void {
-  const ended = endsOf(operations);
-  for (const { asked, invoked, outcome, heard, instance } of operations) {
-    if (asked.type !== "check" && asked.type !== "refresh") continue;
-    const end = ended.get(asked.family);
+/** After an acknowledged revocation no token of the family is active, and no refresh token can be rotated. */
+function checkRevocations(operations: readonly Operation[], report: Report): void {
+  const revokedAt = findRevocations(operations);
+  for (const { call, invoked, outcome, result, instance } of operations) {
+    if (call.type !== "check" && call.type !== "refresh") continue;
+    const end = revokedAt.get(call.family);
     if (end === undefined || invoked <= end) continue;
-    const late = `${
+    const when = `${
       (invoked - end).toFixed(1)
     } ms after its revocation was acknowledged, on instance ${instance}`;
-    if (asked.type === "check" && heard?.active) broken.push(`a token was active ${late}`);
-    if (asked.type === "refresh" && outcome === "ok") broken.push(`a refresh token was good ${late}`);
+    if (call.type === "check" && result?.active) {
+      report("active_after_revocation", `a token was active ${when}`);
+    }
+    if (call.type === "refresh" && outcome === "ok") {
+      report("rotated_after_revocation", `a refresh token was rotated ${when}`);
+    }
   }
 }
 
 /** When the revocation of each family was first acknowledged. */
-function endsOf(operations: readonly Operation[]): Map<string, number> {
-  const ended = new Map<string, number>();
-  for (const { asked: { family }, outcome, completed } of of(operations, "revoke")) {
-    if (outcome === "ok") ended.set(family, Math.min(completed, ended.get(family) ?? Infinity));
+function findRevocations(operations: readonly Operation[]): Map<string, number> {
+  const revokedAt = new Map<string, number>();
+  for (const { call: { family }, outcome, completed } of ofType(operations, "revoke")) {
+    if (outcome === "ok") revokedAt.set(family, Math.min(completed, revokedAt.get(family) ?? Infinity));
   }
-  return ended;
+  return revokedAt;
 }
 
-/** In the end: no family has two live refresh tokens, what was revoked is dead, what nobody ended is alive. */
+/** In the final state no family has two active refresh tokens, and a token is active unless it may have been revoked. */
 async function checkTokens(
   operations: readonly Operation[],
   final: FinalState,
-  broken: string[],
+  report: Report,
 ): Promise<void> {
-  const ended = endsOf(operations);
+  const revokedAt = findRevocations(operations);
   const families = new Map<
     string,
     { refresh: Set<string>; access: Set<string>; newest: string | undefined }
   >();
-  for (const { asked, outcome, heard } of operations) {
-    if (outcome !== "ok" || asked.type !== "redeem" && asked.type !== "refresh") continue;
-    const family = asked.type === "redeem" ? asked.code : asked.family;
+  for (const { call, outcome, result } of operations) {
+    if (outcome !== "ok" || call.type !== "redeem" && call.type !== "refresh") continue;
+    const family = call.type === "redeem" ? call.code : call.family;
     const tokens = families.get(family) ?? { refresh: new Set(), access: new Set(), newest: undefined };
-    tokens.refresh.add(heard!.refresh!);
-    tokens.access.add(heard!.access!);
-    tokens.newest = heard!.refresh!;
+    tokens.refresh.add(result!.refresh!);
+    tokens.access.add(result!.access!);
+    tokens.newest = result!.refresh!;
     families.set(family, tokens);
   }
   for (const [family, { refresh, access, newest }] of families) {
     const live = [];
     for (const token of refresh) if (await final.isActive(token)) live.push(token);
-    if (live.length > 1) broken.push(`a family has ${live.length} live refresh tokens`);
-    if (ended.has(family)) {
+    if (live.length > 1) {
+      report("two_live_refresh_tokens", `a family has ${live.length} active refresh tokens`);
+    }
+    if (revokedAt.has(family)) {
       for (const token of access) {
-        if (await final.isActive(token)) broken.push("a revoked token is alive in the end");
+        if (await final.isActive(token)) {
+          report("revoked_access_token_active", "a revoked access token is active");
+        }
       }
-      if (live.length > 0) broken.push("a revoked refresh token is alive in the end");
-    } else if (!mayHaveEnded(operations, family)) {
-      if (!live.includes(newest!)) broken.push("an acknowledged refresh token is lost");
+      if (live.length > 0) report("revoked_refresh_token_active", "a revoked refresh token is active");
+    } else if (!mayBeRevoked(operations, family)) {
+      if (!live.includes(newest!)) report("refresh_token_lost", "an acknowledged refresh token is lost");
       for (const token of access) {
-        if (!await final.isActive(token)) broken.push("an acknowledged access token is lost");
+        if (!await final.isActive(token)) report("access_token_lost", "an acknowledged access token is lost");
       }
     }
   }
 }
 
-/** Whether a revocation may have been done unheard, or the family ended by a code that came twice. */
-function mayHaveEnded(operations: readonly Operation[], family: string): boolean {
-  const redemptions = of(operations, "redeem").filter(({ asked }) => asked.code === family);
+/** Whether the family may have been revoked: by an operation of unknown outcome, or by the replay of its code. */
+function mayBeRevoked(operations: readonly Operation[], family: string): boolean {
+  const redemptions = ofType(operations, "redeem").filter(({ call }) => call.code === family);
   return redemptions.length > 1 ||
-    of(operations, "revoke").some(({ asked }) => asked.family === family) ||
-    of(operations, "refresh").some(({ asked, outcome }) =>
-      asked.family === family && outcome === "unknown" && !isAnswered(operations, asked.token)
+    ofType(operations, "revoke").some(({ call }) => call.family === family) ||
+    ofType(operations, "refresh").some(({ call, outcome }) =>
+      call.family === family && outcome === "unknown" && !isAcknowledged(operations, call.token)
     );
 }
 
-/** Whether somebody heard which token came of this one. */
-function isAnswered(operations: readonly Operation[], token: string): boolean {
-  return of(operations, "refresh").some(({ asked, outcome }) => asked.token === token && outcome === "ok");
+/** Whether a client received the rotated tokens. */
+function isAcknowledged(operations: readonly Operation[], token: string): boolean {
+  return ofType(operations, "refresh").some(({ call, outcome }) => call.token === token && outcome === "ok");
 }
 
-/** What was acknowledged as published is there and whole, unless it was deleted; what was deleted is gone. */
+/** A skill whose upload was acknowledged exists and is complete until it is deleted; a deleted one does not exist. */
 async function checkSkills(
   operations: readonly Operation[],
   final: FinalState,
-  broken: string[],
+  report: Report,
 ): Promise<void> {
-  const deletions = of(operations, "delete");
+  const deletions = ofType(operations, "delete");
   const contents = new Map<string, string>();
-  for (const { asked, outcome, heard } of of(operations, "publish")) {
-    if (outcome === "ok") contents.set(heard!.id!, asked.content);
+  for (const { call, outcome, result } of ofType(operations, "publish")) {
+    if (outcome === "ok") contents.set(result!.id!, call.content);
   }
-  for (const { asked: { id }, outcome, heard, invoked } of of(operations, "read")) {
-    const deleted = deletions.filter(({ asked }) => asked.id === id);
-    if (outcome === "ok" && heard!.content !== contents.get(id)) broken.push(`skill ${id} was read in part`);
+  for (const { call: { id }, outcome, result, invoked } of ofType(operations, "read")) {
+    const deleted = deletions.filter(({ call }) => call.id === id);
+    if (outcome === "ok" && result!.content !== contents.get(id)) {
+      report("skill_partial", `skill ${id} was read in part`);
+    }
     if (outcome === "refused" && !deleted.some((each) => each.invoked < invoked + 1e4)) {
-      broken.push(`skill ${id} was not found after its upload was acknowledged`);
+      report("skill_not_found", `skill ${id} was not found after its upload was acknowledged`);
     }
     if (outcome === "ok" && deleted.some((each) => each.outcome === "ok" && each.completed < invoked)) {
-      broken.push(`skill ${id} was read after its deletion was acknowledged`);
+      report("skill_read_after_deletion", `skill ${id} was read after its deletion was acknowledged`);
     }
   }
   for (const [id, content] of contents) {
-    const attempts = deletions.filter(({ asked }) => asked.id === id);
+    const attempts = deletions.filter(({ call }) => call.id === id);
     const found = await final.readSkill(id);
     if (attempts.some(({ outcome }) => outcome === "ok")) {
       if (found !== undefined) {
-        broken.push(`skill ${id} is there in the end, though its deletion was acknowledged`);
+        report("skill_not_deleted", `skill ${id} exists, although its deletion was acknowledged`);
       }
     } else if (attempts.length === 0 && found !== content) {
-      broken.push(`skill ${id} is ${found === undefined ? "lost" : "damaged"} in the end`);
+      report(found === undefined ? "skill_lost" : "skill_damaged", `skill ${id} is lost or damaged`);
     }
   }
 }

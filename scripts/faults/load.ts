@@ -1,7 +1,7 @@
 /**
- * Concurrent clients that do what real ones do (sign in, consent, redeem, check, refresh, revoke, upload, read, delete),
- * each request to whichever instance comes next, and write down what they heard. What ends without an answer is tried
- * again, as a client would. Long because each method is one thing that a client does.
+ * Runs concurrent clients that behave like real ones (sign in, consent, redeem, check, refresh, revoke, upload, read,
+ * delete), send each request to the next instance, retry requests without a response, and record the results.
+ * Long because each method is one action of a client.
  *
  * @module
  */
@@ -9,20 +9,20 @@ import { addClient } from "../../src/oauth/clients/client.ts";
 import { addUser } from "../../src/oauth/users/user.ts";
 import { createApiKey } from "../../src/skills/api_key.ts";
 import type { Store } from "../../src/store/store.ts";
-import { type FinalState, findViolations, History } from "./history.ts";
+import { type FinalState, findViolations, History, type Violation } from "./history.ts";
 
-/** Sends a request to an instance, by path. Rejects when the connection broke. */
+/** Sends a request to an instance. Rejects if the connection fails. */
 export type Send = (instance: number, path: string, init?: RequestInit) => Promise<Response>;
 
 export interface LoadOptions {
   readonly send: Send;
   readonly instances: number;
-  /** At most so many; it ends earlier when `until` resolves. */
+  /** The maximum for each client; the run ends earlier when `until` resolves. */
   readonly rounds: number;
   readonly clients?: number;
   readonly until?: Promise<unknown>;
-  /** Milliseconds between two attempts. @default 50 */
-  readonly patience?: number;
+  /** Time between two attempts. @default 50 */
+  readonly retryDelayMs?: number;
 }
 
 export interface Account {
@@ -35,8 +35,8 @@ export interface Account {
 
 const REDIRECT_URI = "https://load.example/callback";
 
-/** What the clients sign in with; made in the store, past any instance. */
-export async function makeAccount(store: Store): Promise<Account> {
+/** Creates a client, a user and an API key directly in the store. */
+export async function createAccount(store: Store): Promise<Account> {
   const name = `load_${Math.random().toString(36).slice(2, 10)}`;
   const { secret } = await addClient(store, { id: name, redirect_uris: [REDIRECT_URI] });
   await addUser(store, { username: name, password: "wonderland" }, 1000);
@@ -44,15 +44,15 @@ export async function makeAccount(store: Store): Promise<Account> {
   return { client_id: name, client_secret: secret!, username: name, password: "wonderland", api_key };
 }
 
-/** An instance gave no answer that says how it went. */
-class NoAnswer extends Error {}
+/** The outcome of a request is unknown: an instance sent a 5xx status or no response. */
+class UnknownOutcome extends Error {}
 
 export class Load {
   readonly history: History = new History();
-  /** Answers of 503, all of which must have said when to come back. */
+  /** The number of responses with 503, each of which must have `Retry-After`. */
   unavailable = 0;
-  /** Anything that no client should ever see. */
-  readonly surprises: string[] = [];
+  /** Responses that no client should ever receive. */
+  readonly unexpected: Violation[] = [];
   #options: LoadOptions;
   #account: Account;
   #turn = 0;
@@ -64,20 +64,20 @@ export class Load {
     this.#account = account;
   }
 
-  /** Runs all clients to their end. */
+  /** Runs all clients until they are done. */
   async run(): Promise<void> {
     const { clients = 8, until } = this.#options;
     until?.then(() => this.#stopped = true);
     await Promise.all(Array.from({ length: clients }, (_, client) => this.#runClient(client)));
   }
 
-  /** Every promise broken, once all is quiet. */
-  async violations(): Promise<string[]> {
+  /** Finds all violations, after the run. */
+  async findViolations(): Promise<Violation[]> {
     const final: FinalState = {
       isActive: async (token) => (await this.#introspect(token)).active === true,
-      readSkill: (id) => this.#insist(() => this.#readSkill(id)),
+      readSkill: (id) => this.#retry(() => this.#readSkill(id)),
     };
-    return [...this.surprises, ...await findViolations(this.history, final)];
+    return [...this.unexpected, ...await findViolations(this.history, final)];
   }
 
   async #runClient(client: number): Promise<void> {
@@ -87,17 +87,17 @@ export class Load {
   }
 
   async #runTokens(client: number, round: number): Promise<void> {
-    const code = await this.#insist(() => this.#authorize());
+    const code = await this.#retry(() => this.#authorize());
     const redeem = () =>
       this.#record(
         client,
         { type: "redeem", code },
         () => this.#token({ grant_type: "authorization_code", code, redirect_uri: REDIRECT_URI }),
       );
-    // Now and then two instances get one code at the same moment.
+    // Sometimes two instances get the same code at the same time.
     const attempts = round % 5 === 4 ? await Promise.all([redeem(), redeem()]) : [await redeem()];
-    let heard = attempts.find(({ outcome }) => outcome === "ok")?.heard;
-    if (!heard) return;
+    let result = attempts.find(({ outcome }) => outcome === "ok")?.result;
+    if (!result) return;
     const family = code;
     const check = (token: string) =>
       this.#record(
@@ -105,12 +105,12 @@ export class Load {
         { type: "check", family, token },
         async () => ({
           outcome: "ok",
-          heard: { active: (await this.#introspect(token, true)).active as boolean },
+          result: { active: (await this.#introspect(token, true)).active as boolean },
         }),
       );
-    await check(heard.access!);
+    await check(result.access!);
     for (let i = 0; i < 3; i++) {
-      const token: string = heard.refresh!;
+      const token: string = result.refresh!;
       const refresh = () =>
         this.#record(
           client,
@@ -119,17 +119,17 @@ export class Load {
         );
       const tried = i === 1 ? await Promise.all([refresh(), refresh(), refresh()]) : [await refresh()];
       let done = tried.find(({ outcome }) => outcome === "ok");
-      for (let again = 0; !done && again < 200 && tried.at(-1)!.outcome === "unknown"; again++) {
+      for (let attempt = 0; !done && attempt < 200 && tried.at(-1)!.outcome === "unknown"; attempt++) {
         await this.#pause();
         tried.push(await refresh());
         done = tried.find(({ outcome }) => outcome === "ok");
       }
       if (!done) return;
-      heard = done.heard!;
+      result = done.result!;
     }
     if (round % 2 === 1) return;
-    const token = heard.refresh!;
-    // Somebody rotates while somebody revokes; then everybody asks.
+    const token = result.refresh!;
+    // One client revokes while another one rotates; then every instance is asked.
     const revoke = () => this.#record(client, { type: "revoke", family, token }, () => this.#revoke(token));
     let [revoked] = await Promise.all([
       revoke(),
@@ -141,11 +141,11 @@ export class Load {
         )
         : undefined,
     ]);
-    for (let again = 0; revoked.outcome === "unknown" && again < 200; again++) {
+    for (let attempt = 0; revoked.outcome === "unknown" && attempt < 200; attempt++) {
       await this.#pause();
       revoked = await revoke();
     }
-    for (let instance = 0; instance < this.#options.instances; instance++) await check(heard.access!);
+    for (let instance = 0; instance < this.#options.instances; instance++) await check(result.access!);
     await this.#record(
       client,
       { type: "refresh", family, token },
@@ -157,17 +157,17 @@ export class Load {
     const name = `skill-${client}-${round}`;
     const body = `# ${name}\n\n${"lorem ipsum ".repeat(50 * (round % 7))}\n`;
     const content = `---\nname: ${name}\ndescription: A skill of the load test.\n---\n${body}`;
-    const { outcome, heard } = await this.#record(
+    const { outcome, result } = await this.#record(
       client,
       { type: "publish", name, content },
       () => this.#publish(name, content),
     );
     if (outcome !== "ok") return;
-    const id = heard!.id!;
+    const id = result!.id!;
     const read = () =>
       this.#record(client, { type: "read", id }, async () => {
         const found = await this.#readSkill(id);
-        return found === undefined ? { outcome: "refused" } : { outcome: "ok", heard: { content: found } };
+        return found === undefined ? { outcome: "refused" } : { outcome: "ok", result: { content: found } };
       });
     await read();
     if (round % 2 === 0) return;
@@ -181,28 +181,30 @@ export class Load {
 
   #record(
     client: number,
-    asked: Parameters<History["record"]>[2],
+    call: Parameters<History["record"]>[2],
     run: Parameters<History["record"]>[3],
   ): ReturnType<History["record"]> {
-    return this.history.record(client, this.#turn % this.#options.instances, asked, run);
+    return this.history.record(client, this.#turn % this.#options.instances, call, run);
   }
 
-  /** To the next instance. @throws {NoAnswer} for 503 and for a connection that broke */
+  /** Sends a request to the next instance. @throws {UnknownOutcome} for a 5xx status or a failed connection */
   async #send(path: string, init: RequestInit = {}): Promise<Response> {
     const response = await this.#options.send(this.#turn++ % this.#options.instances, path, init)
       .catch((cause) => {
-        throw new NoAnswer("The connection broke", { cause });
+        throw new UnknownOutcome("The connection failed", { cause });
       });
     if (response.status === 503) {
       this.unavailable++;
-      if (!response.headers.has("retry-after")) this.surprises.push(`503 without Retry-After at ${path}`);
+      if (!response.headers.has("retry-after")) this.#reportUnexpected(`503 without Retry-After at ${path}`);
     }
     if (response.status >= 500 && response.status !== 503 && response.status !== 502) {
-      this.surprises.push(`${response.status} at ${path}: ${(await response.clone().text()).slice(0, 200)}`);
+      this.#reportUnexpected(
+        `${response.status} at ${path}: ${(await response.clone().text()).slice(0, 200)}`,
+      );
     }
     if (response.status >= 500) {
       await response.body?.cancel();
-      throw new NoAnswer(`It answered ${response.status}`);
+      throw new UnknownOutcome(`Status ${response.status}`);
     }
     return response;
   }
@@ -220,29 +222,33 @@ export class Load {
     });
   }
 
-  /** Until there is an answer. */
-  async #insist<Result>(work: () => Promise<Result>): Promise<Result> {
+  /** Retries until the outcome is known. */
+  async #retry<Result>(work: () => Promise<Result>): Promise<Result> {
     for (let tries = 0;; tries++) {
       try {
         return await work();
       } catch (error) {
-        if (!(error instanceof NoAnswer) || tries > 400) throw error;
+        if (!(error instanceof UnknownOutcome) || tries > 400) throw error;
         await this.#pause();
       }
     }
   }
 
-  #pause(): Promise<void> {
-    return new Promise((resolve) => setTimeout(resolve, this.#options.patience ?? 50));
+  #reportUnexpected(message: string): void {
+    this.unexpected.push({ code: "unexpected_response", message });
   }
 
-  /** Signs in if nobody has, asks and consents: a code. */
+  #pause(): Promise<void> {
+    return new Promise((resolve) => setTimeout(resolve, this.#options.retryDelayMs ?? 50));
+  }
+
+  /** Signs in if there is no session, requests authorization and consents; resolves to the code. */
   async #authorize(): Promise<string> {
     const { client_id, username, password } = this.#account;
     if (this.#cookie === undefined) {
       const login = await this.#post("/login", { username, password });
-      // Many clients of one account at once are throttled.
-      if (login.status === 429) throw new NoAnswer("Too many logins at once");
+      // Concurrent logins to one account are throttled.
+      if (login.status === 429) throw new UnknownOutcome("Too many logins at once");
       this.#cookie = login.headers.get("set-cookie")!.split(";")[0]!;
       await login.body?.cancel();
     }
@@ -252,34 +258,34 @@ export class Load {
       client_id,
       redirect_uri: REDIRECT_URI,
       scope: "profile",
-      // The question and its answer are what faults are tried on.
+      // Faults must also hit the consent page and its submission.
       prompt: "consent",
     });
     const page = await this.#send(`/oauth/authorize?${query}`, { headers, redirect: "manual" });
     const transaction = /name="transaction" value="([^"]+)"/.exec(await page.text())?.[1];
     if (transaction === undefined) {
-      // A session of which nobody knows whether it was stored.
+      // The session may not have been stored.
       this.#cookie = undefined;
-      throw new NoAnswer("No consent page");
+      throw new UnknownOutcome("No consent page");
     }
-    const answer = await this.#post("/oauth/authorize", { transaction, decision: "approve" }, headers);
-    await answer.body?.cancel();
-    const code = new URL(answer.headers.get("location") ?? "http://none").searchParams.get("code");
-    // A transaction is good once: after an answer that got lost the client begins anew.
-    if (code === null) throw new NoAnswer("No code");
+    const response = await this.#post("/oauth/authorize", { transaction, decision: "approve" }, headers);
+    await response.body?.cancel();
+    const code = new URL(response.headers.get("location") ?? "http://none").searchParams.get("code");
+    // A transaction works once: after a lost response the client starts again.
+    if (code === null) throw new UnknownOutcome("No code");
     return code;
   }
 
   async #token(
     form: Record<string, string>,
-  ): Promise<Pick<Awaited<ReturnType<History["record"]>>, "outcome" | "heard">> {
+  ): Promise<Pick<Awaited<ReturnType<History["record"]>>, "outcome" | "result">> {
     const { client_id, client_secret } = this.#account;
     const response = await this.#post("/oauth/token", { ...form, client_id, client_secret });
     const body = await response.json();
     if (response.status === 200) {
-      return { outcome: "ok", heard: { access: body.access_token, refresh: body.refresh_token } };
+      return { outcome: "ok", result: { access: body.access_token, refresh: body.refresh_token } };
     }
-    if (body.error !== "invalid_grant") this.surprises.push(`the token endpoint: ${JSON.stringify(body)}`);
+    if (body.error !== "invalid_grant") this.#reportUnexpected(`the token endpoint: ${JSON.stringify(body)}`);
     return { outcome: "refused" };
   }
 
@@ -292,9 +298,9 @@ export class Load {
 
   async #introspect(token: string, once: boolean = false): Promise<Record<string, unknown>> {
     const { client_id, client_secret } = this.#account;
-    const ask = async () =>
+    const introspect = async () =>
       await (await this.#post("/oauth/introspect", { token, client_id, client_secret })).json();
-    return once ? await ask() : await this.#insist(ask);
+    return once ? await introspect() : await this.#retry(introspect);
   }
 
   #key(): Record<string, string> {
@@ -304,18 +310,18 @@ export class Load {
   async #publish(
     name: string,
     content: string,
-  ): Promise<{ outcome: "ok" | "refused"; heard?: { id: string } }> {
+  ): Promise<{ outcome: "ok" | "refused"; result?: { id: string } }> {
     const form = new FormData();
     form.append("files[]", new File([content], `${name}/SKILL.md`));
     form.append("files[]", new File(["the same in every skill"], `${name}/LICENSE.txt`));
     const response = await this.#send("/v1/skills", { method: "POST", body: form, headers: this.#key() });
     const body = await response.json();
-    if (response.status === 200) return { outcome: "ok", heard: { id: body.id } };
-    this.surprises.push(`an upload: ${JSON.stringify(body)}`);
+    if (response.status === 200) return { outcome: "ok", result: { id: body.id } };
+    this.#reportUnexpected(`an upload: ${JSON.stringify(body)}`);
     return { outcome: "refused" };
   }
 
-  /** Its SKILL.md, as the tool server gives it; `undefined` when there is no such skill. */
+  /** Reads SKILL.md from the tool server; `undefined` if the skill does not exist. */
   async #readSkill(id: string): Promise<string | undefined> {
     const response = await this.#send("/mcp", {
       method: "POST",
@@ -331,7 +337,7 @@ export class Load {
     if (error) throw new Error(JSON.stringify(error));
     if (!result.isError) return result.content[0].resource?.text ?? result.content[0].text;
     const { text } = result.content[0];
-    // A read that meets a deletion half way is a fault of the tool to its caller, and no skill.
+    // A read during the deletion is a tool error, and means that the skill does not exist.
     if (!/^Unknown (skill|file)|failed/i.test(text)) throw new Error(text);
     return undefined;
   }

@@ -1,6 +1,6 @@
 /**
- * Measures how long instances answer 503 after their PostgreSQL is back. Exit code 1 when one took more than 3 seconds,
- * or a promise was broken.
+ * Measures how long instances respond with 503 after PostgreSQL is available again. Exit code 1 if an instance takes more
+ * than 3 seconds, or on a violation.
  *
  *   node scripts/faults/measure_recovery.ts [--rounds N] [--fault fast,immediate,backend,terminated]
  *
@@ -10,7 +10,6 @@ import process from "node:process";
 import { parseArgs } from "node:util";
 import { type Fault, FAULTS, measureRecovery, percentile } from "./recovery.ts";
 
-/** Milliseconds. */
 const MAX_RECOVERY_MS = 3000;
 
 const { values } = parseArgs({ options: { rounds: { type: "string" }, fault: { type: "string" } } });
@@ -20,8 +19,8 @@ const rounds = await measureRecovery({
   ...(faults && { faults }),
   onRound: ({ fault, recovered, slowest, violations }) =>
     console.log(
-      `${fault.padEnd(11)}${recovered.join(", ")} ms, slowest answer ${slowest} ms${
-        violations.map((line) => `; ${line}`).join("")
+      `${fault.padEnd(11)}${recovered.join(", ")} ms, slowest response ${slowest} ms${
+        violations.map(({ message }) => `; ${message}`).join("")
       }`,
     ),
 });

@@ -1,5 +1,5 @@
 /**
- * How long instances answer 503 after their PostgreSQL is back: rounds of a fault under load, on an engine of its own.
+ * Measures how long instances respond with 503 after PostgreSQL is available again, in rounds of a fault under load.
  *
  * @module
  */
@@ -7,21 +7,21 @@ import process from "node:process";
 import postgres from "postgres";
 import { postgresStore } from "../../src/store/drivers/postgres.ts";
 import { createTrivet } from "../../src/trivet.ts";
-import { type Engine, newEngine } from "./engine.ts";
-import { Load, makeAccount } from "./load.ts";
+import { createEngine, type Engine } from "./engine.ts";
+import type { Violation } from "./history.ts";
+import { createAccount, Load } from "./load.ts";
 
-/** What happens to the engine: a restart, a crash of one of its processes, or the end of every connection. */
+/** Faults: a fast or immediate restart, a crash of one backend process, the termination of every connection. */
 export const FAULTS = ["fast", "immediate", "backend", "terminated"] as const;
 export type Fault = typeof FAULTS[number];
 
 export interface Round {
   readonly fault: Fault;
-  /** For each instance, milliseconds from the engine's return to the end of its last failed answer; 0 when there was none. */
+  /** For each instance, the milliseconds from the recovery of the engine to its last failed response; 0 without one. */
   readonly recovered: readonly number[];
-  /** Milliseconds that the slowest answer took which was asked for after the engine's return. */
+  /** The milliseconds of the slowest response to a request after the recovery of the engine. */
   readonly slowest: number;
-  /** Promises broken, in words. */
-  readonly violations: readonly string[];
+  readonly violations: readonly Violation[];
 }
 
 export interface RecoveryOptions {
@@ -29,25 +29,25 @@ export interface RecoveryOptions {
   readonly faults?: readonly Fault[];
   readonly instances?: number;
   readonly clients?: number;
-  /** Milliseconds that instances are looked at after the engine's return. */
-  readonly watch?: number;
+  /** How long instances are probed after the recovery of the engine. @default 8000 */
+  readonly probeMs?: number;
   readonly onRound?: (round: Round) => void;
 }
 
 const ISSUER = "http://127.0.0.1:8787";
-/** Milliseconds of load before each fault. */
-const BEFORE = 1000;
-/** Milliseconds for which an engine that restarts is away. */
-const AWAY = 300;
-/** Milliseconds between two looks at each instance. */
-const LOOK_EVERY = 25;
+/** Load before each fault. */
+const WARM_UP_MS = 1000;
+/** Time between the stop and the start of an engine. */
+const DOWNTIME_MS = 300;
+/** Time between two probes of each instance. */
+const PROBE_INTERVAL_MS = 25;
 
 /** Runs the rounds, the faults in turn. */
 export async function measureRecovery(options: RecoveryOptions): Promise<readonly Round[]> {
   const { rounds, faults = FAULTS, onRound = () => {} } = options;
-  const engine = await newEngine("postgres");
+  const engine = await createEngine("postgres");
   await engine.start();
-  await whenBack(engine);
+  await waitUntilReady(engine);
   try {
     const measured: Round[] = [];
     for (let i = 0; i < rounds; i++) {
@@ -64,16 +64,16 @@ export async function measureRecovery(options: RecoveryOptions): Promise<readonl
 async function runRound(
   engine: Engine,
   fault: Fault,
-  { instances = 3, clients = 12, watch = 8000 }: RecoveryOptions,
+  { instances = 3, clients = 12, probeMs = 8000 }: RecoveryOptions,
 ): Promise<Round> {
   const stores = Array.from({ length: instances }, () => postgresStore(engine.address()));
   const trivets = stores.map((store) =>
     createTrivet({ issuer: ISSUER, store, oauth: { passwordIterations: 1000 } })
   );
-  // As instances with open streams do: commits of watched keys are announced.
-  const watching = stores.map((store) => store.watch(["mcp"]).getReader());
-  const account = await makeAccount(stores[0]!);
-  /** When each instance's last answer that failed came. */
+  // Like instances with open streams, which watch keys.
+  const readers = stores.map((store) => store.watch(["mcp"]).getReader());
+  const account = await createAccount(stores[0]!);
+  /** The time of the last failed response of each instance. */
   const lastFailed = Array<number>(instances).fill(-Infinity);
   const send = async (instance: number, path: string, init?: RequestInit): Promise<Response> => {
     const response = await trivets[instance]!.fetch(new Request(ISSUER + path, init));
@@ -85,52 +85,52 @@ async function runRound(
   const running = load.run();
   const form = { client_id: account.client_id, client_secret: account.client_secret };
   let isOver = false;
-  let back = Infinity;
+  let readyAt = Infinity;
   let slowest = 0;
-  const looking = trivets.map(async (_, instance) => {
-    const looks: Promise<unknown>[] = [];
+  const probing = trivets.map(async (_, instance) => {
+    const probes: Promise<unknown>[] = [];
     while (!isOver) {
       const body = new URLSearchParams({ ...form, grant_type: "client_credentials" });
       const began = performance.now();
-      const look = async () => {
+      const probe = async () => {
         await (await send(instance, "/oauth/token", { method: "POST", body })).text();
-        if (began >= back) slowest = Math.max(slowest, Math.round(performance.now() - began));
+        if (began >= readyAt) slowest = Math.max(slowest, Math.round(performance.now() - began));
       };
-      looks.push(look());
-      await pause(LOOK_EVERY);
+      probes.push(probe());
+      await pause(PROBE_INTERVAL_MS);
     }
-    await Promise.all(looks);
+    await Promise.all(probes);
   });
-  await pause(BEFORE);
-  back = await FAULT[fault](engine);
-  await pause(watch);
+  await pause(WARM_UP_MS);
+  readyAt = await INJECT[fault](engine);
+  await pause(probeMs);
   isOver = true;
   over.resolve();
-  await Promise.all([running, ...looking]);
-  const violations = await load.violations();
-  await Promise.all(watching.map((reader) => reader.cancel()));
+  await Promise.all([running, ...probing]);
+  const violations = await load.findViolations();
+  await Promise.all(readers.map((reader) => reader.cancel()));
   await Promise.all(stores.map((store) => store.close()));
   return {
     fault,
-    recovered: lastFailed.map((at) => Math.max(0, Math.round(at - back))),
+    recovered: lastFailed.map((at) => Math.max(0, Math.round(at - readyAt))),
     slowest,
     violations,
   };
 }
 
-/** Does it to the engine, and resolves to the time of its return. */
-const FAULT: Readonly<Record<Fault, (engine: Engine) => Promise<number>>> = {
+/** Injects a fault; resolves to the time at which the engine is ready again. */
+const INJECT: Readonly<Record<Fault, (engine: Engine) => Promise<number>>> = {
   async fast(engine) {
     await engine.stop();
-    await pause(AWAY);
+    await pause(DOWNTIME_MS);
     await engine.start();
-    return await whenBack(engine);
+    return await waitUntilReady(engine);
   },
   async immediate(engine) {
     await engine.kill();
-    await pause(AWAY);
+    await pause(DOWNTIME_MS);
     await engine.start();
-    return await whenBack(engine);
+    return await waitUntilReady(engine);
   },
   async backend(engine) {
     const [first] = await withAdmin(
@@ -139,9 +139,9 @@ const FAULT: Readonly<Record<Fault, (engine: Engine) => Promise<number>>> = {
         sql`SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() LIMIT 1`,
     );
     process.kill(first!.pid, "SIGKILL");
-    // The others end and it recovers, which takes a moment to begin.
+    // PostgreSQL ends all other backends and recovers; this takes a moment to begin.
     await pause(50);
-    return await whenBack(engine);
+    return await waitUntilReady(engine);
   },
   async terminated(engine) {
     await withAdmin(
@@ -165,12 +165,12 @@ async function withAdmin<Result>(
   }
 }
 
-async function whenBack(engine: Engine): Promise<number> {
-  while (!await engine.accepts()) await pause(5);
+async function waitUntilReady(engine: Engine): Promise<number> {
+  while (!await engine.isReady()) await pause(5);
   return performance.now();
 }
 
-/** The value below which this share of the sorted values lies. */
+/** Returns a percentile. @param share from 0 to 1 */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.ceil(sorted.length * share) - 1)] ?? NaN;

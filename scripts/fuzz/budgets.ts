@@ -1,6 +1,6 @@
 /**
- * What one request may cost, by endpoint: the tables in `src/oauth/README.md`, `src/mcp/README.md` and
- * `src/skills/README.md`, as the fuzzers assert them.
+ * The budget of one request, by endpoint, for the fuzzers: the tables in `src/oauth/README.md`, `src/mcp/README.md` and
+ * `src/skills/README.md`.
  *
  * @module
  */
@@ -12,66 +12,66 @@ import type { Cost } from "./meter.ts";
 
 export interface Measured {
   readonly endpoint: string;
-  /** Of the body and the query. */
+  /** Size of the body and the query. */
   readonly bytes: number;
-  /** Messages of a batch. @default 1 */
+  /** The number of messages of a batch. @default 1 */
   readonly members?: number;
-  /** Calls of the store that tools make by themselves. @default 0 */
-  readonly ofTools?: number;
-  /** What a request to the Skills service does. */
+  /** Store calls of tools. @default 0 */
+  readonly toolStoreCalls?: number;
+  /** The kind of a request to the Skills service. */
   readonly kind?: SkillsRequestKind | "messages" | undefined;
-  /** Files of the version that is written, read whole or removed. @default 0 */
+  /** The number of files of the version that is written, read or removed. @default 0 */
   readonly files?: number;
-  /** Their bytes. @default those of the request */
+  /** The bytes of these files. @default the bytes of the request */
   readonly unpacked?: number;
 }
 
 interface Budget {
   readonly storeCalls: number;
-  /** Bytes, and bytes for each byte of the request. */
+  /** Plus `storedPerByte` for each byte of the request. */
   readonly storedBytes: number;
   readonly storedPerByte: number;
 }
 
-/** What the authorization server does not name makes no call. */
-const NOTHING: Budget = { storeCalls: 0, storedBytes: 0, storedPerByte: 0 };
-/** `POST /v1/messages`: the key, the container, and each skill and its usage; what is disclosed is counted behind it. */
-const MESSAGES: Budget = { storeCalls: 60, storedBytes: 16_384, storedPerByte: 0 };
-const MEBIBYTE = 1024 * 1024;
+/** The budget of endpoints that `ENDPOINT_BUDGETS` does not list. */
+const NO_BUDGET: Budget = { storeCalls: 0, storedBytes: 0, storedPerByte: 0 };
+/** `POST /v1/messages`: the key, the container, and each skill and its usage. */
+const MESSAGES_BUDGET: Budget = { storeCalls: 60, storedBytes: 16_384, storedPerByte: 0 };
+const MEBIBYTE_BYTES = 1024 * 1024;
 
 function skillsBudget(kind: SkillsRequestKind, files: number, unpacked: number): Budget {
   const budget = SKILLS_REQUEST_BUDGETS[kind];
   return {
     storeCalls: budget.storeCalls + budget.storeCallsPerFile * files +
-      Math.ceil(budget.storeCallsPerMebibyte * unpacked / MEBIBYTE),
+      Math.ceil(budget.storeCallsPerMebibyte * unpacked / MEBIBYTE_BYTES),
     storedBytes: budget.storedBytes + budget.storedBytesPerFile * files +
       budget.storedBytesPerByte * unpacked,
     storedPerByte: 0,
   };
 }
 
-function budgetOf(measured: Measured): Budget {
-  const { endpoint, members = 1, ofTools = 0, kind, files = 0, unpacked = measured.bytes } = measured;
-  if (kind === "messages") return MESSAGES;
+function getBudget(measured: Measured): Budget {
+  const { endpoint, members = 1, toolStoreCalls = 0, kind, files = 0, unpacked = measured.bytes } = measured;
+  if (kind === "messages") return MESSAGES_BUDGET;
   if (kind !== undefined) return skillsBudget(kind, files, unpacked);
-  if (endpoint !== "/mcp") return ENDPOINT_BUDGETS[endpoint] ?? NOTHING;
+  if (endpoint !== "/mcp") return ENDPOINT_BUDGETS[endpoint] ?? NO_BUDGET;
   const { storeCalls, storeCallsPerMember, storedBytesPerMember, storedBytesPerByte } = REQUEST_BUDGET;
   return {
-    storeCalls: storeCalls + storeCallsPerMember * members + ofTools,
-    storedBytes: storedBytesPerMember * (members + ofTools),
+    storeCalls: storeCalls + storeCallsPerMember * members + toolStoreCalls,
+    storedBytes: storedBytesPerMember * (members + toolStoreCalls),
     storedPerByte: storedBytesPerByte,
   };
 }
 
-/** In which way a request cost too much; `undefined` when it did not. */
+/** Describes how a request exceeded its budget; `undefined` if it did not. */
 export function findExcess(
   measured: Measured,
   { storeCalls, storedBytes, loopMs }: Cost,
 ): string | undefined {
-  const budget = budgetOf(measured);
+  const budget = getBudget(measured);
   const { bytes } = measured;
   if (loopMs > MAX_LOOP_HOLD_MS) return `the event loop was held for ${Math.round(loopMs)} ms`;
-  if (storeCalls > budget.storeCalls) return `${storeCalls} calls of the store`;
+  if (storeCalls > budget.storeCalls) return `${storeCalls} store calls`;
   if (storedBytes > budget.storedBytes + budget.storedPerByte * bytes) {
     return `${storedBytes} bytes were stored for ${bytes}`;
   }

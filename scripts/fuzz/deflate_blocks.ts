@@ -1,11 +1,11 @@
 /**
- * Deflate data (RFC 1951) of nothing but empty blocks with tables of their own: each costs the reader two tables, and gives
- * not one byte.
+ * Deflate data (RFC 1951) of empty blocks with dynamic Huffman tables: for each block the reader builds two tables and gets
+ * no byte.
  *
  * @module
  */
 
-/** The order in which code lengths stand (RFC 1951 section 3.2.7). */
+/** The order of code lengths (RFC 1951 section 3.2.7). */
 const ORDER = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1];
 
 class BitWriter {
@@ -33,9 +33,9 @@ function writeBlock(writer: BitWriter, isLast: boolean): void {
   writer.put(0, 5);
   writer.put(0, 5);
   writer.put(ORDER.length - 4, 4);
-  // Two codes of one bit: "a code of length 1" and "a run of absent codes".
+  // Two codes of one bit: "code length 1" and "repeat code length 0".
   for (const symbol of ORDER) writer.put(symbol === 18 || symbol === 1 ? 1 : 0, 3);
-  // 256 absent codes, the end of the block, one distance, and the end.
+  // 256 code lengths 0, the code of the end of the block, one distance code, and the end of the block.
   writer.put(1, 1);
   writer.put(138 - 11, 7);
   writer.put(1, 1);
@@ -45,9 +45,9 @@ function writeBlock(writer: BitWriter, isLast: boolean): void {
   writer.put(0, 1);
 }
 
-/** About so many bytes. */
-export function emptyDeflateBlocks(size: number): Uint8Array<ArrayBuffer> {
-  // Eight blocks end on a byte.
+/** @param size in bytes, approximate */
+export function createEmptyDeflateBlocks(size: number): Uint8Array<ArrayBuffer> {
+  // Eight blocks end at a byte boundary.
   const eight = new BitWriter();
   for (let i = 0; i < 8; i++) writeBlock(eight, false);
   const last = new BitWriter();

@@ -6,30 +6,30 @@ import { fuzzSkills } from "./skills.ts";
 
 const test = suite("generated requests");
 
-/** How many were taken: a generator whose requests are all refused has lost its aim. */
-function countTaken(answers: ReadonlyMap<string, number>): number {
+/** Counts accepted requests: a generator whose requests are all refused tests little. */
+function countAccepted(answers: ReadonlyMap<string, number>): number {
   return [...answers].filter(([key]) => / (200|201|302)$/.test(key)).reduce(
     (sum, [, count]) => sum + count,
     0,
   );
 }
 
-test("2,000 to the authorization server: each refusal in its standard's form", async () => {
+test("2,000 requests to the authorization server: errors have the form of their standard", async () => {
   const { problems, answers } = await fuzzOAuth(2000, 1);
   assert.equal(problems, []);
-  assert.ok(countTaken(answers) > 200);
+  assert.ok(countAccepted(answers) > 200);
 });
 
-test("2,000 messages to the tool server: a specified answer each, and nothing is left", async () => {
+test("2,000 messages to the tool server: responses conform to the specification, and nothing leaks", async () => {
   const { problems, answers } = await fuzzMcp(2000, 1);
   assert.equal(problems, []);
-  assert.ok(countTaken(answers) > 400);
+  assert.ok(countAccepted(answers) > 400);
 });
 
-test("2,000 to the Skills service: an answer of its dialect each, and no fault", async () => {
+test("2,000 requests to the Skills service: responses have the form of its API, without faults", async () => {
   const { problems, answers } = await fuzzSkills(2000, 1);
   assert.equal(problems, []);
-  assert.ok(countTaken(answers) > 400);
+  assert.ok(countAccepted(answers) > 400);
 });
 
 test.run();

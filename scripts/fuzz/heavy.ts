@@ -1,6 +1,6 @@
 /**
- * Large and laborious requests to a whole server, each measured: none may hold the event loop, fill the store or call it
- * beyond the budget of its endpoint (`budgets.ts`).
+ * Sends large and expensive requests to a whole server and measures each: it must keep the budget of its endpoint for
+ * event loop, stored bytes and store calls (`budgets.ts`).
  *
  * @module
  */
@@ -20,45 +20,45 @@ import { heavyMcp } from "./heavy_mcp.ts";
 import { heavyOAuth } from "./heavy_oauth.ts";
 import { heavySkills } from "./heavy_skills.ts";
 import { type Cost, createMeter } from "./meter.ts";
-import { newRandom } from "./random.ts";
+import { createRandom } from "./random.ts";
 
 export interface HeavyFindings {
   readonly problems: string[];
   readonly answers: Map<string, number>;
-  /** What cost most, by endpoint. */
+  /** The most expensive request, by endpoint. */
   readonly highest: Map<string, { readonly value: number; readonly label: string }>;
 }
 
 const ORIGIN = "http://127.0.0.1:8787";
 const KINDS: Readonly<Record<string, HeavyKind>> = { mcp: heavyMcp, oauth: heavyOAuth, skills: heavySkills };
-/** Milliseconds for which a stream is read that does not end by itself. */
+/** How long an open stream is read. */
 const STREAM_MS = 5;
 const MAX_PROBLEMS = 20;
 
-/** A new server is begun after so many requests, so that what strangers stored does not make up the whole run. */
+/** Requests before a new server is created, so that records of earlier requests do not accumulate. */
 const REQUESTS_PER_SERVER = 250;
 
-/** Sends so many requests of this kind. The same seed sends the same. */
+/** Sends so many requests of this kind. The same seed sends the same requests. */
 export async function fuzzHeavy(kind: string, count: number, seed: number): Promise<HeavyFindings> {
-  const random = newRandom(seed);
+  const random = createRandom(seed);
   const findings: HeavyFindings = { problems: [], answers: new Map(), highest: new Map() };
   const { problems, answers, highest } = findings;
   for (let sent = 0; sent < count && problems.length < MAX_PROBLEMS;) {
-    const { measure, world, faults, close } = await newWorld();
+    const { measure, setup, faults, close } = await createSetup();
     const until = Math.min(count, sent + REQUESTS_PER_SERVER);
     for (; sent < until && problems.length < MAX_PROBLEMS; sent++) {
-      const heavy = await KINDS[kind]!.next(random, world);
+      const heavy = await KINDS[kind]!.next(random, setup);
       const { status, cost } = await measure(heavy.request());
       const key = `${heavy.endpoint} ${status}`;
       answers.set(key, (answers.get(key) ?? 0) + 1);
-      noteHighest(highest, heavy, cost);
+      updateHighest(highest, heavy, cost);
       let excess = findExcess(heavy, cost);
-      // A collection of garbage may fall into a turn: what is slow by itself is slow each time.
-      for (let again = 0; again < 2 && excess !== undefined && /loop/.test(excess); again++) {
+      // Garbage collection may make a turn slow; a slow request is slow each time.
+      for (let retry = 0; retry < 2 && excess !== undefined && /loop/.test(excess); retry++) {
         excess = findExcess(heavy, (await measure(heavy.request())).cost);
       }
       if (excess !== undefined) problems.push(`${excess}: ${status} for ${heavy.endpoint} ${heavy.label}`);
-      // The interface answers a plain caller of JSON-RPC with 500 for an unknown tool.
+      // A plain JSON-RPC client gets 500 for an unknown tool.
       if (status === 500 && heavy.endpoint !== "/mcp") {
         problems.push(`${status} for ${heavy.endpoint} ${heavy.label}`);
       }
@@ -69,7 +69,7 @@ export async function fuzzHeavy(kind: string, count: number, seed: number): Prom
   return findings;
 }
 
-async function newWorld() {
+async function createSetup() {
   const faults: string[] = [];
   const meter = createMeter(memoryStore());
   const onEvent = (event: TrivetEvent): void => {
@@ -90,7 +90,7 @@ async function newWorld() {
         { id: "native", redirect_uris: ["http://127.0.0.1/callback"] },
         { id: "tv", grant_types: ["urn:ietf:params:oauth:grant-type:device_code"] },
       ],
-      connect: () => Promise.reject(new Error("nothing is to be fetched")),
+      connect: () => Promise.reject(new Error("the fuzzer allows no connection")),
     },
     mcp: {
       sse: true,
@@ -118,17 +118,17 @@ async function newWorld() {
   let address = 0;
   const fetch = (request: Request): Promise<Response> =>
     trivet.fetch(request, { waitUntil, ip: `203.0.${++address >> 8 & 255}.${address & 255}` });
-  // What the first requests make once: keys, and the secret of cursors.
+  // Creates keys and the secret of cursors, which the first requests would create.
   await (await fetch(new Request(`${ORIGIN}/.well-known/jwks.json`))).text();
   const headers = { "x-api-key": apiKey };
   await (await fetch(new Request(`${ORIGIN}/v1/skills?page=none`, { headers }))).text();
   return {
     faults,
-    world: { origin: ORIGIN, apiKey, fetch },
+    setup: { origin: ORIGIN, apiKey, fetch },
     async measure(request: Request): Promise<{ status: number; cost: Cost }> {
       const { result, cost } = await meter.measure(async () => {
         const response = await fetch(request);
-        await readSome(response);
+        await readResponse(response);
         return response.status;
       });
       return { status: result, cost };
@@ -137,8 +137,8 @@ async function newWorld() {
   };
 }
 
-/** Reads the whole, or a stream until it is quiet. */
-async function readSome(response: Response): Promise<void> {
+/** Reads the body, or a stream until no event arrives. */
+async function readResponse(response: Response): Promise<void> {
   if (response.headers.get("content-type") !== "text/event-stream") return void await response.arrayBuffer();
   const reader = response.body!.getReader();
   for (;;) {
@@ -150,7 +150,7 @@ async function readSome(response: Response): Promise<void> {
   }
 }
 
-function noteHighest(highest: HeavyFindings["highest"], { endpoint, label }: Heavy, cost: Cost): void {
+function updateHighest(highest: HeavyFindings["highest"], { endpoint, label }: Heavy, cost: Cost): void {
   for (const name of ["storeCalls", "storedBytes", "loopMs"] as const) {
     const key = `${name} of ${endpoint}`;
     const value = Math.ceil(cost[name]);

@@ -13,7 +13,7 @@ for (const kind of ["oauth", "mcp", "skills"]) {
   });
 }
 
-test("what costs more than its budget is found", () => {
+test("a request that exceeds its budget is found", () => {
   const cost = { storeCalls: 1, storedBytes: 100, loopMs: 1 };
   const request = { endpoint: "/oauth/par", bytes: 10 };
   assert.is(findExcess(request, cost), undefined);

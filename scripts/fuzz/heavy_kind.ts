@@ -1,25 +1,25 @@
 /**
- * A kind of large requests that a fuzzer sends.
+ * A generator of large requests.
  *
  * @module
  */
 import type { Measured } from "./budgets.ts";
 import type { Random } from "./random.ts";
 
-/** One request, which can be made again. */
+/** One large request, which can be sent again. */
 export interface Heavy extends Measured {
-  /** Which request it is, for whoever reads a finding. */
+  /** Describes the request in a finding. */
   readonly label: string;
   request(): Request;
 }
 
-export interface HeavyWorld {
+export interface HeavySetup {
   readonly origin: string;
-  /** A secret with all scopes of the Skills service. */
+  /** An API key with all scopes of the Skills service. */
   readonly apiKey: string;
   fetch(request: Request): Promise<Response>;
 }
 
 export interface HeavyKind {
-  next(random: Random, world: HeavyWorld): Promise<Heavy>;
+  next(random: Random, setup: HeavySetup): Promise<Heavy>;
 }

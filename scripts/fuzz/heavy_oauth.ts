@@ -1,12 +1,12 @@
 /**
- * Large requests to the authorization server: long and many parameters, documents, assertions, header fields.
+ * Large requests to the authorization server: long and many parameters, metadata, assertions and header fields.
  *
  * @module
  */
 import { encodeBase64url } from "../../src/crypto/base64url.ts";
 import type { Heavy, HeavyKind } from "./heavy_kind.ts";
-import { fill, long, pieces } from "./heavy_words.ts";
-import { GRANT, NAMES } from "./oauth_words.ts";
+import { createArray, createBody, createText } from "./heavy_text.ts";
+import { GRANT_TYPE_PREFIX, NAMES } from "./oauth_values.ts";
 import type { Random } from "./random.ts";
 
 const PATHS: readonly string[] = [
@@ -27,43 +27,43 @@ const GRANTS: readonly string[] = [
   "authorization_code",
   "refresh_token",
   "client_credentials",
-  GRANT + "device_code",
-  GRANT + "token-exchange",
-  GRANT + "jwt-bearer",
+  GRANT_TYPE_PREFIX + "device_code",
+  GRANT_TYPE_PREFIX + "token-exchange",
+  GRANT_TYPE_PREFIX + "jwt-bearer",
 ];
 const URI = "https://app.example/cb";
 
 const base64url = (text: string): string => encodeBase64url(new TextEncoder().encode(text));
 
-/** An assertion that nobody signed. */
-function assertion(random: Random, size: number): string {
-  const header = { alg: "ES256", typ: "JWT", kid: random.oneIn(2) ? long(random, size / 2) : "k" };
-  const claims = { iss: "app", sub: "app", aud: "x", exp: 4e9, jti: long(random, size / 2) };
+/** A JWT with an invalid signature. */
+function createAssertion(random: Random, size: number): string {
+  const header = { alg: "ES256", typ: "JWT", kid: random.oneIn(2) ? createText(random, size / 2) : "k" };
+  const claims = { iss: "app", sub: "app", aud: "x", exp: 4e9, jti: createText(random, size / 2) };
   return `${base64url(JSON.stringify(header))}.${base64url(JSON.stringify(claims))}.AAAA`;
 }
 
-function value(random: Random, name: string, size: number): string {
-  if (/assertion|token$|^request$/.test(name) && random.oneIn(2)) return assertion(random, size);
+function createValue(random: Random, name: string, size: number): string {
+  if (/assertion|token$|^request$/.test(name) && random.oneIn(2)) return createAssertion(random, size);
   if (name === "authorization_details") {
     return random.pick([
-      () => fill(size, '{"type":"x"}'),
+      () => createArray(size, '{"type":"x"}'),
       () => "[".repeat(size),
       () => `[{"type":"x","a":${"[".repeat(size / 2)}${"]".repeat(size / 2)}}]`,
     ])();
   }
   if (name === "redirect_uri" || name === "resource" || name === "client_id") {
     return random.pick(["https://app.example/", "http://127.0.0.1/", "com.example:/", ""]) +
-      long(random, size);
+      createText(random, size);
   }
-  if (name === "scope") return random.pick([long(random, size), manyWords(size)]);
-  return long(random, size);
+  if (name === "scope") return random.pick([createText(random, size), createScope(size)]);
+  return createText(random, size);
 }
 
-function manyWords(size: number): string {
-  return fill(size, (i) => `s${i}`, "").replaceAll(",", " ");
+function createScope(size: number): string {
+  return createArray(size, (i) => `s${i}`, "").replaceAll(",", " ");
 }
 
-function form(random: Random, size: number): string {
+function createForm(random: Random, size: number): string {
   const secret: [string, string][] = [["client_id", "app"], ["client_secret", "secret"]];
   const fields: [string, string][] = [
     ...(random.oneIn(4) ? [] : secret),
@@ -79,54 +79,54 @@ function form(random: Random, size: number): string {
       const name = random.pick(NAMES);
       return new URLSearchParams([
         ...fields.filter(([each]) => each !== name),
-        [name, value(random, name, size)],
+        [name, createValue(random, name, size)],
       ]).toString();
     }
     case 1:
       return new URLSearchParams(fields).toString() + `&${random.pick(["a", "resource=x", "=", "%00=1"])}`
         .repeat(size / 10);
     case 2:
-      return new URLSearchParams(fields).toString() + "&" + fill(size, (i) => `x${i}=${i}`, "")
+      return new URLSearchParams(fields).toString() + "&" + createArray(size, (i) => `x${i}=${i}`, "")
         .replaceAll(",", "&");
     default:
-      return long(random, size);
+      return createText(random, size);
   }
 }
 
-function registration(random: Random, size: number): string {
+function createRegistration(random: Random, size: number): string {
   const member = random.pick<() => [string, unknown]>([
-    () => ["redirect_uris", list(size, (i) => `https://app.example/${i}`)],
-    () => ["redirect_uris", [URI + long(random, size)]],
-    () => ["redirect_uris", list(size, () => URI)],
-    () => ["contacts", list(size, (i) => `${i}@a.example`)],
-    () => ["client_name", long(random, size)],
-    () => ["scope", manyWords(size)],
-    () => ["jwks", { keys: list(size, (i) => i).map((kid) => ({ kty: "EC", crv: "P-256", kid })) }],
-    () => ["grant_types", list(size, () => "authorization_code")],
-    () => ["software_statement", assertion(random, size)],
-    () => [long(random, Math.min(size, 5000)), long(random, size)],
-    () => ["logo_uri", "https://a.example/" + long(random, size)],
+    () => ["redirect_uris", createList(size, (i) => `https://app.example/${i}`)],
+    () => ["redirect_uris", [URI + createText(random, size)]],
+    () => ["redirect_uris", createList(size, () => URI)],
+    () => ["contacts", createList(size, (i) => `${i}@a.example`)],
+    () => ["client_name", createText(random, size)],
+    () => ["scope", createScope(size)],
+    () => ["jwks", { keys: createList(size, (i) => i).map((kid) => ({ kty: "EC", crv: "P-256", kid })) }],
+    () => ["grant_types", createList(size, () => "authorization_code")],
+    () => ["software_statement", createAssertion(random, size)],
+    () => [createText(random, Math.min(size, 5000)), createText(random, size)],
+    () => ["logo_uri", "https://a.example/" + createText(random, size)],
   ])();
   if (random.oneIn(12)) return "[".repeat(size);
   if (random.oneIn(12)) return '{"a":'.repeat(size / 5);
   return JSON.stringify({ redirect_uris: [URI], [member[0]]: member[1] });
 }
 
-function list<Item>(size: number, make: (index: number) => Item): Item[] {
+function createList<Item>(size: number, make: (index: number) => Item): Item[] {
   return Array.from({ length: Math.ceil(size / (String(make(1)).length + 3)) }, (_, i) => make(i));
 }
 
-function headers(random: Random, size: number): Headers {
+function createHeaders(random: Random, size: number): Headers {
   const headers = new Headers();
   if (random.oneIn(2)) return headers;
-  const text = long(random, Math.min(size, 16_000)).replace(/[^\x20-\x7e]/g, "?").trim();
+  const text = createText(random, Math.min(size, 16_000)).replace(/[^\x20-\x7e]/g, "?").trim();
   const [name, value] = random.pick<[string, string]>([
-    ["cookie", fill(16_000, (i) => `a${i}=1`, "").replaceAll(",", "; ")],
+    ["cookie", createArray(16_000, (i) => `a${i}=1`, "").replaceAll(",", "; ")],
     ["cookie", "session_id=" + text.replace(/[;,]/g, "")],
     ["authorization", "Bearer " + text],
-    ["authorization", "Bearer " + assertion(random, 12_000)],
+    ["authorization", "Bearer " + createAssertion(random, 12_000)],
     ["authorization", "Basic " + text],
-    ["dpop", assertion(random, 12_000)],
+    ["dpop", createAssertion(random, 12_000)],
     ["dpop", text],
     ["accept", text],
     ["origin", text],
@@ -142,8 +142,8 @@ export const heavyOAuth: HeavyKind = {
     const size = random.pick([500, 5000, 20_000, 60_000, 300_000]);
     const path = random.pick(PATHS);
     const isJson = path === "/oauth/register";
-    const text = isJson ? registration(random, size) : form(random, size);
-    const fields = headers(random, size);
+    const text = isJson ? createRegistration(random, size) : createForm(random, size);
+    const fields = createHeaders(random, size);
     fields.set("content-type", isJson ? "application/json" : "application/x-www-form-urlencoded");
     const isGet = !isJson && random.oneIn(6);
     const shown = `${isGet ? "GET" : "POST"} ${text.slice(0, 120)}… ${[...fields].map(([name]) => name)}`;
@@ -154,7 +154,7 @@ export const heavyOAuth: HeavyKind = {
       request: () =>
         isGet ? new Request(`${origin}${path}?${text.slice(0, 60_000)}`, { headers: fields }) : new Request(
           origin + path,
-          { method: "POST", headers: fields, ...pieces(random, text) } as RequestInit,
+          { method: "POST", headers: fields, ...createBody(random, text) } as RequestInit,
         ),
     });
   },

@@ -1,60 +1,60 @@
 /**
- * Large requests to the Skills service: packages whose texts, names, parts and archives are slow to read where a reader is
- * careless, and long conversations.
+ * Large requests to the Skills service: packages with texts, names, parts and archives that a naive reader reads slowly,
+ * and long conversations.
  *
  * @module
  */
 import { multipart, type TestEntry, type TestFile, zip } from "../../src/skills/test_service.ts";
-import { emptyDeflateBlocks } from "./deflate_blocks.ts";
+import { createEmptyDeflateBlocks } from "./deflate_blocks.ts";
 import type { Heavy, HeavyKind } from "./heavy_kind.ts";
-import { fill, long, pieces } from "./heavy_words.ts";
+import { createArray, createBody, createText } from "./heavy_text.ts";
 import type { Random } from "./random.ts";
 
 const HEAD = "---\nname: demo\ndescription: Shows it. Use it in tests.\n---\n";
 const UPLOADS: readonly string[] = ["/v1/skills", "/v1/skills/validate"];
 
-function markdown(random: Random, size: number): string {
+function createMarkdown(random: Random, size: number): string {
   return random.pick([
-    () => HEAD + long(random, size),
-    () => HEAD + `[a](${long(random, size)})`,
+    () => HEAD + createText(random, size),
+    () => HEAD + `[a](${createText(random, size)})`,
     () => HEAD + "[a](b) ".repeat(size / 7),
     () => HEAD + "```\n".repeat(size / 4),
-    () => `---\nname: demo\ndescription: ${long(random, size).replace(/[\r\n]/g, " ")}\n---\nx`,
-    () => `---\nname: ${long(random, size)}\ndescription: d\n---\nx`,
+    () => `---\nname: demo\ndescription: ${createText(random, size).replace(/[\r\n]/g, " ")}\n---\nx`,
+    () => `---\nname: ${createText(random, size)}\ndescription: d\n---\nx`,
     () =>
       `---\nname: demo\ndescription: d\nmetadata:\n${
-        fill(size, (i) => `  k${i}: v`, "").replaceAll(",", "\n")
+        createArray(size, (i) => `  k${i}: v`, "").replaceAll(",", "\n")
       }\n---\n`,
     () => `---\nname: demo\ndescription: d\nx: ${"[".repeat(size)}\n---\n`,
     () => `---\nname: demo\ndescription: d\nx: ${"{a: ".repeat(size / 4)}\n---\n`,
-    () => `---\na: &a [x]\n${fill(size, (i) => `k${i}: *a`, "").replaceAll(",", "\n")}\n---\n`,
-    () => "---\n" + long(random, size),
-    () => long(random, size),
+    () => `---\na: &a [x]\n${createArray(size, (i) => `k${i}: *a`, "").replaceAll(",", "\n")}\n---\n`,
+    () => "---\n" + createText(random, size),
+    () => createText(random, size),
   ])();
 }
 
-function files(random: Random, size: number): TestFile[] {
+function createFiles(random: Random, size: number): TestFile[] {
   const skill: TestFile = ["demo/SKILL.md", HEAD + "Do it.\n"];
   return random.pick<() => TestFile[]>([
-    () => [["demo/SKILL.md", markdown(random, size)]],
-    () => [["demo/SKILL.md", markdown(random, size)]],
-    () => [skill, ["demo/data.txt", long(random, size)]],
+    () => [["demo/SKILL.md", createMarkdown(random, size)]],
+    () => [["demo/SKILL.md", createMarkdown(random, size)]],
+    () => [skill, ["demo/data.txt", createText(random, size)]],
     () => [skill, ["demo/data.bin", new Uint8Array(size)]],
-    () => [skill, ...count(size, 100).map((i): TestFile => [`demo/f${i}`, ""])],
-    () => [skill, ...count(size, 300).map((i): TestFile => [`../${"a".repeat(150)}${i}/x`, ""])],
-    () => [skill, ...count(size, 400).map((i): TestFile => [`demo/${"d/".repeat(100)}${i}`, ""])],
-    () => [skill, ...count(size, 130).map((): TestFile => ["demo/same", "x"])],
-    () => [skill, ...count(size, 130).map((i): TestFile => [`demo${i}/SKILL.md`, HEAD])],
-    () => [skill, ...count(size, 130).map((i): TestFile => [`demo/skill.md${i}`, ""])],
-    () => [skill, [`demo/${long(random, Math.min(size, 100_000)).replace(/["\r\n]/g, "x")}`, "x"]],
+    () => [skill, ...range(size, 100).map((i): TestFile => [`demo/f${i}`, ""])],
+    () => [skill, ...range(size, 300).map((i): TestFile => [`../${"a".repeat(150)}${i}/x`, ""])],
+    () => [skill, ...range(size, 400).map((i): TestFile => [`demo/${"d/".repeat(100)}${i}`, ""])],
+    () => [skill, ...range(size, 130).map((): TestFile => ["demo/same", "x"])],
+    () => [skill, ...range(size, 130).map((i): TestFile => [`demo${i}/SKILL.md`, HEAD])],
+    () => [skill, ...range(size, 130).map((i): TestFile => [`demo/skill.md${i}`, ""])],
+    () => [skill, [`demo/${createText(random, Math.min(size, 100_000)).replace(/["\r\n]/g, "x")}`, "x"]],
   ])();
 }
 
-function count(size: number, each: number): number[] {
+function range(size: number, each: number): number[] {
   return Array.from({ length: Math.ceil(size / each) }, (_, i) => i);
 }
 
-/** The body of an upload, and what is in it. */
+/** The body of an upload, and the size of its contents. */
 interface Upload {
   readonly body: Uint8Array<ArrayBuffer>;
   readonly type: string;
@@ -62,33 +62,34 @@ interface Upload {
   readonly unpacked: number;
 }
 
-function whole(sent: readonly TestFile[], fields?: Record<string, string>): Upload {
+function toMultipart(sent: readonly TestFile[], fields?: Record<string, string>): Upload {
   const unpacked = sent.reduce((sum, [, content]) => sum + content.length * 3, 0);
   return { ...multipart(sent, fields), files: sent.length, unpacked };
 }
 
-function packed(archive: Uint8Array<ArrayBuffer>, entries: readonly TestEntry[]): Upload {
+function toArchiveUpload(archive: Uint8Array<ArrayBuffer>, entries: readonly TestEntry[]): Upload {
   const unpacked = entries.reduce((sum, { content = "" }) => sum + content.length * 3, 0);
   return { ...multipart([["a.zip", archive]]), files: entries.length, unpacked };
 }
 
-async function archive(random: Random, size: number): Promise<Upload> {
+async function createArchive(random: Random, size: number): Promise<Upload> {
   const skill: TestEntry = { name: "demo/SKILL.md", content: HEAD + "Do it.\n" };
   const entries = random.pick<() => TestEntry[]>([
-    () => files(random, size).map(([name, content]) => ({ name, content, method: random.pick([0, 8]) })),
-    () => [skill, ...count(size, 200).map((i) => ({ name: `../${"a".repeat(150)}${i}/` }))],
-    () => [skill, ...count(size, 110).map((i) => ({ name: `demo/f${i}` }))],
-    () => [skill, ...count(size, 110).map((i) => ({ name: `demo/d${i}/` }))],
+    () =>
+      createFiles(random, size).map(([name, content]) => ({ name, content, method: random.pick([0, 8]) })),
+    () => [skill, ...range(size, 200).map((i) => ({ name: `../${"a".repeat(150)}${i}/` }))],
+    () => [skill, ...range(size, 110).map((i) => ({ name: `demo/f${i}` }))],
+    () => [skill, ...range(size, 110).map((i) => ({ name: `demo/d${i}/` }))],
     () => [skill, { name: "demo/x", extra: new Uint8Array(Math.min(size, 60_000)) }],
     () => [skill, { name: "demo/zeros", content: new Uint8Array(Math.min(size * 8, 8_000_000)), method: 8 }],
   ])();
-  return packed(await zip(entries), entries);
+  return toArchiveUpload(await zip(entries), entries);
 }
 
-/** An entry whose data inflates to nothing, slowly. */
-async function blocks(size: number): Promise<Uint8Array<ArrayBuffer>> {
-  const whole = await zip([{ name: "demo/SKILL.md", content: emptyDeflateBlocks(size), method: 0 }]);
-  // The methods of both headers say "deflate", and the sizes of both say that nothing comes out.
+/** Creates an archive with an entry that is slow to inflate and empty. */
+async function createSlowArchive(size: number): Promise<Uint8Array<ArrayBuffer>> {
+  const whole = await zip([{ name: "demo/SKILL.md", content: createEmptyDeflateBlocks(size), method: 0 }]);
+  // Sets the method of both headers to deflate, and their CRC and uncompressed size to 0.
   const view = new DataView(whole.buffer);
   view.setUint16(8, 8, true);
   view.setUint32(14, 0, true);
@@ -100,37 +101,37 @@ async function blocks(size: number): Promise<Uint8Array<ArrayBuffer>> {
   return whole;
 }
 
-async function upload(random: Random, size: number): Promise<Upload> {
+async function createUpload(random: Random, size: number): Promise<Upload> {
   switch (random.below(6)) {
     case 0:
-      return packed(await blocks(size), [{ name: "demo/SKILL.md" }]);
+      return toArchiveUpload(await createSlowArchive(size), [{ name: "demo/SKILL.md" }]);
     case 1:
     case 2:
-      return await archive(random, size);
+      return await createArchive(random, size);
     case 3:
-      return whole(files(random, size), { display_title: long(random, size) });
+      return toMultipart(createFiles(random, size), { display_title: createText(random, size) });
     case 4: {
-      const upload = whole(files(random, size));
+      const upload = toMultipart(createFiles(random, size));
       const { body } = upload;
       body.fill(random.below(256), random.below(body.length), body.length - random.below(30));
       return upload;
     }
     default:
-      return whole(files(random, size));
+      return toMultipart(createFiles(random, size));
   }
 }
 
-function conversation(random: Random, size: number): string {
-  const skills = fill(Math.min(size, 50_000), (i) => `{"type":"custom","skill_id":"s${i}"}`);
+function createConversation(random: Random, size: number): string {
+  const skills = createArray(Math.min(size, 50_000), (i) => `{"type":"custom","skill_id":"s${i}"}`);
   const block = random.pick([
-    () => JSON.stringify({ type: "text", text: long(random, 500) }),
+    () => JSON.stringify({ type: "text", text: createText(random, 500) }),
     () => '{"type":"tool_use","id":"t","name":"load_skill","input":{"name":"demo"}}',
     () => '{"type":"tool_result","tool_use_id":"t","content":[]}',
     () => "{}",
   ])();
-  const content = random.oneIn(2) ? fill(size, block) : JSON.stringify(long(random, size));
+  const content = random.oneIn(2) ? createArray(size, block) : JSON.stringify(createText(random, size));
   const messages = random.oneIn(3)
-    ? fill(size, `{"role":"user","content":${JSON.stringify(long(random, 100))}}`)
+    ? createArray(size, `{"role":"user","content":${JSON.stringify(createText(random, 100))}}`)
     : `[{"role":"user","content":${content}}]`;
   const container = random.oneIn(2) ? `,"container":{"skills":${skills}}` : "";
   return `{"model":"any","max_tokens":16,"messages":${messages}${container}}`;
@@ -141,7 +142,7 @@ export const heavySkills: HeavyKind = {
     const size = random.pick([1000, 20_000, 200_000, 1_000_000, 7_900_000]);
     const headers = new Headers({ "x-api-key": apiKey, "anthropic-version": "2026-10-21" });
     if (random.oneIn(6)) {
-      const text = conversation(random, size);
+      const text = createConversation(random, size);
       headers.set("content-type", "application/json");
       return {
         endpoint: "/v1/messages",
@@ -151,13 +152,13 @@ export const heavySkills: HeavyKind = {
         request: () =>
           new Request(
             `${origin}/v1/messages`,
-            { method: "POST", headers, ...pieces(random, text) } as RequestInit,
+            { method: "POST", headers, ...createBody(random, text) } as RequestInit,
           ),
       };
     }
     if (random.oneIn(8)) {
       const query = new URLSearchParams({
-        [random.pick(["page", "limit", "after_id", "source"])]: long(random, 8000),
+        [random.pick(["page", "limit", "after_id", "source"])]: createText(random, 8000),
       });
       const path = random.pick([
         "",
@@ -175,7 +176,7 @@ export const heavySkills: HeavyKind = {
       };
     }
     const path = random.pick(UPLOADS);
-    const { body, type, files, unpacked } = await upload(random, size);
+    const { body, type, files, unpacked } = await createUpload(random, size);
     const sent = random.oneIn(10) ? body.subarray(0, random.below(body.length)).slice() : body;
     headers.set("content-type", type);
     return {
@@ -188,7 +189,7 @@ export const heavySkills: HeavyKind = {
       }…, ${sent.length} bytes`,
       bytes: sent.length,
       request: () =>
-        new Request(origin + path, { method: "POST", headers, ...pieces(random, sent) } as RequestInit),
+        new Request(origin + path, { method: "POST", headers, ...createBody(random, sent) } as RequestInit),
     };
   },
 };

@@ -1,29 +1,28 @@
 /**
- * JSON that a careful client would never send: values of wrong kinds and sizes, and texts and bytes that are hardly JSON
- * or none at all.
+ * Unexpected JSON: values of wrong types and sizes, and invalid texts and bytes.
  *
  * @module
  */
 import type { Random } from "./random.ts";
 
-/** JSON text that stands for itself: what `JSON.stringify` would not write. */
-export class Raw {
+/** A JSON text that `JSON.stringify` would not write. */
+export class RawJson {
   readonly text: string;
   constructor(text: string) {
     this.text = text;
   }
 }
 
-/** As `JSON.stringify`, with {@linkcode Raw} texts in it. */
+/** Like `JSON.stringify`, with {@linkcode RawJson} texts. */
 export function toJson(value: unknown): string {
-  if (value instanceof Raw) return value.text;
+  if (value instanceof RawJson) return value.text;
   if (Array.isArray(value)) return `[${value.map(toJson).join(",")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value ?? null);
   const members = Object.entries(value).filter(([, each]) => each !== undefined);
   return `{${members.map(([name, each]) => `${JSON.stringify(name)}:${toJson(each)}`).join(",")}}`;
 }
 
-/** Names that mean something to JavaScript, to JSON-RPC, or to MCP. */
+/** Names with a meaning in JavaScript, JSON-RPC or MCP. */
 export const NAMES: readonly string[] = [
   "__proto__",
   "constructor",
@@ -61,14 +60,14 @@ const VALUES: readonly unknown[] = [
   true,
   false,
   0,
-  new Raw("-0"),
+  new RawJson("-0"),
   -1,
   1.5,
   1e21,
-  new Raw("1e999"),
-  new Raw("-1e999"),
-  new Raw("123456789012345678901234567890"),
-  new Raw("0.1e-999"),
+  new RawJson("1e999"),
+  new RawJson("-1e999"),
+  new RawJson("123456789012345678901234567890"),
+  new RawJson("0.1e-999"),
   "",
   " ",
   "x",
@@ -96,18 +95,18 @@ const VALUES: readonly unknown[] = [
   { toJSON: "x" },
   { then: {} },
   { length: 1e9 },
-  new Raw('{"__proto__":{"name":"add","x":1}}'),
-  new Raw('{"constructor":{"prototype":{"x":1}}}'),
-  new Raw('{"a":1,"a":2}'),
+  new RawJson('{"__proto__":{"name":"add","x":1}}'),
+  new RawJson('{"constructor":{"prototype":{"x":1}}}'),
+  new RawJson('{"a":1,"a":2}'),
 ];
 
-/** A value that hardly anything expects. */
-export function garbage(random: Random): unknown {
+/** Returns an unexpected value. */
+export function createGarbage(random: Random): unknown {
   switch (random.below(14)) {
     case 0:
       return "x".repeat(1 + random.below(random.oneIn(10) ? 40_000 : 400));
     case 1:
-      return nested(random);
+      return createNested(random);
     case 2:
       return Array.from({ length: random.below(50) }, () => copy(random.pick(VALUES)));
     case 3:
@@ -117,32 +116,32 @@ export function garbage(random: Random): unknown {
   }
 }
 
-/** What is spoilt later is not what others get. */
+/** Copies a value, because it may be mutated later. */
 function copy(value: unknown): unknown {
-  if (typeof value !== "object" || value === null || value instanceof Raw) return value;
+  if (typeof value !== "object" || value === null || value instanceof RawJson) return value;
   if (Array.isArray(value)) return value.map(copy);
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, copy(each)]));
 }
 
-/** Lists or objects inside each other, seldom deeper than what walks through them can go. */
-function nested(random: Random): Raw {
+/** Nested arrays or objects, sometimes deeper than a recursive reader supports. */
+function createNested(random: Random): RawJson {
   const depth = random.oneIn(6) ? 1000 + random.below(9000) : 1 + random.below(600);
   return random.oneIn(2)
-    ? new Raw("[".repeat(depth) + "]".repeat(depth))
-    : new Raw('{"a":'.repeat(depth) + "1" + "}".repeat(depth));
+    ? new RawJson("[".repeat(depth) + "]".repeat(depth))
+    : new RawJson('{"a":'.repeat(depth) + "1" + "}".repeat(depth));
 }
 
 type Container = unknown[] | Record<string, unknown>;
 
-/** Changes one thing somewhere in the value: takes out, puts in, renames, or puts garbage in its place. */
-export function spoil(random: Random, value: Container): void {
+/** Makes one change somewhere in the value: removes, adds, renames or replaces a member or item. */
+export function mutate(random: Random, value: Container): void {
   const found: Container[] = [];
-  collect(value, found);
+  collectContainers(value, found);
   const at = random.pick(found);
   if (Array.isArray(at)) {
     const i = random.below(at.length + 1);
     if (random.oneIn(3)) at.splice(i, 1);
-    else at[i] = garbage(random);
+    else at[i] = createGarbage(random);
     return;
   }
   const names = Object.keys(at);
@@ -152,33 +151,33 @@ export function spoil(random: Random, value: Container): void {
       delete at[name];
       break;
     case 1:
-      put(at, random.pick(NAMES), garbage(random));
+      setMember(at, random.pick(NAMES), createGarbage(random));
       break;
     case 2: {
       const member = at[name];
       delete at[name];
-      put(at, random.oneIn(2) ? name.toUpperCase() : random.pick(NAMES), member);
+      setMember(at, random.oneIn(2) ? name.toUpperCase() : random.pick(NAMES), member);
       break;
     }
     default:
-      put(at, name, garbage(random));
+      setMember(at, name, createGarbage(random));
   }
 }
 
-function put(object: Record<string, unknown>, name: string, value: unknown): void {
+function setMember(object: Record<string, unknown>, name: string, value: unknown): void {
   Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });
 }
 
-function collect(value: unknown, found: Container[]): void {
-  if (typeof value !== "object" || value === null || value instanceof Raw || found.length > 60) return;
+function collectContainers(value: unknown, found: Container[]): void {
+  if (typeof value !== "object" || value === null || value instanceof RawJson || found.length > 60) return;
   found.push(value as Container);
-  for (const each of Object.values(value)) collect(each, found);
+  for (const each of Object.values(value)) collectContainers(each, found);
 }
 
 const encoder = new TextEncoder();
 
-/** The text, cut, stretched, doubled or no longer UTF-8. */
-export function mangle(random: Random, text: string): Uint8Array<ArrayBuffer> {
+/** Truncates, extends or repeats a text, or makes it invalid JSON or UTF-8. */
+export function mutateText(random: Random, text: string): Uint8Array<ArrayBuffer> {
   const bytes = encoder.encode(text);
   const at = random.below(bytes.length + 1);
   const insert = (...more: number[]) =>

@@ -1,13 +1,13 @@
 /**
- * `npm run fuzz`: servers under generated requests, each held to the budget of its endpoint (`budgets.ts`).
+ * `npm run fuzz`: sends generated requests to each service, and checks each response and its budget (`budgets.ts`).
  *
  *   npm run fuzz -- --subject oauth --count 100000 --seed 1
  *   npm run fuzz -- --subject mcp --count 100000 --seed 1
  *   npm run fuzz -- --subject skills --count 100000 --seed 1
  *
- * Without a subject all three are sent as many. Beside them, one request in two hundred is large (`heavy.ts`); `--heavy`
- * sets their number. With `node --expose-gc`, the heap of the tool server's run is measured after a fifth of it and at its
- * end: a difference of more than 4 MB is a problem.
+ * Without a subject all three services get `--count` requests. Then each gets large requests (`heavy.ts`), one for 200
+ * others; `--heavy` sets their number. With `node --expose-gc`, the heap is measured during the run of the tool server:
+ * growth of more than 4 MB after the first fifth is a problem.
  *
  * @module
  */
@@ -18,7 +18,7 @@ import { fuzzMcp } from "./mcp.ts";
 import { fuzzOAuth } from "./oauth.ts";
 import { fuzzSkills } from "./skills.ts";
 
-/** By which the heap may grow over a run, for code and caches that are still warming up. */
+/** Maximum growth of the heap, for code and caches that are filled during the run. */
 const MAX_GROWTH_BYTES = 4_000_000;
 const SUBJECTS = ["oauth", "mcp", "skills"] as const;
 
@@ -36,11 +36,11 @@ const count = Number(values.count);
 const heavyCount = Number(values.heavy ?? Math.ceil(count / 200));
 const seed = Number(values.seed);
 if (subject !== undefined && !SUBJECTS.some((each) => each === subject)) {
-  throw new Error(`There is no subject "${subject}": choose from ${SUBJECTS.join(", ")}`);
+  throw new Error(`Unknown subject "${subject}". Available: ${SUBJECTS.join(", ")}`);
 }
 process.on(
   "unhandledRejection",
-  (error) => fail(`A rejection that nobody handled: ${(error as Error)?.stack}`),
+  (error) => reportProblem(`Unhandled rejection: ${(error as Error)?.stack}`),
 );
 for (const each of SUBJECTS) {
   if (subject !== undefined && subject !== each) continue;
@@ -52,10 +52,10 @@ for (const each of SUBJECTS) {
 
 async function runMcp(): Promise<void> {
   const { measured } = await run("mcp", count, () => fuzzMcp(count, seed, gc && measureHeap));
-  for (const [sent, bytes] of measured) console.log(`  heap after ${sent}: ${megabytes(bytes)}`);
+  for (const [sent, bytes] of measured) console.log(`  heap after ${sent}: ${toMegabytes(bytes)}`);
   const early = measured[Math.floor(measured.length / 5)];
   const growth = early ? measured.at(-1)![1] - early[1] : 0;
-  if (growth > MAX_GROWTH_BYTES) fail(`The heap grew by ${megabytes(growth)}`);
+  if (growth > MAX_GROWTH_BYTES) reportProblem(`The heap grew by ${toMegabytes(growth)}`);
 }
 
 async function run<Findings extends { problems: readonly string[]; answers: ReadonlyMap<string, number> }>(
@@ -70,12 +70,12 @@ async function run<Findings extends { problems: readonly string[]; answers: Read
     const status = key.split(" ").at(-1)!;
     byStatus.set(status, (byStatus.get(status) ?? 0) + times);
   }
-  for (const problem of findings.problems) fail(problem);
+  for (const problem of findings.problems) reportProblem(problem);
   const statuses = [...byStatus].sort(([a], [b]) => Number(a) - Number(b)).map(([status, times]) =>
     `${status}: ${times}`
   ).join(", ");
   const seconds = Math.round((performance.now() - started) / 1000);
-  console.log(`${name}: ${sent} requests of seed ${seed} in ${seconds} s; ${statuses}`);
+  console.log(`${name}: ${sent} requests with seed ${seed} in ${seconds} s; ${statuses}`);
   console.log(`${findings.problems.length} problems`);
   return findings;
 }
@@ -86,11 +86,11 @@ function measureHeap(): number {
   return process.memoryUsage().heapUsed;
 }
 
-function megabytes(bytes: number): string {
+function toMegabytes(bytes: number): string {
   return `${(bytes / 1e6).toFixed(1)} MB`;
 }
 
-function fail(problem: string): void {
+function reportProblem(problem: string): void {
   console.error(problem + "\n");
   process.exitCode = 1;
 }

@@ -1,5 +1,5 @@
 /**
- * What one request costs: calls of the store, bytes written to it, and the longest time for which it held the event loop.
+ * Measures the cost of one request: store calls, stored bytes, and the longest turn of the event loop.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import type { Commit, Store } from "../../src/store/store.ts";
 export interface Cost {
   /** Calls of `get`, `list`, `commit` and `watch`. */
   readonly storeCalls: number;
-  /** Bytes of keys and values that were set, also of those that were replaced. */
+  /** Bytes of keys and values in commits, including replaced ones. */
   readonly storedBytes: number;
   /** Processor time of the longest turn of the event loop, in milliseconds. */
   readonly loopMs: number;
@@ -17,19 +17,19 @@ export interface Cost {
 
 export interface Meter {
   readonly store: Store;
-  /** For requests: work that goes on behind answers is counted, too. */
+  /** For the context of requests: work after the response also counts. */
   readonly waitUntil: (work: Promise<unknown>) => void;
-  /** Runs one request at a time. */
+  /** Measures one request. Requests must not run concurrently. */
   measure<Result>(work: () => Promise<Result>): Promise<{ readonly result: Result; readonly cost: Cost }>;
 }
 
-/** Runs after the events that wait; workerd, whose clock stands still while code runs, has none and is not measured. */
+/** Not available on workerd, whose clock does not advance while code runs, so turns are not measured there. */
 const { setImmediate } = globalThis as { setImmediate?: (turn: () => void) => void };
 
-/** Written now and then, for many requests together: how often skills were shown. */
-const isOfMany = ({ set = [] }: Commit): boolean => set.every(({ key }) => key[0] === "skill_usage");
+/** Counts of skill usage are written for many requests together. */
+const isUsageOnly = ({ set = [] }: Commit): boolean => set.every(({ key }) => key[0] === "skill_usage");
 
-/** Measures requests to a server on this store. */
+/** Creates a store that counts, for a server whose requests are measured. */
 export function createMeter(inner: Store): Meter {
   const counted = { storeCalls: 0, storedBytes: 0 };
   const pending = new Set<Promise<unknown>>();
@@ -43,7 +43,7 @@ export function createMeter(inner: Store): Meter {
     get: (key, options) => count(() => inner.get(key, options)),
     list: (prefix, options) => count(() => inner.list(prefix, options)),
     commit: (commit) => {
-      if (!isOfMany(commit)) counted.storedBytes += sizeOf(commit);
+      if (!isUsageOnly(commit)) counted.storedBytes += measureBytes(commit);
       return count(() => inner.commit(commit));
     },
     watch: (prefix) => count(() => inner.watch(prefix)),
@@ -75,7 +75,7 @@ export function createMeter(inner: Store): Meter {
   };
 }
 
-/** The longest turn of the event loop while the work goes on. */
+/** Measures the longest turn of the event loop during the work. */
 export async function measureTurns<Result>(
   work: () => Promise<Result>,
 ): Promise<{ readonly result: Result; readonly loopMs: number }> {
@@ -97,7 +97,7 @@ export async function measureTurns<Result>(
   }
 }
 
-function sizeOf({ set = [] }: Commit): number {
+function measureBytes({ set = [] }: Commit): number {
   let bytes = 0;
   for (const { key, value } of set) {
     bytes += JSON.stringify(key).length +

@@ -1,6 +1,6 @@
 /**
- * The authorization server under generated requests: no answer is a fault, each has its standard's form, none costs more than its
- * budget, and what a client could do before it can still do afterwards.
+ * Sends generated requests to the authorization server: no response may be a fault, each must have the form of its standard
+ * and keep its budget, and a valid client must work afterwards.
  *
  * @module
  */
@@ -10,29 +10,29 @@ import { APP_URI, ISSUER, newServer, type TestServer } from "../../src/oauth/tes
 import { memoryStore } from "../../src/store/drivers/memory.ts";
 import { findExcess } from "./budgets.ts";
 import { createMeter } from "./meter.ts";
-import { type Loot, nextRequest } from "./oauth_requests.ts";
-import { newRandom } from "./random.ts";
+import { type Corpus, nextRequest } from "./oauth_requests.ts";
+import { createRandom } from "./random.ts";
 
 export interface Findings {
-  /** What broke a rule, with the request that did. */
+  /** Violations, each with its request. */
   readonly problems: string[];
-  /** How often each path answered with each status. */
+  /** The number of responses, by path and status. */
   readonly answers: ReadonlyMap<string, number>;
 }
 
-/** Paths whose refusals are for people; all others answer in JSON. */
+/** Paths whose errors are pages; all others respond with JSON. */
 const PAGES = /^\/(login|logout|device|oauth\/authorize)$/;
 const DEVICE = "urn:ietf:params:oauth:grant-type:device_code" as const;
 const payment = { check: () => undefined, describe: () => "Pay" };
-/** Live values that are kept at a time. */
-const MAX_LOOT = 200;
+/** Maximum number of values to reuse. */
+const MAX_VALUES = 200;
 
-/** Of a usual body: how long a generated one is does not show before it is read. */
+/** Size of a usual body: the length of a generated one is not known before it is read. */
 const BODY_BYTES = 500;
 
 /** Sends this many requests. The same seed sends the same kinds. */
 export async function fuzzOAuth(count: number, seed: number): Promise<Findings> {
-  const random = newRandom(seed);
+  const random = createRandom(seed);
   const meter = createMeter(memoryStore());
   const server = await newServer({
     store: meter.store,
@@ -45,12 +45,12 @@ export async function fuzzOAuth(count: number, seed: number): Promise<Findings> 
     authorizationDetailTypes: { payment },
     passwordIterations: 1000,
   });
-  const loot: Loot = { values: [], cookies: [] };
+  const corpus: Corpus = { values: [], cookies: [] };
   const problems: string[] = [];
   const answers = new Map<string, number>();
   for (let i = 0; i < count && problems.length < 20; i++) {
-    if (i % 100 === 0) await plunder(server, loot);
-    const request = nextRequest(random, ISSUER, loot);
+    if (i % 100 === 0) await collectValues(server, corpus);
+    const request = nextRequest(random, ISSUER, corpus);
     const shown = `request ${i} of seed ${seed}: ${request.method} ${request.url.slice(0, 300)}`;
     const { pathname } = new URL(request.url);
     const context = { ip: `192.0.2.${random.below(250)}`, waitUntil: meter.waitUntil };
@@ -61,7 +61,7 @@ export async function fuzzOAuth(count: number, seed: number): Promise<Findings> 
     });
     const key = `${request.method} ${pathname.replace(/client_.*/, "own")} ${response.status}`;
     answers.set(key, (answers.get(key) ?? 0) + 1);
-    const problem = judge(request.method, pathname, response, text) ??
+    const problem = findProblem(request.method, pathname, response, text) ??
       findExcess({ endpoint: pathname.replace(/^(\/oauth\/register)\/.*/, "$1/:id"), bytes }, cost);
     if (problem) problems.push(`${problem}: ${response.status} ${text.slice(0, 300)} for ${shown}`);
     for (const event of server.events.splice(0)) {
@@ -71,13 +71,13 @@ export async function fuzzOAuth(count: number, seed: number): Promise<Findings> 
     }
   }
   const after = await server.token({ grant_type: "client_credentials", client_secret: "secret" });
-  if (after.status !== 200) problems.push(`a good client is refused afterwards: ${await after.text()}`);
+  if (after.status !== 200) problems.push(`a valid client is refused afterwards: ${await after.text()}`);
   return { problems, answers };
 }
 
-/** Makes values that are good at this moment. */
-async function plunder(server: TestServer, loot: Loot): Promise<void> {
-  const { values, cookies } = loot;
+/** Collects values that are valid now. */
+async function collectValues(server: TestServer, corpus: Corpus): Promise<void> {
+  const { values, cookies } = corpus;
   const secret = { client_secret: "secret" };
   const cookie = await server.signIn();
   cookies.push(cookie);
@@ -108,17 +108,17 @@ async function plunder(server: TestServer, loot: Loot): Promise<void> {
     form: JSON.stringify({ redirect_uris: [APP_URI] }),
     headers: { "content-type": "application/json" },
   })).json();
-  loot.registration = { client_id: registered.client_id, token: registered.registration_access_token };
-  values.splice(0, values.length - MAX_LOOT);
-  cookies.splice(0, cookies.length - MAX_LOOT);
+  corpus.registration = { client_id: registered.client_id, token: registered.registration_access_token };
+  values.splice(0, values.length - MAX_VALUES);
+  cookies.splice(0, cookies.length - MAX_VALUES);
 }
 
-/** What is wrong with the answer; `undefined` when nothing is. */
-function judge(method: string, path: string, response: Response, text: string): string | undefined {
+/** Describes what is wrong with a response; `undefined` if it is correct. */
+function findProblem(method: string, path: string, response: Response, text: string): string | undefined {
   const { status, headers } = response;
   if (status >= 500) return "a server error";
   if (/\bat .*\.ts:\d+|TypeError|SyntaxError|undefined\b/.test(text)) {
-    return "an answer that tells of the code";
+    return "a response that reveals source code";
   }
   const location = headers.get("location");
   if (
@@ -132,15 +132,15 @@ function judge(method: string, path: string, response: Response, text: string): 
   if (status === 404 || status === 405) return undefined;
   if (PAGES.test(path)) return text.length > 0 ? undefined : "an empty page";
   if (path === "/api/user") {
-    return headers.has("www-authenticate") ? undefined : "a refusal without a challenge";
+    return headers.has("www-authenticate") ? undefined : "an error without a challenge";
   }
   if (headers.get("content-type") !== "application/json") return "an error that is not JSON";
   const body = JSON.parse(text);
   // RFC 6749 §5.2: the members, and the characters that they may have.
   if (typeof body.error !== "string" || !/^[\x20-\x21\x23-\x5b\x5d-\x7e]+$/.test(body.error_description)) {
-    return "an error that is not of RFC 6749's form";
+    return "an error that does not have the form of RFC 6749";
   }
-  if (headers.get("cache-control") !== "no-store") return "an error that may be cached";
+  if (headers.get("cache-control") !== "no-store") return "an error without no-store";
   if (status === 401 && !headers.has("www-authenticate")) return "a 401 without a challenge";
   return undefined;
 }

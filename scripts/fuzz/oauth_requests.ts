@@ -1,21 +1,21 @@
 /**
- * Generated requests to the authorization server: most begin as ones that a client could send, with live codes, tokens and
- * cookies among their values, and are then spoilt in one to four ways.
+ * Generates requests to the authorization server: most are valid requests with current codes, tokens and cookies, mutated
+ * one to four times.
  *
  * @module
  */
-import { GRANT, METADATA, NAMES, TYPE, WORDS } from "./oauth_words.ts";
+import { ACCESS_TOKEN_TYPE, GRANT_TYPE_PREFIX, METADATA, NAMES, VALUES } from "./oauth_values.ts";
 import type { Random } from "./random.ts";
 
-/** Values that were good at some time: what a stranger may have found. */
-export interface Loot {
+/** Values that are or were valid, to reuse in requests. */
+export interface Corpus {
   readonly values: string[];
   readonly cookies: string[];
-  /** A client that the stranger registered itself, and the token to manage it with. */
+  /** A client that the fuzzer registered, and its registration access token. */
   registration?: { readonly client_id: string; readonly token: string };
 }
 
-/** Stands for the registration of the stranger's own client. */
+/** Placeholder of the path of the fuzzer's client. */
 const OWN = "/oauth/register/own";
 const PATHS: readonly (readonly [method: string, path: string])[] = [
   ["POST", "/oauth/token"],
@@ -45,29 +45,29 @@ const PATHS: readonly (readonly [method: string, path: string])[] = [
   ["GET", "/.well-known/oauth-protected-resource/mcp"],
   ["GET", "/.well-known/jwks.json"],
 ];
-/** What a good request to the path would hold. */
-function goodFields(random: Random, path: string, loot: Loot): [string, string][] {
-  const found = (): string => loot.values.length > 0 ? random.pick(loot.values) : "x";
+/** Returns the fields of a valid request to the path. */
+function createValidFields(random: Random, path: string, corpus: Corpus): [string, string][] {
+  const pickValue = (): string => corpus.values.length > 0 ? random.pick(corpus.values) : "x";
   const app: [string, string][] = [["client_id", "app"], ["client_secret", "secret"]];
   if (path === "/oauth/token") {
     const grant_type = random.pick([
       "authorization_code",
       "refresh_token",
       "client_credentials",
-      GRANT + "device_code",
-      GRANT + "token-exchange",
-      GRANT + "jwt-bearer",
+      GRANT_TYPE_PREFIX + "device_code",
+      GRANT_TYPE_PREFIX + "token-exchange",
+      GRANT_TYPE_PREFIX + "jwt-bearer",
     ]);
     return [
       ...app,
       ["grant_type", grant_type],
-      ["code", found()],
+      ["code", pickValue()],
       ["redirect_uri", "https://app.example/cb"],
-      ["refresh_token", found()],
-      ["device_code", found()],
-      ["subject_token", found()],
-      ["subject_token_type", TYPE],
-      ["assertion", found()],
+      ["refresh_token", pickValue()],
+      ["device_code", pickValue()],
+      ["subject_token", pickValue()],
+      ["subject_token_type", ACCESS_TOKEN_TYPE],
+      ["assertion", pickValue()],
     ];
   }
   if (path.startsWith("/oauth/authorize") || path === "/oauth/par") {
@@ -78,33 +78,37 @@ function goodFields(random: Random, path: string, loot: Loot): [string, string][
       ["scope", "read"],
       ["state", "s"],
       ...(path === "/oauth/par" ? app.slice(1) : []),
-      ...(random.oneIn(4) ? [["request_uri", found()] as [string, string]] : []),
-      ...(random.oneIn(3) ? [["transaction", found()], ["decision", "approve"]] as [string, string][] : []),
+      ...(random.oneIn(4) ? [["request_uri", pickValue()] as [string, string]] : []),
+      ...(random.oneIn(3)
+        ? [["transaction", pickValue()], ["decision", "approve"]] as [string, string][]
+        : []),
     ];
   }
   if (path === "/login") return [["username", "alice"], ["password", random.pick(["wonderland", "x"])]];
-  if (path === "/device") return [["user_code", found()], ["transaction", found()], ["decision", "approve"]];
+  if (path === "/device") {
+    return [["user_code", pickValue()], ["transaction", pickValue()], ["decision", "approve"]];
+  }
   if (path === "/oauth/device_authorization") return [["client_id", "tv"], ["scope", "read"]];
-  return [...app, ["token", found()]];
+  return [...app, ["token", pickValue()]];
 }
 
-function word(random: Random, loot: Loot): string {
-  if (loot.values.length > 0 && random.oneIn(4)) return random.pick(loot.values);
-  const one = random.pick(WORDS);
-  return random.oneIn(6) ? one + random.pick(WORDS) : one;
+function pickText(random: Random, corpus: Corpus): string {
+  if (corpus.values.length > 0 && random.oneIn(4)) return random.pick(corpus.values);
+  const one = random.pick(VALUES);
+  return random.oneIn(6) ? one + random.pick(VALUES) : one;
 }
 
-function spoil(random: Random, fields: [string, string][], loot: Loot): void {
+function mutate(random: Random, fields: [string, string][], corpus: Corpus): void {
   const at = random.below(Math.max(1, fields.length));
   switch (random.below(6)) {
     case 0:
       fields.splice(at, 1);
       break;
     case 1:
-      fields.push([random.pick(NAMES), word(random, loot)]);
+      fields.push([random.pick(NAMES), pickText(random, corpus)]);
       break;
     case 2:
-      if (fields[at]) fields.push([fields[at][0], word(random, loot)]);
+      if (fields[at]) fields.push([fields[at][0], pickText(random, corpus)]);
       break;
     case 3:
       if (fields[at]) {
@@ -123,24 +127,24 @@ function spoil(random: Random, fields: [string, string][], loot: Loot): void {
       break;
     }
     default:
-      if (fields[at]) fields[at] = [fields[at][0], word(random, loot)];
+      if (fields[at]) fields[at] = [fields[at][0], pickText(random, corpus)];
   }
 }
 
-function headersFor(random: Random, loot: Loot): Record<string, string> {
+function createHeaders(random: Random, corpus: Corpus): Record<string, string> {
   const headers: Record<string, string> = {};
   const ascii = (text: string) => text.replace(/[^\x20-\x7e]/g, "?").trim();
-  if (loot.cookies.length > 0 && random.oneIn(2)) headers.cookie = random.pick(loot.cookies);
-  if (random.oneIn(8)) headers.cookie = "session_id=" + ascii(word(random, loot)).replace(/[;,]/g, "");
+  if (corpus.cookies.length > 0 && random.oneIn(2)) headers.cookie = random.pick(corpus.cookies);
+  if (random.oneIn(8)) headers.cookie = "session_id=" + ascii(pickText(random, corpus)).replace(/[;,]/g, "");
   if (random.oneIn(5)) {
     const scheme = random.pick(["Bearer", "DPoP", "Basic", "bearer", "Digest", ""]);
     headers.authorization = `${scheme} ${
       scheme === "Basic"
-        ? btoa(ascii(word(random, loot)) + random.pick([":secret", ":", ""]))
-        : ascii(word(random, loot))
+        ? btoa(ascii(pickText(random, corpus)) + random.pick([":secret", ":", ""]))
+        : ascii(pickText(random, corpus))
     }`;
   }
-  if (random.oneIn(8)) headers.dpop = ascii(word(random, loot));
+  if (random.oneIn(8)) headers.dpop = ascii(pickText(random, corpus));
   if (random.oneIn(8)) {
     headers.accept = random.pick(["text/html", "application/token-introspection+jwt", "*/*", "x"]);
   }
@@ -149,19 +153,19 @@ function headersFor(random: Random, loot: Loot): Record<string, string> {
   return headers;
 }
 
-function metadata(random: Random, loot: Loot): string {
+function createMetadata(random: Random, corpus: Corpus): string {
   const value = (depth: number): unknown =>
     random.pick<() => unknown>([
-      () => word(random, loot),
+      () => pickText(random, corpus),
       () => ["https://app.example/cb"],
-      () => [word(random, loot), word(random, loot)],
+      () => [pickText(random, corpus), pickText(random, corpus)],
       () => random.below(1000),
       () => null,
       () => true,
       () => depth > 2 ? {} : { [random.pick(METADATA)]: value(depth + 1) },
       () => depth > 2 ? [] : [value(depth + 1)],
     ])();
-  const { client_id } = loot.registration ?? {};
+  const { client_id } = corpus.registration ?? {};
   const document: Record<string, unknown> = random.oneIn(8)
     ? {}
     : { redirect_uris: ["https://app.example/cb"], client_id };
@@ -170,15 +174,15 @@ function metadata(random: Random, loot: Loot): string {
   return random.oneIn(15) ? text.slice(0, random.below(text.length + 1)) : text;
 }
 
-/** The next request. */
-export function nextRequest(random: Random, origin: string, loot: Loot): Request {
-  const [method, named] = random.pick(PATHS);
-  const own = named === OWN ? loot.registration : undefined;
-  const path = own ? `/oauth/register/${own.client_id}` : named;
-  const fields = goodFields(random, path, loot);
-  if (!random.oneIn(5)) { for (let i = 1 + random.below(4); i > 0; i--) spoil(random, fields, loot); }
+/** Returns the next request. */
+export function nextRequest(random: Random, origin: string, corpus: Corpus): Request {
+  const [method, template] = random.pick(PATHS);
+  const own = template === OWN ? corpus.registration : undefined;
+  const path = own ? `/oauth/register/${own.client_id}` : template;
+  const fields = createValidFields(random, path, corpus);
+  if (!random.oneIn(5)) { for (let i = 1 + random.below(4); i > 0; i--) mutate(random, fields, corpus); }
   const query = new URLSearchParams(fields).toString();
-  const headers = headersFor(random, loot);
+  const headers = createHeaders(random, corpus);
   if (own && !random.oneIn(10)) headers.authorization = `Bearer ${own.token}`;
   const verb = random.oneIn(30)
     ? random.pick(["GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"])
@@ -191,13 +195,13 @@ export function nextRequest(random: Random, origin: string, loot: Loot): Request
   headers["content-type"] = random.oneIn(25)
     ? random.pick(["text/plain", "application/json", "multipart/form-data", "x"])
     : type;
-  const text = isJson ? metadata(random, loot) : random.oneIn(20) ? word(random, loot) : query;
-  // A lone surrogate has no UTF-8; bytes may be anything.
+  const text = isJson ? createMetadata(random, corpus) : random.oneIn(20) ? pickText(random, corpus) : query;
+  // A lone surrogate has no UTF-8; random bytes may be invalid UTF-8 too.
   const body = random.oneIn(25)
     ? Uint8Array.from({ length: random.below(200) }, () => random.below(256))
     : text;
   const target = random.oneIn(10)
-    ? `${path}?${new URLSearchParams([[random.pick(NAMES), word(random, loot)]])}`
+    ? `${path}?${new URLSearchParams([[random.pick(NAMES), pickText(random, corpus)]])}`
     : path;
   return new Request(origin + target, { method: verb, headers, body });
 }

@@ -1,5 +1,5 @@
 /**
- * Random choices that a seed repeats: what a run found, the same seed finds again.
+ * Pseudorandom choices: the same seed repeats a run.
  *
  * @module
  */
@@ -12,8 +12,8 @@ export interface Random {
   oneIn(n: number): boolean;
 }
 
-/** xorshift32: enough for choices, and the same everywhere. */
-export function newRandom(seed: number): Random {
+/** xorshift32, which is sufficient for choices and the same on every runtime. */
+export function createRandom(seed: number): Random {
   let state = (seed | 0) || 1;
   const next = (): number => {
     state ^= state << 13;

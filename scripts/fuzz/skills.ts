@@ -1,6 +1,6 @@
 /**
- * The Skills service under generated requests of its dialects: no answer is a fault, each has its form, none costs more
- * than its budget, and what was uploaded comes back whole.
+ * Sends generated requests to the Skills service: no response may be a fault, each must have the form of its API and keep
+ * its budget, and a valid upload must work afterwards.
  *
  * @module
  */
@@ -18,9 +18,9 @@ import { findExcess, type Measured } from "./budgets.ts";
 import { createMeter } from "./meter.ts";
 import type { Findings } from "./oauth.ts";
 import type { Random } from "./random.ts";
-import { newRandom } from "./random.ts";
+import { createRandom } from "./random.ts";
 
-const WORDS: readonly string[] = [
+const VALUES: readonly string[] = [
   "",
   "demo",
   "latest",
@@ -43,7 +43,16 @@ const WORDS: readonly string[] = [
   "constructor",
 ];
 const QUERY: readonly string[] = ["limit", "page", "after_id", "before_id", "source", "order", "after", "x"];
-const KEYS: readonly string[] = ["writer", "writer", "writer", "reader", "nobody", "stranger", "unknown", ""];
+const KEYS: readonly string[] = [
+  "writer",
+  "writer",
+  "writer",
+  "reader",
+  "unscoped",
+  "stranger",
+  "unknown",
+  "",
+];
 const ENDPOINTS: readonly (readonly [method: string, path: string])[] = [
   ["GET", "/v1/skills"],
   ["GET", "/v1/skills/:id"],
@@ -68,17 +77,17 @@ const ENDPOINTS: readonly (readonly [method: string, path: string])[] = [
   ["POST", "/v1/messages"],
 ];
 const MAX_IDS = 60;
-/** Of an upload; a removal ends all versions of a skill, which have this many together. */
+/** Maximum number of files of an upload, and of all versions of a skill together. */
 const MAX_FILES = 40;
 
-interface Loot {
+interface Corpus {
   readonly skills: { id: string; version: string }[];
   readonly pages: string[];
 }
 
 /** Sends this many requests. The same seed sends the same kinds. */
 export async function fuzzSkills(count: number, seed: number): Promise<Findings> {
-  const random = newRandom(seed);
+  const random = createRandom(seed);
   const meter = createMeter(memoryStore());
   const local = new Map<string, string | null>([["local/SKILL.md", SKILL_MD.replace("demo", "local")]]);
   const { service, events, upload, send } = await newService({
@@ -88,11 +97,11 @@ export async function fuzzSkills(count: number, seed: number): Promise<Findings>
     discovery: { workspaces: [] },
     uploadLimit: 64 * 1024,
   });
-  const loot: Loot = { skills: [], pages: [] };
+  const corpus: Corpus = { skills: [], pages: [] };
   const problems: string[] = [];
   const answers = new Map<string, number>();
   for (let i = 0; i < count && problems.length < 20; i++) {
-    const { request, bytes, endpoint } = await nextRequest(random, loot);
+    const { request, bytes, endpoint } = await nextRequest(random, corpus);
     const shown = `request ${i} of seed ${seed}: ${request.method} ${request.url.slice(0, 300)}`;
     const { result: { response, body }, cost } = await meter.measure(async () => {
       const response = await service.fetch(request, { waitUntil: meter.waitUntil });
@@ -101,27 +110,27 @@ export async function fuzzSkills(count: number, seed: number): Promise<Findings>
     const text = new TextDecoder().decode(body);
     const key = `${request.method} ${endpoint} ${response.status}`;
     answers.set(key, (answers.get(key) ?? 0) + 1);
-    const problem = judge(request, response, text) ??
-      findExcess({ endpoint, bytes, kind: kindOf(request, endpoint), files: MAX_FILES }, cost);
+    const problem = findProblem(request, response, text) ??
+      findExcess({ endpoint, bytes, kind: getKind(request, endpoint), files: MAX_FILES }, cost);
     if (problem) problems.push(`${problem}: ${response.status} ${text.slice(0, 300)} for ${shown}`);
     for (const event of events.splice(0)) {
       if (event.type === "fault") {
         problems.push(`a fault, ${String((event.error as Error).stack)}, for ${shown}`);
       }
     }
-    if (response.status === 200) harvest(loot, request, text);
+    if (response.status === 200) collectValues(corpus, request, text);
   }
   const whole = await upload([["whole/SKILL.md", SKILL_MD.replace("demo", "whole")]]);
   const { id } = await whole.json();
   const shown = id && await (await send(`/v1/skills/${id}/versions/latest/content`)).arrayBuffer();
   if (whole.status !== 200 || !shown || shown.byteLength === 0) {
-    problems.push(`a good upload fails afterwards: ${whole.status}`);
+    problems.push(`a valid upload fails afterwards: ${whole.status}`);
   }
   return { problems, answers };
 }
 
-/** Which budget holds. */
-function kindOf({ method }: Request, endpoint: string): Measured["kind"] {
+/** Returns the kind of budget of a request. */
+function getKind({ method }: Request, endpoint: string): Measured["kind"] {
   if (endpoint === "/v1/messages") return "messages";
   if (endpoint.startsWith("/.well-known/") || endpoint.endsWith("/content")) return "download";
   if (method === "DELETE") return "remove";
@@ -131,7 +140,7 @@ function kindOf({ method }: Request, endpoint: string): Measured["kind"] {
 
 async function nextRequest(
   random: Random,
-  loot: Loot,
+  corpus: Corpus,
 ): Promise<{ request: Request; bytes: number; endpoint: string }> {
   const headers = new Headers();
   const key = random.pick(KEYS);
@@ -142,17 +151,17 @@ async function nextRequest(
   }
   if (random.oneIn(12)) headers.set("authorization", `Bearer ${random.pick(["writer", "x", ""])}`);
   if (random.oneIn(20)) headers.set("if-none-match", random.pick(["*", '"x"', "x"]));
-  const skill = loot.skills.length > 0 && !random.oneIn(5) ? random.pick(loot.skills) : undefined;
-  const id = encodeURIComponent(skill?.id ?? random.pick(WORDS));
+  const skill = corpus.skills.length > 0 && !random.oneIn(5) ? random.pick(corpus.skills) : undefined;
+  const id = encodeURIComponent(skill?.id ?? random.pick(VALUES));
   const version = encodeURIComponent(
-    random.oneIn(3) ? "latest" : random.oneIn(5) ? random.pick(WORDS) : skill?.version ?? "1",
+    random.oneIn(3) ? "latest" : random.oneIn(5) ? random.pick(VALUES) : skill?.version ?? "1",
   );
   const [method, endpoint] = random.pick(ENDPOINTS);
   const path = endpoint.replace(":id", id).replace(":version", version);
   const query = random.oneIn(2) ? "" : "?" + new URLSearchParams(
     Array.from({ length: 1 + random.below(2) }, () => [
       random.pick(QUERY),
-      random.oneIn(2) ? String(1 + random.below(5)) : random.pick([...WORDS, ...loot.pages]),
+      random.oneIn(2) ? String(1 + random.below(5)) : random.pick([...VALUES, ...corpus.pages]),
     ]),
   );
   const verb = random.oneIn(40) ? random.pick(["PUT", "PATCH", "HEAD", "OPTIONS", "DELETE"]) : method;
@@ -161,36 +170,38 @@ async function nextRequest(
     return { request: new Request(url, { method: verb, headers }), bytes: url.length, endpoint };
   }
   const { body, type } = path === "/v1/messages"
-    ? { body: new TextEncoder().encode(conversation(random, loot)), type: "application/json" }
-    : await upload(random);
+    ? { body: new TextEncoder().encode(createConversation(random, corpus)), type: "application/json" }
+    : await createUpload(random);
   headers.set("content-type", random.oneIn(30) ? random.pick(["x", "multipart/form-data", ""]) : type);
-  const sent = random.oneIn(6) ? spoil(random, body) : body;
+  const sent = random.oneIn(6) ? mutate(random, body) : body;
   return { request: new Request(url, { method: verb, headers, body: sent }), bytes: sent.length, endpoint };
 }
 
-async function upload(random: Random): Promise<{ body: Uint8Array<ArrayBuffer>; type: string }> {
+async function createUpload(random: Random): Promise<{ body: Uint8Array<ArrayBuffer>; type: string }> {
   const name = `skill-${random.below(40)}`;
-  const text = SKILL_MD.replaceAll("demo", random.oneIn(15) ? random.pick(WORDS) : name) +
+  const text = SKILL_MD.replaceAll("demo", random.oneIn(15) ? random.pick(VALUES) : name) +
     "x".repeat(random.below(300));
   const files: TestFile[] = [[`${name}/SKILL.md`, text]];
   for (let i = random.below(4); i > 0; i--) {
     files.push([
-      `${name}/${random.oneIn(12) ? random.pick(WORDS) : `file-${i}`}`,
+      `${name}/${random.oneIn(12) ? random.pick(VALUES) : `file-${i}`}`,
       "y".repeat(random.below(500)),
     ]);
   }
   if (random.oneIn(15)) files.push(files[0]!);
-  const fields = random.oneIn(3) ? { display_title: random.pick([...WORDS, name]) } : {};
+  const fields = random.oneIn(3) ? { display_title: random.pick([...VALUES, name]) } : {};
   if (random.oneIn(2)) return multipart(files, fields);
   const archive = await zip(files.map(([name, content]) => ({ name, content, method: random.pick([0, 8]) })));
-  return multipart([["a.zip", random.oneIn(4) ? spoil(random, archive) : archive]], fields);
+  return multipart([["a.zip", random.oneIn(4) ? mutate(random, archive) : archive]], fields);
 }
 
-function conversation(random: Random, loot: Loot): string {
+function createConversation(random: Random, corpus: Corpus): string {
   const skills = Array.from({ length: random.below(4) }, () => ({
     type: random.pick(["custom", "anthropic", "x"]),
-    skill_id: loot.skills.length > 0 && !random.oneIn(4) ? random.pick(loot.skills).id : random.pick(WORDS),
-    ...(random.oneIn(3) && { version: random.pick(WORDS) }),
+    skill_id: corpus.skills.length > 0 && !random.oneIn(4)
+      ? random.pick(corpus.skills).id
+      : random.pick(VALUES),
+    ...(random.oneIn(3) && { version: random.pick(VALUES) }),
   }));
   const text = JSON.stringify({
     model: "any",
@@ -198,7 +209,7 @@ function conversation(random: Random, loot: Loot): string {
     stream: random.oneIn(4),
     messages: [{
       role: random.pick(["user", "user", "assistant", "x"]),
-      content: random.pick(WORDS) || "Hello",
+      content: random.pick(VALUES) || "Hello",
     }],
     ...(random.oneIn(2) &&
       { container: random.pick<unknown>([{ skills }, { skills }, "container_x", null, 5]) }),
@@ -207,20 +218,22 @@ function conversation(random: Random, loot: Loot): string {
   return random.oneIn(10) ? text.slice(0, random.below(text.length)) : text;
 }
 
-function spoil(random: Random, whole: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+function mutate(random: Random, whole: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
   const bytes = whole.slice();
   for (let n = random.below(4); n >= 0; n--) bytes[random.below(bytes.length)] = random.below(256);
   return random.oneIn(4) ? bytes.slice(0, random.below(bytes.length)) : bytes;
 }
 
-/** What is wrong with the answer; `undefined` when nothing is. */
-function judge(request: Request, { status, headers }: Response, text: string): string | undefined {
+/** Describes what is wrong with a response; `undefined` if it is correct. */
+function findProblem(request: Request, { status, headers }: Response, text: string): string | undefined {
   if (status >= 500) return "a server error";
   if (!headers.has("request-id") && !request.url.includes("/.well-known/")) {
-    return "an answer without a request id";
+    return "a response without a request id";
   }
   if (status < 400 || request.method === "HEAD") return undefined;
-  if (/\bat .*\.ts:\d+|TypeError|SyntaxError|\[object /.test(text)) return "an answer that tells of the code";
+  if (/\bat .*\.ts:\d+|TypeError|SyntaxError|\[object /.test(text)) {
+    return "a response that reveals source code";
+  }
   if (request.url.includes("/.well-known/")) return undefined;
   if (headers.get("content-type") !== "application/json") return "an error that is not JSON";
   const { error } = JSON.parse(text);
@@ -230,7 +243,7 @@ function judge(request: Request, { status, headers }: Response, text: string): s
   return undefined;
 }
 
-function harvest(loot: Loot, request: Request, text: string): void {
+function collectValues(corpus: Corpus, request: Request, text: string): void {
   if (!text.startsWith("{")) return;
   let value;
   try {
@@ -238,10 +251,10 @@ function harvest(loot: Loot, request: Request, text: string): void {
   } catch {
     return;
   }
-  if (typeof value.next_page === "string") loot.pages.push(value.next_page);
+  if (typeof value.next_page === "string") corpus.pages.push(value.next_page);
   if (request.method === "POST" && typeof value.id === "string" && /\/skills(\?|$)/.test(request.url)) {
-    loot.skills.push({ id: value.id, version: String(value.latest_version ?? value.version ?? "1") });
+    corpus.skills.push({ id: value.id, version: String(value.latest_version ?? value.version ?? "1") });
   }
-  loot.skills.splice(0, loot.skills.length - MAX_IDS);
-  loot.pages.splice(0, loot.pages.length - 20);
+  corpus.skills.splice(0, corpus.skills.length - MAX_IDS);
+  corpus.pages.splice(0, corpus.pages.length - 20);
 }

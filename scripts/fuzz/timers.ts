@@ -1,5 +1,5 @@
 /**
- * How many timers are open: what never ends shows there. Replaces the global functions until it is told to stop.
+ * Counts open timers, to find leaks. Replaces the global functions until `restore` is called.
  *
  * @module
  */
@@ -12,17 +12,17 @@ export interface TimerCount {
   restore(): void;
 }
 
-/** The functions as they are when this is loaded: for timers that are not counted. */
+/** The original functions, for timers that must not be counted. */
 export const uncounted: Pick<typeof globalThis, "setTimeout" | "clearTimeout"> = {
   setTimeout: globalThis.setTimeout.bind(globalThis),
   clearTimeout: globalThis.clearTimeout.bind(globalThis),
 } as Pick<typeof globalThis, "setTimeout" | "clearTimeout">;
 
-/** Counts from now on. */
+/** Starts to count. */
 export function countTimers(): TimerCount {
   const { setTimeout, clearTimeout, setInterval, clearInterval } = globalThis;
   const timers = new Map<unknown, number>();
-  const forget = (clear: (timer: Timer | undefined) => void) => (timer: Timer | undefined): void => {
+  const removeAnd = (clear: (timer: Timer | undefined) => void) => (timer: Timer | undefined): void => {
     timers.delete(timer);
     clear(timer);
   };
@@ -40,8 +40,8 @@ export function countTimers(): TimerCount {
       timers.set(timer, delay);
       return timer;
     },
-    clearTimeout: forget(clearTimeout as (timer: Timer | undefined) => void),
-    clearInterval: forget(clearInterval as (timer: Timer | undefined) => void),
+    clearTimeout: removeAnd(clearTimeout as (timer: Timer | undefined) => void),
+    clearInterval: removeAnd(clearInterval as (timer: Timer | undefined) => void),
   });
   return {
     open() {

@@ -1,6 +1,6 @@
 /**
- * Files that one process runs, one after the other: enough to pay for its start, and few enough that processors are busy
- * to the end.
+ * Groups test files into batches, one process each: long enough that the start of a process does not matter, and short
+ * enough that all processors are busy until the end.
  *
  * @module
  */
@@ -9,28 +9,28 @@ import type { Runtime, Times } from "./selection.ts";
 export interface Batch {
   readonly runtime: Runtime;
   readonly files: readonly string[];
-  /** As long as it took when it was measured. */
+  /** The expected duration. */
   readonly seconds: number;
 }
 
 const MAX_BATCH_SECONDS = 15;
-/** Of a file that takes less than a second. */
-const SHORT_SECONDS = 0.3;
+/** The expected duration of a file that `times.json` does not list. */
+const DEFAULT_SECONDS = 0.3;
 
-/** @param times seconds of each file that takes a second or more */
+/** Groups files, in order. @param times seconds of each file that takes a second or more */
 export function batchFiles(
   runtime: Runtime,
   files: readonly string[],
   times: Times,
 ): Batch[] {
-  const secondsOf = (file: string): number => times[file] ?? SHORT_SECONDS;
-  // One bundle, one process.
-  const most = runtime === "workerd" ? Infinity : MAX_BATCH_SECONDS;
+  const secondsOf = (file: string): number => times[file] ?? DEFAULT_SECONDS;
+  // On workerd all files are in one bundle, which one process serves.
+  const maxSeconds = runtime === "workerd" ? Infinity : MAX_BATCH_SECONDS;
   const batches: { runtime: Runtime; files: string[]; seconds: number }[] = [];
   for (const file of files) {
     const last = batches.at(-1);
     const seconds = secondsOf(file);
-    if (last && last.seconds + seconds <= most) {
+    if (last && last.seconds + seconds <= maxSeconds) {
       last.files.push(file);
       last.seconds += seconds;
     } else batches.push({ runtime, files: [file], seconds });

@@ -1,6 +1,6 @@
 /**
- * Test files that need Cloudflare's storage: bundled like those of `workerd.ts`, served by Miniflare (workerd with D1 and
- * Durable Objects, offline), one request a file. A test finds its bindings in `globalThis.CLOUDFLARE`.
+ * Runs test files that need Cloudflare's storage: bundles them as `workerd.ts` does, serves them on Miniflare (workerd with
+ * D1 and Durable Objects, offline), and sends one request for each. Tests read the bindings from `globalThis.CLOUDFLARE`.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import { join, resolve } from "node:path";
 import { Miniflare } from "miniflare";
 import type { FileReport } from "./run_files.ts";
 
-/** Storage lies in memory where the system has such a folder: each commit waits for it to be written. */
+/** In memory if the system has such a folder, because each commit waits until its data is written. */
 const STORAGE = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 
 /** Runs one file inside a Durable Object that has a D1 database too. */
@@ -37,7 +37,7 @@ export function runOnCloudflare(file: string): Promise<FileReport> {
   });
 }
 
-/** Starts a Worker with a D1 database `DB` for as long as `use` takes. */
+/** Starts a Worker with a D1 database `DB`, and stops it when `use` has settled. */
 export async function withWorker<Result>(
   source: string,
   durableObjects: Record<string, { className: string; useSQLite: boolean }>,
@@ -68,7 +68,7 @@ export async function withWorker<Result>(
       d1Databases: ["DB"],
       d1Persist: join(storage, "d1"),
       durableObjectsPersist: join(storage, "objects"),
-      // uvu prints its dots there.
+      // Discards the dots that uvu prints.
       handleStructuredLogs: () => {},
       durableObjects,
     });

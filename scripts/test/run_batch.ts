@@ -1,6 +1,6 @@
 /**
- * One batch of files on one runtime. A file that hangs or takes its process down is reported as failed, and a new process
- * goes on with the files behind it.
+ * Runs one batch of files on one runtime. A file that times out or crashes its process is reported as failed, and a new
+ * process runs the remaining files.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import type { Batch } from "./batches.ts";
 import { type FileReport, MARK } from "./run_files.ts";
 import { runOnWorkerd } from "./workerd.ts";
 
-/** How long one file may take on one runtime. */
+/** Timeout of one file on one runtime. */
 const MAX_FILE_MS = 180_000;
 
 const COMMANDS = {
@@ -21,7 +21,7 @@ const COMMANDS = {
 
 type Message = { readonly started: string } | FileReport;
 
-/** Runs the files, and reports each as it is done. */
+/** Runs the files, and reports each when it is done. */
 export async function runBatch(
   { runtime, files }: Batch,
   report: (report: FileReport) => void,
@@ -34,19 +34,19 @@ export async function runBatch(
   };
   if (runtime === "workerd") {
     await runOnWorkerd(files, MAX_FILE_MS, onMessage).catch((error) =>
-      onMessage(crash("workerd", `it could not be started: ${error}`))
+      onMessage(toCrashReport("workerd", `cannot start: ${error}`))
     );
     return;
   }
-  for (let left = files; left.length > 0;) {
+  for (let remaining = files; remaining.length > 0;) {
     reported = 0;
-    const broken = await runProcess(COMMANDS[runtime], left, onMessage);
-    if (broken !== undefined) onMessage(crash(broken.file, broken.reason));
-    left = left.slice(Math.max(1, reported));
+    const broken = await runProcess(COMMANDS[runtime], remaining, onMessage);
+    if (broken !== undefined) onMessage(toCrashReport(broken.file, broken.reason));
+    remaining = remaining.slice(Math.max(1, reported));
   }
 }
 
-/** Runs files in one process. Resolves to the file in which it broke off, if it did. */
+/** Runs files in one process. Resolves to the file in which the process crashed or timed out, if it did. */
 function runProcess(
   [command, ...args]: readonly string[],
   files: readonly string[],
@@ -57,13 +57,13 @@ function runProcess(
       stdio: ["ignore", "pipe", "pipe"],
     });
     let current: string | undefined = files[0];
-    let isLate = false;
+    let isTimedOut = false;
     let stderr = "";
     let timer: NodeJS.Timeout | undefined;
     const restartTimer = (): void => {
       clearTimeout(timer);
       timer = setTimeout(() => {
-        isLate = true;
+        isTimedOut = true;
         child.kill("SIGKILL");
       }, MAX_FILE_MS);
     };
@@ -79,14 +79,14 @@ function runProcess(
     child.on("close", (code, signal) => {
       clearTimeout(timer);
       if (current === undefined && code === 0) return resolve(undefined);
-      const reason = isLate
-        ? `it took over ${MAX_FILE_MS / 1000} s`
-        : `the process ended with ${signal ?? code}\n${stderr}`;
+      const reason = isTimedOut
+        ? `timed out after ${MAX_FILE_MS / 1000} s`
+        : `the process exited with ${signal ?? code}\n${stderr}`;
       resolve({ file: current ?? files.at(-1)!, reason });
     });
   });
 }
 
-function crash(file: string, reason: string): FileReport {
+function toCrashReport(file: string, reason: string): FileReport {
   return { file, passed: 0, failed: 1, skipped: 0, errors: `${file}: ${reason}` };
 }

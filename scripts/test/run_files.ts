@@ -1,23 +1,23 @@
 /**
- * Runs uvu test files in the runtime that it is started on, one after the other, and reports each as a line of JSON.
- * Started by `scripts/test.ts` with the files as arguments; on workerd it is bundled with them.
+ * Runs uvu test files on the current runtime. On Node, Deno and Bun `main.ts` calls it; on workerd it is bundled with the
+ * files.
  *
  * @module
  */
 
-/** What one file's tests came to. `errors` is uvu's own text of what failed. */
+/** Results of one file's tests. `errors` is uvu's text about the failed ones. */
 export interface FileReport {
   readonly file: string;
   readonly passed: number;
   readonly failed: number;
   readonly skipped: number;
   readonly errors: string;
-  /** Why tests were skipped, as far as they say. */
+  /** Why tests were skipped, from `skipBecause`. */
   readonly reasons?: readonly string[];
   readonly seconds?: number;
 }
 
-/** Marks the lines of this protocol among whatever tests print. */
+/** Prefix of the lines of this protocol in the output, which also contains what tests print. */
 export const MARK = "\u0001trivet-test ";
 
 type Runner = () => Promise<[errors: string | true, passed: number, skipped: number, total: number]>;
@@ -28,12 +28,12 @@ interface UvuGlobals {
   UVU_QUEUE: [string, ...Runner[]][];
 }
 
-/** Where a test says why it skips others: uvu only counts them. */
+/** Reasons of skipped tests: uvu only counts them. */
 interface SkipReasons {
   TRIVET_SKIPPED?: string[];
 }
 
-/** Skips visibly: the summary says why. Works with uvu's `test.skip`. */
+/** Counts a skipped test and adds the reason to the summary. */
 export function skipBecause(test: { skip(name: string, run: () => void): void }, reason: string): void {
   test.skip(reason, () => {});
   ((globalThis as SkipReasons).TRIVET_SKIPPED ??= []).push(reason);
@@ -66,7 +66,7 @@ async function runSuites(file: string, load: () => Promise<unknown>): Promise<Fi
     if (typeof errors === "string") report.errors += errors;
   }
   if (report.passed + report.failed + report.skipped === 0) {
-    return { ...report, failed: 1, errors: `${file} registers no test: does it end with test.run()?` };
+    return { ...report, failed: 1, errors: `${file} registers no test. Call test.run() at its end.` };
   }
   return report;
 }

@@ -1,10 +1,11 @@
 /**
- * Which test files run where, and when: `npm test` runs the short ones, `npm run test:all` all.
+ * Selects which test files run on which runtime and in which part: `npm test` runs the short part, `npm run test:all` all.
  *
  * - A portable file runs on Node, Deno, Bun and workerd.
- * - A file `*_node_test.ts` needs a file system or a process: not on workerd, and in the short run on Node alone.
- * - A long file (engines, other clients, whole processes) is left out of the short run.
- * - A file that measures time or memory runs alone, when nothing else does.
+ * - A file `*_node_test.ts` needs a file system or processes: it does not run on workerd, and in the short part only on
+ *   Node.
+ * - A long file (engines, other clients, whole processes) is in the part `rest`.
+ * - A file that measures time or memory runs alone, after all others.
  *
  * @module
  */
@@ -12,31 +13,34 @@
 export const RUNTIMES = ["node", "deno", "bun", "workerd"] as const;
 export type Runtime = (typeof RUNTIMES)[number];
 
-/** Seconds that files took when they were measured, where it is a second or more. */
+/** Measured seconds of each file that takes a second or more. */
 export type Times = Readonly<Record<string, number>>;
 
-/** The short run and all the rest; `all` is both. */
+/** `short` is `npm test`, `rest` contains the other files, `all` is both. */
 export type Part = "short" | "rest" | "all";
 
-/** Process tests that start servers, engines, browsers, clients of others or builds. */
+/** Process tests that start servers, engines, browsers, other clients or builds. */
 const LONG =
-  /^(src\/end_to_end\/|scripts\/(faults|cluster|bundle)|conformance\/(targets|learn|mutants)\/|src\/store\/drivers\/|src\/oauth\/engines|src\/mcp\/instances\/)/;
-/** One pass of the kit. */
+  /^(src\/end_to_end\/|scripts\/(faults|cluster|bundle)|conformance\/(targets|runners|learn|mutants)\/|src\/store\/drivers\/|src\/oauth\/engines|src\/mcp\/instances\/)/;
+/** One run of the conformance kit. */
 const SHORT = /^conformance\/targets\/trivet_memory_node_test/;
-/** A process test that takes longer is no short one. */
+/** Process tests that take longer are not short. */
 const MAX_SHORT_SECONDS = 4;
-/** What measures processor time or memory, which neighbours disturb. */
-const ALONE = /(memory|loop_hold|request_budget|work_slice|recovery|crash|_load|heavy|fuzz)\w*_test\.ts$/;
+/** Files that measure processor time or memory, which other processes would affect. */
+const ALONE =
+  /(memory|loop_hold|request_budget|work_slice|recovery|crash|_load|heavy)\w*_test\.ts$|^scripts\/fuzz\/\w+_test\.ts$/;
+/** Files about the memory store or stored consent, which measure nothing. */
+const NOT_ALONE = /\/(consent_memory|trivet_memory_node|drivers\/memory)_test\.ts$/;
 
 export function needsProcess(file: string): boolean {
   return file.endsWith("_node_test.ts");
 }
 
 export function runsAlone(file: string): boolean {
-  return ALONE.test(file);
+  return ALONE.test(file) && !NOT_ALONE.test(file);
 }
 
-/** Whether this part of the tests has the file on this runtime. */
+/** Whether the file runs on this runtime in this part. */
 export function isSelected(file: string, runtime: Runtime, part: Part, times: Times): boolean {
   if (needsProcess(file) && runtime === "workerd") return false;
   if (part === "all") return true;

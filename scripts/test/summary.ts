@@ -1,5 +1,5 @@
 /**
- * What is printed of a test run.
+ * Prints failures and the summary of a test run.
  *
  * @module
  */
@@ -11,18 +11,22 @@ export interface Outcome extends FileReport {
   readonly runtime: Runtime;
 }
 
-const SLOWEST = 10;
+const MAX_SLOWEST_FILES = 10;
 
 export function printFailure(runtime: Runtime, { file, errors }: FileReport): void {
   console.log(`\n✘ ${runtime}: ${file}\n${errors.trimEnd()}\n`);
 }
 
 /**
- * A row for each runtime, what was skipped and why, the slowest files, and the last line. Sets the exit code.
- * @param left files that workerd cannot run
- * @param seconds of the whole run
+ * Prints a row for each runtime, the skipped tests and why, the slowest files, and the last line. Sets the exit code.
+ * @param skippedOnWorkerd files that need a file system or processes
+ * @param seconds the duration of the whole run
  */
-export function printSummary(outcomes: readonly Outcome[], left: readonly string[], seconds: number): void {
+export function printSummary(
+  outcomes: readonly Outcome[],
+  skippedOnWorkerd: readonly string[],
+  seconds: number,
+): void {
   const row = (name: string, cells: readonly unknown[]) =>
     console.log(name.padEnd(10) + cells.map((cell, i) => String(cell).padStart(i === 0 ? 7 : 9)).join(""));
   console.log();
@@ -35,14 +39,19 @@ export function printSummary(outcomes: readonly Outcome[], left: readonly string
     );
     row(runtime, [own.length, ...sums.slice(0, 3), sums[3]!.toFixed(1)]);
   }
-  for (const file of left) console.log(`skipped on workerd: ${file} (needs a file system or a process)`);
+  for (const file of skippedOnWorkerd) {
+    console.log(`skipped on workerd: ${file} (needs a file system or a process)`);
+  }
   for (const { runtime, file, skipped, reasons = [] } of outcomes) {
-    const silent = skipped - reasons.length;
-    if (silent > 0) console.log(`skipped on ${runtime}: ${silent} in ${file}`);
+    const withoutReason = skipped - reasons.length;
+    if (withoutReason > 0) console.log(`skipped on ${runtime}: ${withoutReason} in ${file}`);
     for (const reason of reasons) console.log(`skipped on ${runtime}: ${file} (${reason})`);
   }
   console.log("\nslowest files:");
-  const slowest = outcomes.toSorted((a, b) => (b.seconds ?? 0) - (a.seconds ?? 0)).slice(0, SLOWEST);
+  const slowest = outcomes.toSorted((a, b) => (b.seconds ?? 0) - (a.seconds ?? 0)).slice(
+    0,
+    MAX_SLOWEST_FILES,
+  );
   for (const { runtime, file, seconds = 0 } of slowest) {
     console.log(`${seconds.toFixed(1).padStart(7)} s  ${runtime.padEnd(8)}${file}`);
   }
@@ -54,6 +63,8 @@ export function printSummary(outcomes: readonly Outcome[], left: readonly string
     failed = 1;
   }
   process.exitCode = failed > 0 ? 1 : 0;
-  console.log(`\nThe run took ${seconds.toFixed(0)} s.`);
-  console.log(`${total("passed")} passed, ${failed} failed, ${total("skipped") + left.length} skipped`);
+  console.log(`\nDuration: ${seconds.toFixed(0)} s`);
+  console.log(
+    `${total("passed")} passed, ${failed} failed, ${total("skipped") + skippedOnWorkerd.length} skipped`,
+  );
 }

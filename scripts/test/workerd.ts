@@ -1,6 +1,6 @@
 /**
- * Test files on workerd: bundled by `bun build` (workerd resolves no packages), served by the `workerd` binary on a free
- * loopback port, one request a file. Neither the tests nor the product need `nodejs_compat` there.
+ * Runs test files on workerd: bundles them with `bun build` (workerd resolves no packages), serves them with the `workerd`
+ * binary on a free loopback port, and sends one request for each. Neither tests nor product need `nodejs_compat`.
  *
  * @module
  */
@@ -14,7 +14,7 @@ import { type FileReport } from "./run_files.ts";
 
 export const COMPATIBILITY_DATE = "2026-11-01";
 
-/** A worker that runs, until it is stopped. */
+/** A running worker. */
 export interface RunningWorker {
   readonly url: string;
   stop(): void;
@@ -40,7 +40,7 @@ export async function startWorker(source: string): Promise<RunningWorker> {
     const port = await freePort();
     writeFileSync(join(folder, "config.capnp"), config(port));
     const child = spawn(resolve("node_modules/.bin/workerd"), ["serve", join(folder, "config.capnp")], {
-      // uvu prints its dots there.
+      // Discards the dots that uvu prints.
       stdio: ["ignore", "ignore", "inherit"],
       detached: true,
     });
@@ -60,10 +60,10 @@ export async function startWorker(source: string): Promise<RunningWorker> {
   }
 }
 
-/** Runs test files, telling of each as it is started and done. */
+/** Runs test files, and reports the start and the result of each. */
 export async function runOnWorkerd(
   files: readonly string[],
-  limit: number,
+  timeoutMs: number,
   report: (message: { started: string } | FileReport) => void,
 ): Promise<void> {
   const worker = await startWorker(`
@@ -87,7 +87,7 @@ export async function runOnWorkerd(
       report({ started: file });
       try {
         const response = await fetch(`${worker.url}/?file=${encodeURIComponent(file)}`, {
-          signal: AbortSignal.timeout(limit),
+          signal: AbortSignal.timeout(timeoutMs),
         });
         report(await response.json() as FileReport);
       } catch (error) {
@@ -96,7 +96,7 @@ export async function runOnWorkerd(
           passed: 0,
           failed: 1,
           skipped: 0,
-          errors: `${file} did not answer on workerd: ${String(error)}`,
+          errors: `${file} sent no response on workerd: ${String(error)}`,
         });
       }
     }
@@ -131,15 +131,15 @@ export function freePort(): Promise<number> {
 
 async function waitUntilListening(port: number, child: ChildProcess): Promise<void> {
   for (let i = 0; i < 200; i++) {
-    if (child.exitCode !== null) throw new Error(`workerd ended with ${child.exitCode} before it listened`);
-    const answered = await fetch(`http://127.0.0.1:${port}/`).then(() => true, () => false);
-    if (answered) return;
+    if (child.exitCode !== null) throw new Error(`workerd exited with ${child.exitCode} before it listened`);
+    const isListening = await fetch(`http://127.0.0.1:${port}/`).then(() => true, () => false);
+    if (isListening) return;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   throw new Error("workerd did not listen within 10 seconds");
 }
 
-/** The whole process group: the binary in npm's package is started by a script. */
+/** Kills the whole process group, because the npm package starts the binary by a script. */
 function kill(child: ChildProcess): void {
   try {
     process.kill(-child.pid!, "SIGKILL");

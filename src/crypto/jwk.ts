@@ -20,6 +20,9 @@ export interface PublicJwk {
   readonly use?: string;
 }
 
+/** A key with its private members (RFC 7518 section 6). */
+export type PrivateJwk = PublicJwk & Readonly<Partial<Record<"d" | "p" | "q" | "dp" | "dq" | "qi", string>>>;
+
 /** The required members of each key type, in lexicographic order (RFC 7638 section 3.2). */
 const REQUIRED: Readonly<Record<string, readonly (keyof PublicJwk)[]>> = {
   EC: ["crv", "kty", "x", "y"],

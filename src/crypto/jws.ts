@@ -6,11 +6,14 @@
  */
 import { decodeBase64url, encodeBase64url } from "./base64url.ts";
 
+/** Not by its name: with Node's types alone, the global `CryptoKey` is a value but no type. */
+type WebCryptoKey = Parameters<typeof crypto.subtle.verify>[1];
+
 /** A key and its only algorithm. */
 export interface JwsKey {
   readonly kid: string;
   readonly alg: JwsAlgorithm;
-  readonly key: CryptoKey;
+  readonly key: WebCryptoKey;
 }
 
 export type JwsAlgorithm = "ES256" | "EdDSA" | "RS256" | "PS256";
@@ -18,14 +21,18 @@ export type JwsAlgorithm = "ES256" | "EdDSA" | "RS256" | "PS256";
 /** The supported algorithms, the preferred first. All use public keys; `none` and HMAC are not supported. */
 export const JWS_ALGORITHMS: readonly JwsAlgorithm[] = ["ES256", "EdDSA", "RS256", "PS256"];
 
+/** What Web Crypto requires for one of the algorithms; each reads the members that it needs. */
+interface WebCryptoParameters {
+  readonly key: { name: string; namedCurve: string; hash: string };
+  readonly sign: { name: string; hash: string; saltLength: number };
+  readonly generate: WebCryptoParameters["key"] & {
+    modulusLength: number;
+    publicExponent: Uint8Array<ArrayBuffer>;
+  };
+}
+
 /** The Web Crypto parameters of each algorithm (RFC 7518 section 3.1, RFC 8037 section 3.1). */
-export const ALGORITHMS: Readonly<
-  Record<JwsAlgorithm, {
-    key: EcKeyImportParams & RsaHashedImportParams;
-    sign: EcdsaParams & RsaPssParams;
-    generate: EcKeyGenParams & RsaHashedKeyGenParams;
-  }>
-> = {
+export const ALGORITHMS: Readonly<Record<JwsAlgorithm, WebCryptoParameters>> = {
   ES256: algorithm({ name: "ECDSA", namedCurve: "P-256" }, { name: "ECDSA", hash: "SHA-256" }),
   EdDSA: algorithm({ name: "Ed25519" }, { name: "Ed25519" }),
   RS256: algorithm({ name: "RSASSA-PKCS1-v1_5", hash: "SHA-256" }, { name: "RSASSA-PKCS1-v1_5" }),
@@ -33,9 +40,9 @@ export const ALGORITHMS: Readonly<
 };
 
 /** Merges the parameter types, which Web Crypto distinguishes by algorithm. */
-function algorithm(key: object, sign: object): (typeof ALGORITHMS)[JwsAlgorithm] {
+function algorithm(key: object, sign: object): WebCryptoParameters {
   const rsa = { modulusLength: 2048, publicExponent: new Uint8Array([1, 0, 1]) };
-  return { key, sign, generate: { ...rsa, ...key } } as (typeof ALGORITHMS)[JwsAlgorithm];
+  return { key, sign, generate: { ...rsa, ...key } } as WebCryptoParameters;
 }
 
 export type Claims = Readonly<Record<string, unknown>>;
@@ -70,7 +77,7 @@ export async function verifyJws(
   token: string,
   read: ReturnType<typeof readJws> = readJws(token),
 ): Promise<Claims | undefined> {
-  if (!read || read.header.alg !== alg || typ !== undefined && !isType(read.header.typ, typ)) {
+  if (!read || read.header.alg !== alg || typ !== undefined && !hasType(read.header.typ, typ)) {
     return undefined;
   }
   // RFC 7515 section 4.1.11: no critical extension is supported.
@@ -94,8 +101,8 @@ export function hasSignature(token: string, alg: JwsAlgorithm): boolean {
   return alg === "ES256" || alg === "EdDSA" ? length === 64 : length >= 256;
 }
 
-/** RFC 7515 section 4.1.9: media types are case-insensitive, and `application/` may be omitted. */
-function isType(found: unknown, typ: string): boolean {
+/** Whether a `typ` is this type. RFC 7515 section 4.1.9: case is ignored, and `application/` may be omitted. */
+export function hasType(found: unknown, typ: string): boolean {
   return typeof found === "string" && found.toLowerCase().replace(/^application\//, "") === typ;
 }
 

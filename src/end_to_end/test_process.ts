@@ -1,5 +1,5 @@
 /**
- * Starts Trivet as a process on the runtime of the tests. Only tests import this.
+ * Runs `trivet` as a process on the runtime of the tests. Only tests import this.
  *
  * @module
  */
@@ -27,11 +27,11 @@ export interface Outcome {
 
 /** Runs `trivet` with these arguments until it exits. */
 export function trivet(
-  words: readonly string[],
+  args: readonly string[],
   { input = "", cwd }: { input?: string | Uint8Array; cwd?: string } = {},
 ): Promise<Outcome> {
   const [command, before] = runtimeCommand();
-  const child = spawn(command, [...before, CLI, ...words], {
+  const child = spawn(command, [...before, CLI, ...args], {
     stdio: "pipe",
     ...(cwd !== undefined && { cwd }),
   });
@@ -73,11 +73,11 @@ export interface RunningTrivet {
 
 /** Starts `trivet serve --json` on a free port and waits until it listens. */
 export async function startTrivet(
-  words: readonly string[],
+  args: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): Promise<RunningTrivet> {
   const [command, before] = runtimeCommand();
-  const child = spawn(command, [...before, CLI, "serve", "--port", "0", "--json", ...words], {
+  const child = spawn(command, [...before, CLI, "serve", "--port", "0", "--json", ...args], {
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, ...env },
   });

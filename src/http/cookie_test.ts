@@ -6,7 +6,7 @@ const test = suite("http/cookie");
 const read = (cookie: string): string | undefined =>
   readCookie(new Request("http://h/", { headers: { cookie } }), "session_id");
 
-test("readCookie() finds the one cookie by its exact name", () => {
+test("readCookie() finds a cookie by its exact name", () => {
   assert.is(read("session_id=abc"), "abc");
   assert.is(read("x=1; session_id=abc; y=2"), "abc");
   assert.is(read('session_id="abc"'), "abc");
@@ -15,12 +15,12 @@ test("readCookie() finds the one cookie by its exact name", () => {
   }
 });
 
-test("readCookie() believes neither of two that differ", () => {
+test("readCookie() ignores two cookies of one name with different values", () => {
   assert.is(read("session_id=mine; session_id=planted"), undefined);
   assert.is(read("session_id=same; session_id=same"), "same");
 });
 
-test("writeCookie() keeps scripts and other sites away", () => {
+test("writeCookie() sets HttpOnly and SameSite=Lax", () => {
   assert.is(
     writeCookie("a", "b", { maxAge: 60, secure: true }),
     "a=b; Path=/; HttpOnly; SameSite=Lax; Max-Age=60; Secure",

@@ -5,7 +5,7 @@
  * @module
  */
 import { type Fields, respond } from "./response.ts";
-import { timerDelay } from "./timer.ts";
+import { timerDelay } from "../timer.ts";
 
 /** The default interval of keep-alive comments: proxies and clients close idle connections after a minute or more. */
 const KEEP_ALIVE_MS = 15_000;

@@ -8,7 +8,7 @@ async function readAll(stream: ReadableStream<Uint8Array>): Promise<string> {
   return await new Response(stream).text();
 }
 
-test("events, ids, names, empty data and times to wait, as the standard writes them", async () => {
+test("events, ids, names, empty data and retry have the event stream format", async () => {
   const stream = new EventStream();
   stream.send("", { id: "a.0" });
   stream.send('{"a":1}', { id: "a.1" });
@@ -25,7 +25,7 @@ test("events, ids, names, empty data and times to wait, as the standard writes t
   assert.is(stream.isOpen, false);
 });
 
-test("the response keeps proxies from keeping events back", () => {
+test("the response has the header fields that prevent buffering by proxies", () => {
   const stream = new EventStream();
   const { status, headers } = stream.response([["mcp-protocol-version", "2026-07-28"]]);
   assert.is(status, 200);
@@ -36,65 +36,65 @@ test("the response keeps proxies from keeping events back", () => {
   stream.close();
 });
 
-test("a quiet stream carries comments; each is a moment to look around", async () => {
-  let looks = 0;
+test("an idle stream sends comments and calls onKeepAlive with each", async () => {
+  let calls = 0;
   const stream = new EventStream({
     keepAlive: 5,
     onKeepAlive: () => {
-      if (++looks === 3) stream.close();
+      if (++calls === 3) stream.close();
     },
   });
   assert.is(await readAll(stream.body), ":\n\n:\n\n:\n\n");
 });
 
-test("a reader that leaves is told of once; nothing is written to it", async () => {
-  let gone = 0;
-  const stream = new EventStream({ onDisconnect: () => gone++ });
+test("a disconnect calls onDisconnect once and closes the stream", async () => {
+  let disconnects = 0;
+  const stream = new EventStream({ onDisconnect: () => disconnects++ });
   const reader = stream.body.getReader();
   stream.send("x");
   await reader.read();
   await reader.cancel();
-  assert.is(gone, 1);
+  assert.is(disconnects, 1);
   assert.is(stream.isOpen, false);
   stream.send("y");
   stream.close();
-  assert.is(gone, 1);
+  assert.is(disconnects, 1);
 });
 
-test("close() tells nobody that the reader left", async () => {
-  let gone = 0;
-  const stream = new EventStream({ onDisconnect: () => gone++ });
+test("close() does not call onDisconnect", async () => {
+  let disconnects = 0;
+  const stream = new EventStream({ onDisconnect: () => disconnects++ });
   stream.close();
   await readAll(stream.body);
-  assert.is(gone, 0);
+  assert.is(disconnects, 0);
 });
 
 test("waitUntilWritable() waits for a slow reader, and ends when the client disconnects", async () => {
   const stream = new EventStream();
   const reader = stream.body.getReader();
   while (!stream.isFull) stream.send("x");
-  let had = false;
-  const room = stream.waitUntilWritable().then(() => had = true);
+  let isWritable = false;
+  const first = stream.waitUntilWritable().then(() => isWritable = true);
   await new Promise((resolve) => setTimeout(resolve, 5));
-  assert.is(had, false);
+  assert.is(isWritable, false);
   await reader.read();
-  await room;
+  await first;
   while (!stream.isFull) stream.send("x");
-  const another = stream.waitUntilWritable();
+  const second = stream.waitUntilWritable();
   await reader.cancel();
-  await another;
+  await second;
   await stream.waitUntilWritable();
 });
 
-test("a reader that reads nothing is given up before it fills the memory", async () => {
-  let gone = 0;
-  const stream = new EventStream({ onDisconnect: () => gone++ });
+test("a client that does not read is disconnected when the buffer reaches its limit", async () => {
+  let disconnects = 0;
+  const stream = new EventStream({ onDisconnect: () => disconnects++ });
   let sent = 0;
   while (stream.isOpen && sent < 10_000) {
     stream.send("x".repeat(100));
     sent++;
   }
-  assert.is(gone, 1);
+  assert.is(disconnects, 1);
   assert.ok(sent <= 2001, String(sent));
   let failed = false;
   await readAll(stream.body).catch(() => failed = true);

@@ -4,7 +4,7 @@ import { html, respondPage } from "./page.ts";
 
 const test = suite("http/page");
 
-test("html escapes every insertion that is not markup itself", () => {
+test("html escapes every inserted value that is not Markup", () => {
   const name = `<script>alert("1")</script> & 'x'`;
   assert.is(
     html`<b title="${name}">${name}</b>`.text,
@@ -16,7 +16,7 @@ test("html escapes every insertion that is not markup itself", () => {
   );
 });
 
-test("a page runs no script, is framed by nobody, and is neither cached nor told of", async () => {
+test("a page forbids scripts, framing, caching and referrers", async () => {
   const response = respondPage({ title: "<T>", body: html`<p>text</p>`, formAction: "'self'" });
   assert.is(response.status, 200);
   assert.is(response.headers.get("content-type"), "text/html; charset=utf-8");

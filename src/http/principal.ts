@@ -10,6 +10,8 @@ import type { RequestContext } from "./service.ts";
 export interface Principal {
   /** The user for whom the call is made; absent when a client or an API key acts for itself. */
   readonly subject?: string;
+  /** The issuer of the token, where it is another server: `subject` and `client` are unique within it. */
+  readonly issuer?: string;
   /** The OAuth client or API key that makes the call. */
   readonly client?: string;
   readonly scopes: ReadonlySet<string>;
@@ -41,13 +43,16 @@ export type IdentifyCaller = (
   context?: RequestContext,
 ) => Promise<Principal | "none" | TokenRefusal>;
 
-/** Whether the principal has a scope, by itself or as one that another implies. `admin` stands for every scope. */
+/**
+ * Whether the principal has a scope, by itself or as one that another implies. `admin` stands for every scope, except in a
+ * token of another issuer, who may mean something else by it.
+ */
 export function hasScope(
-  { scopes }: Principal,
+  { scopes, issuer }: Principal,
   scope: string,
   implied: ReadonlyMap<string, ReadonlySet<string>>,
 ): boolean {
-  if (scopes.has(scope) || scopes.has("admin")) return true;
+  if (scopes.has(scope) || issuer === undefined && scopes.has("admin")) return true;
   for (const each of scopes) if (implied.get(each)?.has(scope)) return true;
   return false;
 }

@@ -6,7 +6,7 @@
  */
 import { bearerChallenge, TokenRefusal } from "./bearer.ts";
 import { hasScope, type IdentifyCaller, type Principal } from "./principal.ts";
-import { type Fields, jsonFields, NO_STORE, respondJson } from "./response.ts";
+import { type Fields, jsonFields, NO_STORE, respondJson, STORE_UNAVAILABLE } from "./response.ts";
 import type { RuntimeContext } from "./runtime_context.ts";
 import type { RequestContext } from "./service.ts";
 
@@ -32,7 +32,8 @@ export interface Protection {
     context?: RuntimeContext,
   ): Promise<Principal | undefined>;
   /**
-   * The caller, or the response to send instead: 401 without valid credentials, 403 without the scopes.
+   * The caller, or the response to send instead: 401 without valid credentials, 403 without the scopes, 503 while the
+   * store is unavailable.
    *
    * ```ts
    * const caller = await trivet.protect(request, { scopes: ["read"] });
@@ -56,6 +57,8 @@ export interface ProtectionOptions {
   readonly resources: ReadonlyMap<string, string | undefined>;
   /** What a scope implies, itself aside. */
   readonly implied: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Seconds after which to retry, for an error of a store that is unavailable. */
+  readonly findRetryAfter: (error: unknown) => number | undefined;
   readonly toContext: (request: Request, given: RuntimeContext | undefined) => RequestContext;
 }
 
@@ -64,7 +67,7 @@ const SEND_TOKEN = "Send an access token: Authorization: Bearer <access token>";
 
 /** Makes both functions. */
 export function createProtection(options: ProtectionOptions): Protection {
-  const { issuer, resources, implied, toContext } = options;
+  const { issuer, resources, implied, findRetryAfter, toContext } = options;
   const identifiers = new Map(
     [...resources.keys()].map((resource) => [resource, options.identify(resource)]),
   );
@@ -89,7 +92,17 @@ export function createProtection(options: ProtectionOptions): Protection {
       return caller === "none" || caller instanceof TokenRefusal ? undefined : caller;
     },
     async protect(request, { resource = issuer, scopes = [] } = {}, given) {
-      const caller = await identify(request, resource, given);
+      let caller: Awaited<ReturnType<IdentifyCaller>>;
+      try {
+        caller = await identify(request, resource, given);
+      } catch (error) {
+        const retryAfter = findRetryAfter(error);
+        if (retryAfter === undefined) throw error;
+        return refuse(503, "temporarily_unavailable", STORE_UNAVAILABLE, [[
+          "retry-after",
+          String(retryAfter),
+        ]]);
+      }
       const scope = scopes.length > 0 ? scopes.join(" ") : undefined;
       const members = { scope, resource_metadata: resources.get(resource) };
       if (caller === "none") {
@@ -109,6 +122,11 @@ export function createProtection(options: ProtectionOptions): Protection {
   };
 }
 
-function refuse(status: 401 | 403, error: string | undefined, description: string, fields: Fields): Response {
+function refuse(
+  status: 401 | 403 | 503,
+  error: string | undefined,
+  description: string,
+  fields: Fields,
+): Response {
   return respondJson(status, { error, error_description: description }, [...FIELDS, ...fields]);
 }

@@ -6,8 +6,11 @@
  * @module
  */
 
+/** The body of a response. Not `BodyInit`, which Node's types do not have. */
+export type ResponseBody = NonNullable<ConstructorParameters<typeof Response>[0]>;
+
 /** The part of the `Response` constructor that Trivet uses. */
-export type ResponseConstructor = new (body?: BodyInit | null, init?: ResponseInit) => Response;
+export type ResponseConstructor = new (body?: ResponseBody | null, init?: ResponseInit) => Response;
 
 let Constructor: ResponseConstructor = Response;
 
@@ -27,7 +30,7 @@ const TEXT_FIELDS: Fields = [["content-type", "text/plain; charset=utf-8"]];
 
 /** The texts of 500 and 503: they say nothing about the cause, which the observer gets. */
 export const SERVER_FAILED: string = "The server failed: try again later";
-export const STORE_UNAVAILABLE: string = "The server cannot reach its storage: try again in a moment";
+export const STORE_UNAVAILABLE: string = "The server is temporarily unavailable: try again in a moment";
 
 /** For responses that no cache may store (RFC 9111 section 5.2.2.5). */
 export const NO_STORE: Fields[number] = ["cache-control", "no-store"];
@@ -35,7 +38,7 @@ export const NO_STORE: Fields[number] = ["cache-control", "no-store"];
 export const NO_STORE_FIELDS: Fields = [NO_STORE, ["pragma", "no-cache"]];
 
 /** A response with this body and these header fields. */
-export function respond(status: number, body: BodyInit | null, fields: Fields = []): Response {
+export function respond(status: number, body: ResponseBody | null, fields: Fields = []): Response {
   return new Constructor(body, { status, headers: fields as [string, string][] });
 }
 

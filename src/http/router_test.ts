@@ -31,7 +31,7 @@ async function textOf(path: string, method = "GET", base = ""): Promise<[number,
   return [response.status, await response.text()];
 }
 
-test("literal segments go before parameters; queries do not count", async () => {
+test("literal segments take precedence over parameters, and queries are ignored", async () => {
   assert.equal(await textOf("/"), [200, "home"]);
   assert.equal(await textOf("/things?x=/y"), [200, "list"]);
   assert.equal(await textOf("/things/new"), [200, "form"]);
@@ -39,11 +39,11 @@ test("literal segments go before parameters; queries do not count", async () => 
   assert.equal(await textOf("/things/a/parts/b", "DELETE"), [200, '{"id":"a","part":"b"}']);
 });
 
-test("parameters are percent-decoded once, and a slash in them stays inside", async () => {
+test("parameters are percent-decoded once, and an encoded slash does not split them", async () => {
   assert.equal(await textOf("/things/a%20b%2Fc%2541"), [200, "thing a b/c%41"]);
 });
 
-test("what no route has is 404: a longer, a shorter, an empty or a malformed segment", async () => {
+test("a path without a route gets 404, also one with an empty or malformed segment", async () => {
   for (
     const path of [
       "/other",
@@ -59,33 +59,33 @@ test("what no route has is 404: a longer, a shorter, an empty or a malformed seg
   }
 });
 
-test("another method is 405 with Allow", async () => {
+test("a method without a route gets 405 with Allow", async () => {
   const response = await newRouter()("/things", "DELETE");
   assert.is(response.status, 405);
   assert.is(response.headers.get("allow"), "GET, HEAD, POST, OPTIONS");
 });
 
-test("OPTIONS answers 204 with Allow", async () => {
+test("OPTIONS gets 204 with Allow", async () => {
   const response = await newRouter()("/things/1", "OPTIONS");
   assert.is(response.status, 204);
   assert.is(response.headers.get("allow"), "GET, HEAD, OPTIONS");
 });
 
-test("HEAD answers as GET does, without content", async () => {
+test("HEAD gets the response of GET without content", async () => {
   const response = await newRouter()("/things", "HEAD");
   assert.is(response.status, 200);
   assert.is(response.headers.get("x-kind"), "list");
   assert.is(await response.text(), "");
 });
 
-test("below a base, only the base's paths are routes", async () => {
+test("with a base only paths below the base are routes", async () => {
   assert.equal(await textOf("/tenant/things", "GET", "/tenant"), [200, "list"]);
   assert.equal(await textOf("/tenant/things/3", "GET", "/tenant"), [200, "thing 3"]);
   assert.equal(await textOf("/things", "GET", "/tenant"), [404, "no"]);
   assert.equal(await textOf("/tenantthings", "GET", "/tenant"), [404, "no"]);
 });
 
-test("pathOf() and queryOf() take a URL apart as it was sent", () => {
+test("pathOf() and queryOf() return the parts of a URL unchanged", () => {
   assert.is(pathOf("http://h"), "/");
   assert.is(pathOf("http://h/a/b?c=/d#e"), "/a/b");
   assert.is(pathOf("https://[::1]:80/a#?"), "/a");

@@ -35,6 +35,7 @@ export function toRequestContext(
   if (typeof worker?.waitUntil === "function") {
     return {
       ip: request.headers.get("cf-connecting-ip") ?? undefined,
+      isIsolated: true,
       waitUntil: (promise) => worker.waitUntil(promise),
     };
   }

@@ -18,6 +18,11 @@ export interface RequestContext {
    * for its turn then holds the memory of its body; on other runtimes the client waits.
    */
   readonly isBodyBuffered?: boolean | undefined;
+  /**
+   * Whether what a request starts ends with it, as on workerd: requests may then not share work in progress, such as one
+   * watch of the store.
+   */
+  readonly isIsolated?: boolean | undefined;
   /** Keeps the runtime alive until the promise settles, even after the response was sent. */
   waitUntil?(promise: Promise<unknown>): void;
 }

@@ -62,8 +62,8 @@ async function send(text: string, { dispatcher } = newDispatcher()): Promise<unk
 
 const error = (code: number, id: unknown) => ({ jsonrpc: "2.0", id, error: { code } });
 
-/** Without error messages, whose text is not tested. */
-function bare(answer: unknown): unknown {
+/** The answer without error messages, since tests compare codes. */
+function withoutMessages(answer: unknown): unknown {
   return JSON.parse(JSON.stringify(answer, (name, value) => name === "message" ? undefined : value));
 }
 
@@ -76,7 +76,7 @@ test("section 7: calls with positional and named parameters", async () => {
   );
 });
 
-test("section 4.1: a notification is handled and never answered, known or not, failing or not", async () => {
+test("section 4.1: a notification gets no response, also when its method is unknown or fails", async () => {
   const server = newDispatcher();
   assert.is(await send('{"jsonrpc":"2.0","method":"update","params":[1,2]}', server), undefined);
   assert.equal(server.called, ["[1,2]"]);
@@ -86,13 +86,13 @@ test("section 4.1: a notification is handled and never answered, known or not, f
   assert.is(server.faults.length, 1);
 });
 
-test("section 7: a method that does not exist is -32601 with the id; its message names it", async () => {
+test("section 5.1: an unknown method gets -32601 with the id, and the message names the method", async () => {
   const answer = await send('{"jsonrpc":"2.0","method":"foobar","id":"1"}') as { error: { message: string } };
-  assert.equal(bare(answer), error(-32601, "1"));
+  assert.equal(withoutMessages(answer), error(-32601, "1"));
   assert.match(answer.error.message, "foobar");
 });
 
-test("section 5.1: invalid JSON is -32700", () => {
+test("section 5.1: invalid JSON gets -32700", () => {
   for (
     const text of [
       "",
@@ -127,32 +127,32 @@ for (
     ['{"jsonrpc":"2.0","id":1,"result":1,"error":{}}', 1],
   ] as const
 ) {
-  test(`section 5.1: ${text} is -32600`, async () => {
-    assert.equal(bare(await send(text)), error(-32600, id));
+  test(`section 5.1: ${text} gets -32600`, async () => {
+    assert.equal(withoutMessages(await send(text)), error(-32600, id));
   });
 }
 
-test("a response from the client is not answered", async () => {
+test("a response from the client gets no response", async () => {
   assert.is(await send('{"jsonrpc":"2.0","id":1,"result":{}}'), undefined);
   assert.is(await send('{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":""}}'), undefined);
 });
 
-test("section 4: the response repeats the id: text, zero, negative, fraction, empty, null", async () => {
+test("section 5: the response has the id of the request, also zero, negative, fractional, empty and null", async () => {
   for (const id of ["abc", "", "1", 0, -7, 1.5, 9007199254740991, null]) {
     const answer = await send(JSON.stringify({ jsonrpc: "2.0", method: "get_data", id })) as { id: unknown };
     assert.is(answer.id, id);
   }
 });
 
-test("an id that is a member of Object.prototype is only text", async () => {
+test("names of members of Object.prototype have no meaning as id or method", async () => {
   assert.equal(
-    bare(await send('{"jsonrpc":"2.0","method":"__proto__","id":"constructor"}')),
+    withoutMessages(await send('{"jsonrpc":"2.0","method":"__proto__","id":"constructor"}')),
     error(-32601, "constructor"),
   );
-  assert.equal(bare(await send('{"jsonrpc":"2.0","method":"toString","id":1}')), error(-32601, 1));
+  assert.equal(withoutMessages(await send('{"jsonrpc":"2.0","method":"toString","id":1}')), error(-32601, 1));
 });
 
-test("section 5: result is present even when a method returns nothing; written results are sent unchanged", async () => {
+test("section 5: result is present also when a method returns undefined, and written results are sent unchanged", async () => {
   assert.equal(await send('{"jsonrpc":"2.0","method":"nothing","id":1}'), {
     jsonrpc: "2.0",
     id: 1,
@@ -165,7 +165,7 @@ test("section 5: result is present even when a method returns nothing; written r
   });
 });
 
-test("section 5.1: a method's own error keeps code, message and data", async () => {
+test("section 5.1: an RpcError of a method keeps code, message and data", async () => {
   assert.equal(await send('{"jsonrpc":"2.0","method":"refuse","id":1}'), {
     jsonrpc: "2.0",
     id: 1,
@@ -173,21 +173,25 @@ test("section 5.1: a method's own error keeps code, message and data", async () 
   });
 });
 
-test("anything else that is thrown is -32603 without its message; the observer gets it", async () => {
+test("another error of a method gets -32603 without its message, and onFault receives it", async () => {
   const server = newDispatcher();
   const answer = await send('{"jsonrpc":"2.0","method":"break","id":1}', server);
-  assert.equal(bare(answer), error(-32603, 1));
+  assert.equal(withoutMessages(answer), error(-32603, 1));
   assert.not.match(JSON.stringify(answer), "hunter2");
   assert.match(String(server.faults[0]), "hunter2");
 });
 
-test("section 6: an empty batch is one error, not a list", async () => {
-  assert.equal(bare(await send("[]")), error(-32600, null));
+test("section 6: an empty batch gets one error, not a list", async () => {
+  assert.equal(withoutMessages(await send("[]")), error(-32600, null));
 });
 
-test("section 6: each invalid member gets an error of its own", async () => {
-  assert.equal(bare(await send("[1]")), [error(-32600, null)]);
-  assert.equal(bare(await send("[1,2,3]")), [error(-32600, null), error(-32600, null), error(-32600, null)]);
+test("section 6: each invalid member of a batch gets its own error", async () => {
+  assert.equal(withoutMessages(await send("[1]")), [error(-32600, null)]);
+  assert.equal(withoutMessages(await send("[1,2,3]")), [
+    error(-32600, null),
+    error(-32600, null),
+    error(-32600, null),
+  ]);
 });
 
 test("with a separate table of notifications, a request never runs one and a notification never runs a method", async () => {
@@ -199,25 +203,28 @@ test("with a separate table of notifications, a request never runs one and a not
     dispatcher: { ...dispatcher, methods: new Map(Object.entries(methods)), notifications },
   };
   assert.is(await send('{"jsonrpc":"2.0","method":"update","params":[1]}', server), undefined);
-  const asked = await send('{"jsonrpc":"2.0","method":"update","params":[2],"id":1}', server);
-  assert.equal(bare(asked), error(-32601, 1));
+  const response = await send('{"jsonrpc":"2.0","method":"update","params":[2],"id":1}', server);
+  assert.equal(withoutMessages(response), error(-32601, 1));
   assert.equal(server.called, ["[1]"]);
   assert.is(await send('{"jsonrpc":"2.0","method":"break"}', server), undefined);
   assert.equal(server.faults, [], "the method did not run");
 });
 
-test("an id that JSON cannot represent is invalid", async () => {
+test("an id that is not a finite number gets -32600", async () => {
   for (const id of ["1e999", "-1e999"]) {
-    assert.equal(bare(await send(`{"jsonrpc":"2.0","method":"get_data","id":${id}}`)), error(-32600, null));
+    assert.equal(
+      withoutMessages(await send(`{"jsonrpc":"2.0","method":"get_data","id":${id}}`)),
+      error(-32600, null),
+    );
   }
-  assert.equal(bare(await send('{"jsonrpc":"2.0","method":"get_data","id":-0}')), {
+  assert.equal(withoutMessages(await send('{"jsonrpc":"2.0","method":"get_data","id":-0}')), {
     jsonrpc: "2.0",
     id: 0,
     result: ["hello", 5],
   });
 });
 
-test("JSON may be nested 512 levels deep; brackets in strings do not count", () => {
+test("JSON may be nested 512 levels deep, not counting brackets in strings", () => {
   const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
   assert.ok(parseJson(nested(512)));
   const code = (text: string) => {
@@ -237,7 +244,7 @@ test("JSON may be nested 512 levels deep; brackets in strings do not count", () 
   }
 });
 
-test("JSON that would take too long to parse is -32600 before it is parsed", async () => {
+test("JSON that would take too long to parse gets -32600 without being parsed", async () => {
   const list = (count: number, write: (i: number) => string) =>
     `[${Array.from({ length: count }, (_, i) => write(i)).join(",")}]`;
   const outcome = async (text: string) => {
@@ -278,12 +285,12 @@ test("JSON that would take too long to parse is -32600 before it is parsed", asy
 
 test("an id has at most 1024 characters", async () => {
   const send1 = async (id: string) =>
-    bare(await send(JSON.stringify({ jsonrpc: "2.0", method: "get_data", id })));
+    withoutMessages(await send(JSON.stringify({ jsonrpc: "2.0", method: "get_data", id })));
   assert.equal(await send1("x".repeat(1025)), error(-32600, null));
   assert.equal((await send1("x".repeat(1024)) as { result: unknown }).result, ["hello", 5]);
 });
 
-test("section 7: a mixed batch answers its requests and its invalid members", async () => {
+test("section 7: a mixed batch gets responses for its requests and its invalid members", async () => {
   const batch = [
     { jsonrpc: "2.0", method: "sum", params: [1, 2, 4], id: "1" },
     { jsonrpc: "2.0", method: "update", params: [7] },
@@ -292,7 +299,7 @@ test("section 7: a mixed batch answers its requests and its invalid members", as
     { jsonrpc: "2.0", method: "foo.get", params: { name: "myself" }, id: "5" },
     { jsonrpc: "2.0", method: "get_data", id: "9" },
   ];
-  assert.equal(bare(await send(JSON.stringify(batch))), [
+  assert.equal(withoutMessages(await send(JSON.stringify(batch))), [
     { jsonrpc: "2.0", id: "1", result: 7 },
     { jsonrpc: "2.0", id: "2", result: 19 },
     error(-32600, null),
@@ -301,23 +308,23 @@ test("section 7: a mixed batch answers its requests and its invalid members", as
   ]);
 });
 
-test("section 6: a batch of notifications is not answered", async () => {
+test("section 6: a batch of notifications gets no response", async () => {
   assert.is(
     await send('[{"jsonrpc":"2.0","method":"update"},{"jsonrpc":"2.0","method":"foobar"}]'),
     undefined,
   );
 });
 
-test("a batch inside a batch is an invalid member", async () => {
-  assert.equal(bare(await send('[[{"jsonrpc":"2.0","method":"sum","params":[1],"id":1}]]')), [
+test("a batch inside a batch gets -32600", async () => {
+  assert.equal(withoutMessages(await send('[[{"jsonrpc":"2.0","method":"sum","params":[1],"id":1}]]')), [
     error(-32600, null),
   ]);
 });
 
-test("a batch that is too large is refused as a whole: none of its messages runs", async () => {
+test("a batch that is too large gets -32600, and none of its messages runs", async () => {
   const server = newDispatcher();
   const batch = Array.from({ length: MAX_BATCH_MESSAGES + 1 }, () => ({ jsonrpc: "2.0", method: "update" }));
-  assert.equal(bare(await send(JSON.stringify(batch), server)), error(-32600, null));
+  assert.equal(withoutMessages(await send(JSON.stringify(batch), server)), error(-32600, null));
   assert.is(server.called.length, 0);
 });
 

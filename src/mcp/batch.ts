@@ -5,7 +5,7 @@
  * @module
  */
 import type { Message } from "../jsonrpc/message.ts";
-import { claimedRevision, metaOf } from "./modern.ts";
+import { claimedRevision, metaOf } from "./request_meta.ts";
 
 /** Why a batch is refused; `undefined` when it is allowed. `revision` is `undefined` for plain callers. */
 export function checkBatchAllowed(

@@ -5,13 +5,12 @@
  * @module
  */
 import type { Principal } from "../http/principal.ts";
-import { randomId } from "../crypto/secret.ts";
 import type { RequestContext } from "../http/service.ts";
-import type { Id } from "../jsonrpc/message.ts";
 import type { Json } from "../store/store.ts";
+import { type CallRequest, NOTHING } from "./call_request.ts";
+import { type Connection, NO_CONNECTION, type Outlet } from "./connection.ts";
 import { bindMethods } from "./definition/bind_methods.ts";
-import { type Capabilities, hasFeature, requiredCapabilities } from "./input/client_feature.ts";
-import { readResultObject, readRootsResult, readSamplingResult } from "./client_result.ts";
+import { type Capabilities, hasFeature } from "./input/client_feature.ts";
 import type { Meta } from "./definition/content.ts";
 import type {
   CallContext,
@@ -26,23 +25,14 @@ import type {
   UrlAnswer,
   UrlRequest,
 } from "./context.ts";
-import { readElicitation, writeElicitation } from "./input/elicitation.ts";
 import { type Era, MODERN } from "./era.ts";
-import { MissingCapabilityError, ScopeError } from "./error.ts";
-import { Inputs } from "./input/inputs.ts";
+import { ScopeError } from "./error.ts";
+import type { Inputs } from "./input/inputs.ts";
+import { lazy } from "./lazy.ts";
 import { DEFAULT_LEVEL, severity } from "./log_level.ts";
 import type { Session } from "./session/session.ts";
+import type { SchemaConverter } from "./schema/schema_converter.ts";
 import type { AnySchema } from "./schema/standard_schema.ts";
-
-/** Sends messages to the client while a call runs. */
-export interface Outlet {
-  /** Sends a notification. Resolves when the next may be sent. */
-  notify(method: string, params: Record<string, unknown>): Promise<void>;
-  /** Sends a request and waits for its result; absent where the transport or revision does not allow it. */
-  sendRequest?: ((method: string, params: unknown, signal: AbortSignal) => Promise<unknown>) | undefined;
-  /** Closes the connection; the client resumes the stream after `retry` milliseconds. */
-  disconnect?(retry: number): Promise<void>;
-}
 
 /** What a call uses of the server. */
 export interface CallHost {
@@ -53,6 +43,8 @@ export interface CallHost {
    * it.
    */
   readonly watchCancellation: (call: Call, onCancelled: () => void) => () => void;
+  /** Converts the schemas of forms. */
+  readonly schemas: SchemaConverter;
   /** The minimum log level of a session. */
   readonly getLogLevel: (session: Session) => Promise<LogLevel>;
 }
@@ -65,56 +57,67 @@ export interface TaskRun {
   end(): void;
 }
 
-const NOTHING: Meta = {};
+/** Loads with the first request for input. */
+const input = lazy(() => import("./input/call_input.ts"));
+
 /** A progress token is repeated in every notification; a longer one is ignored. */
 const MAX_PROGRESS_TOKEN_CHARACTERS = 1024;
 
 export class Call implements CallContext {
-  readonly principal: Principal | undefined;
-  era: Era;
   readonly host: CallHost;
-  capabilities: Capabilities = NOTHING;
-  clientInfo: CallContext["clientInfo"] = NOTHING;
-  meta: Meta = NOTHING;
-  /** Id of the request; `undefined` for a notification. */
-  id: Id | undefined = undefined;
-  session: Session | undefined = undefined;
-  /** Whether `initialize` may start a session. */
-  offersSession = false;
-  /** The id of the session that it started, for the client. */
-  startedSession: string | undefined = undefined;
-  /** Called with the result of `initialize`, where the connection itself is the session. */
-  onHandshake: ((handshake: Pick<Session, "revision" | "capabilities" | "clientInfo">) => void) | undefined =
-    undefined;
-  outlet: Outlet | undefined = undefined;
-  /** Header fields of a request of 2026-07-28 over HTTP, which must match its body. */
-  headers: Headers | undefined = undefined;
-  /** The HTTP request, whose signal aborts when the client disconnects. */
-  request: Request | undefined = undefined;
-  /** The minimum log level that the client requested. */
-  logLevel: LogLevel | undefined = undefined;
+  /** What the client sent. */
+  request: CallRequest;
+  /** The way to the client. */
+  connection: Connection;
   /** Input from the client for earlier runs, where a request for input ends the run. */
   inputs: Inputs | undefined = undefined;
   task: TaskRun | undefined = undefined;
   /** Makes the call a task; set while a tool runs that may become one. */
   begin: ((options: TaskOptions) => Promise<boolean>) | undefined = undefined;
-  /** Called with the id of a cancelled request, where the connection itself is the session. */
-  onCancelled: ((id: Id) => void) | undefined = undefined;
-  runtime: RequestContext | undefined = undefined;
   isOver = false;
   #unwatch: (() => void) | undefined = undefined;
   #controller: AbortController | undefined = undefined;
   #cancelled: unknown = undefined;
   #progress = -Infinity;
+  /** The minimum log level of its session. */
+  #level: LogLevel | undefined = undefined;
 
-  constructor(host: CallHost, principal: Principal | undefined, era: Era) {
+  constructor(host: CallHost, request: CallRequest, connection: Connection) {
     this.host = host;
-    this.principal = principal;
-    this.era = era;
+    this.request = request;
+    this.connection = connection;
+  }
+
+  get principal(): Principal | undefined {
+    return this.request.principal;
+  }
+
+  get era(): Era {
+    return this.request.era;
   }
 
   get revision(): string {
-    return this.era.revision;
+    return this.request.era.revision;
+  }
+
+  get session(): Session | undefined {
+    return this.request.session;
+  }
+
+  get capabilities(): Capabilities {
+    return this.request.capabilities;
+  }
+
+  get clientInfo(): CallContext["clientInfo"] {
+    return this.request.clientInfo;
+  }
+
+  get meta(): Meta {
+    return this.request.meta;
+  }
+
+  get runtime(): RequestContext | undefined {
+    return this.request.runtime;
   }
 
   get signal(): AbortSignal {
@@ -150,27 +153,17 @@ export class Call implements CallContext {
     this.#unwatch?.();
   }
 
-  /** Sets the session, with the capabilities and client info of its handshake. */
-  join(session: Session): void {
-    this.session = session;
-    this.capabilities = session.capabilities;
-    this.clientInfo = session.clientInfo;
-  }
-
   /** Releases the content of the request: its stream may stay open for days, and it may be large. */
   releaseRequest(): void {
-    this.meta = NOTHING;
-    this.capabilities = NOTHING;
-    this.headers = undefined;
-    this.request = undefined;
+    this.request = { ...this.request, meta: NOTHING, capabilities: NOTHING, headers: undefined };
+    this.connection = NO_CONNECTION;
   }
 
   /** Separates the call from its connection. */
   detach(): void {
     this.#unwatch?.();
     this.#unwatch = undefined;
-    this.request = undefined;
-    this.outlet = undefined;
+    this.connection = NO_CONNECTION;
   }
 
   can(feature: ClientFeature): boolean {
@@ -179,14 +172,15 @@ export class Call implements CallContext {
 
   async progress(progress: number, total?: number, message?: string): Promise<void> {
     if (this.task) return message === undefined ? undefined : this.task.note(message);
+    const { outlet } = this.connection;
     const token = this.meta.progressToken;
     const isValid = typeof token === "string"
       ? token.length <= MAX_PROGRESS_TOKEN_CHARACTERS
       : Number.isFinite(token);
     const increases = Number.isFinite(progress) && progress > this.#progress;
-    if (!isValid || !this.outlet || this.isOver || this.isCancelled || !increases) return;
+    if (!isValid || !outlet || this.isOver || this.isCancelled || !increases) return;
     this.#progress = progress;
-    await this.outlet.notify("notifications/progress", {
+    await outlet.notify("notifications/progress", {
       progressToken: token,
       progress,
       ...(Number.isFinite(total) && { total }),
@@ -195,13 +189,11 @@ export class Call implements CallContext {
   }
 
   async log(level: LogLevel, data: Json, logger?: string): Promise<void> {
-    if (!this.outlet || this.task || this.isOver || this.isCancelled) return;
-    if (this.logLevel === undefined && this.revision < MODERN) {
-      this.logLevel = this.session ? await this.host.getLogLevel(this.session) : DEFAULT_LEVEL;
-    }
-    const minimum = this.logLevel;
+    const { outlet } = this.connection;
+    if (!outlet || this.task || this.isOver || this.isCancelled) return;
+    const minimum = this.request.logLevel ?? await this.#sessionLevel();
     if (minimum === undefined || severity(level) < severity(minimum)) return;
-    await this.outlet.notify("notifications/message", {
+    await outlet.notify("notifications/message", {
       level,
       ...(logger !== undefined && { logger }),
       // JSON would leave out undefined, but data is required.
@@ -209,32 +201,30 @@ export class Call implements CallContext {
     });
   }
 
+  get schemas(): SchemaConverter {
+    return this.host.schemas;
+  }
+
+  get sendRequest(): Outlet["sendRequest"] {
+    return this.connection.outlet?.sendRequest;
+  }
+
   elicit<const Schema extends AnySchema>(request: FormRequest<Schema>): Promise<FormAnswer<Schema>>;
   elicit(request: UrlRequest): Promise<UrlAnswer>;
   async elicit(request: FormRequest | UrlRequest): Promise<FormAnswer<AnySchema> | UrlAnswer> {
-    const url = request.mode === "url";
-    const { params, schema } = writeElicitation(request, this.revision, () => randomId(""));
-    const answer = await this.#requestInput(
-      url ? "elicitation.url" : "elicitation",
-      request.key,
-      "elicitation/create",
-      params,
-    );
-    return await readElicitation(answer, schema);
+    return await input.use(({ elicit }) => elicit(this, request));
   }
 
-  async sample({ key, ...params }: SamplingRequest): Promise<SamplingAnswer> {
-    if (params.tools) this.#requireFeature("sampling.tools");
-    return readSamplingResult(await this.#requestInput("sampling", key, "sampling/createMessage", params));
+  async sample(request: SamplingRequest): Promise<SamplingAnswer> {
+    return await input.use(({ sample }) => sample(this, request));
   }
 
-  async listRoots({ key }: { readonly key?: string } = {}): Promise<readonly Root[]> {
-    return readRootsResult(await this.#requestInput("roots", key, "roots/list", undefined));
+  async listRoots(request: { readonly key?: string } = {}): Promise<readonly Root[]> {
+    return await input.use(({ listRoots }) => listRoots(this, request));
   }
 
   async once<Value extends Json>(key: string, make: () => Value | Promise<Value>): Promise<Value> {
-    this.inputs ??= new Inputs();
-    return await this.inputs.once(key, make) as Value;
+    return await input.use(({ once }) => once(this, key, make)) as Value;
   }
 
   requireScopes(...scopes: string[]): void {
@@ -246,12 +236,12 @@ export class Call implements CallContext {
   }
 
   async disconnect(retry = 1000): Promise<void> {
-    await this.outlet?.disconnect?.(Number.isSafeInteger(retry) && retry >= 0 ? retry : 1000);
+    await this.connection.outlet?.disconnect?.(Number.isSafeInteger(retry) && retry >= 0 ? retry : 1000);
   }
 
   async elicitationCompleted(elicitationId: string): Promise<void> {
     if (this.revision !== "2025-11-25") return;
-    await this.outlet?.notify("notifications/elicitation/complete", { elicitationId });
+    await this.connection.outlet?.notify("notifications/elicitation/complete", { elicitationId });
   }
 
   waitUntil(work: Promise<unknown>): void {
@@ -259,27 +249,10 @@ export class Call implements CallContext {
     this.runtime?.waitUntil?.(settled);
   }
 
-  /** Whether a request for input ends the run, which is repeated with the input. */
-  get #repeatsRuns(): boolean {
-    return this.revision >= MODERN;
-  }
-
-  #requireFeature(feature: ClientFeature): void {
-    if (!this.can(feature)) throw new MissingCapabilityError(requiredCapabilities(feature));
-  }
-
-  async #requestInput(
-    feature: ClientFeature,
-    key: string | undefined,
-    method: string,
-    params: unknown,
-  ): Promise<object> {
-    this.#requireFeature(feature);
-    const request = params === undefined ? { method } : { method, params };
-    if (this.#repeatsRuns) return (this.inputs ??= new Inputs()).ask(key, request) as object;
-    // The client declared the capability but cannot be reached: it has no session, or does not accept streams.
-    if (!this.outlet?.sendRequest) throw new MissingCapabilityError(requiredCapabilities(feature));
-    return readResultObject(await this.outlet.sendRequest(method, params, this.signal), method);
+  /** The minimum log level in revisions with a handshake; `undefined` in 2026-07-28, where a request names it. */
+  async #sessionLevel(): Promise<LogLevel | undefined> {
+    if (this.revision >= MODERN) return undefined;
+    return this.#level ??= this.session ? await this.host.getLogLevel(this.session) : DEFAULT_LEVEL;
   }
 }
 

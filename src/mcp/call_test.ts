@@ -7,18 +7,18 @@ import { newServer, request } from "./test_server.ts";
 
 const test = suite("mcp/call");
 
-/** The params of the notifications that a client gets while this runs. */
-async function told(run: (call: CallContext) => Promise<unknown>): Promise<Message[]> {
+/** The params of the notifications that a client receives from a tool. */
+async function notificationsOf(run: (call: CallContext) => Promise<unknown>): Promise<Message[]> {
   const { server } = newServer({
-    definitions: [tool({ name: "tells", description: "d", run: (_, call) => run(call) })],
+    definitions: [tool({ name: "notifies", description: "d", run: (_, call) => run(call) })],
   });
   const meta = { progressToken: "p", "io.modelcontextprotocol/logLevel": "debug" };
-  const { messages } = await modern(server, "tools/call", { name: "tells" }, { meta });
+  const { messages } = await modern(server, "tools/call", { name: "notifies" }, { meta });
   return messages.slice(0, -1).map(({ params }: Message) => params);
 }
 
 test("progress is sent only with numbers that JSON can represent", async () => {
-  const params = await told(async (call) => {
+  const params = await notificationsOf(async (call) => {
     await call.progress(NaN);
     await call.progress(Infinity);
     await call.progress(1, Infinity);
@@ -34,7 +34,10 @@ test("progress is sent only with numbers that JSON can represent", async () => {
 });
 
 test("a log message always has data", async () => {
-  assert.equal(await told((call) => call.log("info", undefined as never)), [{ level: "info", data: null }]);
+  assert.equal(await notificationsOf((call) => call.log("info", undefined as never)), [{
+    level: "info",
+    data: null,
+  }]);
 });
 
 test("a prompt argument may have the name of a member of Object.prototype", async () => {

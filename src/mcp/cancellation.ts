@@ -55,10 +55,10 @@ export class Cancellations {
   /** `notifications/cancelled`. Unknown request ids are ignored. */
   methods(): [string, Method<Call>][] {
     return [["notifications/cancelled", async (params, call) => {
-      const { session, onCancelled } = call;
+      const { session, connection } = call;
       const { requestId } = requireObject(params);
       if (typeof requestId !== "string" && typeof requestId !== "number") return;
-      onCancelled?.(requestId);
+      connection.onCancelled?.(requestId);
       if (!session || String(requestId).length > 200) return;
       if (!this.#storage.tryTake(call, RECORD_BYTES, CANCELLATION_RETENTION_MS)) return;
       const key = keyOf(session, requestId);

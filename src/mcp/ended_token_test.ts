@@ -20,12 +20,12 @@ import {
 } from "./test_exchange.ts";
 import { newServer } from "./test_server.ts";
 
-const test = suite("mcp: streams of tokens that ended");
+const test = suite("mcp: streams of revoked tokens");
 const definitions = [
   resource({ uri: "test://a", name: "a", read: () => "x" }),
   tool({
     name: "hang",
-    description: "Goes on until it is cancelled",
+    description: "Runs until it is cancelled",
     async run(_, call) {
       await call.log("error", "began");
       await new Promise((resolve) => call.signal.addEventListener("abort", resolve));
@@ -58,14 +58,14 @@ const STREAMS: Readonly<Record<string, (server: ToolServer) => Promise<EventRead
 };
 
 for (const [name, open] of Object.entries(STREAMS)) {
-  test(`${name} ends with the first comment after its token was revoked`, async () => {
-    let answer: () => Promise<boolean> = () => Promise.resolve(true);
-    let asked = 0;
+  test(`${name} ends at the first comment after its token is revoked`, async () => {
+    let check: () => Promise<boolean> = () => Promise.resolve(true);
+    let checks = 0;
     const principal = {
       client: "c",
       workspace: "default",
       scopes: new Set<string>(),
-      isStillValid: () => (asked++, answer()),
+      isStillValid: () => (checks++, check()),
     };
     const { server } = newServer({
       definitions,
@@ -75,17 +75,17 @@ for (const [name, open] of Object.entries(STREAMS)) {
     });
     const events = await open(server);
     const pause = async () => {
-      const before = asked;
-      for (let i = 0; i < 200 && asked < before + 3; i++) {
+      const before = checks;
+      for (let i = 0; i < 200 && checks < before + 3; i++) {
         await new Promise((resolve) => setTimeout(resolve, 5));
       }
-      assert.ok(asked >= before + 3, "the token is looked at again and again");
+      assert.ok(checks >= before + 3, "the token is checked repeatedly");
     };
     await pause();
-    answer = () => Promise.reject(new StoreUnavailableError("away"));
+    check = () => Promise.reject(new StoreUnavailableError("down"));
     await pause();
-    answer = () => Promise.resolve(false);
-    // Reads what was sent before.
+    check = () => Promise.resolve(false);
+    // Reads earlier events until the stream ends.
     while (await events.next() !== undefined);
   });
 }

@@ -53,7 +53,7 @@ export class UnavailableError extends RpcError {
 
   constructor(
     { retryAfter }: Pick<StoreUnavailableError, "retryAfter">,
-    message = `Storage is unavailable. Try again in ${retryAfter} s`,
+    message = `The server is unavailable. Try again in ${retryAfter} s`,
     status: 429 | 503 = 503,
   ) {
     super(SERVER_ERROR, message, { retryAfter });

@@ -8,8 +8,8 @@ import { newServer, request, STREAMABLE } from "./test_server.ts";
 
 const test = suite("mcp/handler");
 
-/** A server whose handlers all throw this. */
-function thrower(error: RpcError) {
+/** A server whose handlers throw the error. */
+function newThrowingServer(error: RpcError) {
   const fail = () => {
     throw error;
   };
@@ -46,10 +46,11 @@ const REQUESTS = [
 
 for (const code of [-32700, -32600, -32601, -32602, -32020, -32021, -32022, -32002, 404]) {
   test(`the code ${code} of a handler does not set the HTTP status`, async () => {
-    const { server, post } = thrower(new RpcError(code, "Of the handler", { why: 1 }));
+    const { server, post } = newThrowingServer(new RpcError(code, "Of the handler", { why: 1 }));
     for (const [method, params] of REQUESTS) {
-      const said = await modern(server, method, params);
-      assert.equal([said.status, said.answer.error.code, said.answer.error.data], [200, code, { why: 1 }]);
+      const answered = await modern(server, method, params);
+      const { code: sent, data } = answered.answer.error;
+      assert.equal([answered.status, sent, data], [200, code, { why: 1 }]);
       const legacy = await post(request(method, params), STREAMABLE);
       assert.equal([legacy.status, legacy.body.error.code], [200, code]);
       const plain = await post(request(method, params));
@@ -58,7 +59,7 @@ for (const code of [-32700, -32600, -32601, -32602, -32020, -32021, -32022, -320
   });
 }
 
-test("an error of a list handler does not set the HTTP status either", async () => {
+test("an error of a list handler does not set the HTTP status", async () => {
   const list = () => Promise.reject(new RpcError(-32601, "Not here"));
   const { server } = newServer({
     definitions: [resourceTemplate({ uriTemplate: "test://{a}", name: "a", list, read: () => "x" })],
@@ -69,7 +70,7 @@ test("an error of a list handler does not set the HTTP status either", async () 
 
 test("a code that is not an integer is an internal error", async () => {
   for (const code of [NaN, 1.5, "7" as never, undefined as never]) {
-    const { post } = thrower(new RpcError(code, "Odd"));
+    const { post } = newThrowingServer(new RpcError(code, "Odd"));
     assert.is((await post(request("tools/call", { name: "runs" }))).body.error.code, -32603);
   }
 });

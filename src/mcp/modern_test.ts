@@ -50,7 +50,7 @@ test("a result has its type and the server info", async () => {
   });
 });
 
-test("a tool's own _meta is kept beside the server's", async () => {
+test("the _meta of a tool is merged with the server's", async () => {
   const { server } = newServer({
     definitions: [tool({
       name: "own",
@@ -66,7 +66,7 @@ test("a tool's own _meta is kept beside the server's", async () => {
   });
 });
 
-test("lists and resources carry cache hints; nothing else does", async () => {
+test("only lists and resources have cache hints", async () => {
   for (const method of ["tools/list", "prompts/list", "resources/templates/list"]) {
     const { result } = (await modern(server, method)).answer;
     assert.is(result.ttlMs, 60_000, method);
@@ -90,18 +90,22 @@ for (
     ["no params", undefined, "protocolVersion"],
     ["no _meta", {}, "protocolVersion"],
     ["an empty _meta", { _meta: {} }, "protocolVersion"],
-    ["_meta that is no object", { _meta: 7 }, "protocolVersion"],
+    ["_meta that is not an object", { _meta: 7 }, "protocolVersion"],
     [
-      "a version that is no string",
+      "a version that is not a string",
       modernParams({}, {}, { [META + "protocolVersion"]: 7 }),
       "protocolVersion",
     ],
     ["no capabilities", { _meta: { [META + "protocolVersion"]: "2026-07-28" } }, "clientCapabilities"],
-    ["capabilities in a list", modernParams({}, [] as never), "clientCapabilities"],
-    ["client info that is no object", modernParams({}, {}, { [META + "clientInfo"]: "me" }), "clientInfo"],
+    ["capabilities that are a list", modernParams({}, [] as never), "clientCapabilities"],
+    [
+      "client info that is not an object",
+      modernParams({}, {}, { [META + "clientInfo"]: "me" }),
+      "clientInfo",
+    ],
   ] as const
 ) {
-  test(`${what}: 400 with -32602, naming the key`, async () => {
+  test(`${what} is refused with 400 and -32602, naming the key`, async () => {
     const { status, answer } = await discover(params);
     assert.is(status, 400);
     assert.is(answer.id, 1);
@@ -110,12 +114,12 @@ for (
   });
 }
 
-test("client info may be left out", async () => {
+test("client info may be omitted", async () => {
   const { [META + "clientInfo"]: _, ...meta } = modernParams()._meta as Record<string, unknown>;
   assert.is((await discover({ _meta: meta })).status, 200);
 });
 
-test("an unknown revision is 400 with -32022, the supported and the requested revisions", async () => {
+test("an unknown revision is refused with 400, -32022 and the supported revisions", async () => {
   for (const version of ["2099-01-01", "v999.0.0", ""]) {
     const params = modernParams({}, {}, { [META + "protocolVersion"]: version });
     const headers = { ...modernHeaders("server/discover"), "mcp-protocol-version": version };
@@ -145,10 +149,10 @@ for (
     ["Mcp-Method differs in case", { "mcp-method": "TOOLS/CALL" }],
     ["Mcp-Name is missing", { "mcp-name": undefined }],
     ["Mcp-Name differs", { "mcp-name": "sub" }],
-    ["Mcp-Name is encoded badly", { "mcp-name": "=?base64?YWRk=?=" }],
+    ["Mcp-Name has an invalid encoding", { "mcp-name": "=?base64?YWRk=?=" }],
   ] as const
 ) {
-  test(`${what}: 400 with -32020`, async () => {
+  test(`if ${what} the request is refused with 400 and -32020`, async () => {
     const params = { name: "add", arguments: { a: 1 } };
     const all: Record<string, string | undefined> = { ...modernHeaders("tools/call", params), ...headers };
     const given = Object.entries(all).filter(([, value]) => value !== undefined) as [string, string][];
@@ -170,7 +174,7 @@ test("Mcp-Name may be base64, and must match the body when decoded", async () =>
   assert.is(answer.error.code, -32602);
   assert.equal(answer.error.data, { uri });
   const bad = await modern(server, "resources/read", {}, { headers: { "mcp-name": "=?base64?eA?=" } });
-  assert.is(bad.answer.error.code, -32020, "a field that says nothing does not agree with nothing");
+  assert.is(bad.answer.error.code, -32020, "an invalid field does not match a missing URI");
 });
 
 for (
@@ -186,7 +190,7 @@ for (
     "constructor",
   ]
 ) {
-  test(`${method} is 404 with -32601`, async () => {
+  test(`${method} is refused with 404 and -32601`, async () => {
     const { status, answer } = await modern(server, method, { level: "info", uri: "test://text" }, {
       headers: { "mcp-name": "test://text" },
     });
@@ -198,15 +202,15 @@ for (
 for (
   const [what, id] of [["null", null], ["a fraction", 1.5], ["an object", {}], ["a list", [1]]] as const
 ) {
-  test(`an id that is ${what} is 400 with -32600`, async () => {
+  test(`an id that is ${what} is refused with 400 and -32600`, async () => {
     const { status, answer } = await discover(modernParams(), undefined, id);
     assert.is(status, 400);
     assert.is(answer.error.code, -32600);
-    assert.is("id" in answer, typeof id === "number", "what cannot be an id is not repeated");
+    assert.is("id" in answer, typeof id === "number", "an invalid id is not repeated");
   });
 }
 
-test("a batch, a response and invalid JSON are 400; the error has no id", async () => {
+test("a batch, a response and invalid JSON are refused with 400 and without id", async () => {
   const headers = modernHeaders("tools/list");
   const one = { jsonrpc: "2.0", id: 1, method: "tools/list", params: modernParams() };
   for (const body of [[one], { jsonrpc: "2.0", id: 1, result: {} }, "{"]) {
@@ -217,7 +221,7 @@ test("a batch, a response and invalid JSON are 400; the error has no id", async 
   }
 });
 
-test("a notification is 202 without a body", async () => {
+test("a notification gets 202 without a body", async () => {
   const body = { jsonrpc: "2.0", method: "notifications/x", params: modernParams() };
   const { status, messages } = await client(server).send(body, modernHeaders("notifications/x"));
   assert.is(status, 202);
@@ -232,7 +236,7 @@ test("a session id is ignored, and no session starts", async () => {
   assert.is(headers.get("mcp-session-id"), null);
 });
 
-test("GET and DELETE are 405, with Last-Event-ID as well", async () => {
+test("GET and DELETE are refused with 405, also with Last-Event-ID", async () => {
   for (const method of ["GET", "DELETE"]) {
     const headers = { "mcp-protocol-version": "2026-07-28", "mcp-session-id": "x", "last-event-id": "y.1" };
     const response = await server.fetch(new Request("http://127.0.0.1:8787/mcp", { method, headers }));
@@ -241,7 +245,7 @@ test("GET and DELETE are 405, with Last-Event-ID as well", async () => {
   }
 });
 
-test("without the capability that a tool needs: 400 with -32021, naming it", async () => {
+test("a missing client capability is refused with 400, -32021 and its name", async () => {
   const { server } = newServer({
     definitions: [tool({
       name: "asks",
@@ -255,7 +259,7 @@ test("without the capability that a tool needs: 400 with -32021, naming it", asy
   assert.equal(answer.error.data, { requiredCapabilities: { sampling: {} } });
 });
 
-test("a call without scopes is 401 or 403, with codes outside the reserved range", async () => {
+test("a call without scopes is refused with 401 or 403, and codes outside the reserved range", async () => {
   const anonymous = await modern(server, "tools/call", { name: "secret" });
   assert.is(anonymous.status, 401);
   assert.is(anonymous.answer.error.code, 401);
@@ -266,7 +270,7 @@ test("a call without scopes is 401 or 403, with codes outside the reserved range
   assert.match(reader.headers.get("www-authenticate")!, /error="insufficient_scope", scope="read write"/);
 });
 
-test("invalid arguments and an unknown tool are 200", async () => {
+test("invalid arguments and an unknown tool get 200", async () => {
   const bad = await modern(server, "tools/call", { name: "add", arguments: { a: "one" } });
   assert.is(bad.status, 200);
   assert.is(bad.answer.result.isError, true);

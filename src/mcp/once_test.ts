@@ -15,30 +15,30 @@ const give = (name: string, run: (call: CallContext) => unknown) =>
   newServer({ definitions: [tool({ name, description: "d", run: (_, call) => run(call) })] });
 
 const HANDLERS: Readonly<Record<string, (call: CallContext) => Promise<unknown>>> = {
-  "one after the other": async (call) => [
+  "sequentially": async (call) => [
     await call.once("key", () => ++made),
     await call.once("key", () => ++made),
   ],
-  "at the same time": (call) =>
+  "concurrently": (call) =>
     Promise.all([call.once("key", async () => await ++made), call.once("key", () => ++made)]),
-  "under the name of a prototype": async (call) => [
+  "with the key __proto__": async (call) => [
     await call.once("__proto__", () => ++made),
     await call.once("__proto__", () => ++made),
   ],
 };
 for (const [how, handler] of Object.entries(HANDLERS)) {
-  test(`one key is one value in every revision: ${how}`, async () => {
+  test(`once() computes one value for a key in every revision: ${how}`, async () => {
     const { server, post } = give("same", handler);
     made = 0;
     const { result } = (await modern(server, "tools/call", { name: "same" })).answer;
     assert.is(result.content[0].text, "[1,1]");
     assert.is((await post(call("same"), STREAMABLE)).body.result.content[0].text, "[2,2]");
-    const shaken = await session(server);
-    assert.is((await shaken.request("tools/call", { name: "same" })).answer.result.content[0].text, "[3,3]");
+    const own = await session(server);
+    assert.is((await own.request("tools/call", { name: "same" })).answer.result.content[0].text, "[3,3]");
   });
 }
 
-test("a value that could not be computed is computed again", async () => {
+test("a failed computation is repeated", async () => {
   let tries = 0;
   const { post } = give("tries", async (call) => {
     const make = () => {
@@ -55,7 +55,7 @@ test("a value that could not be computed is computed again", async () => {
 });
 
 for (const nothing of [undefined, null]) {
-  test(`a function that returns ${nothing} runs once too, and each run gets the same value`, async () => {
+  test(`a function that returns ${nothing} runs once, and each run gets the same value`, async () => {
     made = 0;
     const { server } = give("charge", async (call) => {
       const value = await call.once("charge", () => {
@@ -74,7 +74,7 @@ for (const nothing of [undefined, null]) {
   });
 }
 
-test("a value that is being computed when a request for input ends the run is kept", async () => {
+test("a value that is being computed when the run is suspended is kept", async () => {
   made = 0;
   const { server } = give("both", async (call) => {
     const slow = async () => {
@@ -95,7 +95,7 @@ test("a value that is being computed when a request for input ends the run is ke
   assert.equal([result.content[0].text, made], ["1 Ann", 1]);
 });
 
-test("a request state is bound to its method: tools, prompts and resources of the same name do not share it", async () => {
+test("requestState is bound to its method", async () => {
   const ask = async (call: CallContext) => {
     const secret = await call.once("secret", () => ++made);
     return `${secret} ${(await call.elicit({ key: "name", message: "?", schema: NAME })).action}`;
@@ -119,9 +119,9 @@ test("a request state is bound to its method: tools, prompts and resources of th
   }
   for (const [made, requestState] of states) {
     for (const [method, params] of requests) {
-      const again = { ...params, requestState, inputResponses: { name: accept } };
+      const retry = { ...params, requestState, inputResponses: { name: accept } };
       // With the parameters of another method.
-      const { answer } = await modern(server, method, again, { capabilities: FORMS });
+      const { answer } = await modern(server, method, retry, { capabilities: FORMS });
       assert.is(answer.error?.code, method === made ? undefined : -32602, `${made} then ${method}`);
     }
   }

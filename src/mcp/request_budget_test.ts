@@ -15,7 +15,7 @@ const definitions = [
   resourceTemplate({ uriTemplate: "db://{a}/{b}{?x,y,z}{#f}", name: "row", read: ({ a }) => a }),
   tool({
     name: "takes",
-    description: "Takes all sorts of things",
+    description: "Has arguments of many types",
     input: {
       type: "object",
       properties: {
@@ -35,7 +35,7 @@ const definitions = [
   tool({ name: "task", description: "Is a task", task: "required", run: () => "done" }),
 ];
 
-/** A list with items of so many characters in total. */
+/** A list with items of `size` characters in total. */
 function fill(size: number, write: (i: number) => string, open = "[", close = "]"): string {
   const items: string[] = [];
   for (let length = 0, i = 0; length < size; i++) length += items[items.push(write(i)) - 1]!.length + 1;
@@ -48,30 +48,30 @@ const rpc = (method: string, params: unknown, id: unknown = 1) => JSON.stringify
 const uri = "doc://a/" + "b/".repeat(4000);
 
 const LARGE: readonly [what: string, body: string][] = [
-  ["a batch of answers", fill(4 * MB, () => '{"jsonrpc":"2.0","id":"x","result":0}')],
+  ["a batch of responses", fill(4 * MB, () => '{"jsonrpc":"2.0","id":"x","result":0}')],
   [
     "a batch of a hundred subscriptions",
     fill(0.7 * MB, (i) => rpc("resources/subscribe", { uri: uri.slice(0, 7000) + i })),
   ],
-  ["members of many names", call("takes", fill(4 * MB, (i) => `"x${i}":0`, "{", "}"))],
-  ["as many members as may be", call("takes", fill(0.2 * MB, (i) => `"x${i}":0`, "{", "}"))],
-  ["as many numbers as may be, which must differ", call("takes", `{"set":${fill(2 * MB, String)}}`)],
-  ["objects that must differ", call("takes", `{"set":${fill(0.2 * MB, (i) => `{"k":${i}}`)}}`)],
-  ["lists that must differ", call("takes", `{"set":${fill(0.5 * MB, (i) => `[${i},[[${i}]]]`)}}`)],
+  ["many members", call("takes", fill(4 * MB, (i) => `"x${i}":0`, "{", "}"))],
+  ["the maximum of members", call("takes", fill(0.2 * MB, (i) => `"x${i}":0`, "{", "}"))],
+  ["the maximum of unique numbers", call("takes", `{"set":${fill(2 * MB, String)}}`)],
+  ["unique objects", call("takes", `{"set":${fill(0.2 * MB, (i) => `{"k":${i}}`)}}`)],
+  ["unique lists", call("takes", `{"set":${fill(0.5 * MB, (i) => `[${i},[[${i}]]]`)}}`)],
   ["decimals", call("takes", `{"prices":${fill(MB, (i) => `${i}.99e-30`)}}`)],
   ["alternatives", call("takes", `{"rows":${fill(0.2 * MB, (i) => `{"z":${i}}`)}}`)],
-  ["a text to go back and forth in", call("takes", `{"word":"${"ab".repeat(2 * MB - 100)}"}`)],
-  ["a text of one pass", call("takes", `{"text":"${"a".repeat(4 * MB - 200)}"}`)],
-  ["lists in lists", "[".repeat(4 * MB)],
+  ["a string for a pattern with backtracking", call("takes", `{"word":"${"ab".repeat(2 * MB - 100)}"}`)],
+  ["a string for a simple pattern", call("takes", `{"text":"${"a".repeat(4 * MB - 200)}"}`)],
+  ["nested lists", "[".repeat(4 * MB)],
   ["white space", `${" ".repeat(4 * MB)}1`],
   ["an id", rpc("ping", {}, "x".repeat(4 * MB))],
   ["a method", rpc("x".repeat(4 * MB), {})],
   ["a name", rpc("tools/call", { name: "x".repeat(4 * MB) })],
   ["a cursor", rpc("tools/list", { cursor: "x".repeat(4 * MB) })],
   ["a URI", rpc("resources/read", { uri: uri.repeat(500) })],
-  ["a URI that fits", rpc("resources/read", { uri: uri.slice(0, 8192) })],
+  ["a URI of the maximum length", rpc("resources/read", { uri: uri.slice(0, 8192) })],
   ["a URI of a template with options", rpc("resources/read", { uri: "db://a/" + "b,".repeat(4000) })],
-  ["a URI to unsubscribe from", rpc("resources/unsubscribe", { uri: uri.repeat(500) })],
+  ["a URI of resources/unsubscribe", rpc("resources/unsubscribe", { uri: uri.repeat(500) })],
   [
     "a value to complete",
     rpc("completion/complete", {
@@ -91,7 +91,7 @@ const LARGE: readonly [what: string, body: string][] = [
 ];
 
 for (const [what, body] of LARGE) {
-  test(`${what}: a large request shares the event loop`, async () => {
+  test(`a large request with ${what} shares the event loop`, async () => {
     const { server } = newServer({ definitions, bodyLimit: 4_194_304 });
     const own = await session(server, { revision: "2025-03-26" });
     await own.request("ping");
@@ -135,7 +135,7 @@ for (
   });
 }
 
-test("what a request stores, and how often it calls the store, is within the budget", async () => {
+test("stored bytes and store calls of each request are within the budget", async () => {
   const { store, calls, written } = countingStore();
   const { server } = newServer({ store, definitions, bodyLimit: 4_194_304 });
   const near = from(server, "198.51.100.7");
@@ -154,15 +154,15 @@ test("what a request stores, and how often it calls the store, is within the bud
       ["ping", 1, 100, post(request("ping"))],
       ["a call", 1, 100, post(request("tools/call", { name: "add", arguments: { a: 1 } }))],
       ["subscriptions", 100, 200 * 100, post(batch(subscribe))],
-      ["the same again", 100, 200 * 100, post(batch(subscribe))],
+      ["repeated subscriptions", 100, 200 * 100, post(batch(subscribe))],
       [
-        "no subscriptions",
+        "unsubscriptions",
         100,
         200 * 100,
         post(batch((i) => ({ ...subscribe(i), method: "resources/unsubscribe" }))),
       ],
       ["levels", 100, 100 * 100, post(batch((i) => request("logging/setLevel", { level: "info" }, i)))],
-      ["answers", 100, 40 * 100, post(batch((i) => ({ jsonrpc: "2.0", id: `${i}`, result: 0 })))],
+      ["responses", 100, 40 * 100, post(batch((i) => ({ jsonrpc: "2.0", id: `${i}`, result: 0 })))],
       [
         "cancellations",
         100,
@@ -191,10 +191,10 @@ test("what a request stores, and how often it calls the store, is within the bud
     await new Promise((resolve) => setTimeout(resolve, 10));
     await response.body?.cancel();
     const [called, wrote] = [calls() - before[0], written() - before[1]];
-    assert.ok(called <= storeCalls + storeCallsPerMember * members, `${what}: ${called} calls of the store`);
+    assert.ok(called <= storeCalls + storeCallsPerMember * members, `${what}: ${called} store calls`);
     assert.ok(
       wrote <= storedBytesPerMember * members + storedBytesPerByte * bytes,
-      `${what}: ${wrote} bytes were stored`,
+      `${what}: ${wrote} bytes stored`,
     );
   }
 });

@@ -57,7 +57,7 @@ const { server } = newServer({
 });
 
 const OLD = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] as const;
-const ask = async (revision: string, method: string, params = {}) =>
+const resultOf = async (revision: string, method: string, params = {}) =>
   revision === "2026-07-28"
     ? (await modern(server, method, params)).answer.result
     : (await (await session(server, { revision })).request(method, params)).answer.result;
@@ -73,21 +73,21 @@ const KNOWN: Readonly<Record<string, readonly string[]>> = {
 for (const revision of [...OLD, "2026-07-28"]) {
   test(`${revision}: lists have the members of the revision`, async () => {
     const known = KNOWN[revision]!;
-    const [object, list] = (await ask(revision, "tools/list")).tools;
+    const [object, list] = (await resultOf(revision, "tools/list")).tools;
     assert.equal(Object.keys(object).sort(), ["name", "description", "inputSchema", ...known].sort());
     assert.is("outputSchema" in list, revision === "2026-07-28");
-    const [listed] = (await ask(revision, "resources/list")).resources;
+    const [listed] = (await resultOf(revision, "resources/list")).resources;
     const has = ["uri", "name", "description", "mimeType", "size", "annotations"];
     const newer = known.filter((name) => name !== "annotations" && name !== "outputSchema");
     assert.equal(Object.keys(listed).sort(), [...has, ...newer].sort());
-    const [shown] = (await ask(revision, "prompts/list")).prompts;
+    const [shown] = (await resultOf(revision, "prompts/list")).prompts;
     assert.is("title" in shown, revision >= "2025-06-18");
     assert.is("title" in shown.arguments[0], revision >= "2025-06-18");
     assert.is(shown.arguments[0].required, true);
   });
 
   test(`${revision}: content types that the revision does not have become text`, async () => {
-    const result = await ask(revision, "tools/call", { name: "content" });
+    const result = await resultOf(revision, "tools/call", { name: "content" });
     const types = result.content.map((item: { type: string }) => item.type);
     assert.equal(types, [
       "text",
@@ -96,15 +96,15 @@ for (const revision of [...OLD, "2026-07-28"]) {
       "resource",
     ]);
     if (revision < "2025-06-18") assert.is(result.content[2].text, "R: test://r");
-    const { messages } = await ask(revision, "prompts/get", { name: "p", arguments: { x: "y" } });
+    const { messages } = await resultOf(revision, "prompts/get", { name: "p", arguments: { x: "y" } });
     assert.is(messages[0].content.type, revision >= "2025-03-26" ? "audio" : "text");
   });
 
-  test(`${revision}: structured content follows the revision, and is always present as text`, async () => {
-    const object = await ask(revision, "tools/call", { name: "object" });
+  test(`${revision}: structured content follows the revision, and is always also text`, async () => {
+    const object = await resultOf(revision, "tools/call", { name: "object" });
     assert.equal(object.structuredContent, revision >= "2025-06-18" ? { a: 1 } : undefined);
     assert.is(object.content[0].text, '{"a":1}');
-    const list = await ask(revision, "tools/call", { name: "list" });
+    const list = await resultOf(revision, "tools/call", { name: "list" });
     assert.equal(list.structuredContent, revision === "2026-07-28" ? [1, 2] : undefined);
     assert.is(list.content[0].text, "[1,2]");
   });

@@ -1,5 +1,5 @@
 /**
- * Test clients of each era, and a reader of event streams. Nothing but tests imports this.
+ * Test kit: clients of each era, and a reader of event streams.
  *
  * @module
  */
@@ -122,7 +122,7 @@ export interface SessionClient {
   other(method: string, headers?: Record<string, string>): Promise<Response>;
 }
 
-/** Starts a session. Later requests go to `elsewhere`, another instance. */
+/** Starts a session. @param elsewhere the instance for later requests */
 export async function session(
   server: ToolServer,
   { capabilities = {}, revision = "2025-11-25", headers: more = {} }: {

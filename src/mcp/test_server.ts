@@ -1,6 +1,5 @@
 /**
- * An MCP server with a few definitions, and a function that posts to it, for the tests of this module. Nothing but tests
- * imports this.
+ * Test kit of this folder: an MCP server with a few definitions, and a function that posts to it.
  *
  * @module
  */
@@ -19,10 +18,6 @@ import {
 } from "./definition/definition.ts";
 import { createToolServer, type ToolServer, type ToolServerOptions } from "./service.ts";
 import { serveStdio } from "./stdio/stdio.ts";
-import { convertSchemasOf } from "./schema/schema_vendor.ts";
-import { toJsonSchema } from "./schema/valibot_json_schema.ts";
-
-convertSchemasOf("valibot", toJsonSchema);
 
 export const DEFINITIONS: readonly Definition[] = [
   tool({
@@ -39,9 +34,9 @@ export const DEFINITIONS: readonly Definition[] = [
     output: { type: "object", properties: { greeting: { type: "string" } }, required: ["greeting"] },
     // The cast allows a result that does not match the output schema.
     run: ({ name }) =>
-      (name === "nobody" ? { wrong: true } : { greeting: `Hello, ${name}` }) as { greeting: string },
+      (name === "invalid" ? { wrong: true } : { greeting: `Hello, ${name}` }) as { greeting: string },
   }),
-  tool({ name: "no_input", description: "Takes nothing", run: () => "done" }),
+  tool({ name: "no_input", description: "Has no arguments", run: () => "done" }),
   tool({
     name: "refuse",
     description: "Fails with a reason",
@@ -51,7 +46,7 @@ export const DEFINITIONS: readonly Definition[] = [
   }),
   tool({
     name: "break",
-    description: "Fails by a bug",
+    description: "Fails with an unexpected error",
     async run() {
       await Promise.resolve();
       throw new Error("the database password is hunter2");

@@ -1,6 +1,6 @@
 /**
- * Attacks on the person and the browser, each tried from outside and seen to fail. The numbers are those of the table in
- * `README.md` of this folder.
+ * Attacks on the user and the browser. Each test performs one from outside and checks that it fails. The numbers are those
+ * of the table in `README.md` of this folder.
  *
  * @module
  */
@@ -49,7 +49,7 @@ for (
     "/" + "a".repeat(9000),
   ]
 ) {
-  test(`1. open redirect through redirect=${JSON.stringify(redirect).slice(0, 60)}`, async () => {
+  test(`1. login does not redirect to another origin: redirect=${JSON.stringify(redirect).slice(0, 60)}`, async () => {
     const server = await newServer();
     const response = await server.send("/login?redirect=" + encodeURIComponent(redirect), { form: ALICE });
     const location = response.headers.get("location");
@@ -57,7 +57,7 @@ for (
   });
 }
 
-test("3. nothing is sent to an address before client and address are known to belong together", async () => {
+test("3. the server redirects only to a redirect_uri that is registered for the client", async () => {
   const server = await newServer();
   const cookie = await server.signIn();
   for (
@@ -81,7 +81,7 @@ test("3. nothing is sent to an address before client and address are known to be
   }
 });
 
-test("9. consent posted from another site, without the token, with another session's, and twice", async () => {
+test("9. consent is refused from another site, without its token, with another session's token, and the second time", async () => {
   const server = await newServer();
   const [alice, mallory] = [await server.signIn(), await server.signIn()];
   const transaction = transactionOf((await openConsent(server, alice)).page);
@@ -109,7 +109,7 @@ test("9. consent posted from another site, without the token, with another sessi
   assert.is((await post({ transaction })).status, 400);
 });
 
-test("10. the login form posted from another site, to have somebody act in the attacker's account", async () => {
+test("10. a login form that another site posts is refused", async () => {
   const server = await newServer();
   for (
     const headers of [{ origin: "https://evil.example" }, { "sec-fetch-site": "cross-site" }, {
@@ -121,7 +121,7 @@ test("10. the login form posted from another site, to have somebody act in the a
   }
 });
 
-test("11. a session id that was planted before the login is not the one after it", async () => {
+test("11. a login creates a new session id and ends the session of the id that the browser sent", async () => {
   const server = await newServer();
   const planted = await server.signIn();
   const response = await server.send("/login", { form: ALICE, headers: { cookie: planted } });
@@ -130,7 +130,7 @@ test("11. a session id that was planted before the login is not the one after it
   assert.is(
     (await server.send(server.authorizePath(), { headers: { cookie: planted } })).status,
     302,
-    "and it is dead",
+    "the old session has ended",
   );
   const made = await server.send("/login", {
     form: ALICE,
@@ -139,20 +139,20 @@ test("11. a session id that was planted before the login is not the one after it
   assert.not.match(made.headers.get("set-cookie")!, "chosen-by-mallory");
 });
 
-test("12. a cookie that a neighbouring host planted: a browser is believed only the __Host- one", async () => {
+test("12. a session cookie that a browser sends counts only under its __Host- name", async () => {
   const server = await newServer();
   const planted = await server.signIn();
   const browser = { "sec-fetch-site": "same-origin" };
   const isSignedIn = async (cookie: string, headers: Record<string, string> = {}) =>
     (await server.send(server.authorizePath(), { headers: { cookie, ...headers } })).status === 200;
-  assert.not.ok(await isSignedIn(planted, browser), "the plain name alone");
+  assert.not.ok(await isSignedIn(planted, browser), "the name without the prefix");
   assert.ok(await isSignedIn("__Host-" + planted, browser));
-  assert.ok(await isSignedIn(planted), "a program");
+  assert.ok(await isSignedIn(planted), "a program, not a browser");
   const own = await server.signIn();
-  assert.not.ok(await isSignedIn(`${own}; ${planted}`), "two of one name are neither");
+  assert.not.ok(await isSignedIn(`${own}; ${planted}`), "two cookies of one name are both ignored");
 });
 
-test("13, 15. every page: never framed, no foreign resource, no link away, no referrer, never cached", async () => {
+test("13, 15. every page forbids framing, foreign resources, links to other sites, referrers and caching", async () => {
   const server = await newServer();
   const cookie = await server.signIn();
   const device = await server.send("/device", { headers: { cookie } });
@@ -178,7 +178,7 @@ test("13, 15. every page: never framed, no foreign resource, no link away, no re
   }
 });
 
-test("14. what was posted is never posted on: no 307 and no 308 anywhere", async () => {
+test("14. a POST is answered with 302, never 307 or 308, so its body is not forwarded", async () => {
   const server = await newServer();
   const login = await server.send("/login?redirect=%2Foauth%2Fauthorize", { form: ALICE });
   const cookie = login.headers.getSetCookie()[0]!.split(";")[0]!;
@@ -187,7 +187,7 @@ test("14. what was posted is never posted on: no 307 and no 308 anywhere", async
   assert.equal([login.status, consent.status], [302, 302]);
 });
 
-test("16. markup in a client's name, in state, scope and error is text", async () => {
+test("16. markup in client names, states, scopes and errors is escaped", async () => {
   const payload = `"><script>alert(1)</script>'`;
   const clients = [toClient({ ...CLIENTS[0]!, name: payload }, 0)];
   const server = await newServer({ clients, scopes: { read: payload } });
@@ -211,7 +211,7 @@ test("16. markup in a client's name, in state, scope and error is text", async (
   assert.is(new URL(back.headers.get("location")!).searchParams.get("state"), payload);
 });
 
-test("17. no access without the answer of the user: not by a new request, not by a new registration", async () => {
+test("17. neither a repeated request nor a new registration gives access without the user's consent", async () => {
   const server = await newServer();
   const cookie = await server.signIn();
   for (let i = 0; i < 3; i++) assert.is((await openConsent(server, cookie)).response.status, 200);
@@ -226,11 +226,11 @@ test("17. no access without the answer of the user: not by a new request, not by
     code_challenge: CHALLENGE,
     code_challenge_method: "S256",
   });
-  assert.is(response.status, 200, "the same name and address are another client");
+  assert.is(response.status, 200, "a client with the same name and redirect URI is another client");
   assert.match(page, 'class="note"');
 });
 
-test("18. a client with a false name: the page shows the redirect host and that the name was not verified", async () => {
+test("18. the consent page of a client with a false name shows the redirect host and a warning, and no URL of the client", async () => {
   const server = await newServer();
   const headers = { "content-type": "application/json" };
   const metadata = {
@@ -251,10 +251,11 @@ test("18. a client with a false name: the page shows the redirect host and that 
   });
   assert.match(page, "<strong>evil.example</strong>");
   assert.match(page, "<h1>“Google” ");
+  assert.match(page, 'class="note"');
   assert.not.match(page, "google.com");
 });
 
-test("18. an address that only looks like a host is not shown as one: the page names the scheme", async () => {
+test("18. the consent page shows the scheme of a private-use redirect URI, not what looks like its host", async () => {
   const server = await newServer();
   const headers = { "content-type": "application/json" };
   for (
@@ -280,7 +281,7 @@ test("18. an address that only looks like a host is not shown as one: the page n
   }
 });
 
-test("2. the page that refuses a redirect URI shows it, as text", async () => {
+test("2. the error page for an unregistered redirect URI shows it escaped and shortened", async () => {
   const server = await newServer();
   const uri = "https://evil.example/<script>alert(1)</script>\u202e" + "x".repeat(3000);
   const response = await server.send(server.authorizePath({ redirect_uri: uri }));
@@ -290,7 +291,7 @@ test("2. the page that refuses a redirect URI shows it, as text", async () => {
   assert.not.match(page, /<script|\u202e|x{600}/);
 });
 
-test("42. no parameter turns on a way that is off", async () => {
+test("42. a response type, response mode or request object that is not supported is refused", async () => {
   const server = await newServer();
   const cookie = await server.signIn();
   for (
@@ -314,7 +315,7 @@ test("42. no parameter turns on a way that is off", async () => {
   }
 });
 
-test("43. what a request says of an error is not shown (CVE-2019-8400)", async () => {
+test("43. pages do not show error parameters of the request (CVE-2019-8400)", async () => {
   const server = await newServer();
   const query = "error=x&error_description=call+0900&error_hint=%3Cb%3Epay+here&error_debug=x";
   for (const path of [`/oauth/authorize?${query}`, `/login?${query}`, `/device?${query}`]) {
@@ -323,7 +324,7 @@ test("43. what a request says of an error is not shown (CVE-2019-8400)", async (
   }
 });
 
-test("44. signing out leads nowhere, and no other site can do it", async () => {
+test("44. logout does not redirect, and a POST of another site does not sign the user out", async () => {
   const server = await newServer();
   const cookie = await server.signIn();
   const get = await server.send("/logout?post_logout_redirect_uri=https%3A%2F%2Fevil.example", {

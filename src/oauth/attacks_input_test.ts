@@ -1,13 +1,13 @@
 /**
- * Attacks by what is sent: addresses, guesses, odd bodies, headers. Each is tried from outside and seen to fail. The
- * numbers are those of the table in `README.md` of this folder.
+ * Attacks by input: redirect URIs, guesses, bodies, headers. Each test performs one from outside and checks that it fails.
+ * The numbers are those of the table in `README.md` of this folder.
  *
  * @module
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { toClient } from "./clients/client.ts";
-import { CHALLENGE, CLIENTS, ISSUER, newServer, type TestServer } from "./test_server.ts";
+import { CHALLENGE, ISSUER, newServer, type TestServer } from "./test_server.ts";
 
 const test = suite("attacks by input");
 const PKCE = { code_challenge: CHALLENGE, code_challenge_method: "S256" };
@@ -18,7 +18,7 @@ const from = (server: TestServer, ip: string, path: string, form: Record<string,
     { ip },
   );
 
-/** What peers let through: by suffix, by prefix, by a parser that mends, by a second reading. */
+/** Redirect URIs that other servers accepted: by suffix, by prefix, by a lenient parser, by parsing twice. */
 const URIS: Readonly<Record<string, readonly string[]>> = {
   "https://good.example/cb": [
     "https://good.example/cb/",
@@ -83,7 +83,7 @@ const URIS: Readonly<Record<string, readonly string[]>> = {
 };
 
 for (const [registered, uris] of Object.entries(URIS)) {
-  test(`2. only ${registered} itself (CVE-2026-7504, -3872, -18211, CVE-2024-8883, GHSA-86j7-9j95-vpqj)`, async () => {
+  test(`2. ${registered} is matched exactly (CVE-2026-7504, -3872, -18211, CVE-2024-8883, GHSA-86j7-9j95-vpqj)`, async () => {
     const server = await newServer({
       clients: [toClient({ id: "app", redirect_uris: [registered, "https://other.example/"] }, 0)],
     });
@@ -98,7 +98,7 @@ for (const [registered, uris] of Object.entries(URIS)) {
   });
 }
 
-test("2. by domain: exactly that host over https, no suffix, no subdomain (go-oauth2's HasSuffix)", async () => {
+test("2. a registered domain allows exactly that host over https, no suffix, no subdomain (go-oauth2's HasSuffix)", async () => {
   const server = await newServer();
   const cookie = await server.signIn();
   for (
@@ -118,7 +118,7 @@ test("2. by domain: exactly that host over https, no suffix, no subdomain (go-oa
   }
 });
 
-test("19. one answer for an unknown client, a wrong secret and a missing one", async () => {
+test("19. an unknown client, a wrong secret and a missing secret get the same response", async () => {
   const server = await newServer();
   const ask = async (form: Record<string, string>) => {
     const response = await server.send("/oauth/token", {
@@ -127,7 +127,7 @@ test("19. one answer for an unknown client, a wrong secret and a missing one", a
     return JSON.stringify([response.status, [...response.headers], await response.text()]);
   };
   const answers = new Set([
-    await ask({ client_id: "nobody", client_secret: "x" }),
+    await ask({ client_id: "unknown-client", client_secret: "x" }),
     await ask({ client_id: "web", client_secret: "x" }),
     await ask({ client_id: "web", client_secret: "web-secreT" }),
     await ask({ client_id: "web", client_secret: "" }),
@@ -136,7 +136,7 @@ test("19. one answer for an unknown client, a wrong secret and a missing one", a
   assert.is(answers.size, 1, [...answers].join("\n"));
 });
 
-test("19. a client secret is not found by trying, and its owner elsewhere is not hindered", async () => {
+test("19. a network that guesses a client secret is throttled, and the client in another network is not", async () => {
   const server = await newServer();
   const guess = (client_secret: string, ip: string) =>
     from(server, ip, "/oauth/token", { grant_type: "client_credentials", client_id: "web", client_secret });
@@ -147,13 +147,17 @@ test("19. a client secret is not found by trying, and its owner elsewhere is not
     "invalid_client",
     true,
   ]);
-  assert.is((await guess("web-secret", "192.0.2.1")).status, 429, "not even the right one, from there");
+  assert.is(
+    (await guess("web-secret", "192.0.2.1")).status,
+    429,
+    "the right secret from that network waits too",
+  );
   assert.is((await guess("web-secret", "192.0.2.2")).status, 200);
   server.advance(61);
   assert.is((await guess("web-secret", "192.0.2.1")).status, 200);
 });
 
-test("19. a client with a strong secret can authenticate from the network of an attacker, and from unknown ones", async () => {
+test("19. a client with a strong secret authenticates from an attacker's network and from an unknown one", async () => {
   const secret = "a-secret-of-22-or-more-characters";
   const client = toClient({ id: "strong", secret, domain: "strong.example" }, 0);
   const server = await newServer({ clients: [client] });
@@ -168,13 +172,13 @@ test("19. a client with a strong secret can authenticate from the network of an 
     const made = await Promise.all(Array.from({ length: 40 }, (_, i) => ask("x", ip, `made-up-${i}`)));
     assert.ok(made.some(({ status }) => status === 429));
     assert.is((await ask(secret, ip)).status, 200, String(ip));
-    assert.is((await ask("wrong again", ip)).status, 401, "the right one forgives");
+    assert.is((await ask("another wrong secret", ip)).status, 401, "the right secret resets the count");
     assert.is((await ask(secret, ip)).status, 200);
   }
-  assert.equal(await server.store.list(["attempts"]), [], "nothing is stored of it");
+  assert.equal(await server.store.list(["attempts"]), [], "no attempt is stored");
 });
 
-test("19. the right secret forgives the wrong ones before it", async () => {
+test("19. the right secret resets the count of wrong ones", async () => {
   const server = await newServer();
   const ask = (client_secret: string) =>
     from(server, "192.0.2.1", "/oauth/token", {
@@ -188,7 +192,7 @@ test("19. the right secret forgives the wrong ones before it", async () => {
   }
 });
 
-test("20. one answer for an unknown user and a wrong password, also when both have to wait", async () => {
+test("20. an unknown user and a wrong password get the same response, also when throttled", async () => {
   const server = await newServer();
   const series = async (username: string) => {
     const answers: string[] = [];
@@ -198,10 +202,10 @@ test("20. one answer for an unknown user and a wrong password, also when both ha
     }
     return answers;
   };
-  assert.equal(await series("alice"), await series("nobody"));
+  assert.equal(await series("alice"), await series("unknown-user"));
 });
 
-test("21. a password is not found by trying: the delay grows, also for many attempts at once", async () => {
+test("21. the delay between password guesses grows, and concurrent guesses are limited too", async () => {
   const server = await newServer();
   const guess = (password: string, ip = "192.0.2.1") =>
     from(server, ip, "/login", { username: "alice", password });
@@ -221,13 +225,17 @@ test("21. a password is not found by trying: the delay grows, also for many atte
       waits.at(-1)! > waits[0]!,
     waits.join(),
   );
-  assert.is((await guess("wonderland")).status === 429, true, "nor is the right one taken meanwhile");
-  assert.is((await guess("wonderland", "198.51.100.7")).status, 200, "but from elsewhere its owner signs in");
+  assert.is((await guess("wonderland")).status, 429, "the right password from that network waits too");
+  assert.is(
+    (await guess("wonderland", "198.51.100.7")).status,
+    200,
+    "the owner signs in from another network",
+  );
   server.advance(3601);
   assert.is((await guess("wonderland")).status, 200);
 });
 
-test("21. one IPv6 subscriber is one address (CVE-2026-45364); signing in now and then does not reset what is counted", async () => {
+test("21. an IPv6 /64 is throttled as one address (CVE-2026-45364), and a login in between does not reset its count", async () => {
   const server = await newServer();
   let statuses: number[] = [];
   for (let i = 0; i < 130; i++) {
@@ -238,7 +246,7 @@ test("21. one IPv6 subscriber is one address (CVE-2026-45364); signing in now an
     });
     statuses.push(response.status);
   }
-  assert.ok(statuses.includes(429), "many names from one subscriber");
+  assert.ok(statuses.includes(429), "many usernames from one /64");
   statuses = statuses.slice(0, 50);
   assert.ok(statuses.filter((status) => status === 200).length >= 4);
   assert.is(
@@ -247,7 +255,7 @@ test("21. one IPv6 subscriber is one address (CVE-2026-45364); signing in now an
   );
 });
 
-test("31. parameters that come twice, in an array's spelling, as JSON, or in the wrong place", async () => {
+test("31. parameters that are repeated, in array syntax, in JSON or in the query are refused", async () => {
   const server = await newServer();
   const send = async (path: string, body: string, type = "application/x-www-form-urlencoded") => {
     const response = await server.send(path, {
@@ -284,7 +292,7 @@ test("31. parameters that come twice, in an array's spelling, as JSON, or in the
   assert.is(new URL(state.headers.get("location")!).searchParams.get("error"), "invalid_request");
 });
 
-test("32. bodies that are too large, endless, slow to end, not UTF-8, or of ten thousand names", async () => {
+test("32. a body that is too large, endless, not UTF-8, or has thousands of parameters is refused", async () => {
   const server = await newServer();
   const endpoints = [
     "/oauth/token",
@@ -336,7 +344,7 @@ test("32. bodies that are too large, endless, slow to end, not UTF-8, or of ten 
   assert.is(registration.status, 413);
 });
 
-test("33. line breaks in reflected parameters stay encoded in the URL; the observer gets no secret", async () => {
+test("33. line breaks in reflected parameters stay encoded in the URL, and events have no secret", async () => {
   const server = await newServer();
   const state = "a\r\nset-cookie: x=y\r\n\r\n<html>";
   const answer = await server.authorize({ state });
@@ -350,10 +358,11 @@ test("33. line breaks in reflected parameters stay encoded in the URL; the obser
   await server.send("/oauth/token", {
     form: { client_id: "web", client_secret: "guessed-secret", grant_type: "client_credentials" },
   });
+  assert.ok(server.events.length >= 4);
   assert.not.match(JSON.stringify(server.events), /hunter2|guessed-secret|wonderland|trivet_(ac|at|rt)_/);
 });
 
-test("35. a client that changes what it says of itself is asked for again", async () => {
+test("35. the user is asked for consent again after the client's metadata changed", async () => {
   const id = "https://client.example/app.json";
   let name = "Calendar";
   const server = await newServer({
@@ -379,7 +388,7 @@ test("35. a client that changes what it says of itself is asked for again", asyn
   assert.is(await ask(), 200);
 });
 
-test("36. the server's name is configuration: no header of a request changes it", async () => {
+test("36. no header of a request changes the issuer", async () => {
   const server = await newServer();
   const headers = {
     host: "evil.example",
@@ -403,12 +412,12 @@ test("36. the server's name is configuration: no header of a request changes it"
       }),
     }),
   );
-  assert.is(elsewhere.status, 200, "behind a proxy another name may arrive");
+  assert.is(elsewhere.status, 200, "a proxy may send another host name");
   const login = await server.send("/login", { form: { username: "alice", password: "wonderland" }, headers });
   assert.match(login.headers.get("set-cookie")!, "Secure");
 });
 
-test("37. scripts of other origins reach the endpoints for programs, without cookies, and never the pages", async () => {
+test("37. scripts of other origins can call the API endpoints without cookies, and never the pages", async () => {
   const server = await newServer();
   const origin = {
     origin: "https://spa.example",
@@ -462,27 +471,28 @@ test("37. scripts of other origins reach the endpoints for programs, without coo
   assert.match(user.headers.get("access-control-expose-headers")!, "www-authenticate");
 });
 
-test("38. a flood of registrations leaves no lasting records and blocks no other client", async () => {
+test("38. a flood of registrations leaves no lasting records and does not block other clients", async () => {
   const server = await newServer({ registrationLifetime: 100 });
   const headers = { "content-type": "application/json" };
   const form = JSON.stringify({ redirect_uris: ["https://a.example/"] });
   for (let i = 0; i < 300; i++) await server.send("/oauth/register", { method: "POST", form, headers });
   assert.is((await server.token({ grant_type: "client_credentials" })).status, 200);
+  assert.ok((await server.store.list(["client"])).length > 0);
   server.advance(101);
   assert.is((await server.store.list(["client"])).length, 0);
 });
 
-test("CVE-2025-6514: every address in the metadata is a plain address of this server", async () => {
+test("CVE-2025-6514: every URL in the metadata is a plain URL of this server", async () => {
   const server = await newServer();
   const metadata = await (await server.send("/.well-known/oauth-authorization-server")).json();
-  for (const [name, value] of Object.entries(metadata)) {
-    if (/_endpoint$|_uri$/.test(name)) {
-      assert.match(value as string, /^https:\/\/as\.example\/[a-z_./-]+$/, name);
-    }
+  const urls = Object.entries(metadata).filter(([name]) => /_endpoint$|_uri$/.test(name));
+  assert.ok(urls.length >= 7, `${urls.length} URLs`);
+  for (const [name, value] of urls) {
+    assert.match(value as string, /^https:\/\/as\.example\/[a-z_./-]+$/, name);
   }
 });
 
-test("no registration says what the server decides: CVE-2026-41427's kind", async () => {
+test("a registration cannot set members that the server decides (as in CVE-2026-41427)", async () => {
   const server = await newServer();
   const headers = { "content-type": "application/json" };
   const claims = {
@@ -510,7 +520,7 @@ test("no registration says what the server decides: CVE-2026-41427's kind", asyn
     undefined,
     false,
   ]);
-  assert.ok(CLIENTS.some(({ id }) => id === "app"));
+  assert.is((await server.token({ grant_type: "client_credentials" })).status, 200, "app is unchanged");
 });
 
 test.run();

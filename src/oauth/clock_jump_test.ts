@@ -1,13 +1,13 @@
 /**
- * What was ended or used up stays so when the clock jumps three hours ahead, the store is swept, and the clock is set
- * right again: no record whose absence would grant something is removed by a clock.
+ * Everything revoked or consumed stays refused after the clock jumps three hours ahead, the store is swept, and the clock
+ * is corrected: a sweep removes no record whose absence would grant something.
  *
  * @module
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { toClient } from "./clients/client.ts";
-import { assertClient, newKey, prove, sign } from "./test_keys.ts";
+import { createAssertion, createProof, newKey, sign } from "./test_keys.ts";
 import { APP_URI, CLIENTS, ISSUER, newServer, type TestServer, transactionOf } from "./test_server.ts";
 import { removeUser } from "./users/user.ts";
 
@@ -42,11 +42,11 @@ const isActive = async (server: TestServer, token: string): Promise<boolean> =>
   (await (await server.send("/oauth/introspect", { form: { token, ...APP } })).json()).active;
 const revoke = (server: TestServer, token: string) =>
   server.send("/oauth/revoke", { form: { token, ...APP } });
-const isGood = async (response: Promise<Response>): Promise<boolean> => (await response).status === 200;
+const isOk = async (response: Promise<Response>): Promise<boolean> => (await response).status === 200;
 const decide = (server: TestServer, cookie: string, path: string, transaction: string) =>
   server.send(path, { form: { transaction, decision: "approve" }, headers: { cookie } });
 
-/** Makes something, says that it is good, ends it or uses it up, and says how it is tried again. */
+/** Creates a credential, checks that it is accepted, revokes or consumes it; the result tries it again. */
 type Ending = (server: TestServer) => Promise<() => Promise<boolean>>;
 
 const ENDINGS: Readonly<Record<string, Ending>> = {
@@ -59,15 +59,15 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
   async "a revoked access token, after its refresh token was used"(server) {
     const { access_token, refresh_token } = await server.tokens();
     await revoke(server, access_token!);
-    assert.ok(await isGood(server.token({ grant_type: "refresh_token", refresh_token })));
+    assert.ok(await isOk(server.token({ grant_type: "refresh_token", refresh_token })));
     return () => isActive(server, access_token!);
   },
   async "a revoked access token of a client's own"(server) {
-    const ask = async () =>
+    const issue = async () =>
       (await (await server.token({ grant_type: "client_credentials" })).json()).access_token;
-    const [revoked, other] = [await ask(), await ask()];
+    const [revoked, other] = [await issue(), await issue()];
     await revoke(server, revoked);
-    assert.ok(await isActive(server, other), "and no other");
+    assert.ok(await isActive(server, other), "another token of the client");
     return () => isActive(server, revoked);
   },
   async "a revoked refresh token"(server) {
@@ -75,35 +75,37 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
     await revoke(server, refresh_token!);
     return async () =>
       await isActive(server, access_token!) ||
-      await isGood(server.token({ grant_type: "refresh_token", refresh_token }));
+      await isOk(server.token({ grant_type: "refresh_token", refresh_token }));
   },
-  async "a refresh token that ended its family"(server) {
+  async "a family whose refresh token was replayed"(server) {
     const { refresh_token } = await server.tokens();
     const next = await (await server.token({ grant_type: "refresh_token", refresh_token })).json();
     const last =
       await (await server.token({ grant_type: "refresh_token", refresh_token: next.refresh_token })).json();
-    assert.not.ok(await isGood(server.token({ grant_type: "refresh_token", refresh_token })));
+    assert.not.ok(await isOk(server.token({ grant_type: "refresh_token", refresh_token })));
     return async () =>
       await isActive(server, last.access_token) ||
-      await isGood(server.token({ grant_type: "refresh_token", refresh_token: last.refresh_token }));
+      await isOk(server.token({ grant_type: "refresh_token", refresh_token: last.refresh_token }));
   },
   async "a removed user"(server) {
     const { access_token } = await server.tokens();
+    assert.ok(await isActive(server, access_token!));
     await removeUser(server.store, "alice");
     return () => isActive(server, access_token!);
   },
-  async "a session that was signed out"(server) {
+  async "a session after logout"(server) {
     const cookie = await server.signIn();
+    assert.ok(await isOk(server.send(server.authorizePath(), { headers: { cookie } })));
     await server.send("/logout", { method: "POST", headers: { cookie } });
-    return () => isGood(server.send(server.authorizePath(), { headers: { cookie } }));
+    return () => isOk(server.send(server.authorizePath(), { headers: { cookie } }));
   },
-  async "a used code"(server) {
+  async "a consumed code"(server) {
     const code = (await server.authorize()).get("code")!;
-    const use = () => isGood(server.token({ grant_type: "authorization_code", code, redirect_uri: APP_URI }));
+    const use = () => isOk(server.token({ grant_type: "authorization_code", code, redirect_uri: APP_URI }));
     assert.ok(await use());
     return use;
   },
-  async "a used device code"(server) {
+  async "a consumed device code"(server) {
     const form = { client_id: "tv", scope: "read" };
     const { device_code, user_code } = await (await server.send("/oauth/device_authorization", { form }))
       .json();
@@ -111,7 +113,7 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
     const page = await server.send("/device", { form: { user_code }, headers: { cookie } });
     await decide(server, cookie, "/device", transactionOf(await page.text()));
     const redeem = { grant_type: `${GRANT}device_code`, device_code, client_id: "tv" };
-    const use = () => isGood(server.send("/oauth/token", { form: redeem }));
+    const use = () => isOk(server.send("/oauth/token", { form: redeem }));
     assert.ok(await use());
     return use;
   },
@@ -123,7 +125,7 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
     assert.ok(await use());
     return use;
   },
-  async "a used request_uri"(server) {
+  async "a consumed request_uri"(server) {
     const form = { ...APP, response_type: "code", redirect_uri: APP_URI, scope: "read" };
     const { request_uri } = await (await server.send("/oauth/par", { form })).json();
     const path = `/oauth/authorize?client_id=app&request_uri=${encodeURIComponent(request_uri)}`;
@@ -133,16 +135,16 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
     return async () => (await open(await server.signIn())).status !== 400;
   },
   async "a used DPoP proof"(server) {
-    const dpop = await prove(key, TOKEN);
-    const use = () => isGood(server.token({ grant_type: "client_credentials" }, { dpop }));
+    const dpop = await createProof(key, TOKEN);
+    const use = () => isOk(server.token({ grant_type: "client_credentials" }, { dpop }));
     assert.ok(await use());
     return use;
   },
   async "a used client assertion"(server) {
-    const client_assertion = await assertClient(key, "signer", ISSUER);
+    const client_assertion = await createAssertion(key, "signer", ISSUER);
     const client_assertion_type = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
     const form = { grant_type: "client_credentials", client_assertion, client_assertion_type };
-    const use = () => isGood(server.send("/oauth/token", { form }));
+    const use = () => isOk(server.send("/oauth/token", { form }));
     assert.ok(await use());
     return use;
   },
@@ -150,7 +152,7 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
     const claims = { iss: IDP, sub: "bob", aud: ISSUER, jti: "1", exp: Math.floor(Date.now() / 1000) + 60 };
     const assertion = await sign(key, { typ: "JWT", kid: "k-1" }, claims);
     const form = { grant_type: `${GRANT}jwt-bearer`, assertion, client_id: "agent", client_secret: "s" };
-    const use = () => isGood(server.send("/oauth/token", { form }));
+    const use = () => isOk(server.send("/oauth/token", { form }));
     assert.ok(await use());
     return use;
   },
@@ -160,15 +162,15 @@ for (const format of ["opaque", "jwt"] as const) {
   for (const [name, end] of Object.entries(ENDINGS)) {
     test(`${format}: ${name} stays refused`, async () => {
       const server = await start(format);
-      const isGoodAgain = await end(server);
-      assert.not.ok(await isGoodAgain(), "before the jump");
+      const isAcceptedAgain = await end(server);
+      assert.not.ok(await isAcceptedAgain(), "before the jump");
       await jump(server);
-      assert.not.ok(await isGoodAgain(), "after it");
+      assert.not.ok(await isAcceptedAgain(), "after the jump");
     });
   }
 }
 
-test("many revoked tokens of one grant: the oldest stay revoked, and tokens that come after are good", async () => {
+test("of many revoked tokens of one grant the oldest stay revoked, and later tokens are active", async () => {
   const server = await start("jwt");
   const tokens = await server.tokens();
   let { refresh_token } = tokens;
@@ -186,7 +188,7 @@ test("many revoked tokens of one grant: the oldest stay revoked, and tokens that
   assert.is(grant!.value.revoked.tokens.length, 64);
 });
 
-test("of revocations at once none is lost", async () => {
+test("concurrent revocations all take effect", async () => {
   const server = await start("jwt");
   const first = await server.tokens();
   const second =
@@ -197,6 +199,7 @@ test("of revocations at once none is lost", async () => {
     ),
   );
   const all = [first.access_token!, second.access_token, ...own];
+  for (const token of all) assert.ok(await isActive(server, token));
   await Promise.all(all.map((token) => revoke(server, token)));
   for (const token of all) assert.not.ok(await isActive(server, token));
 });

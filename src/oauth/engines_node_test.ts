@@ -1,5 +1,5 @@
 /**
- * The same requests on every engine: whatever keeps the state, each answer is the same, also where many requests race.
+ * The same requests get the same responses on every store engine, also when they are concurrent.
  *
  * @module
  */
@@ -14,7 +14,7 @@ import type { Store } from "../store/store.ts";
 import { findEngine } from "../store/test_engines.ts";
 import { dropStore } from "../../scripts/cluster/cluster.ts";
 import { toClient } from "./clients/client.ts";
-import { assertClient, newKey, prove } from "./test_keys.ts";
+import { createAssertion, createProof, newKey } from "./test_keys.ts";
 import {
   APP_URI,
   CHALLENGE,
@@ -31,7 +31,7 @@ const name = `trivet_test_oauth_${Math.random().toString(36).slice(2, 8)}`;
 const GRANT = "urn:ietf:params:oauth:grant-type:";
 const TOKEN = `${ISSUER}/oauth/token`;
 
-/** What came of each step, with what is random left out. */
+/** The outcome of each step, without random values. */
 async function walk(store: Store): Promise<string[]> {
   const steps: string[] = [];
   const key = await newKey();
@@ -47,18 +47,15 @@ async function walk(store: Store): Promise<string[]> {
     const body = response.headers.get("content-type") === "application/json" && text !== ""
       ? JSON.parse(text)
       : {};
-    const said = [body.error, body.token_type, body.scope, body.active, ...Object.keys(body).sort()];
-    steps.push(`${step}: ${response.status} ${said.filter((each) => each !== undefined).join(" ")}`);
+    const summary = [body.error, body.token_type, body.scope, body.active, ...Object.keys(body).sort()];
+    steps.push(`${step}: ${response.status} ${summary.filter((each) => each !== undefined).join(" ")}`);
     return body;
   };
-  const race = async (step: string, ask: () => Promise<Response>): Promise<Record<string, string>> => {
-    const bodies = await Promise.all(Array.from({ length: 6 }, async () => await (await ask()).json()));
+  const race = async (step: string, send: () => Promise<Response>): Promise<Record<string, string>> => {
+    const bodies = await Promise.all(Array.from({ length: 6 }, async () => await (await send()).json()));
     const good = bodies.filter((body) => body.error === undefined);
-    steps.push(
-      `${step}: ${new Set(good.map((body) => body.refresh_token ?? body.access_token)).size} of ${
-        good.length > 0 ? "some" : "none"
-      }`,
-    );
+    const issued = new Set(good.map((body) => body.refresh_token ?? body.access_token));
+    steps.push(`${step}: ${issued.size} issued`);
     return good[0] ?? {};
   };
   const app = { client_id: "app", client_secret: "app secret:&%+" };
@@ -67,36 +64,39 @@ async function walk(store: Store): Promise<string[]> {
   const redeem = { grant_type: "authorization_code", code, redirect_uri: APP_URI };
   const tokens = await note("code", await server.token(redeem));
   const refresh = (refresh_token: string) => server.token({ grant_type: "refresh_token", refresh_token });
-  const next = await race("six refreshes at once", () => refresh(tokens.refresh_token!));
+  const next = await race("six concurrent refreshes", () => refresh(tokens.refresh_token!));
   await note(
     "introspection",
     await server.send("/oauth/introspect", { form: { token: next.access_token!, ...app } }),
   );
-  const trade = {
+  const exchange = {
     grant_type: `${GRANT}token-exchange`,
     subject_token: next.access_token!,
     subject_token_type: `${GRANT.replace("grant-type", "token-type")}access_token`,
     client_id: "gateway",
     client_secret: "g",
   };
-  const traded = await note("exchange", await server.send("/oauth/token", { form: trade }));
-  await note("code again", await server.token(redeem));
+  const exchanged = await note("exchange", await server.send("/oauth/token", { form: exchange }));
+  await note("code replayed", await server.token(redeem));
   await note(
-    "traded token afterwards",
-    await server.send("/oauth/introspect", { form: { token: traded.access_token!, ...app } }),
+    "exchanged token after the replay",
+    await server.send("/oauth/introspect", { form: { token: exchanged.access_token!, ...app } }),
   );
 
   const second = (await server.authorize({ prompt: "consent" })).get("code")!;
-  await race("six redemptions at once", () => server.token({ ...redeem, code: second }));
-  const assertion = await assertClient(key, "signer", ISSUER);
+  await race("six concurrent redemptions", () => server.token({ ...redeem, code: second }));
+  const assertion = await createAssertion(key, "signer", ISSUER);
   const signed = {
     grant_type: "client_credentials",
     client_assertion: assertion,
     client_assertion_type: "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
   };
-  await race("six of one assertion at once", () => server.send("/oauth/token", { form: signed }));
-  const dpop = await prove(key, TOKEN);
-  await race("six of one proof at once", () => server.token({ grant_type: "client_credentials" }, { dpop }));
+  await race("six concurrent uses of an assertion", () => server.send("/oauth/token", { form: signed }));
+  const dpop = await createProof(key, TOKEN);
+  await race(
+    "six concurrent uses of a DPoP proof",
+    () => server.token({ grant_type: "client_credentials" }, { dpop }),
+  );
 
   await walkDevice(server, note, race);
   const pushed = await note(
@@ -119,25 +119,25 @@ async function walk(store: Store): Promise<string[]> {
   const own = (await server.authorize({ client_id: registered.client_id, ...pkce })).get("code")!;
   const publicly = { client_secret: undefined, code_verifier: VERIFIER };
   await note(
-    "its code",
+    "code of the registered client",
     await server.token({ ...redeem, code: own, client_id: registered.client_id, ...publicly }),
   );
-  const byAddress = (await server.authorize({ client_id: DOCUMENT.client_id, ...pkce })).get("code")!;
+  const documentCode = (await server.authorize({ client_id: DOCUMENT.client_id, ...pkce })).get("code")!;
   await note(
-    "a code by address",
-    await server.token({ ...redeem, code: byAddress, client_id: DOCUMENT.client_id, ...publicly }),
+    "code of a client with a metadata document",
+    await server.token({ ...redeem, code: documentCode, client_id: DOCUMENT.client_id, ...publicly }),
   );
   const end = await server.send(new URL(registered.registration_client_uri!).pathname, {
     method: "DELETE",
     headers: { authorization: `Bearer ${registered.registration_access_token}` },
   });
-  steps.push(`its end: ${end.status}`);
+  steps.push(`registration deleted: ${end.status}`);
   const guesses = await Promise.all(
     Array.from({ length: 30 }, () => server.send("/login", { form: { username: "bob", password: "x" } })),
   );
   const tried = guesses.filter(({ status }) => status === 401).length;
   steps.push(
-    `thirty guesses at once: ${tried >= 1 && tried <= 11 ? "few were tried" : `${tried} were tried`}`,
+    `thirty concurrent guesses: ${tried >= 1 && tried <= 11 ? "few compared" : `${tried} compared`}`,
   );
   await note("keys", await server.send("/.well-known/jwks.json"));
   return steps;
@@ -145,7 +145,7 @@ async function walk(store: Store): Promise<string[]> {
 
 const DOCUMENT = {
   client_id: "https://client.example/app.json",
-  client_name: "By address",
+  client_name: "By document",
   redirect_uris: [APP_URI],
   token_endpoint_auth_method: "none",
 };
@@ -153,7 +153,7 @@ const DOCUMENT = {
 async function walkDevice(
   server: TestServer,
   note: (step: string, response: Response) => Promise<Record<string, string>>,
-  race: (step: string, ask: () => Promise<Response>) => Promise<unknown>,
+  race: (step: string, send: () => Promise<Response>) => Promise<unknown>,
 ): Promise<void> {
   const device = await note(
     "device",
@@ -163,27 +163,27 @@ async function walkDevice(
     server.send("/oauth/token", {
       form: { grant_type: `${GRANT}device_code`, device_code: device.device_code!, client_id: "tv" },
     });
-  await note("too early", await poll());
-  await note("too often", await poll());
+  await note("poll before the decision", await poll());
+  await note("poll too soon", await poll());
   const cookie = await server.signIn();
   const page =
     await (await server.send("/device", { form: { user_code: device.user_code! }, headers: { cookie } }))
       .text();
   const form = { transaction: transactionOf(page), decision: "approve" };
   await Promise.all(Array.from({ length: 4 }, () => server.send("/device", { form, headers: { cookie } })));
-  await race("six polls at once", poll);
+  await race("six concurrent polls", poll);
 }
 
 const reference = await walk(memoryStore());
 
-test("the steps are all there", () => {
+test("the reference run on the memory store has all steps and no 500", () => {
   assert.ok(reference.length >= 20, `${reference.length} steps`);
   for (const step of reference) assert.not.match(step, /undefined|: 500/);
-  assert.ok(reference.includes("six refreshes at once: 1 of some"), reference.join("\n"));
-  assert.ok(reference.includes("six redemptions at once: 1 of some"));
+  assert.ok(reference.includes("six concurrent refreshes: 1 issued"), reference.join("\n"));
+  assert.ok(reference.includes("six concurrent redemptions: 1 issued"));
 });
 
-test("SQLite answers as the memory does", async () => {
+test("SQLite gives the same responses as the memory store", async () => {
   const store = sqliteStore(":memory:");
   assert.equal(await walk(store), reference);
   await store.close();
@@ -198,10 +198,10 @@ for (
 ) {
   const address = await findEngine(engine);
   if (address === undefined) {
-    skipBecause(test, `no ${engine} listens: the flows are not tried on it`);
+    skipBecause(test, `no ${engine} listens: the flows are not tested on it`);
     continue;
   }
-  test(`${engine} answers as the memory does`, async () => {
+  test(`${engine} gives the same responses as the memory store`, async () => {
     const store = open(address + query);
     try {
       assert.equal(await walk(store), reference);

@@ -1,13 +1,9 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { createRandom } from "../http/test_random.ts";
 import { APP_URI, newServer } from "./test_server.ts";
 
 const test = suite("oauth, hostile input");
-
-/** Reproducible: a failure comes back. */
-function newRandom(seed: number): (below: number) => number {
-  return (below) => (seed = (seed * 1103515245 + 12345) & 0x7fffffff) % below;
-}
 
 const NAMES = (
   "response_type client_id client_secret redirect_uri scope state code code_verifier code_challenge " +
@@ -70,10 +66,10 @@ const PATHS = [
   "/oauth//token",
 ];
 
-test("3,000 generated requests: each gets a specified response, no fault, and no redirect to an unregistered URI", async () => {
+test("each of 3,000 generated requests gets a specified status, no fault, and no redirect to an unregistered URI", async () => {
   const server = await newServer();
   const cookie = await server.signIn();
-  const random = newRandom(20261120);
+  const random = createRandom(20261120);
   const pick = <Item>(items: readonly Item[]): Item => items[random(items.length)]!;
   const parameters = (): string =>
     Array.from({ length: random(9) }, () => `${encode(pick(NAMES))}=${encode(pick(VALUES))}`).join("&");
@@ -109,7 +105,7 @@ test("3,000 generated requests: each gets a specified response, no fault, and no
   assert.ok(seen.size >= 7, `only these statuses were reached: ${[...seen.keys()]}`);
 });
 
-/** Percent-encoded, most of the time rightly: a lone surrogate cannot be, and goes as it is. */
+/** Percent-encoded; a lone surrogate cannot be encoded and is sent as it is. */
 function encode(text: string): string {
   return text.isWellFormed() ? encodeURIComponent(text) : text;
 }

@@ -1,5 +1,5 @@
 /**
- * Everything that is good once, used by many at once: exactly one gets what it is for.
+ * Of concurrent uses of a single-use value exactly one succeeds.
  *
  * @module
  */
@@ -8,18 +8,18 @@ import * as assert from "uvu/assert";
 import { memoryStore } from "../store/drivers/memory.ts";
 import type { Store } from "../store/store.ts";
 import { toClient } from "./clients/client.ts";
-import { assertClient, newKey, prove, sign } from "./test_keys.ts";
+import { createAssertion, createProof, newKey, sign } from "./test_keys.ts";
 import { APP_URI, CLIENTS, ISSUER, newServer, type TestServer, transactionOf } from "./test_server.ts";
 
-const test = suite("oauth: what is good once");
+const test = suite("oauth: single use");
 const GRANT = "urn:ietf:params:oauth:grant-type:";
 const TOKEN = `${ISSUER}/oauth/token`;
 const IDP = "https://idp.example";
 const APP = { client_id: "app", client_secret: "app secret:&%+" };
-const AT_ONCE = 6;
+const CONCURRENT_USES = 6;
 const key = await newKey("ES256", "k-1");
 
-/** A store whose reads take a moment, so that all who race have read before one of them writes. */
+/** A store with slow reads, so that all concurrent requests have read before the first one writes. */
 function slowStore(): Store {
   const inner = memoryStore();
   const pause = () => new Promise((resolve) => setTimeout(resolve, 1));
@@ -53,9 +53,9 @@ function start(): Promise<TestServer> {
 }
 const BOB = { id: "idp|bob", name: "Bob", email: "bob@example.com" };
 
-const gaveTokens = async (response: Response) =>
+const hasTokens = async (response: Response) =>
   response.status === 200 && "access_token" in await response.json();
-const gaveCode = (response: Response) =>
+const hasCode = (response: Response) =>
   Promise.resolve(new URL(response.headers.get("location") ?? ISSUER).searchParams.has("code"));
 const push = async (server: TestServer, more: Record<string, string> = {}): Promise<string> => {
   const form = { ...APP, response_type: "code", redirect_uri: APP_URI, scope: "read", ...more };
@@ -69,16 +69,16 @@ const decide = (
   transaction: string,
   decision = "approve",
 ) => server.send(path, { form: { transaction, decision }, headers: { cookie } });
-const ask = async (server: TestServer, cookie: string, path: string) =>
+const openConsent = async (server: TestServer, cookie: string, path: string) =>
   transactionOf(await (await server.send(path, { headers: { cookie } })).text());
 const startDevice = async (server: TestServer): Promise<Record<string, string>> =>
   await (await server.send("/oauth/device_authorization", { form: { client_id: "tv", scope: "read" } }))
     .json();
-const askDevice = async (server: TestServer, cookie: string, user_code: string) =>
+const openDeviceConsent = async (server: TestServer, cookie: string, user_code: string) =>
   transactionOf(await (await server.send("/device", { form: { user_code }, headers: { cookie } })).text());
 
 interface Race {
-  /** Makes the one thing, and says how it is used. */
+  /** Creates the single-use value; the result uses it. */
   readonly prepare: (server: TestServer) => Promise<(i: number) => Promise<Response>>;
   readonly isSuccess: (response: Response) => Promise<boolean>;
 }
@@ -89,27 +89,27 @@ const RACES: Readonly<Record<string, Race>> = {
       const code = (await server.authorize()).get("code")!;
       return () => server.token({ grant_type: "authorization_code", code, redirect_uri: APP_URI });
     },
-    isSuccess: gaveTokens,
+    isSuccess: hasTokens,
   },
   "a refresh token without grace": {
     async prepare(server) {
       const { refresh_token } = await server.tokens();
       return () => server.token({ grant_type: "refresh_token", refresh_token });
     },
-    isSuccess: gaveTokens,
+    isSuccess: hasTokens,
   },
   "an answer on the consent page": {
     async prepare(server) {
       const cookie = await server.signIn();
-      const transaction = await ask(server, cookie, server.authorizePath());
+      const transaction = await openConsent(server, cookie, server.authorizePath());
       return () => decide(server, cookie, "/oauth/authorize", transaction);
     },
-    isSuccess: gaveCode,
+    isSuccess: hasCode,
   },
-  "an answer on the consent page, yes and no": {
+  "an answer on the consent page, approved and denied": {
     async prepare(server) {
       const cookie = await server.signIn();
-      const transaction = await ask(server, cookie, server.authorizePath());
+      const transaction = await openConsent(server, cookie, server.authorizePath());
       return (i) => decide(server, cookie, "/oauth/authorize", transaction, i % 2 ? "approve" : "deny");
     },
     isSuccess: (response) => Promise.resolve(response.status === 302),
@@ -120,16 +120,16 @@ const RACES: Readonly<Record<string, Race>> = {
       const [cookie, path] = [await server.signIn(), await push(server)];
       return () => server.send(path, { headers: { cookie } });
     },
-    isSuccess: gaveCode,
+    isSuccess: hasCode,
   },
   "a request_uri that was opened in many pages": {
     async prepare(server) {
       const [cookie, path] = [await server.signIn(), await push(server)];
       const pages: string[] = [];
-      for (let i = 0; i < AT_ONCE; i++) pages.push(await ask(server, cookie, path));
+      for (let i = 0; i < CONCURRENT_USES; i++) pages.push(await openConsent(server, cookie, path));
       return (i) => decide(server, cookie, "/oauth/authorize", pages[i]!);
     },
-    isSuccess: gaveCode,
+    isSuccess: hasCode,
   },
   "a request_uri before and after another login": {
     async prepare(server) {
@@ -138,53 +138,53 @@ const RACES: Readonly<Record<string, Race>> = {
       const kept = new URL(again.headers.get("location")!, ISSUER).searchParams.get("redirect")!;
       server.advance(1);
       const fresh = await server.signIn();
-      // Opened once more under its first name, it waits under a second one.
+      // Opened again, the first request_uri gets a second internal one.
       const twice = await server.send(path, { headers: { cookie: fresh } });
       const other = new URL(twice.headers.get("location")!, ISSUER).searchParams.get("redirect")!;
       server.advance(1);
       const last = await server.signIn();
-      const pages = [await ask(server, last, kept), await ask(server, last, other)];
+      const pages = [await openConsent(server, last, kept), await openConsent(server, last, other)];
       return (i) => decide(server, last, "/oauth/authorize", pages[i % 2]!);
     },
-    isSuccess: gaveCode,
+    isSuccess: hasCode,
   },
   "a device code": {
     async prepare(server) {
       const { device_code, user_code } = await startDevice(server);
       const cookie = await server.signIn();
-      await decide(server, cookie, "/device", await askDevice(server, cookie, user_code!));
+      await decide(server, cookie, "/device", await openDeviceConsent(server, cookie, user_code!));
       const form = { grant_type: `${GRANT}device_code`, device_code, client_id: "tv" };
       return () => server.send("/oauth/token", { form });
     },
-    isSuccess: gaveTokens,
+    isSuccess: hasTokens,
   },
   "a device's user code": {
     async prepare(server) {
       const { user_code } = await startDevice(server);
-      const asked: [string, string][] = [];
-      for (let i = 0; i < AT_ONCE; i++) {
+      const pages: [string, string][] = [];
+      for (let i = 0; i < CONCURRENT_USES; i++) {
         const cookie = await server.signIn();
-        asked.push([cookie, await askDevice(server, cookie, user_code!)]);
+        pages.push([cookie, await openDeviceConsent(server, cookie, user_code!)]);
       }
-      return (i) => decide(server, asked[i]![0], "/device", asked[i]![1], i % 2 ? "approve" : "deny");
+      return (i) => decide(server, pages[i]![0], "/device", pages[i]![1], i % 2 ? "approve" : "deny");
     },
     isSuccess: (response) => Promise.resolve(response.status === 200),
   },
   "a DPoP proof": {
     async prepare(server) {
-      const dpop = await prove(key, TOKEN);
+      const dpop = await createProof(key, TOKEN);
       return () => server.token({ grant_type: "client_credentials" }, { dpop });
     },
-    isSuccess: gaveTokens,
+    isSuccess: hasTokens,
   },
   "a client assertion": {
     async prepare(server) {
-      const client_assertion = await assertClient(key, "signer", ISSUER);
+      const client_assertion = await createAssertion(key, "signer", ISSUER);
       const client_assertion_type = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
       const form = { grant_type: "client_credentials", client_assertion, client_assertion_type };
       return () => server.send("/oauth/token", { form });
     },
-    isSuccess: gaveTokens,
+    isSuccess: hasTokens,
   },
   "an identity provider's assertion": {
     async prepare(server) {
@@ -193,15 +193,15 @@ const RACES: Readonly<Record<string, Race>> = {
       const form = { grant_type: `${GRANT}jwt-bearer`, assertion, client_id: "agent", client_secret: "s" };
       return () => server.send("/oauth/token", { form });
     },
-    isSuccess: gaveTokens,
+    isSuccess: hasTokens,
   },
 };
 
 for (const [name, { prepare, isSuccess }] of Object.entries(RACES)) {
-  test(`${name}: of ${AT_ONCE} uses at once exactly one succeeds, and none after it`, async () => {
+  test(`${name}: exactly one of ${CONCURRENT_USES} concurrent uses succeeds, and no later use`, async () => {
     const server = await start();
     const use = await prepare(server);
-    const responses = await Promise.all(Array.from({ length: AT_ONCE }, (_, i) => use(i)));
+    const responses = await Promise.all(Array.from({ length: CONCURRENT_USES }, (_, i) => use(i)));
     const results = await Promise.all(responses.map(isSuccess));
     assert.is(results.filter(Boolean).length, 1);
     for (const [i, response] of responses.entries()) {

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { PublicJwk } from "../crypto/jwk.ts";
+import type { PrivateJwk, PublicJwk } from "../crypto/jwk.ts";
 import type { JwsAlgorithm } from "../crypto/jws.ts";
 import type { Key } from "../store/store.ts";
 
@@ -313,7 +313,7 @@ export interface Consent {
 export interface SigningKey {
   readonly kid: string;
   readonly alg: JwsAlgorithm;
-  readonly jwk: JsonWebKey;
+  readonly jwk: PrivateJwk;
   readonly generation: number;
   readonly created: number;
   /** When it begins to sign. */

@@ -5,7 +5,7 @@ import { memoryStore } from "../store/drivers/memory.ts";
 import { countingStore } from "../store/test_counting_store.ts";
 import { toClient } from "./clients/client.ts";
 import { ENDPOINT_BUDGETS } from "./request_budget.ts";
-import { newKey, prove } from "./test_keys.ts";
+import { createProof, newKey } from "./test_keys.ts";
 import { WEB } from "./endpoints/test_registration.ts";
 import { APP_URI, CHALLENGE, CLIENTS, ISSUER, newServer, transactionOf, VERIFIER } from "./test_server.ts";
 
@@ -13,7 +13,7 @@ const test = suite("oauth/request_budget");
 const DEVICE = "urn:ietf:params:oauth:grant-type:device_code";
 const EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange";
 
-/** A server that notes what each request to it costs. */
+/** A server that counts the store calls and stored bytes of each request. */
 async function newMeter() {
   const { store, calls, written } = countingStore(memoryStore());
   const server = await newServer({
@@ -24,8 +24,8 @@ async function newMeter() {
       toClient({ id: "exchanger", secret: "s", grant_types: [EXCHANGE, "client_credentials"] }, 0),
     ],
   });
-  /** The dearest request to each endpoint. */
-  const dearest = new Map<string, { storeCalls: number; storedBytes: number }>();
+  /** The highest cost of a request to each endpoint. */
+  const maxCosts = new Map<string, { storeCalls: number; storedBytes: number }>();
   async function send(
     path: string,
     init: {
@@ -47,21 +47,21 @@ async function newMeter() {
     const [callsBefore, writtenBefore] = [calls(), written()];
     const response = await server.service.fetch(request, { ip });
     const endpoint = new URL(ISSUER + path).pathname.replace(/^(\/oauth\/register\/).*/, "$1:id");
-    const before = dearest.get(endpoint) ?? { storeCalls: 0, storedBytes: 0 };
-    dearest.set(endpoint, {
+    const before = maxCosts.get(endpoint) ?? { storeCalls: 0, storedBytes: 0 };
+    maxCosts.set(endpoint, {
       storeCalls: Math.max(before.storeCalls, calls() - callsBefore),
       storedBytes: Math.max(before.storedBytes, written() - writtenBefore),
     });
     return response;
   }
-  return { server, send, dearest };
+  return { server, send, maxCosts };
 }
 
 test("no request makes more store calls or stores more than its endpoint's budget", async () => {
-  const { server, send, dearest } = await newMeter();
+  const { server, send, maxCosts } = await newMeter();
   const app = { client_id: "app", client_secret: "app secret:&%+" };
 
-  // Signing in, wrong and right, from a network that is counted twice.
+  // Failed and successful logins, from an IPv6 network, which is counted twice.
   for (let i = 0; i < 8; i++) await send("/login", { form: { username: `user-${i}`, password: "wrong" } });
   for (let i = 0; i < 40; i++) {
     await send("/login", { form: { username: `user-${i}`, password: "wrong" }, ip: "2001:db8:1:3::1" });
@@ -75,7 +75,7 @@ test("no request makes more store calls or stores more than its endpoint's budge
   const cookie = again.headers.getSetCookie().map((field) => field.split(";")[0]!).join("; ");
   const signedIn = { headers: { cookie } };
 
-  // The code flow, with a pushed request of a client that registered itself, proofs, and a long state.
+  // The code flow of a dynamically registered client, with a pushed request, DPoP proofs and a long state.
   const metadata = {
     ...WEB,
     token_endpoint_auth_method: "none",
@@ -91,7 +91,7 @@ test("no request makes more store calls or stores more than its endpoint's budge
     form: JSON.stringify({ ...metadata, client_id }),
   });
   const key = await newKey();
-  const proof = (path: string) => prove(key, ISSUER + path);
+  const proof = (path: string) => createProof(key, ISSUER + path);
   const parameters = {
     client_id,
     response_type: "code",
@@ -127,7 +127,7 @@ test("no request makes more store calls or stores more than its endpoint's budge
   assert.ok(refreshed.refresh_token, JSON.stringify(refreshed));
   await token(redeem);
 
-  // Of a client of the operator's, with a login in between.
+  // The code flow of an operator's client, with a login in between.
   const authorize = "/oauth/authorize?" + new URLSearchParams({
     response_type: "code",
     client_id: "app",
@@ -146,7 +146,7 @@ test("no request makes more store calls or stores more than its endpoint's budge
   await send("/oauth/revoke", { form: { client_id, token: refreshed.refresh_token } });
   await send("/api/user", { headers: { authorization: `Bearer ${(await server.tokens()).access_token}` } });
 
-  // A device.
+  // The device flow.
   const device = await (await send("/oauth/device_authorization", { form: { client_id: "tv" } })).json();
   await send("/device", signedIn);
   for (let i = 0; i < 3; i++) await send("/device", { ...signedIn, form: { user_code: "BBBB-BBBB" } });
@@ -174,15 +174,15 @@ test("no request makes more store calls or stores more than its endpoint's budge
     const path of ["/.well-known/oauth-authorization-server", "/.well-known/jwks.json", "/login", "/logout"]
   ) await send(path);
 
-  for (const [endpoint, { storeCalls, storedBytes }] of dearest) {
+  for (const [endpoint, { storeCalls, storedBytes }] of maxCosts) {
     const budget = ENDPOINT_BUDGETS[endpoint] ?? { storeCalls: 0, storedBytes: 0 };
     assert.ok(storeCalls <= budget.storeCalls, `${endpoint}: ${storeCalls} store calls`);
     assert.ok(storedBytes <= budget.storedBytes, `${endpoint}: ${storedBytes} bytes stored`);
   }
-  for (const endpoint of Object.keys(ENDPOINT_BUDGETS)) assert.ok(dearest.has(endpoint), endpoint);
+  for (const endpoint of Object.keys(ENDPOINT_BUDGETS)) assert.ok(maxCosts.has(endpoint), endpoint);
 });
 
-test("no body holds the event loop for longer than it may, however it is filled", async () => {
+test("no request body blocks the event loop for longer than the limit", async () => {
   const { send } = await newMeter();
   const forms = [
     "a=" + "%41".repeat(5000),

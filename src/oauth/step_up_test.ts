@@ -7,8 +7,8 @@ import { APP_URI, CHALLENGE, ISSUER, newServer, type TestServer, transactionOf }
 const test = suite("oauth/step_up");
 const ALICE = { username: "alice", password: "wonderland" };
 
-/** Asks with these parameters; what the client or the browser is told. */
-async function ask(server: TestServer, cookie: string | undefined, parameters: Record<string, string>) {
+/** Sends an authorization request; what the client or the browser receives. */
+async function request(server: TestServer, cookie: string | undefined, parameters: Record<string, string>) {
   const response = await server.send(server.authorizePath(parameters), {
     headers: cookie === undefined ? {} : { cookie },
   });
@@ -25,7 +25,7 @@ async function ask(server: TestServer, cookie: string | undefined, parameters: R
   };
 }
 
-/** Signs in at the address that an answer leads to, and goes where the login leads; the new cookie and that page. */
+/** Signs in at the location and follows the redirect; the new cookie and the response after it. */
 async function signInAgain(server: TestServer, cookie: string, location: string) {
   const response = await server.send(location, { form: ALICE, headers: { cookie } });
   const fresh = response.headers.get("set-cookie")!.split(";")[0]!;
@@ -35,44 +35,44 @@ async function signInAgain(server: TestServer, cookie: string, location: string)
   };
 }
 
-test("max_age: an old login is not enough, a new one is (RFC 9470 section 4)", async () => {
+test("a login older than max_age is not enough, a new one is (RFC 9470 section 4)", async () => {
   const server = await newServer();
   const cookie = await server.signIn();
   server.advance(61);
-  assert.is((await ask(server, cookie, { max_age: "100" })).status, 200);
-  const refused = await ask(server, cookie, { max_age: "60" });
+  assert.is((await request(server, cookie, { max_age: "100" })).status, 200);
+  const refused = await request(server, cookie, { max_age: "60" });
   assert.ok(refused.toLogin);
   assert.is((await signInAgain(server, cookie, refused.location)).back.status, 200);
 });
 
-test("max_age=0 and prompt=login: signing in is asked once more, and that is enough", async () => {
+test("max_age=0 and prompt=login require exactly one new login", async () => {
   for (const parameters of [{ max_age: "0" }, { prompt: "login" }] as Record<string, string>[]) {
     const server = await newServer();
     const cookie = await server.signIn();
     server.advance(1);
-    const first = await ask(server, cookie, parameters);
+    const first = await request(server, cookie, parameters);
     assert.ok(first.toLogin, JSON.stringify(parameters));
-    // Going back without signing in leads to the login again: what must be done is not in the address.
+    // Going back without signing in leads to the login again: the requirement is stored, not in the URL.
     const redirect = new URL(first.location, ISSUER).searchParams.get("redirect")!;
     assert.not.match(redirect, /prompt|max_age/);
-    const around = await server.send(redirect, { headers: { cookie } });
-    assert.match(around.headers.get("location")!, /^\/login\?redirect=/);
+    const skipped = await server.send(redirect, { headers: { cookie } });
+    assert.match(skipped.headers.get("location")!, /^\/login\?redirect=/);
     assert.is((await signInAgain(server, cookie, first.location)).back.status, 200);
   }
 });
 
-test("acr_values: met by how the user signed in, else unmet_authentication_requirements after a new login", async () => {
+test("acr_values that a new login does not meet give unmet_authentication_requirements", async () => {
   const server = await newServer();
   const cookie = await server.signIn();
-  assert.is((await ask(server, cookie, { acr_values: "mfa password" })).status, 200);
-  const first = await ask(server, cookie, { acr_values: "mfa" });
+  assert.is((await request(server, cookie, { acr_values: "mfa password" })).status, 200);
+  const first = await request(server, cookie, { acr_values: "mfa" });
   assert.ok(first.toLogin);
   const { back } = await signInAgain(server, cookie, first.location);
   const answer = new URL(back.headers.get("location")!).searchParams;
   assert.equal([answer.get("error"), answer.get("state")], ["unmet_authentication_requirements", "xyz"]);
 });
 
-test("an embedder's own way of signing in says its acr, which tokens and introspection tell with auth_time", async () => {
+test("authenticateUser sets the acr of access tokens and introspection, and the login sets auth_time", async () => {
   const server = await newServer({
     accessTokenFormat: "jwt",
     authenticateUser: (form) =>
@@ -86,7 +86,7 @@ test("an embedder's own way of signing in says its acr, which tokens and introsp
   const wrong = await server.send("/login", { form: { ...form, otp: "0" } });
   assert.is(wrong.status, 401);
   const cookie = (await server.send("/login", { form })).headers.get("set-cookie")!.split(";")[0]!;
-  const page = await ask(server, cookie, { acr_values: "mfa", scope: "profile" });
+  const page = await request(server, cookie, { acr_values: "mfa", scope: "profile" });
   const answer = await server.send("/oauth/authorize", {
     form: { transaction: transactionOf(page.text), decision: "approve" },
     headers: { cookie },
@@ -103,20 +103,20 @@ test("an embedder's own way of signing in says its acr, which tokens and introsp
   assert.equal(await user.json(), { id: "u1", name: "Alice", email: "a@example.com" });
 });
 
-test("prompt=none: an answer without a page, never a login or a question", async () => {
+test("prompt=none gives a code or an error, never a page", async () => {
   const server = await newServer();
-  assert.is((await ask(server, undefined, { prompt: "none" })).error, "login_required");
+  assert.is((await request(server, undefined, { prompt: "none" })).error, "login_required");
   const cookie = await server.signIn();
-  assert.is((await ask(server, cookie, { prompt: "none" })).error, "consent_required");
+  assert.is((await request(server, cookie, { prompt: "none" })).error, "consent_required");
   await server.authorize();
-  assert.ok((await ask(server, cookie, { prompt: "none" })).code);
-  assert.is((await ask(server, cookie, { prompt: "none", scope: "write" })).error, "consent_required");
+  assert.ok((await request(server, cookie, { prompt: "none" })).code);
+  assert.is((await request(server, cookie, { prompt: "none", scope: "write" })).error, "consent_required");
   server.advance(100);
-  assert.is((await ask(server, cookie, { prompt: "none", max_age: "10" })).error, "login_required");
-  assert.is((await ask(server, cookie, { prompt: "none login" })).error, "invalid_request");
+  assert.is((await request(server, cookie, { prompt: "none", max_age: "10" })).error, "login_required");
+  assert.is((await request(server, cookie, { prompt: "none login" })).error, "invalid_request");
 });
 
-test("RFC 9700 section 4.11.2: prompt=none redirects to no unverified client before a user has signed in", async () => {
+test("prompt=none does not redirect to an unverified client before a user has signed in (RFC 9700 section 4.11.2)", async () => {
   const server = await newServer();
   const metadata = { redirect_uris: ["https://stranger.example/cb"], token_endpoint_auth_method: "none" };
   const response = await server.send("/oauth/register", {
@@ -132,25 +132,25 @@ test("RFC 9700 section 4.11.2: prompt=none redirects to no unverified client bef
     code_challenge: CHALLENGE,
     code_challenge_method: "S256",
   };
-  assert.ok((await ask(server, undefined, parameters)).toLogin);
+  assert.ok((await request(server, undefined, parameters)).toLogin);
 });
 
-test("prompt=consent asks again what was allowed before", async () => {
+test("prompt=consent shows the consent page although consent is remembered", async () => {
   const server = await newServer({
     clients: [toClient({ id: "app", secret: "app secret:&%+", domain: "app.example" }, 0)],
   });
   await server.authorize();
   const cookie = await server.signIn();
-  assert.ok((await ask(server, cookie, {})).code);
-  const page = await ask(server, cookie, { prompt: "consent" });
+  assert.ok((await request(server, cookie, {})).code);
+  const page = await request(server, cookie, { prompt: "consent" });
   assert.is(page.status, 200);
   assert.match(page.text, '<ul class="soft">');
 });
 
 for (const max_age of ["-1", "1.5", "x", "99999999999"]) {
-  test(`invalid_request: max_age=${max_age}`, async () => {
+  test(`max_age=${max_age} is refused with invalid_request`, async () => {
     const server = await newServer();
-    assert.is((await ask(server, await server.signIn(), { max_age })).error, "invalid_request");
+    assert.is((await request(server, await server.signIn(), { max_age })).error, "invalid_request");
   });
 }
 

@@ -16,21 +16,21 @@ function newQuota() {
   return { ...quota, advance: (seconds: number) => void (at += seconds * 1000) };
 }
 
-/** How many bytes were taken before the refusal, and the refusal. */
+/** Reserves until an error; the bytes reserved before it, and the error. */
 function fill(
   { reserve }: ReturnType<typeof newQuota>,
   kind: StorageKind,
   client: typeof OPERATORS | undefined,
   ipOf: (i: number) => string | undefined,
-): { taken: number; error: OAuthError | undefined } {
+): { reserved: number; error: OAuthError | undefined } {
   for (let i = 0; i < 100_000; i++) {
     try {
       reserve(kind, 1000, client, { ip: ipOf(i) });
     } catch (error) {
-      return { taken: i * 1256, error: error as OAuthError };
+      return { reserved: i * 1256, error: error as OAuthError };
     }
   }
-  return { taken: Infinity, error: undefined };
+  return { reserved: Infinity, error: undefined };
 }
 
 for (
@@ -39,22 +39,28 @@ for (
     typeof STORAGE_LIMITS[StorageKind],
   ][]
 ) {
-  test(`${kind}: a network, all of them, and the unknown ones have their limits`, () => {
+  test(`${kind}: one network, all networks, and unknown networks have limits`, () => {
     const own = fill(newQuota(), kind, PUBLIC, () => "203.0.113.1");
-    assert.ok(own.taken <= limits.perNetwork && own.taken > limits.perNetwork - 2000, `${own.taken}`);
+    assert.ok(
+      own.reserved <= limits.perNetwork && own.reserved > limits.perNetwork - 2000,
+      `${own.reserved}`,
+    );
     assert.equal([own.error!.code, own.error!.status], ["temporarily_unavailable", 429]);
     assert.match(JSON.stringify(own.error!.fields), /retry-after/);
     const all = fill(newQuota(), kind, REGISTERED, (i) => `20.0.${i >> 8 & 255}.${i & 255}`);
-    assert.ok(all.taken <= limits.overall && all.taken > limits.overall - 2000, `${all.taken}`);
+    assert.ok(all.reserved <= limits.overall && all.reserved > limits.overall - 2000, `${all.reserved}`);
     const unknown = fill(newQuota(), kind, undefined, (i) => i % 2 === 0 ? undefined : "10.0.0.1");
-    assert.ok(unknown.taken <= limits.unknown && unknown.taken > limits.unknown - 2000, `${unknown.taken}`);
+    assert.ok(
+      unknown.reserved <= limits.unknown && unknown.reserved > limits.unknown - 2000,
+      `${unknown.reserved}`,
+    );
     assert.is(unknown.error!.status, 503);
     const free = fill(newQuota(), kind, OPERATORS, () => undefined);
     assert.is(free.error, undefined, "the operator's own clients are not counted");
   });
 }
 
-test("expired records free quota again", () => {
+test("expired records free their quota", () => {
   const quota = newQuota();
   fill(quota, "pushed_request", PUBLIC, () => "203.0.113.1");
   quota.advance(300);
@@ -63,7 +69,7 @@ test("expired records free quota again", () => {
   quota.reserve("pushed_request", 2000, PUBLIC, { ip: "203.0.113.1" });
 });
 
-test("pushed requests: small ones, so many for a network, and any number for a client of the operator's", async () => {
+test("pushed requests are limited in size, and per network unless the operator registered the client with a secret", async () => {
   const server = await newServer();
   const push = async (form: Record<string, string>, ip = "203.0.113.1") => {
     const body = new URLSearchParams({ response_type: "code", ...form });
@@ -81,25 +87,25 @@ test("pushed requests: small ones, so many for a network, and any number for a c
   };
   assert.equal(await push({ ...native, state: "x".repeat(9000) }), [413, "invalid_request"]);
   const large = { ...native, state: "x".repeat(7000) };
-  let given = 0;
+  let accepted = 0;
   let last = await push(large);
-  for (; given < 1000 && last[0] === 201; given++) last = await push(large);
+  for (; accepted < 1000 && last[0] === 201; accepted++) last = await push(large);
   assert.equal(last, [429, "temporarily_unavailable"]);
-  assert.ok(given * 7000 <= STORAGE_LIMITS.pushed_request.perNetwork, String(given));
+  assert.ok(accepted * 7000 <= STORAGE_LIMITS.pushed_request.perNetwork, String(accepted));
   assert.is((await push(native, "203.0.113.2"))[0], 201);
   const web = { client_id: "web", client_secret: "web-secret", redirect_uri: "https://web.example/cb" };
   for (let i = 0; i < 5; i++) assert.is((await push({ ...web, state: "x".repeat(7000) }))[0], 201);
 });
 
-test("proofs of a public client: so many for a network", async () => {
+test("DPoP proofs of public clients are limited per network", async () => {
   const server = await newServer();
   const ask = (ip: string) => {
     const body = new URLSearchParams({ client_id: "native", grant_type: "authorization_code", code: "x" });
     const request = new Request(ISSUER + "/oauth/token", { method: "POST", body, headers: { dpop: "x" } });
     return server.service.fetch(request, { ip });
   };
-  const most = STORAGE_LIMITS.proof.perNetwork / 256;
-  for (let i = 0; i < most; i++) assert.is((await ask("203.0.113.1")).status, 400);
+  const max = STORAGE_LIMITS.proof.perNetwork / 256;
+  for (let i = 0; i < max; i++) assert.is((await ask("203.0.113.1")).status, 400);
   assert.is((await ask("203.0.113.1")).status, 429);
   assert.is((await ask("203.0.113.2")).status, 400);
 });

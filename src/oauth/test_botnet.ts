@@ -1,6 +1,6 @@
 /**
- * A model of a botnet that guesses passwords while an owner signs in: the real code of an attempt (`login_attempt.ts`) on
- * a clock moved by hand, with hashes that only take time. Nothing but tests and `scripts/simulate_botnet.ts` imports this.
+ * A model of a botnet that guesses passwords while the account's owner signs in: the real `login_attempt.ts` on a
+ * simulated clock, with hashes that only take time. Only tests and `scripts/simulate_botnet.ts` import this.
  *
  * @module
  */
@@ -16,47 +16,47 @@ import { type User, userKey, usernameKey } from "./records.ts";
 import { createThrottle } from "./users/throttle.ts";
 
 export interface Botnet {
-  /** Addresses that it guesses from. */
+  /** Number of addresses that send guesses. */
   readonly bots: number;
   /** Guesses per second, each from an address drawn at random. */
   readonly rate: number;
-  /** What the server sees of an address; `unknown` where a proxy hides all. */
+  /** What the server knows of an address; `unknown` behind a proxy that hides it. */
   readonly addresses: "v4" | "v6" | "unknown";
-  /** Accounts that it guesses at, each as likely. The owner has the first. */
+  /** Number of attacked accounts, equally likely. The owner has the first. */
   readonly accounts: number;
   readonly hours: number;
-  /** The server was started under the attack: it remembers no password until the owner signed in. */
+  /** The server starts under the attack, so it remembers no password until the owner signs in. */
   readonly cold?: boolean;
-  /** Milliseconds of one hash on one of the two processors. @default 150 */
+  /** Milliseconds that one hash takes on one of the two processors. @default 150 */
   readonly hashMs?: number;
 }
 
-/** What an owner comes with. Except for the cookie each comes from an address that was never seen. */
+/** How the owner signs in. Each login comes from an address that the server has not seen before. */
 export const OWNERS = ["device cookie", "fresh browser", "a wrong try before"] as const;
 export type Owner = (typeof OWNERS)[number];
 
 export interface Outcome {
   /** Guesses that the botnet sent. */
   readonly sent: number;
-  /** Guesses at the owner's password that were compared with it. */
+  /** Guesses that the server compared with the owner's password. */
   readonly checked: number;
-  /** The longest that the owner waited, in milliseconds from the first try with the right password to the session. */
+  /** The owner's longest wait in milliseconds, from the first try with the right password to the session. */
   readonly longest: Readonly<Record<Owner, number>>;
-  /** The longest in the time after each address of the botnet had its first guesses: the last nine tenths. */
+  /** The same for the last nine tenths of the run, when each bot has used its free guesses. */
   readonly longestLater: Readonly<Record<Owner, number>>;
   readonly logins: number;
-  /** The share of both processors that hashes took. */
+  /** The share of both processors that hashes use. */
   readonly load: number;
-  /** Records that are in the store at the end. */
+  /** Records in the store at the end. */
   readonly records: number;
 }
 
 const RIGHT = "right";
 /** Seconds between two logins of the owner. */
-const LOGIN_EVERY = 5;
+const LOGIN_INTERVAL_S = 5;
 const MAX_OWNER_TRIES = 20;
 
-/** Runs the model. The same numbers come out each time. */
+/** Runs the model; the result is the same each time. */
 export async function simulate(botnet: Botnet): Promise<Outcome> {
   const { bots, rate, addresses, accounts, hours, cold = false, hashMs = 150 } = botnet;
   const world = createWorld(hashMs, cold);
@@ -65,15 +65,15 @@ export async function simulate(botnet: Botnet): Promise<Outcome> {
   const end = hours * 3_600_000;
   const longest = { "device cookie": 0, "fresh browser": 0, "a wrong try before": 0 };
   const longestLater = { ...longest };
-  /** Until when each bot was told to wait, for each account: what it would send before that is refused unseen. */
+  /** The end of each bot's `Retry-After` for each account. A guess before that would be refused without being compared. */
   const until = new Map<number, number>();
   let sent = 0;
   let logins = 0;
   let stranger = 0;
-  let nextLogin = LOGIN_EVERY * 1000;
+  let nextLogin = LOGIN_INTERVAL_S * 1000;
   const owners: Promise<void>[] = [];
   const cookie = await world.deviceCookie("user-0");
-  // The owner signed in once, before all this, so that the server knows the password unless it is cold.
+  // The owner signs in once before the attack, so that the server remembers the password unless it is cold.
   owners.push(world.attempt("user-0", RIGHT, undefined).then(() => {}));
   await world.advanceTo(1000);
 
@@ -87,16 +87,16 @@ export async function simulate(botnet: Botnet): Promise<Outcome> {
       if (user) break;
       await world.sleep(wait * 1000);
     }
-    const took = world.now() - started;
+    const waited = world.now() - started;
     logins++;
-    longest[kind] = Math.max(longest[kind], took);
-    if (started > end / 10) longestLater[kind] = Math.max(longestLater[kind], took);
+    longest[kind] = Math.max(longest[kind], waited);
+    if (started > end / 10) longestLater[kind] = Math.max(longestLater[kind], waited);
   }
 
   for (let at = 1000; at < end; at += 1000 / rate) {
     await world.advanceTo(at);
     if (at >= nextLogin) {
-      nextLogin += LOGIN_EVERY * 1000;
+      nextLogin += LOGIN_INTERVAL_S * 1000;
       owners.push(ownerSignsIn(OWNERS[owners.length % OWNERS.length]!));
       await world.settle();
     }
@@ -111,7 +111,7 @@ export async function simulate(botnet: Botnet): Promise<Outcome> {
     });
     await world.settle();
   }
-  // Owners who were told to wait wait, however long.
+  // Lets the owners wait as long as Retry-After says.
   await world.advanceTo(Infinity);
   await Promise.all(owners);
   const load = world.hashes() * hashMs / (end * MAX_CONCURRENT_HASHES);
@@ -126,9 +126,9 @@ export async function simulate(botnet: Botnet): Promise<Outcome> {
   };
 }
 
-/** Addresses that no proxy of ours has; of IPv6 each in a /48 of its own, as a botnet of homes would be. */
+/** Public addresses; each IPv6 address is in its own /48, like a botnet of households. */
 function addressOf(kind: "v4" | "v6", i: number): string {
-  // Multiplied by an odd number, so that no two are neighbours.
+  // Multiplying by an odd number avoids neighbouring addresses.
   const spread = Math.imul(i, 0x9e3779b1) >>> 8;
   return kind === "v4"
     ? `20.${spread >> 16}.${(spread >> 8) & 255}.${spread & 255}`
@@ -142,7 +142,7 @@ function createWorld(hashMs: number, cold: boolean) {
   let ownerHash = "";
   const now = () => at;
   const store = memoryStore({ now });
-  /** What happens next, soonest first. */
+  /** Pending timers, soonest first. */
   const timers: { readonly at: number; readonly happen: () => void }[] = [];
   const sleep = (ms: number) =>
     new Promise<void>((resolve) => {
@@ -158,7 +158,7 @@ function createWorld(hashMs: number, cold: boolean) {
       return !cold && memory.knows(password, hash);
     },
   };
-  // What an attempt reads of a server; the rest is not there.
+  // Only the members that an attempt reads.
   const as = {
     store,
     now,
@@ -183,7 +183,7 @@ function createWorld(hashMs: number, cold: boolean) {
   } as unknown as AuthorizationServer;
   const anonymous = new Request("https://as.example/login");
 
-  /** Lets everything happen that needs no time. */
+  /** Runs everything that is ready at the current time. */
   async function settle(): Promise<void> {
     for (let i = 0; i < 60; i++) await undefined;
   }
@@ -222,7 +222,7 @@ function createWorld(hashMs: number, cold: boolean) {
   };
 }
 
-/** Numbers from 0 to 1, the same in each run (mulberry32). */
+/** Pseudo-random numbers from 0 to 1, the same in each run (mulberry32). */
 function createRandom(): () => number {
   let state = 1;
   return () => {

@@ -1,5 +1,5 @@
 /**
- * Keys that clients and identity providers of the tests sign with, and what they sign. Nothing but tests imports this.
+ * Keys of clients and identity providers, and the JWTs that they sign. Only tests import this.
  *
  * @module
  */
@@ -38,8 +38,8 @@ export async function sign(
   return `${signed}.${encodeBase64url(new Uint8Array(signature))}`;
 }
 
-/** A DPoP proof that is good, but for the members given (RFC 9449 section 4.2); `undefined` leaves one out. */
-export function prove(
+/** A valid DPoP proof, except for the given members (RFC 9449 section 4.2); `undefined` omits one. */
+export function createProof(
   key: TestKey,
   url: string,
   { token, header = {}, ...claims }: {
@@ -58,8 +58,8 @@ export function prove(
   });
 }
 
-/** A client assertion that is good, but for the members given (RFC 7523 section 3). */
-export function assertClient(
+/** A valid client assertion, except for the given members (RFC 7523 section 3). */
+export function createAssertion(
   key: TestKey,
   client_id: string,
   issuer: string,
@@ -79,3 +79,27 @@ export function assertClient(
     ...claims,
   });
 }
+
+/**
+ * openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 36500 -subj "/C=DE/O=Example, Inc./OU=A"
+ *   -addext "subjectAltName=DNS:client.example,URI:https://client.example/id,IP:192.0.2.7,IP:2001:db8::7,email:ops@client.example"
+ */
+export const PEM = `-----BEGIN CERTIFICATE-----
+MIICHDCCAcOgAwIBAgIUaiOeDrdJCSwXglvyXw/QxZAA8f0wCgYIKoZIzj0EAwIw
+MTELMAkGA1UEBhMCREUxFjAUBgNVBAoMDUV4YW1wbGUsIEluYy4xCjAIBgNVBAsM
+AUEwIBcNMjYxMTIxMDcwNjQzWhgPMjEyNjEwMjgwNzA2NDNaMDExCzAJBgNVBAYT
+AkRFMRYwFAYDVQQKDA1FeGFtcGxlLCBJbmMuMQowCAYDVQQLDAFBMFkwEwYHKoZI
+zj0CAQYIKoZIzj0DAQcDQgAEObgUPjYZtopEDdjV4aWUsUUVrUm0USEhJhtuiAsi
+nTlO7jnOJ366o0mcYFX+EBsNynuU6cf4ro8KknZewsW7jqOBtjCBszAdBgNVHQ4E
+FgQUop7Ma9vJ6/HP1nh3BYrz2tjbvFQwHwYDVR0jBBgwFoAUop7Ma9vJ6/HP1nh3
+BYrz2tjbvFQwDwYDVR0TAQH/BAUwAwEB/zBgBgNVHREEWTBXgg5jbGllbnQuZXhh
+bXBsZYYZaHR0cHM6Ly9jbGllbnQuZXhhbXBsZS9pZIcEwAACB4cQIAENuAAAAAAA
+AAAAAAAAB4ESb3BzQGNsaWVudC5leGFtcGxlMAoGCCqGSM49BAMCA0cAMEQCIC0F
+QNu4GLy9nWCZ399qn6B90wipSEZAApGXQbGyvALeAiBpmToLoXWpk5CWD1itX+rG
+TaEs45AeLZt9RxkLsBmEGw==
+-----END CERTIFICATE-----
+`;
+/** As openssl computes it. */
+export const THUMBPRINT = "xkcIpEmq0ugPZg30eQ87-wCsi6IAtAHi7NHhSU5G0TY";
+/** The certificate as a byte sequence (RFC 9440 section 2.2). */
+export const SEQUENCE: string = ":" + PEM.replace(/-----[^-]+-----|\s/g, "") + ":";

@@ -1,6 +1,6 @@
 /**
- * A small authorization server on the memory store, with a clock moved by hand and a browser that keeps its
- * cookie: what the tests of this room talk to. Nothing but tests imports this.
+ * A small authorization server on the memory store with a settable clock, and helpers that run its flows as the user
+ * alice. Only tests import this.
  *
  * @module
  */
@@ -37,17 +37,17 @@ export interface TestServer {
   readonly store: Store;
   readonly events: TrivetEvent[];
   advance(seconds: number): void;
-  /** A request to a path; `form` makes it a POST. */
+  /** Sends a request to a path; with `form` it is a POST. */
   send(path: string, options?: SendOptions): Promise<Response>;
   /** The `Cookie` value of a fresh login as alice. */
   signIn(): Promise<string>;
   /** The query of `/oauth/authorize` for these parameters, over the usual ones of the client "app". */
   authorizePath(parameters?: Record<string, string | undefined>): string;
-  /** Signs in, asks, consents; the parameters that the client's redirect URI got. */
+  /** Signs in, sends an authorization request and consents; the parameters that the redirect URI receives. */
   authorize(parameters?: Record<string, string | undefined>): Promise<URLSearchParams>;
   /** Posts to the token endpoint as the client "app", unless the form says otherwise. */
   token(form: Record<string, string | undefined>, headers?: Record<string, string>): Promise<Response>;
-  /** The whole flow: what the token endpoint answered. */
+  /** Runs the whole code flow; the token response. */
   tokens(parameters?: Record<string, string | undefined>): Promise<Record<string, string>>;
 }
 
@@ -100,14 +100,14 @@ export async function newServer(options: Partial<AuthorizationServerOptions> = {
     authenticateUser: undefined,
     acrValues: ["password"],
     defaultRole: "reader",
-    connect: () => Promise.reject(new Error("nothing is to be fetched")),
+    connect: () => Promise.reject(new Error("unexpected fetch")),
     secret: () => Promise.resolve(new Uint8Array(32).fill(7)),
     passwordIterations: 1000,
     observe: (event) => events.push(event),
     now,
     ...options,
   });
-  // A second instance on one store finds her there.
+  // A second instance on the same store finds the user there.
   await addUser(store, ALICE, 1000).catch((error) => {
     if (!/taken/.test(String(error))) throw error;
   });
@@ -146,7 +146,7 @@ export async function newServer(options: Partial<AuthorizationServerOptions> = {
     async authorize(parameters) {
       const cookie = await server.signIn();
       const page = await server.send(server.authorizePath(parameters), { headers: { cookie } });
-      // What was allowed before is not asked again.
+      // With remembered consent there is no page.
       if (page.status === 302) return new URL(page.headers.get("location")!).searchParams;
       const transaction = transactionOf(await page.text());
       const form = { transaction, decision: "approve" };
@@ -167,10 +167,10 @@ export async function newServer(options: Partial<AuthorizationServerOptions> = {
   return server;
 }
 
-/** The one-time token of a consent page; fails when the page has none. */
+/** The one-time token of a consent page. @throws {Error} when the page has none */
 export function transactionOf(page: string): string {
   const transaction = /name="transaction" value="([^"]+)"/.exec(page)?.[1];
-  if (transaction === undefined) throw new Error("This is no consent page: " + page.slice(0, 500));
+  if (transaction === undefined) throw new Error("Not a consent page: " + page.slice(0, 500));
   return transaction;
 }
 

@@ -8,12 +8,12 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { runtimeCommand } from "../end_to_end/test_process.ts";
 
-const test = suite("runtime/connect_publicly");
+const test = suite("connect_publicly");
 const file = (path: string) => JSON.stringify(fileURLToPath(new URL(path, import.meta.url)));
 const CONFIG = fileURLToPath(new URL("../../deno.json", import.meta.url));
 const entry = "Deno" in globalThis ? "./deno.ts" : "Bun" in globalThis ? "./bun.ts" : "./node.ts";
 
-/** The output of a process that embeds Trivet with these imports and options. */
+/** Runs a process that embeds Trivet with these imports and options. Returns its output. */
 async function embed(imports: string, oauth: string, id: string): Promise<unknown> {
   const folder = await mkdtemp(join(tmpdir(), "trivet-embed-"));
   const path = join(folder, "embed.mjs");
@@ -21,14 +21,14 @@ async function embed(imports: string, oauth: string, id: string): Promise<unknow
     path,
     `import { createTrivet, memoryStore } from ${file("../mod.ts")};
     ${imports}
-    let plain = 0;
-    globalThis.fetch = () => (plain++, Promise.resolve(new Response("{}")));
+    let fetches = 0;
+    globalThis.fetch = () => (fetches++, Promise.resolve(new Response("{}")));
     try {
       const trivet = createTrivet({ issuer: "https://as.example", store: memoryStore(), oauth: ${oauth} });
       const get = (path) => trivet.fetch(new Request("https://as.example" + path));
       const metadata = await (await get("/.well-known/oauth-authorization-server")).json();
       const page = await get("/oauth/authorize?response_type=code&client_id=${encodeURIComponent(id)}");
-      console.log(JSON.stringify([metadata.client_id_metadata_document_supported, page.status, plain]));
+      console.log(JSON.stringify([metadata.client_id_metadata_document_supported, page.status, fetches]));
     } catch (error) {
       console.log(JSON.stringify(error.message));
     }`,
@@ -43,13 +43,13 @@ async function embed(imports: string, oauth: string, id: string): Promise<unknow
   }
 }
 
-test("without a connection that checks addresses, nothing is fetched with the runtime's fetch", async () => {
+test("without a connect function, metadata documents are off, and the global fetch is never called", async () => {
   assert.equal(await embed("", "{}", "https://client.example/x"), [false, 400, 0]);
-  const wanted = "{ clientMetadataDocuments: true }";
-  assert.match(String(await embed("", wanted, "https://client.example/x")), '"oauth.connect"');
+  const enabled = "{ clientMetadataDocuments: true }";
+  assert.match(String(await embed("", enabled, "https://client.example/x")), '"oauth.connect"');
 });
 
-test("the runtime's entry sets one", async () => {
+test("the entry of the runtime sets a connect function", async () => {
   assert.equal(await embed(`import ${file(entry)};`, "{}", "https://[::1]/x"), [true, 400, 0]);
 });
 

@@ -5,22 +5,22 @@ import { Buffer } from "node:buffer";
 import type { AddressInfo } from "node:net";
 import { hasInternetAccess, watchInternetAccess } from "./internet_access.ts";
 
-const test = suite("runtime/internet_access");
+const test = suite("internet_access");
 
-/** A name server that answers NS queries of the root with this record data, or with an error (RFC 1035 section 4.1). */
-async function serveRoot(answer: "servers" | "no such name" | "silence") {
+/** A name server that answers NS queries of the root with a record, an error or not at all (RFC 1035 section 4.1). */
+async function serveRoot(answer: "a record" | "NXDOMAIN" | "nothing") {
   const socket = createSocket("udp4");
   socket.on("message", (query, { port, address }) => {
-    if (answer === "silence") return;
+    if (answer === "nothing") return;
     const head = Buffer.from(query.subarray(0, 12));
-    head.writeUInt16BE(answer === "servers" ? 0x8180 : 0x8183, 2);
-    for (const [at, count] of [[4, 1], [6, answer === "servers" ? 1 : 0], [8, 0], [10, 0]] as const) {
+    head.writeUInt16BE(answer === "a record" ? 0x8180 : 0x8183, 2);
+    for (const [at, count] of [[4, 1], [6, answer === "a record" ? 1 : 0], [8, 0], [10, 0]] as const) {
       head.writeUInt16BE(count, at);
     }
     const name = Buffer.from("\x01a\x0croot-servers\x03net\0", "latin1");
     const record = Buffer.concat([Buffer.from([0, 0, 2, 0, 1, 0, 0, 0, 60, 0, name.length]), name]);
     socket.send(
-      Buffer.concat([head, query.subarray(12, 17), ...(answer === "servers" ? [record] : [])]),
+      Buffer.concat([head, query.subarray(12, 17), ...(answer === "a record" ? [record] : [])]),
       port,
       address,
     );
@@ -32,8 +32,8 @@ async function serveRoot(answer: "servers" | "no such name" | "silence") {
   };
 }
 
-for (const [answer, isOpen] of [["servers", true], ["no such name", false], ["silence", false]] as const) {
-  test(`a name server that answers with ${answer}: ${isOpen ? "access" : "no access"}`, async () => {
+for (const [answer, isOpen] of [["a record", true], ["NXDOMAIN", false], ["nothing", false]] as const) {
+  test(`a name server that answers with ${answer} means ${isOpen ? "access" : "no access"}`, async () => {
     const root = await serveRoot(answer);
     try {
       assert.is(await hasInternetAccess(new AbortController().signal, root.servers), isOpen);
@@ -43,7 +43,7 @@ for (const [answer, isOpen] of [["servers", true], ["no such name", false], ["si
   });
 }
 
-test("there is no access until it is known, and a change is reported once", async () => {
+test("isOpen() is false before the first result; a change is reported once", async () => {
   const changes: boolean[] = [];
   let answer: (isOpen: boolean) => void;
   const access = watchInternetAccess(
@@ -57,29 +57,29 @@ test("there is no access until it is known, and a change is reported once", asyn
   access.stop();
 });
 
-test("the name server is asked again until there is access, and then no more", async () => {
+test("the check is repeated until there is access", async () => {
   const changes: boolean[] = [];
   const answers = [false, false, true, false];
-  let asked = 0;
+  let checks = 0;
   const opened = Promise.withResolvers<void>();
   const access = watchInternetAccess(
     (isOpen) => {
       changes.push(isOpen);
       if (isOpen) opened.resolve();
     },
-    () => Promise.resolve(answers[asked++]!),
+    () => Promise.resolve(answers[checks++]!),
     1,
   );
-  // The timer alone keeps no process running.
-  const held = setInterval(() => {}, 1000);
+  // The timer of the check does not keep the process running.
+  const running = setInterval(() => {}, 1000);
   await opened.promise;
   await new Promise((resolve) => setTimeout(resolve, 20));
-  clearInterval(held);
-  assert.equal([asked, changes, access.isOpen()], [3, [false, true], true]);
+  clearInterval(running);
+  assert.equal([checks, changes, access.isOpen()], [3, [false, true], true]);
   access.stop();
 });
 
-test("stopping during a check reports nothing more", async () => {
+test("stop() during a check prevents its report", async () => {
   const changes: boolean[] = [];
   let answer: (isOpen: boolean) => void;
   const access = watchInternetAccess(

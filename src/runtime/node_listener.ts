@@ -14,7 +14,7 @@ import { faultResponse, type FetchHandler, isHost, malformedTargetResponse } fro
 
 usePublicConnect(publicConnect);
 
-/** A request as frameworks pass it on: Express keeps the whole path in `originalUrl`, parsers leave `body`. */
+/** A request of a framework: Express keeps the whole path in `originalUrl`, parsers set `body`. */
 type NodeRequest = IncomingMessage & {
   readonly originalUrl?: string;
   readonly body?: unknown;
@@ -46,9 +46,13 @@ export type NodeListener = (
  * ```ts
  * http.createServer(toNodeListener(trivet));
  * app.use(toNodeListener(trivet)); // Express, before or behind express.json()
- * fastify.all("/*", toNodeListener(trivet));
+ * fastify.register(async (scope) => {
+ *   scope.removeAllContentTypeParsers();
+ *   scope.addContentTypeParser("*", async () => {});
+ *   scope.all("/*", toNodeListener(trivet));
+ * });
  * ```
- * Fastify refuses media types without a parser: add one for `*` that does nothing, to receive forms and uploads.
+ * Fastify refuses media types without a parser: the one for `*` leaves the body to the handler.
  * @param onError receives what the handler throws; the client receives only a 500
  */
 export function toNodeListener(
@@ -103,19 +107,21 @@ function toRequest(req: NodeRequest, parsed: unknown, signal: AbortSignal): Requ
   const headers = new Headers();
   for (let i = 0; i < rawHeaders.length; i += 2) headers.append(rawHeaders[i]!, rawHeaders[i + 1]!);
   const hasBody = method !== "GET" && method !== "HEAD" &&
-    (req.headers["content-length"] !== undefined || req.headers["transfer-encoding"] !== undefined);
+    (req.headers["content-length"] !== undefined || req.headers["transfer-encoding"] !== undefined) &&
+    // A parser has reached the end of an empty body, whose stream gives no more events.
+    !(req.readableEnded && !req.readableDidRead);
   if (!hasBody) return new Request(url, { method, headers, signal });
   if (!req.readableDidRead) {
     const init = { method, headers, signal, body: streamOf(req), duplex: "half" };
     return new Request(url, init as RequestInit);
   }
-  // The parser undid the encoding, and what is written again has another length.
+  // The parser removed the content encoding, and the restored body can have another length.
   for (const name of ["content-length", "content-encoding", "transfer-encoding"]) headers.delete(name);
-  return new Request(url, { method, headers, signal, body: writeAgain(req, parsed) });
+  return new Request(url, { method, headers, signal, body: restoreBody(req, parsed) });
 }
 
-/** The body that a parser read before. @throws {TypeError} when it cannot be restored */
-function writeAgain({ headers, rawBody }: NodeRequest, parsed: unknown): BodyInit {
+/** The body that a parser consumed. @throws {TypeError} when it cannot be restored */
+function restoreBody({ headers, rawBody }: NodeRequest, parsed: unknown): BodyInit {
   for (const value of [rawBody, parsed]) {
     if (typeof value === "string") return value;
     if (value instanceof Uint8Array) return new Uint8Array(value);
@@ -124,13 +130,13 @@ function writeAgain({ headers, rawBody }: NodeRequest, parsed: unknown): BodyIni
   if (/^application\/(?:[^;\s]+\+)?json\b/i.test(type)) return JSON.stringify(parsed);
   if (/^application\/x-www-form-urlencoded\b/i.test(type) && typeof parsed === "object" && parsed !== null) {
     const form = new URLSearchParams();
-    // A parameter that came twice is a list, and must be refused as one that came twice.
+    // A repeated parameter is a list here, and must be refused as a repeated one.
     for (const [name, value] of Object.entries(parsed)) {
       for (const each of Array.isArray(value) ? value : [value]) form.append(name, String(each));
     }
     return form.toString();
   }
-  throw new TypeError(`The ${type} body was read before: mount the listener before its parser`);
+  throw new TypeError(`The ${type} body was already consumed: mount the listener before its parser`);
 }
 
 async function send(response: Response, req: IncomingMessage, res: ServerResponse): Promise<void> {

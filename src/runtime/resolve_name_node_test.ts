@@ -10,15 +10,15 @@ import { createPublicFetch, PublicFetchError } from "../http/network/public_fetc
 import { createPublicConnect } from "./public_connect.ts";
 import { createResolve } from "./resolve_name.ts";
 
-const test = suite("runtime/resolve_name");
-const NO_HOSTS = "/nowhere/hosts";
+const test = suite("createResolve");
+const NO_HOSTS = "/missing/hosts";
 
-/** A name server that answers A queries of `known` names and no others. */
+/** A name server that answers queries of `known` names only, with an A record. */
 async function serveNames(known: Readonly<Record<string, string>>) {
-  let asked = 0;
+  let queries = 0;
   const socket = createSocket("udp4");
   socket.on("message", (query, { port, address }) => {
-    asked++;
+    queries++;
     let end = 12;
     const labels: string[] = [];
     while (query[end]! > 0) {
@@ -40,12 +40,12 @@ async function serveNames(known: Readonly<Record<string, string>>) {
   await new Promise<void>((resolve) => socket.bind(0, "127.0.0.1", resolve));
   return {
     servers: [`127.0.0.1:${(socket.address() as AddressInfo).port}`],
-    asked: () => asked,
+    queries: () => queries,
     close: () => socket.close(),
   };
 }
 
-test("a name is resolved by the configured name server", async () => {
+test("the configured name server resolves names", async () => {
   const names = await serveNames({ "client.example": "93.184.216.34" });
   try {
     const resolve = createResolve({ servers: names.servers, hostsFile: NO_HOSTS });
@@ -57,42 +57,42 @@ test("a name is resolved by the configured name server", async () => {
   }
 });
 
-test("a query without an answer ends when the signal aborts, and delays no other look-up", async () => {
+test("a query without a response rejects when the signal aborts, and does not delay other queries", async () => {
   const names = await serveNames({ "client.example": "93.184.216.34" });
   try {
     const resolve = createResolve({ servers: names.servers, hostsFile: NO_HOSTS });
     const stop = new AbortController();
-    const silent = Array.from(
+    const pending = Array.from(
       { length: 40 },
-      (_, i) => resolve(`n${i}.silent.example`, stop.signal).then(() => "resolved", () => "given up"),
+      (_, i) => resolve(`n${i}.silent.example`, stop.signal).then(() => "resolved", () => "aborted"),
     );
     assert.equal(await resolve("client.example"), [{ address: "93.184.216.34", family: 4 }]);
-    const early = await Promise.race([...silent, Promise.resolve("none yet")]);
-    assert.is(early, "none yet");
-    stop.abort(new Error("over"));
-    assert.equal(new Set(await Promise.all(silent)), new Set(["given up"]));
-    const before = names.asked();
+    const first = await Promise.race([...pending, Promise.resolve("pending")]);
+    assert.is(first, "pending");
+    stop.abort(new Error("timeout"));
+    assert.equal(new Set(await Promise.all(pending)), new Set(["aborted"]));
+    const before = names.queries();
     await resolve("n.silent.example", stop.signal).catch(() => {});
-    assert.is(names.asked(), before, "no name server is asked once the signal was given");
+    assert.is(names.queries(), before, "no query after the abort");
   } finally {
     names.close();
   }
 });
 
-test("a fetch times out when the name server does not answer", async () => {
+test("a fetch fails after its timeout when the name server sends no response", async () => {
   const names = await serveNames({});
   try {
     const connect = createPublicConnect(createResolve({ servers: names.servers, hostsFile: NO_HOSTS }));
     const error = await createPublicFetch({ connect, timeout: 200 })("https://n.silent.example/x")
       .catch((error) => error);
     assert.instance(error, PublicFetchError);
-    assert.match(error.message, "within 200 ms");
+    assert.match(error.message, "200 ms");
   } finally {
     names.close();
   }
 });
 
-test("the hosts file comes first, and loopback names are never looked up", async () => {
+test("the hosts file precedes the name server, and loopback names are never queried", async () => {
   const names = await serveNames({ "local.localhost": "93.184.216.34", "listed.example": "93.184.216.34" });
   const folder = await mkdtemp(join(tmpdir(), "trivet-hosts-"));
   try {
@@ -110,7 +110,7 @@ test("the hosts file comes first, and loopback names are never looked up", async
     for (const name of ["localhost", "local.localhost"]) {
       assert.equal((await resolve(name)).map(({ address }) => address), ["127.0.0.1", "::1"]);
     }
-    assert.is(names.asked(), 0);
+    assert.is(names.queries(), 0);
   } finally {
     names.close();
     await rm(folder, { recursive: true });

@@ -5,7 +5,7 @@
  */
 import { SERVER_FAILED } from "../http/response.ts";
 import type { RequestContext } from "../http/service.ts";
-import { timerDelay } from "../http/timer.ts";
+import { timerDelay } from "../timer.ts";
 
 /** What is served: Trivet, one of its services, or anything with a `fetch`. */
 export interface FetchHandler {

@@ -5,7 +5,7 @@ import * as assert from "uvu/assert";
 import { skillFolder } from "./skill_folder.ts";
 import { temporaryFolder } from "../end_to_end/test_process.ts";
 
-const test = suite("runtime/skill_folder");
+const test = suite("skillFolder");
 const temporary = temporaryFolder();
 const root = join(temporary.path, "skills");
 test.after(() => temporary.remove());
@@ -17,7 +17,7 @@ test.before(() => {
   writeFileSync(join(temporary.path, "secret"), "secret");
   writeFileSync(join(temporary.path, "skills-evil/secret"), "secret");
   symlinkSync(join(temporary.path, "secret"), join(root, "a/link"));
-  symlinkSync("/nowhere", join(root, "a/dangling"));
+  symlinkSync("/missing", join(root, "a/dangling"));
   symlinkSync(temporary.path, join(root, "up"));
 });
 
@@ -26,7 +26,7 @@ const read = async (path: string) => {
   return bytes && new TextDecoder().decode(bytes);
 };
 
-test("list() distinguishes files, folders and links, in name order; a missing folder is undefined", async () => {
+test("list() returns files, folders and links by name; undefined for a missing folder", async () => {
   const entries = await skillFolder(root).list("a");
   assert.equal(entries?.map(({ name, type }) => [name, type]), [
     ["SKILL.md", "file"],
@@ -34,10 +34,10 @@ test("list() distinguishes files, folders and links, in name order; a missing fo
     ["docs", "folder"],
     ["link", "link"],
   ]);
-  assert.equal(await skillFolder(join(root, "nothing")).list(""), undefined);
+  assert.equal(await skillFolder(join(root, "missing")).list(""), undefined);
 });
 
-test("the stamp changes when the file does, also by being replaced with one of the same size", async () => {
+test("the stamp changes when a file of the same size replaces the file", async () => {
   const stamp = async () =>
     (await skillFolder(root).list("a"))!.find(({ name }) => name === "SKILL.md")!.stamp;
   const first = await stamp();
@@ -46,7 +46,7 @@ test("the stamp changes when the file does, also by being replaced with one of t
   assert.is.not(await stamp(), first);
 });
 
-test("read() reads regular files inside, and nothing outside through a link or a path", async () => {
+test("read() returns regular files of the folder, and undefined for links and paths that leave it", async () => {
   assert.is(await read("a/SKILL.md"), "news");
   for (
     const path of [
@@ -57,7 +57,7 @@ test("read() reads regular files inside, and nothing outside through a link or a
       "../skills-evil/secret",
       "a/docs",
       "a",
-      "nothing",
+      "missing",
       "",
     ]
   ) {
@@ -65,7 +65,7 @@ test("read() reads regular files inside, and nothing outside through a link or a
   }
 });
 
-test("read() past its limit is a RangeError", async () => {
+test("read() rejects with RangeError past its limit", async () => {
   const outcome = await skillFolder(root).read("a/SKILL.md", 3).catch((error) => error);
   assert.instance(outcome, RangeError);
 });

@@ -9,10 +9,8 @@
  * @module
  */
 import { usePublicConnect } from "../http/network/public_fetch.ts";
-import { isolateRequests } from "../mcp/http/request_isolation.ts";
 import { faultResponse, type FetchHandler } from "./server.ts";
 
-isolateRequests();
 // workerd's network service resolves names itself and reaches public addresses only, unless the operator configured it
 // otherwise; the flag `global_fetch_strictly_public` keeps it out of the own zone too.
 usePublicConnect((url, init) => fetch(url, init));
@@ -43,6 +41,7 @@ export function toWorker<Env>(create: (env: Env) => FetchHandler, options: Worke
         return await handler.fetch(request, {
           // Set by Cloudflare's edge, which removes what a client sent under this name.
           ip: request.headers.get("cf-connecting-ip") ?? undefined,
+          isIsolated: true,
           waitUntil: (promise) => context.waitUntil(promise),
         });
       } catch (error) {

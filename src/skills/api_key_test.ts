@@ -7,7 +7,7 @@ import { createApiKey, listApiKeys, removeApiKey, verifyApiKey } from "./api_key
 
 const test = suite("skills/api_key");
 
-test("a key stands for its workspace and scopes", async () => {
+test("a key identifies its workspace and scopes", async () => {
   const store = memoryStore();
   const { key, secret } = await createApiKey(store, {
     name: "ci",
@@ -22,7 +22,7 @@ test("a key stands for its workspace and scopes", async () => {
   assert.not.ok(await isStillValid!());
 });
 
-test("a key of only a name reads and writes the default workspace", async () => {
+test("a key without workspace and scopes reads and writes the default workspace", async () => {
   const store = memoryStore();
   const { secret } = await createApiKey(store, { name: "x" });
   const principal = await verifyApiKey(store, secret);
@@ -30,7 +30,7 @@ test("a key of only a name reads and writes the default workspace", async () => 
   assert.equal([...principal!.scopes], ["skills:read", "skills:write"]);
 });
 
-test("another secret, a part of one and none stand for nobody", async () => {
+test("an unknown, partial or empty secret is not valid", async () => {
   const store = memoryStore();
   const { secret } = await createApiKey(store, { name: "x" });
   for (const other of ["", "trivet_key_", secret.slice(0, -1), secret + "A", secret.toUpperCase()]) {
@@ -38,8 +38,8 @@ test("another secret, a part of one and none stand for nobody", async () => {
   }
 });
 
-test("making a key does not wait for copies that caches could hold", async () => {
-  // Whoever waits for copies here waits for an hour.
+test("createApiKey() does not wait for cached copies to expire", async () => {
+  // A commit that waits for cached copies takes an hour here.
   const store = layeredStore(memoryStore(), { lifetime: 3_600_000 });
   await store.get(["api_key", "unknown"], CACHED);
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -49,13 +49,13 @@ test("making a key does not wait for copies that caches could hold", async () =>
   assert.ok(made && await verifyApiKey(store, made.secret));
 });
 
-test("the secret is nowhere in the store", async () => {
+test("the store does not contain the secret", async () => {
   const store = memoryStore();
   const { secret } = await createApiKey(store, { name: "x" });
   assert.not.match(JSON.stringify(await store.list([])), secret.slice("trivet_key_".length));
 });
 
-test("keys are listed without end, and a removed one is good no more", async () => {
+test("all keys are listed, and a removed key is not valid", async () => {
   const store = memoryStore();
   const made = [];
   for (let i = 0; i < 130; i++) made.push(await createApiKey(store, { name: `k${i}` }));

@@ -7,12 +7,12 @@ import { MAX_SKILL_MD_BYTES } from "./package/skill_md_size.ts";
 import { crc32 } from "./archive/crc32.ts";
 import { multipart, newService, type TestFile } from "./test_service.ts";
 
-const test = suite("skills: no upload holds the event loop");
+const test = suite("skills: uploads and the event loop");
 const encoder = new TextEncoder();
 const HEAD = "---\nname: demo\ndescription: Use when: testing\n---\n";
 const good: TestFile = ["demo/SKILL.md", "---\nname: demo\ndescription: Use when testing.\n---\nText\n"];
 const [name, content] = good;
-/** A SKILL.md of so many bytes at most, of nothing but this. */
+/** A SKILL.md that repeats a text up to `size` bytes. */
 const markdown = (text: string, size: number = MAX_SKILL_MD_BYTES): TestFile[] => [
   [name, HEAD + text.repeat(Math.floor((size - HEAD.length) / encoder.encode(text).length))],
 ];
@@ -46,7 +46,7 @@ for (
           crc: crc32(text),
         }]),
     ],
-    ["files with some such blocks each", 400, () =>
+    ["files with blocks that unpack to nothing", 400, () =>
       archive(
         Array.from({ length: 1900 }, (_, i) => ({
           name: `demo/${i}`,
@@ -65,7 +65,7 @@ for (
         })),
       )],
     [
-      "folders that lead out",
+      "folders outside the archive",
       400,
       () =>
         archive(
@@ -73,7 +73,7 @@ for (
         ),
     ],
     [
-      "names that are long to compose",
+      "names that are slow to normalize",
       400,
       () =>
         archive(Array.from({ length: 100 }, (_, i) => ({ name: "\u0344".repeat(16_000) + i, content: "" }))),
@@ -93,7 +93,7 @@ for (
     ["1,990 files", 200, () => many(1990, (i) => `demo/${i}`)],
   ] as readonly [string, number, () => TestFile[] | Promise<TestFile[]>][]
 ) {
-  test(`${what}: 50 ms at most at a time, and a short answer`, async () => {
+  test(`an upload of ${what} holds the event loop for at most 50 ms and gets a short response`, async () => {
     const { body, type } = multipart(await make());
     for (const path of ["/v1/skills/validate", "/v1/skills"]) {
       let answer: Response | undefined;

@@ -6,8 +6,9 @@
  */
 import type { Principal } from "../http/principal.ts";
 
-export function mayWrite({ scopes }: Principal): boolean {
-  return scopes.has("skills:write") || scopes.has("admin");
+export function mayWrite({ scopes, issuer }: Principal): boolean {
+  // As in `hasScope`: another issuer may mean something else by it.
+  return scopes.has("skills:write") || issuer === undefined && scopes.has("admin");
 }
 
 export function mayRead(principal: Principal): boolean {

@@ -11,7 +11,7 @@ import { multipart, newService, SKILL_MD, type TestFile } from "./test_service.t
 
 const test = suite("skills/request_budget");
 
-/** Counts what is asked of a store. */
+/** Counts calls and stored bytes of a store. */
 function meter(inner: Store): { store: Store; take(): { calls: number; bytes: number } } {
   let calls = 0;
   let bytes = 0;
@@ -41,10 +41,10 @@ function meter(inner: Store): { store: Store; take(): { calls: number; bytes: nu
   };
 }
 
-test("what a request stores, and how often it calls the store, is within the budget", async () => {
+test("stored bytes and store calls of each request are within its budget", async () => {
   const { store, take } = meter(memoryStore());
-  const { send } = await newService({ store });
-  async function ask(
+  const service = await newService({ store });
+  async function send(
     kind: SkillsRequestKind,
     path: string,
     { method = "GET", sent, of = sent ?? [] }: { method?: string; sent?: TestFile[]; of?: TestFile[] } = {},
@@ -52,18 +52,23 @@ test("what a request stores, and how often it calls the store, is within the bud
     const part = sent && multipart(sent);
     const headers = part ? { "content-type": part.type } : undefined;
     take();
-    const response = await send(path, { method, ...part && { body: part.body }, ...headers && { headers } });
+    const response = await service.send(path, {
+      method,
+      ...part && { body: part.body },
+      ...headers && { headers },
+    });
     const text = await response.text();
     assert.is(response.status, 200, text);
     const { calls, bytes } = take();
     const budget: SkillsRequestBudget = SKILLS_REQUEST_BUDGETS[kind];
     const count = of.length;
     const size = of.reduce((sum, [, content]) => sum + content.length, 0);
-    const mostCalls = budget.storeCalls + budget.storeCallsPerFile * count +
+    const maxCalls = budget.storeCalls + budget.storeCallsPerFile * count +
       budget.storeCallsPerMebibyte * size / 2 ** 20;
-    assert.ok(calls <= mostCalls, `${kind} ${path}: ${calls} calls`);
-    const most = budget.storedBytes + budget.storedBytesPerFile * count + budget.storedBytesPerByte * size;
-    assert.ok(bytes <= most, `${kind} ${path}: ${bytes} bytes stored`);
+    assert.ok(calls <= maxCalls, `${kind} ${path}: ${calls} calls`);
+    const maxBytes = budget.storedBytes + budget.storedBytesPerFile * count +
+      budget.storedBytesPerByte * size;
+    assert.ok(bytes <= maxBytes, `${kind} ${path}: ${bytes} bytes stored`);
     return text;
   }
   const small: TestFile[] = [["demo/SKILL.md", SKILL_MD]];
@@ -74,17 +79,17 @@ test("what a request stores, and how often it calls the store, is within the bud
     ...Array.from({ length: 500 }, (_, i): TestFile => [path(i), String(i)]),
   ];
   for (const sent of [small, large, many]) {
-    await ask("validate", "/v1/skills/validate", { method: "POST", sent });
-    const { id } = JSON.parse(await ask("publish", "/v1/skills", { method: "POST", sent }));
-    const next = JSON.parse(await ask("publish", `/v1/skills/${id}/versions`, { method: "POST", sent }));
+    await send("validate", "/v1/skills/validate", { method: "POST", sent });
+    const { id } = JSON.parse(await send("publish", "/v1/skills", { method: "POST", sent }));
+    const next = JSON.parse(await send("publish", `/v1/skills/${id}/versions`, { method: "POST", sent }));
     for (const rest of ["", "/versions", `/versions/${next.id}`, "/usage"]) {
-      await ask("read", `/v1/skills/${id}${rest}`);
+      await send("read", `/v1/skills/${id}${rest}`);
     }
-    await ask("read", "/v1/skills?limit=100");
-    await ask("read", "/v1/skills/usage");
-    await ask("download", `/v1/skills/${id}/versions/${next.id}/content`, { of: sent });
-    await ask("remove", `/v1/skills/${id}/versions/${next.id}`, { method: "DELETE", of: sent });
-    await ask("remove", `/v1/skills/${id}`, { method: "DELETE", of: sent });
+    await send("read", "/v1/skills?limit=100");
+    await send("read", "/v1/skills/usage");
+    await send("download", `/v1/skills/${id}/versions/${next.id}/content`, { of: sent });
+    await send("remove", `/v1/skills/${id}/versions/${next.id}`, { method: "DELETE", of: sent });
+    await send("remove", `/v1/skills/${id}`, { method: "DELETE", of: sent });
   }
 });
 

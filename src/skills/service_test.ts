@@ -19,7 +19,7 @@ async function refusal(response: Response, status: number, type: string): Promis
   return body.error.message;
 }
 
-test("POST /v1/skills with files[]: 200 with the skill in today's shape", async () => {
+test("POST /v1/skills with files[] returns the skill in the default dialect", async () => {
   const { upload } = await newService();
   const response = await upload(DEMO, { display_name: "My demo" });
   assert.is(response.status, 200);
@@ -42,12 +42,12 @@ test("POST /v1/skills with files[]: 200 with the skill in today's shape", async 
   assert.is(new Date(skill.created_at).toISOString(), skill.created_at);
 });
 
-test("the label is the skill's name when none is sent", async () => {
+test("display_name defaults to the name of the skill", async () => {
   const { upload } = await newService();
   assert.is((await (await upload(DEMO)).json()).display_name, "demo");
 });
 
-test("one zip archive, wrapped or flat, stored or deflated, is as good as its files", async () => {
+test("an archive, wrapped or flat, stored or deflated, is equivalent to its files", async () => {
   const { upload, service } = await newService();
   for (const wrapper of ["demo/", ""]) {
     for (const method of [0, 8]) {
@@ -66,7 +66,7 @@ test("one zip archive, wrapped or flat, stored or deflated, is as good as its fi
   }
 });
 
-test("litter of archivers is left out", async () => {
+test("files of archivers and desktops are omitted", async () => {
   const { upload, service } = await newService();
   const { id } = await (await upload([...DEMO, ["__MACOSX/demo/._SKILL.md", "x"], ["demo/.DS_Store", "x"], [
     "demo/.keep",
@@ -76,7 +76,7 @@ test("litter of archivers is left out", async () => {
   assert.equal(loaded?.files, [".keep", "SKILL.md", "data.bin", "scripts/run.py"]);
 });
 
-test("what comes out is what went in, byte for byte", async () => {
+test("files are returned unchanged", async () => {
   const { upload, service } = await newService();
   const { id } = await (await upload(DEMO)).json();
   const principal = { workspace: "default", scopes: new Set(["skills:read"]) };
@@ -86,7 +86,7 @@ test("what comes out is what went in, byte for byte", async () => {
   }
 });
 
-test("GET, LIST and DELETE", async () => {
+test("a skill can be read, listed and deleted", async () => {
   const { upload, send } = await newService();
   const made = await (await upload(DEMO)).json();
   assert.equal(await (await send(`/v1/skills/${made.id}`)).json(), made);
@@ -98,14 +98,14 @@ test("GET, LIST and DELETE", async () => {
   await refusal(await send(`/v1/skills/${made.id}`, { method: "DELETE" }), 404, "not_found_error");
 });
 
-test("after a delete nothing of the skill is in the store", async () => {
+test("a deletion removes all records of the skill", async () => {
   const { upload, send, store } = await newService();
   const { id } = await (await upload(DEMO)).json();
   await send(`/v1/skills/${id}`, { method: "DELETE" });
   assert.equal((await store.list([])).map((entry) => entry.key[0]).filter((kind) => kind !== "api_key"), []);
 });
 
-test("LIST: newest first, in pages that show every skill once, next_page null at the end", async () => {
+test("pages list each skill once, newest first, and next_page of the last page is null", async () => {
   const { upload, send, advance } = await newService();
   const ids: string[] = [];
   for (let i = 0; i < 23; i++) {
@@ -123,7 +123,7 @@ test("LIST: newest first, in pages that show every skill once, next_page null at
     query = `?limit=5&page=${encodeURIComponent(next_page)}`;
   }
   assert.equal(seen, ids);
-  assert.is((await (await send("/v1/skills")).json()).data.length, 20, "20 when no limit is given");
+  assert.is((await (await send("/v1/skills")).json()).data.length, 20, "the default limit is 20");
   assert.is((await (await send("/v1/skills?limit=1000")).json()).data.length, 23);
   assert.equal((await (await send("/v1/skills?source=anthropic")).json()).data, []);
 });
@@ -149,13 +149,13 @@ for (
     "page=nonsense",
   ]
 ) {
-  test(`LIST with ${query} is 400`, async () => {
+  test(`a list with ${query} is refused with 400`, async () => {
     const { send } = await newService();
     await refusal(await send("/v1/skills?" + query), 400, "invalid_request_error");
   });
 }
 
-test("a cursor of another workspace, another filter, or a changed one is 400", async () => {
+test("a cursor of another workspace or filter, and a changed cursor, are refused with 400", async () => {
   const { upload, send } = await newService();
   for (let i = 0; i < 3; i++) await upload(DEMO);
   const { next_page } = await (await send("/v1/skills?limit=1")).json();
@@ -169,7 +169,7 @@ test("a cursor of another workspace, another filter, or a changed one is 400", a
   }
 });
 
-test("no key is 401, a wrong one too; without the scope 403; another workspace's skill is 404", async () => {
+test("a missing or wrong key gets 401, a missing scope 403, another workspace's skill 404", async () => {
   const { upload, send } = await newService();
   const { id } = await (await upload(DEMO)).json();
   const wrong = 'Bearer error="invalid_token", error_description="The API key is not valid"';
@@ -178,7 +178,7 @@ test("no key is 401, a wrong one too; without the scope 403; another workspace's
     assert.is(response.headers.get("www-authenticate"), challenge);
     await refusal(response, 401, "authentication_error");
   }
-  const forbidden = await send("/v1/skills", { key: "nobody" });
+  const forbidden = await send("/v1/skills", { key: "unscoped" });
   assert.is(
     forbidden.headers.get("www-authenticate"),
     'Bearer error="insufficient_scope", scope="skills:read"',
@@ -196,13 +196,13 @@ test("no key is 401, a wrong one too; without the scope 403; another workspace's
   assert.is((await send(`/v1/skills/${id}`)).status, 200);
 });
 
-test("with auth off everybody reads and writes", async () => {
+test("with auth off requests need no key", async () => {
   const { upload, send } = await newService({ auth: "off" });
   assert.is((await upload(DEMO, {}, "")).status, 200);
   assert.is((await send("/v1/skills", { key: "" })).status, 200);
 });
 
-test("anthropic-version: today's and the one before; another is 400; any beta marker is taken", async () => {
+test("known values of anthropic-version are accepted, others refused with 400, and beta markers ignored", async () => {
   const { send } = await newService();
   for (const version of ["2023-06-01", "2026-10-21"]) {
     const headers = {
@@ -218,7 +218,7 @@ test("anthropic-version: today's and the one before; another is 400; any beta ma
   );
 });
 
-test("other methods are 405 with Allow, other paths 404, in the envelope", async () => {
+test("other methods get 405 with Allow, other paths 404, in the error format", async () => {
   const { send } = await newService();
   const put = await send("/v1/skills", { method: "PUT" });
   assert.is(put.headers.get("allow"), "GET, HEAD, POST, OPTIONS");
@@ -232,14 +232,14 @@ test("other methods are 405 with Allow, other paths 404, in the envelope", async
   assert.is(await head.text(), "");
 });
 
-test("an id in any spelling is looked up, never joined to anything", async () => {
+test("an id with special characters finds no skill", async () => {
   const { send } = await newService();
   for (const id of ["..%2f..%2fetc%2fpasswd", "%00", "__proto__", "a".repeat(3000), "%F0%9D%84%9E"]) {
     await refusal(await send(`/v1/skills/${id}`), 404, "not_found_error");
   }
 });
 
-test("browsers may call it: preflight, and request-id is readable", async () => {
+test("preflights are answered, and request-id is exposed", async () => {
   const { send } = await newService();
   const headers = { origin: "https://a.example", "access-control-request-method": "POST" };
   for (const preflight of [headers, {}]) {
@@ -252,7 +252,7 @@ test("browsers may call it: preflight, and request-id is readable", async () => 
   assert.match(response.headers.get("access-control-expose-headers")!, "request-id");
 });
 
-test("50 creations at once are 50 skills; a list during them shows only whole ones", async () => {
+test("50 concurrent creations make 50 skills, and concurrent lists succeed", async () => {
   const { upload, send } = await newService();
   const uploads = Array.from({ length: 50 }, () => upload(DEMO));
   const lists = Array.from({ length: 20 }, () => send("/v1/skills?limit=1000"));
@@ -262,7 +262,7 @@ test("50 creations at once are 50 skills; a list during them shows only whole on
   assert.is((await (await send("/v1/skills?limit=1000")).json()).data.length, 50);
 });
 
-test("of 8 deletions at once one deletes", async () => {
+test("of 8 concurrent deletions one succeeds", async () => {
   const { upload, send } = await newService();
   const { id } = await (await upload(DEMO)).json();
   const deletions = await Promise.all(
@@ -272,7 +272,7 @@ test("of 8 deletions at once one deletes", async () => {
   assert.is(deletions.filter((response) => response.status === 404).length, 7);
 });
 
-test("a deletion that loses every race is busy, which clients retry; the skill is not said to be gone", async () => {
+test("a deletion that loses every race gets overloaded_error with retry-after", async () => {
   let loses = false;
   const store = losingRaces(memoryStore(), ({ check = [] }) => loses && check.length > 0);
   const { upload, send } = await newService({ store });
@@ -285,7 +285,7 @@ test("a deletion that loses every race is busy, which clients retry; the skill i
   assert.is((await send(`/v1/skills/${id}`, { method: "DELETE" })).status, 200);
 });
 
-test("over 8 MB is 413, and nothing is stored: with and without a declared length", async () => {
+test("an upload above 8 MB is refused with 413 and not stored, with and without content-length", async () => {
   const { send, store } = await newService();
   const { body, type } = multipart([...DEMO, ["demo/large.bin", new Uint8Array(8 * 1024 * 1024)]]);
   for (const declared of [true, false]) {
@@ -298,25 +298,25 @@ test("over 8 MB is 413, and nothing is stored: with and without a declared lengt
   assert.equal(await store.list(["skill_file"]), []);
 });
 
-test("an endless upload is cut off", async () => {
+test("an endless upload is aborted with 413", async () => {
   const { send } = await newService();
   let sent = 0;
-  let cut = false;
+  let cancelled = false;
   const body = new ReadableStream<Uint8Array>({
     pull(controller) {
       sent += 65_536;
       controller.enqueue(new Uint8Array(65_536));
     },
-    cancel: () => void (cut = true),
+    cancel: () => void (cancelled = true),
   });
   const headers = { "content-type": "multipart/form-data; boundary=x" };
   const init = { method: "POST", headers, body, duplex: "half" } as RequestInit;
   await refusal(await send("/v1/skills", init), 413, "request_too_large");
-  assert.ok(cut);
-  assert.ok(sent < 11 * 1024 * 1024, `${sent} bytes were taken`);
+  assert.ok(cancelled);
+  assert.ok(sent < 11 * 1024 * 1024, `${sent} bytes were read`);
 });
 
-test("an archive that unpacks to more than 8 MB is 413, whatever its headers say", async () => {
+test("an archive that unpacks to more than 8 MB and declares less is refused", async () => {
   const { upload, store } = await newService();
   const bomb = await zip([
     { name: "demo/SKILL.md", content: SKILL_MD },
@@ -324,22 +324,24 @@ test("an archive that unpacks to more than 8 MB is 413, whatever its headers say
   ]);
   assert.ok(bomb.length < 20_000);
   const response = await upload([["bomb.zip", bomb]]);
-  assert.ok(response.status === 413 || response.status === 400);
+  assert.is((await response.clone().json()).error.details.error_code, "archive-size");
+  await refusal(response, 400, "invalid_request_error");
   assert.equal(await store.list(["skill"]), []);
 });
 
-test("an archive of many files that are over 8 MB together is 413", async () => {
+test("an archive whose files exceed 8 MB together is refused with 413", async () => {
   const { upload, store } = await newService();
-  // Bytes that deflate to about a fiftieth: within any ratio, so that only the sum is wrong.
+  // Bytes that deflate to about a fiftieth: below the ratio limit, so that only the sum exceeds a limit.
   const content = new Uint8Array(1024 * 1024).map((_, i) => i % 97 === 0 ? i * 31 : 0);
   const entries = Array.from({ length: 9 }, (_, i) => ({ name: `demo/${i}`, content, method: 8 }));
   const archive = await zip([{ name: "demo/SKILL.md", content: SKILL_MD }, ...entries]);
-  const message = await refusal(await upload([["a.zip", archive]]), 413, "request_too_large");
-  assert.match(message, "at most 8388608 bytes");
+  const response = await upload([["a.zip", archive]]);
+  assert.is((await response.clone().json()).error.details.error_code, "upload-too-large");
+  assert.match(await refusal(response, 413, "request_too_large"), "8388608");
   assert.equal(await store.list(["skill"]), []);
 });
 
-test("a skill of just under 8 MB is taken", async () => {
+test("a skill of exactly 8 MB is accepted, and one byte more is refused", async () => {
   const { upload } = await newService();
   const filler = 8 * 1024 * 1024 - DEMO.reduce((sum, [, content]) => sum + content.length, 0);
   assert.is((await upload([...DEMO, ["demo/large.bin", new Uint8Array(filler)]])).status, 200);
@@ -347,7 +349,7 @@ test("a skill of just under 8 MB is taken", async () => {
   await refusal(over, 413, "request_too_large");
 });
 
-test("when the store fails: 500 api_error without a word of it", async () => {
+test("a store failure gets 500 api_error without details", async () => {
   const { upload, store, events } = await newService({ auth: "off" });
   await store.close();
   const message = await refusal(await upload(DEMO), 500, "api_error");

@@ -1,6 +1,5 @@
 /**
- * A Skills service on the memory store, archives with every fault on request, and folders made of words: what the
- * tests of this room talk to. Nothing but tests imports this.
+ * Test kit of this folder: a Skills service on the memory store, zip archives with faults, and local folders in memory.
  *
  * @module
  */
@@ -39,7 +38,7 @@ export interface TestService {
   upload(files: readonly TestFile[], fields?: Record<string, string>, key?: string): Promise<Response>;
 }
 
-/** Keys: `writer`, `reader`, `nobody` (no scopes) and `stranger` (another workspace). */
+/** API keys: `writer`, `reader`, `unscoped` (no scopes) and `stranger` (another workspace). */
 export async function newService(options: Partial<SkillsServiceOptions> = {}): Promise<TestService> {
   let offset = 0;
   const now = (): number => Date.now() + offset;
@@ -47,7 +46,7 @@ export async function newService(options: Partial<SkillsServiceOptions> = {}): P
   const keys = {
     writer: ["default", ["skills:read", "skills:write"]],
     reader: ["default", ["skills:read"]],
-    nobody: ["default", []],
+    unscoped: ["default", []],
     stranger: ["other", ["skills:write"]],
   } as const;
   for (const [secret, [workspace, scopes]] of Object.entries(keys)) {
@@ -96,7 +95,7 @@ export async function newService(options: Partial<SkillsServiceOptions> = {}): P
   return test;
 }
 
-/** A multipart body written byte for byte: `FormData` would mend hostile names. */
+/** A multipart body written byte for byte: `FormData` would correct hostile names. */
 export function multipart(
   files: readonly TestFile[],
   fields: Record<string, string> = {},
@@ -118,7 +117,7 @@ export function multipart(
   return { body: concat(chunks), type: `multipart/form-data; boundary=${boundary}` };
 }
 
-/** What may be wrong with an entry of an archive. */
+/** An entry of a test archive, with its faults. */
 export interface TestEntry {
   readonly name: string | Uint8Array;
   readonly content?: string | Uint8Array;
@@ -126,7 +125,7 @@ export interface TestEntry {
   readonly localFlags?: number;
   /** An extra field of both headers, with its own head. */
   readonly extra?: Uint8Array;
-  /** Stands after the data, where flag 8 says that a data descriptor does. */
+  /** Follows the data; flag 8 declares a data descriptor there. */
   readonly descriptor?: Uint8Array;
   readonly mode?: number;
   readonly flags?: number;
@@ -136,7 +135,7 @@ export interface TestEntry {
   readonly gap?: number;
 }
 
-/** A zip archive of stored or (with `method: 8`) deflated entries, as broken as asked. */
+/** A zip archive of stored or (with `method: 8`) deflated entries, with the given faults. */
 export async function zip(
   entries: readonly TestEntry[],
   { prefix = "", suffix = "", comment = "", count = entries.length }: {
@@ -213,7 +212,7 @@ export async function zip(
   return concat(chunks);
 }
 
-/** Little-endian numbers, each of so many bytes. */
+/** Little-endian numbers, each of the given number of bytes. */
 export function numbers(fields: readonly (readonly [value: number, bytes: number])[]): Uint8Array {
   return Uint8Array.from(
     fields.flatMap(([value, bytes]) =>
@@ -233,7 +232,7 @@ function concat(chunks: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   return joinBytes(chunks, chunks.reduce((sum, chunk) => sum + chunk.length, 0));
 }
 
-/** A folder whose files are given by path; `null` stands for a link. Change the map to change the folder. */
+/** A folder of files by path; `null` is a link. Changing the map changes the folder. */
 export function folderOf(files: Map<string, string | null>, path = "/skills"): SkillFolder {
   const stampOf = (content: string | null) => String(content?.length) + secretDigest(content ?? "");
   return {
@@ -256,7 +255,7 @@ export function folderOf(files: Map<string, string | null>, path = "/skills"): S
       return Promise.resolve([...entries.values()].sort((a, b) => a.name < b.name ? -1 : 1));
     },
     read(relative) {
-      // As a file system would take it, dots and all.
+      // Resolves dots, as a file system does.
       const content = files.get(new URL(relative, "file:///").pathname.slice(1));
       return Promise.resolve(content === undefined || content === null ? undefined : encoder.encode(content));
     },

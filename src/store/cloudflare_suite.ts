@@ -1,6 +1,6 @@
 /**
- * The store contract on D1 and in a Durable Object, and Trivet whole on D1: what `cloudflare_node_test.ts` runs inside
- * workerd. Nothing but tests imports this.
+ * The store contract and Trivet on D1 and in a Durable Object. `cloudflare_node_test.ts` runs this inside workerd. Only
+ * tests import this.
  *
  * @module
  */
@@ -41,7 +41,7 @@ storeContract("Durable Object", {
   rounds: 200,
 });
 
-const test = suite("Trivet on Cloudflare's storage");
+const test = suite("Trivet on D1 and Durable Objects");
 
 for (const [name, open] of [["D1", emptyD1], ["a Durable Object", async () => emptyObject()]] as const) {
   test(`${name}: tokens are issued, and a skill of 3 MB is uploaded, read and deleted`, async () => {
@@ -73,7 +73,7 @@ for (const [name, open] of [["D1", emptyD1], ["a Durable Object", async () => em
   });
 }
 
-test("D1: a value that no row can hold is refused before anything is sent", async () => {
+test("D1: a commit with a value over the size limit of a row is refused before anything is sent", async () => {
   const store = await emptyD1();
   const error = await store.commit({
     set: [{ key: ["k"], value: 1 }, { key: ["b"], value: new Uint8Array(2_000_000) }],
@@ -84,12 +84,12 @@ test("D1: a value that no row can hold is refused before anything is sent", asyn
   assert.is(await store.get(["k"]), undefined);
 });
 
-test("D1: two isolates on one empty database make its tables once, and are notified of each other's commits", async () => {
+test("D1: two stores on one empty database create its tables once and are notified of each other's commits", async () => {
   await (await emptyD1()).close();
   const [a, b] = [d1Store(database, { lookEvery: 20 }), d1Store(database, { lookEvery: 20 })];
   await Promise.all([a.get(["x"]), b.get(["x"])]);
   const reader = a.watch(["w"]).getReader();
-  // The first look only learns where it stands.
+  // The first poll only reads the current version.
   await new Promise((resolve) => setTimeout(resolve, 100));
   await b.commit({ set: [{ key: ["w", 1], value: 1 }] });
   assert.equal((await reader.read()).value, [["w"]]);
@@ -97,8 +97,12 @@ test("D1: two isolates on one empty database make its tables once, and are notif
   await b.close();
 });
 
-test("a schema that is there is left as it is", () => {
+test("the schema can be applied again without losing records", async () => {
+  const store = emptyObject();
+  await store.commit({ set: [{ key: ["k"], value: 1 }] });
   for (const sql of [...SCHEMA, ...SCHEMA]) storage.sql.exec(sql);
+  assert.is((await store.get(["k"]))?.value, 1);
+  await store.close();
 });
 
 test.run();

@@ -1,6 +1,6 @@
 /**
- * What every driver must do, as tests: a driver's own test file calls {@linkcode storeContract} with a way to
- * open an empty store. Nothing but tests imports this. Long because it is one list, which a new driver is held to whole.
+ * The tests that every driver must pass: the test file of a driver calls {@linkcode storeContract} with a function that
+ * opens an empty store. Only tests import this. Long because it is one list, all of which applies to a new driver.
  *
  * @module
  */
@@ -9,18 +9,18 @@ import * as assert from "uvu/assert";
 import { FORMAT_KEY, FORMAT_VERSION } from "./format.ts";
 import { compareAndSet, type Key, putIfAbsent, type Store, take } from "./store.ts";
 
-/** A clock that a test moves by hand; it starts now, since engines may have clocks of their own. */
+/** A clock that a test can advance. It starts at the current time, since engines may have their own clocks. */
 export interface TestClock {
   now: () => number;
   advance(milliseconds: number): void;
 }
 
 export interface ContractOptions {
-  /** An empty store that reads the clock given. */
+  /** Opens an empty store with this clock. */
   readonly open: (now: () => number) => Promise<Store>;
-  /** Opens the store that `open` opened last a second time. Absent where nothing outlives the store. */
+  /** Opens the store of the last `open` again. Absent for stores that do not persist. */
   readonly reopen?: (now: () => number) => Promise<Store>;
-  /** Rounds of the racing tests. @default 1000 */
+  /** Rounds of the tests of concurrent commits. @default 1000 */
   readonly rounds?: number;
 }
 
@@ -56,20 +56,20 @@ export function storeContract(name: string, { open, reopen, rounds = 1000 }: Con
   });
 
   for (const value of [null, false, 0, -1.5, "", "\u0000\u0001ü𝄞", [], {}, { "": { "": [] } }]) {
-    test(`a value comes back as it was set: ${JSON.stringify(value)}`, async ({ store }) => {
+    test(`get() returns the value that was set: ${JSON.stringify(value)}`, async ({ store }) => {
       await store.commit({ set: [{ key: ["value"], value }] });
       assert.equal((await store.get(["value"]))?.value, value);
     });
   }
 
-  test("an own __proto__ member is data", async ({ store }) => {
+  test("an own __proto__ member is stored as data", async ({ store }) => {
     await store.commit({ set: [{ key: ["value"], value: JSON.parse('{"__proto__":{"x":1},"y":2}') }] });
     const value = (await store.get<object>(["value"]))!.value;
     assert.equal(JSON.stringify(value), '{"__proto__":{"x":1},"y":2}');
     assert.is((value as { x?: number }).x, undefined);
   });
 
-  test("bytes come back as bytes, also none and many", async ({ store }) => {
+  test("bytes are returned as bytes, also empty and large ones", async ({ store }) => {
     const many = new Uint8Array(300_000).map((_, i) => i * 31);
     await store.commit({ set: [{ key: ["none"], value: new Uint8Array() }, { key: ["many"], value: many }] });
     assert.equal((await store.get(["none"]))?.value, new Uint8Array());
@@ -78,14 +78,14 @@ export function storeContract(name: string, { open, reopen, rounds = 1000 }: Con
     assert.ok(found.length === many.length && found.every((byte, i) => byte === many[i]));
   });
 
-  test("changing an object after it was set changes no record", async ({ store }) => {
+  test("changing an object after it was set does not change the record", async ({ store }) => {
     const value = { list: [1] };
     await store.commit({ set: [{ key: ["value"], value }] });
     value.list.push(2);
     assert.equal((await store.get(["value"]))?.value, { list: [1] });
   });
 
-  test("every set gives another version, also of the same value and after a removal", async ({ store }) => {
+  test("every set creates another version, also with the same value and after a removal", async ({ store }) => {
     const versions = new Set<string>();
     for (let i = 0; i < 5; i++) {
       await store.commit({ set: [{ key: ["k"], value: 1 }] });
@@ -95,7 +95,7 @@ export function storeContract(name: string, { open, reopen, rounds = 1000 }: Con
     assert.is(versions.size, 5);
   });
 
-  test("commit() with a failing check does nothing at all", async ({ store }) => {
+  test("commit() with a failing check sets and removes nothing", async ({ store }) => {
     await store.commit({ set: [{ key: ["a"], value: 1 }, { key: ["b"], value: 1 }] });
     const version = (await store.get(["a"]))!.version;
     const refused = await store.commit({
@@ -109,7 +109,7 @@ export function storeContract(name: string, { open, reopen, rounds = 1000 }: Con
     assert.is(await store.get(["c"]), undefined);
   });
 
-  test("commit() checks a version, an absence, and sets and removes together", async ({ store }) => {
+  test("commit() checks a version and an absence, and sets and removes in one commit", async ({ store }) => {
     await store.commit({ set: [{ key: ["old"], value: 1 }] });
     const version = (await store.get(["old"]))!.version;
     const done = await store.commit({
@@ -122,7 +122,7 @@ export function storeContract(name: string, { open, reopen, rounds = 1000 }: Con
     assert.is((await store.get(["new"]))?.value, 2);
   });
 
-  test("a version from before a removal does not pass, though the value is back", async ({ store }) => {
+  test("a check of a version from before a removal fails, although the value is the same", async ({ store }) => {
     await store.commit({ set: [{ key: ["k"], value: 1 }] });
     const { version } = (await store.get(["k"]))!;
     await store.commit({ remove: [["k"]] });
@@ -130,11 +130,11 @@ export function storeContract(name: string, { open, reopen, rounds = 1000 }: Con
     assert.is(await compareAndSet(store, ["k"], version, 2), false);
   });
 
-  test("removing what is not there is done", async ({ store }) => {
+  test("removing an absent record succeeds", async ({ store }) => {
     assert.is(await store.commit({ remove: [["none"]] }), true);
   });
 
-  test("a record is gone at its expiry: for get, list and checks", async ({ store, clock }) => {
+  test("an expired record is absent for get, list and checks", async ({ store, clock }) => {
     await store.commit({ set: [{ key: ["t", "x"], value: 1, expires: clock.now() + 1000 }] });
     clock.advance(500);
     assert.is((await store.get(["t", "x"]))?.value, 1);
@@ -146,7 +146,7 @@ export function storeContract(name: string, { open, reopen, rounds = 1000 }: Con
     assert.is((await store.get(["t", "x"]))?.value, 2);
   });
 
-  test("get() and list() tell when a record expires, and nothing of one that does not", async ({ store, clock }) => {
+  test("get() and list() return expires, and no such member for a record without expiry", async ({ store, clock }) => {
     const expires = Math.ceil(clock.now()) + 5000;
     await store.commit({ set: [{ key: ["e", 1], value: 1, expires }, { key: ["e", 2], value: 2 }] });
     assert.is((await store.get(["e", 1]))?.expires, expires);
@@ -154,14 +154,14 @@ export function storeContract(name: string, { open, reopen, rounds = 1000 }: Con
     assert.equal((await store.list(["e"])).map((entry) => entry.expires), [expires, undefined]);
   });
 
-  test("a version of an expired record does not pass", async ({ store, clock }) => {
+  test("a check of the version of an expired record fails", async ({ store, clock }) => {
     await store.commit({ set: [{ key: ["k"], value: 1, expires: clock.now() + 1000 }] });
     const { version } = (await store.get(["k"]))!;
     clock.advance(1001);
     assert.is(await compareAndSet(store, ["k"], version, 2), false);
   });
 
-  test("setting without expiry ends the one before", async ({ store, clock }) => {
+  test("a set without expiry removes the previous expiry", async ({ store, clock }) => {
     await store.commit({ set: [{ key: ["k"], value: 1, expires: clock.now() + 1000 }] });
     await store.commit({ set: [{ key: ["k"], value: 2 }] });
     clock.advance(10_000_000);
@@ -169,7 +169,7 @@ export function storeContract(name: string, { open, reopen, rounds = 1000 }: Con
     assert.is((await store.get(["k"]))?.value, 2);
   });
 
-  test("sweep() removes the expired, and only them", async ({ store, clock }) => {
+  test("sweep() removes expired records only", async ({ store, clock }) => {
     const set = Array.from({ length: 2500 }, (_, i) => ({
       key: ["s", i],
       value: i,
@@ -204,7 +204,7 @@ export function storeContract(name: string, { open, reopen, rounds = 1000 }: Con
     ["o", "𝄞"],
   ];
 
-  test("list() goes in key order: numbers, then strings by code point, short before long", async ({ store }) => {
+  test("list() returns records in key order: numbers, then strings by code point, prefixes first", async ({ store }) => {
     const shuffled = [...ORDER].sort((a, b) =>
       JSON.stringify(a).length * 7 % 5 - JSON.stringify(b).length * 7 % 5
     );
@@ -216,7 +216,7 @@ export function storeContract(name: string, { open, reopen, rounds = 1000 }: Con
     );
   });
 
-  test("list() takes what is strictly below the prefix, not what only begins like it", async ({ store }) => {
+  test("list() returns records strictly below the prefix, not keys whose last part only begins with it", async ({ store }) => {
     const keys: Key[] = [["p"], ["p", "a"], ["p", "a", 1], ["p", "ab"], ["pq", "a"], ["p", 1]];
     await store.commit({ set: keys.map((key) => ({ key, value: 1 })) });
     assert.equal((await store.list(["p"])).map((entry) => entry.key), [["p", 1], ["p", "a"], ["p", "a", 1], [
@@ -226,7 +226,7 @@ export function storeContract(name: string, { open, reopen, rounds = 1000 }: Con
     assert.equal((await store.list(["p", "a"])).map((entry) => entry.key), [["p", "a", 1]]);
   });
 
-  test("list() in pages shows every record once, both ways, while others come and go", async ({ store }) => {
+  test("list() in pages returns every record once, in both directions, while other records are set and removed", async ({ store }) => {
     await store.commit({ set: Array.from({ length: 57 }, (_, i) => ({ key: ["page", i], value: i })) });
     for (const reverse of [false, true]) {
       const seen: unknown[] = [];
@@ -236,7 +236,7 @@ export function storeContract(name: string, { open, reopen, rounds = 1000 }: Con
         if (page.length === 0) break;
         seen.push(...page.map((entry) => entry.value));
         after = page.at(-1)!.key;
-        // The record that the cursor names may be gone when the next page is asked for.
+        // Records may be set and removed between two pages.
         await store.commit({ set: [{ key: ["page", "zz"], value: 0 }] });
         await store.commit({ remove: [["page", "zz"]] });
       }
@@ -245,21 +245,21 @@ export function storeContract(name: string, { open, reopen, rounds = 1000 }: Con
     }
   });
 
-  test("list() goes on after a key that is gone, and honours a limit of 0", async ({ store }) => {
+  test("list() continues after an absent key, and returns nothing with a limit of 0", async ({ store }) => {
     await store.commit({ set: [1, 3].map((n) => ({ key: ["l", n], value: n })) });
     assert.equal((await store.list(["l"], { after: ["l", 2] })).map((entry) => entry.value), [3]);
     assert.equal(await store.list(["l"], { limit: 0 }), []);
   });
 
-  test(`of racing commits on one key exactly one wins, in each of ${rounds} rounds`, async ({ store }) => {
-    const RACERS = 8;
+  test(`exactly one of 8 concurrent commits on one key succeeds, in each of ${rounds} rounds`, async ({ store }) => {
+    const CONCURRENT_COMMITS = 8;
     for (let round = 0; round < rounds; round++) {
       const key = ["race", round % 7];
       const before = await store.get(key);
       const version = before?.version ?? null;
       const outcomes = await Promise.all(
         Array.from(
-          { length: RACERS },
+          { length: CONCURRENT_COMMITS },
           (_, racer) =>
             store.commit({ check: [{ key, version }], set: [{ key, value: `${round}/${racer}` }] }),
         ),
@@ -269,7 +269,7 @@ export function storeContract(name: string, { open, reopen, rounds = 1000 }: Con
     }
   });
 
-  test("of 1,000 racing commits on one key exactly one wins, each round", async ({ store }) => {
+  test("exactly one of 1,000 concurrent commits on one key succeeds", async ({ store }) => {
     for (let round = 0; round < 5; round++) {
       const key = ["thousand", round];
       const outcomes = await Promise.all(Array.from({ length: 1000 }, (_, i) => putIfAbsent(store, key, i)));
@@ -278,7 +278,7 @@ export function storeContract(name: string, { open, reopen, rounds = 1000 }: Con
     }
   });
 
-  test("of racing take() exactly one gets the value", async ({ store }) => {
+  test("exactly one of concurrent take() gets the value", async ({ store }) => {
     for (let round = 0; round < 50; round++) {
       await store.commit({ set: [{ key: ["take"], value: round }] });
       const taken = await Promise.all(Array.from({ length: 20 }, () => take(store, ["take"])));
@@ -287,7 +287,7 @@ export function storeContract(name: string, { open, reopen, rounds = 1000 }: Con
     }
   });
 
-  test("no increment is lost among concurrent compareAndSet()", async ({ store }) => {
+  test("concurrent increments with compareAndSet() all take effect", async ({ store }) => {
     await store.commit({ set: [{ key: ["count"], value: 0 }] });
     async function increment(): Promise<void> {
       for (;;) {
@@ -299,7 +299,7 @@ export function storeContract(name: string, { open, reopen, rounds = 1000 }: Con
     assert.is((await store.get(["count"]))?.value, 40);
   });
 
-  test("commits of many keys and of few that share keys: each is whole", async ({ store }) => {
+  test("concurrent commits of many and few keys that overlap are each applied whole", async ({ store }) => {
     const many = (name: string) => ({
       set: Array.from({ length: 300 }, (_, i) => ({ key: ["m", i], value: name })),
     });
@@ -315,14 +315,14 @@ export function storeContract(name: string, { open, reopen, rounds = 1000 }: Con
     );
   });
 
-  test("of two sets of one key in a commit the last counts, and a set counts over a removal", async ({ store }) => {
+  test("of two sets of one key in a commit the last one counts, and a set overrides a removal", async ({ store }) => {
     const key = ["twice"];
     await store.commit({ set: [{ key, value: 1 }, { key, value: 2 }], remove: [key] });
     assert.is((await store.get(key))?.value, 2);
     assert.is((await store.list(["twice"])).length, 0);
   });
 
-  test("watch() tells of keys below the prefix, set and removed, and of no others", async ({ store }) => {
+  test("watch() is notified of keys below the prefix that are set or removed, and of no others", async ({ store }) => {
     const reader = store.watch(["w", "mine"]).getReader();
     await store.commit({ set: [{ key: ["w", "other"], value: 1 }, { key: ["w", "mine", 1], value: 1 }] });
     await store.commit({ remove: [["w", "mine", 1]] });
@@ -352,7 +352,7 @@ export function storeContract(name: string, { open, reopen, rounds = 1000 }: Con
     };
     const put = (key: Key, value: unknown) => ({ set: [{ key, value }] });
 
-    test("a new store is marked with its format, and opens again", async ({ store, clock }) => {
+    test("a new store gets a format record and can be opened again", async ({ store, clock }) => {
       await store.commit(put(["kept"], 1));
       assert.equal((await store.get(FORMAT_KEY))?.value, { version: FORMAT_VERSION });
       const again = await reopen(clock.now);
@@ -360,7 +360,7 @@ export function storeContract(name: string, { open, reopen, rounds = 1000 }: Con
       await again.close();
     });
 
-    test("a store without a mark, as versions before it left it, is read and marked", async ({ store, clock }) => {
+    test("a store of an earlier version without a format record is read and gets one", async ({ store, clock }) => {
       const client = put(["client", "c"], { id: "c", token_endpoint_auth_method: "none" });
       await store.commit({ ...client, remove: [FORMAT_KEY] });
       const again = await reopen(clock.now);
@@ -373,7 +373,7 @@ export function storeContract(name: string, { open, reopen, rounds = 1000 }: Con
       test(`a store of format ${JSON.stringify(format)} is refused`, async ({ store, clock }) => {
         await store.commit({ set: [...put(FORMAT_KEY, format).set, ...put(["kept"], 1).set] });
         assert.is((await errorOf(clock))?.name, "StoreFormatError");
-        assert.equal((await store.get(FORMAT_KEY))?.value, format, "the mark stays as it was");
+        assert.equal((await store.get(FORMAT_KEY))?.value, format, "the format record is unchanged");
       });
     }
 
@@ -385,23 +385,23 @@ export function storeContract(name: string, { open, reopen, rounds = 1000 }: Con
       [["blob", "d"], { object: "store/d/x", size: 1, references: 2 }],
     ];
     for (const [key, value] of older) {
-      test(`a store without a mark in which "${key[0]}" records have an earlier form is refused`, async ({ store, clock }) => {
+      test(`a store without a format record in which "${key[0]}" records have an earlier form is refused`, async ({ store, clock }) => {
         await store.commit({ ...put(key, value), remove: [FORMAT_KEY] });
         assert.is((await errorOf(clock))?.name, "StoreFormatError");
-        assert.is(await store.get(FORMAT_KEY), undefined, "it is not marked");
+        assert.is(await store.get(FORMAT_KEY), undefined, "no format record is set");
       });
     }
   }
 
-  test("what is under way when the store closes is done, also in one that was not used before", async ({ store, clock }) => {
+  test("close() waits for pending calls, also in a store that was not used before", async ({ store, clock }) => {
     for (const isUsed of [true, false]) {
       const closing = await (reopen ?? open)(clock.now);
-      if (isUsed) await closing.get(["under way"]);
-      const keys = Array.from({ length: 30 }, (_, i) => ["under way", String(isUsed), i]);
+      if (isUsed) await closing.get(["pending"]);
+      const keys = Array.from({ length: 30 }, (_, i) => ["pending", String(isUsed), i]);
       const calls = Promise.allSettled([
         ...keys.map((key) => closing.commit({ set: [{ key, value: 1 }] })),
         ...keys.map((key) => closing.get(key)),
-        closing.list(["under way"]),
+        closing.list(["pending"]),
       ]);
       const twice = Promise.all([closing.close(), closing.close()]);
       const late = await closing.get(["late"]).then(() => "resolved", () => "rejected");
@@ -409,11 +409,11 @@ export function storeContract(name: string, { open, reopen, rounds = 1000 }: Con
       assert.equal((await calls).filter(({ status }) => status === "rejected"), []);
       if (!reopen) continue;
       assert.is(late, "rejected");
-      assert.is((await store.list(["under way", String(isUsed)])).length, keys.length);
+      assert.is((await store.list(["pending", String(isUsed)])).length, keys.length);
     }
   });
 
-  test("after close() every call rejects", async ({ clock }) => {
+  test("every call after close() rejects", async ({ clock }) => {
     const store = await open(clock.now);
     await store.close();
     for (

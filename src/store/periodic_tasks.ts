@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { timerDelay } from "./timer.ts";
+import { timerDelay } from "../timer.ts";
 
 export class PeriodicTasks {
   #timers: ReturnType<typeof setInterval>[] = [];

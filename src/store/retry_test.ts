@@ -6,13 +6,13 @@ import { compareAndSet, putIfAbsent, StoreUnavailableError } from "./store.ts";
 
 const test = suite("store/retry");
 
-test("the first attempt that does not lose is the last", async () => {
+test("retryLostRaces() stops at the first attempt that does not lose", async () => {
   let tries = 0;
   const result = await retryLostRaces(() => Promise.resolve(++tries < 4 ? LOST_RACE : "done"));
   assert.equal([result, tries], ["done", 4]);
 });
 
-test("attempts are bounded; then the caller is asked to come back", async () => {
+test("after MAX_COMMIT_TRIES attempts the error is StoreUnavailableError with retryAfter", async () => {
   let tries = 0;
   try {
     await retryLostRaces(() => Promise.resolve((tries++, LOST_RACE)));
@@ -24,7 +24,7 @@ test("attempts are bounded; then the caller is asked to come back", async () => 
   assert.is(tries, MAX_COMMIT_TRIES);
 });
 
-test("twenty that change one record at once lose no change", async () => {
+test("twenty concurrent changes of one record all take effect", async () => {
   const store = memoryStore();
   const add = () =>
     retryLostRaces(async () => {

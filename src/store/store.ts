@@ -85,7 +85,7 @@ export interface Guarantees {
  * not at all: retry it, or read to find out.
  */
 export class StoreUnavailableError extends Error {
-  override readonly name = "StoreUnavailableError";
+  override readonly name: string = "StoreUnavailableError";
   /** Seconds after which to retry (`Retry-After`). */
   readonly retryAfter: number;
 
@@ -93,6 +93,11 @@ export class StoreUnavailableError extends Error {
     super(message, options);
     this.retryAfter = options?.retryAfter ?? 1;
   }
+}
+
+/** Seconds after which to retry; `undefined` unless the error is a {@linkcode StoreUnavailableError}. */
+export function findRetryAfter(error: unknown): number | undefined {
+  return error instanceof StoreUnavailableError ? error.retryAfter : undefined;
 }
 
 /** A method of the store was called after `close()`. */

@@ -14,7 +14,7 @@ function newClocks() {
   return { at, pass, clocks: { now: () => at.now, monotonic: () => at.monotonic } };
 }
 
-test("time that passes is no jump, however much of it", () => {
+test("elapsed time is not a jump, however long it is", () => {
   const { pass, clocks } = newClocks();
   const guard = new SweepGuard(clocks);
   for (const milliseconds of [0, 1, 60_000, 30 * 86_400_000]) {
@@ -23,7 +23,7 @@ test("time that passes is no jump, however much of it", () => {
   }
 });
 
-test("after a jump, and again after the clock is set right, nothing is removed for an hour", () => {
+test("after a jump, and after its correction, nothing is swept for an hour", () => {
   for (const jump of [3 * 3600_000, -3 * 3600_000, 6000]) {
     const { at, pass, clocks } = newClocks();
     const guard = new SweepGuard(clocks);
@@ -41,13 +41,13 @@ test("after a jump, and again after the clock is set right, nothing is removed f
   }
 });
 
-test("a jump of the clock for one sweep removes nothing from memory: it is there again when the clock is set right", async () => {
+test("a clock jump during a sweep removes no record of the memory store, which is readable after the correction", async () => {
   const { at, pass, clocks } = newClocks();
   const store = memoryStore(clocks);
   await store.commit({ set: [{ key: ["session", 1], value: 1, expires: at.now + 7_200_000 }] });
   at.now += 3 * 3600_000;
   assert.is(await store.get(["session", 1]), undefined);
-  // A commit sweeps by itself, too.
+  // A commit sweeps too.
   await store.commit({ set: [{ key: ["other"], value: 1 }] });
   assert.is(await store.sweep(), 0);
   at.now -= 3 * 3600_000;

@@ -1,5 +1,5 @@
 /**
- * A store that counts how it is called, and what is written to it. Nothing but tests imports this.
+ * A store that counts its calls and the characters written to it. Only tests import this.
  *
  * @module
  */

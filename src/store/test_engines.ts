@@ -1,6 +1,6 @@
 /**
- * Which engines are there to test with, and how tests leave them as they were: at the addresses in `TRIVET_TEST_POSTGRES` and `TRIVET_TEST_REDIS`, else where
- * they usually listen on this machine. Nothing but tests imports this.
+ * Finds the engines for tests at the addresses in `TRIVET_TEST_POSTGRES` and `TRIVET_TEST_REDIS`, or else at their default
+ * ports on this machine, and cleans up after tests. Only tests import this.
  *
  * @module
  */
@@ -16,8 +16,8 @@ const ADDRESSES: Readonly<Record<Engine, string>> = {
 };
 
 /**
- * The engine's address; `undefined` where nothing listens there, so that tests can skip by name.
- * @throws {Error} where `CI` is `true`: there every engine must run
+ * The engine's address; `undefined` when it does not listen, so that tests can report that they are skipped.
+ * @throws {Error} when it does not listen and `CI` is `true`
  */
 export async function findEngine(name: Engine): Promise<string | undefined> {
   const { hostname, port } = new URL(ADDRESSES[name]);
@@ -35,7 +35,7 @@ export async function findEngine(name: Engine): Promise<string | undefined> {
   return listens ? ADDRESSES[name] : undefined;
 }
 
-/** The store, and what is to be done once it is closed. */
+/** The store, with a cleanup that runs after it is closed. */
 export function closingWith(store: Store, cleanUp: () => Promise<unknown>): Store {
   return {
     get guarantees() {

@@ -1,11 +1,11 @@
 /**
- * A store on which some commits lose every race. Nothing but tests imports this.
+ * A store on which chosen commits lose every race. Only tests import this.
  *
  * @module
  */
 import type { Commit, Store } from "./store.ts";
 
-/** As `store`, but a commit that `loses` picks does nothing and says that a check failed. */
+/** Like `store`, but a commit for which `loses` is true does nothing and returns `false`, as after a failed check. */
 export function losingRaces(store: Store, loses: (commit: Commit) => boolean): Store {
   return new Proxy(store, {
     get(_, name) {

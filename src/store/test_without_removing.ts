@@ -1,11 +1,11 @@
 /**
- * A store that breaks its word: it says that it removed, and did not. Nothing but tests imports this.
+ * A store that acknowledges removals without removing anything. Only tests import this.
  *
  * @module
  */
 import type { Store } from "./store.ts";
 
-/** What reads or sets goes through to `store`; what removes does nothing and succeeds. */
+/** Like `store`, but commits skip their removals. */
 export function withoutRemoving(store: Store): Store {
   return new Proxy(store, {
     get(_, name) {

@@ -4,21 +4,27 @@
  * @module
  */
 import type { Mutant } from "../mutant.ts";
-import { faultyCalls, faultyMessages, faultyTexts, isNotification, type Members } from "./rpc_message.ts";
+import {
+  changeBodies,
+  changeEachMessage,
+  changeMessages,
+  isNotification,
+  type Members,
+} from "./message_faults.ts";
 
 export const RPC = "/rpc";
 
 const names = (...ids: string[]): string[] => ids.map((id) => `jsonrpc/${id}`);
 
-const has = (call: Members, name: string, ...kinds: string[]): boolean =>
+const hasMember = (call: Members, name: string, ...kinds: string[]): boolean =>
   name in call && kinds.includes(Array.isArray(call[name]) ? "list" : typeof call[name]);
 
 export const RPC_REQUESTS: readonly Mutant[] = [
   {
     name: "jsonrpc/version-unchecked",
-    fault: "Takes requests whatever their jsonrpc says",
-    wrap: faultyCalls(RPC, (call) => ({ ...call, jsonrpc: "2.0" })),
-    breaks: names(
+    fault: "Accepts requests with any value of jsonrpc",
+    wrap: changeEachMessage(RPC, (call) => ({ ...call, jsonrpc: "2.0" })),
+    killedBy: names(
       "invalid_request/jsonrpc-missing",
       "invalid_request/jsonrpc-one",
       "invalid_request/jsonrpc-number",
@@ -28,43 +34,46 @@ export const RPC_REQUESTS: readonly Mutant[] = [
     ),
   },
   {
-    name: "jsonrpc/version-by-beginning",
-    fault: "Compares the beginning of jsonrpc",
-    wrap: faultyCalls(
+    name: "jsonrpc/version-by-prefix",
+    fault: "Compares only the beginning of jsonrpc",
+    wrap: changeEachMessage(
       RPC,
       (call) => String(call["jsonrpc"]).startsWith("2.0") ? { ...call, jsonrpc: "2.0" } : call,
     ),
-    breaks: names("invalid_request/jsonrpc-longer"),
+    killedBy: names("invalid_request/jsonrpc-longer"),
   },
   {
     name: "jsonrpc/version-as-number",
-    fault: "Compares jsonrpc as a number",
-    wrap: faultyCalls(RPC, (call) => call["jsonrpc"] === 2 ? { ...call, jsonrpc: "2.0" } : call),
-    breaks: names("invalid_request/jsonrpc-number"),
+    fault: "Accepts the number 2 for jsonrpc",
+    wrap: changeEachMessage(RPC, (call) => call["jsonrpc"] === 2 ? { ...call, jsonrpc: "2.0" } : call),
+    killedBy: names("invalid_request/jsonrpc-number"),
   },
   {
     name: "jsonrpc/members-in-any-case",
-    fault: "Finds members in any case",
-    wrap: faultyCalls(
+    fault: "Matches member names case-insensitively",
+    wrap: changeEachMessage(
       RPC,
       (call) => Object.fromEntries(Object.entries(call).map(([name, value]) => [name.toLowerCase(), value])),
     ),
-    breaks: names("invalid_request/jsonrpc-capitals", "invalid_request/method-capitals"),
+    killedBy: names("invalid_request/jsonrpc-capitals", "invalid_request/method-capitals"),
   },
   {
     name: "jsonrpc/methods-in-any-case",
-    fault: "Finds methods in any case",
-    wrap: faultyCalls(
+    fault: "Matches method names case-insensitively",
+    wrap: changeEachMessage(
       RPC,
       (call) => typeof call["method"] === "string" ? { ...call, method: call["method"].toLowerCase() } : call,
     ),
-    breaks: names("examples/method-in-capitals"),
+    killedBy: names("examples/method-in-capitals"),
   },
   {
-    name: "jsonrpc/method-of-any-kind",
-    fault: "Takes a method of any kind for its text",
-    wrap: faultyCalls(RPC, (call) => "method" in call ? { ...call, method: String(call["method"]) } : call),
-    breaks: names(
+    name: "jsonrpc/method-of-any-type",
+    fault: "Converts a method of any type to a string",
+    wrap: changeEachMessage(
+      RPC,
+      (call) => "method" in call ? { ...call, method: String(call["method"]) } : call,
+    ),
+    killedBy: names(
       "invalid_request/method-number",
       "invalid_request/method-null",
       "invalid_request/method-list",
@@ -72,40 +81,40 @@ export const RPC_REQUESTS: readonly Mutant[] = [
     ),
   },
   {
-    name: "jsonrpc/id-of-any-kind",
-    fault: "Takes ids that are lists, objects or booleans",
-    wrap: faultyCalls(
+    name: "jsonrpc/id-of-any-type",
+    fault: "Accepts ids that are arrays, objects or booleans",
+    wrap: changeEachMessage(
       RPC,
       (call) =>
-        has(call, "id", "list", "boolean") || (call["id"] !== null && has(call, "id", "object"))
+        hasMember(call, "id", "list", "boolean") || (call["id"] !== null && hasMember(call, "id", "object"))
           ? { ...call, id: "a" }
           : call,
     ),
-    breaks: names("invalid_request/id-object", "invalid_request/id-list", "invalid_request/id-boolean"),
+    killedBy: names("invalid_request/id-object", "invalid_request/id-list", "invalid_request/id-boolean"),
   },
   {
-    name: "jsonrpc/id-null-as-none",
-    fault: "Takes a request whose id is null for a notification",
-    wrap: faultyCalls(RPC, (call) => {
+    name: "jsonrpc/id-null-as-notification",
+    fault: "Treats a request with a null id as a notification",
+    wrap: changeEachMessage(RPC, (call) => {
       const { id, ...rest } = call;
       return id === null ? rest : call;
     }),
-    breaks: names("request/id-null"),
+    killedBy: names("request/id-null"),
   },
   {
-    name: "jsonrpc/params-of-any-kind",
-    fault: "Takes params that are no list and no object for none",
-    wrap: faultyCalls(RPC, (call) => {
+    name: "jsonrpc/params-of-any-type",
+    fault: "Ignores params that are neither array nor object",
+    wrap: changeEachMessage(RPC, (call) => {
       const { params: _, ...rest } = call;
-      return has(call, "params", "string", "number", "boolean") ? rest : call;
+      return hasMember(call, "params", "string", "number", "boolean") ? rest : call;
     }),
-    breaks: names("examples/params-text", "examples/params-number", "examples/params-boolean"),
+    killedBy: names("examples/params-text", "examples/params-number", "examples/params-boolean"),
   },
   {
     name: "jsonrpc/answers-notifications",
     fault: "Answers notifications",
-    wrap: faultyMessages(RPC, (value) => isNotification(value) ? { ...value, id: null } : value),
-    breaks: names(
+    wrap: changeMessages(RPC, (value) => isNotification(value) ? { ...value, id: null } : value),
+    killedBy: names(
       "notification/unknown",
       "notification/by-name",
       "notification/by-position",
@@ -120,72 +129,72 @@ export const RPC_REQUESTS: readonly Mutant[] = [
   {
     name: "jsonrpc/batch-answers-notifications",
     fault: "Answers the notifications of a batch",
-    wrap: faultyMessages(
+    wrap: changeMessages(
       RPC,
       (value) =>
         Array.isArray(value)
           ? value.map((each) => isNotification(each) ? { ...each, id: null } : each)
           : value,
     ),
-    breaks: names(
+    killedBy: names(
       "batch/request-and-notification",
       "batch/notifications-alone",
       "examples/batch-of-notifications",
       "examples/notifications-that-fail-in-a-batch",
     ),
-    mayBreak: { "A notification is in its batch, too": names("examples/batch-mixed") },
+    mayFail: { "Its batch contains a notification": names("examples/batch-mixed") },
   },
   {
     name: "jsonrpc/batch-in-batch",
-    fault: "Takes the requests of a batch within a batch",
-    wrap: faultyMessages(RPC, (value) => Array.isArray(value) ? value.flat() : value),
-    breaks: names("batch/inner-array"),
+    fault: "Accepts a batch within a batch",
+    wrap: changeMessages(RPC, (value) => Array.isArray(value) ? value.flat() : value),
+    killedBy: names("batch/inner-array"),
   },
   {
     name: "jsonrpc/batch-of-one",
-    fault: "Takes a batch of one for what is in it",
-    wrap: faultyMessages(RPC, (value) => Array.isArray(value) && value.length === 1 ? value[0] : value),
-    breaks: names(
+    fault: "Treats a batch of one as a single request",
+    wrap: changeMessages(RPC, (value) => Array.isArray(value) && value.length === 1 ? value[0] : value),
+    killedBy: names(
       "batch/one-request",
       "batch/one-number",
       "examples/batch-of-one-number",
     ),
-    mayBreak: { "Its batch is of one, too, which is an array": names("batch/inner-array") },
+    mayFail: { "Its batch contains one value, an array": names("batch/inner-array") },
   },
   {
-    name: "jsonrpc/comma-at-end",
-    fault: "Reads JSON with a comma before the end",
-    wrap: faultyTexts(RPC, (text) => text.replace(/,\s*\}$/, "}")),
-    breaks: names("parse_error/trailing-comma"),
+    name: "jsonrpc/trailing-comma",
+    fault: "Accepts JSON with a trailing comma",
+    wrap: changeBodies(RPC, (text) => text.replace(/,\s*\}$/, "}")),
+    killedBy: names("parse_error/trailing-comma"),
   },
   {
     name: "jsonrpc/comments",
-    fault: "Reads JSON with comments",
-    wrap: faultyTexts(RPC, (text) => text.replace(/\/\*.*?\*\//g, "")),
-    breaks: names("parse_error/comment"),
+    fault: "Accepts JSON with comments",
+    wrap: changeBodies(RPC, (text) => text.replace(/\/\*.*?\*\//g, "")),
+    killedBy: names("parse_error/comment"),
   },
   {
     name: "jsonrpc/first-of-two",
-    fault: "Reads the first of two values, and drops the other",
-    wrap: faultyTexts(RPC, (text) => text.replace(/\}\s+\{.*$/s, "}")),
-    breaks: names("parse_error/two-values"),
+    fault: "Reads the first of two JSON values and drops the second",
+    wrap: changeBodies(RPC, (text) => text.replace(/\}\s+\{.*$/s, "}")),
+    killedBy: names("parse_error/two-values"),
   },
   {
     name: "jsonrpc/single-quotes",
-    fault: "Reads single quotes as double ones",
-    wrap: faultyTexts(RPC, (text) => text.startsWith("{'") ? text.replaceAll("'", '"') : text),
-    breaks: names("parse_error/single-quotes"),
+    fault: "Accepts single-quoted strings",
+    wrap: changeBodies(RPC, (text) => text.startsWith("{'") ? text.replaceAll("'", '"') : text),
+    killedBy: names("parse_error/single-quotes"),
   },
   {
-    name: "jsonrpc/exponents-cut",
-    fault: "Reads whole numbers up to their exponent",
-    wrap: faultyTexts(RPC, (text) => text.replace(/: (\d+)[eE]\d+/g, ": $1")),
-    breaks: names("request/id-exponent"),
+    name: "jsonrpc/exponents-dropped",
+    fault: "Ignores exponents of numbers",
+    wrap: changeBodies(RPC, (text) => text.replace(/: (\d+)[eE]\d+/g, ": $1")),
+    killedBy: names("request/id-exponent"),
   },
   {
     name: "jsonrpc/leading-zeros",
-    fault: "Reads numbers with leading zeros",
-    wrap: faultyTexts(RPC, (text) => text.replace(/: 0+(\d)/g, ": $1")),
-    breaks: names("parse_error/leading-zero"),
+    fault: "Accepts numbers with leading zeros",
+    wrap: changeBodies(RPC, (text) => text.replace(/: 0+(\d)/g, ": $1")),
+    killedBy: names("parse_error/leading-zero"),
   },
 ];

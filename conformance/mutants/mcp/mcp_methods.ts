@@ -1,26 +1,26 @@
 /**
- * Faults of MCP's methods.
+ * Faults in MCP methods.
  *
  * @module
  */
-import { MCP } from "./mcp_doors.ts";
-import { pathOf, withFields } from "../message.ts";
+import { MCP } from "./mcp_access.ts";
+import { pathOf, withHeaders } from "../http_faults.ts";
 import type { Mutant, Wrap } from "../mutant.ts";
 import {
-  faultyCalls,
-  faultyErrors,
-  faultyResponses,
+  changeEachMessage,
+  changeErrors,
+  changeRpcResponses,
   isJson,
   isObject,
   type Members,
   readJson,
-} from "../jsonrpc/rpc_message.ts";
+} from "../jsonrpc/message_faults.ts";
 
 const names = (...ids: string[]): string[] => ids.map((id) => `mcp/${id}`);
 
-/** Has a result where a method fails. */
-const forgive = (method: string, result: Members): Wrap => (next) => async (request) => {
-  const faulty = faultyResponses(
+/** Returns a result where a method fails. */
+const replaceErrors = (method: string, result: Members): Wrap => (next) => async (request) => {
+  const faulty = changeRpcResponses(
     MCP,
     (value, sent) =>
       isObject(sent) && sent["method"] === method && isObject(value) && "error" in value
@@ -29,21 +29,21 @@ const forgive = (method: string, result: Members): Wrap => (next) => async (requ
   );
   if (pathOf(request) !== MCP) return await next(request);
   const answer = await faulty(next)(request);
-  const isForgiven = isJson(answer) && [400, 404].includes(answer.status) &&
+  const isAccepted = isJson(answer) && [400, 404].includes(answer.status) &&
     "result" in Object(readJson(await answer.clone().text()));
-  return isForgiven ? withFields(answer, {}, 200) : answer;
+  return isAccepted ? withHeaders(answer, {}, 200) : answer;
 };
 
 export const MCP_METHODS: readonly Mutant[] = [
   {
-    name: "mcp/cursors-unread",
-    fault: "Does not read cursors",
-    wrap: faultyCalls(MCP, (call) => {
+    name: "mcp/cursors-ignored",
+    fault: "Ignores cursors",
+    wrap: changeEachMessage(MCP, (call) => {
       if (!isObject(call["params"])) return call;
       const { cursor: _, ...params } = call["params"];
       return { ...call, params };
     }),
-    breaks: names(
+    killedBy: names(
       "methods/cursor-tools",
       "methods/cursor-prompts",
       "methods/cursor-resources",
@@ -63,22 +63,22 @@ export const MCP_METHODS: readonly Mutant[] = [
   },
   {
     name: "mcp/cursor-on-last-page",
-    fault: "Has an empty cursor on the last page",
-    wrap: faultyResponses(MCP, (value) => {
+    fault: "Returns an empty nextCursor on the last page",
+    wrap: changeRpcResponses(MCP, (value) => {
       const result = isObject(value) && value["result"];
       if (isObject(result) && Array.isArray(result["tools"])) result["nextCursor"] ??= "";
       return value;
     }),
-    breaks: names(
+    killedBy: names(
       "methods/next-page",
       "modern_methods/next-page",
     ),
   },
   {
     name: "mcp/unknown-tool-as-result",
-    fault: "Has a result for tools that there are not",
-    wrap: forgive("tools/call", { content: [], isError: true }),
-    breaks: names(
+    fault: "Returns a result for unknown tools",
+    wrap: replaceErrors("tools/call", { content: [], isError: true }),
+    killedBy: names(
       "methods/unknown-tool",
       "methods/inherited-tool",
       "methods/tool-without-name",
@@ -87,7 +87,7 @@ export const MCP_METHODS: readonly Mutant[] = [
       "methods/tool-arguments-list",
       "modern_methods/unknown-tool",
     ),
-    mayBreak: {
+    mayFail: {
       "Their call fails for its Mcp-Name": names("modern/name-", "modern_methods/name-"),
       "Their call fails for its scope": names(
         "authorization/modern-too-little-scope",
@@ -97,9 +97,9 @@ export const MCP_METHODS: readonly Mutant[] = [
   },
   {
     name: "mcp/unknown-prompt-empty",
-    fault: "Has no messages for prompts that there are not",
-    wrap: forgive("prompts/get", { messages: [] }),
-    breaks: names(
+    fault: "Returns an empty list of messages for unknown prompts",
+    wrap: replaceErrors("prompts/get", { messages: [] }),
+    killedBy: names(
       "methods/unknown-prompt",
       "methods/prompt-argument-missing",
       "http_2025_03_26/unknown-prompt",
@@ -111,13 +111,13 @@ export const MCP_METHODS: readonly Mutant[] = [
       "modern_methods/unknown-prompt",
       "modern_methods/prompt-argument-missing",
     ),
-    mayBreak: { "Its request fails for its Mcp-Name": names("modern/name-of-prompt") },
+    mayFail: { "Its request fails for its Mcp-Name": names("modern/name-of-prompt") },
   },
   {
     name: "mcp/unknown-resource-empty",
-    fault: "Has no contents for resources that there are not",
-    wrap: forgive("resources/read", { contents: [] }),
-    breaks: names(
+    fault: "Returns empty contents for unknown resources",
+    wrap: replaceErrors("resources/read", { contents: [] }),
+    killedBy: names(
       "methods/unknown-resource",
       "modern/unknown-resource",
       "http_2025_03_26/unknown-resource",
@@ -126,13 +126,13 @@ export const MCP_METHODS: readonly Mutant[] = [
       "methods/resource-without-uri",
       "methods/resource-uri-number",
     ),
-    mayBreak: { "Its request fails for its Mcp-Name": names("modern/name-of-resource") },
+    mayFail: { "Its request fails for its Mcp-Name": names("modern/name-of-resource") },
   },
   {
     name: "mcp/any-level",
-    fault: "Takes any level of the log",
-    wrap: forgive("logging/setLevel", {}),
-    breaks: names(
+    fault: "Accepts any log level",
+    wrap: replaceErrors("logging/setLevel", {}),
+    killedBy: names(
       "methods/unknown-level",
       "modern/gone-logging-setlevel",
       "http_2025_03_26/unknown-level",
@@ -143,9 +143,9 @@ export const MCP_METHODS: readonly Mutant[] = [
   },
   {
     name: "mcp/any-completion",
-    fault: "Completes prompts that there are not",
-    wrap: forgive("completion/complete", { completion: { values: [] } }),
-    breaks: names(
+    fault: "Completes arguments of unknown prompts",
+    wrap: replaceErrors("completion/complete", { completion: { values: [] } }),
+    killedBy: names(
       "methods/completion-unknown",
       "http_2025_03_26/completion-unknown",
       "http_2025_06_18/completion-unknown",
@@ -156,25 +156,25 @@ export const MCP_METHODS: readonly Mutant[] = [
     ),
   },
   {
-    name: "mcp/ping-says-something",
-    fault: "Has more than nothing for ping",
-    wrap: faultyResponses(MCP, (value, sent) => {
+    name: "mcp/ping-result-not-empty",
+    fault: "Returns a member in the result of ping",
+    wrap: changeRpcResponses(MCP, (value, sent) => {
       if (isObject(sent) && sent["method"] === "ping" && isObject(value) && isObject(value["result"])) {
         value["result"]["status"] = "ok";
       }
       return value;
     }),
-    breaks: names("methods/ping", "older/ping"),
+    killedBy: names("methods/ping", "older/ping"),
   },
   {
     name: "mcp/unknown-method-code",
-    fault: "Has a code of its own for methods that there are not",
-    wrap: faultyErrors(MCP, (error) => {
+    fault: "Returns its own error code for unknown methods",
+    wrap: changeErrors(MCP, (error) => {
       if (error["code"] === -32601) error["code"] = -32000;
     }),
-    breaks: names("methods/unknown-method", "methods/inherited-method", "modern/unknown-method"),
-    mayBreak: {
-      "They ask for methods that there are not, too": names(
+    killedBy: names("methods/unknown-method", "methods/inherited-method", "modern/unknown-method"),
+    mayFail: {
+      "They call an unknown method": names(
         "http_2025_03_26/unknown-method",
         "http_2025_06_18/unknown-method",
         "modern/gone-",
@@ -185,9 +185,9 @@ export const MCP_METHODS: readonly Mutant[] = [
     },
   },
   {
-    name: "mcp/ping-still",
-    fault: "Answers ping in the revision that has none",
-    wrap: forgive("ping", {}),
-    breaks: names("modern/gone-ping"),
+    name: "mcp/ping-accepted",
+    fault: "Answers ping in the revision that does not have it",
+    wrap: replaceErrors("ping", {}),
+    killedBy: names("modern/gone-ping"),
   },
 ];

@@ -1,30 +1,34 @@
 /**
- * Faults of what MCP servers say of themselves, and of lists and subscriptions of 2026-07-28.
+ * Faults in the negotiation of revisions and capabilities, and in lists and subscriptions of 2026-07-28.
  *
  * @module
  */
-import { MCP } from "./mcp_doors.ts";
-import { posted } from "./mcp_messages.ts";
-import { at, withRequestFields } from "../message.ts";
+import { MCP } from "./mcp_access.ts";
+import { answerPosts } from "./mcp_messages.ts";
+import { onPath, withRequestHeaders } from "../http_faults.ts";
 import type { Mutant, Wrap } from "../mutant.ts";
-import { faultyStreams, faultyWords, textOf } from "../jsonrpc/rpc_events.ts";
-import { faultyCalls, faultyResponses, isObject, type Members } from "../jsonrpc/rpc_message.ts";
+import { changeEvents, changeServerMessages, toEventText } from "../jsonrpc/event_faults.ts";
+import { changeEachMessage, changeRpcResponses, isObject, type Members } from "../jsonrpc/message_faults.ts";
 
 const names = (...ids: string[]): string[] => ids.map((id) => `mcp/${id}`);
 
 const MODERN = "2026-07-28";
 
-/** Changes results of one method, in place. */
-const faultyResults = (method: string, change: (result: Members, sent: Members) => void): Wrap =>
-  faultyResponses(MCP, (value, sent) => {
-    const isAsked = isObject(sent) && sent["method"] === method && isObject(value);
-    if (isAsked && isObject(value["result"])) change(value["result"], sent);
+/** Changes the results of one method in place. */
+const changeResults = (method: string, change: (result: Members, sent: Members) => void): Wrap =>
+  changeRpcResponses(MCP, (value, sent) => {
+    const isMatch = isObject(sent) && sent["method"] === method && isObject(value);
+    if (isMatch && isObject(value["result"])) change(value["result"], sent);
     return value;
   });
 
-/** Refuses requests that `when` picks. */
-const refuse = (when: (sent: Members, request: Request) => boolean, code = -32600, status = 400): Wrap =>
-  posted((sent, request) =>
+/** Refuses requests that match `when`. */
+const refuseRequests = (
+  when: (sent: Members, request: Request) => boolean,
+  code = -32600,
+  status = 400,
+): Wrap =>
+  answerPosts((sent, request) =>
     isObject(sent) && when(sent, request)
       ? Response.json({ jsonrpc: "2.0", id: sent["id"], error: { code, message: "No" } }, { status })
       : undefined
@@ -37,9 +41,9 @@ const metaOf = (sent: Members): Members => {
 
 const SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId";
 
-/** Changes ids of subscriptions. */
-const faultySubscriptions = (change: (id: unknown) => unknown): Wrap =>
-  faultyWords([MCP], ({ params }) => {
+/** Changes subscription ids. */
+const changeSubscriptionIds = (change: (id: unknown) => unknown): Wrap =>
+  changeServerMessages([MCP], ({ params }) => {
     const meta = isObject(params) && params["_meta"];
     if (isObject(meta) && SUBSCRIPTION in meta) meta[SUBSCRIPTION] = change(meta[SUBSCRIPTION]);
   });
@@ -48,32 +52,32 @@ const ALL = { toolsListChanged: true, promptsListChanged: true, resourcesListCha
 
 export const MCP_REVISIONS: readonly Mutant[] = [
   {
-    name: "mcp/good-token-refused",
-    fault: "Refuses every token",
-    wrap: posted((sent, request) =>
+    name: "mcp/valid-token-refused",
+    fault: "Refuses every token at initialize",
+    wrap: answerPosts((sent, request) =>
       isObject(sent) && sent["method"] === "initialize" && request.headers.has("authorization")
         ? new Response(null, { status: 401 })
         : undefined
     ),
-    breaks: names("authorization/good-token"),
-    mayBreak: { "They have a token, and begin with a handshake": ["mcp/"] },
+    killedBy: names("authorization/good-token"),
+    mayFail: { "They send a token with initialize": ["mcp/"] },
   },
   {
-    name: "mcp/revision-before-the-last",
-    fault: "Agrees to the revision before the one of 2025-11-25",
-    wrap: faultyResults("initialize", (result) => {
+    name: "mcp/revision-previous",
+    fault: "Negotiates 2025-06-18 when the client asks for 2025-11-25",
+    wrap: changeResults("initialize", (result) => {
       if (result["protocolVersion"] === "2025-11-25") result["protocolVersion"] = "2025-06-18";
     }),
-    breaks: names("initialize/revision-2025-11-25", "initialize/future-latest"),
-    mayBreak: { "They agree to it": names("initialize/") },
+    killedBy: names("initialize/revision-2025-11-25", "initialize/future-latest"),
+    mayFail: { "They expect that revision": names("initialize/") },
   },
   {
-    name: "mcp/capabilities-untold",
-    fault: "Says that it has no capabilities",
-    wrap: faultyResults("initialize", (result) => {
+    name: "mcp/capabilities-omitted",
+    fault: "Declares no capabilities",
+    wrap: changeResults("initialize", (result) => {
       result["capabilities"] = {};
     }),
-    breaks: names(
+    killedBy: names(
       "initialize/declares-tools",
       "initialize/declares-prompts",
       "initialize/declares-resources",
@@ -83,70 +87,70 @@ export const MCP_REVISIONS: readonly Mutant[] = [
   },
   {
     name: "mcp/unknown-capability-refused",
-    fault: "Refuses clients with a capability that it does not know",
-    wrap: refuse(({ method, params }) =>
+    fault: "Refuses clients that declare an unknown capability",
+    wrap: refuseRequests(({ method, params }) =>
       method === "initialize" && isObject(params) && "conformance" in Object(params["capabilities"])
     ),
-    breaks: names("initialize/unknown-capability"),
+    killedBy: names("initialize/unknown-capability"),
   },
   {
     name: "mcp/lists-as-objects",
-    fault: "Has an object for the list of tools",
-    wrap: faultyResults("tools/list", (result) => {
+    fault: "Returns an object in place of the list of tools",
+    wrap: changeResults("tools/list", (result) => {
       result["tools"] = {};
     }),
-    breaks: names("session/listed", "modern_methods/last-event-id"),
-    mayBreak: { "They list tools": ["mcp/"] },
+    killedBy: names("session/listed", "modern_methods/last-event-id"),
+    mayFail: { "They list tools": ["mcp/"] },
   },
   {
     name: "mcp/subscriptions-unknown",
-    fault: "Does not know the subscriptions that it declares",
-    wrap: refuse(({ method }) => /^resources\/(un)?subscribe$/.test(String(method)), -32601, 200),
-    breaks: names("methods/subscribe"),
-    mayBreak: { "They are refused with another status": names("modern/gone-resources-") },
+    fault: "Does not implement the subscriptions that it declares",
+    wrap: refuseRequests(({ method }) => /^resources\/(un)?subscribe$/.test(String(method)), -32601, 200),
+    killedBy: names("methods/subscribe"),
+    mayFail: { "They expect another status": names("modern/gone-resources-") },
   },
   {
-    name: "mcp/subscriptions-to-nothing",
-    fault: "Takes subscriptions without an address",
-    wrap: posted((sent) =>
+    name: "mcp/subscribe-without-uri",
+    fault: "Accepts subscriptions without a URI",
+    wrap: answerPosts((sent) =>
       isObject(sent) && sent["method"] === "resources/subscribe" &&
         !("uri" in Object(sent["params"]))
         ? Response.json({ jsonrpc: "2.0", id: sent["id"], result: {} })
         : undefined
     ),
-    breaks: names("methods/subscribe-without-uri"),
-    mayBreak: { "Its subscription has no address that counts": names("modern/gone-resources-subscribe") },
+    killedBy: names("methods/subscribe-without-uri"),
+    mayFail: { "Its subscription has no URI": names("modern/gone-resources-subscribe") },
   },
   {
-    name: "mcp/completions-without-end",
-    fault: "Completes an argument with all that there is",
-    wrap: faultyResults("completion/complete", (result) => {
+    name: "mcp/completions-unlimited",
+    fault: "Returns more than 100 completion values",
+    wrap: changeResults("completion/complete", (result) => {
       result["completion"] = { values: Array.from({ length: 101 }, (_, at) => `value ${at}`) };
     }),
-    breaks: names("methods/completion"),
+    killedBy: names("methods/completion"),
   },
   {
-    name: "mcp/contents-without-address",
-    fault: "Does not say which resource contents are of",
+    name: "mcp/contents-without-uri",
+    fault: "Leaves the URI out of resource contents",
     wrap: (next) =>
-      faultyWords([MCP], ({ result }) => {
+      changeServerMessages([MCP], ({ result }) => {
         const contents = isObject(result) ? result["contents"] : undefined;
         if (Array.isArray(contents)) { for (const each of contents) delete each.uri; }
       })(next),
-    breaks: names("methods/resource"),
+    killedBy: names("methods/resource"),
   },
   {
-    name: "mcp/sessions-for-everybody",
+    name: "mcp/session-of-any-caller",
     fault: "Lets every caller use every session",
     wrap: (next) => {
       const owners = new Map<string, string>();
-      return at(MCP, () => async (request) => {
+      return onPath(MCP, () => async (request) => {
         const id = request.headers.get("mcp-session-id");
         const owner = owners.get(id ?? "");
         const token = request.headers.get("authorization");
         const answer = await next(
           owner !== undefined && token !== null
-            ? withRequestFields(request, { authorization: owner })
+            ? withRequestHeaders(request, { authorization: owner })
             : request,
         );
         const given = answer.headers.get("mcp-session-id");
@@ -154,95 +158,98 @@ export const MCP_REVISIONS: readonly Mutant[] = [
         return answer;
       })(next);
     },
-    breaks: names("session/other-caller", "session/other-caller-stream", "session/other-caller-delete"),
-    mayBreak: { "The token is replaced by that of the session": names("authorization/") },
+    killedBy: names("session/other-caller", "session/other-caller-stream", "session/other-caller-delete"),
+    mayFail: { "The fault replaces their token with the session's": names("authorization/") },
   },
   {
-    name: "mcp/revisions-untold",
-    fault: "Does not say which revisions it serves",
-    wrap: faultyResults("server/discover", (result) => {
+    name: "mcp/supported-versions-omitted",
+    fault: "Leaves supportedVersions out of server/discover",
+    wrap: changeResults("server/discover", (result) => {
       delete result["supportedVersions"];
     }),
-    breaks: names("modern/discover"),
-    mayBreak: { "They discover to see an id": names("modern_methods/id-") },
+    killedBy: names("modern/discover"),
+    mayFail: { "They call server/discover to read an id": names("modern_methods/id-") },
   },
   {
-    name: "mcp/server-untold",
-    fault: "Does not say which server results are of",
-    wrap: faultyResults("server/discover", (result) => {
+    name: "mcp/server-info-omitted",
+    fault: "Leaves serverInfo out of server/discover",
+    wrap: changeResults("server/discover", (result) => {
       delete result["_meta"];
     }),
-    breaks: names("modern_methods/server-info"),
+    killedBy: names("modern_methods/server-info"),
   },
   {
-    name: "mcp/result-type-untold",
-    fault: "Does not say whether results are complete",
-    wrap: faultyWords([MCP], ({ result }) => {
+    name: "mcp/result-type-omitted",
+    fault: "Leaves resultType out of results",
+    wrap: changeServerMessages([MCP], ({ result }) => {
       if (isObject(result)) delete result["resultType"];
     }),
-    breaks: names("modern/discover", "modern/no-client-info", "modern_methods/name-in-base64"),
+    killedBy: names("modern/discover", "modern/no-client-info", "modern_methods/name-in-base64"),
   },
   {
-    name: "mcp/client-info-needed",
+    name: "mcp/client-info-required",
     fault: "Refuses requests without clientInfo",
-    wrap: refuse(
+    wrap: refuseRequests(
       (sent, request) =>
         request.headers.get("mcp-protocol-version") === MODERN && request.headers.has("mcp-method") &&
         "id" in sent && !("io.modelcontextprotocol/clientInfo" in metaOf(sent)),
       -32602,
     ),
-    breaks: names("modern/no-client-info"),
+    killedBy: names("modern/no-client-info"),
   },
   {
     name: "mcp/no-time-to-live",
-    fault: "Does not say how long lists hold",
-    wrap: faultyWords([MCP], ({ result }) => {
+    fault: "Leaves ttlMs out of results",
+    wrap: changeServerMessages([MCP], ({ result }) => {
       if (isObject(result)) delete result["ttlMs"];
     }),
-    breaks: names("modern_methods/discover-cached", "modern_methods/next-page"),
+    killedBy: names("modern_methods/discover-cached", "modern_methods/next-page"),
   },
   {
     name: "mcp/tools-in-any-order",
-    fault: "Lists tools in another order for every other id",
-    wrap: faultyResults("tools/list", (result, { id }) => {
+    fault: "Lists tools in an order that depends on the request id",
+    wrap: changeResults("tools/list", (result, { id }) => {
       if (Number(id) % 2 === 1 && Array.isArray(result["tools"])) result["tools"].reverse();
     }),
-    breaks: names("modern_methods/order"),
+    killedBy: names("modern_methods/order"),
   },
   {
-    name: "mcp/level-unread",
-    fault: "Takes a level of the log that there is not for none",
-    wrap: faultyCalls(MCP, (call) => {
+    name: "mcp/unknown-level-ignored",
+    fault: "Ignores an unknown log level in _meta",
+    wrap: changeEachMessage(MCP, (call) => {
       const meta = metaOf(call);
       if (meta["io.modelcontextprotocol/logLevel"] !== "conformance") return call;
       const { "io.modelcontextprotocol/logLevel": _, ...rest } = meta;
       return { ...call, params: { ...Object(call["params"]), _meta: rest } };
     }),
-    breaks: names("modern_methods/level-unknown"),
+    killedBy: names("modern_methods/level-unknown"),
   },
   {
-    name: "mcp/base64-unread",
-    fault: "Does not decode header fields in Base64",
-    wrap: refuse((_, request) => /^=\?base64\?.*\?=$/.test(request.headers.get("mcp-name") ?? ""), -32020),
-    breaks: names("modern_methods/name-in-base64"),
+    name: "mcp/base64-not-decoded",
+    fault: "Does not decode Base64 values of headers",
+    wrap: refuseRequests(
+      (_, request) => /^=\?base64\?.*\?=$/.test(request.headers.get("mcp-name") ?? ""),
+      -32020,
+    ),
+    killedBy: names("modern_methods/name-in-base64"),
   },
   {
-    name: "mcp/event-ids-read-still",
-    fault: "Looks for the stream that Last-Event-ID names in the revision that has none",
-    wrap: refuse((_, request) => request.headers.has("last-event-id"), -32600, 404),
-    breaks: names("modern_methods/last-event-id"),
+    name: "mcp/last-event-id-read",
+    fault: "Reads Last-Event-ID in the revision that does not have it",
+    wrap: refuseRequests((_, request) => request.headers.has("last-event-id"), -32600, 404),
+    killedBy: names("modern_methods/last-event-id"),
   },
   {
-    name: "mcp/subscription-id-as-text",
-    fault: "Has texts for ids of subscriptions",
-    wrap: faultySubscriptions(String),
-    breaks: names("modern_methods/listen-number", "modern_methods/listen-nothing"),
+    name: "mcp/subscription-id-as-string",
+    fault: "Returns subscription ids as strings",
+    wrap: changeSubscriptionIds(String),
+    killedBy: names("modern_methods/listen-number", "modern_methods/listen-nothing"),
   },
   {
     name: "mcp/one-subscription-id",
-    fault: "Has one id for all subscriptions",
-    wrap: faultySubscriptions(() => 1),
-    breaks: names(
+    fault: "Uses one id for all subscriptions",
+    wrap: changeSubscriptionIds(() => 1),
+    killedBy: names(
       "modern_methods/listen",
       "modern_methods/listen-number",
       "modern_methods/listen-nothing",
@@ -251,40 +258,40 @@ export const MCP_REVISIONS: readonly Mutant[] = [
     ),
   },
   {
-    name: "mcp/listens-to-all",
-    fault: "Tells subscribers of every change, and says so",
-    wrap: faultyCalls(
+    name: "mcp/listen-sends-all",
+    fault: "Subscribes to every kind of change, whatever the filter says",
+    wrap: changeEachMessage(
       MCP,
       (call) =>
         call["method"] === "subscriptions/listen" && isObject(Object(call["params"]).notifications)
           ? { ...call, params: { ...Object(call["params"]), notifications: ALL } }
           : call,
     ),
-    breaks: names("modern_methods/listen-nothing", "modern_methods/listen-to-others"),
-    mayBreak: { "Other vectors change lists at the same time": names("modern_methods/listen") },
+    killedBy: names("modern_methods/listen-nothing", "modern_methods/listen-to-others"),
+    mayFail: { "Other vectors change lists at the same time": names("modern_methods/listen") },
   },
   {
-    name: "mcp/listens-to-any-filter",
-    fault: "Takes a subscription to what is no filter",
-    wrap: posted((sent) =>
+    name: "mcp/listen-filter-unchecked",
+    fault: "Accepts a subscription whose filter is not an object",
+    wrap: answerPosts((sent) =>
       isObject(sent) && sent["method"] === "subscriptions/listen" &&
         typeof Object(sent["params"]).notifications === "string"
         ? Response.json({ jsonrpc: "2.0", id: sent["id"], result: { resultType: "complete" } })
         : undefined
     ),
-    breaks: names("modern_methods/listen-to-a-text"),
+    killedBy: names("modern_methods/listen-to-a-text"),
   },
   {
-    name: "mcp/unacknowledged",
-    fault: "Acknowledges no subscription",
-    wrap: faultyStreams(
+    name: "mcp/subscription-unacknowledged",
+    fault: "Does not acknowledge subscriptions",
+    wrap: changeEvents(
       [MCP],
       (event) =>
         event.json?.["method"] === "notifications/subscriptions/acknowledged"
           ? 'event: message\ndata: {"jsonrpc":"2.0","method":"notifications/message","params":{}}'
-          : textOf(event),
+          : toEventText(event),
     ),
-    breaks: names("modern_methods/listen", "modern_methods/listen-number", "modern_methods/listen-nothing"),
-    mayBreak: { "They look at the first message": names("modern_methods/listen-") },
+    killedBy: names("modern_methods/listen", "modern_methods/listen-number", "modern_methods/listen-nothing"),
+    mayFail: { "They check the first message": names("modern_methods/listen-") },
   },
 ];

@@ -1,34 +1,41 @@
 /**
- * Faults of MCP sessions and their handshake, and of what HTTP carries.
+ * Faults in MCP sessions, the handshake and the HTTP transport.
  *
  * @module
  */
-import { MCP } from "./mcp_doors.ts";
-import { faultyAnswers, faultyRequests, pathOf, withFields, withRequestFields } from "../message.ts";
+import { MCP } from "./mcp_access.ts";
+import { forward } from "./mcp_messages.ts";
+import { changeRequests, changeResponses, pathOf, withHeaders, withRequestHeaders } from "../http_faults.ts";
 import type { Mutant, Wrap } from "../mutant.ts";
-import { faultyCalls, faultyMessages, faultyResponses, isObject, readJson } from "../jsonrpc/rpc_message.ts";
+import {
+  changeEachMessage,
+  changeMessages,
+  changeRpcResponses,
+  isObject,
+  readJson,
+} from "../jsonrpc/message_faults.ts";
 
 const names = (...ids: string[]): string[] => ids.map((id) => `mcp/${id}`);
 
 const SESSION = "mcp-session-id";
 const VERSION = "mcp-protocol-version";
 
-/** Other ids of sessions outside than inside. */
-const renamed = (outward: (id: string) => string, inward: (id: string) => string): Wrap => (next) => {
-  const requests = faultyRequests(MCP, (request) => {
+/** Shows clients other session ids than the server uses. */
+const mapSessionIds = (outward: (id: string) => string, inward: (id: string) => string): Wrap => (next) => {
+  const requests = changeRequests(MCP, (request) => {
     const id = request.headers.get(SESSION);
-    return id === null ? request : withRequestFields(request, { [SESSION]: inward(id) });
+    return id === null ? request : withRequestHeaders(request, { [SESSION]: inward(id) });
   });
-  const answers = faultyAnswers(MCP, (answer) => {
+  const answers = changeResponses(MCP, (answer) => {
     const id = answer.headers.get(SESSION);
-    return id === null ? answer : withFields(answer, { [SESSION]: outward(id) });
+    return id === null ? answer : withHeaders(answer, { [SESSION]: outward(id) });
   });
   return requests(answers(next));
 };
 
-/** Changes what revision a handshake agrees to. */
-const agree = (version: (asked: unknown) => unknown): Wrap =>
-  faultyResponses(MCP, (value, sent) => {
+/** Changes the protocol version that a handshake negotiates. */
+const changeNegotiatedVersion = (version: (requested: unknown) => unknown): Wrap =>
+  changeRpcResponses(MCP, (value, sent) => {
     if (isObject(sent) && sent["method"] === "initialize" && isObject(sent["params"]) && isObject(value)) {
       const result = value["result"];
       if (isObject(result)) result["protocolVersion"] = version(sent["params"]["protocolVersion"]);
@@ -39,9 +46,9 @@ const agree = (version: (asked: unknown) => unknown): Wrap =>
 export const MCP_SESSIONS: readonly Mutant[] = [
   {
     name: "mcp/revision-echoed",
-    fault: "Agrees to every revision",
-    wrap: agree((asked) => asked),
-    breaks: names(
+    fault: "Agrees to every protocol version",
+    wrap: changeNegotiatedVersion((requested) => requested),
+    killedBy: names(
       "initialize/future",
       "initialize/past",
       "initialize/word",
@@ -51,9 +58,9 @@ export const MCP_SESSIONS: readonly Mutant[] = [
   },
   {
     name: "mcp/revision-newest",
-    fault: "Has the newest revision for every client",
-    wrap: agree(() => "2025-11-25"),
-    breaks: names(
+    fault: "Answers every client with the newest protocol version",
+    wrap: changeNegotiatedVersion(() => "2025-11-25"),
+    killedBy: names(
       "initialize/revision-2024-11-05",
       "initialize/revision-2025-03-26",
       "initialize/revision-2025-06-18",
@@ -61,14 +68,16 @@ export const MCP_SESSIONS: readonly Mutant[] = [
   },
   {
     name: "mcp/revision-oldest",
-    fault: "Offers the oldest revision where it has not the one that is asked for",
-    wrap: agree((asked) => /^202[45]-/.test(String(asked)) ? asked : "2024-11-05"),
-    breaks: names("initialize/future-latest"),
+    fault: "Offers the oldest protocol version when it does not support the requested one",
+    wrap: changeNegotiatedVersion((requested) =>
+      /^202[45]-/.test(String(requested)) ? requested : "2024-11-05"
+    ),
+    killedBy: names("initialize/future-latest"),
   },
   {
-    name: "mcp/handshake-unread",
-    fault: "Makes a session whatever a handshake says",
-    wrap: faultyCalls(MCP, (call) =>
+    name: "mcp/handshake-unchecked",
+    fault: "Creates a session without checking the params of initialize",
+    wrap: changeEachMessage(MCP, (call) =>
       call["method"] === "initialize" &&
         !(isObject(call["params"]) && typeof call["params"]["protocolVersion"] === "string")
         ? {
@@ -80,93 +89,95 @@ export const MCP_SESSIONS: readonly Mutant[] = [
           },
         }
         : call),
-    breaks: names("initialize/no-params", "initialize/version-number"),
-    mayBreak: {
-      "Its params say no revision either, and those it gets do not describe the request": names(
+    killedBy: names("initialize/no-params", "initialize/version-number"),
+    mayFail: {
+      "Its params have no revision, and the added ones lack _meta": names(
         "modern/gone-initialize",
       ),
     },
   },
   {
     name: "mcp/session-one-id",
-    fault: "Has one id for all sessions",
+    fault: "Uses one id for all sessions",
     wrap: (next) => {
       let last = "";
-      return renamed((id) => (last = id, "the-only-session-there-is"), () => last)(next);
+      return mapSessionIds((id) => (last = id, "the-only-session-there-is"), () => last)(next);
     },
-    breaks: names("session/id-new"),
-    mayBreak: { "What one vector does to the session shows in the others that use it": ["mcp/"] },
+    killedBy: names("session/id-new"),
+    mayFail: { "Vectors share one session": ["mcp/"] },
   },
   {
-    name: "mcp/session-blank",
-    fault: "Has blanks in ids of sessions",
-    wrap: renamed((id) => `session ${id}`, (id) => id.replace(/^session /, "")),
-    breaks: names(
+    name: "mcp/session-id-with-space",
+    fault: "Puts a space into session ids",
+    wrap: mapSessionIds((id) => `session ${id}`, (id) => id.replace(/^session /, "")),
+    killedBy: names(
       "session/id-visible",
       "http_2025_03_26/session-visible",
       "http_2025_06_18/session-visible",
     ),
   },
   {
-    name: "mcp/session-brought",
-    fault: "Lets the client choose the id of a session",
+    name: "mcp/session-id-from-client",
+    fault: "Lets the client choose the session id",
     wrap: (next) => async (request) => {
       const id = request.headers.get(SESSION);
       if (pathOf(request) !== MCP || request.method !== "POST" || id === null) return await next(request);
       const sent = readJson(await request.clone().text());
       const isHandshake = isObject(sent) && sent["method"] === "initialize" && !request.headers.has(VERSION);
       if (!isHandshake) return await next(request);
-      return withFields(await next(withRequestFields(request, { [SESSION]: undefined })), { [SESSION]: id });
+      return withHeaders(await next(withRequestHeaders(request, { [SESSION]: undefined })), {
+        [SESSION]: id,
+      });
     },
-    breaks: names(
+    killedBy: names(
       "session/id-brought",
       "http_2025_03_26/session-brought",
       "http_2025_06_18/session-brought",
     ),
   },
   {
-    name: "mcp/session-short",
-    fault: "Counts sessions instead of drawing their ids",
+    name: "mcp/session-id-sequential",
+    fault: "Numbers sessions in place of random ids",
     wrap: (next) => {
       const ids: string[] = [];
-      return renamed((id) => String(ids.push(id)), (id) => ids[Number(id) - 1] ?? id)(next);
+      return mapSessionIds((id) => String(ids.push(id)), (id) => ids[Number(id) - 1] ?? id)(next);
     },
-    breaks: names("session/id-new"),
-    mayBreak: {
-      "One character of a number changed may be the number of another session": names("session/altered"),
+    killedBy: names("session/id-new"),
+    mayFail: {
+      "A number with one character changed may belong to another session": names("session/altered"),
     },
   },
   {
-    name: "mcp/session-any",
-    fault: "Takes any id of a session for the last",
+    name: "mcp/session-id-unchecked",
+    fault: "Treats an unknown session id as the latest session",
     wrap: (next) => {
       const ids = new Set<string>();
       let last = "";
-      return renamed((id) => {
+      return mapSessionIds((id) => {
         ids.add(id);
         return last = id;
       }, (id) => ids.has(id) ? id : last)(next);
     },
-    breaks: names(
+    killedBy: names(
       "session/unknown",
       "session/altered",
       "session/get-unknown-session",
       "http_2025_03_26/session-unknown",
       "http_2025_06_18/session-unknown",
     ),
-    mayBreak: {
-      "It has an id that there is not, too": names("session/delete-unknown"),
-      "Vectors that run beside it have theirs ended for that id": names("session/"),
+    mayFail: {
+      "It sends an unknown session id": names("session/delete-unknown"),
+      "Concurrent vectors lose their session to that id": names("session/"),
     },
   },
   {
     name: "mcp/session-never-ends",
-    fault: "Says that a session has ended, and keeps it",
+    fault: "Answers DELETE with success and keeps the session",
     wrap: (next) => async (request) =>
       pathOf(request) === MCP && request.method === "DELETE" && request.headers.has("authorization")
         ? new Response(null, { status: 204 })
         : await next(request),
-    breaks: names(
+    killedBy: names(
       "session/ended",
       "http/version-unknown-delete",
       "http_2025_03_26/session-ended",
@@ -177,11 +188,11 @@ export const MCP_SESSIONS: readonly Mutant[] = [
       "session/notification-ended",
       "session/other-caller-delete",
     ),
-    mayBreak: { "What they end is not there": names("modern/delete", "session/ended-twice") },
+    mayFail: { "The session that they end does not exist": names("modern/delete", "session/ended-twice") },
   },
   {
     name: "mcp/session-ends-all",
-    fault: "Ends all sessions with one that has done nothing yet",
+    fault: "Ends all sessions when one that has sent no request is ended",
     wrap: (next) => {
       let known = new Set<string>();
       const used = new Set<string>();
@@ -193,7 +204,7 @@ export const MCP_SESSIONS: readonly Mutant[] = [
         const answer = await next(request);
         const given = answer.headers.get(SESSION);
         if (given !== null) known.add(given);
-        // One that was used is ended by many vectors, which would end each other's before they have asked.
+        // Only unused ones: many vectors end a used session, and would end each other's.
         if (request.method === "DELETE" && answer.ok && id !== null && !used.has(id)) {
           for (const each of known) gone.add(each);
           known = new Set();
@@ -201,20 +212,20 @@ export const MCP_SESSIONS: readonly Mutant[] = [
         return answer;
       };
     },
-    breaks: names("session/ended-is-not-others"),
-    mayBreak: { "Vectors end sessions, and so those of others that run beside them": ["mcp/"] },
+    killedBy: names("session/ended-is-not-others"),
+    mayFail: { "Vectors that end a session also end those of concurrent vectors": ["mcp/"] },
   },
   {
-    name: "mcp/version-field-unread",
-    fault: "Does not read the revision in the header field of a session's request",
-    wrap: faultyRequests(
+    name: "mcp/version-header-ignored",
+    fault: "Ignores an invalid MCP-Protocol-Version in a session",
+    wrap: changeRequests(
       MCP,
       (request) =>
         request.headers.has(SESSION) && !/^20(24|25|26)-/.test(request.headers.get(VERSION) ?? "20")
-          ? withRequestFields(request, { [VERSION]: undefined })
+          ? withRequestHeaders(request, { [VERSION]: undefined })
           : request,
     ),
-    breaks: names(
+    killedBy: names(
       "http/version-unknown",
       "http/version-word",
       "http/version-unknown-get",
@@ -223,15 +234,15 @@ export const MCP_SESSIONS: readonly Mutant[] = [
     ),
   },
   {
-    name: "mcp/version-field-needed",
-    fault: "Refuses a session's request without a revision in the header field",
+    name: "mcp/version-header-required",
+    fault: "Refuses a request in a session without MCP-Protocol-Version",
     wrap: (next) => async (request) =>
       pathOf(request) === MCP && request.headers.has(SESSION) && !request.headers.has(VERSION)
         ? new Response(null, { status: 400 })
         : await next(request),
-    breaks: names("http/version-missing"),
-    mayBreak: {
-      "Their sessions are of revisions without that field": names(
+    killedBy: names("http/version-missing"),
+    mayFail: {
+      "Their revisions do not have that header": names(
         "batch_2025_03_26/",
         "http_2025_03_26/",
         "older/",
@@ -239,58 +250,50 @@ export const MCP_SESSIONS: readonly Mutant[] = [
     },
   },
   {
-    name: "mcp/batches-still",
-    fault: "Takes batches in revisions that have none",
+    name: "mcp/batches-accepted",
+    fault: "Accepts batches in revisions that do not have them",
     wrap: (next) => async (request) => {
       if (pathOf(request) !== MCP || request.method !== "POST" || !request.headers.has(VERSION)) {
         return await next(request);
       }
       const sent = readJson(await request.clone().text());
       if (!Array.isArray(sent)) return await next(request);
-      const headers = new Headers(request.headers);
-      headers.delete("content-length");
       const answers: unknown[] = [];
       for (const each of sent) {
-        const body = JSON.stringify(each);
-        const answer = await next(new Request(request.url, { method: "POST", headers, body }));
+        const answer = await forward(next, request, each);
         if (answer.status === 200) answers.push(await answer.json());
       }
       return answers.length > 0 ? Response.json(answers) : new Response(null, { status: 202 });
     },
-    breaks: names(
-      "no_batch_2025_06_18/requests",
-      "no_batch_2025_06_18/one-request",
-      "no_batch_2025_06_18/notifications",
-      "no_batch_2025_06_18/empty",
-      "no_batch_2025_11_25/requests",
-      "no_batch_2025_11_25/one-request",
-      "no_batch_2025_11_25/notifications",
-      "no_batch_2025_11_25/empty",
+    killedBy: ["2025_06_18", "2025_11_25"].flatMap((revision) =>
+      names(
+        ...["requests", "one-request", "notifications", "empty"].map((id) => `no_batch_${revision}/${id}`),
+      )
     ),
-    mayBreak: { "Its revision has no batches either": names("modern/batch") },
+    mayFail: { "Its revision has no batches": names("modern/batch") },
   },
   {
     name: "mcp/old-jsonrpc",
-    fault: "Takes messages of JSON-RPC 1.0",
-    wrap: faultyMessages(MCP, (value) => isObject(value) ? { ...value, jsonrpc: "2.0" } : value),
-    breaks: names("http/old-version"),
+    fault: "Accepts messages of JSON-RPC 1.0",
+    wrap: changeMessages(MCP, (value) => isObject(value) ? { ...value, jsonrpc: "2.0" } : value),
+    killedBy: names("http/old-version"),
   },
   {
     name: "mcp/not-json-accepted",
-    fault: "Accepts what is no message, with 202",
+    fault: "Accepts bodies that are not messages, with 202",
     wrap: (next) => async (request) => {
       const isRead = pathOf(request) !== MCP || request.method !== "POST" ||
         isObject(readJson(await request.clone().text()));
       const answer = await next(request);
       return isRead || answer.status !== 400 ? answer : new Response(null, { status: 202 });
     },
-    breaks: names(
+    killedBy: names(
       "http/not-json",
       "http/empty-body",
       "http/number",
       "http_2025_03_26/not-json",
       "http_2025_06_18/not-json",
     ),
-    mayBreak: { "A batch is no message in their revisions": names("modern/batch", "no_batch_") },
+    mayFail: { "Their revisions have no batches": names("modern/batch", "no_batch_") },
   },
 ];

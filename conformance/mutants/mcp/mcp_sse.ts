@@ -1,13 +1,19 @@
 /**
- * Faults of HTTP with server-sent events, the transport of 2024-11-05.
+ * Faults in HTTP with server-sent events, the transport of 2024-11-05.
  *
  * @module
  */
-import { grant } from "./mcp_doors.ts";
-import { pathOf, withRequestFields } from "../message.ts";
+import { fetchToken } from "./mcp_access.ts";
+import { pathOf, withRequestHeaders } from "../http_faults.ts";
 import type { Handler, Mutant, Wrap } from "../mutant.ts";
-import { type Event, faultyStreams, textOf, withJson } from "../jsonrpc/rpc_events.ts";
-import { faultyCalls, isNotification, isObject, type Members, readJson } from "../jsonrpc/rpc_message.ts";
+import { changeEvents, type Event, toEventText, withEventData } from "../jsonrpc/event_faults.ts";
+import {
+  changeEachMessage,
+  isNotification,
+  isObject,
+  type Members,
+  readJson,
+} from "../jsonrpc/message_faults.ts";
 
 const STREAM = "/mcp/sse";
 const MESSAGES = "/mcp/messages";
@@ -15,24 +21,25 @@ const PATHS: readonly string[] = [STREAM, MESSAGES];
 
 const names = (...ids: string[]): string[] => ids.map((id) => `mcp/sse/${id}`);
 
-/** Changes messages of the server. */
-const faultyMessage = (change: (message: Members) => void): Wrap =>
-  faultyStreams([STREAM], (event) => {
-    if (!event.json) return textOf(event);
+/** Changes messages from the server. */
+const changeServerMessage = (change: (message: Members) => void): Wrap =>
+  changeEvents([STREAM], (event) => {
+    if (!event.json) return toEventText(event);
     change(event.json);
-    return withJson(event, event.json);
+    return withEventData(event, event.json);
   });
 
 const isEndpoint = ({ lines }: Event): boolean => lines.includes("event: endpoint");
 
 /** Changes requests to either path. */
-const asked = (change: (request: Request) => Request | Promise<Request>): Wrap => (next) => async (request) =>
-  await next(PATHS.includes(pathOf(request)) ? await change(request) : request);
+const changeRequests =
+  (change: (request: Request) => Request | Promise<Request>): Wrap => (next) => async (request) =>
+    await next(PATHS.includes(pathOf(request)) ? await change(request) : request);
 
 const sessionOf = (request: Request): string => new URL(request.url).searchParams.get("session") ?? "";
 
-/** After a message that `when` picks, nothing of its stream is answered. */
-const diesOf = (when: (sent: unknown) => boolean): Wrap => (next) => {
+/** Refuses every later message of a stream after one that matches `when`. */
+const stopAfter = (when: (sent: unknown) => boolean): Wrap => (next) => {
   const dead = new Set<string>();
   return async (request) => {
     if (pathOf(request) !== MESSAGES) return await next(request);
@@ -42,20 +49,20 @@ const diesOf = (when: (sent: unknown) => boolean): Wrap => (next) => {
   };
 };
 
-/** Has the token of `tokenOf` on requests, where there is one. */
+/** Sets the token that `tokenOf` returns, if any. */
 const withToken =
   (tokenOf: (request: Request, next: Handler) => Promise<string | undefined>): Wrap =>
   (next) =>
   async (request) => {
     if (!PATHS.includes(pathOf(request))) return await next(request);
     const token = await tokenOf(request, next);
-    return await next(token === undefined ? request : withRequestFields(request, { authorization: token }));
+    return await next(token === undefined ? request : withRequestHeaders(request, { authorization: token }));
   };
 
-/** Errors of a code, or of a method, as results. */
-const forgive = (isForgiven: (error: Members) => boolean): Wrap =>
-  faultyMessage((message) => {
-    if (!isObject(message["error"]) || !isForgiven(message["error"])) return;
+/** Replaces matching errors with results. */
+const replaceErrors = (isAccepted: (error: Members) => boolean): Wrap =>
+  changeServerMessage((message) => {
+    if (!isObject(message["error"]) || !isAccepted(message["error"])) return;
     delete message["error"];
     message["result"] = {};
   });
@@ -63,131 +70,132 @@ const forgive = (isForgiven: (error: Members) => boolean): Wrap =>
 /** Vectors that open a second stream. */
 const SECOND = names("endpoint-new", "endpoint-first", "initialize", "revision-unknown", "streams-apart");
 
-/** Changes the first event of the second stream with one token. `first` is what the other began with. */
-const onSecond = (change: (event: Event, first: string) => readonly string[] | string): Wrap => (next) => {
-  const firsts = new Map<string | null, string>();
-  return faultyStreams([STREAM], (event, request) => {
-    if (!isEndpoint(event)) return textOf(event);
-    const token = request.headers.get("authorization");
-    const first = firsts.get(token);
-    if (first !== undefined) return change(event, first);
-    firsts.set(token, textOf(event));
-    return textOf(event);
-  })(next);
-};
+/** Changes the endpoint event of a token's second stream. `first` is that of its first stream. */
+const changeSecondEndpoint =
+  (change: (event: Event, first: string) => readonly string[] | string): Wrap => (next) => {
+    const firsts = new Map<string | null, string>();
+    return changeEvents([STREAM], (event, request) => {
+      if (!isEndpoint(event)) return toEventText(event);
+      const token = request.headers.get("authorization");
+      const first = firsts.get(token);
+      if (first !== undefined) return change(event, first);
+      firsts.set(token, toEventText(event));
+      return toEventText(event);
+    })(next);
+  };
 
 export const MCP_SSE: readonly Mutant[] = [
   {
     name: "mcp/sse-greeting",
-    fault: "Begins the second stream of a caller with something else than the address for messages",
-    wrap: onSecond((event) => ["event: welcome\ndata: hello", textOf(event)]),
-    breaks: names("endpoint-first"),
-    mayBreak: { "They take the address from the first event of a second stream": SECOND },
+    fault: "Sends another event before the endpoint event on a caller's second stream",
+    wrap: changeSecondEndpoint((event) => ["event: welcome\ndata: hello", toEventText(event)]),
+    killedBy: names("endpoint-first"),
+    mayFail: { "They read the endpoint from the first event of a second stream": SECOND },
   },
   {
-    name: "mcp/sse-one-address",
-    fault: "Has one address for the messages of all streams of a caller",
-    wrap: onSecond((_, first) => first),
-    breaks: names("endpoint-new"),
-    mayBreak: { "What they ask is answered on another stream": SECOND },
+    name: "mcp/sse-one-endpoint",
+    fault: "Uses one endpoint URI for all streams of a caller",
+    wrap: changeSecondEndpoint((_, first) => first),
+    killedBy: names("endpoint-new"),
+    mayFail: { "Their responses arrive on another stream": SECOND },
   },
   {
     name: "mcp/sse-revision-newest",
-    fault: "Agrees to another revision than the one of this transport",
-    wrap: faultyMessage(({ result }) => {
+    fault: "Agrees to another protocol version than this transport's",
+    wrap: changeServerMessage(({ result }) => {
       if (isObject(result) && "protocolVersion" in result) result["protocolVersion"] = "2025-11-25";
     }),
-    breaks: names("initialize"),
+    killedBy: names("initialize"),
   },
   {
     name: "mcp/sse-revision-echoed",
-    fault: "Agrees to every revision",
-    wrap: faultyMessage((message) => {
+    fault: "Agrees to every protocol version",
+    wrap: changeServerMessage((message) => {
       const result = message["result"];
-      const isAsked = message["id"] === 5 && isObject(result) && result["protocolVersion"] !== "2024-11-05";
-      if (isAsked) result["protocolVersion"] = "2001-01-01";
+      const isMatch = message["id"] === 5 && isObject(result) && result["protocolVersion"] !== "2024-11-05";
+      if (isMatch) result["protocolVersion"] = "2001-01-01";
     }),
-    breaks: names("revision-unknown"),
+    killedBy: names("revision-unknown"),
   },
   {
     name: "mcp/sse-other-events",
-    fault: "Sends messages as events of another name",
-    wrap: faultyStreams(
+    fault: "Sends messages as events with another name",
+    wrap: changeEvents(
       [STREAM],
       (event) => event.lines.map((line) => line === "event: message" ? "event: response" : line).join("\n"),
     ),
-    breaks: names("ping", "initialize", "unknown-method"),
-    mayBreak: { "They read messages": names("") },
+    killedBy: names("ping", "initialize", "unknown-method"),
+    mayFail: { "They read messages": names("") },
   },
   {
     name: "mcp/sse-id-as-number",
-    fault: "Gives digits in ids back as numbers",
-    wrap: faultyMessage((message) => {
+    fault: "Returns ids made of digits as numbers",
+    wrap: changeServerMessage((message) => {
       if (/^\d+$/.test(String(message["id"]))) message["id"] = Number(message["id"]);
     }),
-    breaks: names("id-text"),
+    killedBy: names("id-text"),
   },
   {
-    name: "mcp/sse-id-lost-where-falsy",
-    fault: "Takes 0 for no id",
-    wrap: faultyMessage((message) => {
+    name: "mcp/sse-id-falsy-lost",
+    fault: "Treats the id 0 as missing",
+    wrap: changeServerMessage((message) => {
       if ("id" in message) message["id"] ||= null;
     }),
-    breaks: names("id-zero"),
+    killedBy: names("id-zero"),
   },
   {
-    name: "mcp/sse-unknown-method-forgiven",
-    fault: "Has a result for methods that there are not",
-    wrap: forgive(({ code }) => code === -32601),
-    breaks: names("unknown-method"),
+    name: "mcp/sse-unknown-method-accepted",
+    fault: "Returns a result for unknown methods",
+    wrap: replaceErrors(({ code }) => code === -32601),
+    killedBy: names("unknown-method"),
   },
   {
-    name: "mcp/sse-params-forgiven",
-    fault: "Has results where parameters are wrong",
-    wrap: forgive(({ code }) => code === -32602),
-    breaks: names("unknown-tool", "cursor", "unknown-prompt", "unknown-level"),
+    name: "mcp/sse-invalid-params-accepted",
+    fault: "Returns results for invalid params",
+    wrap: replaceErrors(({ code }) => code === -32602),
+    killedBy: names("unknown-tool", "cursor", "unknown-prompt", "unknown-level"),
   },
   {
-    name: "mcp/sse-resources-forgiven",
-    fault: "Has a result for resources that there are not",
-    wrap: forgive(({ code }) => code === -32002),
-    breaks: names("unknown-resource"),
+    name: "mcp/sse-unknown-resource-accepted",
+    fault: "Returns a result for unknown resources",
+    wrap: replaceErrors(({ code }) => code === -32002),
+    killedBy: names("unknown-resource"),
   },
   {
     name: "mcp/sse-notifications-answered",
-    fault: "Answers notifications that there are not",
-    wrap: faultyCalls(
+    fault: "Answers unknown notifications",
+    wrap: changeEachMessage(
       MESSAGES,
       (call) =>
         isNotification(call) && /conformance/.test(String(call["method"])) ? { ...call, id: "none" } : call,
     ),
-    breaks: names("notification"),
+    killedBy: names("notification"),
   },
   {
-    name: "mcp/sse-ends-at-not-json",
-    fault: "Answers nothing after text that is not JSON",
-    wrap: diesOf((sent) => sent === undefined),
-    breaks: names("not-json"),
+    name: "mcp/sse-stops-at-invalid-json",
+    fault: "Stops answering after a body that is not JSON",
+    wrap: stopAfter((sent) => sent === undefined),
+    killedBy: names("not-json"),
   },
   {
-    name: "mcp/sse-ends-at-cancellation",
-    fault: "Answers nothing after a cancellation of what there is not",
-    wrap: diesOf((sent) =>
+    name: "mcp/sse-stops-at-unknown-cancellation",
+    fault: "Stops answering after a cancellation of an unknown request",
+    wrap: stopAfter((sent) =>
       isObject(sent) && sent["method"] === "notifications/cancelled" &&
       Object(sent["params"]).requestId === "conformance-no-such-request"
     ),
-    breaks: names("cancel-unknown"),
+    killedBy: names("cancel-unknown"),
   },
   {
-    name: "mcp/sse-address-by-beginning",
-    fault: "Reads the beginning of an address",
-    wrap: asked((request) => {
+    name: "mcp/sse-endpoint-by-prefix",
+    fault: "Compares only the beginning of the endpoint URI",
+    wrap: changeRequests((request) => {
       const url = new URL(request.url);
       if (!sessionOf(request).endsWith("x")) return request;
       url.searchParams.set("session", sessionOf(request).slice(0, -1));
       return new Request(url, request);
     }),
-    breaks: names("address-altered"),
+    killedBy: names("address-altered"),
   },
   {
     name: "mcp/sse-to-all",
@@ -195,66 +203,66 @@ export const MCP_SSE: readonly Mutant[] = [
     wrap: (next) => {
       const controllers = new Set<ReadableStreamDefaultController<Uint8Array>>();
       const encoder = new TextEncoder();
-      const streams = faultyStreams([STREAM], (event) => {
-        if (isEndpoint(event)) return textOf(event);
-        for (const each of controllers) each.enqueue(encoder.encode(`${textOf(event)}\n\n`));
+      const streams = changeEvents([STREAM], (event) => {
+        if (isEndpoint(event)) return toEventText(event);
+        for (const each of controllers) each.enqueue(encoder.encode(`${toEventText(event)}\n\n`));
         return ": sent";
       })(next);
       return async (request) => {
         const answer = await streams(request);
-        return pathOf(request) === STREAM && answer.ok ? joined(answer, controllers) : answer;
+        return pathOf(request) === STREAM && answer.ok ? mergeStreams(answer, controllers) : answer;
       };
     },
-    breaks: names("streams-apart"),
-    mayBreak: { "What others are answered comes on their stream": names("") },
-    stops: "What others are answered comes on their stream",
+    killedBy: names("streams-apart"),
+    mayFail: { "Responses to others arrive on their stream": names("") },
+    preventsSetup: "Responses to others arrive on their stream",
   },
   {
     name: "mcp/sse-origin-unchecked",
-    fault: "Lets every origin in",
-    wrap: asked((request) => withRequestFields(request, { origin: undefined })),
-    breaks: names("origin-stream", "origin-message"),
+    fault: "Accepts every Origin",
+    wrap: changeRequests((request) => withRequestHeaders(request, { origin: undefined })),
+    killedBy: names("origin-stream", "origin-message"),
   },
   {
-    name: "mcp/sse-no-token-needed",
-    fault: "Lets everybody in who has no token",
+    name: "mcp/sse-token-optional",
+    fault: "Accepts requests without a token",
     wrap: withToken(async (request, next) =>
-      request.headers.has("authorization") ? undefined : await grant(next, request.url)
+      request.headers.has("authorization") ? undefined : await fetchToken(next, request.url)
     ),
-    breaks: names("no-token-stream", "no-token-message"),
+    killedBy: names("no-token-stream", "no-token-message"),
   },
   {
-    name: "mcp/sse-every-caller",
-    fault: "Takes messages of every caller for every stream",
+    name: "mcp/sse-any-caller",
+    fault: "Accepts messages of any caller for any stream",
     wrap: withToken(async (request, next) =>
       pathOf(request) === MESSAGES && request.headers.has("authorization")
-        ? await grant(next, request.url)
+        ? await fetchToken(next, request.url)
         : undefined
     ),
-    breaks: names("other-caller"),
+    killedBy: names("other-caller"),
   },
   {
-    name: "mcp/sse-cancellation-unread",
-    fault: "Accepts cancellations, and goes on",
+    name: "mcp/sse-cancellation-ignored",
+    fault: "Accepts cancellations and continues the request",
     wrap: (next) => async (request) => {
       const sent = pathOf(request) === MESSAGES ? readJson(await request.clone().text()) : undefined;
       const isCancellation = isObject(sent) && sent["method"] === "notifications/cancelled";
       return isCancellation ? new Response(null, { status: 202 }) : await next(request);
     },
-    breaks: names("cancelled"),
+    killedBy: names("cancelled"),
   },
   {
-    name: "mcp/sse-token-of-its-own",
-    fault: "Tells progress with a token that nobody gave",
-    wrap: faultyMessage(({ params }) => {
+    name: "mcp/sse-progress-token-invented",
+    fault: "Reports progress with a token that the client did not send",
+    wrap: changeServerMessage(({ params }) => {
       if (isObject(params) && "progressToken" in params) params["progressToken"] = 1;
     }),
-    breaks: names("progress"),
+    killedBy: names("progress"),
   },
 ];
 
-/** The stream of an answer, and what else is put into it. */
-function joined(
+/** Merges the response's stream with events that others enqueue. */
+function mergeStreams(
   answer: Response,
   controllers: Set<ReadableStreamDefaultController<Uint8Array>>,
 ): Response {

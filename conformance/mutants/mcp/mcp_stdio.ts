@@ -1,26 +1,26 @@
 /**
- * Faults of MCP on standard input and output: what a line is, which lines are answered, and when it ends.
+ * Faults in MCP over stdio: framing of lines, which messages get a response, and shutdown.
  *
  * @module
  */
 import type { Mutant } from "../mutant.ts";
-import { isNotification, isObject, readJson } from "../jsonrpc/rpc_message.ts";
-import { answered, diesOf, renumbered, unreadable } from "./stdio_faults.ts";
+import { isNotification, isObject, readJson } from "../jsonrpc/message_faults.ts";
+import { answerInput, changeResponseIds, rejectLines, stopAfter } from "./stdio_faults.ts";
 
 const names = (...ids: string[]): string[] => ids.map((id) => `mcp/${id}`);
 
 export const MCP_STDIO: readonly Mutant[] = [
   {
-    name: "mcp/stdio-greets",
-    fault: "Writes what it is doing to its output",
-    lines: () => ({ write: (line) => `[server] answered\n${line}\n` }),
-    breaks: names("stdio/ping"),
-    mayBreak: { "They look at all that is written": names("stdio/", "stdio_opening/") },
+    name: "mcp/stdio-logs-to-stdout",
+    fault: "Writes log lines to standard output",
+    stdio: () => ({ write: (line) => `[server] answered\n${line}\n` }),
+    killedBy: names("stdio/ping"),
+    mayFail: { "They check everything that the server writes": names("stdio/", "stdio_opening/") },
   },
   {
     name: "mcp/stdio-two-requests",
-    fault: "Holds two requests, and drops what comes while it does",
-    lines: () => {
+    fault: "Drops messages while two requests are pending",
+    stdio: () => {
       const open = new Set<unknown>();
       return {
         read(line) {
@@ -37,76 +37,76 @@ export const MCP_STDIO: readonly Mutant[] = [
         },
       };
     },
-    breaks: names("stdio/three-at-once"),
-    mayBreak: { "Their messages have no id that comes back": names("stdio/no-message") },
+    killedBy: names("stdio/three-at-once"),
+    mayFail: { "Their messages have no id that a response returns": names("stdio/no-message") },
   },
   {
     name: "mcp/stdio-raw-line-breaks",
-    fault: "Writes line breaks as they are",
-    lines: () => ({ write: (line) => `${line.replaceAll("\\n", "\n")}\n` }),
-    breaks: names("stdio/id-with-line-break", "stdio/line-break-in-answer"),
+    fault: "Does not escape line breaks within messages",
+    stdio: () => ({ write: (line) => `${line.replaceAll("\\n", "\n")}\n` }),
+    killedBy: names("stdio/id-with-line-break", "stdio/line-break-in-answer"),
   },
   {
     name: "mcp/stdio-separators-end-lines",
     fault: "Ends lines at U+2028 and U+2029 too",
-    lines: () => ({ read: (line) => line.split(/[\u2028\u2029]/) }),
-    breaks: names("stdio/separators"),
+    stdio: () => ({ read: (line) => line.split(/[\u2028\u2029]/) }),
+    killedBy: names("stdio/separators"),
   },
   {
-    name: "mcp/stdio-latin-1",
-    fault: "Loses what is beyond ASCII",
-    lines: () => ({ write: (line) => `${line.replace(/[^ -~]/g, "?")}\n` }),
-    breaks: names("stdio/utf-8", "stdio/separators"),
+    name: "mcp/stdio-ascii",
+    fault: "Replaces characters beyond ASCII",
+    stdio: () => ({ write: (line) => `${line.replace(/[^ -~]/g, "?")}\n` }),
+    killedBy: names("stdio/utf-8", "stdio/separators"),
   },
   {
     name: "mcp/stdio-no-carriage-return",
-    fault: "Does not read lines that end as on Windows",
-    lines: unreadable((line) => line.endsWith("\r")),
-    breaks: names("stdio/carriage-return"),
+    fault: "Does not read lines that end with CRLF",
+    stdio: rejectLines((line) => line.endsWith("\r")),
+    killedBy: names("stdio/carriage-return"),
   },
   {
-    name: "mcp/stdio-no-blanks",
-    fault: "Does not read lines that begin with a blank",
-    lines: unreadable((line) => line.startsWith(" ")),
-    breaks: names("stdio/blanks"),
+    name: "mcp/stdio-no-leading-space",
+    fault: "Does not read lines that begin with a space",
+    stdio: rejectLines((line) => line.startsWith(" ")),
+    killedBy: names("stdio/blanks"),
   },
   {
     name: "mcp/stdio-short-lines",
-    fault: "Holds 64 KiB of a line",
-    lines: () => ({ read: (line) => [line.slice(0, 65_536)] }),
-    breaks: names("stdio/long"),
+    fault: "Truncates lines to 64 KiB",
+    stdio: () => ({ read: (line) => [line.slice(0, 65_536)] }),
+    killedBy: names("stdio/long"),
   },
   {
-    name: "mcp/stdio-id-lost-where-falsy",
-    fault: "Takes 0 for no id",
-    lines: renumbered((id) => id || null),
-    breaks: names("stdio/id-zero"),
+    name: "mcp/stdio-id-falsy-lost",
+    fault: "Treats the id 0 as missing",
+    stdio: changeResponseIds((id) => id || null),
+    killedBy: names("stdio/id-zero"),
   },
   {
     name: "mcp/stdio-id-as-number",
-    fault: "Gives digits in ids back as numbers",
-    lines: renumbered((id) => /^\d+$/.test(String(id)) ? Number(id) : id),
-    breaks: names("stdio/id-digits"),
+    fault: "Returns ids made of digits as numbers",
+    stdio: changeResponseIds((id) => /^\d+$/.test(String(id)) ? Number(id) : id),
+    killedBy: names("stdio/id-digits"),
   },
   {
-    name: "mcp/stdio-id-of-32-bits",
-    fault: "Holds ids in 32 bits",
-    lines: renumbered((id) => typeof id === "number" ? id | 0 : id),
-    breaks: names("stdio/id-large"),
+    name: "mcp/stdio-id-32-bits",
+    fault: "Truncates ids to 32 bits",
+    stdio: changeResponseIds((id) => typeof id === "number" ? id | 0 : id),
+    killedBy: names("stdio/id-large"),
   },
   {
-    name: "mcp/stdio-dies-of-not-json",
-    fault: "Ends at a line that is not JSON",
-    lines: diesOf((message) => message === undefined),
-    breaks: names("stdio/not-json", "stdio/words"),
+    name: "mcp/stdio-stops-at-invalid-json",
+    fault: "Stops reading after a line that is not JSON",
+    stdio: stopAfter((message) => message === undefined),
+    killedBy: names("stdio/not-json", "stdio/words"),
   },
   {
-    name: "mcp/stdio-dies-of-no-message",
-    fault: "Ends at JSON that is no message",
-    lines: diesOf((message) => !isObject(message) || !("method" in message || "result" in message)),
-    breaks: names("stdio/no-message", "stdio/number"),
-    mayBreak: {
-      "They send what is no message": names(
+    name: "mcp/stdio-stops-at-invalid-message",
+    fault: "Stops reading after JSON that is not a message",
+    stdio: stopAfter((message) => !isObject(message) || !("method" in message || "result" in message)),
+    killedBy: names("stdio/no-message", "stdio/number"),
+    mayFail: {
+      "They send JSON that is not a message": names(
         "stdio/not-json",
         "stdio/words",
         "stdio/batch",
@@ -117,13 +117,13 @@ export const MCP_STDIO: readonly Mutant[] = [
   {
     name: "mcp/stdio-notifications-answered",
     fault: "Answers notifications",
-    lines: answered((message) =>
+    stdio: answerInput((message) =>
       isNotification(message) && message["method"] !== "notifications/initialized"
         ? { jsonrpc: "2.0", id: null, result: {} }
         : undefined
     ),
-    breaks: names("stdio/notification", "stdio/cancel-unknown", "stdio/cancel-malformed"),
-    mayBreak: {
+    killedBy: names("stdio/notification", "stdio/cancel-unknown", "stdio/cancel-malformed"),
+    mayFail: {
       "They send notifications": names(
         "stdio/cancelled",
         "stdio_opening/modern-cancelled",
@@ -134,22 +134,22 @@ export const MCP_STDIO: readonly Mutant[] = [
   {
     name: "mcp/stdio-responses-answered",
     fault: "Answers responses",
-    lines: answered((message) =>
+    stdio: answerInput((message) =>
       "result" in message
         ? { jsonrpc: "2.0", id: message["id"], error: { code: -32600, message: "Not asked" } }
         : undefined
     ),
-    breaks: names("stdio/response-unknown"),
+    killedBy: names("stdio/response-unknown"),
   },
   {
-    name: "mcp/stdio-batches-still",
-    fault: "Takes batches in revisions that have none",
-    lines: () => ({
+    name: "mcp/stdio-batches-accepted",
+    fault: "Accepts batches in revisions that do not have them",
+    stdio: () => ({
       read(line) {
         const message = readJson(line);
         return Array.isArray(message) ? message.map((each) => JSON.stringify(each)) : [line];
       },
     }),
-    breaks: names("stdio/batch", "stdio_opening/batch-2025-03-26"),
+    killedBy: names("stdio/batch", "stdio_opening/batch-2025-03-26"),
   },
 ];

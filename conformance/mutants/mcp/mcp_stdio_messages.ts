@@ -1,20 +1,28 @@
 /**
- * Faults in what MCP servers on standard input and output say: errors, progress, revisions.
+ * Faults in MCP messages over stdio: errors, progress, revisions.
  *
  * @module
  */
 import type { Mutant } from "../mutant.ts";
-import { isObject, readJson } from "../jsonrpc/rpc_message.ts";
-import { answered, forgiven, isMethod, isModern, paramsOf, read, said } from "./stdio_faults.ts";
+import { isObject, readJson } from "../jsonrpc/message_faults.ts";
+import {
+  answerInput,
+  changeInput,
+  changeOutput,
+  isMethod,
+  isModern,
+  paramsOf,
+  replaceErrors,
+} from "./stdio_faults.ts";
 
 const names = (...ids: string[]): string[] => ids.map((id) => `mcp/${id}`);
 
 export const MCP_STDIO_MESSAGES: readonly Mutant[] = [
   {
-    name: "mcp/stdio-params-forgiven",
-    fault: "Has results where parameters are wrong",
-    lines: forgiven(-32602),
-    breaks: names(
+    name: "mcp/stdio-invalid-params-accepted",
+    fault: "Returns results for invalid params",
+    stdio: replaceErrors(-32602),
+    killedBy: names(
       "stdio/cursor",
       "stdio/unknown-tool",
       "stdio/unknown-prompt",
@@ -26,48 +34,48 @@ export const MCP_STDIO_MESSAGES: readonly Mutant[] = [
     ),
   },
   {
-    name: "mcp/stdio-resources-forgiven",
-    fault: "Has a result for resources that there are not",
-    lines: forgiven(-32002),
-    breaks: names("stdio/unknown-resource"),
+    name: "mcp/stdio-unknown-resource-accepted",
+    fault: "Returns a result for unknown resources",
+    stdio: replaceErrors(-32002),
+    killedBy: names("stdio/unknown-resource"),
   },
   {
     name: "mcp/stdio-unknown-method-code",
-    fault: "Has a code of its own for methods that there are not",
-    lines: said(({ error }) => {
+    fault: "Returns its own error code for unknown methods",
+    stdio: changeOutput(({ error }) => {
       if (isObject(error) && error["code"] === -32601) error["code"] = -32000;
     }),
-    breaks: names(
+    killedBy: names(
       "stdio/unknown-method",
       "stdio_opening/modern-unknown-method",
       "stdio_opening/modern-gone-ping",
     ),
-    mayBreak: { "They call what there is not": names("stdio/") },
+    mayFail: { "They call unknown methods": names("stdio/") },
   },
   {
-    name: "mcp/stdio-cancellation-unread",
-    fault: "Does not read cancellations",
-    lines: () => ({ read: (line) => isMethod(readJson(line), "notifications/cancelled") ? [] : [line] }),
-    breaks: names(
+    name: "mcp/stdio-cancellation-ignored",
+    fault: "Ignores cancellations",
+    stdio: () => ({ read: (line) => isMethod(readJson(line), "notifications/cancelled") ? [] : [line] }),
+    killedBy: names(
       "stdio/cancelled",
       "stdio_opening/modern-cancelled",
       "stdio_opening/modern-listen-cancelled",
     ),
   },
   {
-    name: "mcp/stdio-token-as-text",
-    fault: "Gives tokens of progress back as texts",
-    lines: said(({ params }) => {
+    name: "mcp/stdio-progress-token-as-string",
+    fault: "Returns progress tokens as strings",
+    stdio: changeOutput(({ params }) => {
       if (isObject(params) && "progressToken" in params) {
         params["progressToken"] = String(params["progressToken"]);
       }
     }),
-    breaks: names("stdio/progress"),
+    killedBy: names("stdio/progress"),
   },
   {
     name: "mcp/stdio-one-at-a-time",
     fault: "Reads nothing while a request runs",
-    lines: () => {
+    stdio: () => {
       const held: string[] = [];
       let running: unknown;
       return {
@@ -83,35 +91,35 @@ export const MCP_STDIO_MESSAGES: readonly Mutant[] = [
         write(line) {
           const message = readJson(line);
           if (isObject(message) && message["id"] === running) running = undefined;
-          // What was held is answered by hand: by then nobody waits for the order.
+          // Answered here and not by the server: their order no longer matters.
           const late = running === undefined ? held.splice(0) : [];
           const answers = late.flatMap((each) => {
-            const asked = readJson(each);
-            return isObject(asked) && "id" in asked
-              ? [`${JSON.stringify({ jsonrpc: "2.0", id: asked["id"], result: {} })}\n`]
+            const requested = readJson(each);
+            return isObject(requested) && "id" in requested
+              ? [`${JSON.stringify({ jsonrpc: "2.0", id: requested["id"], result: {} })}\n`]
               : [];
           });
           return `${line}\n${answers.join("")}`;
         },
       };
     },
-    breaks: names("stdio/two-at-once"),
-    mayBreak: { "They send several messages at once": names("stdio/", "stdio_opening/") },
-    stops: "They send several messages at once",
+    killedBy: names("stdio/two-at-once"),
+    mayFail: { "They send several messages at once": names("stdio/", "stdio_opening/") },
+    preventsSetup: "They send several messages at once",
   },
   {
-    name: "mcp/stdio-stays",
-    fault: "Goes on when its input is closed",
-    lines: () => ({ staysOpen: true }),
-    breaks: names("stdio/end", "stdio/end-while-it-works"),
+    name: "mcp/stdio-ignores-end-of-input",
+    fault: "Keeps running when its standard input is closed",
+    stdio: () => ({ ignoresEnd: true }),
+    killedBy: names("stdio/end", "stdio/end-while-it-works"),
   },
   {
     name: "mcp/stdio-revision-newest",
-    fault: "Has the newest revision for every client",
-    lines: said(({ result }) => {
+    fault: "Answers every client with the newest protocol version",
+    stdio: changeOutput(({ result }) => {
       if (isObject(result) && "protocolVersion" in result) result["protocolVersion"] = "2025-11-25";
     }),
-    breaks: names(
+    killedBy: names(
       "stdio_opening/revision-2024-11-05",
       "stdio_opening/revision-2025-03-26",
       "stdio_opening/revision-2025-06-18",
@@ -119,83 +127,83 @@ export const MCP_STDIO_MESSAGES: readonly Mutant[] = [
   },
   {
     name: "mcp/stdio-revision-echoed",
-    fault: "Agrees to every revision",
-    lines: () => {
-      let asked: unknown;
-      const { write } = said(({ result }) => {
-        if (isObject(result) && "protocolVersion" in result) result["protocolVersion"] = asked;
+    fault: "Agrees to every protocol version",
+    stdio: () => {
+      let requested: unknown;
+      const { write } = changeOutput(({ result }) => {
+        if (isObject(result) && "protocolVersion" in result) result["protocolVersion"] = requested;
       })();
       return {
         read(line) {
           const message = readJson(line);
-          if (isMethod(message, "initialize")) asked = paramsOf(message)["protocolVersion"];
+          if (isMethod(message, "initialize")) requested = paramsOf(message)["protocolVersion"];
           return [line];
         },
         write: write!,
       };
     },
-    breaks: names("stdio_opening/future"),
+    killedBy: names("stdio_opening/future"),
   },
   {
-    name: "mcp/stdio-revision-before-the-last",
-    fault: "Agrees to the revision before the one of 2025-11-25",
-    lines: said(({ result }) => {
+    name: "mcp/stdio-revision-previous",
+    fault: "Negotiates 2025-06-18 when the client asks for 2025-11-25",
+    stdio: changeOutput(({ result }) => {
       const isLast = isObject(result) && result["protocolVersion"] === "2025-11-25";
       if (isLast) result["protocolVersion"] = "2025-06-18";
     }),
-    breaks: names("stdio_opening/revision-2025-11-25"),
-    mayBreak: { "They agree to it": names("stdio_opening/future") },
-    stops: "They begin with a handshake of it",
+    killedBy: names("stdio_opening/revision-2025-11-25"),
+    mayFail: { "They expect that revision": names("stdio_opening/future") },
+    preventsSetup: "They begin with a handshake of that revision",
   },
   {
     name: "mcp/stdio-ping-after-handshake",
     fault: "Refuses ping before the handshake",
-    lines: () => {
+    stdio: () => {
       let isOpen = false;
-      const { read: take } = answered((message) => {
+      const { read: take } = answerInput((message) => {
         isOpen ||= message["method"] !== "ping";
         const error = { code: -32600, message: "Not yet" };
         return isOpen ? undefined : { jsonrpc: "2.0", id: message["id"], error };
       })();
       return { read: take! };
     },
-    breaks: names("stdio_opening/ping"),
-    mayBreak: { "It is asked without a handshake, too": names("stdio_opening/modern-gone-ping") },
+    killedBy: names("stdio_opening/ping"),
+    mayFail: { "It pings without a handshake": names("stdio_opening/modern-gone-ping") },
   },
   {
-    name: "mcp/stdio-versions-untold",
-    fault: "Refuses a revision without saying which there are",
-    lines: said(({ error }) => {
+    name: "mcp/stdio-versions-omitted",
+    fault: "Refuses an unsupported revision without listing the supported ones",
+    stdio: changeOutput(({ error }) => {
       if (isObject(error)) delete error["data"];
     }),
-    breaks: names("stdio_opening/modern-version-unknown"),
+    killedBy: names("stdio_opening/modern-version-unknown"),
   },
   {
-    name: "mcp/stdio-result-type-untold",
-    fault: "Does not say whether results are complete",
-    lines: said(({ result }) => {
+    name: "mcp/stdio-result-type-omitted",
+    fault: "Leaves resultType out of results",
+    stdio: changeOutput(({ result }) => {
       if (isObject(result)) delete result["resultType"];
     }),
-    breaks: names("stdio_opening/modern-discover", "stdio_opening/modern-result-type"),
+    killedBy: names("stdio_opening/modern-discover", "stdio_opening/modern-result-type"),
   },
   {
-    name: "mcp/stdio-unacknowledged",
+    name: "mcp/stdio-subscription-id-omitted",
     fault: "Acknowledges subscriptions without their id",
-    lines: said((message) => {
+    stdio: changeOutput((message) => {
       if (isModern(message) && message["method"] === "notifications/subscriptions/acknowledged") {
         delete paramsOf(message)["_meta"];
       }
     }),
-    breaks: names("stdio_opening/modern-listen"),
+    killedBy: names("stdio_opening/modern-listen"),
   },
   {
-    name: "mcp/stdio-cursor-unread",
-    fault: "Does not read cursors",
-    lines: read((message) => {
+    name: "mcp/stdio-cursors-ignored",
+    fault: "Ignores cursors",
+    stdio: changeInput((message) => {
       if (!isObject(message) || !("cursor" in paramsOf(message))) return message;
       const { cursor: _, ...params } = paramsOf(message);
       return { ...message, params };
     }),
-    breaks: names("stdio/cursor", "stdio_opening/modern-cursor"),
+    killedBy: names("stdio/cursor", "stdio_opening/modern-cursor"),
   },
 ];

@@ -1,13 +1,13 @@
 /**
- * Lines of a server on standard input and output with one thing changed.
+ * Changes lines between an MCP server over stdio and its client.
  *
  * @module
  */
-import { isObject, type Members, readJson } from "../jsonrpc/rpc_message.ts";
-import type { LineFault } from "./stdio_ground.ts";
+import { isObject, type Members, readJson } from "../jsonrpc/message_faults.ts";
+import type { LineFault } from "./stdio_target.ts";
 
-/** Changes messages of the server, in place. */
-export const said = (change: (message: Members) => void) => (): LineFault => ({
+/** Changes messages from the server in place. */
+export const changeOutput = (change: (message: Members) => void) => (): LineFault => ({
   write(line) {
     const message = readJson(line);
     for (const each of [message].flat()) if (isObject(each)) change(each);
@@ -16,21 +16,21 @@ export const said = (change: (message: Members) => void) => (): LineFault => ({
 });
 
 /** Changes ids of responses. */
-export const renumbered = (change: (id: unknown) => unknown): () => LineFault =>
-  said((message) => {
+export const changeResponseIds = (change: (id: unknown) => unknown): () => LineFault =>
+  changeOutput((message) => {
     if (!("method" in message) && "id" in message) message["id"] = change(message["id"]);
   });
 
-/** Reads other messages than those that came; what is not JSON is not asked about. */
-export const read = (change: (message: unknown, line: string) => unknown) => (): LineFault => ({
+/** Changes messages to the server; lines that are not JSON stay unchanged. */
+export const changeInput = (change: (message: unknown, line: string) => unknown) => (): LineFault => ({
   read(line) {
     const message = readJson(line);
     return message === undefined ? [line] : [JSON.stringify(change(message, line))];
   },
 });
 
-/** Reads nothing more after a line that `when` picks. */
-export const diesOf = (when: (message: unknown) => boolean) => (): LineFault => {
+/** Drops every line after one that matches `when`. */
+export const stopAfter = (when: (message: unknown) => boolean) => (): LineFault => {
   let isDead = false;
   return {
     read(line) {
@@ -41,22 +41,22 @@ export const diesOf = (when: (message: unknown) => boolean) => (): LineFault => 
   };
 };
 
-/** Says of lines that `when` picks that they are not JSON. */
-export const unreadable = (when: (line: string) => boolean) => (): LineFault => ({
-  read(line, say) {
+/** Answers lines that match `when` with a parse error. */
+export const rejectLines = (when: (line: string) => boolean) => (): LineFault => ({
+  read(line, respond) {
     if (!when(line)) return [line];
-    say('{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}\n');
+    respond('{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}\n');
     return [];
   },
 });
 
-/** Answers for the server where a message is picked. */
-export const answered = (change: (message: Members) => unknown) => (): LineFault => ({
-  read(line, say) {
+/** Answers in place of the server when `change` returns a response. */
+export const answerInput = (change: (message: Members) => unknown) => (): LineFault => ({
+  read(line, respond) {
     const message = readJson(line);
     const answer = isObject(message) ? change(message) : undefined;
     if (answer === undefined) return [line];
-    say(`${JSON.stringify(answer)}\n`);
+    respond(`${JSON.stringify(answer)}\n`);
     return [];
   },
 });
@@ -68,9 +68,9 @@ export const paramsOf = (message: Members): Members => isObject(message["params"
 
 export const isModern = (message: Members): boolean => isObject(paramsOf(message)["_meta"]);
 
-/** Errors of a code as results. */
-export const forgiven = (...codes: number[]): () => LineFault =>
-  said((message) => {
+/** Replaces errors that have one of the codes with results. */
+export const replaceErrors = (...codes: number[]): () => LineFault =>
+  changeOutput((message) => {
     const error = message["error"];
     if (!isObject(error) || !codes.includes(Number(error["code"]))) return;
     delete message["error"];

@@ -1,39 +1,41 @@
 /**
- * Faults of the authorization endpoint, and of the question to the user.
+ * Faults in the authorization endpoint and its consent page.
+ *
+ * Long because each parameter and each answer of the endpoint has its fault.
  *
  * @module
  */
 import {
-  at,
   AUTHORIZE,
-  faultyAnswers,
-  faultyQueries,
-  faultyRedirects,
-  faultyRequests,
+  changeQueries,
+  changeRedirects,
+  changeRequests,
+  changeResponses,
   LOGIN,
+  onPath,
   pathOf,
   readForm,
   withBody,
-  withFields,
   withForm,
-  withRequestFields,
-} from "../message.ts";
+  withHeaders,
+  withRequestHeaders,
+} from "../http_faults.ts";
 import type { Handler, Mutant, Wrap } from "../mutant.ts";
-import { withoutFrameRules } from "../page.ts";
+import { withoutFrameProtection } from "../browser_faults.ts";
 
 const names = (...ids: string[]): string[] => ids.map((id) => `oauth/authorize/${id}`);
 
-const onlyFirst = (...parameters: string[]): Wrap =>
-  faultyQueries((query) => {
+const keepFirst = (...parameters: string[]): Wrap =>
+  changeQueries((query) => {
     for (const name of parameters) {
       const first = query.get(name);
       if (first !== null) query.set(name, first);
     }
   });
 
-/** Changes one parameter of what goes back to the client. */
-const answered = (name: string, change: (value: string) => string | undefined): Wrap =>
-  faultyRedirects(AUTHORIZE, (location) => {
+/** Changes one parameter of the authorization response. */
+const changeResponseParameter = (name: string, change: (value: string) => string | undefined): Wrap =>
+  changeRedirects(AUTHORIZE, (location) => {
     const value = location.searchParams.get(name);
     const changed = value === null ? undefined : change(value);
     if (value !== null && changed === undefined) location.searchParams.delete(name);
@@ -41,9 +43,9 @@ const answered = (name: string, change: (value: string) => string | undefined): 
     return location;
   });
 
-/** Remembers the question by the browser's session, and takes any post of this browser for its answer. */
-function answeredFromAnywhere(next: Handler): Handler {
-  const asked = new Map<string, string>();
+/** Finds the transaction by the browser's session, so that any POST of that browser can decide it. */
+function acceptAnyPost(next: Handler): Handler {
+  const requested = new Map<string, string>();
   return async (request) => {
     if (pathOf(request) !== AUTHORIZE) return await next(request);
     const session = /session_id=([^;]+)/.exec(request.headers.get("cookie") ?? "")?.[1] ?? "";
@@ -51,22 +53,23 @@ function answeredFromAnywhere(next: Handler): Handler {
     if (!form) {
       const answer = await next(request);
       const transaction = /name="transaction" value="([^"]+)"/.exec(await answer.clone().text())?.[1];
-      if (transaction !== undefined) asked.set(session, transaction);
+      if (transaction !== undefined) requested.set(session, transaction);
       return answer;
     }
-    if (!form.has("transaction")) form.set("transaction", asked.get(session) ?? "");
+    if (!form.has("transaction")) form.set("transaction", requested.get(session) ?? "");
     const fields = { origin: undefined, "sec-fetch-site": undefined, referer: undefined };
-    return await next(withRequestFields(withForm(request, form), fields));
+    return await next(withRequestHeaders(withForm(request, form), fields));
   };
 }
 
 export const AUTHORIZE_ENDPOINT: readonly Mutant[] = [
   {
-    name: "oauth/state-forgotten",
-    fault: "Forgets the state",
-    wrap: answered("state", () => undefined),
-    breaks: names("code-in-query", "state-with-markup", "error-keeps-state", "denied"),
-    mayBreak: {
+    name: "oauth/state-omitted",
+    fault: "Leaves state out of the response",
+    wrap: changeResponseParameter("state", () => undefined),
+    killedBy: names("code-in-query", "state-with-markup", "error-keeps-state", "denied"),
+    mayFail: {
+      "They send values that resemble the right ones": ["oauth/encoding/state-"],
       "They compare the state": [
         "oauth/authorize/",
         "oauth/consent/allowed",
@@ -83,17 +86,18 @@ export const AUTHORIZE_ENDPOINT: readonly Mutant[] = [
     },
   },
   {
-    name: "oauth/state-cut",
-    fault: "Keeps 255 characters of the state",
-    wrap: answered("state", (state) => state.slice(0, 255)),
-    breaks: names("state-of-2-kb"),
+    name: "oauth/state-truncated",
+    fault: "Truncates state to 255 characters",
+    wrap: changeResponseParameter("state", (state) => state.slice(0, 255)),
+    killedBy: names("state-of-2-kb"),
   },
   {
     name: "oauth/state-cleaned",
-    fault: "Keeps only letters and digits of the state",
-    wrap: answered("state", (state) => state.replace(/\W/g, "")),
-    breaks: names("state-with-markup", "state-from-appendix-b"),
-    mayBreak: {
+    fault: "Removes characters of state that are not word characters",
+    wrap: changeResponseParameter("state", (state) => state.replace(/\W/g, "")),
+    killedBy: names("state-with-markup", "state-from-appendix-b"),
+    mayFail: {
+      "They send values that resemble the right ones": ["oauth/encoding/state-"],
       "They compare the state, which has hyphens": [
         "oauth/authorize/",
         "oauth/issuer/not-from-the-state",
@@ -108,22 +112,22 @@ export const AUTHORIZE_ENDPOINT: readonly Mutant[] = [
     },
   },
   {
-    name: "oauth/state-made-up",
-    fault: "Gives a state to clients that sent none",
-    wrap: faultyRedirects(AUTHORIZE, (location) => {
+    name: "oauth/state-invented",
+    fault: "Returns a state to clients that sent none",
+    wrap: changeRedirects(AUTHORIZE, (location) => {
       if (!location.searchParams.has("state")) location.searchParams.append("state", "");
       return location;
     }),
-    breaks: names("no-state", "error-without-state", "empty-state"),
+    killedBy: names("no-state", "error-without-state", "empty-state"),
   },
   {
-    name: "oauth/token-in-address",
-    fault: "Sends the browser on with an access token beside the code",
-    wrap: faultyRedirects(AUTHORIZE, (location) => {
+    name: "oauth/token-in-redirect",
+    fault: "Returns an access token beside the code",
+    wrap: changeRedirects(AUTHORIZE, (location) => {
       if (location.searchParams.has("code")) location.hash = "access_token=2YotnFZFEjr1zCsicMWpAA";
       return location;
     }),
-    breaks: [
+    killedBy: [
       "oauth/bearer/not-in-addresses",
       "oauth/authorize/code-in-query",
       "oauth/best_practice/no-fragment-taken-over",
@@ -131,14 +135,15 @@ export const AUTHORIZE_ENDPOINT: readonly Mutant[] = [
   },
   {
     name: "oauth/code-in-fragment",
-    fault: "Answers in the fragment",
-    wrap: faultyRedirects(AUTHORIZE, (location) => {
+    fault: "Returns the authorization response in the fragment",
+    wrap: changeRedirects(AUTHORIZE, (location) => {
       location.hash = location.search.slice(1);
       location.search = "";
       return location;
     }),
-    breaks: names("code-in-query", "error-in-query"),
-    mayBreak: {
+    killedBy: names("code-in-query", "error-in-query"),
+    mayFail: {
+      "They send values that resemble the right ones": ["oauth/encoding/state-"],
       "They read the query": [
         "oauth/authorize/",
         "oauth/bearer/not-in-addresses",
@@ -164,11 +169,12 @@ export const AUTHORIZE_ENDPOINT: readonly Mutant[] = [
   },
   {
     name: "oauth/response-type-any",
-    fault: "Takes every response type for code",
-    wrap: faultyQueries((query) => query.set("response_type", "code")),
-    breaks: names("response-type-unknown", "response-type-missing", "response-type-in-other-case"),
-    mayBreak: {
-      "They ask for a response type that there is not": [
+    fault: "Treats every response_type as code",
+    wrap: changeQueries((query) => query.set("response_type", "code")),
+    killedBy: names("response-type-unknown", "response-type-missing", "response-type-in-other-case"),
+    mayFail: {
+      "They send values that resemble the right ones": ["oauth/encoding/state-"],
+      "They send an unknown response type": [
         "oauth/metadata/response-type-unlisted",
         "oauth/authorize/",
         "oauth/issuer/no-response-type",
@@ -179,55 +185,55 @@ export const AUTHORIZE_ENDPOINT: readonly Mutant[] = [
   },
   {
     name: "oauth/response-type-in-any-case",
-    fault: "Reads response types in any case",
-    wrap: faultyQueries((query) => {
+    fault: "Compares response_type case-insensitively",
+    wrap: changeQueries((query) => {
       const type = query.get("response_type");
       if (type && query.getAll("response_type").length === 1) query.set("response_type", type.toLowerCase());
     }),
-    breaks: names("response-type-in-other-case"),
+    killedBy: names("response-type-in-other-case"),
   },
   {
     name: "oauth/authorize-repeated-first",
-    fault: "Takes the first of repeated parameters",
-    wrap: onlyFirst("response_type", "scope", "state", "code_challenge", "client_id"),
-    breaks: names(
+    fault: "Reads the first of repeated parameters",
+    wrap: keepFirst("response_type", "scope", "state", "code_challenge", "client_id"),
+    killedBy: names(
       "repeated-response-type",
       "repeated-scope",
       "repeated-code-challenge",
       "repeated-client-id",
     ),
-    mayBreak: { "They repeat a parameter": ["oauth/authorize/repeated-", "oauth/issuer/repeated-parameter"] },
+    mayFail: { "They repeat a parameter": ["oauth/authorize/repeated-", "oauth/issuer/repeated-parameter"] },
   },
   {
     name: "oauth/redirect-uri-repeated-first",
-    fault: "Takes the first of two redirect URIs",
-    wrap: onlyFirst("redirect_uri"),
-    breaks: ["oauth/redirect_uri/repeated-alike"],
-    mayBreak: { "It repeats the redirect URI": ["oauth/redirect_uri/repeated-right-first"] },
+    fault: "Reads the first of two redirect URIs",
+    wrap: keepFirst("redirect_uri"),
+    killedBy: ["oauth/redirect_uri/repeated-alike"],
+    mayFail: { "It repeats the redirect URI": ["oauth/redirect_uri/repeated-right-first"] },
   },
   {
     name: "oauth/head-gives-code",
-    fault: "Answers HEAD as if the user had allowed what it asks",
-    wrap: at(AUTHORIZE, (next) => async (request) => {
+    fault: "Returns a code to HEAD",
+    wrap: onPath(AUTHORIZE, (next) => async (request) => {
       const to = new URL(request.url).searchParams.get("redirect_uri");
       if (request.method !== "HEAD" || to === null) {
         return await next(request);
       }
       return new Response(null, { status: 302, headers: { location: `${to}?code=trivet_ac_x` } });
     }),
-    breaks: names("head-gives-no-code"),
+    killedBy: names("head-gives-no-code"),
   },
   {
     name: "oauth/unknown-parameter-refused",
-    fault: "Refuses parameters that it does not know",
-    wrap: at(AUTHORIZE, (next) => async (request) => {
+    fault: "Refuses unknown parameters",
+    wrap: onPath(AUTHORIZE, (next) => async (request) => {
       const known = /^(response_type|client_id|redirect_uri|scope|state|code_challenge(_method)?|resource)$/;
       const others = [...new URL(request.url).searchParams.keys()].some((name) => !known.test(name));
       if (request.method !== "GET" || !others) return await next(request);
       return new Response("unknown parameter", { status: 400 });
     }),
-    breaks: names("unknown-parameter"),
-    mayBreak: {
+    killedBy: names("unknown-parameter"),
+    mayFail: {
       "They send a parameter that is not of RFC 6749, 7636 or 8707": [
         "oauth/dpop/",
         "oauth/issuer/not-from-the-request",
@@ -237,23 +243,23 @@ export const AUTHORIZE_ENDPOINT: readonly Mutant[] = [
     },
   },
   {
-    name: "oauth/error-page-echoes",
-    fault: "Writes what it was sent into its pages",
-    wrap: faultyAnswers(undefined, async (answer, request) => {
+    name: "oauth/page-echoes-parameters",
+    fault: "Writes request parameters unescaped into its pages",
+    wrap: changeResponses(undefined, async (answer, request) => {
       if (!answer.headers.get("content-type")?.startsWith("text/html")) return answer;
       const sent = [...new URL(request.url).searchParams.values()].join(" ");
       return withBody(answer, (await answer.text()).replace("</body>", `${sent}</body>`));
     }),
-    breaks: [...names("state-is-no-markup"), "oauth/login/page-shows-no-markup"],
-    mayBreak: { "It looks for what it sent in a page": ["oauth/authorization_details/markup"] },
+    killedBy: [...names("state-is-no-markup"), "oauth/login/page-shows-no-markup"],
+    mayFail: { "It searches the page for what it sent": ["oauth/authorization_details/markup"] },
   },
   {
     name: "oauth/consent-framed",
-    fault: "Lets other sites show the consent page in a frame",
-    wrap: withoutFrameRules(AUTHORIZE),
-    breaks: ["oauth/consent/not-in-a-frame", "oauth/best_practice/page-for-old-browsers"],
-    mayBreak: {
-      "They look at the same pages": [
+    fault: "Lets other sites frame the consent page",
+    wrap: withoutFrameProtection(AUTHORIZE),
+    killedBy: ["oauth/consent/not-in-a-frame", "oauth/best_practice/page-for-old-browsers"],
+    mayFail: {
+      "They check the same pages": [
         "oauth/best_practice/error-says-who-may-frame-it",
         "oauth/best_practice/page-says-who-may-frame-it",
         "oauth/consent/error-page-not-in-a-frame",
@@ -262,39 +268,39 @@ export const AUTHORIZE_ENDPOINT: readonly Mutant[] = [
   },
   {
     name: "oauth/consent-by-get",
-    fault: "Takes the user's answer from an address",
-    wrap: faultyRequests(AUTHORIZE, (request) => {
+    fault: "Accepts the consent decision by GET",
+    wrap: changeRequests(AUTHORIZE, (request) => {
       const { searchParams } = new URL(request.url);
       return searchParams.has("decision") ? withForm(request, searchParams) : request;
     }),
-    breaks: ["oauth/consent/by-get"],
+    killedBy: ["oauth/consent/by-get"],
   },
   {
-    name: "oauth/consent-from-anywhere",
-    fault: "Takes the user's answer from other sites' pages",
-    wrap: answeredFromAnywhere,
-    breaks: ["oauth/consent/from-another-site", "oauth/consent/without-token"],
+    name: "oauth/consent-from-other-sites",
+    fault: "Accepts the consent decision from other sites",
+    wrap: acceptAnyPost,
+    killedBy: ["oauth/consent/from-another-site", "oauth/consent/without-token"],
   },
   {
-    name: "oauth/login-not-needed",
-    fault: "Gives a code to a browser in which nobody is signed in",
-    wrap: faultyAnswers(AUTHORIZE, (answer, request) => {
+    name: "oauth/login-skipped",
+    fault: "Returns a code to a browser that is not signed in",
+    wrap: changeResponses(AUTHORIZE, (answer, request) => {
       const to = new URL(request.url).searchParams.get("redirect_uri");
       const isToLogin = answer.headers.get("location")?.includes(LOGIN);
       return isToLogin && to !== null
-        ? withFields(answer, { location: `${to}?code=trivet_ac_${"x".repeat(43)}` })
+        ? withHeaders(answer, { location: `${to}?code=trivet_ac_${"x".repeat(43)}` })
         : answer;
     }),
-    breaks: names("nobody-signed-in"),
-    mayBreak: { "They ask without a signed-in browser": ["oauth/registration/asked-before-redirect"] },
+    killedBy: names("nobody-signed-in"),
+    mayFail: { "Their browser is not signed in": ["oauth/registration/asked-before-redirect"] },
   },
   {
-    name: "oauth/consent-nameless",
-    fault: "Does not say which client it is that the user is asked about",
-    wrap: faultyAnswers(AUTHORIZE, async (answer) => {
+    name: "oauth/consent-without-client-name",
+    fault: "Leaves the client's name out of the consent page",
+    wrap: changeResponses(AUTHORIZE, async (answer) => {
       if (!answer.headers.get("content-type")?.startsWith("text/html")) return answer;
       return withBody(answer, (await answer.text()).replaceAll("The Asking App", "An app"));
     }),
-    breaks: ["oauth/consent/names-the-client"],
+    killedBy: ["oauth/consent/names-the-client"],
   },
 ];

@@ -1,39 +1,39 @@
 /**
- * Faults of the login page: where it sends the browser, and what other sites may do with it.
+ * Faults in the login page: its redirects, and what other sites may do with it.
  *
  * @module
  */
 import {
-  faultyAnswers,
-  faultyRedirects,
-  faultyRequests,
+  changeRedirects,
+  changeRequests,
+  changeResponses,
   LOGIN,
-  withFields,
-  withRequestFields,
-} from "../message.ts";
+  withHeaders,
+  withRequestHeaders,
+} from "../http_faults.ts";
 import type { Mutant, Wrap } from "../mutant.ts";
-import { brokenFields, redirected, withoutFrameRules } from "../page.ts";
+import { injectHeaders, redirectWith, withoutFrameProtection } from "../browser_faults.ts";
 
 const login = (...ids: string[]): string[] => ids.map((id) => `oauth/login/never-to-${id}`);
 const practice = (...ids: string[]): string[] => ids.map((id) => `oauth/best_practice/${id}`);
 
-/** Sends a browser that signed in where its address says, as the fault understands it. */
-const loginGoes = (understand: (to: string, own: string) => string | undefined): Wrap =>
-  faultyAnswers(LOGIN, (answer, request) => {
+/** Redirects after login to the URL that `resolve` returns for the target. */
+const redirectAfterLogin = (resolve: (to: string, own: string) => string | undefined): Wrap =>
+  changeResponses(LOGIN, (answer, request) => {
     const url = new URL(request.url);
     const to = url.searchParams.get("redirect");
     if (request.method !== "POST" || to === null || answer.status === 403) return answer;
-    const location = understand(to, url.origin);
-    // What no field can hold goes nowhere.
+    const location = resolve(to, url.origin);
+    // A header cannot hold other characters.
     return location === undefined || /[^\x20-\x7e]/.test(location)
       ? answer
-      : withFields(answer, { location }, 303);
+      : withHeaders(answer, { location }, 303);
   });
 
-const ifOnly = (takes: (to: string) => boolean) => (to: string): string | undefined =>
+const acceptIf = (takes: (to: string) => boolean) => (to: string): string | undefined =>
   takes(to) ? to : undefined;
 
-const pathIn = (to: string, own: string): string | undefined => {
+const findOwnPath = (to: string, own: string): string | undefined => {
   const url = URL.parse(to, own);
   return url?.origin === own ? url.pathname + url.search : undefined;
 };
@@ -41,65 +41,65 @@ const pathIn = (to: string, own: string): string | undefined => {
 export const LOGIN_PAGE: readonly Mutant[] = [
   {
     name: "oauth/login-framed",
-    fault: "Lets other sites show the login page in a frame",
-    wrap: withoutFrameRules(LOGIN),
-    breaks: ["oauth/login/not-in-a-frame"],
-    mayBreak: { "It looks at the same page": ["oauth/best_practice/login-says-who-may-frame-it"] },
+    fault: "Lets other sites frame the login page",
+    wrap: withoutFrameProtection(LOGIN),
+    killedBy: ["oauth/login/not-in-a-frame"],
+    mayFail: { "It checks the same page": ["oauth/best_practice/login-says-who-may-frame-it"] },
   },
   {
-    name: "oauth/login-from-anywhere",
-    fault: "Lets other sites sign a browser in",
-    wrap: faultyRequests(
+    name: "oauth/login-from-other-sites",
+    fault: "Accepts logins from other sites",
+    wrap: changeRequests(
       LOGIN,
-      (request) => withRequestFields(request, { origin: undefined, "sec-fetch-site": undefined }),
+      (request) => withRequestHeaders(request, { origin: undefined, "sec-fetch-site": undefined }),
     ),
-    breaks: ["oauth/login/from-another-site"],
+    killedBy: ["oauth/login/from-another-site"],
   },
   {
-    name: "oauth/login-goes-anywhere",
-    fault: "Sends a browser that signed in wherever its address says",
-    wrap: loginGoes((to) => to),
-    breaks: ["oauth/login/never-to-elsewhere", "oauth/login/never-to-script", "oauth/login/never-to-data"],
-    mayBreak: { "Each names another address of a stranger": ["oauth/login/"] },
+    name: "oauth/login-open-redirect",
+    fault: "Redirects after login to any URL",
+    wrap: redirectAfterLogin((to) => to),
+    killedBy: ["oauth/login/never-to-elsewhere", "oauth/login/never-to-script", "oauth/login/never-to-data"],
+    mayFail: { "They name a foreign redirect target": ["oauth/login/"] },
   },
   {
-    name: "oauth/login-goes-to-paths",
-    fault: "Takes everything that begins with a slash for a path of its own",
-    wrap: loginGoes(ifOnly((to) => to.startsWith("/"))),
-    breaks: ["oauth/login/never-to-scheme-relative", "oauth/login/never-to-slash-backslash"],
-    mayBreak: {
-      "Theirs begin with a slash, too": [
+    name: "oauth/login-redirect-slash",
+    fault: "Treats every target that begins with a slash as its own path",
+    wrap: redirectAfterLogin(acceptIf((to) => to.startsWith("/"))),
+    killedBy: ["oauth/login/never-to-scheme-relative", "oauth/login/never-to-slash-backslash"],
+    mayFail: {
+      "Theirs begin with a slash": [
         "oauth/login/from-another-site",
         "oauth/login/never-to-three-slashes",
       ],
     },
   },
   {
-    name: "oauth/login-goes-to-own-prefix",
-    fault: "Takes everything that begins with its own address for its own",
-    wrap: loginGoes(ifOnly((to) => to.startsWith("https://trivet.example"))),
-    breaks: ["oauth/login/never-to-own-host-as-user", "oauth/login/never-to-own-host-as-prefix"],
+    name: "oauth/login-redirect-prefix",
+    fault: "Treats every target that begins with its origin as its own",
+    wrap: redirectAfterLogin(acceptIf((to) => to.startsWith("https://trivet.example"))),
+    killedBy: ["oauth/login/never-to-own-host-as-user", "oauth/login/never-to-own-host-as-prefix"],
   },
   {
-    name: "oauth/login-forgets",
-    fault: "Forgets what the browser came for",
-    wrap: faultyRedirects(LOGIN, () => "/"),
-    breaks: ["oauth/login/back-to-the-request"],
+    name: "oauth/login-redirect-lost",
+    fault: "Does not return to the request that needed the login",
+    wrap: changeRedirects(LOGIN, () => "/"),
+    killedBy: ["oauth/login/back-to-the-request"],
   },
   {
-    name: "oauth/login-goes-where-parsed",
-    fault: "Looks for slashes, and goes to what a URL parser makes of the rest",
-    wrap: loginGoes((to) => to.includes("//") ? undefined : URL.parse(to)?.href),
-    breaks: login("no-slashes", "one-slash"),
-    mayBreak: { "Their scheme has no slashes either": login("script", "data", "") },
+    name: "oauth/login-redirect-parsed",
+    fault: "Refuses double slashes, then redirects to what a URL parser makes of the target",
+    wrap: redirectAfterLogin((to) => to.includes("//") ? undefined : URL.parse(to)?.href),
+    killedBy: login("no-slashes", "one-slash"),
+    mayFail: { "Their scheme has no slashes": login("script", "data", "") },
   },
   {
-    name: "oauth/login-goes-without-controls",
-    fault: "Drops control characters and blanks after it has looked at an address",
-    wrap: loginGoes((to) => /^[a-z]+:|^\/\//i.test(to) ? undefined : to.replace(/[^!-~]/g, "")),
-    breaks: login("tab-between-slashes", "line-end-between-slashes", "control-before", "null-byte"),
-    mayBreak: {
-      "Theirs looks like a path, too": login(
+    name: "oauth/login-redirect-strips-controls",
+    fault: "Removes control characters and spaces after it has checked the target",
+    wrap: redirectAfterLogin((to) => /^[a-z]+:|^\/\//i.test(to) ? undefined : to.replace(/[^!-~]/g, "")),
+    killedBy: login("tab-between-slashes", "line-end-between-slashes", "control-before", "null-byte"),
+    mayFail: {
+      "Theirs look like a path": login(
         "backslash-slash",
         "slash-backslash",
         "backslashes",
@@ -108,57 +108,57 @@ export const LOGIN_PAGE: readonly Mutant[] = [
     },
   },
   {
-    name: "oauth/login-goes-to-short-paths",
-    fault: "Takes dots out of paths after it has looked at them",
-    wrap: loginGoes((to, own) => to.startsWith("//") ? undefined : pathIn(to, own)),
-    breaks: login("dot-slashes", "dots-slashes"),
+    name: "oauth/login-redirect-resolves-dots",
+    fault: "Resolves dot segments after it has checked the target",
+    wrap: redirectAfterLogin((to, own) => to.startsWith("//") ? undefined : findOwnPath(to, own)),
+    killedBy: login("dot-slashes", "dots-slashes"),
   },
   {
-    name: "oauth/login-goes-to-decoded",
-    fault: "Decodes an address after it has looked at it",
-    wrap: loginGoes((to, own) => {
-      const path = to.startsWith("//") ? undefined : pathIn(to, own);
+    name: "oauth/login-redirect-decodes",
+    fault: "Decodes the target after it has checked it",
+    wrap: redirectAfterLogin((to, own) => {
+      const path = to.startsWith("//") ? undefined : findOwnPath(to, own);
       return path?.startsWith("//") ? undefined : path && decodeURIComponent(path);
     }),
-    breaks: login("encoded-slashes"),
+    killedBy: login("encoded-slashes"),
   },
   {
-    name: "oauth/login-breaks-fields",
-    fault: "Writes line ends of an address into a field",
-    wrap: brokenFields(LOGIN, "redirect"),
-    breaks: ["oauth/login/target-breaks-no-field"],
+    name: "oauth/login-header-injection",
+    fault: "Writes line breaks of the target into a header",
+    wrap: injectHeaders(LOGIN, "redirect"),
+    killedBy: ["oauth/login/target-breaks-no-field"],
   },
   {
     name: "oauth/login-then-302",
-    fault: "Sends the browser on by 302 after a password",
-    wrap: redirected(LOGIN, 302),
-    breaks: practice("password-then-303"),
+    fault: "Redirects with 302 after a password",
+    wrap: redirectWith(LOGIN, 302),
+    killedBy: practice("password-then-303"),
   },
   {
     name: "oauth/login-then-307",
-    fault: "Has the browser send the password on",
-    wrap: redirected(LOGIN, 307),
-    breaks: practice("password-not-forwarded", "password-then-303"),
-    mayBreak: { "They ask by which status the browser goes on": ["oauth/login/"] },
-    stops: "Nobody is signed in by a page that sends the form on",
+    fault: "Redirects with 307 after a password, so that the browser sends it on",
+    wrap: redirectWith(LOGIN, 307),
+    killedBy: practice("password-not-forwarded", "password-then-303"),
+    mayFail: { "They check the status of the redirect": ["oauth/login/"] },
+    preventsSetup: "No browser is signed in after a 307",
   },
   {
     name: "oauth/login-again-by-307",
-    fault: "Sends a browser with a wrong password back to the form by 307",
-    wrap: faultyAnswers(
+    fault: "Redirects a wrong password to the form with 307",
+    wrap: changeResponses(
       LOGIN,
       (answer, request) =>
         request.method === "POST" && (answer.status === 401 || answer.status === 403)
-          ? withFields(answer, { location: LOGIN }, 307)
+          ? withHeaders(answer, { location: LOGIN }, 307)
           : answer,
     ),
-    breaks: practice("wrong-password-not-forwarded"),
-    mayBreak: { "Who is refused is not sent anywhere": ["oauth/login/"] },
+    killedBy: practice("wrong-password-not-forwarded"),
+    mayFail: { "They expect a refusal without a redirect": ["oauth/login/"] },
   },
   {
-    name: "oauth/login-page-tells-referrer",
-    fault: "Lets the login page tell its address",
-    wrap: faultyAnswers(LOGIN, (answer) => withFields(answer, { "referrer-policy": "unsafe-url" })),
-    breaks: practice("login-tells-no-referrer"),
+    name: "oauth/login-page-leaks-referrer",
+    fault: "Sends the login page's URL as Referer",
+    wrap: changeResponses(LOGIN, (answer) => withHeaders(answer, { "referrer-policy": "unsafe-url" })),
+    killedBy: practice("login-tells-no-referrer"),
   },
 ];

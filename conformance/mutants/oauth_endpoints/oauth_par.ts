@@ -1,50 +1,55 @@
 /**
- * Faults of the endpoint for pushed authorization requests (RFC 9126).
+ * Faults in the pushed authorization request endpoint (RFC 9126).
  *
  * @module
  */
-import { forgiving, type Refused } from "../forgiving.ts";
+import { acceptRefused, type Refused } from "../accept_refused.ts";
 import {
-  at,
-  faultyAnswers,
-  faultyForms,
-  faultyJson,
+  changeForms,
+  changeJson,
+  changeResponses,
+  onPath,
   readForm,
   withBody,
-  withFields,
   withForm,
-} from "../message.ts";
+  withHeaders,
+} from "../http_faults.ts";
 import type { Mutant, Wrap } from "../mutant.ts";
+import { resembling } from "../resembling.ts";
 
 const PAR = "/oauth/par";
 const METADATA = "/.well-known/oauth-authorization-server";
 const names = (...ids: string[]): string[] => ids.map((id) => `oauth/par/${id}`);
 
-const pushed = (): Response =>
+const pushedResponse = (): Response =>
   Response.json({ request_uri: "urn:ietf:params:oauth:request_uri:x", expires_in: 60 }, { status: 201 });
-const taken = (isForgiven: (refused: Refused) => boolean): Wrap => forgiving(PAR, isForgiven, pushed);
+const acceptPushes = (isAccepted: (refused: Refused) => boolean): Wrap =>
+  acceptRefused(PAR, isAccepted, pushedResponse);
 
-/** Parameters of requests to the endpoint, from where they should not be. */
-const readingFrom = (read: (request: Request) => Promise<URLSearchParams | undefined>): Wrap =>
-  at(PAR, (next) => async (request) => {
+/** Reads the parameters of a pushed request from a wrong place. */
+const readFormFrom = (read: (request: Request) => Promise<URLSearchParams | undefined>): Wrap =>
+  onPath(PAR, (next) => async (request) => {
     const form = await read(request);
     return await next(form ? withForm(request, form) : request);
   });
 
 export const PUSHED: readonly Mutant[] = [
   {
-    name: "oauth/par-of-anyone",
-    fault: "Takes pushed requests without looking who pushes",
-    wrap: taken(({ error, description }) =>
+    name: "oauth/par-without-authentication",
+    fault: "Accepts pushed requests without authenticating the client",
+    wrap: acceptPushes(({ error, description }) =>
       error === "invalid_client" || /^client_id does not match/.test(description)
     ),
-    breaks: names("no-proof", "wrong-secret", "proof-of-another", "assertion-for-another-server"),
+    killedBy: names("no-proof", "wrong-secret", "proof-of-another", "assertion-for-another-server"),
+    mayFail: {
+      "They send values that resemble the right ones": resembling("pushing-client"),
+    },
   },
   {
     name: "oauth/par-unchecked",
-    fault: "Takes what is pushed without checking it",
-    wrap: taken(({ error }) => error !== "invalid_client"),
-    breaks: names(
+    fault: "Accepts pushed requests without validating them",
+    wrap: acceptPushes(({ error }) => error !== "invalid_client"),
+    killedBy: names(
       "unknown-response-type",
       "no-response-type",
       "unknown-scope",
@@ -60,8 +65,8 @@ export const PUSHED: readonly Mutant[] = [
       "foreign-request-uri-inside",
       "errors-are-json",
     ),
-    mayBreak: {
-      "they push what is refused": [
+    mayFail: {
+      "They expect a refused push": [
         "oauth/par/",
         "oauth/dpop/pushed-with-",
         "oauth/authorization_details/pushed",
@@ -70,15 +75,15 @@ export const PUSHED: readonly Mutant[] = [
   },
   {
     name: "oauth/par-request-uri-ignored",
-    fault: "Leaves request_uri out of what is pushed, in place of refusing it",
-    wrap: faultyForms(PAR, (form) => form.delete("request_uri")),
-    breaks: names("request-uri-inside", "foreign-request-uri-inside"),
+    fault: "Ignores request_uri in a pushed request in place of refusing it",
+    wrap: changeForms(PAR, (form) => form.delete("request_uri")),
+    killedBy: names("request-uri-inside", "foreign-request-uri-inside"),
   },
   {
-    name: "oauth/par-ok",
-    fault: "Answers pushes with 200",
-    wrap: faultyAnswers(PAR, (answer) => answer.status === 201 ? withFields(answer, {}, 200) : answer),
-    breaks: names(
+    name: "oauth/par-with-200",
+    fault: "Answers pushed requests with 200",
+    wrap: changeResponses(PAR, (answer) => answer.status === 201 ? withHeaders(answer, {}, 200) : answer),
+    killedBy: names(
       "pushed",
       "answer",
       "public",
@@ -86,39 +91,45 @@ export const PUSHED: readonly Mutant[] = [
       "proof-that-is-not-repeated",
       "assertion-for-the-issuer",
     ),
-    mayBreak: { "they push first": ["oauth/par/", "oauth/dpop/pushed-"] },
+    mayFail: {
+      "They check what caches may keep": ["oauth/caching/pushed"],
+      "They send values that resemble the right ones": resembling("request-uri"),
+      "They push first": ["oauth/par/", "oauth/dpop/pushed-"],
+    },
   },
   {
-    name: "oauth/par-lifetime-as-text",
-    fault: "Tells the lifetime of a name as text",
-    wrap: faultyJson(
+    name: "oauth/par-lifetime-as-string",
+    fault: "Returns expires_in as a string",
+    wrap: changeJson(
       PAR,
       (json) => "expires_in" in json && (json["expires_in"] = String(json["expires_in"])),
     ),
-    breaks: names("answer"),
-    mayBreak: { "it waits so long": names("expired") },
+    killedBy: names("answer"),
+    mayFail: { "It waits for expires_in": names("expired") },
   },
   {
-    name: "oauth/par-one-name",
-    fault: "Gives every request the same name",
-    wrap: faultyJson(
+    name: "oauth/par-one-request-uri",
+    fault: "Returns the same request_uri for every request",
+    wrap: changeJson(
       PAR,
       (json) => "request_uri" in json && (json["request_uri"] = "urn:request:the-only-one-there-is"),
     ),
-    breaks: names("unguessable", "pushed"),
-    mayBreak: { "the name is none that is known": ["oauth/par/", "oauth/dpop/pushed-"] },
+    killedBy: names("unguessable", "pushed"),
+    mayFail: { "They use the request_uri": ["oauth/par/", "oauth/dpop/pushed-"] },
   },
   {
     name: "oauth/par-errors-as-text",
-    fault: "Answers wrong pushes with text",
-    wrap: faultyAnswers(
+    fault: "Returns errors as text/plain",
+    wrap: changeResponses(
       PAR,
       (answer) =>
-        answer.status === 400 ? withFields(withBody(answer, "no"), { "content-type": "text/plain" }) : answer,
+        answer.status === 400
+          ? withHeaders(withBody(answer, "no"), { "content-type": "text/plain" })
+          : answer,
     ),
-    breaks: names("errors-are-json", "unknown-scope"),
-    mayBreak: {
-      "they push what is refused": [
+    killedBy: names("errors-are-json", "unknown-scope"),
+    mayFail: {
+      "They expect a refused push": [
         "oauth/par/",
         "oauth/dpop/pushed-with-",
         "oauth/authorization_details/pushed",
@@ -127,52 +138,52 @@ export const PUSHED: readonly Mutant[] = [
   },
   {
     name: "oauth/par-by-get",
-    fault: "Takes pushed requests by GET",
-    wrap: readingFrom((request) =>
+    fault: "Accepts pushed requests by GET",
+    wrap: readFormFrom((request) =>
       Promise.resolve(request.method === "GET" ? new URL(request.url).searchParams : undefined)
     ),
-    breaks: names("get"),
+    killedBy: names("get"),
   },
   {
     name: "oauth/par-in-query",
-    fault: "Takes pushed requests in the query",
-    wrap: readingFrom(async (request) => {
+    fault: "Accepts pushed requests in the query",
+    wrap: readFormFrom(async (request) => {
       const { searchParams } = new URL(request.url);
       return searchParams.size > 0 && (await request.clone().text()) === "" ? searchParams : undefined;
     }),
-    breaks: names("parameters-in-the-query", "get"),
+    killedBy: names("parameters-in-the-query", "get"),
   },
   {
     name: "oauth/par-as-json",
-    fault: "Takes pushed requests as JSON",
-    wrap: readingFrom(async (request) =>
+    fault: "Accepts pushed requests as JSON",
+    wrap: readFormFrom(async (request) =>
       /json/.test(request.headers.get("content-type") ?? "")
         ? new URLSearchParams(await request.clone().json())
         : undefined
     ),
-    breaks: names("json"),
+    killedBy: names("json"),
   },
   {
-    name: "oauth/par-breaks-on-much",
-    fault: "Breaks on large requests",
-    wrap: faultyAnswers(
+    name: "oauth/par-fails-on-large",
+    fault: "Fails on large requests",
+    wrap: changeResponses(
       PAR,
       (answer) => answer.status === 413 ? withBody(answer, "", 500) : answer,
     ),
-    breaks: names("oversized"),
+    killedBy: names("oversized"),
   },
   {
     name: "oauth/par-secrets-only",
-    fault: "Lets only clients with a secret push",
-    wrap: at(PAR, (next) => async (request) => {
+    fault: "Accepts pushed requests only from clients with a secret",
+    wrap: onPath(PAR, (next) => async (request) => {
       const form = await readForm(request);
       const isOpen = !request.headers.has("authorization") && !form?.has("client_secret") &&
         !form?.has("client_assertion");
       return isOpen ? Response.json({ error: "invalid_client" }, { status: 401 }) : await next(request);
     }),
-    breaks: names("public", "pkce-missing", "redirect-uri-not-registered"),
-    mayBreak: {
-      "a client without a secret pushes": [
+    killedBy: names("public", "pkce-missing", "redirect-uri-not-registered"),
+    mayFail: {
+      "A client without a secret pushes": [
         "oauth/par/",
         "oauth/dpop/pushed-",
         "oauth/authorization_details/pushed",
@@ -181,21 +192,21 @@ export const PUSHED: readonly Mutant[] = [
   },
   {
     name: "oauth/par-no-assertions",
-    fault: "Takes no assertions where requests are pushed",
-    wrap: at(
+    fault: "Refuses client assertions",
+    wrap: onPath(
       PAR,
       (next) => async (request) =>
         (await readForm(request))?.has("client_assertion")
           ? Response.json({ error: "invalid_client" }, { status: 401 })
           : await next(request),
     ),
-    breaks: names("assertion-for-the-issuer"),
+    killedBy: names("assertion-for-the-issuer"),
   },
   {
-    name: "oauth/par-metadata-as-text",
-    fault: "Says by a text whether requests must be pushed",
-    wrap: faultyJson(METADATA, (json) => void (json["require_pushed_authorization_requests"] = "false")),
-    breaks: names("metadata"),
-    mayBreak: { "all values are looked at": ["oauth/metadata/"] },
+    name: "oauth/par-metadata-as-string",
+    fault: "Returns require_pushed_authorization_requests as a string",
+    wrap: changeJson(METADATA, (json) => void (json["require_pushed_authorization_requests"] = "false")),
+    killedBy: names("metadata"),
+    mayFail: { "They check all values": ["oauth/metadata/"] },
   },
 ];

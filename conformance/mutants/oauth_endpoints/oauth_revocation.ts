@@ -1,16 +1,25 @@
 /**
- * Faults of who may revoke or introspect what, and of how the two endpoints are asked.
+ * Faults in who may revoke or introspect a token, and in how both endpoints read requests.
  *
  * @module
  */
-import { alsoReads, alsoTakes } from "../endpoint.ts";
-import { at, INTROSPECT, pathOf, readForm, REVOKE, TOKEN, withForm, withRequestFields } from "../message.ts";
+import { acceptMediaType, acceptMethods } from "../form_faults.ts";
+import {
+  INTROSPECT,
+  onPath,
+  pathOf,
+  readForm,
+  REVOKE,
+  TOKEN,
+  withForm,
+  withRequestHeaders,
+} from "../http_faults.ts";
 import type { Handler, Mutant, Wrap } from "../mutant.ts";
 
 const revocation = (...ids: string[]): string[] => ids.map((id) => `oauth/revocation/${id}`);
 const introspection = (...ids: string[]): string[] => ids.map((id) => `oauth/introspection/${id}`);
 
-/** What came out of the token endpoint, and who had asked. */
+/** Issued tokens, and the client that received them. */
 interface Issued {
   readonly access: string;
   readonly refresh: string;
@@ -18,8 +27,8 @@ interface Issued {
   readonly authorization: string | undefined;
 }
 
-/** Remembers what is issued, and asks the fault before each request. */
-const remembering = (
+/** Records issued tokens and calls the fault before each request. */
+const recordTokens = (
   fault: (request: Request, form: URLSearchParams, issued: readonly Issued[]) => Request | Response,
 ): Wrap =>
 (next): Handler => {
@@ -42,98 +51,98 @@ const remembering = (
   };
 };
 
-const isAlike = (one: string, two: string): boolean =>
+const isOneCharacterOff = (one: string, two: string): boolean =>
   one.length === two.length && [...one].filter((letter, place) => letter !== two[place]).length === 1;
 
-/** Answers introspection itself where the fault knows better. */
-const introspected = (answer: (form: URLSearchParams) => Response | undefined): Wrap =>
-  at(INTROSPECT, (next) => async (request) => {
+/** Answers introspection with the response that the fault returns, if any. */
+const answerIntrospection = (answer: (form: URLSearchParams) => Response | undefined): Wrap =>
+  onPath(INTROSPECT, (next) => async (request) => {
     const form = await readForm(request);
     return form && answer(form) || await next(request);
   });
 
-const inactive = (): Response => Response.json({ active: false });
+const inactiveResponse = (): Response => Response.json({ active: false });
 
 export const REVOCATION: readonly Mutant[] = [
   {
-    name: "oauth/revocation-of-anyone",
-    fault: "Revokes tokens for whoever has them",
-    wrap: remembering((request, form, issued) => {
+    name: "oauth/revocation-by-any-client",
+    fault: "Revokes tokens of other clients",
+    wrap: recordTokens((request, form, issued) => {
       const token = form.get("token");
       const owner = issued.find(({ access, refresh }) => token === access || token === refresh);
       if (pathOf(request) !== REVOKE || !owner) return request;
       form.delete("client_secret");
       if (owner.client === null) form.delete("client_id");
       else form.set("client_id", owner.client);
-      return withRequestFields(withForm(request, form), { authorization: owner.authorization });
+      return withRequestHeaders(withForm(request, form), { authorization: owner.authorization });
     }),
-    breaks: revocation("of-another-client", "access-token-of-another-client", "by-a-confidential-stranger"),
-    mayBreak: { "They are about who asks": revocation("") },
+    killedBy: revocation("of-another-client", "access-token-of-another-client", "by-a-confidential-stranger"),
+    mayFail: { "They check which client revokes": revocation("") },
   },
   {
-    name: "oauth/revocation-of-alike",
-    fault: "Finds tokens that differ in a letter from what was sent",
-    wrap: remembering((request, form, issued) => {
+    name: "oauth/revocation-of-similar",
+    fault: "Revokes a token that differs in one character from the one sent",
+    wrap: recordTokens((request, form, issued) => {
       const sent = form.get("token") ?? "";
       const found = issued.flatMap(({ access, refresh }) => [access, refresh]).find((each) =>
-        isAlike(each, sent)
+        isOneCharacterOff(each, sent)
       );
       if (pathOf(request) !== REVOKE || found === undefined) return request;
       form.set("token", found);
       return withForm(request, form);
     }),
-    breaks: revocation("altered"),
+    killedBy: revocation("altered"),
   },
   {
     name: "oauth/revocation-by-get",
     fault: "Revokes by GET",
-    wrap: alsoTakes(REVOKE, "GET"),
-    breaks: revocation("get"),
+    wrap: acceptMethods(REVOKE, "GET"),
+    killedBy: revocation("get"),
   },
   {
-    name: "oauth/revocation-leaves-half",
+    name: "oauth/revocation-breaks-refresh",
     fault: "Fails on refresh tokens whose access token was revoked",
-    wrap: halfForgotten,
-    breaks: revocation("access-token-leaves-refresh-token-known"),
+    wrap: failAfterRevocation,
+    killedBy: revocation("access-token-leaves-refresh-token-known"),
   },
   {
-    name: "oauth/introspection-believes-hints",
-    fault: "Looks for a token only where its hint says",
-    wrap: introspected((form) => {
+    name: "oauth/introspection-trusts-hints",
+    fault: "Searches only the type that token_type_hint names",
+    wrap: answerIntrospection((form) => {
       const isRefresh = form.get("token")?.startsWith("trivet_rt_");
-      return isRefresh && form.get("token_type_hint") === "access_token" ? inactive() : undefined;
+      return isRefresh && form.get("token_type_hint") === "access_token" ? inactiveResponse() : undefined;
     }),
-    breaks: introspection("refresh-token-called-access-token"),
+    killedBy: introspection("refresh-token-called-access-token"),
   },
   {
-    name: "oauth/introspection-of-nothing",
-    fault: "Says of no token that it is inactive",
-    wrap: introspected((form) => form.get("token") ? undefined : inactive()),
-    breaks: introspection("token-missing", "token-empty"),
-    mayBreak: { "They have no form, or name the token otherwise": introspection("") },
+    name: "oauth/introspection-without-token",
+    fault: "Reports a missing token as inactive",
+    wrap: answerIntrospection((form) => form.get("token") ? undefined : inactiveResponse()),
+    killedBy: introspection("token-missing", "token-empty"),
+    mayFail: { "They send no form or another parameter": introspection("") },
   },
   {
-    name: "oauth/introspection-fault-on-get",
+    name: "oauth/introspection-fails-on-get",
     fault: "Fails on GET",
-    wrap: at(
+    wrap: onPath(
       INTROSPECT,
       (next) => async (request) =>
         request.method === "GET" ? new Response(null, { status: 500 }) : await next(request),
     ),
-    breaks: introspection("get"),
+    killedBy: introspection("get"),
   },
   {
     name: "oauth/introspection-json",
-    fault: "Reads JSON as well",
-    wrap: alsoReads(INTROSPECT, /json/),
-    breaks: introspection("json"),
+    fault: "Accepts JSON as well as forms",
+    wrap: acceptMediaType(INTROSPECT, /json/),
+    killedBy: introspection("json"),
   },
 ];
 
-/** Knows access tokens that were revoked, and stumbles over what belonged to them. */
-function halfForgotten(next: Handler): Handler {
+/** Fails on refresh tokens whose access token was revoked. */
+function failAfterRevocation(next: Handler): Handler {
   const revoked = new Set<string>();
-  return remembering((request, form, issued) => {
+  return recordTokens((request, form, issued) => {
     if (pathOf(request) === REVOKE) revoked.add(form.get("token") ?? "");
     const used = issued.find(({ refresh }) => refresh === form.get("refresh_token"));
     const isStumbling = pathOf(request) === TOKEN && used && revoked.has(used.access);

@@ -1,35 +1,36 @@
 /**
- * Faults of introspection answers that are JWTs (RFC 9701).
+ * Faults in JWT responses of introspection (RFC 9701).
  *
  * @module
  */
 import { fromBase64url, toBase64url, toText, utf8 } from "../../runner/exchange/bytes.ts";
-import { forgiving } from "../forgiving.ts";
+import { acceptRefused } from "../accept_refused.ts";
 import {
-  faultyAnswers,
-  faultyJson,
-  faultyRequests,
+  changeJson,
+  changeRequests,
+  changeResponses,
   RESOURCE,
   withBody,
-  withFields,
-  withRequestFields,
-} from "../message.ts";
+  withHeaders,
+  withRequestHeaders,
+} from "../http_faults.ts";
 import type { Mutant, Wrap } from "../mutant.ts";
+import { resembling } from "../resembling.ts";
 
 const INTROSPECT = "/oauth/introspect";
 const METADATA = "/.well-known/oauth-authorization-server";
 const SIGNED = "application/token-introspection+jwt";
 const names = (...ids: string[]): string[] => ids.map((id) => `oauth/signed_introspection/${id}`);
-const OTHERS = { "the signature is of other bytes": names("signed", "unknown") };
+const OTHERS = { "The signature does not match the changed bytes": names("signed", "unknown") };
 
 type Members = Record<string, unknown>;
 
 const decode = (part: string): Members => JSON.parse(toText(fromBase64url(part)));
 const encode = (members: Members): string => toBase64url(utf8(JSON.stringify(members)));
 
-/** Answers whose header or claims are changed, and whose signature is what it was. */
-const saying = (change: (claims: Members, header: Members) => unknown): Wrap =>
-  faultyAnswers(INTROSPECT, async (answer) => {
+/** Changes the header or claims of a JWT response and keeps its signature. */
+const changeJwt = (change: (claims: Members, header: Members) => unknown): Wrap =>
+  changeResponses(INTROSPECT, async (answer) => {
     const parts = (await answer.clone().text()).split(".");
     if (answer.headers.get("content-type") !== SIGNED) return answer;
     const [header, claims] = [decode(parts[0]!), decode(parts[1]!)];
@@ -39,75 +40,84 @@ const saying = (change: (claims: Members, header: Members) => unknown): Wrap =>
 
 export const SIGNED_INTROSPECTION: readonly Mutant[] = [
   {
-    name: "oauth/signed-introspection-untyped",
-    fault: "Signs answers as any other JWT",
-    wrap: saying((_, header) => header["typ"] = "JWT"),
-    breaks: names("signed"),
-    mayBreak: OTHERS,
+    name: "oauth/signed-introspection-wrong-typ",
+    fault: "Has the typ JWT",
+    wrap: changeJwt((_, header) => header["typ"] = "JWT"),
+    killedBy: names("signed"),
+    mayFail: OTHERS,
   },
   {
-    name: "oauth/signed-introspection-of-nobody",
-    fault: "Says neither who answered, nor whom, nor when",
-    wrap: saying((claims) => ["iss", "aud", "iat"].forEach((name) => delete claims[name])),
-    breaks: names("issuer", "audience", "time"),
-    mayBreak: OTHERS,
+    name: "oauth/signed-introspection-without-claims",
+    fault: "Leaves iss, aud and iat out",
+    wrap: changeJwt((claims) => ["iss", "aud", "iat"].forEach((name) => delete claims[name])),
+    killedBy: names("issuer", "audience", "time"),
+    mayFail: OTHERS,
   },
   {
     name: "oauth/signed-introspection-as-a-token",
-    fault: "Writes claims of the token beside the answer",
-    wrap: saying((claims) => Object.assign(claims, { sub: "alice", exp: 4_000_000_000 })),
-    breaks: names("no-access-token-claims"),
-    mayBreak: OTHERS,
+    fault: "Adds claims of the token at the top level",
+    wrap: changeJwt((claims) => Object.assign(claims, { sub: "alice", exp: 4_000_000_000 })),
+    killedBy: names("no-access-token-claims"),
+    mayFail: OTHERS,
   },
   {
     name: "oauth/signed-introspection-flat",
-    fault: "Writes the answer among the claims",
-    wrap: saying((claims) => {
+    fault: "Writes the response at the top level of the claims",
+    wrap: changeJwt((claims) => {
       Object.assign(claims, claims["token_introspection"]);
       delete claims["token_introspection"];
     }),
-    breaks: names("answer", "unknown", "altered", "revoked"),
-    mayBreak: { ...OTHERS, "sub, exp and aud are among them": names("no-access-token-claims", "audience") },
+    killedBy: names("answer", "unknown", "altered", "revoked"),
+    mayFail: {
+      ...OTHERS,
+      "The response contains sub, exp and aud": names("no-access-token-claims", "audience"),
+    },
   },
   {
-    name: "oauth/signed-introspection-tells-more",
-    fault: "Says of inactive tokens why they are",
-    wrap: saying((claims) => {
+    name: "oauth/signed-introspection-inactive-details",
+    fault: "Returns more than active for inactive tokens",
+    wrap: changeJwt((claims) => {
       const answer = claims["token_introspection"] as Members;
       if (answer["active"] === false) answer["client_id"] = "app";
     }),
-    breaks: names("unknown", "altered", "revoked"),
-    mayBreak: OTHERS,
+    killedBy: names("unknown", "altered", "revoked"),
+    mayFail: OTHERS,
   },
   {
     name: "oauth/signed-introspection-never",
-    fault: "Answers with JSON, whatever is accepted",
-    wrap: faultyRequests(INTROSPECT, (request) => withRequestFields(request, { accept: "application/json" })),
-    breaks: names("signed", "issuer", "answer"),
-    mayBreak: { "they accept a JWT": names("") },
+    fault: "Returns JSON, whatever Accept says",
+    wrap: changeRequests(
+      INTROSPECT,
+      (request) => withRequestHeaders(request, { accept: "application/json" }),
+    ),
+    killedBy: names("signed", "issuer", "answer"),
+    mayFail: { "They accept a JWT": names("") },
   },
   {
     name: "oauth/signed-introspection-always",
-    fault: "Answers with a JWT, whatever is accepted",
-    wrap: faultyRequests(INTROSPECT, (request) => withRequestFields(request, { accept: SIGNED })),
-    breaks: names("json-as-before"),
-    mayBreak: { "they ask about a token": ["oauth/"] },
+    fault: "Returns a JWT, whatever Accept says",
+    wrap: changeRequests(INTROSPECT, (request) => withRequestHeaders(request, { accept: SIGNED })),
+    killedBy: names("json-as-before"),
+    mayFail: { "They introspect a token": ["oauth/"] },
   },
   {
-    name: "oauth/signed-introspection-for-all",
-    fault: "Answers whoever asks",
-    wrap: forgiving(
+    name: "oauth/signed-introspection-without-authentication",
+    fault: "Answers unauthenticated requests",
+    wrap: acceptRefused(
       INTROSPECT,
       ({ error }) => error === "invalid_client",
       () => new Response("e30.e30.AA", { headers: { "content-type": SIGNED } }),
     ),
-    breaks: names("without-proof", "wrong-proof"),
-    mayBreak: { "they ask without a proof": ["oauth/introspection/"] },
+    killedBy: names("without-proof", "wrong-proof"),
+    mayFail: {
+      "They send values that resemble the right ones": resembling("introspecting-client"),
+      "They send no client authentication": ["oauth/introspection/"],
+    },
   },
   {
-    name: "oauth/signed-introspection-opens",
-    fault: "Takes its own answers for access tokens",
-    wrap: forgiving(
+    name: "oauth/signed-introspection-as-access-token",
+    fault: "Accepts its own introspection responses as access tokens",
+    wrap: acceptRefused(
       RESOURCE,
       ({ request }) =>
         /^Bearer eyJ[^.]*\./.test(request.headers.get("authorization") ?? "") &&
@@ -116,28 +126,28 @@ export const SIGNED_INTROSPECTION: readonly Mutant[] = [
         ),
       () => Response.json({}),
     ),
-    breaks: names("opens-nothing"),
+    killedBy: names("opens-nothing"),
   },
   {
     name: "oauth/signed-introspection-unsigned",
-    fault: "Says that it answers unsigned",
-    wrap: faultyJson(
+    fault: "Lists the algorithm none for introspection responses",
+    wrap: changeJson(
       METADATA,
       (json) => void (json["introspection_signing_alg_values_supported"] = ["none"]),
     ),
-    breaks: names("metadata"),
-    mayBreak: { "all values are looked at": ["oauth/metadata/"] },
+    killedBy: names("metadata"),
+    mayFail: { "They check all values": ["oauth/metadata/"] },
   },
   {
     name: "oauth/signed-introspection-as-text",
-    fault: "Does not say of which type its answer is",
-    wrap: faultyAnswers(
+    fault: "Returns the JWT as text/plain",
+    wrap: changeResponses(
       INTROSPECT,
       (answer) =>
         answer.headers.get("content-type") === SIGNED
-          ? withFields(answer, { "content-type": "text/plain" })
+          ? withHeaders(answer, { "content-type": "text/plain" })
           : answer,
     ),
-    breaks: names("signed"),
+    killedBy: names("signed"),
   },
 ];

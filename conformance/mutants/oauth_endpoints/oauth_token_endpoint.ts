@@ -1,10 +1,10 @@
 /**
- * Faults of the token endpoint: what it reads.
+ * Faults in how the token endpoint reads requests.
  *
  * @module
  */
-import { alsoReads, alsoTakes, queryToo, repeated } from "../endpoint.ts";
-import { at, faultyForms, readForm, TOKEN } from "../message.ts";
+import { acceptMediaType, acceptMethods, readQuery, readRepeated } from "../form_faults.ts";
+import { changeForms, onPath, readForm, TOKEN } from "../http_faults.ts";
 import type { Mutant } from "../mutant.ts";
 
 const names = (...ids: string[]): string[] => ids.map((id) => `oauth/token_endpoint/${id}`);
@@ -12,10 +12,10 @@ const names = (...ids: string[]): string[] => ids.map((id) => `oauth/token_endpo
 export const TOKEN_ENDPOINT: readonly Mutant[] = [
   {
     name: "oauth/token-repeated-first",
-    fault: "Takes the first of repeated parameters",
-    wrap: repeated(TOKEN, "first"),
-    breaks: names("repeated-grant-type", "repeated-code", "repeated-client-id", "repeated-code-verifier"),
-    mayBreak: {
+    fault: "Reads the first of repeated parameters",
+    wrap: readRepeated(TOKEN, "first"),
+    killedBy: names("repeated-grant-type", "repeated-code", "repeated-client-id", "repeated-code-verifier"),
+    mayFail: {
       "They repeat a parameter": [
         "oauth/client_assertion/two",
         "oauth/token_endpoint/repeated-",
@@ -25,15 +25,15 @@ export const TOKEN_ENDPOINT: readonly Mutant[] = [
   },
   {
     name: "oauth/token-repeated-last",
-    fault: "Takes the last of repeated parameters",
-    wrap: repeated(TOKEN, "last"),
-    breaks: names(
+    fault: "Reads the last of repeated parameters",
+    wrap: readRepeated(TOKEN, "last"),
+    killedBy: names(
       "repeated-redirect-uri",
       "repeated-client-secret",
       "repeated-refresh-token",
       "repeated-unlike",
     ),
-    mayBreak: {
+    mayFail: {
       "They repeat a parameter": [
         "oauth/client_assertion/two",
         "oauth/token_endpoint/repeated-",
@@ -43,35 +43,35 @@ export const TOKEN_ENDPOINT: readonly Mutant[] = [
   },
   {
     name: "oauth/token-brackets",
-    fault: "Takes names with brackets for lists",
-    wrap: faultyForms(TOKEN, (form) => {
+    fault: "Reads parameter names with brackets as lists",
+    wrap: changeForms(TOKEN, (form) => {
       for (const [name, value] of [...form]) {
         const [bare = ""] = name.split("[");
         if (bare !== name && !form.has(bare)) form.append(bare, value);
       }
     }),
-    breaks: names("bracketed-names"),
+    killedBy: names("bracketed-names"),
   },
   {
     name: "oauth/token-by-get",
-    fault: "Gives tokens to GET",
-    wrap: alsoTakes(TOKEN, "GET"),
-    breaks: names("get"),
+    fault: "Issues tokens to GET",
+    wrap: acceptMethods(TOKEN, "GET"),
+    killedBy: names("get"),
   },
   {
     name: "oauth/token-by-put",
-    fault: "Gives tokens to any method",
-    wrap: alsoTakes(TOKEN, "PUT", "PATCH", "DELETE"),
-    breaks: names("method-put", "method-patch"),
-    mayBreak: { "It is another method": ["oauth/token_endpoint/method-delete"] },
+    fault: "Issues tokens to any method",
+    wrap: acceptMethods(TOKEN, "PUT", "PATCH", "DELETE"),
+    killedBy: names("method-put", "method-patch"),
+    mayFail: { "It uses another method": ["oauth/token_endpoint/method-delete"] },
   },
   {
     name: "oauth/token-query",
-    fault: "Reads parameters from the address as well",
-    wrap: queryToo(TOKEN),
-    breaks: [...names("code-in-query"), "oauth/client_authentication/secret-in-query-id-in-body"],
-    mayBreak: {
-      "They send parameters in the address": [
+    fault: "Reads parameters from the query as well",
+    wrap: readQuery(TOKEN),
+    killedBy: [...names("code-in-query"), "oauth/client_authentication/secret-in-query-id-in-body"],
+    mayFail: {
+      "They send parameters in the query": [
         "oauth/client_authentication/secret-in-query",
         "oauth/token_endpoint/query",
       ],
@@ -79,46 +79,47 @@ export const TOKEN_ENDPOINT: readonly Mutant[] = [
   },
   {
     name: "oauth/token-json",
-    fault: "Reads JSON as well",
-    wrap: alsoReads(TOKEN, /json/),
-    breaks: names("json"),
-    mayBreak: { "It sends JSON, and is refused in JSON": ["oauth/token_endpoint/error-is-json"] },
+    fault: "Accepts JSON as well as forms",
+    wrap: acceptMediaType(TOKEN, /json/),
+    killedBy: names("json"),
+    mayFail: { "It expects an error for JSON": ["oauth/token_endpoint/error-is-json"] },
   },
   {
     name: "oauth/token-text",
-    fault: "Reads forms that say they are plain text",
-    wrap: alsoReads(TOKEN, /^text\/plain/),
-    breaks: names("text-plain"),
+    fault: "Accepts forms labelled as text/plain",
+    wrap: acceptMediaType(TOKEN, /^text\/plain/),
+    killedBy: names("text-plain"),
   },
   {
-    name: "oauth/token-media-type-begins",
-    fault: "Compares the beginning of media types",
-    wrap: alsoReads(TOKEN, /^application\/x-www-form/),
-    breaks: names("media-type-alike"),
+    name: "oauth/token-media-type-prefix",
+    fault: "Compares only the beginning of media types",
+    wrap: acceptMediaType(TOKEN, /^application\/x-www-form/),
+    killedBy: names("media-type-alike"),
   },
   {
     name: "oauth/token-media-type-exact",
-    fault: "Compares media types letter by letter, parameters and all",
-    wrap: at(TOKEN, (next) => async (request) => {
+    fault: "Compares media types case-sensitively and with parameters",
+    wrap: onPath(TOKEN, (next) => async (request) => {
       const type = request.headers.get("content-type") ?? "";
       const isOther = /^application\/x-www-form-urlencoded./i.test(type) || /[A-Z]/.test(type);
       if (!isOther) return await next(request);
       return Response.json({ error: "invalid_request" }, { status: 400 });
     }),
-    breaks: names("media-type-with-charset", "media-type-in-capitals"),
+    killedBy: names("media-type-with-charset", "media-type-in-capitals"),
   },
   {
     name: "oauth/token-unknown-refused",
-    fault: "Refuses parameters that it does not know",
-    wrap: at(TOKEN, (next) => async (request) => {
+    fault: "Refuses unknown parameters",
+    wrap: onPath(TOKEN, (next) => async (request) => {
       const form = await readForm(request);
       const known =
         /^(grant_type|code|redirect_uri|client_id|client_secret|code_verifier|scope|refresh_token|resource)$/;
       const others = [...form?.keys() ?? []].some((name) => !known.test(name) && !name.includes("assertion"));
       return others ? Response.json({ error: "invalid_request" }, { status: 400 }) : await next(request);
     }),
-    breaks: names("unknown-parameter"),
-    mayBreak: {
+    killedBy: names("unknown-parameter"),
+    mayFail: {
+      "They check what caches may keep": ["oauth/caching/"],
       "They send a parameter that is not of RFC 6749, 7636 or 8707": [
         "oauth/device/",
         "oauth/password/not-offered",
@@ -134,30 +135,30 @@ export const TOKEN_ENDPOINT: readonly Mutant[] = [
   },
   {
     name: "oauth/token-grant-type-any-case",
-    fault: "Reads grant types in any case",
-    wrap: faultyForms(TOKEN, (form) => {
+    fault: "Compares grant_type case-insensitively",
+    wrap: changeForms(TOKEN, (form) => {
       const type = form.getAll("grant_type");
       if (type.length === 1) form.set("grant_type", type[0]!.toLowerCase());
     }),
-    breaks: names("grant-type-in-other-case"),
+    killedBy: names("grant-type-in-other-case"),
   },
   {
     name: "oauth/token-grant-type-default",
-    fault: "Takes a missing grant type for the code grant",
-    wrap: faultyForms(TOKEN, (form) => {
+    fault: "Treats a missing grant_type as authorization_code",
+    wrap: changeForms(TOKEN, (form) => {
       if (!form.get("grant_type")) form.set("grant_type", "authorization_code");
     }),
-    breaks: names("grant-type-missing", "grant-type-empty"),
-    mayBreak: { "They send no grant type": ["oauth/token_endpoint/error-status"] },
+    killedBy: names("grant-type-missing", "grant-type-empty"),
+    mayFail: { "They send no grant type": ["oauth/token_endpoint/error-status"] },
   },
   {
-    name: "oauth/token-fault-on-bytes",
-    fault: "Fails on percent signs that encode nothing",
-    wrap: at(TOKEN, (next) => async (request) => {
+    name: "oauth/token-fails-on-percent",
+    fault: "Fails on invalid percent-encoding",
+    wrap: onPath(TOKEN, (next) => async (request) => {
       const text = request.method === "POST" ? await request.clone().text() : "";
       const isBroken = /%(?![0-9a-f]{2})/i.test(text);
       return isBroken ? new Response("Internal Server Error", { status: 500 }) : await next(request);
     }),
-    breaks: names("broken-encoding"),
+    killedBy: names("broken-encoding"),
   },
 ];

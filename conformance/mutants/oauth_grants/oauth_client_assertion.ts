@@ -1,11 +1,11 @@
 /**
- * Faults of clients that prove themselves with a JWT (RFC 7523).
+ * Faults in client authentication with a JWT (RFC 7523).
  *
  * @module
  */
 import { fromBase64url, toText } from "../../runner/exchange/bytes.ts";
-import { forgivenTokens, type Refused } from "../forgiving.ts";
-import { at, faultyForms, readForm, TOKEN } from "../message.ts";
+import { issueRefusedTokens, type Refused } from "../accept_refused.ts";
+import { changeForms, onPath, readForm, TOKEN } from "../http_faults.ts";
 import type { Mutant, Wrap } from "../mutant.ts";
 
 const assertions = (...ids: string[]): string[] => ids.map((id) => `oauth/client_assertion/${id}`);
@@ -15,15 +15,15 @@ type Members = Record<string, unknown>;
 const decode = (part: string): Members => JSON.parse(toText(fromBase64url(part)));
 const seconds = (): number => Date.now() / 1000;
 
-/** Assertions that prove something though they are refused. */
-const proving = (isForgiven: (refused: Refused) => boolean): Wrap =>
-  forgivenTokens((refused) => refused.form.has("client_assertion") && isForgiven(refused));
+/** Accepts refused assertions that match. */
+const acceptAssertions = (isAccepted: (refused: Refused) => boolean): Wrap =>
+  issueRefusedTokens((refused) => refused.form.has("client_assertion") && isAccepted(refused));
 
-const claiming = (isForgiven: (claims: Members, header: Members) => boolean): Wrap =>
-  proving(({ form }) => {
+const acceptClaims = (isAccepted: (claims: Members, header: Members) => boolean): Wrap =>
+  acceptAssertions(({ form }) => {
     const [header = "", claims = ""] = form.get("client_assertion")!.split(".");
     try {
-      return isForgiven(decode(claims), decode(header));
+      return isAccepted(decode(claims), decode(header));
     } catch {
       return false;
     }
@@ -31,122 +31,124 @@ const claiming = (isForgiven: (claims: Members, header: Members) => boolean): Wr
 
 export const CLIENT_ASSERTIONS: readonly Mutant[] = [
   {
-    name: "oauth/assertion-of-anyone",
-    fault: "Verifies no signature of assertions",
-    wrap: claiming((claims) => claims["iss"] === "assertion" && claims["aud"] === "https://trivet.example"),
-    breaks: assertions("altered", "unsigned", "of-another-key", "brings-its-key", "of-a-shared-secret"),
-    mayBreak: { "they are refused": assertions("") },
+    name: "oauth/assertion-signature-unchecked",
+    fault: "Does not verify the signature of assertions",
+    wrap: acceptClaims((claims) =>
+      claims["iss"] === "assertion" && claims["aud"] === "https://trivet.example"
+    ),
+    killedBy: assertions("altered", "unsigned", "of-another-key", "brings-its-key", "of-a-shared-secret"),
+    mayFail: { "They expect a refusal": assertions("") },
   },
   {
-    name: "oauth/assertion-unnamed",
-    fault: "Does not look who an assertion is from, and about",
-    wrap: claiming((claims) => claims["iss"] !== claims["sub"]),
-    breaks: assertions("iss-missing", "sub-missing", "iss-of-another", "sub-of-another"),
+    name: "oauth/assertion-iss-sub-unchecked",
+    fault: "Does not compare iss and sub with the client",
+    wrap: acceptClaims((claims) => claims["iss"] !== claims["sub"]),
+    killedBy: assertions("iss-missing", "sub-missing", "iss-of-another", "sub-of-another"),
   },
   {
-    name: "oauth/assertion-for-anyone",
-    fault: "Does not look for whom an assertion is",
-    wrap: claiming((claims) => claims["aud"] !== "https://trivet.example"),
-    breaks: assertions("aud-missing", "aud-of-another", "aud-that-begins-alike"),
-    mayBreak: {
-      "it is for another address of the server": ["oauth/client_authentication/", "oauth/best_practice/"],
-      "it names nobody": assertions("claims-that-are-none"),
+    name: "oauth/assertion-aud-unchecked",
+    fault: "Does not check aud",
+    wrap: acceptClaims((claims) => claims["aud"] !== "https://trivet.example"),
+    killedBy: assertions("aud-missing", "aud-of-another", "aud-that-begins-alike"),
+    mayFail: {
+      "Its aud is another URL of the server": ["oauth/client_authentication/", "oauth/best_practice/"],
+      "It has no aud": assertions("claims-that-are-none"),
     },
   },
   {
-    name: "oauth/assertion-for-ever",
-    fault: "Does not look at the times of assertions",
-    wrap: claiming((claims) => !(Number(claims["exp"]) > seconds()) || "nbf" in claims),
-    breaks: assertions("exp-missing", "expired", "exp-as-text", "not-yet"),
-    mayBreak: {
-      "it has no times": [
+    name: "oauth/assertion-times-unchecked",
+    fault: "Does not check exp and nbf",
+    wrap: acceptClaims((claims) => !(Number(claims["exp"]) > seconds()) || "nbf" in claims),
+    killedBy: assertions("exp-missing", "expired", "exp-as-text", "not-yet"),
+    mayFail: {
+      "They have no exp": [
         ...assertions("claims-that-are-none"),
         "oauth/client_authentication/basic-and-assertion",
       ],
     },
   },
   {
-    name: "oauth/assertion-good-often",
-    fault: "Forgets which assertions it has seen",
-    wrap: proving(({ description }) => description.includes("jti was used before")),
-    breaks: assertions("twice", "eight-at-once"),
-    mayBreak: { "an assertion comes again": ["oauth/best_practice/", "oauth/client_authentication/"] },
+    name: "oauth/assertion-replayed",
+    fault: "Accepts an assertion twice",
+    wrap: acceptAssertions(({ description }) => description.includes("jti was used before")),
+    killedBy: assertions("twice", "eight-at-once"),
+    mayFail: { "They send an assertion twice": ["oauth/best_practice/", "oauth/client_authentication/"] },
   },
   {
-    name: "oauth/assertion-beside-an-id",
-    fault: "Believes client_id, whatever the assertion says",
-    wrap: proving(({ form, description }) => form.has("client_id") && /client_id/.test(description)),
-    breaks: assertions("client-id-of-another"),
-    mayBreak: { "another client is named": ["oauth/client_authentication/", "oauth/client_assertion/"] },
+    name: "oauth/assertion-client-id-unchecked",
+    fault: "Does not compare client_id with the assertion",
+    wrap: acceptAssertions(({ form, description }) => form.has("client_id") && /client_id/.test(description)),
+    killedBy: assertions("client-id-of-another"),
+    mayFail: { "They send another client_id": ["oauth/client_authentication/", "oauth/client_assertion/"] },
   },
   {
-    name: "oauth/assertion-never-with-an-id",
+    name: "oauth/assertion-client-id-refused",
     fault: "Refuses assertions that come with client_id",
-    wrap: at(TOKEN, (next) => async (request) => {
+    wrap: onPath(TOKEN, (next) => async (request) => {
       const form = await readForm(request);
       return form?.has("client_assertion") && form.has("client_id")
         ? Response.json({ error: "invalid_client" }, { status: 401 })
         : await next(request);
     }),
-    breaks: assertions("with-client-id"),
-    mayBreak: { "both are sent": ["oauth/"] },
+    killedBy: assertions("with-client-id"),
+    mayFail: { "They send both": ["oauth/"] },
   },
   {
-    name: "oauth/assertion-untyped",
-    fault: "Does not look at client_assertion_type",
-    wrap: faultyForms(
+    name: "oauth/assertion-type-unchecked",
+    fault: "Does not check client_assertion_type",
+    wrap: changeForms(
       TOKEN,
       (form) =>
         form.has("client_assertion") &&
         form.set("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"),
     ),
-    breaks: assertions("type-missing", "type-unknown"),
+    killedBy: assertions("type-missing", "type-unknown"),
   },
   {
-    name: "oauth/assertion-not-asked-for",
-    fault: "Asks a client with a key for no proof",
-    wrap: forgivenTokens(({ form, status }) =>
+    name: "oauth/assertion-optional",
+    fault: "Does not authenticate a client that is registered with a key",
+    wrap: issueRefusedTokens(({ form, status }) =>
       form.get("client_id") === "assertion" && !form.has("client_assertion") && status >= 400
     ),
-    breaks: assertions("missing", "id-alone"),
+    killedBy: assertions("missing", "id-alone"),
   },
   {
-    name: "oauth/assertion-few-claims",
-    fault: "Refuses assertions that say more than they have to",
-    wrap: at(TOKEN, (next) => async (request) => {
+    name: "oauth/assertion-unknown-claims-refused",
+    fault: "Refuses assertions with unknown claims",
+    wrap: onPath(TOKEN, (next) => async (request) => {
       const [, claims] = ((await readForm(request))?.get("client_assertion") ?? "").split(".");
       return claims && toText(fromBase64url(claims)).includes("x_more")
         ? Response.json({ error: "invalid_client" }, { status: 401 })
         : await next(request);
     }),
-    breaks: assertions("more-claims"),
+    killedBy: assertions("more-claims"),
   },
   {
     name: "oauth/assertion-any-text",
-    fault: "Takes for an assertion what is no JWT",
-    wrap: proving(({ form }) => !/^[\w-]+\.[\w-]+\.[\w-]*$/.test(form.get("client_assertion")!)),
-    breaks: assertions("no-jwt", "two-in-one"),
+    fault: "Accepts assertions that are not JWTs",
+    wrap: acceptAssertions(({ form }) => !/^[\w-]+\.[\w-]+\.[\w-]*$/.test(form.get("client_assertion")!)),
+    killedBy: assertions("no-jwt", "two-in-one"),
   },
   {
     name: "oauth/assertion-any-claims",
-    fault: "Takes any JSON for claims",
-    wrap: claiming((claims) => Array.isArray(claims)),
-    breaks: assertions("claims-that-are-none"),
+    fault: "Accepts claims that are not an object",
+    wrap: acceptClaims((claims) => Array.isArray(claims)),
+    killedBy: assertions("claims-that-are-none"),
   },
   {
     name: "oauth/assertion-repeated",
-    fault: "Takes the first of two assertions",
-    wrap: faultyForms(
+    fault: "Reads the first of two assertions",
+    wrap: changeForms(
       TOKEN,
       (form) => form.has("client_assertion") && form.set("client_assertion", form.get("client_assertion")!),
     ),
-    breaks: assertions("two"),
+    killedBy: assertions("two"),
   },
   {
-    name: "oauth/assertion-unknown",
-    fault: "Knows no assertions",
-    wrap: faultyForms(TOKEN, (form) => form.delete("client_assertion")),
-    breaks: assertions("good", "more-claims", "with-client-id"),
-    mayBreak: { "an assertion is sent": ["oauth/"] },
+    name: "oauth/assertion-ignored",
+    fault: "Ignores assertions",
+    wrap: changeForms(TOKEN, (form) => form.delete("client_assertion")),
+    killedBy: assertions("good", "more-claims", "with-client-id"),
+    mayFail: { "They send an assertion": ["oauth/"] },
   },
 ];

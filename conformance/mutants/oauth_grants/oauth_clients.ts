@@ -1,60 +1,66 @@
 /**
- * Faults of client authentication, of scopes and of registration.
+ * Faults in client authentication, scopes and registration.
  *
  * @module
  */
-import { taken } from "../endpoint.ts";
+import { acceptSecrets } from "../form_faults.ts";
 import {
   AUTHORIZE,
-  faultyAnswers,
-  faultyForms,
-  faultyJson,
-  faultyQueries,
-  faultyRequests,
+  changeForms,
+  changeJson,
+  changeQueries,
+  changeRequests,
+  changeResponses,
   readForm,
   REGISTER,
   TOKEN,
-  withFields,
-  withRequestFields,
-} from "../message.ts";
+  withHeaders,
+  withRequestHeaders,
+} from "../http_faults.ts";
 import type { Mutant, Wrap } from "../mutant.ts";
-import { CLIENTS, readBasic } from "../registered.ts";
+import { CLIENTS, parseBasic } from "../registered_clients.ts";
+import { resembling } from "../resembling.ts";
 
 const auth = (...ids: string[]): string[] => ids.map((id) => `oauth/client_authentication/${id}`);
 
-const changedScope = (change: (scope: string) => string): Wrap => {
+const changeScope = (change: (scope: string) => string): Wrap => {
   const edit = (parameters: URLSearchParams) => {
     const scope = parameters.getAll("scope");
     if (scope.length === 1) parameters.set("scope", change(scope[0]!));
   };
-  const inForms = faultyForms(TOKEN, edit);
-  const inQueries = faultyQueries(edit);
+  const inForms = changeForms(TOKEN, edit);
+  const inQueries = changeQueries(edit);
   return (next) => inForms(inQueries(next));
 };
 
-const field = (request: Request): string => request.headers.get("authorization") ?? "";
+const authorizationOf = (request: Request): string => request.headers.get("authorization") ?? "";
 
 export const CLIENT_AUTHENTICATION: readonly Mutant[] = [
   {
     name: "oauth/secret-optional",
-    fault: "Asks for a secret only where one is sent",
-    wrap: taken(TOKEN, (sent) => sent === ""),
-    breaks: [
+    fault: "Checks a client secret only when one is sent",
+    wrap: acceptSecrets(TOKEN, (sent) => sent === ""),
+    killedBy: [
       ...auth("secret-missing", "secret-empty"),
       "oauth/client_credentials/name-alone",
       "oauth/refresh/without-secret",
     ],
-    mayBreak: {
-      "They send no secret, too": ["oauth/client_authentication/secret-", "oauth/device/with-a-secret"],
+    mayFail: {
+      "They send no secret": ["oauth/client_authentication/secret-", "oauth/device/with-a-secret"],
     },
   },
   {
     name: "oauth/secret-any",
-    fault: "Takes any secret",
-    wrap: taken(TOKEN, (sent) => sent !== ""),
-    breaks: [...auth("secret-wrong", "secret-of-another"), "oauth/client_credentials/wrong-secret"],
-    mayBreak: {
-      "They send a wrong secret, too": [
+    fault: "Accepts any client secret",
+    wrap: acceptSecrets(TOKEN, (sent) => sent !== ""),
+    killedBy: [...auth("secret-wrong", "secret-of-another"), "oauth/client_credentials/wrong-secret"],
+    mayFail: {
+      "They check what caches may keep": ["oauth/caching/refused-secret"],
+      "They send values that resemble the right ones": resembling(
+        "client-secret-by-basic",
+        "client-secret-in-body",
+      ),
+      "They send a wrong secret": [
         "oauth/client_authentication/guessing",
         "oauth/client_authentication/secret-with-a-letter-more",
         "oauth/client_authentication/secret-wrong-in-body",
@@ -66,74 +72,75 @@ export const CLIENT_AUTHENTICATION: readonly Mutant[] = [
   },
   {
     name: "oauth/secret-prefix",
-    fault: "Compares only as many letters of a secret as it has",
-    wrap: taken(TOKEN, (sent, right) => sent.startsWith(right)),
-    breaks: auth("secret-with-a-letter-more"),
+    fault: "Compares only the beginning of a client secret",
+    wrap: acceptSecrets(TOKEN, (sent, right) => sent.startsWith(right)),
+    killedBy: auth("secret-with-a-letter-more"),
   },
   {
     name: "oauth/secret-of-another",
-    fault: "Takes the secret of any client",
-    wrap: taken(TOKEN, (sent) => CLIENTS.some(({ secret }) => secret === sent)),
-    breaks: auth("secret-of-another"),
+    fault: "Accepts the secret of any client",
+    wrap: acceptSecrets(TOKEN, (sent) => CLIENTS.some(({ secret }) => secret === sent)),
+    killedBy: auth("secret-of-another"),
   },
   {
     name: "oauth/two-methods",
-    fault: "Overlooks a secret in the body where there is one in the field",
-    wrap: faultyForms(TOKEN, (form, request) => {
+    fault: "Ignores client_secret in the body beside HTTP Basic",
+    wrap: changeForms(TOKEN, (form, request) => {
       if (request.headers.has("authorization")) form.delete("client_secret");
     }),
-    breaks: auth("two-methods", "two-methods-one-wrong"),
+    killedBy: auth("two-methods", "two-methods-one-wrong"),
   },
   {
-    name: "oauth/two-names",
-    fault: "Overlooks a name in the body that differs from that in the field",
-    wrap: faultyForms(TOKEN, (form, request) => {
+    name: "oauth/two-client-ids",
+    fault: "Ignores client_id in the body beside HTTP Basic",
+    wrap: changeForms(TOKEN, (form, request) => {
       if (request.headers.has("authorization")) form.delete("client_id");
     }),
-    breaks: auth("two-names"),
+    killedBy: auth("two-names"),
   },
   {
     name: "oauth/basic-not-decoded",
-    fault: "Takes name and password of HTTP Basic as they stand",
-    wrap: faultyRequests(TOKEN, (request) => {
-      const read = readBasic(field(request));
+    fault: "Does not form-decode the user and password of HTTP Basic",
+    wrap: changeRequests(TOKEN, (request) => {
+      const read = parseBasic(authorizationOf(request));
       const isEncoded = read && /[^\w-]/.test(read.secret);
-      return isEncoded ? withRequestFields(request, { authorization: "Basic b2RkOndyb25n" }) : request;
+      return isEncoded ? withRequestHeaders(request, { authorization: "Basic b2RkOndyb25n" }) : request;
     }),
-    breaks: auth("odd-secret"),
+    killedBy: auth("odd-secret"),
   },
   {
-    name: "oauth/basic-in-capitals-only",
-    fault: "Knows the scheme only as Basic",
-    wrap: faultyRequests(
+    name: "oauth/basic-case-sensitive",
+    fault: "Compares the scheme Basic case-sensitively",
+    wrap: changeRequests(
       TOKEN,
       (request) =>
-        field(request).startsWith("Basic ")
+        authorizationOf(request).startsWith("Basic ")
           ? request
-          : withRequestFields(request, { authorization: undefined }),
+          : withRequestHeaders(request, { authorization: undefined }),
     ),
-    breaks: auth("basic-in-any-case"),
+    killedBy: auth("basic-in-any-case"),
   },
   {
-    name: "oauth/basic-fault",
-    fault: "Fails on HTTP Basic that cannot be read",
+    name: "oauth/basic-fails-on-malformed",
+    fault: "Fails on malformed HTTP Basic",
     wrap: (next) => async (request) =>
-      /^basic/i.test(field(request)) && !readBasic(field(request))
+      /^basic/i.test(authorizationOf(request)) && !parseBasic(authorizationOf(request))
         ? new Response(null, { status: 500 })
         : await next(request),
-    breaks: auth("basic-not-base64"),
-    mayBreak: { "They send HTTP Basic that cannot be read": ["oauth/client_authentication/basic-empty"] },
+    killedBy: auth("basic-not-base64"),
+    mayFail: { "They send malformed HTTP Basic": ["oauth/client_authentication/basic-empty"] },
   },
   {
     name: "oauth/invalid-client-with-400",
-    fault: "Refuses clients of HTTP Basic without a challenge",
-    wrap: faultyAnswers(
+    fault: "Returns invalid_client with 400 to clients that used HTTP Basic",
+    wrap: changeResponses(
       TOKEN,
-      (answer) => answer.status === 401 ? withFields(answer, { "www-authenticate": undefined }, 400) : answer,
+      (answer) =>
+        answer.status === 401 ? withHeaders(answer, { "www-authenticate": undefined }, 400) : answer,
     ),
-    breaks: auth("secret-wrong"),
-    mayBreak: {
-      "Their client is refused, too": [
+    killedBy: auth("secret-wrong"),
+    mayFail: {
+      "They expect invalid_client": [
         "oauth/client_authentication/",
         "oauth/client_credentials/unknown-client",
         "oauth/client_credentials/wrong-secret",
@@ -142,26 +149,29 @@ export const CLIENT_AUTHENTICATION: readonly Mutant[] = [
   },
   {
     name: "oauth/secret-guessing",
-    fault: "Never slows down who guesses",
-    wrap: faultyAnswers(undefined, (answer) => answer.status === 429 ? withFields(answer, {}, 401) : answer),
-    breaks: [...auth("guessing"), "oauth/login/guessing-passwords"],
-    mayBreak: { "It guesses, too": ["oauth/revocation/guessing-secrets"] },
+    fault: "Does not limit guesses of passwords and secrets",
+    wrap: changeResponses(
+      undefined,
+      (answer) => answer.status === 429 ? withHeaders(answer, {}, 401) : answer,
+    ),
+    killedBy: [...auth("guessing"), "oauth/login/guessing-passwords"],
+    mayFail: { "It guesses secrets": ["oauth/revocation/guessing-secrets"] },
   },
   {
     name: "oauth/scope-in-any-case",
-    fault: "Reads scopes in any case",
-    wrap: changedScope((scope) => scope.toLowerCase()),
-    breaks: ["oauth/scope/in-capitals"],
+    fault: "Compares scopes case-insensitively",
+    wrap: changeScope((scope) => scope.toLowerCase()),
+    killedBy: ["oauth/scope/in-capitals"],
   },
   {
     name: "oauth/scope-unknown-dropped",
-    fault: "Drops scopes that it does not know, and grants the default where nothing is left",
-    wrap: changedScope((scope) =>
+    fault: "Drops unknown scopes and grants the default when none is left",
+    wrap: changeScope((scope) =>
       scope.split(" ").filter((each) => /^(profile|read|admin)$/.test(each)).join(" ")
     ),
-    breaks: ["oauth/refresh/unknown-scope"],
-    mayBreak: {
-      "They ask for a scope that there is not": [
+    killedBy: ["oauth/refresh/unknown-scope"],
+    mayFail: {
+      "They request an unknown scope": [
         "oauth/client_credentials/scope-malformed",
         "oauth/issuer/not-from-forwarded",
         "oauth/issuer/not-from-x-forwarded-host",
@@ -173,41 +183,41 @@ export const CLIENT_AUTHENTICATION: readonly Mutant[] = [
     },
   },
   {
-    name: "oauth/scope-beyond",
-    fault: "Says that it grants whatever was asked",
+    name: "oauth/scope-unlimited",
+    fault: "Reports every requested scope as granted",
     wrap: (next) => async (request) => {
-      const asked = (await readForm(request))?.get("scope");
-      const answer = await changedScope((scope) =>
+      const requested = (await readForm(request))?.get("scope");
+      const answer = await changeScope((scope) =>
         scope.split(" ").filter((each) => each !== "admin").join(" ")
       )(
         next,
       )(request);
-      if (!asked?.includes("admin") || !request.url.endsWith(TOKEN)) return answer;
-      return await faultyJson(TOKEN, (json) => "scope" in json && (json["scope"] = asked))(() =>
+      if (!requested?.includes("admin") || !request.url.endsWith(TOKEN)) return answer;
+      return await changeJson(TOKEN, (json) => "scope" in json && (json["scope"] = requested))(() =>
         Promise.resolve(answer)
       )(request);
     },
-    breaks: ["oauth/client_credentials/scope-beyond"],
-    mayBreak: {
-      "They ask for the same scope": [
+    killedBy: ["oauth/client_credentials/scope-beyond"],
+    mayFail: {
+      "They request the same scope": [
         "oauth/client_credentials/scope-partly-beyond",
         "oauth/token_exchange/more-scope",
       ],
     },
   },
   {
-    name: "oauth/scope-error-untold",
-    fault: "Tells the client nothing when its request asks for too much",
-    wrap: faultyAnswers(
+    name: "oauth/scope-error-not-redirected",
+    fault: "Does not return invalid_scope to the client",
+    wrap: changeResponses(
       AUTHORIZE,
       (answer) =>
         answer.headers.get("location")?.includes("error=invalid_scope")
           ? new Response("no such scope", { status: 500 })
           : answer,
     ),
-    breaks: ["oauth/scope/unknown", "oauth/scope/with-quote"],
-    mayBreak: {
-      "They ask for a scope that there is not": [
+    killedBy: ["oauth/scope/unknown", "oauth/scope/with-quote"],
+    mayFail: {
+      "They request an unknown scope": [
         "oauth/issuer/not-from-forwarded",
         "oauth/issuer/not-from-x-forwarded-host",
         "oauth/issuer/unknown-scope",
@@ -216,12 +226,13 @@ export const CLIENT_AUTHENTICATION: readonly Mutant[] = [
     },
   },
   {
-    name: "oauth/registered-alike",
-    fault: "Gives every client that registers the same name",
-    wrap: faultyJson(REGISTER, (json) => "client_id" in json && (json["client_id"] = "registered")),
-    breaks: ["oauth/clients/ids-differ"],
-    mayBreak: {
-      "They ask for the client by its name, or compare it": [
+    name: "oauth/registered-one-id",
+    fault: "Gives every registered client the same id",
+    wrap: changeJson(REGISTER, (json) => "client_id" in json && (json["client_id"] = "registered")),
+    killedBy: ["oauth/clients/ids-differ"],
+    mayFail: {
+      "They check what caches may keep": ["oauth/caching/registration-updated"],
+      "They use or compare the client id": [
         "oauth/client_management/",
         "oauth/clients/confidential-stays-confidential",
         "oauth/registration/",
@@ -230,10 +241,10 @@ export const CLIENT_AUTHENTICATION: readonly Mutant[] = [
   },
   {
     name: "oauth/registered-public-secret",
-    fault: "Gives secrets to public clients, and short ones",
-    wrap: faultyJson(REGISTER, (json) => "client_id" in json && (json["client_secret"] = "secret")),
-    breaks: ["oauth/clients/public-gets-no-secret", "oauth/clients/secret-entropy"],
-    mayBreak: {
+    fault: "Issues short secrets, to public clients too",
+    wrap: changeJson(REGISTER, (json) => "client_id" in json && (json["client_secret"] = "secret")),
+    killedBy: ["oauth/clients/public-gets-no-secret", "oauth/clients/secret-entropy"],
+    mayFail: {
       "They read or use the secret": [
         "oauth/client_management/deleted-access-token",
         "oauth/client_management/deleted-secret",
@@ -246,21 +257,21 @@ export const CLIENT_AUTHENTICATION: readonly Mutant[] = [
   },
   {
     name: "oauth/registered-anything",
-    fault: "Registers whatever redirect URI it is given",
-    wrap: faultyAnswers(
+    fault: "Registers any redirect URI",
+    wrap: changeResponses(
       REGISTER,
       (answer) =>
         answer.status === 400
           ? Response.json({ client_id: crypto.randomUUID(), redirect_uris: ["x"] }, { status: 201 })
           : answer,
     ),
-    breaks: [
+    killedBy: [
       "oauth/clients/redirect-uri-relative",
       "oauth/clients/redirect-uri-with-fragment",
       "oauth/clients/one-bad-redirect-uri-of-two",
     ],
-    mayBreak: {
-      "Each describes a client that must be refused": [
+    mayFail: {
+      "They register a client that must be refused": [
         "oauth/clients/public-without-redirect-uri",
         "oauth/clients/redirect-uri-without-tls",
         "oauth/registration/",

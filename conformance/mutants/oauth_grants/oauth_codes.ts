@@ -1,19 +1,20 @@
 /**
- * Codes that are good too often, for too long, or for others.
+ * Faults in authorization codes: used twice, too late, or by another client.
  *
  * @module
  */
-import { forAnyone, remembered } from "../grant.ts";
-import { AUTHORIZE, faultyForms, faultyRedirects, TOKEN } from "../message.ts";
-import { faultyCommits, type Mutant, type Wrap } from "../mutant.ts";
+import { acceptFromAnyClient, repeatFirstResponse } from "../grant_faults.ts";
+import { AUTHORIZE, changeForms, changeRedirects, TOKEN } from "../http_faults.ts";
+import { changeCommits, type Mutant, type Wrap } from "../mutant.ts";
+import { resembling } from "../resembling.ts";
 
 const codes = (...ids: string[]): string[] => ids.map((id) => `oauth/code/${id}`);
 const refreshes = (...ids: string[]): string[] => ids.map((id) => `oauth/refresh/${id}`);
 
-/** Hands out short names of codes, that follow each other. */
-function numbered(): Wrap {
+/** Replaces codes with sequential numbers. */
+function numberCodes(): Wrap {
   const known = new Map<string, string>();
-  const out = faultyRedirects(AUTHORIZE, (location) => {
+  const out = changeRedirects(AUTHORIZE, (location) => {
     const code = location.searchParams.get("code");
     if (!code) return location;
     const name = String(1000 + known.size);
@@ -21,7 +22,7 @@ function numbered(): Wrap {
     location.searchParams.set("code", name);
     return location;
   });
-  const back = faultyForms(TOKEN, (form) => {
+  const back = changeForms(TOKEN, (form) => {
     const code = known.get(form.get("code") ?? "");
     if (code !== undefined) form.set("code", code);
   });
@@ -31,40 +32,40 @@ function numbered(): Wrap {
 export const CODES: readonly Mutant[] = [
   {
     name: "oauth/code-used-again",
-    fault: "Forgets that a code was used",
-    store: faultyCommits(({ check = [], set = [], ...rest }) => ({
+    fault: "Accepts a code twice",
+    store: changeCommits(({ check = [], set = [], ...rest }) => ({
       ...rest,
       check: check.filter(({ key }) => key[0] !== "code"),
-      // Codes are made without a check, and spent with one.
+      // A commit creates a code without a check and consumes it with one.
       set: check.some(({ key }) => key[0] === "code") ? set.filter(({ key }) => key[0] !== "code") : set,
     })),
-    breaks: codes("twice", "eight-at-once"),
-    mayBreak: {
-      "They use a code again, after something else": ["oauth/code/", "oauth/pkce/guesses-at-once"],
+    killedBy: codes("twice", "eight-at-once"),
+    mayFail: {
+      "They use a code twice": ["oauth/code/", "oauth/pkce/guesses-at-once"],
     },
   },
   {
-    name: "oauth/code-read-then-spent",
-    fault: "Reads a code and spends it in two steps: who is quick gets two",
-    store: faultyCommits(({ check = [], ...rest }) => ({
+    name: "oauth/code-consumed-without-check",
+    fault: "Consumes a code without an atomic check",
+    store: changeCommits(({ check = [], ...rest }) => ({
       ...rest,
       check: check.filter(({ key }) => key[0] !== "code"),
     })),
-    breaks: codes("eight-at-once", "eight-at-once-of-a-confidential-client"),
-    mayBreak: {
-      "They use a code several times at once, or again": [
+    killedBy: codes("eight-at-once", "eight-at-once-of-a-confidential-client"),
+    mayFail: {
+      "They use a code several times at once": [
         "oauth/code/eight-at-once-are-answered",
         "oauth/code/two-clients-at-once",
       ],
     },
   },
   {
-    name: "oauth/code-answers-again",
-    fault: "Gives the same tokens to whoever sends the code again",
-    wrap: remembered("code"),
-    breaks: codes("twice"),
-    mayBreak: {
-      "They use a code again, after something else": [
+    name: "oauth/code-response-repeated",
+    fault: "Returns the same tokens when a code is sent again",
+    wrap: repeatFirstResponse("code"),
+    killedBy: codes("twice"),
+    mayFail: {
+      "They use a code twice": [
         "oauth/code/eight-at-once-then-again",
         "oauth/code/twice-then-access-token",
         "oauth/code/twice-then-refresh-token",
@@ -72,16 +73,16 @@ export const CODES: readonly Mutant[] = [
     },
   },
   {
-    name: "oauth/replay-unpunished",
-    fault: "Takes nothing back when a code or refresh token comes again",
-    store: faultyCommits((commit) =>
+    name: "oauth/replay-without-revocation",
+    fault: "Does not revoke the grant when a code or refresh token is replayed",
+    store: changeCommits((commit) =>
       !commit.set?.length && commit.remove?.some(({ 0: kind }) => kind === "grant") ? undefined : commit
     ),
-    breaks: [
+    killedBy: [
       ...codes("twice-then-access-token", "twice-then-refresh-token"),
       ...refreshes("reuse-ends-the-family", "reuse-ends-access"),
     ],
-    mayBreak: {
+    mayFail: {
       "A revoked or replayed token ends its grant": [
         "oauth/introspection/revoked-refresh-token",
         "oauth/refresh/late-reuse",
@@ -91,16 +92,16 @@ export const CODES: readonly Mutant[] = [
     },
   },
   {
-    name: "oauth/code-of-anyone",
-    fault: "Takes a code from whoever has it",
-    wrap: forAnyone("authorization_code"),
-    breaks: codes(
+    name: "oauth/code-of-any-client",
+    fault: "Redeems a code for a client that did not request it",
+    wrap: acceptFromAnyClient("authorization_code"),
+    killedBy: codes(
       "of-another-public-client-with-its-uri",
       "of-another-confidential-client",
       "of-a-public-client-by-a-confidential-one",
     ),
-    mayBreak: {
-      "What is refused one client is given to the next, whatever was wrong": [
+    mayFail: {
+      "The fault retries every refused request as each other client": [
         "oauth/best_practice/challenge-then-no-verifier",
         "oauth/best_practice/verifier-without-challenge",
         "oauth/client_authentication/two-",
@@ -119,13 +120,14 @@ export const CODES: readonly Mutant[] = [
   },
   {
     name: "oauth/code-redirect-uri-ignored",
-    fault: "Does not compare the redirect URI when a code is redeemed",
-    wrap: faultyForms(TOKEN, (form) => {
+    fault: "Does not compare redirect_uri when a code is redeemed",
+    wrap: changeForms(TOKEN, (form) => {
       if (form.getAll("redirect_uri").length === 1) form.delete("redirect_uri");
     }),
-    breaks: codes("other-redirect-uri", "redirect-uri-elsewhere", "redirect-uri-with-slash"),
-    mayBreak: {
-      "Their redirect URI is wrong, too": [
+    killedBy: codes("other-redirect-uri", "redirect-uri-elsewhere", "redirect-uri-with-slash"),
+    mayFail: {
+      "They send values that resemble the right ones": resembling("redirect-uri-with-code"),
+      "They send a wrong redirect URI": [
         "oauth/code/redirect-uri-with-fragment",
         "oauth/code/redirect-uri-with-query",
         "oauth/code/scheme-in-capitals",
@@ -135,12 +137,13 @@ export const CODES: readonly Mutant[] = [
     },
   },
   {
-    name: "oauth/codes-numbered",
-    fault: "Counts its codes",
-    wrap: numbered(),
-    breaks: codes("entropy-of-128-bits", "entropy-of-160-bits"),
-    mayBreak: {
-      "The code that is sent beside the right one is none": [
+    name: "oauth/codes-sequential",
+    fault: "Numbers codes in place of random values",
+    wrap: numberCodes(),
+    killedBy: codes("entropy-of-128-bits", "entropy-of-160-bits"),
+    mayFail: {
+      "They send values that resemble the right ones": ["oauth/letter_case/code"],
+      "They send an unknown code beside the right one": [
         "oauth/token_endpoint/repeated-code",
         "oauth/token_endpoint/repeated-unlike",
       ],
@@ -148,13 +151,13 @@ export const CODES: readonly Mutant[] = [
   },
   {
     name: "oauth/code-trimmed",
-    fault: "Takes blanks out of codes",
-    wrap: faultyForms(TOKEN, (form) => {
+    fault: "Removes spaces from codes",
+    wrap: changeForms(TOKEN, (form) => {
       if (form.has("code")) form.set("code", form.get("code")!.replaceAll(" ", ""));
     }),
-    breaks: codes("with-a-blank"),
-    mayBreak: {
-      "They send a code with something more": [
+    killedBy: codes("with-a-blank"),
+    mayFail: {
+      "They send a code with extra characters": [
         "oauth/token_endpoint/plus-is-a-blank",
         "oauth/token_endpoint/repeated-code",
         "oauth/token_endpoint/repeated-unlike",
@@ -162,14 +165,14 @@ export const CODES: readonly Mutant[] = [
     },
   },
   {
-    name: "oauth/code-prolonged",
-    fault: "Reads only as much of a code as its codes are long",
-    wrap: faultyForms(TOKEN, (form) => {
+    name: "oauth/code-truncated",
+    fault: "Ignores characters after the length of its codes",
+    wrap: changeForms(TOKEN, (form) => {
       if (form.getAll("code").length === 1) form.set("code", form.get("code")!.slice(0, 53));
     }),
-    breaks: codes("prolonged"),
-    mayBreak: {
-      "They send a code with something more": [
+    killedBy: codes("prolonged"),
+    mayFail: {
+      "They send a code with extra characters": [
         "oauth/code/with-a-blank",
         "oauth/token_endpoint/plus-is-a-blank",
       ],
@@ -177,15 +180,15 @@ export const CODES: readonly Mutant[] = [
   },
   {
     name: "oauth/nothing-expires",
-    fault: "Has a clock that stands still",
-    isTimeless: true,
-    breaks: [
+    fault: "Has a clock that does not advance",
+    isClockStopped: true,
+    killedBy: [
       ...codes("after-ten-minutes", "after-its-lifetime"),
       ...refreshes("expired"),
       "oauth/bearer/expired",
       "oauth/bearer/expired-is-told",
     ],
-    mayBreak: {
+    mayFail: {
       "They wait until something expires": [
         "oauth/device/expired",
         "oauth/device/expired-though-allowed",

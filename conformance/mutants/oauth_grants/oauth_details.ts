@@ -1,91 +1,92 @@
 /**
- * Faults of rich authorization requests (RFC 9396).
+ * Faults in rich authorization requests (RFC 9396).
  *
  * @module
  */
-import { both, forgivenTokens, forgiving, type Refused } from "../forgiving.ts";
+import { acceptRefused, combine, issueRefusedTokens, type Refused } from "../accept_refused.ts";
 import {
-  at,
   AUTHORIZE,
-  faultyAnswers,
-  faultyForms,
-  faultyJson,
-  faultyQueries,
+  changeForms,
+  changeJson,
+  changeQueries,
+  changeResponses,
+  onPath,
   readForm,
   TOKEN,
   withBody,
-} from "../message.ts";
+} from "../http_faults.ts";
 import type { Handler, Mutant, Wrap } from "../mutant.ts";
 
 const PAR = "/oauth/par";
 const METADATA = "/.well-known/oauth-authorization-server";
 const names = (...ids: string[]): string[] => ids.map((id) => `oauth/authorization_details/${id}`);
 
-/** Asks the user though the details are refused. */
-function asked(isForgiven: (problem: string) => boolean): Wrap {
-  return both(
-    at(AUTHORIZE, (next: Handler) => async (request) => {
+/** Shows the consent page for refused details that match. */
+function showConsentFor(isAccepted: (problem: string) => boolean): Wrap {
+  return combine(
+    onPath(AUTHORIZE, (next: Handler) => async (request) => {
       const answer = await next(request);
       const { searchParams } = new URL(answer.headers.get("location") ?? "/", request.url);
       const problem = searchParams.get("error_description") ?? "";
-      return /^authorization_details/.test(problem) && isForgiven(problem)
+      return /^authorization_details/.test(problem) && isAccepted(problem)
         ? new Response("<h1>May it?</h1>", { headers: { "content-type": "text/html" } })
         : answer;
     }),
-    forgiving(
+    acceptRefused(
       PAR,
-      ({ description }) => /^authorization_details/.test(description) && isForgiven(description),
+      ({ description }) => /^authorization_details/.test(description) && isAccepted(description),
       () => Response.json({ request_uri: "x", expires_in: 60 }, { status: 201 }),
     ),
   );
 }
 
-const beyond = ({ description }: Refused): boolean => /exceeds/.test(description);
+const exceedsGrant = ({ error, description }: Refused): boolean =>
+  error === "invalid_authorization_details" && /exceeds/.test(description);
 
 export const DETAILS: readonly Mutant[] = [
   {
-    name: "oauth/details-untold",
-    fault: "Does not tell what was granted",
-    wrap: faultyJson(TOKEN, (json) => delete json["authorization_details"]),
-    breaks: names("granted", "with-scope", "refreshed", "exchanged", "a-part"),
+    name: "oauth/details-omitted",
+    fault: "Leaves authorization_details out of token responses",
+    wrap: changeJson(TOKEN, (json) => delete json["authorization_details"]),
+    killedBy: names("granted", "with-scope", "refreshed", "exchanged", "a-part"),
   },
   {
     name: "oauth/details-not-introspected",
-    fault: "Does not tell resources what was granted",
-    wrap: faultyJson("/oauth/introspect", (json) => delete json["authorization_details"]),
-    breaks: names("introspected"),
+    fault: "Leaves authorization_details out of introspection responses",
+    wrap: changeJson("/oauth/introspect", (json) => delete json["authorization_details"]),
+    killedBy: names("introspected"),
   },
   {
     name: "oauth/details-not-in-jwts",
-    fault: "Mints JWTs without what was granted",
-    wrap: at(AUTHORIZE, (next) => async (request) => {
+    fault: "Leaves authorization_details out of JWT access tokens",
+    wrap: onPath(AUTHORIZE, (next) => async (request) => {
       const url = new URL(request.url);
       if (url.searchParams.get("client_id") === "jwt") url.searchParams.delete("authorization_details");
       return await next(request.method === "GET" ? new Request(url, request) : request);
     }),
-    breaks: names("in-the-jwt"),
+    killedBy: names("in-the-jwt"),
   },
   {
     name: "oauth/details-ignored",
-    fault: "Does not know details",
-    wrap: both(
-      faultyQueries((query) => query.delete("authorization_details")),
-      faultyForms(PAR, (form) => form.delete("authorization_details")),
+    fault: "Ignores authorization_details",
+    wrap: combine(
+      changeQueries((query) => query.delete("authorization_details")),
+      changeForms(PAR, (form) => form.delete("authorization_details")),
     ),
-    breaks: names("granted", "unknown-type", "no-json", "pushed"),
-    mayBreak: { "they have details": names("") },
+    killedBy: names("granted", "unknown-type", "no-json", "pushed"),
+    mayFail: { "They send authorization_details": names("") },
   },
   {
     name: "oauth/details-in-place-of-scope",
-    fault: "Forgets the scope where there are details",
-    wrap: faultyJson(TOKEN, (json) => "authorization_details" in json && (json["scope"] = "")),
-    breaks: names("with-scope"),
+    fault: "Drops scope when there are authorization_details",
+    wrap: changeJson(TOKEN, (json) => "authorization_details" in json && (json["scope"] = "")),
+    killedBy: names("with-scope"),
   },
   {
     name: "oauth/details-any-type",
-    fault: "Asks the user about details of unknown types",
-    wrap: asked((problem) => /unknown type|type that|type in each/.test(problem)),
-    breaks: names(
+    fault: "Accepts unknown types",
+    wrap: showConsentFor((problem) => /unknown type|type that|type in each/.test(problem)),
+    killedBy: names(
       "unknown-type",
       "no-type",
       "type-number",
@@ -96,51 +97,51 @@ export const DETAILS: readonly Mutant[] = [
   },
   {
     name: "oauth/details-unchecked",
-    fault: "Asks the user about details that do not conform to their type",
-    wrap: asked((problem) => /an invalid/.test(problem)),
-    breaks: names("not-conforming"),
+    fault: "Accepts details that do not conform to their type",
+    wrap: showConsentFor((problem) => /an invalid/.test(problem)),
+    killedBy: names("not-conforming"),
   },
   {
     name: "oauth/details-any-shape",
-    fault: "Asks the user about details that are no array of objects",
-    wrap: asked((problem) => /must be JSON|must be an array|must contain only|nested/.test(problem)),
-    breaks: names("no-json", "object", "texts", "nested-deep"),
+    fault: "Accepts details that are not an array of objects",
+    wrap: showConsentFor((problem) => /must be JSON|must be an array|must contain only|nested/.test(problem)),
+    killedBy: names("no-json", "object", "texts", "nested-deep"),
   },
   {
-    name: "oauth/details-more-with-the-code",
-    fault: "Gives tokens for more than was granted",
-    wrap: forgivenTokens(beyond),
-    breaks: names("more-at-the-token-endpoint", "more-at-refresh", "at-the-token-endpoint-only"),
+    name: "oauth/details-exceed-the-grant",
+    fault: "Issues tokens for more than was granted",
+    wrap: issueRefusedTokens(exceedsGrant),
+    killedBy: names("more-at-the-token-endpoint", "more-at-refresh", "at-the-token-endpoint-only"),
   },
   {
-    name: "oauth/details-all-or-nothing",
-    fault: "Refuses token requests that have details",
-    wrap: at(
+    name: "oauth/details-refused-at-token-endpoint",
+    fault: "Refuses token requests with authorization_details",
+    wrap: onPath(
       TOKEN,
       (next) => async (request) =>
         (await readForm(request))?.has("authorization_details")
           ? Response.json({ error: "invalid_request" }, { status: 400 })
           : await next(request),
     ),
-    breaks: names("a-part", "more-at-the-token-endpoint"),
-    mayBreak: { "the error is another": names("more-at-refresh") },
+    killedBy: names("a-part", "more-at-the-token-endpoint"),
+    mayFail: { "It expects another error": names("more-at-refresh") },
   },
   {
     name: "oauth/details-as-markup",
-    fault: "Writes details into its page as they are",
-    wrap: faultyAnswers(
+    fault: "Writes details unescaped into the consent page",
+    wrap: changeResponses(
       AUTHORIZE,
       async (answer) =>
         withBody(answer, (await answer.clone().text()).replaceAll("&lt;", "<").replaceAll("&gt;", ">")),
     ),
-    breaks: names("markup"),
-    mayBreak: { "other markup is looked for": ["oauth/"] },
+    killedBy: names("markup"),
+    mayFail: { "They search for other markup": ["oauth/"] },
   },
   {
-    name: "oauth/details-types-as-text",
-    fault: "Writes the types as a text",
-    wrap: faultyJson(METADATA, (json) => void (json["authorization_details_types_supported"] = "payment")),
-    breaks: names("metadata"),
-    mayBreak: { "all values are looked at": ["oauth/metadata/"] },
+    name: "oauth/details-types-as-string",
+    fault: "Returns authorization_details_types_supported as a string",
+    wrap: changeJson(METADATA, (json) => void (json["authorization_details_types_supported"] = "payment")),
+    killedBy: names("metadata"),
+    mayFail: { "They check all values": ["oauth/metadata/"] },
   },
 ];

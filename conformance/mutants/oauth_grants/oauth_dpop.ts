@@ -1,11 +1,11 @@
 /**
- * Faults of DPoP's proofs (RFC 9449 section 4): those that should not count, and do.
+ * Faults in the validation of DPoP proofs (RFC 9449 section 4).
  *
  * @module
  */
 import { fromBase64url, toText } from "../../runner/exchange/bytes.ts";
-import { both, forgiving, type Refused, tokenGiven } from "../forgiving.ts";
-import { at, faultyJson, faultyRequests, RESOURCE, TOKEN, withRequestFields } from "../message.ts";
+import { acceptRefused, combine, type Refused, tokenResponse } from "../accept_refused.ts";
+import { changeJson, changeRequests, onPath, RESOURCE, TOKEN, withRequestHeaders } from "../http_faults.ts";
 import type { Mutant, Wrap } from "../mutant.ts";
 
 const PAR = "/oauth/par";
@@ -13,7 +13,7 @@ const names = (...ids: string[]): string[] => ids.map((id) => `oauth/dpop/${id}`
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** Header and claims of the proof of a request, as far as there are any. */
+/** Reads the header and claims of a request's proof; empty where they cannot be parsed. */
 function readProof({ headers }: Request): { readonly header: Members; readonly claims: Members } {
   const [header, claims] = (headers.get("dpop") ?? "").split(".").map((part): Members => {
     try {
@@ -28,78 +28,78 @@ function readProof({ headers }: Request): { readonly header: Members; readonly c
 interface Proof extends Refused {
   readonly header: Members;
   readonly claims: Members;
-  /** What the refusal says of the rule that the proof breaks. */
+  /** The rule that the proof breaks, from the error description. */
   readonly rule: string;
 }
 
-/** A proof that should not count counts, where tokens are given and where they are used. */
-function counting(isForgiven: (proof: Proof) => boolean): Wrap {
+/** Accepts invalid proofs that match, at the token endpoint, the resource and the PAR endpoint. */
+function acceptProofs(isAccepted: (proof: Proof) => boolean): Wrap {
   const forgives = (refused: Refused): boolean => {
     const rule = /^Invalid DPoP proof: (.*)$/.exec(refused.description)?.[1];
-    return rule !== undefined && isForgiven({ ...refused, ...readProof(refused.request), rule });
+    return rule !== undefined && isAccepted({ ...refused, ...readProof(refused.request), rule });
   };
-  return both(
-    forgiving(TOKEN, forgives, () => tokenGiven("DPoP")),
-    forgiving(RESOURCE, forgives, () => Response.json({})),
-    forgiving(PAR, forgives, () => Response.json({ request_uri: "x", expires_in: 60 }, { status: 201 })),
+  return combine(
+    acceptRefused(TOKEN, forgives, () => tokenResponse("DPoP")),
+    acceptRefused(RESOURCE, forgives, () => Response.json({})),
+    acceptRefused(PAR, forgives, () => Response.json({ request_uri: "x", expires_in: 60 }, { status: 201 })),
   );
 }
 
-const broken = (rule: RegExp): Wrap => counting((proof) => rule.test(proof.rule));
+const acceptRule = (rule: RegExp): Wrap => acceptProofs((proof) => rule.test(proof.rule));
 export const DPOP: readonly Mutant[] = [
   {
     name: "oauth/dpop-any-type",
-    fault: "Takes JWTs of every type for proofs",
-    wrap: counting(({ rule, header }) => rule.startsWith("typ") && header["typ"] !== "dpop+jwt"),
-    breaks: names("typ-missing", "typ-of-another", "typ-of-an-access-token"),
+    fault: "Accepts proofs with any typ",
+    wrap: acceptProofs(({ rule, header }) => rule.startsWith("typ") && header["typ"] !== "dpop+jwt"),
+    killedBy: names("typ-missing", "typ-of-another", "typ-of-an-access-token"),
   },
   {
     name: "oauth/dpop-any-signature",
     fault: "Does not verify the signature of proofs",
-    wrap: counting(({ rule, header }) => rule.startsWith("typ") && header["typ"] === "dpop+jwt"),
-    breaks: names("jwk-of-another"),
+    wrap: acceptProofs(({ rule, header }) => rule.startsWith("typ") && header["typ"] === "dpop+jwt"),
+    killedBy: names("jwk-of-another"),
   },
   {
     name: "oauth/dpop-any-algorithm",
-    fault: "Takes proofs without a signature, and with one of a shared secret",
-    wrap: broken(/^alg /),
-    breaks: names("alg-none", "alg-of-a-shared-secret"),
+    fault: "Accepts unsigned proofs and symmetric algorithms",
+    wrap: acceptRule(/^alg /),
+    killedBy: names("alg-none", "alg-of-a-shared-secret"),
   },
   {
     name: "oauth/dpop-private-keys",
-    fault: "Takes proofs that bring their private key, or none",
-    wrap: broken(/^jwk: /),
-    breaks: names("jwk-private", "jwk-missing"),
+    fault: "Accepts proofs with a private jwk, or none",
+    wrap: acceptRule(/^jwk: /),
+    killedBy: names("jwk-private", "jwk-missing"),
   },
   {
     name: "oauth/dpop-no-jwt",
-    fault: "Takes any text for a proof",
-    wrap: broken(/^not a JWT/),
-    breaks: names("no-jwt", "two-parts", "altered", "resource-proof-altered"),
+    fault: "Accepts proofs that are not JWTs",
+    wrap: acceptRule(/^not a JWT/),
+    killedBy: names("no-jwt", "two-parts", "altered", "resource-proof-altered"),
   },
   {
     name: "oauth/dpop-two-proofs",
-    fault: "Takes the first of two proofs",
-    wrap: faultyRequests(TOKEN, (request) => {
+    fault: "Reads the first of two proofs",
+    wrap: changeRequests(TOKEN, (request) => {
       const proof = request.headers.get("dpop");
-      return proof?.includes(",") ? withRequestFields(request, { dpop: proof.split(",")[0]! }) : request;
+      return proof?.includes(",") ? withRequestHeaders(request, { dpop: proof.split(",")[0]! }) : request;
     }),
-    breaks: names("two-proofs"),
+    killedBy: names("two-proofs"),
   },
   {
     name: "oauth/dpop-any-method",
-    fault: "Does not look at htm",
-    wrap: broken(/^htm/),
-    breaks: [
+    fault: "Does not check htm",
+    wrap: acceptRule(/^htm/),
+    killedBy: [
       ...names("htm-missing", "htm-of-another", "resource-htm-of-another"),
       "oauth/best_practice/sender-constraint-not-dropped",
     ],
   },
   {
-    name: "oauth/dpop-any-address",
-    fault: "Does not look at htu",
-    wrap: broken(/^htu/),
-    breaks: names(
+    name: "oauth/dpop-any-uri",
+    fault: "Does not check htu",
+    wrap: acceptRule(/^htu/),
+    killedBy: names(
       "htu-missing",
       "htu-of-another-path",
       "htu-of-another-server",
@@ -109,22 +109,22 @@ export const DPOP: readonly Mutant[] = [
     ),
   },
   {
-    name: "oauth/dpop-address-with-query",
-    fault: "Compares htu with its query",
-    wrap: at(
+    name: "oauth/dpop-uri-with-query",
+    fault: "Compares htu including its query",
+    wrap: onPath(
       TOKEN,
       (next) => async (request) =>
         /[?#]/.test(String(readProof(request).claims["htu"]))
           ? Response.json({ error: "invalid_dpop_proof" }, { status: 400 })
           : await next(request),
     ),
-    breaks: names("htu-with-query"),
+    killedBy: names("htu-with-query"),
   },
   {
     name: "oauth/dpop-any-time",
-    fault: "Does not look at iat",
-    wrap: broken(/^iat/),
-    breaks: names(
+    fault: "Does not check iat",
+    wrap: acceptRule(/^iat/),
+    killedBy: names(
       "iat-missing",
       "iat-of-yesterday",
       "iat-of-tomorrow",
@@ -134,55 +134,55 @@ export const DPOP: readonly Mutant[] = [
   },
   {
     name: "oauth/dpop-without-jti",
-    fault: "Does not ask proofs for a jti",
-    wrap: broken(/^jti is required/),
-    breaks: names("jti-missing"),
+    fault: "Does not require jti",
+    wrap: acceptRule(/^jti is required/),
+    killedBy: names("jti-missing"),
   },
   {
-    name: "oauth/dpop-good-often",
-    fault: "Forgets which proofs it has seen",
-    wrap: broken(/^jti was used before/),
-    breaks: names("proof-twice", "resource-proof-twice"),
+    name: "oauth/dpop-replayed",
+    fault: "Accepts a proof twice",
+    wrap: acceptRule(/^jti was used before/),
+    killedBy: names("proof-twice", "resource-proof-twice"),
   },
   {
-    name: "oauth/dpop-few-claims",
-    fault: "Refuses proofs that say more than they have to",
-    wrap: at(
+    name: "oauth/dpop-unknown-claims-refused",
+    fault: "Refuses proofs with unknown claims",
+    wrap: onPath(
       TOKEN,
       (next) => async (request) =>
         "x_more" in readProof(request).claims
           ? Response.json({ error: "invalid_dpop_proof" }, { status: 400 })
           : await next(request),
     ),
-    breaks: names("more-claims"),
+    killedBy: names("more-claims"),
   },
   {
     name: "oauth/dpop-es256-only",
-    fault: "Takes proofs of ES256 only, whatever its metadata says",
-    wrap: at(
+    fault: "Accepts only ES256 although its metadata lists more",
+    wrap: onPath(
       TOKEN,
       (next) => async (request) =>
         ["ES256", undefined].includes(readProof(request).header["alg"] as string | undefined)
           ? await next(request)
           : Response.json({ error: "invalid_dpop_proof" }, { status: 400 }),
     ),
-    breaks: names("key-of-rs256", "key-of-eddsa"),
+    killedBy: names("key-of-rs256", "key-of-eddsa"),
   },
   {
     name: "oauth/dpop-ignored",
-    fault: "Does not know proofs",
-    wrap: faultyRequests(
+    fault: "Ignores proofs at the token endpoint",
+    wrap: changeRequests(
       TOKEN,
-      (request) => request.headers.has("dpop") ? withRequestFields(request, { dpop: undefined }) : request,
+      (request) => request.headers.has("dpop") ? withRequestHeaders(request, { dpop: undefined }) : request,
     ),
-    breaks: names("bound", "more-claims", "introspected", "typ-missing", "altered", "code-for-its-key"),
-    mayBreak: { "a proof is sent": ["oauth/dpop/", "oauth/best_practice/sender-constrain"] },
+    killedBy: names("bound", "more-claims", "typ-missing", "altered", "code-for-its-key"),
+    mayFail: { "They send a proof": ["oauth/dpop/", "oauth/best_practice/sender-constrain"] },
   },
   {
     name: "oauth/dpop-every-token",
-    fault: "Calls every token bound",
-    wrap: faultyJson(TOKEN, (json) => "token_type" in json && (json["token_type"] = "DPoP")),
-    breaks: names("bearer-without-proof"),
-    mayBreak: { "the type is looked at": ["oauth/"] },
+    fault: "Returns the token_type DPoP for every token",
+    wrap: changeJson(TOKEN, (json) => "token_type" in json && (json["token_type"] = "DPoP")),
+    killedBy: names("bearer-without-proof"),
+    mayFail: { "They check the type": ["oauth/"] },
   },
 ];

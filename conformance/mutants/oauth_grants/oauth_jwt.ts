@@ -1,11 +1,11 @@
 /**
- * Faults of access tokens that are JWTs (RFC 9068): they say too little, or are not checked.
+ * Faults in JWT access tokens (RFC 9068): missing claims and missing checks.
  *
  * @module
  */
 import { fromBase64url, toBase64url, toText, utf8 } from "../../runner/exchange/bytes.ts";
-import { both, forgiving } from "../forgiving.ts";
-import { faultyJson, faultyRequests, RESOURCE, TOKEN, withRequestFields } from "../message.ts";
+import { acceptRefused, combine } from "../accept_refused.ts";
+import { changeJson, changeRequests, RESOURCE, TOKEN, withRequestHeaders } from "../http_faults.ts";
 import type { Mutant, Wrap } from "../mutant.ts";
 
 const tokens = (...ids: string[]): string[] => ids.map((id) => `oauth/jwt_access_token/${id}`);
@@ -15,9 +15,9 @@ type Members = Record<string, unknown>;
 const decode = (part: string): Members => JSON.parse(toText(fromBase64url(part)));
 const encode = (members: Members): string => toBase64url(utf8(JSON.stringify(members)));
 
-/** Tokens whose header or claims are changed, and whose signature is what it was. */
-function minting(change: (header: Members, claims: Members) => void): Wrap {
-  return faultyJson(TOKEN, (json) => {
+/** Changes the header or claims of issued JWTs and keeps their signature. */
+function changeTokens(change: (header: Members, claims: Members) => void): Wrap {
+  return changeJson(TOKEN, (json) => {
     const parts = String(json["access_token"]).split(".");
     if (parts.length !== 3) return;
     const [header, claims] = [decode(parts[0]!), decode(parts[1]!)];
@@ -26,146 +26,148 @@ function minting(change: (header: Members, claims: Members) => void): Wrap {
   });
 }
 
-const OTHERS = { "the signature is of other bytes": tokens("") };
+const OTHERS = { "The signature does not match the changed bytes": tokens("") };
 
-/** A JWT that opens what it should not, by what it says. */
-function opening(isForgiven: (header: Members, claims: Members, parts: readonly string[]) => boolean): Wrap {
-  return forgiving(RESOURCE, ({ status, request }) => {
+/** Accepts refused JWTs that match at the resource. */
+function acceptJwts(
+  isAccepted: (header: Members, claims: Members, parts: readonly string[]) => boolean,
+): Wrap {
+  return acceptRefused(RESOURCE, ({ status, request }) => {
     const parts = (request.headers.get("authorization") ?? "").replace(/^Bearer /, "").split(".");
     if (status !== 401 || parts.length !== 3) return false;
     try {
-      return isForgiven(decode(parts[0]!), decode(parts[1]!), parts);
+      return isAccepted(decode(parts[0]!), decode(parts[1]!), parts);
     } catch {
-      return isForgiven({}, {}, parts);
+      return isAccepted({}, {}, parts);
     }
   }, () => Response.json({}));
 }
 
-const without = (claim: string, id: string, others: readonly string[] = []): Mutant => ({
+const withoutClaim = (claim: string, id: string, others: readonly string[] = []): Mutant => ({
   name: `oauth/jwt-without-${id}`,
   fault: `Leaves ${claim} out of access tokens`,
-  wrap: minting((_, claims) => delete claims[claim]),
-  breaks: tokens(id, ...others),
-  mayBreak: OTHERS,
+  wrap: changeTokens((_, claims) => delete claims[claim]),
+  killedBy: tokens(id, ...others),
+  mayFail: OTHERS,
 });
 
 export const JWTS: readonly Mutant[] = [
-  without("iss", "issuer"),
-  without("exp", "exp"),
-  without("aud", "aud", ["audience"]),
-  without("sub", "sub", ["subject-of-a-client"]),
-  without("client_id", "client-id", ["subject-of-a-client"]),
-  without("iat", "iat"),
-  without("jti", "jti"),
-  without("scope", "scope"),
+  withoutClaim("iss", "issuer"),
+  withoutClaim("exp", "exp"),
+  withoutClaim("aud", "aud", ["audience"]),
+  withoutClaim("sub", "sub", ["subject-of-a-client"]),
+  withoutClaim("client_id", "client-id", ["subject-of-a-client"]),
+  withoutClaim("iat", "iat"),
+  withoutClaim("jti", "jti"),
+  withoutClaim("scope", "scope"),
   {
-    name: "oauth/jwt-typeless",
-    fault: "Calls access tokens JWT",
-    wrap: minting((header) => header["typ"] = "JWT"),
-    breaks: tokens("type", "short-type"),
-    mayBreak: OTHERS,
+    name: "oauth/jwt-wrong-typ",
+    fault: "Issues access tokens with the typ JWT",
+    wrap: changeTokens((header) => header["typ"] = "JWT"),
+    killedBy: tokens("type", "short-type"),
+    mayFail: OTHERS,
   },
   {
-    name: "oauth/jwt-long-type",
-    fault: "Writes the whole media type into access tokens",
-    wrap: minting((header) => header["typ"] = "application/at+jwt"),
-    breaks: tokens("short-type"),
-    mayBreak: OTHERS,
+    name: "oauth/jwt-long-typ",
+    fault: "Issues access tokens with the whole media type as typ",
+    wrap: changeTokens((header) => header["typ"] = "application/at+jwt"),
+    killedBy: tokens("short-type"),
+    mayFail: OTHERS,
   },
   {
-    name: "oauth/jwt-shared-secret",
-    fault: "Signs access tokens with a secret",
-    wrap: minting((header) => header["alg"] = "HS256"),
-    breaks: tokens("asymmetric", "signed"),
-    mayBreak: OTHERS,
+    name: "oauth/jwt-symmetric",
+    fault: "Issues access tokens with a symmetric algorithm",
+    wrap: changeTokens((header) => header["alg"] = "HS256"),
+    killedBy: tokens("asymmetric", "signed"),
+    mayFail: OTHERS,
   },
   {
-    name: "oauth/jwt-given-twice",
-    fault: "Gives every client the same token",
+    name: "oauth/jwt-reused",
+    fault: "Issues the same token to every client",
     wrap: (next) => {
       let first: string | undefined;
-      return faultyJson(TOKEN, (json) => {
+      return changeJson(TOKEN, (json) => {
         if (String(json["access_token"]).includes(".")) {
           json["access_token"] = first ??= String(json["access_token"]);
         }
       })(next);
     },
-    breaks: tokens("jti-differs"),
-    mayBreak: { "the token is another one's": ["oauth/"] },
+    killedBy: tokens("jti-differs"),
+    mayFail: { "The token belongs to another vector": ["oauth/"] },
   },
   {
-    name: "oauth/jwt-never-taken",
-    fault: "Takes no JWTs at the resource",
-    wrap: faultyRequests(
+    name: "oauth/jwt-refused",
+    fault: "Refuses JWTs at the resource",
+    wrap: changeRequests(
       RESOURCE,
       (request) =>
         /\./.test(request.headers.get("authorization") ?? "")
-          ? withRequestFields(request, { authorization: undefined })
+          ? withRequestHeaders(request, { authorization: undefined })
           : request,
     ),
-    breaks: tokens("works", "altered", "unsigned"),
-    mayBreak: { "they use a JWT": tokens("") },
+    killedBy: tokens("works", "altered", "unsigned"),
+    mayFail: { "They use a JWT": tokens("") },
   },
   {
-    name: "oauth/jwt-unsigned-taken",
-    fault: "Takes access tokens without a signature",
-    wrap: opening((header) => header["alg"] === "none"),
-    breaks: [...tokens("unsigned"), "oauth/bearer/self-made-unsigned"],
+    name: "oauth/jwt-unsigned-accepted",
+    fault: "Accepts unsigned access tokens",
+    wrap: acceptJwts((header) => header["alg"] === "none"),
+    killedBy: [...tokens("unsigned"), "oauth/bearer/self-made-unsigned"],
   },
   {
     name: "oauth/jwt-any-key",
-    fault: "Takes access tokens of any key",
-    wrap: opening((header) => header["alg"] === "ES256" && !("jwk" in header)),
-    breaks: tokens("of-another-key"),
-    mayBreak: {
-      "they are refused": [
+    fault: "Accepts access tokens signed with any key",
+    wrap: acceptJwts((header) => header["alg"] === "ES256" && !("jwk" in header)),
+    killedBy: tokens("of-another-key"),
+    mayFail: {
+      "They expect a refusal": [
         ...tokens("expired", "for-another-resource", "more"),
         "oauth/signed_introspection/opens-nothing",
       ],
     },
   },
   {
-    name: "oauth/jwt-own-key",
-    fault: "Believes the key that a token brings",
-    wrap: opening((header) => "jwk" in header),
-    breaks: tokens("brings-its-key"),
-    mayBreak: { "it brings its key": ["oauth/bearer/self-made"] },
+    name: "oauth/jwt-embedded-key",
+    fault: "Trusts the jwk that a token contains",
+    wrap: acceptJwts((header) => "jwk" in header),
+    killedBy: tokens("brings-its-key"),
+    mayFail: { "It contains its key": ["oauth/bearer/self-made"] },
   },
   {
-    name: "oauth/jwt-key-as-secret",
-    fault: "Believes tokens that are signed with what is public",
-    wrap: opening((header) => header["alg"] === "HS256"),
-    breaks: tokens("of-a-shared-secret"),
+    name: "oauth/jwt-public-key-as-secret",
+    fault: "Accepts tokens signed with the public key as a secret",
+    wrap: acceptJwts((header) => header["alg"] === "HS256"),
+    killedBy: tokens("of-a-shared-secret"),
   },
   {
-    name: "oauth/jwt-signature-unread",
+    name: "oauth/jwt-signature-unchecked",
     fault: "Does not verify the signature of access tokens",
-    wrap: opening((_, __, parts) => parts[2] !== "" && !["ES256", "HS256"].includes(String(_["alg"]))),
-    breaks: tokens("altered"),
+    wrap: acceptJwts((_, __, parts) => parts[2] !== "" && !["ES256", "HS256"].includes(String(_["alg"]))),
+    killedBy: tokens("altered"),
   },
   {
     name: "oauth/jwt-signature-longer",
-    fault: "Reads as much of a signature as it needs",
-    wrap: opening((_, __, parts) => parts[2]!.length > 86),
-    breaks: tokens("more"),
+    fault: "Ignores bytes after the length of a signature",
+    wrap: acceptJwts((_, __, parts) => parts[2]!.length > 86),
+    killedBy: tokens("more"),
   },
   {
-    name: "oauth/jwt-for-ever",
-    fault: "Takes access tokens after their time",
+    name: "oauth/jwt-never-expires",
+    fault: "Accepts expired access tokens",
     wrap: (next) => {
       const issued = new Set<string>();
-      return both(
-        faultyJson(TOKEN, (json) => issued.add(String(json["access_token"]).split(".")[2] ?? "")),
-        opening((_, claims, parts) => issued.has(parts[2]!) && !String(claims["aud"]).endsWith("/mcp")),
+      return combine(
+        changeJson(TOKEN, (json) => issued.add(String(json["access_token"]).split(".")[2] ?? "")),
+        acceptJwts((_, claims, parts) => issued.has(parts[2]!) && !String(claims["aud"]).endsWith("/mcp")),
       )(next);
     },
-    breaks: tokens("expired"),
-    mayBreak: { "the server gave them": [...tokens("altered"), "oauth/"] },
+    killedBy: tokens("expired"),
+    mayFail: { "The server issued them": [...tokens("altered"), "oauth/"] },
   },
   {
-    name: "oauth/jwt-for-anything",
-    fault: "Does not look for which resource a token is",
-    wrap: opening((_, claims) => String(claims["aud"]).endsWith("/mcp")),
-    breaks: tokens("for-another-resource"),
+    name: "oauth/jwt-any-audience",
+    fault: "Accepts tokens for another resource",
+    wrap: acceptJwts((_, claims) => String(claims["aud"]).endsWith("/mcp")),
+    killedBy: tokens("for-another-resource"),
   },
 ];

@@ -1,42 +1,42 @@
 /**
- * Redirect URIs compared in every way but the right one, and answers that go where they should not.
+ * Faults in the comparison of redirect URIs and in the target of responses.
  *
  * @module
  */
 import {
-  at,
   AUTHORIZE,
-  faultyAnswers,
-  faultyQueries,
-  faultyRedirects,
-  withFields,
+  changeQueries,
+  changeRedirects,
+  changeResponses,
+  onPath,
+  withHeaders,
   withUrl,
-} from "../message.ts";
+} from "../http_faults.ts";
 import type { Mutant, Wrap } from "../mutant.ts";
-import { clientOf, CLIENTS } from "../registered.ts";
+import { CLIENTS, findClient } from "../registered_clients.ts";
 
-/** Takes redirect URIs that only resemble the registered one, and sends its answers there, or to the registered one. */
-function loose(
-  resembles: (asked: string, registered: string) => boolean,
+/** Accepts redirect URIs that resemble the registered one, and redirects to either. */
+function acceptSimilar(
+  resembles: (requested: string, registered: string) => boolean,
   to: "asked" | "registered" = "asked",
 ): Wrap {
-  return at(AUTHORIZE, (next) => async (request) => {
+  return onPath(AUTHORIZE, (next) => async (request) => {
     const url = new URL(request.url);
-    const asked = url.searchParams.get("redirect_uri");
-    const registered = clientOf(url.searchParams.get("client_id"))?.redirect_uri;
+    const requested = url.searchParams.get("redirect_uri");
+    const registered = findClient(url.searchParams.get("client_id"))?.redirect_uri;
     if (
-      !asked || !registered || asked === registered ||
-      !quietly(() => resembles(asked, registered))
+      !requested || !registered || requested === registered ||
+      !testSafely(() => resembles(requested, registered))
     ) return await next(request);
     url.searchParams.set("redirect_uri", registered);
     const answer = await next(withUrl(request, url));
     const location = answer.headers.get("location");
     if (to === "registered" || !location?.startsWith(registered)) return answer;
-    return withFields(answer, { location: encodeURI(asked) + location.slice(registered.length) });
+    return withHeaders(answer, { location: encodeURI(requested) + location.slice(registered.length) });
   });
 }
 
-function quietly(decide: () => boolean): boolean {
+function testSafely(decide: () => boolean): boolean {
   try {
     return decide();
   } catch {
@@ -44,10 +44,10 @@ function quietly(decide: () => boolean): boolean {
   }
 }
 
-/** Compares one part of both, the rest exactly. */
-const but = (part: "port" | "protocol" | "search" | "hash"): Wrap =>
-  loose((asked, registered) => {
-    const [one, two] = [new URL(asked), new URL(registered)];
+/** Ignores one part of redirect URIs. */
+const ignorePart = (part: "port" | "protocol" | "search" | "hash"): Wrap =>
+  acceptSimilar((requested, registered) => {
+    const [one, two] = [new URL(requested), new URL(registered)];
     one[part] = two[part] = part === "protocol" ? "https:" : "";
     return one.href === two.href;
   });
@@ -57,17 +57,21 @@ const names = (...ids: string[]): string[] => ids.map((id) => `oauth/redirect_ur
 export const REDIRECT_URI: readonly Mutant[] = [
   {
     name: "oauth/redirect-uri-any",
-    fault: "Takes any redirect URI",
-    wrap: loose(() => true),
-    breaks: names(
+    fault: "Accepts any redirect URI",
+    wrap: acceptSimilar(() => true),
+    killedBy: names(
       "unregistered",
       "host-with-suffix",
       "other-scheme",
       "errors-stay-here",
       "checked-before-login",
     ),
-    mayBreak: {
-      "Each brings a redirect URI that is not registered": [
+    mayFail: {
+      "They send values that resemble the right ones": [
+        "oauth/encoding/redirect-",
+        "oauth/letter_case/redirect-",
+      ],
+      "They send a redirect URI that is not registered": [
         "oauth/authorize/state-is-no-markup",
         "oauth/best_practice/",
         "oauth/par/redirect-uri-beside-it",
@@ -77,46 +81,79 @@ export const REDIRECT_URI: readonly Mutant[] = [
   },
   {
     name: "oauth/redirect-uri-host-suffix",
-    fault: "Takes any host that ends in the registered one",
-    wrap: loose((asked, registered) => new URL(asked).host.endsWith(new URL(registered).host)),
-    breaks: names("subdomain", "host-with-prefix"),
-    mayBreak: { "The host of theirs ends so, too": ["oauth/redirect_uri/"] },
+    fault: "Accepts any host that ends with the registered one",
+    wrap: acceptSimilar((requested, registered) =>
+      new URL(requested).host.endsWith(new URL(registered).host)
+    ),
+    killedBy: names("subdomain", "host-with-prefix"),
+    mayFail: {
+      "They send values that resemble the right ones": [
+        "oauth/encoding/redirect-",
+        "oauth/letter_case/redirect-",
+      ],
+      "Their host ends with the registered one": ["oauth/redirect_uri/"],
+    },
   },
   {
     name: "oauth/redirect-uri-host-prefix",
-    fault: "Takes any address that begins with the registered origin",
-    wrap: loose((asked, registered) => asked.startsWith(new URL(registered).origin)),
-    breaks: names("host-with-suffix", "userinfo-is-registered", "path-cut"),
-    mayBreak: { "Theirs begin so, too": ["oauth/best_practice/", "oauth/redirect_uri/"] },
+    fault: "Accepts any URI that begins with the registered origin",
+    wrap: acceptSimilar((requested, registered) => requested.startsWith(new URL(registered).origin)),
+    killedBy: names("host-with-suffix", "userinfo-is-registered", "path-cut"),
+    mayFail: {
+      "They send values that resemble the right ones": [
+        "oauth/encoding/redirect-",
+        "oauth/letter_case/redirect-",
+      ],
+      "Theirs begin with the registered one": ["oauth/best_practice/", "oauth/redirect_uri/"],
+    },
   },
   {
     name: "oauth/redirect-uri-prefix",
-    fault: "Takes any address that begins with the registered one",
-    wrap: loose((asked, registered) => asked.startsWith(registered)),
-    breaks: names("path-below", "path-continued", "more-query", "fragment", "null-byte"),
-    mayBreak: { "Theirs begin so, too": ["oauth/redirect_uri/"] },
+    fault: "Accepts any URI that begins with the registered one",
+    wrap: acceptSimilar((requested, registered) => requested.startsWith(registered)),
+    killedBy: names("path-below", "path-continued", "more-query", "fragment", "null-byte"),
+    mayFail: { "Theirs begin with the registered one": ["oauth/redirect_uri/"] },
   },
   {
     name: "oauth/redirect-uri-contained",
-    fault: "Takes any address that contains the registered host",
-    wrap: loose((asked, registered) => asked.includes(new URL(registered).host)),
-    breaks: names("query-before-host", "fragment-before-host", "userinfo"),
-    mayBreak: { "Theirs contain the host, too": ["oauth/best_practice/", "oauth/redirect_uri/"] },
+    fault: "Accepts any URI that contains the registered host",
+    wrap: acceptSimilar((requested, registered) => requested.includes(new URL(registered).host)),
+    killedBy: names("query-before-host", "fragment-before-host", "userinfo"),
+    mayFail: {
+      "They send values that resemble the right ones": [
+        "oauth/encoding/redirect-",
+        "oauth/letter_case/redirect-",
+      ],
+      "Theirs contain the registered host": ["oauth/best_practice/", "oauth/redirect_uri/"],
+    },
   },
   {
     name: "oauth/redirect-uri-parsed",
-    fault: "Compares addresses as a URL parser writes them",
-    wrap: loose((asked, registered) => new URL(asked).href === new URL(registered).href, "registered"),
-    breaks: names("scheme-in-capitals", "default-port", "dots-that-cancel"),
-    mayBreak: { "Theirs are the same to a URL parser": ["oauth/redirect_uri/"] },
+    fault: "Compares redirect URIs after URL normalization",
+    wrap: acceptSimilar(
+      (requested, registered) => new URL(requested).href === new URL(registered).href,
+      "registered",
+    ),
+    killedBy: names("scheme-in-capitals", "default-port", "dots-that-cancel"),
+    mayFail: {
+      "They send values that resemble the right ones": [
+        "oauth/encoding/redirect-",
+        "oauth/letter_case/redirect-",
+      ],
+      "Theirs are equal after URL normalization": ["oauth/redirect_uri/"],
+    },
   },
   {
     name: "oauth/redirect-uri-any-port",
-    fault: "Overlooks the port of a registered https address",
-    wrap: but("port"),
-    breaks: names("other-port"),
-    mayBreak: {
-      "Theirs differ in the port, or in what a URL parser overlooks": [
+    fault: "Ignores the port of a registered https URI",
+    wrap: ignorePart("port"),
+    killedBy: names("other-port"),
+    mayFail: {
+      "They send values that resemble the right ones": [
+        "oauth/encoding/redirect-",
+        "oauth/letter_case/redirect-",
+      ],
+      "Theirs differ only in the port or in what URL normalization removes": [
         "oauth/best_practice/loopback-any-port",
         "oauth/best_practice/port-only-on-loopback",
         "oauth/redirect_uri/",
@@ -125,74 +162,99 @@ export const REDIRECT_URI: readonly Mutant[] = [
   },
   {
     name: "oauth/redirect-uri-any-scheme",
-    fault: "Overlooks the scheme",
-    wrap: but("protocol"),
-    breaks: names("other-scheme"),
-    mayBreak: { "Theirs differ in the scheme, or in what a URL parser overlooks": ["oauth/redirect_uri/"] },
+    fault: "Ignores the scheme",
+    wrap: ignorePart("protocol"),
+    killedBy: names("other-scheme"),
+    mayFail: {
+      "They send values that resemble the right ones": [
+        "oauth/encoding/redirect-",
+        "oauth/letter_case/redirect-",
+      ],
+      "Theirs differ only in the scheme or in what URL normalization removes": ["oauth/redirect_uri/"],
+    },
   },
   {
     name: "oauth/redirect-uri-any-query",
-    fault: "Overlooks the query",
-    wrap: but("search"),
-    breaks: names("more-query"),
-    mayBreak: { "Theirs differ in the query, or in what a URL parser overlooks": ["oauth/redirect_uri/"] },
+    fault: "Ignores the query",
+    wrap: ignorePart("search"),
+    killedBy: names("more-query"),
+    mayFail: {
+      "They send values that resemble the right ones": [
+        "oauth/encoding/redirect-",
+        "oauth/letter_case/redirect-",
+      ],
+      "Theirs differ only in the query or in what URL normalization removes": ["oauth/redirect_uri/"],
+    },
   },
   {
     name: "oauth/redirect-uri-any-fragment",
-    fault: "Overlooks the fragment",
-    wrap: but("hash"),
-    breaks: names("fragment"),
-    mayBreak: { "Theirs differ in the fragment, or in what a URL parser overlooks": ["oauth/redirect_uri/"] },
+    fault: "Ignores the fragment",
+    wrap: ignorePart("hash"),
+    killedBy: names("fragment"),
+    mayFail: {
+      "They send values that resemble the right ones": [
+        "oauth/encoding/redirect-",
+        "oauth/letter_case/redirect-",
+      ],
+      "Theirs differ only in the fragment or in what URL normalization removes": ["oauth/redirect_uri/"],
+    },
   },
   {
     name: "oauth/redirect-uri-trimmed",
-    fault: "Cuts blanks off before it compares",
-    wrap: loose((asked, registered) => asked.trim() === registered, "registered"),
-    breaks: names("blank-after", "blank-before"),
+    fault: "Trims whitespace before it compares",
+    wrap: acceptSimilar((requested, registered) => requested.trim() === registered, "registered"),
+    killedBy: names("blank-after", "blank-before"),
   },
   {
     name: "oauth/redirect-uri-slash",
-    fault: "Overlooks a slash at the end",
-    wrap: loose((asked, registered) => asked.replace(/\/$/, "") === registered),
-    breaks: names("slash-after"),
+    fault: "Ignores a trailing slash",
+    wrap: acceptSimilar((requested, registered) => requested.replace(/\/$/, "") === registered),
+    killedBy: names("slash-after"),
   },
   {
     name: "oauth/redirect-uri-completed",
-    fault: "Completes an address from which the beginning is missing",
-    wrap: loose((asked, registered) => registered.endsWith(asked), "registered"),
-    breaks: names("relative", "no-scheme", "scheme-relative"),
+    fault: "Completes a relative redirect URI",
+    wrap: acceptSimilar((requested, registered) => registered.endsWith(requested), "registered"),
+    killedBy: names("relative", "no-scheme", "scheme-relative"),
   },
   {
     name: "oauth/redirect-uri-first-of-two",
-    fault: "Takes the first redirect URI of a client that has two and names none",
-    wrap: faultyQueries((query) => {
-      const client = clientOf(query.get("client_id"));
+    fault: "Uses the first of two registered redirect URIs when the request has none",
+    wrap: changeQueries((query) => {
+      const client = findClient(query.get("client_id"));
       const isOneOfTwo = client?.second_redirect_uri !== undefined && !query.has("redirect_uri");
       if (isOneOfTwo) query.set("redirect_uri", client.redirect_uri!);
     }),
-    breaks: names("omitted-with-two"),
+    killedBy: names("omitted-with-two"),
   },
   {
-    name: "oauth/redirect-uri-of-anyone",
-    fault: "Takes an address that another client has registered",
-    wrap: loose((asked) => CLIENTS.some(({ redirect_uri }) => redirect_uri === asked)),
-    breaks: names("of-another-client"),
-    mayBreak: {
-      "It brings that of another client beside a pushed request": ["oauth/par/redirect-uri-beside-it"],
+    name: "oauth/redirect-uri-of-any-client",
+    fault: "Accepts a redirect URI of another client",
+    wrap: acceptSimilar((requested) => CLIENTS.some(({ redirect_uri }) => redirect_uri === requested)),
+    killedBy: names("of-another-client"),
+    mayFail: {
+      "It sends another client's redirect URI beside a pushed request": ["oauth/par/redirect-uri-beside-it"],
     },
   },
   {
     name: "oauth/errors-open-redirect",
-    fault: "Sends errors to redirect URIs that it has refused",
-    wrap: faultyAnswers(AUTHORIZE, (answer, request) => {
+    fault: "Redirects errors to refused redirect URIs",
+    wrap: changeResponses(AUTHORIZE, (answer, request) => {
       const to = URL.parse(new URL(request.url).searchParams.get("redirect_uri") ?? "");
       if (answer.status !== 400 || !to) return answer;
       to.searchParams.set("error", "invalid_request");
-      return withFields(answer, { location: to.href }, 302);
+      return withHeaders(answer, { location: to.href }, 302);
     }),
-    breaks: [...names("errors-stay-here", "unregistered"), "oauth/authorize/client-id-unknown"],
-    mayBreak: {
-      "Their requests are refused with 400 on a page": [
+    killedBy: [...names("errors-stay-here", "unregistered"), "oauth/authorize/client-id-unknown"],
+    mayFail: {
+      "They send values that resemble the right ones": [
+        "oauth/encoding/client-id-at-authorization",
+        "oauth/encoding/redirect-",
+        "oauth/letter_case/client-id-at-authorization",
+        "oauth/letter_case/redirect-",
+        "oauth/prefix/client-id-at-authorization",
+      ],
+      "They expect an error page with 400": [
         "oauth/authorize/",
         "oauth/best_practice/",
         "oauth/client_management/deleted-id",
@@ -205,12 +267,12 @@ export const REDIRECT_URI: readonly Mutant[] = [
   },
   {
     name: "oauth/redirect-query-lost",
-    fault: "Replaces the query of a registered redirect URI",
-    wrap: faultyRedirects(AUTHORIZE, (location) => {
+    fault: "Drops the query of a registered redirect URI",
+    wrap: changeRedirects(AUTHORIZE, (location) => {
       location.searchParams.delete("app");
       return location;
     }),
-    breaks: names("query-is-kept"),
-    mayBreak: { "Its redirect URI has a query, too": ["oauth/issuer/uri-with-query"] },
+    killedBy: names("query-is-kept"),
+    mayFail: { "Its redirect URI has a query": ["oauth/issuer/uri-with-query"] },
   },
 ];

@@ -1,96 +1,102 @@
 /**
- * Faults of what protected resources say of themselves (RFC 9728).
+ * Faults in protected resource metadata (RFC 9728).
  *
  * @module
  */
-import { faultyJson, withFields } from "../message.ts";
+import { changeJson, withHeaders } from "../http_faults.ts";
 import type { Mutant, Wrap } from "../mutant.ts";
 
 const DOCUMENT = "/.well-known/oauth-protected-resource/mcp";
 const resources = (...ids: string[]): string[] => ids.map((id) => `oauth/protected_resource/${id}`);
-const document = (change: (json: Record<string, unknown>) => void): Wrap => faultyJson(DOCUMENT, change);
+const changeDocument = (change: (json: Record<string, unknown>) => void): Wrap =>
+  changeJson(DOCUMENT, change);
 
 export const PROTECTED_RESOURCE: readonly Mutant[] = [
   {
     name: "oauth/resource-not-json",
-    fault: "Serves the document of a resource as text",
+    fault: "Serves protected resource metadata as text/plain",
     wrap: (next) => async (request) => {
       const answer = await next(request);
-      return request.url.endsWith(DOCUMENT) ? withFields(answer, { "content-type": "text/plain" }) : answer;
+      return request.url.endsWith(DOCUMENT) ? withHeaders(answer, { "content-type": "text/plain" }) : answer;
     },
-    breaks: resources("found"),
+    killedBy: resources("found"),
   },
   {
     name: "oauth/resource-of-the-origin",
-    fault: "Describes the origin in place of the resource",
-    wrap: document((json) => json["resource"] = "https://trivet.example"),
-    breaks: resources("names-itself", "never-by-post"),
+    fault: "Returns the origin in place of the resource",
+    wrap: changeDocument((json) => json["resource"] = "https://trivet.example"),
+    killedBy: resources("names-itself", "never-by-post"),
   },
   {
     name: "oauth/resource-with-fragment",
-    fault: "Gives the resource a fragment",
-    wrap: document((json) => json["resource"] += "#mcp"),
-    breaks: resources("no-fragment", "names-itself"),
-    mayBreak: { "the resource is compared": resources("never-by-post") },
+    fault: "Returns a resource with a fragment",
+    wrap: changeDocument((json) => json["resource"] += "#mcp"),
+    killedBy: resources("no-fragment", "names-itself"),
+    mayFail: { "It compares the resource": resources("never-by-post") },
   },
   {
     name: "oauth/resource-of-another-issuer",
-    fault: "Names another issuer for a resource",
-    wrap: document((json) => json["authorization_servers"] = ["https://other.example"]),
-    breaks: resources("authorization-servers"),
+    fault: "Lists another authorization server",
+    wrap: changeDocument((json) => json["authorization_servers"] = ["https://other.example"]),
+    killedBy: resources("authorization-servers"),
   },
   {
-    name: "oauth/resource-scopes-as-text",
-    fault: "Writes lists of a resource as texts",
-    wrap: document((json) => json["scopes_supported"] = "profile read"),
-    breaks: resources("lists", "nothing-empty"),
+    name: "oauth/resource-scopes-as-string",
+    fault: "Returns scopes_supported as a string",
+    wrap: changeDocument((json) => json["scopes_supported"] = "profile read"),
+    killedBy: resources("lists", "nothing-empty"),
   },
   {
     name: "oauth/resource-empty-lists",
-    fault: "Says of a resource what there is none of",
-    wrap: document((json) => json["scopes_supported"] = []),
-    breaks: resources("nothing-empty"),
+    fault: "Returns an empty list in place of leaving it out",
+    wrap: changeDocument((json) => json["scopes_supported"] = []),
+    killedBy: resources("nothing-empty"),
   },
   {
     name: "oauth/resource-by-cookie",
-    fault: "Takes tokens in cookies, and says so",
-    wrap: document((json) => json["bearer_methods_supported"] = ["header", "cookie"]),
-    breaks: resources("bearer-methods"),
+    fault: "Lists cookie as a bearer method",
+    wrap: changeDocument((json) => json["bearer_methods_supported"] = ["header", "cookie"]),
+    killedBy: resources("bearer-methods"),
   },
   {
     name: "oauth/resource-unsigned",
-    fault: "Says that a resource signs by none",
-    wrap: document((json) => json["resource_signing_alg_values_supported"] = ["none"]),
-    breaks: resources("never-unsigned"),
+    fault: "Lists the algorithm none",
+    wrap: changeDocument((json) => json["resource_signing_alg_values_supported"] = ["none"]),
+    killedBy: resources("never-unsigned"),
   },
   {
-    name: "oauth/resource-not-found",
-    fault: "Challenges without saying where the resource is described",
+    name: "oauth/resource-metadata-omitted",
+    fault: "Leaves resource_metadata out of challenges",
     wrap: (next) => async (request) => {
       const answer = await next(request);
       const challenge = answer.headers.get("www-authenticate")?.replace(/, resource_metadata="[^"]*"/, "")
         .replace(/resource_metadata="[^"]*"(, )?/, "");
-      return challenge === undefined ? answer : withFields(answer, { "www-authenticate": challenge });
+      return challenge === undefined ? answer : withHeaders(answer, { "www-authenticate": challenge });
     },
-    breaks: resources("challenge", "challenge-of-a-wrong-token"),
+    killedBy: resources("challenge", "challenge-of-a-wrong-token"),
   },
   {
     name: "oauth/resource-of-everything",
-    fault: "Describes resources that there are not",
+    fault: "Serves the metadata of a resource at addresses of others",
     wrap: (next) => async (request) => {
-      const url = new URL(request.url);
-      if (!url.pathname.startsWith(`${DOCUMENT}/`)) return await next(request);
-      return Response.json({ resource: `${url.origin}${url.pathname.slice(DOCUMENT.length - 4)}` });
+      const { origin, pathname } = new URL(request.url);
+      return await next(pathname.startsWith(`${DOCUMENT}/`) ? new Request(origin + DOCUMENT) : request);
     },
-    breaks: resources("of-no-resource"),
+    killedBy: resources("of-no-resource"),
   },
   {
     name: "oauth/resource-by-post",
-    fault: "Lets everybody describe a resource",
-    wrap: (next) => async (request) =>
-      await next(
-        request.method === "POST" && request.url.endsWith(DOCUMENT) ? new Request(request.url) : request,
-      ),
-    breaks: resources("never-by-post"),
+    fault: "Replaces the resource by that of a POST",
+    wrap: (next) => {
+      let resource: string | undefined;
+      return async (request) => {
+        if (!request.url.endsWith(DOCUMENT)) return await next(request);
+        if (request.method === "POST") ({ resource } = await request.json());
+        const answer = await next(new Request(request.url));
+        return resource === undefined ? answer : Response.json({ ...await answer.json(), resource });
+      };
+    },
+    killedBy: resources("never-by-post"),
+    mayFail: { "They are asked after it": resources("") },
   },
 ];

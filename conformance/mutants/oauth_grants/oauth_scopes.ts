@@ -1,140 +1,149 @@
 /**
- * Faults of scopes and of resources (RFC 8707).
+ * Faults in scopes and resource indicators (RFC 8707).
  *
  * @module
  */
-import { at, AUTHORIZE, faultyJson, faultyQueries, pathOf, readForm, RESOURCE, TOKEN } from "../message.ts";
+import {
+  AUTHORIZE,
+  changeJson,
+  changeQueries,
+  onPath,
+  pathOf,
+  readForm,
+  RESOURCE,
+  TOKEN,
+} from "../http_faults.ts";
 import type { Handler, Mutant, Wrap } from "../mutant.ts";
 
 const scope = (...ids: string[]): string[] => ids.map((id) => `oauth/scope/${id}`);
 const resource = (...ids: string[]): string[] => ids.map((id) => `oauth/resource_indicators/${id}`);
 
-/** Tells the client at once that its request is malformed. */
-const malformed = (dislikes: (query: URLSearchParams) => boolean): Wrap =>
-  at(AUTHORIZE, (next) => async (request) => {
+/** Redirects matching requests to the client with invalid_request. */
+const refuseRequests = (isRefused: (query: URLSearchParams) => boolean): Wrap =>
+  onPath(AUTHORIZE, (next) => async (request) => {
     const { searchParams } = new URL(request.url);
     const to = searchParams.get("redirect_uri");
-    if (request.method !== "GET" || to === null || !dislikes(searchParams)) return await next(request);
+    if (request.method !== "GET" || to === null || !isRefused(searchParams)) return await next(request);
     const location = `${to}${to.includes("?") ? "&" : "?"}error=invalid_request`;
     return new Response(null, { status: 302, headers: { location } });
   });
 
-/** Changes what a token request of a grant is answered. */
-const granted = (
+/** Changes token responses of one grant type. */
+const changeTokenResponses = (
   grantType: string,
   change: (json: Record<string, unknown>, form: URLSearchParams) => void,
 ): Wrap =>
-  at(TOKEN, (next) => async (request) => {
+  onPath(TOKEN, (next) => async (request) => {
     const form = await readForm(request);
     if (form?.get("grant_type") !== grantType) return await next(request);
-    return await faultyJson(TOKEN, (json) => {
+    return await changeJson(TOKEN, (json) => {
       if ("access_token" in json) change(json, form);
     })(next)(request);
   });
 
 export const SCOPES: readonly Mutant[] = [
   {
-    name: "oauth/scope-of-all",
-    fault: "Grants what there is, whatever was asked",
-    wrap: faultyQueries((query) => {
+    name: "oauth/scope-all-granted",
+    fault: "Grants more scopes than were requested",
+    wrap: changeQueries((query) => {
       if (query.get("scope") === "profile") query.set("scope", "profile read");
     }),
-    breaks: scope("granted-as-asked"),
-    mayBreak: { "They ask for one of two scopes": ["oauth/"] },
+    killedBy: scope("granted-as-asked"),
+    mayFail: { "They request one of two scopes": ["oauth/"] },
   },
   {
-    name: "oauth/scope-left-out-is-malformed",
-    fault: "Says that a request without scope is malformed",
-    wrap: malformed((query) => !query.has("scope")),
-    breaks: scope("left-out"),
-    mayBreak: {
-      "They leave it out": [
+    name: "oauth/scope-required",
+    fault: "Returns invalid_request when scope is missing",
+    wrap: refuseRequests((query) => !query.has("scope")),
+    killedBy: scope("left-out"),
+    mayFail: {
+      "They send no scope": [
         "oauth/scope/",
         "oauth/authorize/client-without-code-grant",
         "oauth/par/redirect-uri-beside-it",
         "oauth/redirect_uri/client-without-any",
       ],
     },
-    stops: "They leave it out",
+    preventsSetup: "They send no scope",
   },
   {
     name: "oauth/scope-unknown-is-malformed",
-    fault: "Says that a request with an unknown scope is malformed",
-    wrap: malformed((query) => query.get("scope")?.includes("no-such-scope") === true),
-    breaks: scope("unknown-beside-known"),
-    mayBreak: { "They ask for a scope that there is not": ["oauth/"] },
+    fault: "Returns invalid_request for an unknown scope",
+    wrap: refuseRequests((query) => query.get("scope")?.includes("no-such-scope") === true),
+    killedBy: scope("unknown-beside-known"),
+    mayFail: { "They request an unknown scope": ["oauth/"] },
   },
   {
-    name: "oauth/scope-unknown-told-as-granted",
-    fault: "Tells clients that act for themselves that they got an unknown scope",
-    wrap: granted("client_credentials", (json, form) => {
+    name: "oauth/scope-unknown-granted",
+    fault: "Reports an unknown scope as granted for client_credentials",
+    wrap: changeTokenResponses("client_credentials", (json, form) => {
       if (form.get("scope")?.includes("no-such-scope")) json["scope"] = form.get("scope");
     }),
-    breaks: ["oauth/client_credentials/scope-partly-unknown"],
+    killedBy: ["oauth/client_credentials/scope-partly-unknown"],
   },
   {
     name: "oauth/scope-of-token-request",
-    fault: "Grants the scope that stands beside a code",
-    wrap: granted("authorization_code", (json, form) => {
+    fault: "Grants the scope of the token request",
+    wrap: changeTokenResponses("authorization_code", (json, form) => {
       if (form.get("scope")) json["scope"] = form.get("scope");
     }),
-    breaks: scope("not-widened-at-redemption"),
+    killedBy: scope("not-widened-at-redemption"),
   },
   {
-    name: "oauth/scope-of-another-word",
-    fault: "Grants clients that act for themselves another scope than they asked for",
-    wrap: granted("client_credentials", (json, form) => {
+    name: "oauth/scope-wrong",
+    fault: "Reports another scope than was requested for client_credentials",
+    wrap: changeTokenResponses("client_credentials", (json, form) => {
       if (form.get("scope")) json["scope"] = "none";
     }),
-    breaks: ["oauth/client_credentials/scope-asked"],
-    mayBreak: { "They read which scope was granted": ["oauth/client_credentials/", "oauth/introspection/"] },
+    killedBy: ["oauth/client_credentials/scope-asked"],
+    mayFail: { "They read which scope was granted": ["oauth/client_credentials/", "oauth/introspection/"] },
   },
   {
     name: "oauth/resource-refused-at-token-endpoint",
-    fault: "Knows resources of authorization requests alone",
-    wrap: at(
+    fault: "Refuses resource at the token endpoint",
+    wrap: onPath(
       TOKEN,
       (next) => async (request) =>
         (await readForm(request))?.has("resource")
           ? Response.json({ error: "invalid_target" }, { status: 400 })
           : await next(request),
     ),
-    breaks: resource("granted", "accepted-there"),
-    mayBreak: { "They name a resource to the token endpoint": ["oauth/"] },
-    stops: "They name a resource to the token endpoint",
+    killedBy: resource("granted", "accepted-there"),
+    mayFail: { "They send resource to the token endpoint": ["oauth/"] },
+    preventsSetup: "They send resource to the token endpoint",
   },
   {
     name: "oauth/resource-refuses-own",
-    fault: "Refuses the tokens that were asked for with its name",
-    wrap: ownRefused,
-    breaks: resource("accepted-there"),
-    mayBreak: { "Their token is for this resource": ["oauth/"] },
+    fault: "Refuses tokens that were requested for this resource",
+    wrap: refuseOwnTokens,
+    killedBy: resource("accepted-there"),
+    mayFail: { "Their token is for this resource": ["oauth/"] },
   },
   {
-    name: "oauth/resource-with-query-malformed",
-    fault: "Says that a resource with a query is malformed",
-    wrap: malformed((query) => query.get("resource")?.includes("?") === true),
-    breaks: resource("query"),
+    name: "oauth/resource-with-query-refused",
+    fault: "Refuses a resource with a query",
+    wrap: refuseRequests((query) => query.get("resource")?.includes("?") === true),
+    killedBy: resource("query"),
   },
   {
-    name: "oauth/resource-twice-malformed",
-    fault: "Says that two resources are one parameter too many",
-    wrap: malformed((query) => query.getAll("resource").length > 1),
-    breaks: resource("two"),
-    mayBreak: { "They ask for two": resource("") },
-    stops: "They ask for two",
+    name: "oauth/resource-twice-refused",
+    fault: "Refuses two resources",
+    wrap: refuseRequests((query) => query.getAll("resource").length > 1),
+    killedBy: resource("two"),
+    mayFail: { "They request two resources": resource("") },
+    preventsSetup: "They request two resources",
   },
   {
-    name: "oauth/resource-demanded",
-    fault: "Says that a request without resource is malformed",
-    wrap: malformed((query) => query.has("code_challenge") && !query.has("resource")),
-    breaks: resource("left-out"),
-    mayBreak: { "They name none": ["oauth/"] },
-    stops: "They name none",
+    name: "oauth/resource-required",
+    fault: "Refuses requests without resource",
+    wrap: refuseRequests((query) => query.has("code_challenge") && !query.has("resource")),
+    killedBy: resource("left-out"),
+    mayFail: { "They send no resource": ["oauth/"] },
+    preventsSetup: "They send no resource",
   },
 ];
 
-function ownRefused(next: Handler): Handler {
+function refuseOwnTokens(next: Handler): Handler {
   const own = new Set<string>();
   return async (request) => {
     const token = /^Bearer (.+)$/.exec(request.headers.get("authorization") ?? "")?.[1] ?? "";

@@ -1,124 +1,133 @@
 /**
- * Faults of token exchange (RFC 8693).
+ * Faults in token exchange (RFC 8693).
  *
  * @module
  */
-import { forgivenTokens, type Refused } from "../forgiving.ts";
-import { at, faultyForms, faultyJson, readForm, RESOURCE, TOKEN, withForm } from "../message.ts";
+import { issueRefusedTokens, type Refused } from "../accept_refused.ts";
+import { changeForms, changeJson, onPath, readForm, RESOURCE, TOKEN, withForm } from "../http_faults.ts";
 import type { Handler, Mutant, Wrap } from "../mutant.ts";
+import { resembling } from "../resembling.ts";
 
 const GRANT = "urn:ietf:params:oauth:grant-type:token-exchange";
 const names = (...ids: string[]): string[] => ids.map((id) => `oauth/token_exchange/${id}`);
-const ALL = { "they exchange a token": ["oauth/token_exchange/"] };
+const ALL = { "They exchange a token": ["oauth/token_exchange/"] };
 
-/** Exchanges that are refused. */
-const forgiven = (isForgiven: (refused: Refused) => boolean): Wrap =>
-  forgivenTokens((refused) => refused.form.get("grant_type") === GRANT && isForgiven(refused));
+/** Issues tokens for refused exchanges that match. */
+const issueTokens = (isAccepted: (refused: Refused) => boolean): Wrap =>
+  issueRefusedTokens((refused) => refused.form.get("grant_type") === GRANT && isAccepted(refused));
 
-/** Changes requests for an exchange. */
-const asking = (change: (form: URLSearchParams) => void): Wrap =>
-  faultyForms(TOKEN, (form) => form.get("grant_type") === GRANT && change(form));
+/** Changes token exchange requests. */
+const changeExchanges = (change: (form: URLSearchParams) => void): Wrap =>
+  changeForms(TOKEN, (form) => form.get("grant_type") === GRANT && change(form));
 
-/** Changes the answers to exchanges that succeed. */
-const saying = (change: (json: Record<string, unknown>) => void): Wrap =>
-  faultyJson(TOKEN, (json) => "issued_token_type" in json && change(json));
+/** Changes successful token exchange responses. */
+const changeExchangeResponses = (change: (json: Record<string, unknown>) => void): Wrap =>
+  changeJson(TOKEN, (json) => "issued_token_type" in json && change(json));
 
-const drops = (description: RegExp): Wrap => forgiven((refused) => description.test(refused.description));
+const acceptError = (description: RegExp): Wrap =>
+  issueTokens((refused) => description.test(refused.description));
 
 export const TOKEN_EXCHANGE: readonly Mutant[] = [
   {
-    name: "oauth/exchange-untyped",
-    fault: "Does not say what it issued",
-    wrap: saying((json) => delete json["issued_token_type"]),
-    breaks: names("exchanged", "type-asked-for"),
+    name: "oauth/exchange-type-omitted",
+    fault: "Leaves issued_token_type out",
+    wrap: changeExchangeResponses((json) => delete json["issued_token_type"]),
+    killedBy: names("exchanged", "type-asked-for"),
   },
   {
-    name: "oauth/exchange-lifetime-left-out",
-    fault: "Does not say how long what it issued lives",
-    wrap: saying((json) => delete json["expires_in"]),
-    breaks: names("lifetime-told"),
+    name: "oauth/exchange-lifetime-omitted",
+    fault: "Leaves expires_in out",
+    wrap: changeExchangeResponses((json) => delete json["expires_in"]),
+    killedBy: names("lifetime-told"),
   },
   {
     name: "oauth/exchange-same-token",
-    fault: "Gives the token back that it was sent, as if it were another",
-    wrap: at(TOKEN, (next) => async (request) => {
+    fault: "Returns the subject token in place of a new one",
+    wrap: onPath(TOKEN, (next) => async (request) => {
       const form = await readForm(request);
       const answer = await next(request);
       if (answer.status !== 200 || form?.get("grant_type") !== GRANT) return answer;
       return Response.json({ ...await answer.json(), access_token: form.get("subject_token") });
     }),
-    breaks: names("exchanged"),
-    mayBreak: { "What it gives is not the client's own, and shows no actor": names("actor") },
+    killedBy: names("exchanged"),
+    mayFail: {
+      "They check what caches may keep": ["oauth/caching/exchanged"],
+      "The returned token belongs to another client and has no actor": names("actor"),
+    },
   },
   {
-    name: "oauth/exchange-useless",
-    fault: "Issues tokens that nobody takes",
-    wrap: saying((json) => json["access_token"] = `x${json["access_token"]}`),
-    breaks: names("new-token-works", "actor"),
-    mayBreak: ALL,
+    name: "oauth/exchange-unusable-token",
+    fault: "Issues unusable tokens",
+    wrap: changeExchangeResponses((json) => json["access_token"] = `x${json["access_token"]}`),
+    killedBy: names("new-token-works", "actor"),
+    mayFail: ALL,
   },
   {
-    name: "oauth/exchange-spends",
-    fault: "Ends the token that it exchanges",
+    name: "oauth/exchange-revokes-subject",
+    fault: "Revokes the subject token",
     wrap: (next: Handler) => {
-      const spent = new Set<string>();
+      const revoked = new Set<string>();
       return async (request) => {
         const token = /^Bearer (.*)$/.exec(request.headers.get("authorization") ?? "")?.[1];
-        if (request.url.endsWith(RESOURCE) && spent.has(token ?? "")) {
+        if (request.url.endsWith(RESOURCE) && revoked.has(token ?? "")) {
           return new Response(null, { status: 401 });
         }
         const form = await readForm(request);
         const answer = await next(request);
-        if (answer.status === 200 && form?.get("grant_type") === GRANT) spent.add(form.get("subject_token")!);
+        if (answer.status === 200 && form?.get("grant_type") === GRANT) {
+          revoked.add(form.get("subject_token")!);
+        }
         return answer;
       };
     },
-    breaks: names("old-token-works-on"),
+    killedBy: names("old-token-works-on"),
   },
   {
     name: "oauth/exchange-types-unknown",
-    fault: "Issues any type that is asked for",
-    wrap: asking((form) => form.delete("requested_token_type")),
-    breaks: names("unknown-type-asked-for"),
+    fault: "Ignores requested_token_type",
+    wrap: changeExchanges((form) => form.delete("requested_token_type")),
+    killedBy: names("unknown-type-asked-for"),
   },
   {
     name: "oauth/exchange-type-refused",
-    fault: "Refuses requests that say what they want",
-    wrap: at(
+    fault: "Refuses requested_token_type",
+    wrap: onPath(
       TOKEN,
       (next) => async (request) =>
         (await readForm(request))?.has("requested_token_type")
           ? Response.json({ error: "invalid_request" }, { status: 400 })
           : await next(request),
     ),
-    breaks: names("type-asked-for"),
+    killedBy: names("type-asked-for"),
   },
   {
     name: "oauth/exchange-short-grant",
-    fault: "Takes a short name for the grant",
-    wrap: faultyForms(
+    fault: "Accepts a short name of the grant type",
+    wrap: changeForms(
       TOKEN,
       (form) => form.get("grant_type") === "token-exchange" && form.set("grant_type", GRANT),
     ),
-    breaks: names("short-grant-type"),
+    killedBy: names("short-grant-type"),
   },
   {
-    name: "oauth/exchange-of-nothing",
-    fault: "Exchanges nothing for a token",
-    wrap: drops(/^subject_token is missing/),
-    breaks: names("no-subject", "empty-subject"),
+    name: "oauth/exchange-without-subject",
+    fault: "Issues tokens without a subject token",
+    wrap: acceptError(/^subject_token is missing/),
+    killedBy: names("no-subject", "empty-subject"),
   },
   {
-    name: "oauth/exchange-untyped-subject",
-    fault: "Does not look at the type of what it exchanges",
-    wrap: asking((form) => form.set("subject_token_type", "urn:ietf:params:oauth:token-type:access_token")),
-    breaks: names("no-subject-type", "unknown-subject-type", "subject-of-another-type"),
+    name: "oauth/exchange-subject-type-ignored",
+    fault: "Ignores subject_token_type",
+    wrap: changeExchanges((form) =>
+      form.set("subject_token_type", "urn:ietf:params:oauth:token-type:access_token")
+    ),
+    killedBy: names("no-subject-type", "unknown-subject-type", "subject-of-another-type"),
   },
   {
-    name: "oauth/exchange-of-anything",
-    fault: "Exchanges tokens that are not good",
-    wrap: drops(/^subject_token is invalid/),
-    breaks: names(
+    name: "oauth/exchange-invalid-subject",
+    fault: "Exchanges invalid subject tokens",
+    wrap: acceptError(/^subject_token is invalid/),
+    killedBy: names(
       "unknown-subject",
       "altered-subject",
       "expired-subject",
@@ -126,60 +135,76 @@ export const TOKEN_EXCHANGE: readonly Mutant[] = [
       "refresh-token-as-access-token",
       "forged-jwt",
     ),
+    mayFail: {
+      "They check what caches may keep": ["oauth/caching/refused-exchange"],
+      "They send values that resemble the right ones": resembling("exchanged-token"),
+    },
   },
   {
     name: "oauth/exchange-repeated",
-    fault: "Takes the first of two subject tokens",
-    wrap: asking((form) => form.set("subject_token", form.get("subject_token") ?? "")),
-    breaks: names("repeated-subject"),
+    fault: "Reads the first of two subject tokens",
+    wrap: changeExchanges((form) => form.set("subject_token", form.get("subject_token") ?? "")),
+    killedBy: names("repeated-subject"),
   },
   {
     name: "oauth/exchange-actors-ignored",
-    fault: "Does not look at who acts",
-    wrap: asking((form) => ["actor_token", "actor_token_type"].forEach((name) => form.delete(name))),
-    breaks: names("actor-without-type", "actor-type-alone", "unknown-actor"),
+    fault: "Ignores actor_token and actor_token_type",
+    wrap: changeExchanges((form) => ["actor_token", "actor_token_type"].forEach((name) => form.delete(name))),
+    killedBy: names("actor-without-type", "actor-type-alone", "unknown-actor"),
   },
   {
     name: "oauth/exchange-no-actors",
-    fault: "Takes no actors, though it says that it does",
-    wrap: at(
+    fault: "Refuses actor tokens",
+    wrap: onPath(
       TOKEN,
       (next) => async (request) =>
         (await readForm(request))?.has("actor_token")
           ? Response.json({ error: "invalid_request" }, { status: 400 })
           : await next(request),
     ),
-    breaks: names("actor"),
+    killedBy: names("actor"),
   },
   {
-    name: "oauth/exchange-by-anyone",
-    fault: "Exchanges for clients that did not show who they are",
-    wrap: forgiven(({ error }) => error === "invalid_client"),
-    breaks: names("wrong-secret", "no-client"),
+    name: "oauth/exchange-without-authentication",
+    fault: "Does not authenticate clients",
+    wrap: issueTokens(({ error }) => error === "invalid_client"),
+    killedBy: names("wrong-secret", "no-client"),
   },
   {
     name: "oauth/exchange-by-every-client",
-    fault: "Exchanges for clients that may not use the grant",
-    wrap: forgiven(({ error }) => error === "unauthorized_client"),
-    breaks: names("not-allowed"),
+    fault: "Issues tokens to clients that may not use the grant",
+    wrap: issueTokens(({ error }) => error === "unauthorized_client"),
+    killedBy: names("not-allowed"),
   },
   {
     name: "oauth/exchange-any-target",
-    fault: "Does not look at resource and audience",
-    wrap: asking((form) => ["resource", "audience"].forEach((name) => form.delete(name))),
-    breaks: names("unknown-target", "unknown-audience", "relative-resource", "resource-with-fragment"),
-    mayBreak: { "it asks for a resource": names("new-token-works") },
+    fault: "Ignores resource and audience",
+    wrap: changeExchanges((form) => ["resource", "audience"].forEach((name) => form.delete(name))),
+    killedBy: names("unknown-target", "unknown-audience", "relative-resource", "resource-with-fragment"),
+    mayFail: { "It requests a resource": names("new-token-works") },
   },
   {
     name: "oauth/exchange-any-scope",
-    fault: "Gives every scope that is asked for",
-    wrap: at(TOKEN, (next) => async (request) => {
+    fault: "Reports every requested scope as granted",
+    wrap: onPath(TOKEN, (next) => async (request) => {
       const form = await readForm(request);
       const scope = form?.get("grant_type") === GRANT ? form.get("scope") : undefined;
       if (!scope) return await next(request);
       form!.delete("scope");
       return Response.json({ ...await (await next(withForm(request, form!))).json(), scope });
     }),
-    breaks: names("more-scope"),
+    killedBy: names("more-scope"),
+  },
+  {
+    name: "oauth/exchange-scope-omitted",
+    fault: "Grants another scope than the requested one and leaves it out of the response",
+    wrap: onPath(TOKEN, (next) => async (request) => {
+      const form = await readForm(request);
+      if (form?.get("grant_type") !== GRANT || !form.has("scope")) return await next(request);
+      form.delete("scope");
+      return Response.json({ ...await (await next(withForm(request, form))).json(), scope: undefined });
+    }),
+    killedBy: names("other-scope-told"),
+    mayFail: { "It requests a scope": names("more-scope") },
   },
 ];

@@ -1,10 +1,17 @@
 /**
- * Faults of the Skills API and of the discovery of skills.
+ * Faults in the Skills API and in skill discovery.
  *
  * @module
  */
 import { readFileSync } from "node:fs";
-import { faultyAnswers, pathOf, withBody, withFields, withRequestFields, withUrl } from "../message.ts";
+import {
+  changeResponses,
+  pathOf,
+  withBody,
+  withHeaders,
+  withRequestHeaders,
+  withUrl,
+} from "../http_faults.ts";
 import type { Mutant, Wrap } from "../mutant.ts";
 
 const names = (...ids: string[]): string[] => ids.map((id) => `skills/${id}`);
@@ -15,23 +22,24 @@ const INDEX = "/.well-known/agent-skills/index.json";
 
 const isApi = (request: Request): boolean => pathOf(request).startsWith("/v1/skills");
 
-const asked = (change: (request: Request) => Request): Wrap => (next) => async (request) =>
+const changeApiRequests = (change: (request: Request) => Request): Wrap => (next) => async (request) =>
   await next(isApi(request) ? change(request) : request);
 
-const answered = (change: (answer: Response, request: Request) => Response | Promise<Response>): Wrap =>
-  faultyAnswers(undefined, (answer, request) => isApi(request) ? change(answer, request) : answer);
+const changeApiResponses = (
+  change: (answer: Response, request: Request) => Response | Promise<Response>,
+): Wrap => changeResponses(undefined, (answer, request) => isApi(request) ? change(answer, request) : answer);
 
-/** Has the writer's key where `when` says so of the key that came. */
-const promote = (when: (key: string | null) => boolean): Wrap =>
-  asked((request) =>
+/** Replaces keys that match `when` with the writer's key. */
+const useWriterKey = (when: (key: string | null) => boolean): Wrap =>
+  changeApiRequests((request) =>
     when(request.headers.get("x-api-key")) && !request.headers.has("authorization")
-      ? withRequestFields(request, { "x-api-key": KEYS["writer"] })
+      ? withRequestHeaders(request, { "x-api-key": KEYS["writer"] })
       : request
   );
 
-/** Leaves a parameter out of addresses. */
-const unread = (name: string, when: (value: string) => boolean): Wrap =>
-  asked((request) => {
+/** Removes a query parameter whose value matches `when`. */
+const ignoreParameter = (name: string, when: (value: string) => boolean): Wrap =>
+  changeApiRequests((request) => {
     const url = new URL(request.url);
     const value = url.searchParams.get(name);
     if (request.method !== "GET" || value === null || !when(value)) return request;
@@ -43,16 +51,16 @@ export const SKILLS: readonly Mutant[] = [
   {
     name: "skills/one-workspace",
     fault: "Shows every workspace to the key of another",
-    wrap: promote((key) => key === KEYS["stranger"]),
-    breaks: names(
+    wrap: useWriterKey((key) => key === KEYS["stranger"]),
+    killedBy: names(
       "retrieve/other-workspace",
       "list/other-workspace",
       "versions/read-by-other-workspace",
       "content/other-workspace",
       "delete/other-workspace",
     ),
-    mayBreak: {
-      "They have the key of another workspace, too": names(
+    mayFail: {
+      "They send the key of another workspace": names(
         "delete/version-by-other-workspace",
         "list/cursor-of-another-workspace",
         "october_2025/delete-by-other-workspace",
@@ -64,36 +72,36 @@ export const SKILLS: readonly Mutant[] = [
   },
   {
     name: "skills/readers-write",
-    fault: "Lets keys write that may only read",
-    wrap: promote((key) => key === KEYS["reader"]),
-    breaks: names("create/reader", "delete/reader", "versions/by-reader"),
+    fault: "Lets read-only keys write",
+    wrap: useWriterKey((key) => key === KEYS["reader"]),
+    killedBy: names("create/reader", "delete/reader", "versions/by-reader"),
   },
   {
-    name: "skills/no-key-needed",
-    fault: "Needs no key",
-    wrap: promote((key) => key === null),
-    breaks: names("retrieve/no-key", "create/no-key", "delete/no-key", "content/no-key"),
-    mayBreak: { "They have no key either": names("october_2025/no-key", "retrieve/request-id-without-key") },
+    name: "skills/key-optional",
+    fault: "Accepts requests without a key",
+    wrap: useWriterKey((key) => key === null),
+    killedBy: names("retrieve/no-key", "create/no-key", "delete/no-key", "content/no-key"),
+    mayFail: { "They send no key": names("october_2025/no-key", "retrieve/request-id-without-key") },
   },
   {
     name: "skills/any-key",
-    fault: "Takes any key",
-    wrap: promote((key) => key !== null && !Object.values(KEYS).includes(key)),
-    breaks: names("retrieve/unknown-key", "retrieve/altered-key"),
+    fault: "Accepts any key",
+    wrap: useWriterKey((key) => key !== null && !Object.values(KEYS).includes(key)),
+    killedBy: names("retrieve/unknown-key", "retrieve/altered-key"),
   },
   {
-    name: "skills/bearer-unread",
-    fault: "Takes no key as a bearer token",
-    wrap: asked((request) => withRequestFields(request, { authorization: undefined })),
-    breaks: names("retrieve/bearer"),
+    name: "skills/bearer-ignored",
+    fault: "Does not accept keys as bearer tokens",
+    wrap: changeApiRequests((request) => withRequestHeaders(request, { authorization: undefined })),
+    killedBy: names("retrieve/bearer"),
   },
   {
     name: "skills/forbidden-for-unknown",
-    fault: "Says 403 of what it does not find",
-    wrap: answered((answer) => answer.status === 404 ? withFields(answer, {}, 403) : answer),
-    breaks: names("retrieve/unknown", "retrieve/other-workspace", "versions/unknown", "delete/twice"),
-    mayBreak: {
-      "They ask for what is not there, or not for them": names(
+    fault: "Returns 403 in place of 404",
+    wrap: changeApiResponses((answer) => answer.status === 404 ? withHeaders(answer, {}, 403) : answer),
+    killedBy: names("retrieve/unknown", "retrieve/other-workspace", "versions/unknown", "delete/twice"),
+    mayFail: {
+      "They request an unknown resource or one of another workspace": names(
         "content/",
         "delete/",
         "october_2025/delete-",
@@ -108,100 +116,105 @@ export const SKILLS: readonly Mutant[] = [
     },
   },
   {
-    name: "skills/limits-forgiven",
-    fault: "Takes limits that are none for the default",
-    wrap: unread("limit", (limit) => !/^[1-9]\d*$/.test(limit)),
-    breaks: names("list/limit-zero", "list/limit-word", "list/limit-negative", "list/limit-fraction"),
-    mayBreak: { "Their limits are none either": names("list/versions-limit-", "october_2025/limit-") },
+    name: "skills/invalid-limit-ignored",
+    fault: "Ignores an invalid limit and uses the default",
+    wrap: ignoreParameter("limit", (limit) => !/^[1-9]\d*$/.test(limit)),
+    killedBy: names("list/limit-zero", "list/limit-word", "list/limit-negative", "list/limit-fraction"),
+    mayFail: { "Their limits are invalid": names("list/versions-limit-", "october_2025/limit-") },
   },
   {
-    name: "skills/limits-without-end",
-    fault: "Takes any number for a limit",
-    wrap: unread("limit", (limit) => Number(limit) > 1000),
-    breaks: names("list/limit-too-many", "list/versions-limit-too-many"),
+    name: "skills/limit-unbounded",
+    fault: "Ignores the maximum of limit",
+    wrap: ignoreParameter("limit", (limit) => Number(limit) > 1000),
+    killedBy: names("list/limit-too-many", "list/versions-limit-too-many"),
   },
   {
-    name: "skills/cursors-unread",
-    fault: "Does not read cursors",
-    wrap: unread("page", () => true),
-    breaks: names("list/cursor-made-up", "list/cursor-id", "list/altered-cursor", "list/limit-of-one"),
-    mayBreak: {
-      "They ask for the page after the first": names("list/versions-in-pages", "october_2025/pages"),
-      "Their cursors are of other lists, or of none": names("list/cursor-", "october_2025/cursor-made-up"),
+    name: "skills/cursors-ignored",
+    fault: "Ignores cursors",
+    wrap: ignoreParameter("page", () => true),
+    killedBy: names("list/cursor-made-up", "list/cursor-id", "list/altered-cursor", "list/limit-of-one"),
+    mayFail: {
+      "They request the page after the first": names("list/versions-in-pages", "october_2025/pages"),
+      "Their cursors belong to another list or are invalid": names(
+        "list/cursor-",
+        "october_2025/cursor-made-up",
+      ),
     },
   },
   {
-    name: "skills/source-unread",
-    fault: "Does not read source",
-    wrap: unread("source", () => true),
-    breaks: names("list/none-custom"),
-    mayBreak: { "It lists skills that are not custom": names("list/only-custom") },
+    name: "skills/source-ignored",
+    fault: "Ignores source",
+    wrap: ignoreParameter("source", () => true),
+    killedBy: names("list/none-custom"),
+    mayFail: { "It lists skills that are not custom": names("list/only-custom") },
   },
   {
-    name: "skills/versions-turned-round",
-    fault: "Lists versions the other way round",
-    wrap: answered(async (answer, request) => {
+    name: "skills/versions-reversed",
+    fault: "Lists versions in reverse order",
+    wrap: changeApiResponses(async (answer, request) => {
       if (request.method !== "GET" || !pathOf(request).endsWith("/versions") || !answer.ok) return answer;
       const json = await answer.json();
       return withBody(answer, JSON.stringify({ ...json, data: json.data.reverse() }));
     }),
-    breaks: names("versions/newest-first", "october_2025/oldest-first"),
-    mayBreak: { "It looks for the newest on the first page": names("list/versions-in-pages") },
+    killedBy: names("versions/newest-first", "october_2025/oldest-first"),
+    mayFail: { "It expects the newest on the first page": names("list/versions-in-pages") },
   },
   {
     name: "skills/no-request-id",
-    fault: "Does not name requests",
-    wrap: answered((answer) => withFields(answer, { "request-id": undefined })),
-    breaks: names("retrieve/request-id", "retrieve/request-id-of-refusal", "content/request-id"),
-    mayBreak: {
-      "They read the name, too": names("retrieve/request-id-without-key", "retrieve/request-ids-differ"),
+    fault: "Leaves the request-id header out",
+    wrap: changeApiResponses((answer) => withHeaders(answer, { "request-id": undefined })),
+    killedBy: names("retrieve/request-id", "retrieve/request-id-of-refusal", "content/request-id"),
+    mayFail: {
+      "They check request-id": names("retrieve/request-id-without-key", "retrieve/request-ids-differ"),
     },
   },
   {
     name: "skills/one-request-id",
-    fault: "Names all requests alike",
-    wrap: answered((answer) => withFields(answer, { "request-id": "req_1" })),
-    breaks: names("retrieve/request-ids-differ"),
-    mayBreak: {
-      "The name in the body is another": names(
+    fault: "Gives all requests the same request-id",
+    wrap: changeApiResponses((answer) => withHeaders(answer, { "request-id": "req_1" })),
+    killedBy: names("retrieve/request-ids-differ"),
+    mayFail: {
+      "The id in the body differs from the header": names(
         "retrieve/request-id-of-refusal",
         "retrieve/request-id-without-key",
       ),
     },
   },
   {
-    name: "skills/beta-unread",
-    fault: "Does not read the marker of the beta on GET",
-    wrap: asked((request) =>
-      request.method === "GET" ? withRequestFields(request, { "anthropic-beta": undefined }) : request
+    name: "skills/beta-ignored",
+    fault: "Ignores the beta header on GET",
+    wrap: changeApiRequests((request) =>
+      request.method === "GET" ? withRequestHeaders(request, { "anthropic-beta": undefined }) : request
     ),
-    breaks: names("october_2025/marker-in-list", "october_2025/oldest-first"),
-    mayBreak: { "They read what they made in the shapes of the beta": names("october_2025/", "messages/") },
+    killedBy: names("october_2025/marker-in-list", "october_2025/oldest-first"),
+    mayFail: { "They check the shapes of the beta": names("october_2025/", "messages/") },
   },
   {
     name: "skills/deletes-nothing",
-    fault: "Says that a skill was deleted, and keeps it",
+    fault: "Answers DELETE with success and keeps the skill",
     wrap: (next) => async (request) => {
       if (!isApi(request) || request.method !== "DELETE") return await next(request);
       return Response.json({ id: pathOf(request).split("/").at(-1), type: "skill_deleted" });
     },
-    breaks: names("delete/skill", "delete/twice", "delete/unknown", "content/after-deletion"),
-    mayBreak: { "They delete, too": names("delete/", "messages/deleted-skill", "october_2025/delete-") },
+    killedBy: names("delete/skill", "delete/twice", "delete/unknown", "content/after-deletion"),
+    mayFail: {
+      "They delete a skill or version": names("delete/", "messages/deleted-skill", "october_2025/delete-"),
+    },
   },
   {
     name: "skills/uploads-never-refused",
-    fault: "Says of every upload that it was taken",
-    wrap: answered((answer, request) =>
-      request.method === "POST" && answer.status === 400 ? withFields(answer, {}, 200) : answer
+    fault: "Answers invalid uploads with 200",
+    wrap: changeApiResponses((answer, request) =>
+      request.method === "POST" && answer.status === 400 ? withHeaders(answer, {}, 200) : answer
     ),
-    breaks: names(
+    killedBy: names(
       "package/name-with-capital",
       "package/no-description",
       "archive/path-dots",
       "intake/path-dots",
     ),
-    mayBreak: {
-      "They upload what is to be refused, too": names(
+    mayFail: {
+      "They expect a refused upload": names(
         "archive/",
         "create/",
         "intake/",
@@ -219,41 +232,44 @@ export const SKILLS: readonly Mutant[] = [
     },
   },
   {
-    name: "skills/index-for-own-pages",
-    fault: "Keeps the index from pages of other origins",
-    wrap: faultyAnswers(INDEX, (answer) => withFields(answer, { "access-control-allow-origin": undefined })),
-    breaks: names("discovery/other-origins"),
+    name: "skills/index-without-cors",
+    fault: "Does not let other origins read the index",
+    wrap: changeResponses(
+      INDEX,
+      (answer) => withHeaders(answer, { "access-control-allow-origin": undefined }),
+    ),
+    killedBy: names("discovery/other-origins"),
   },
   {
     name: "skills/index-always-sent",
-    fault: "Sends the index again though it has not changed",
+    fault: "Ignores If-None-Match for the index",
     wrap: (next) => async (request) =>
       await next(
-        pathOf(request) === INDEX ? withRequestFields(request, { "if-none-match": undefined }) : request,
+        pathOf(request) === INDEX ? withRequestHeaders(request, { "if-none-match": undefined }) : request,
       ),
-    breaks: names("discovery/unchanged"),
+    killedBy: names("discovery/unchanged"),
   },
   {
-    name: "skills/index-of-other-digests",
-    fault: "Has digests in the index that are not those of the artifacts",
-    wrap: faultyAnswers(
+    name: "skills/index-wrong-digests",
+    fault: "Lists digests in the index that do not match the artifacts",
+    wrap: changeResponses(
       INDEX,
       async (answer) =>
         answer.status === 200
           ? withBody(answer, (await answer.text()).replace(/sha256:[0-9a-f]{4}/g, "sha256:0123"))
           : answer,
     ),
-    breaks: names("discovery/digest"),
+    killedBy: names("discovery/digest"),
   },
   {
-    name: "skills/content-is-no-archive",
-    fault: "Has no archive for content",
-    wrap: answered((answer, request) =>
+    name: "skills/content-not-an-archive",
+    fault: "Returns content that is not an archive",
+    wrap: changeApiResponses((answer, request) =>
       answer.ok && pathOf(request).endsWith("/content") ? withBody(answer, "---\n") : answer
     ),
-    breaks: names("content/archive-in-one-folder", "content/folder-added"),
-    mayBreak: {
-      "They look into the archive, too": names(
+    killedBy: names("content/archive-in-one-folder", "content/folder-added"),
+    mayFail: {
+      "They read the archive": names(
         "archive/backslashes",
         "archive/litter",
         "archive/name-utf8",

@@ -1,38 +1,38 @@
 /**
- * Faults of requests to the model that attach skills.
+ * Faults in Messages requests that attach skills.
  *
  * @module
  */
 import { readFileSync } from "node:fs";
-import { at, faultyAnswers, withBody, withRequestFields } from "../message.ts";
+import { changeResponses, onPath, withBody, withRequestHeaders } from "../http_faults.ts";
 import type { Handler, Mutant, Wrap } from "../mutant.ts";
 
 const MESSAGES = "/v1/messages";
 const names = (...ids: string[]): string[] => ids.map((id) => `skills/messages/${id}`);
-const ALL = { "they begin a container": ["skills/messages/"] };
+const ALL = { "They create a container": ["skills/messages/"] };
 
 interface Container {
   id?: string;
   skills?: Record<string, unknown>[] | null;
 }
 
-/** Of a request or an answer. */
+/** The part of a request or response that the faults use. */
 interface Message {
   type?: string;
   container?: string | Container | null;
 }
 
-/** The container, where it is an object. */
-const boxOf = ({ container }: Message): Container | undefined =>
+/** Returns the container if it is an object. */
+const findContainer = ({ container }: Message): Container | undefined =>
   typeof container === "object" && container !== null ? container : undefined;
 const skillsOf = (message: Message): Record<string, unknown>[] => {
-  const skills = boxOf(message)?.skills;
+  const skills = findContainer(message)?.skills;
   return Array.isArray(skills) ? skills.filter((skill) => typeof skill === "object") : [];
 };
 
-/** Changes the body of a request before it is read. */
-const asking = (change: (body: Message) => unknown): Wrap =>
-  at(MESSAGES, (next) => async (request) => {
+/** Changes the body of a request. */
+const changeBody = (change: (body: Message) => unknown): Wrap =>
+  onPath(MESSAGES, (next) => async (request) => {
     const text = await request.clone().text();
     try {
       const body = JSON.parse(text);
@@ -45,8 +45,8 @@ const asking = (change: (body: Message) => unknown): Wrap =>
     }
   });
 
-const saying = (change: (answer: Message) => unknown): Wrap =>
-  faultyAnswers(MESSAGES, async (answer) => {
+const changeMessage = (change: (answer: Message) => unknown): Wrap =>
+  changeResponses(MESSAGES, async (answer) => {
     const text = await answer.clone().text();
     if (!text.startsWith("{")) return answer;
     const json = JSON.parse(text);
@@ -54,9 +54,9 @@ const saying = (change: (answer: Message) => unknown): Wrap =>
     return withBody(answer, JSON.stringify(json));
   });
 
-/** What is refused in words that fit is answered as if it were right. */
-const forgiving = (words: RegExp): Wrap =>
-  at(MESSAGES, (next) => async (request) => {
+/** Answers refused requests with success when the error matches. */
+const acceptRefused = (words: RegExp): Wrap =>
+  onPath(MESSAGES, (next) => async (request) => {
     const answer = await next(request);
     if (answer.status < 400 || !words.test(await answer.clone().text())) return answer;
     return Response.json({ type: "message", role: "assistant", content: [], container: null });
@@ -66,60 +66,60 @@ const KEYS: { readonly writer: string } = JSON.parse(
   readFileSync(new URL("../../targets/trivet.json", import.meta.url), "utf8"),
 ).vars.keys;
 
-/** Asks with the key that owns everything. */
-const asOwner: Wrap = at(
+/** Replaces the key with the owner's. */
+const useOwnerKey: Wrap = onPath(
   MESSAGES,
-  (next: Handler) => async (request) => await next(withRequestFields(request, { "x-api-key": KEYS.writer })),
+  (next: Handler) => async (request) => await next(withRequestHeaders(request, { "x-api-key": KEYS.writer })),
 );
 
 export const SKILL_MESSAGES: readonly Mutant[] = [
   {
-    name: "skills/messages-container-untold",
-    fault: "Does not say which container it used",
-    wrap: saying((answer) => delete answer.container),
-    breaks: names("attached", "container-told", "latest", "newest", "pinned", "two"),
-    mayBreak: ALL,
-    stops: "they need the container's id",
+    name: "skills/messages-container-omitted",
+    fault: "Leaves the container out of the response",
+    wrap: changeMessage((answer) => delete answer.container),
+    killedBy: names("attached", "container-told", "latest", "newest", "pinned", "two"),
+    mayFail: ALL,
+    preventsSetup: "They need the container's id",
   },
   {
-    name: "skills/messages-version-as-sent",
-    fault: "Answers with latest where it should say which version that was",
-    wrap: saying((answer) => skillsOf(answer).forEach((skill) => skill["version"] = "latest")),
-    breaks: names("attached", "latest", "newest", "pinned"),
-    mayBreak: ALL,
+    name: "skills/messages-version-unresolved",
+    fault: 'Returns "latest" in place of the version that it used',
+    wrap: changeMessage((answer) => skillsOf(answer).forEach((skill) => skill["version"] = "latest")),
+    killedBy: names("attached", "latest", "newest", "pinned"),
+    mayFail: ALL,
   },
   {
     name: "skills/messages-always-newest",
-    fault: "Uses the newest version, whichever was named",
-    wrap: asking((body) => skillsOf(body).forEach((skill) => delete skill["version"])),
-    breaks: names("pinned", "unknown-version", "version-of-another", "version-number"),
+    fault: "Uses the newest version, whichever was requested",
+    wrap: changeBody((body) => skillsOf(body).forEach((skill) => delete skill["version"])),
+    killedBy: names("pinned", "unknown-version", "version-of-another", "version-number"),
   },
   {
-    name: "skills/messages-sorted",
-    fault: "Tells skills in another order than they were sent in",
-    wrap: saying((answer) => boxOf(answer)?.skills?.reverse()),
-    breaks: names("two"),
+    name: "skills/messages-order-reversed",
+    fault: "Returns skills in another order than the request's",
+    wrap: changeMessage((answer) => findContainer(answer)?.skills?.reverse()),
+    killedBy: names("two"),
   },
   {
     name: "skills/messages-container-new-each-time",
-    fault: "Begins a new container for each request",
-    wrap: asking((body) => {
+    fault: "Creates a new container for each request",
+    wrap: changeBody((body) => {
       if (typeof body.container === "string") delete body.container;
-      else if (boxOf(body)?.skills) delete boxOf(body)!.id;
+      else if (findContainer(body)?.skills) delete findContainer(body)!.id;
     }),
-    breaks: names(
+    killedBy: names(
       "again-by-text",
       "again-with-skills",
       "versions-stay",
       "unknown-container",
       "container-of-another-workspace",
     ),
-    mayBreak: { "an id is sent": names("container-empty") },
+    mayFail: { "They send an id": names("container-empty") },
   },
   {
     name: "skills/messages-objects-only",
-    fault: "Refuses a container that is text",
-    wrap: at(
+    fault: "Refuses a container that is a string",
+    wrap: onPath(
       MESSAGES,
       (next) => async (request) =>
         /"container":"/.test(await request.clone().text())
@@ -128,51 +128,51 @@ export const SKILL_MESSAGES: readonly Mutant[] = [
           })
           : await next(request),
     ),
-    breaks: names("again-by-text", "versions-stay"),
+    killedBy: names("again-by-text", "versions-stay"),
   },
   {
-    name: "skills/messages-text-only",
-    fault: "Forgets a container that comes as an object without skills",
-    wrap: asking((body) => {
-      const box = boxOf(body);
-      if (box?.id && !box.skills) delete body.container;
+    name: "skills/messages-string-only",
+    fault: "Ignores a container that is an object without skills",
+    wrap: changeBody((body) => {
+      const container = findContainer(body);
+      if (container?.id && !container.skills) delete body.container;
     }),
-    breaks: names("again-by-object"),
+    killedBy: names("again-by-object"),
   },
   {
     name: "skills/messages-skills-kept",
-    fault: "Keeps the skills of a container for ever",
-    wrap: asking((body) => {
-      const box = boxOf(body);
-      if (box?.id && box.skills?.length === 0) delete box.skills;
+    fault: "Keeps the skills of a container when the request removes them",
+    wrap: changeBody((body) => {
+      const container = findContainer(body);
+      if (container?.id && container.skills?.length === 0) delete container.skills;
     }),
-    breaks: names("skills-replaced"),
+    killedBy: names("skills-replaced"),
   },
   {
-    name: "skills/messages-stream-untold",
-    fault: "Does not tell the container when it streams",
-    wrap: faultyAnswers(MESSAGES, async (answer) => {
+    name: "skills/messages-stream-without-container",
+    fault: "Leaves the container out of streamed responses",
+    wrap: changeResponses(MESSAGES, async (answer) => {
       const text = await answer.clone().text();
       return text.startsWith("event:")
         ? withBody(answer, text.replaceAll('"container":{', '"box":{'))
         : answer;
     }),
-    breaks: names("streamed"),
+    killedBy: names("streamed"),
   },
   {
     name: "skills/messages-container-for-all",
-    fault: "Gives every request skills that it did not ask for",
-    wrap: saying((answer) =>
+    fault: "Returns a container to requests that sent none",
+    wrap: changeMessage((answer) =>
       answer.type === "message" && (answer.container ??= { id: "c", skills: [{ skill_id: "x" }] })
     ),
-    breaks: names("without"),
-    mayBreak: { "it has none": names("skills-replaced") },
+    killedBy: names("without"),
+    mayFail: { "It expects no container": names("skills-replaced") },
   },
   {
     name: "skills/messages-unknown-ignored",
-    fault: "Answers without the skills that there are not",
-    wrap: forgiving(/not_found_error/),
-    breaks: names(
+    fault: "Ignores unknown skills in place of refusing the request",
+    wrap: acceptRefused(/not_found_error/),
+    killedBy: names(
       "unknown-skill",
       "unknown-version",
       "version-of-another",
@@ -184,9 +184,9 @@ export const SKILL_MESSAGES: readonly Mutant[] = [
   },
   {
     name: "skills/messages-of-all-workspaces",
-    fault: "Does not look whose skills and containers they are",
-    wrap: asOwner,
-    breaks: names(
+    fault: "Does not check the workspace of skills and containers",
+    wrap: useOwnerKey,
+    killedBy: names(
       "of-another-workspace",
       "container-of-another-workspace",
       "unknown-key",
@@ -196,39 +196,39 @@ export const SKILL_MESSAGES: readonly Mutant[] = [
   },
   {
     name: "skills/messages-any-number",
-    fault: "Takes any number of skills",
-    wrap: forgiving(/at most \d+ skills/),
-    breaks: names("too-many"),
+    fault: "Accepts any number of skills",
+    wrap: acceptRefused(/at most \d+ skills/),
+    killedBy: names("too-many"),
   },
   {
     name: "skills/messages-twice",
-    fault: "Takes a skill that comes twice",
-    wrap: forgiving(/duplicate skill/),
-    breaks: names("twice"),
+    fault: "Accepts the same skill twice",
+    wrap: acceptRefused(/duplicate skill/),
+    killedBy: names("twice"),
   },
   {
     name: "skills/messages-without-tool",
-    fault: "Takes skills without a tool that could use them",
-    wrap: forgiving(/code_execution/),
-    breaks: names("without-tool"),
-    mayBreak: { "the marker is named too": names("without-one-marker", "without-markers") },
+    fault: "Accepts skills without the code execution tool",
+    wrap: acceptRefused(/code_execution/),
+    killedBy: names("without-tool"),
+    mayFail: { "The error also names the marker": names("without-one-marker", "without-markers") },
   },
   {
     name: "skills/messages-without-markers",
-    fault: "Asks for no markers",
-    wrap: at(MESSAGES, (next) => async (request) =>
+    fault: "Does not require the beta headers",
+    wrap: onPath(MESSAGES, (next) => async (request) =>
       await next(
-        withRequestFields(request, {
+        withRequestHeaders(request, {
           "anthropic-beta": "skills-2025-10-02,code-execution-2025-08-25,files-api-2025-04-14",
         }),
       )),
-    breaks: names("without-markers", "without-one-marker"),
+    killedBy: names("without-markers", "without-one-marker"),
   },
   {
     name: "skills/messages-any-shape",
-    fault: "Takes containers of every shape",
-    wrap: forgiving(/invalid_request_error/),
-    breaks: names(
+    fault: "Accepts containers of any shape",
+    wrap: acceptRefused(/invalid_request_error/),
+    killedBy: names(
       "container-number",
       "container-list",
       "container-empty",
@@ -241,6 +241,6 @@ export const SKILL_MESSAGES: readonly Mutant[] = [
       "version-number",
       "no-json",
     ),
-    mayBreak: { "the request is refused": ["skills/messages/"] },
+    mayFail: { "They expect a refusal": ["skills/messages/"] },
   },
 ];

@@ -1,135 +1,135 @@
 /**
- * Faults of a Skills API that refuses right packages, or reads labels wrongly.
+ * Faults that refuse valid skill packages or misread display names.
  *
  * @module
  */
-import { pathOf } from "../message.ts";
+import { pathOf } from "../http_faults.ts";
 import type { Mutant, Wrap } from "../mutant.ts";
-import { LIST, told } from "./skills_told.ts";
-import { refusing } from "./upload.ts";
+import { changeResponseJson, LIST } from "./skills_responses.ts";
+import { refuseUploads } from "./upload_faults.ts";
 
 const names = (...ids: string[]): string[] => ids.map((id) => `skills/${id}`);
 
 const SKILLS = "/v1/skills";
 
-/** Refuses uploads whose text has such a part. */
-const without = (pattern: RegExp): Wrap => refusing(({ text }) => pattern.test(text));
+/** Refuses uploads whose body matches. */
+const refuseMatching = (pattern: RegExp): Wrap => refuseUploads(({ text }) => pattern.test(text));
 
 export const SKILLS_PACKAGES: readonly Mutant[] = [
   {
     name: "skills/rule-ends-body",
     fault: "Refuses lines of hyphens in the body",
-    wrap: without(/\n---\r?\n[^]*\n---\r?\n[^]*\n---/),
-    breaks: names("package/rule-in-body"),
-    mayBreak: { "Parts of multipart bodies have lines of hyphens": names("") },
+    wrap: refuseMatching(/\n---\r?\n[^]*\n---\r?\n[^]*\n---/),
+    killedBy: names("package/rule-in-body"),
+    mayFail: { "Parts of multipart bodies have lines of hyphens": names("") },
   },
   {
-    name: "skills/body-needed",
+    name: "skills/body-required",
     fault: "Refuses a SKILL.md without a body",
-    wrap: without(/\n---\n?\r\n--/),
-    breaks: names("package/no-body"),
-    mayBreak: { "It ends in a line of hyphens": names("package/rule-in-body") },
+    wrap: refuseMatching(/\n---\n?\r\n--/),
+    killedBy: names("package/no-body"),
+    mayFail: { "Its body ends with a line of hyphens": names("package/rule-in-body") },
   },
   {
     name: "skills/unix-lines",
-    fault: "Refuses lines that end as on Windows",
-    wrap: without(/\r\n\r\n---\r\n/),
-    breaks: names("package/windows-lines"),
+    fault: "Refuses lines that end with CRLF",
+    wrap: refuseMatching(/\r\n\r\n---\r\n/),
+    killedBy: names("package/windows-lines"),
   },
   {
     name: "skills/names-of-63",
     fault: "Refuses names of 64 characters",
-    wrap: without(/\nname: [a-z0-9-]{64}\n/),
-    breaks: names("package/name-of-64"),
+    wrap: refuseMatching(/\nname: [a-z0-9-]{64}\n/),
+    killedBy: names("package/name-of-64"),
   },
   {
     name: "skills/descriptions-of-1000",
     fault: "Refuses descriptions of 1024 characters",
-    wrap: without(/\ndescription: [ -~]{1001,1024}\n/),
-    breaks: names("package/description-of-1024"),
+    wrap: refuseMatching(/\ndescription: [ -~]{1001,1024}\n/),
+    killedBy: names("package/description-of-1024"),
   },
   {
     name: "skills/descriptions-in-bytes",
-    fault: "Counts the bytes of descriptions",
-    wrap: without(/\ndescription: [^\n]{1025,}\n/),
-    breaks: names("package/description-of-1024-letters"),
+    fault: "Counts bytes of descriptions in place of characters",
+    wrap: refuseMatching(/\ndescription: [^\n]{1025,}\n/),
+    killedBy: names("package/description-of-1024-letters"),
   },
   {
     name: "skills/no-quotes",
-    fault: "Does not read quotes in front matter",
-    wrap: without(/\ndescription: "/),
-    breaks: names("package/description-quoted"),
-    mayBreak: { "They have quotes": names("package/", "intake/") },
+    fault: "Refuses quoted strings in front matter",
+    wrap: refuseMatching(/\ndescription: "/),
+    killedBy: names("package/description-quoted"),
+    mayFail: { "They send quoted strings": names("package/", "intake/") },
   },
   {
     name: "skills/no-folds",
-    fault: "Does not read folded texts in front matter",
-    wrap: without(/\ndescription: >/),
-    breaks: names("package/description-folded"),
+    fault: "Refuses folded strings in front matter",
+    wrap: refuseMatching(/\ndescription: >/),
+    killedBy: names("package/description-folded"),
   },
   {
     name: "skills/no-licenses",
-    fault: "Refuses licenses",
-    wrap: without(/\nlicense:/),
-    breaks: names("package/license"),
+    fault: "Refuses license",
+    wrap: refuseMatching(/\nlicense:/),
+    killedBy: names("package/license"),
   },
   {
     name: "skills/no-allowed-tools",
-    fault: "Refuses allowed tools",
-    wrap: without(/\nallowed-tools:/),
-    breaks: names("package/allowed-tools"),
+    fault: "Refuses allowed-tools",
+    wrap: refuseMatching(/\nallowed-tools:/),
+    killedBy: names("package/allowed-tools"),
   },
   {
     name: "skills/no-metadata",
     fault: "Refuses metadata",
-    wrap: without(/\nmetadata:/),
-    breaks: names("package/metadata"),
+    wrap: refuseMatching(/\nmetadata:/),
+    killedBy: names("package/metadata"),
   },
   {
     name: "skills/compatibility-of-100",
-    fault: "Refuses compatibility of more than a hundred characters",
-    wrap: without(/\ncompatibility: [^\n]{101,500}\n/),
-    breaks: names("package/compatibility-of-500"),
+    fault: "Refuses compatibility of more than 100 characters",
+    wrap: refuseMatching(/\ncompatibility: [^\n]{101,500}\n/),
+    killedBy: names("package/compatibility-of-500"),
   },
   {
-    name: "skills/markdown-alone",
-    fault: "Refuses files that are no Markdown",
-    wrap: refusing(({ paths }) => paths.some((path) => /\.(py|png|bin|txt|html)$/.test(path))),
-    breaks: names("package/any-files", "create/whole-object"),
-    mayBreak: { "They have such files": names("") },
+    name: "skills/markdown-only",
+    fault: "Refuses files that are not Markdown",
+    wrap: refuseUploads(({ paths }) => paths.some((path) => /\.(py|png|bin|txt|html)$/.test(path))),
+    killedBy: names("package/any-files", "create/whole-object"),
+    mayFail: { "They upload such files": names("") },
   },
   {
     name: "skills/labels-in-capitals",
-    fault: "Writes labels in capitals",
-    wrap: told("POST", LIST, (json) => {
+    fault: "Returns display names in capitals",
+    wrap: changeResponseJson("POST", LIST, (json) => {
       json["display_name"] = String(json["display_name"]).toUpperCase();
     }),
-    breaks: names("create/label-kept", "create/whole-object", "create/label-after-files"),
-    mayBreak: { "They compare the label": names("") },
+    killedBy: names("create/label-kept", "create/whole-object", "create/label-after-files"),
+    mayFail: { "They compare the display name": names("") },
   },
   {
     name: "skills/labels-of-200",
-    fault: "Refuses labels of more than two hundred characters",
-    wrap: without(/name="display_name"\r\n\r\n[^\r]{201,255}\r\n/),
-    breaks: names("create/label-of-255"),
+    fault: "Refuses display names of more than 200 characters",
+    wrap: refuseMatching(/name="display_name"\r\n\r\n[^\r]{201,255}\r\n/),
+    killedBy: names("create/label-of-255"),
   },
   {
     name: "skills/labels-unique",
-    fault: "Refuses a label that another skill has",
+    fault: "Refuses a display name that another skill has",
     wrap: (next) => {
       const labels = new Set<string>();
-      return refusing(({ text }) => {
+      return refuseUploads(({ text }) => {
         const label = /name="display_name"\r\n\r\n([^\r]*)\r\n/.exec(text)?.[1];
         const isThere = label !== undefined && labels.has(label);
         if (label !== undefined) labels.add(label);
         return isThere;
       })(next);
     },
-    breaks: names("create/label-twice"),
+    killedBy: names("create/label-twice"),
   },
   {
     name: "skills/label-first",
-    fault: "Reads the label before the files alone",
+    fault: "Ignores a display name that comes after the files",
     wrap: (next) => async (request) => {
       if (request.method !== "POST" || pathOf(request) !== SKILLS) return await next(request);
       const text = await request.clone().text();
@@ -140,6 +140,6 @@ export const SKILLS_PACKAGES: readonly Mutant[] = [
       const body = text.replace('name="display_name"', 'name="display"');
       return await next(new Request(request.url, { method: "POST", headers, body }));
     },
-    breaks: names("create/label-after-files"),
+    killedBy: names("create/label-after-files"),
   },
 ];

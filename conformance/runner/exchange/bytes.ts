@@ -1,5 +1,5 @@
 /**
- * Bytes as texts: UTF-8, base64, base64url, hex, SHA-256.
+ * Conversions between bytes and text: UTF-8, base64, base64url, hex, SHA-256.
  *
  * @module
  */
@@ -11,14 +11,14 @@ export function utf8(text: string): Bytes {
   return encoder.encode(text);
 }
 
-/** The text; what is no UTF-8 is replaced. */
+/** Decodes UTF-8. Invalid bytes are replaced. */
 export function toText(bytes: Uint8Array): string {
   return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
 }
 
 const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** The text; `undefined` for what is no UTF-8, cut off characters too. */
+/** Decodes UTF-8. `undefined` if any byte is invalid. */
 export function toStrictText(bytes: Uint8Array): string | undefined {
   try {
     return strict.decode(bytes);
@@ -35,7 +35,7 @@ export function toBase64(bytes: Uint8Array): string {
   return btoa(binary);
 }
 
-/** @throws {DOMException} for what is no base64 */
+/** @throws {DOMException} for invalid base64 */
 export function fromBase64(text: string): Bytes {
   return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
 }
@@ -44,7 +44,7 @@ export function toBase64url(bytes: Uint8Array): string {
   return toBase64(bytes).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
-/** @throws {DOMException} for what is no base64url */
+/** @throws {DOMException} for invalid base64url */
 export function fromBase64url(text: string): Bytes {
   return fromBase64(text.replaceAll("-", "+").replaceAll("_", "/"));
 }

@@ -1,11 +1,11 @@
 /**
- * What requests, parts of multipart bodies and entries of archives may hold, as bytes: `FORMAT.md` section 5.
+ * Builds the content of requests, multipart parts and archive entries as bytes (`FORMAT.md` section 5).
  *
  * @module
  */
 import { buildArchive } from "./archive.ts";
 import { fromBase64, utf8 } from "./bytes.ts";
-import type { Members } from "../vector/vector_file.ts";
+import type { JsonObject } from "../vector/vector_file.ts";
 
 const TEXT = "text/plain;charset=UTF-8";
 
@@ -14,8 +14,8 @@ export interface Content {
   readonly bytes: Uint8Array;
 }
 
-/** One of `json`, `text`, `base64`, `repeat`, `zip`. */
-export async function buildContent(described: Members): Promise<Content | undefined> {
+/** Builds the content of a description with `json`, `text`, `base64`, `repeat` or `zip`. `undefined` without any. */
+export async function buildContent(described: JsonObject): Promise<Content | undefined> {
   if (described["json"] !== undefined) {
     return { type: "application/json", bytes: utf8(JSON.stringify(described["json"])) };
   }
@@ -26,7 +26,10 @@ export async function buildContent(described: Members): Promise<Content | undefi
     return { type: TEXT, bytes: utf8(text.repeat(times)) };
   }
   if (described["zip"] !== undefined) {
-    return { type: "application/zip", bytes: await buildArchive(described["zip"] as Members, buildContent) };
+    return {
+      type: "application/zip",
+      bytes: await buildArchive(described["zip"] as JsonObject, buildContent),
+    };
   }
   return undefined;
 }

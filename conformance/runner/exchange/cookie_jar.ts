@@ -1,14 +1,14 @@
 /**
- * Cookies of one browser within a vector: kept by origin, path and name, until they are deleted. `Secure` is not
- * enforced, since targets under test are often on loopback.
+ * The cookies of one browser within a vector, by host, path and name. `Secure` is not enforced, because
+ * targets are often on loopback.
  *
  * @module
  */
-import type { Field } from "./exchange.ts";
-import { readCookie } from "../vector/view.ts";
+import type { HeaderField } from "./exchange.ts";
+import { parseCookie } from "../vector/view.ts";
 
 /** A cookie of a jar. */
-export interface Kept {
+export interface JarCookie {
   readonly host: string;
   readonly path: string;
   readonly name: string;
@@ -16,10 +16,10 @@ export interface Kept {
 }
 
 export class CookieJar {
-  readonly #kept = new Map<string, Kept>();
+  readonly #kept = new Map<string, JarCookie>();
 
-  /** The value of the `Cookie` field for an address, or nothing. */
-  fieldFor(address: string): string | undefined {
+  /** The `Cookie` field for a URL, or `undefined`. */
+  cookieField(address: string): string | undefined {
     const url = new URL(address);
     const fitting = [...this.#kept.values()].filter(({ host, path }) =>
       host === url.hostname &&
@@ -29,33 +29,33 @@ export class CookieJar {
     return fitting.length === 0 ? undefined : fitting.map(({ name, value }) => `${name}=${value}`).join("; ");
   }
 
-  /** What the jar holds, as programs are given it. */
-  list(): Kept[] {
+  /** All cookies of the jar. */
+  listCookies(): JarCookie[] {
     return [...this.#kept.values()];
   }
 
-  /** Puts a cookie in that no answer set. */
-  put({ host, path, name, value }: Kept): void {
+  /** Adds or replaces a cookie. */
+  setCookie({ host, path, name, value }: JarCookie): void {
     this.#kept.set(`${host} ${path} ${name}`, { host, path, name, value });
   }
 
-  /** Takes what an answer sets and deletes. */
-  take(address: string, fields: readonly Field[]): void {
+  /** Applies the `Set-Cookie` fields of a response. */
+  applySetCookie(address: string, fields: readonly HeaderField[]): void {
     const url = new URL(address);
     for (const [field, text] of fields) {
       if (field.toLowerCase() !== "set-cookie") continue;
-      const [name, cookie] = readCookie(text);
-      const asked = typeof cookie["path"] === "string" && cookie["path"].startsWith("/")
+      const [name, cookie] = parseCookie(text);
+      const cookiePath = typeof cookie["path"] === "string" && cookie["path"].startsWith("/")
         ? cookie["path"]
         : undefined;
-      const path = asked ?? (url.pathname.replace(/\/[^/]*$/, "") || "/");
-      if (isOver(cookie)) this.#kept.delete(`${url.hostname} ${path} ${name}`);
-      else this.put({ host: url.hostname, path, name, value: String(cookie["value"]) });
+      const path = cookiePath ?? (url.pathname.replace(/\/[^/]*$/, "") || "/");
+      if (isExpired(cookie)) this.#kept.delete(`${url.hostname} ${path} ${name}`);
+      else this.setCookie({ host: url.hostname, path, name, value: String(cookie["value"]) });
     }
   }
 }
 
-function isOver(cookie: Readonly<Record<string, string | true>>): boolean {
+function isExpired(cookie: Readonly<Record<string, string | true>>): boolean {
   if (cookie["max-age"] !== undefined) return Number(cookie["max-age"]) <= 0;
   const expires = typeof cookie["expires"] === "string" ? Date.parse(cookie["expires"]) : NaN;
   return expires < Date.now();

@@ -1,22 +1,22 @@
 /**
- * `text/event-stream`, as the HTML standard has it (section 9.2.6), fed by chunks.
+ * Reads `text/event-stream` from chunks (HTML standard, section 9.2.6).
  *
  * @module
  */
 import { join, toStrictText, toText } from "./bytes.ts";
 import { GrowingBytes } from "./growing_bytes.ts";
 import { parseJson } from "../vector/match.ts";
-import type { Members } from "../vector/vector_file.ts";
+import type { JsonObject } from "../vector/vector_file.ts";
 
-/** Of one call: more than any question asks for. */
-const MAX_EVENTS = 20_000;
+/** Limit of events that one call returns. */
+const MAX_EVENTS_PER_CALL = 20_000;
 const LF = 10;
 const CR = 13;
 
 export class EventReader {
-  /** Of the line that has not ended. */
+  /** The line that has not ended. */
   readonly #line = new GrowingBytes();
-  /** What stands behind the most events of a call. */
+  /** Bytes after the last event of a call that reached its limit. */
   #unread: Uint8Array = new Uint8Array();
   #isAfterCr = false;
   #isBegun = false;
@@ -24,36 +24,36 @@ export class EventReader {
   #data: string[] = [];
   #isUtf8 = true;
 
-  /** The events that a chunk completes, so many at most: what is more comes with the next chunk. */
-  push(chunk: Uint8Array, most: number = MAX_EVENTS): Members[] {
+  /** Returns the events that a chunk completes. Events above the limit are returned by the next call. */
+  push(chunk: Uint8Array, maxEvents: number = MAX_EVENTS_PER_CALL): JsonObject[] {
     const bytes = this.#unread.length > 0 ? join([this.#unread, chunk]) : chunk;
     this.#unread = new Uint8Array();
     if (bytes.length === 0) return [];
-    const events: Members[] = [];
-    // A CR ends its line at once: whether an LF follows is seen later, and nobody waits for it.
+    const events: JsonObject[] = [];
+    // A CR ends its line at once. An LF that follows belongs to it and is skipped when it arrives.
     let start = this.#isAfterCr && bytes[0] === LF ? 1 : 0;
     this.#isAfterCr = false;
-    const next = { lf: find(bytes, LF, start), cr: find(bytes, CR, start) };
+    const next = { lf: indexOfByte(bytes, LF, start), cr: indexOfByte(bytes, CR, start) };
     for (;;) {
-      if (next.lf < start) next.lf = find(bytes, LF, start);
-      if (next.cr < start) next.cr = find(bytes, CR, start);
+      if (next.lf < start) next.lf = indexOfByte(bytes, LF, start);
+      if (next.cr < start) next.cr = indexOfByte(bytes, CR, start);
       const end = Math.min(next.lf, next.cr);
       if (end === Infinity) break;
       this.#line.add(bytes.subarray(start, end));
       start = end + (bytes[end] === CR && bytes[end + 1] === LF ? 2 : 1);
       this.#isAfterCr = bytes[end] === CR && end + 1 === bytes.length;
       const event = this.#endLine();
-      if (event && events.push(event) >= most) {
+      if (event && events.push(event) >= maxEvents) {
         this.#unread = bytes.slice(start);
         return events;
       }
     }
-    // A line that does not end is not looked through with each chunk.
+    // An unfinished line is stored, so that each byte is searched once.
     if (start < bytes.length) this.#line.add(bytes.subarray(start));
     return events;
   }
 
-  #endLine(): Members | undefined {
+  #endLine(): JsonObject | undefined {
     const bytes = this.#line.take();
     let line = toStrictText(bytes);
     this.#isUtf8 &&= line !== undefined;
@@ -63,7 +63,7 @@ export class EventReader {
     return this.#take(line);
   }
 
-  #take(line: string): Members | undefined {
+  #take(line: string): JsonObject | undefined {
     if (line === "") {
       const event = this.#event;
       const isUtf8 = this.#isUtf8;
@@ -85,8 +85,8 @@ export class EventReader {
   }
 }
 
-/** Where the byte is, or Infinity. */
-function find(bytes: Uint8Array, byte: number, from: number): number {
+/** The index of a byte, or Infinity. */
+function indexOfByte(bytes: Uint8Array, byte: number, from: number): number {
   const at = bytes.indexOf(byte, from);
   return at < 0 ? Infinity : at;
 }

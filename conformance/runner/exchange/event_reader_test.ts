@@ -8,7 +8,7 @@ const STREAM =
   'id: 1\r\ndata: {"a":"é"}\r\n\r\n: comment\n\nevent: end\rdata: x\rdata: y\r\rdata: never ended';
 const EVENTS = [{ id: "1", data: '{"a":"é"}', json: { a: "é" } }, { event: "end", data: "x\ny" }];
 
-test("events come out whole wherever chunks are cut", () => {
+test("events are complete wherever chunks are split", () => {
   const all = bytes(STREAM);
   for (let at = 0; at <= all.length; at++) {
     const reader = new EventReader();
@@ -16,12 +16,12 @@ test("events come out whole wherever chunks are cut", () => {
   }
 });
 
-test("events come out whole byte by byte", () => {
+test("events are complete when read byte by byte", () => {
   const reader = new EventReader();
   assert.equal([...bytes(STREAM)].flatMap((byte) => reader.push(Uint8Array.of(byte))), EVENTS);
 });
 
-test("an event that ends in CR is there at once, and the LF after it is no line", () => {
+test("an event that ends in CR is returned at once, and the LF after it is skipped", () => {
   const reader = new EventReader();
   assert.equal(reader.push(bytes("data: x\r\r")), [{ data: "x" }]);
   assert.equal(reader.push(bytes("\ndata: y\r")), []);
@@ -29,8 +29,8 @@ test("an event that ends in CR is there at once, and the LF after it is no line"
   assert.equal(reader.push(bytes("\n")), []);
 });
 
-// Looked through from its beginning with each chunk, it would take minutes.
-test("a line of 32 MiB that comes in 65,536 chunks is one line", () => {
+// A search from the start of the line with each chunk would take minutes.
+test("a line of 32 MiB in 65,536 chunks is one line", () => {
   const reader = new EventReader();
   const chunk = bytes("x".repeat(512));
   reader.push(bytes("data: "));
@@ -39,7 +39,7 @@ test("a line of 32 MiB that comes in 65,536 chunks is one line", () => {
   assert.is((event!["data"] as string).length, 65_536 * 512);
 });
 
-test("events past the most of a call come with the next one, whole", () => {
+test("events above the limit of a call are returned by the next one, complete", () => {
   const reader = new EventReader();
   const first = reader.push(bytes("data: x\n\n".repeat(20_001) + "data: y\r\n\r"));
   assert.equal([first.length, first.at(-1)], [20_000, { data: "x" }]);
@@ -49,7 +49,7 @@ test("events past the most of a call come with the next one, whole", () => {
   assert.equal(reader.push(bytes("")), []);
 });
 
-test("data that is no UTF-8 is no JSON, wherever it is cut", () => {
+test("data that is not UTF-8 is not JSON, wherever it is split", () => {
   const cut = [...bytes('data: "'), 0xf0, 0x9f, 0x92, ...bytes('"\n\n')];
   const whole = [...bytes('data: "'), 0xf0, 0x9f, 0x92, 0x9c, ...bytes('"\n\n')];
   const all = Uint8Array.from([...cut, ...whole]);
@@ -60,7 +60,7 @@ test("data that is no UTF-8 is no JSON, wherever it is cut", () => {
   }
 });
 
-test("a byte order mark before the stream is none of it", () => {
+test("a byte order mark before the stream is ignored", () => {
   const reader = new EventReader();
   for (const byte of bytes("\ufeffdata: 1\n")) assert.equal(reader.push(Uint8Array.of(byte)), []);
   assert.equal(reader.push(bytes("\n\ufeffdata: 2\n\n")), [{ data: "1", json: 1 }]);

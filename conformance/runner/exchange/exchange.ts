@@ -1,80 +1,80 @@
 /**
- * What goes out and what comes back, before anyone looks at it, and the contract of a sender.
+ * The types of requests and responses, the interface of a sender, and an exchange within limits of time and
+ * size.
  *
  * @module
  */
 import { GrowingBytes } from "./growing_bytes.ts";
-import { timerDelay } from "./timer.ts";
+import { toTimerMs } from "./timer.ts";
 
-export type Field = readonly [name: string, value: string];
+export type HeaderField = readonly [name: string, value: string];
 
-/** A request, complete in every byte that its sender leaves to it. */
-export interface Outgoing {
+/** A request, complete except for the fields that a sender adds. */
+export interface HttpRequest {
   readonly method: string;
   readonly url: string;
-  readonly fields: readonly Field[];
-  /** Names of fields, in lower case, that the sender shall not add. */
+  readonly fields: readonly HeaderField[];
+  /** Lower-case names of fields that the sender must not add. */
   readonly without: readonly string[];
   readonly body: Uint8Array | undefined;
-  /** Fields go out as they are, in order, with nothing added. */
+  /** The fields are sent unchanged, in order, and no others. */
   readonly raw: boolean;
-  /** Replaces everything: the bytes of the whole request. */
+  /** The bytes of the whole request, in place of everything else. */
   readonly wire: Uint8Array | undefined;
 }
 
-export type BrokenWord = "refused" | "closed" | "hung" | "flooded" | "garbled";
+export type BreakKind = "refused" | "closed" | "hung" | "flooded" | "garbled";
 
-/** The exchange came to no right end. */
-export class Broken extends Error {
-  override readonly name = "Broken";
-  readonly word: BrokenWord;
-  /** What had come before it broke. */
-  readonly answer: Partial<Answer>;
+/** The exchange failed: no connection, or no complete response. */
+export class BrokenExchange extends Error {
+  override readonly name = "BrokenExchange";
+  readonly kind: BreakKind;
+  /** The part of the response received before the failure. */
+  readonly response: Partial<HttpResponse>;
 
-  constructor(word: BrokenWord, message: string, answer: Partial<Answer> = {}) {
+  constructor(kind: BreakKind, message: string, response: Partial<HttpResponse> = {}) {
     super(message);
-    this.word = word;
-    this.answer = answer;
+    this.kind = kind;
+    this.response = response;
   }
 }
 
-export interface Answer {
+export interface HttpResponse {
   readonly status: number;
-  readonly fields: readonly Field[];
+  readonly fields: readonly HeaderField[];
   readonly body: Uint8Array;
 }
 
-/** An answer whose body is still on its way. `next` gives its chunks, then nothing. */
-export interface OpenAnswer {
+/** A response whose body is still arriving. `next` returns its chunks, then `undefined`. */
+export interface OpenResponse {
   readonly status: number;
-  readonly fields: readonly Field[];
-  /** @throws {Broken} */
+  readonly fields: readonly HeaderField[];
+  /** @throws {BrokenExchange} */
   next(): Promise<Uint8Array | undefined>;
-  /** Goes away, whatever is still to come. */
+  /** Closes the connection. */
   cancel(): void;
 }
 
 export interface Limits {
-  /** For one exchange. */
+  /** Time limit of one exchange. */
   readonly seconds: number;
-  /** Of one body. */
+  /** Limit of one body. */
   readonly bytes: number;
 }
 
 export interface Sender {
   /**
-   * Sends and waits for the fields of the answer. The caller keeps the time and says by the signal that it waits no
-   * longer. @throws {Broken}
+   * Sends a request and waits for the header fields of the response. The caller measures the time and aborts. @throws {BrokenExchange}
    */
-  open(outgoing: Outgoing, limits: Limits, signal: AbortSignal): Promise<OpenAnswer>;
+  open(outgoing: HttpRequest, limits: Limits, signal: AbortSignal): Promise<OpenResponse>;
   close(): Promise<void>;
 }
 
-/** Whatever `promise` gives, or Broken("hung") once the time is over. */
-export function within<T>(
+/** Waits for a promise. @throws {BrokenExchange} `hung` when the time limit is exceeded */
+export function withTimeout<T>(
   promise: Promise<T>,
   seconds: number,
-  what: string | (() => Broken),
+  what: string | (() => BrokenExchange),
   onLate?: () => void,
 ): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -82,51 +82,62 @@ export function within<T>(
       onLate?.();
       reject(
         typeof what === "string"
-          ? new Broken("hung", `${what} did not come within ${Math.round(seconds * 10) / 10} s`)
+          ? new BrokenExchange("hung", `${what} took longer than ${Math.round(seconds * 10) / 10} s`)
           : what(),
       );
-    }, timerDelay(seconds));
+    }, toTimerMs(seconds));
     promise.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }
 
 /**
- * Sends, and reads the answer to its end, within limits.
- * @param since when the exchange began, for an answer whose fields are there already
- * @throws {Broken} with what had come until then
+ * Sends a request and reads the whole response within the limits.
+ * @param since start of the exchange, if the header fields were read before
+ * @throws {BrokenExchange} with the part received until then
  */
 export async function exchange(
   sender: Sender,
-  outgoing: Outgoing,
+  outgoing: HttpRequest,
   limits: Limits,
   since: number = performance.now(),
-): Promise<Answer> {
+): Promise<HttpResponse> {
   const end = since + limits.seconds * 1000;
-  const opened = await openWithin(sender, outgoing, limits);
+  const opened = await openWithTimeout(sender, outgoing, limits);
   const body = new GrowingBytes();
-  const answer = (): Answer => ({ status: opened.status, fields: opened.fields, body: body.take() });
+  const toResponse = (): HttpResponse => ({
+    status: opened.status,
+    fields: opened.fields,
+    body: body.take(),
+  });
   try {
     while (true) {
-      const left = Math.max((end - performance.now()) / 1000, 0);
-      const late = () => new Broken("hung", `The answer did not end within ${limits.seconds} s`);
-      const chunk = await within(opened.next(), left, late);
-      if (!chunk) return answer();
+      const remaining = Math.max((end - performance.now()) / 1000, 0);
+      const createTimeout = () =>
+        new BrokenExchange("hung", `The response did not end within ${limits.seconds} s`);
+      const chunk = await withTimeout(opened.next(), remaining, createTimeout);
+      if (!chunk) return toResponse();
       body.add(chunk);
       if (body.length > limits.bytes) {
-        throw new Broken("flooded", `The body is longer than ${limits.bytes} bytes`);
+        throw new BrokenExchange("flooded", `The body is longer than ${limits.bytes} bytes`);
       }
     }
   } catch (error) {
     opened.cancel();
-    throw error instanceof Broken ? new Broken(error.word, error.message, answer()) : error;
+    throw error instanceof BrokenExchange
+      ? new BrokenExchange(error.kind, error.message, toResponse())
+      : error;
   }
 }
 
-/** Sends and waits for the answer's fields, within the time. An answer that comes later is let go. */
-export function openWithin(sender: Sender, outgoing: Outgoing, limits: Limits): Promise<OpenAnswer> {
+/** Sends a request and waits for the header fields. A response after the time limit is cancelled. */
+export function openWithTimeout(
+  sender: Sender,
+  outgoing: HttpRequest,
+  limits: Limits,
+): Promise<OpenResponse> {
   const leave = new AbortController();
   const opening = sender.open(outgoing, limits, leave.signal);
-  return within(opening, limits.seconds, "An answer", () => {
+  return withTimeout(opening, limits.seconds, "The response", () => {
     leave.abort();
     opening.then((late) => late.cancel(), () => {});
   });

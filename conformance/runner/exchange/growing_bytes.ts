@@ -1,5 +1,5 @@
 /**
- * Bytes that arrive in chunks, in one buffer: a list of chunks would cost a multiple of what a server sends byte by byte.
+ * A buffer for bytes that arrive in chunks. A list of many small chunks would use several times the memory.
  *
  * @module
  */
@@ -12,7 +12,7 @@ export class GrowingBytes {
     return this.#length;
   }
 
-  /** Copies the chunk to the end. */
+  /** Appends a copy of the chunk. */
   add(chunk: Uint8Array): void {
     const needed = this.#length + chunk.length;
     if (needed > this.#bytes.length) {
@@ -24,7 +24,7 @@ export class GrowingBytes {
     this.#length = needed;
   }
 
-  /** All of them. The buffer is empty afterwards. */
+  /** Returns all bytes and empties the buffer. */
   take(): Uint8Array<ArrayBuffer> {
     const all = this.#bytes.subarray(0, this.#length);
     this.#bytes = new Uint8Array();

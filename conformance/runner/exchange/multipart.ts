@@ -1,21 +1,21 @@
 /**
- * `multipart/form-data` (RFC 7578), byte for byte: FormData would repair hostile names.
+ * Builds `multipart/form-data` (RFC 7578) byte by byte, because FormData would correct invalid names.
  *
  * @module
  */
 import { join, utf8 } from "./bytes.ts";
 import { buildContent } from "./content.ts";
-import type { Members } from "../vector/vector_file.ts";
+import type { JsonObject } from "../vector/vector_file.ts";
 
 export async function buildMultipart(
-  parts: readonly Members[],
+  parts: readonly JsonObject[],
   boundary: string,
   unclosed: boolean,
 ): Promise<Uint8Array> {
   const bytes: Uint8Array[] = [];
   for (const part of parts) {
     const content = await buildContent(part);
-    const fields = part["headers"] as Members | undefined ?? usualFields(part, content?.type);
+    const fields = part["headers"] as JsonObject | undefined ?? defaultFields(part, content?.type);
     const head = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`).join("");
     bytes.push(utf8(`--${boundary}\r\n${head}\r\n`), content?.bytes ?? new Uint8Array(), utf8("\r\n"));
   }
@@ -23,16 +23,17 @@ export async function buildMultipart(
   return join(bytes);
 }
 
-function usualFields({ name, filename, type }: Members, usual: string | undefined): Members {
+function defaultFields({ name, filename, type }: JsonObject, defaultType: string | undefined): JsonObject {
   const file = filename === undefined ? "" : `; filename="${escapeName(filename)}"`;
-  const shown = type ?? (filename === undefined ? undefined : usual ?? "application/octet-stream");
+  const contentType = type ??
+    (filename === undefined ? undefined : defaultType ?? "application/octet-stream");
   return {
     "Content-Disposition": `form-data; name="${escapeName(name ?? "")}"${file}`,
-    ...(shown !== undefined && { "Content-Type": shown }),
+    ...(contentType !== undefined && { "Content-Type": contentType }),
   };
 }
 
-/** RFC 7578 section 2, as browsers do it. */
+/** Escapes a name as browsers do (RFC 7578 section 2). */
 function escapeName(name: unknown): string {
   return String(name).replaceAll("\r", "%0D").replaceAll("\n", "%0A").replaceAll('"', "%22");
 }

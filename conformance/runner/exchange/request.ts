@@ -1,32 +1,32 @@
 /**
- * A described request becomes bytes: `FORMAT.md` section 5.
+ * Builds the bytes of a described request (`FORMAT.md` section 5).
  *
  * @module
  */
 import { utf8 } from "./bytes.ts";
 import { buildContent, type Content } from "./content.ts";
-import type { Field, Outgoing } from "./exchange.ts";
+import type { HeaderField, HttpRequest } from "./exchange.ts";
 import { buildMultipart } from "./multipart.ts";
 import { KitError } from "../outcome.ts";
 import { toText } from "../vector/template.ts";
-import type { Members, RequestDescription } from "../vector/vector_file.ts";
+import type { JsonObject, RequestDescription } from "../vector/vector_file.ts";
 
 /** @param description with its templates filled */
 export async function buildRequest(
   description: RequestDescription,
   { base, raw }: { readonly base: string; readonly raw: boolean },
-): Promise<Outgoing> {
-  const url = address(description, base);
+): Promise<HttpRequest> {
+  const url = resolveUrl(description, base);
   const content = await buildBody(description);
-  const fields: Field[] = [];
+  const fields: HeaderField[] = [];
   const without: string[] = [];
-  let typed = content?.type === undefined || raw;
+  let hasType = content?.type === undefined || raw;
   for (const [name, value] of Object.entries(description.headers ?? {})) {
-    if (name.toLowerCase() === "content-type") typed = true;
+    if (name.toLowerCase() === "content-type") hasType = true;
     if (value === null) without.push(name.toLowerCase());
     else for (const each of Array.isArray(value) ? value : [value]) fields.push([name, toText(each)]);
   }
-  if (!typed) fields.push(["content-type", content!.type!]);
+  if (!hasType) fields.push(["content-type", content!.type!]);
   return {
     method: description.method ?? (content ? "POST" : "GET"),
     url: url.href,
@@ -38,15 +38,15 @@ export async function buildRequest(
   };
 }
 
-function address({ url: text = "", query }: RequestDescription, base: string): URL {
+function resolveUrl({ url: text = "", query }: RequestDescription, base: string): URL {
   const url = URL.parse(text, base.endsWith("/") || text.startsWith("/") ? base : `${base}/`);
-  if (!url) throw new KitError(`Cannot ask: "${text}" is no address`);
-  const more = pairs(query ?? {}).toString();
+  if (!url) throw new KitError(`Invalid request URL "${text}"`);
+  const more = toSearchParams(query ?? {}).toString();
   if (more !== "") url.search += `${url.search === "" ? "?" : "&"}${more}`;
   return url;
 }
 
-function pairs(members: Members): URLSearchParams {
+function toSearchParams(members: JsonObject): URLSearchParams {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(members)) {
     for (const each of Array.isArray(value) ? value : [value]) {
@@ -58,7 +58,10 @@ function pairs(members: Members): URLSearchParams {
 
 async function buildBody(described: RequestDescription): Promise<Content | undefined> {
   if (described.form) {
-    return { type: "application/x-www-form-urlencoded", bytes: utf8(pairs(described.form).toString()) };
+    return {
+      type: "application/x-www-form-urlencoded",
+      bytes: utf8(toSearchParams(described.form).toString()),
+    };
   }
   if (described.multipart) {
     const boundary = described.boundary ?? "----conformance-7d1f0c2ab4";
@@ -67,5 +70,5 @@ async function buildBody(described: RequestDescription): Promise<Content | undef
       bytes: await buildMultipart(described.multipart, boundary, described.unclosed === true),
     };
   }
-  return await buildContent(described as Members);
+  return await buildContent(described as JsonObject);
 }

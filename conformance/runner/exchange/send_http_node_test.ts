@@ -1,12 +1,13 @@
 /**
- * The HTTP sender against a server that does every kind of wrong: each is told apart, none hangs or crashes the runner.
+ * The HTTP sender against a server with many faults: each is distinguished, and none hangs or crashes the
+ * runner.
  *
  * @module
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { toText, utf8 } from "./bytes.ts";
-import { type Answer, Broken, exchange, type Outgoing } from "./exchange.ts";
+import { BrokenExchange, exchange, type HttpRequest, type HttpResponse } from "./exchange.ts";
 import { httpSender } from "./send_http.ts";
 import { type HostileServer, startHostileServer } from "../test_hostile_server.ts";
 
@@ -24,7 +25,7 @@ test.after(async () => {
 
 const LIMITS = { seconds: 0.5, bytes: 200_000 };
 
-function get(path: string, more: Partial<Outgoing> = {}): Promise<Answer> {
+function get(path: string, more: Partial<HttpRequest> = {}): Promise<HttpResponse> {
   const usual = { method: "GET", fields: [], without: [], body: undefined, raw: false, wire: undefined };
   return exchange(sender, { ...usual, url: server.url + path, ...more }, LIMITS);
 }
@@ -34,8 +35,8 @@ async function wordFor(path: string): Promise<string> {
     const { status } = await get(path);
     return `answered ${status}`;
   } catch (error) {
-    assert.instance(error, Broken);
-    return (error as Broken).word;
+    assert.instance(error, BrokenExchange);
+    return (error as BrokenExchange).kind;
   }
 }
 
@@ -67,33 +68,33 @@ for (const [path, word] of Object.entries(WORDS)) {
 }
 
 for (const path of ["/is-right", "/is-right-after-interim", "/is-right-until-close"]) {
-  test(`a server that ${path.slice(1)} is understood`, async () => {
+  test(`a server that ${path.slice(1)} is accepted`, async () => {
     const { status, body } = await get(path);
     assert.equal([status, toText(body)], [200, "right"]);
   });
 }
 
-test("what had come before it broke is kept", async () => {
-  const error = await get("/says-too-much").then(() => undefined, (error: Broken) => error);
-  assert.is(error?.answer.status, 200);
-  assert.is(toText(error?.answer.body ?? new Uint8Array()), "short");
-  assert.match(error?.message ?? "", /95 bytes before the 100/);
+test("the part received before a failure is kept", async () => {
+  const error = await get("/says-too-much").then(() => undefined, (error: BrokenExchange) => error);
+  assert.is(error?.response.status, 200);
+  assert.is(toText(error?.response.body ?? new Uint8Array()), "short");
+  assert.match(error?.message ?? "", /95 bytes.*100/);
 });
 
-test("an answer to a body that the server never reads is seen", async () => {
+test("a response to an unread body is received", async () => {
   const { status } = await get("/answers-early", { method: "POST", body: new Uint8Array(1000) });
   assert.is(status, 413);
 });
 
-test("nobody there is refused", async () => {
+test("a closed port is refused", async () => {
   const gone = await startHostileServer();
   await gone.close();
   const outgoing = { method: "GET", fields: [], without: [], body: undefined, raw: false, wire: undefined };
   const error = await exchange(sender, { ...outgoing, url: gone.url }, LIMITS).catch((error) => error);
-  assert.is(error.word, "refused");
+  assert.is(error.kind, "refused");
 });
 
-test("no connection stays open after it was given up", async () => {
+test("no connection stays open after a failure", async () => {
   await wordFor("/drips");
   await wordFor("/floods-interim");
   const end = performance.now() + 5000;

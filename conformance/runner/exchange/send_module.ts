@@ -1,16 +1,27 @@
 /**
- * Sends requests to a `fetch` handler in this process: no socket, no port.
+ * Sends requests to a `fetch` handler in this process, without a socket.
  *
  * @module
  */
-import { Broken, type Field, type Limits, type OpenAnswer, type Outgoing, type Sender } from "./exchange.ts";
-import { show } from "../report/say.ts";
+import {
+  BrokenExchange,
+  type HeaderField,
+  type HttpRequest,
+  type Limits,
+  type OpenResponse,
+  type Sender,
+} from "./exchange.ts";
+import { formatValue } from "../report/describe.ts";
 
 export type FetchHandler = (request: Request) => Response | Promise<Response>;
 
 export function moduleSender(fetch: FetchHandler): Sender {
   return {
-    async open({ method, url, fields, body }: Outgoing, _: Limits, signal: AbortSignal): Promise<OpenAnswer> {
+    async open(
+      { method, url, fields, body }: HttpRequest,
+      _: Limits,
+      signal: AbortSignal,
+    ): Promise<OpenResponse> {
       const leave = new AbortController();
       signal.addEventListener("abort", () => leave.abort(), { once: true });
       const request = new Request(url, {
@@ -23,11 +34,17 @@ export function moduleSender(fetch: FetchHandler): Sender {
       try {
         response = await fetch(request);
       } catch (error) {
-        throw new Broken("closed", `The handler threw: ${error instanceof Error ? error.message : error}`);
+        throw new BrokenExchange(
+          "closed",
+          `The handler threw: ${error instanceof Error ? error.message : error}`,
+        );
       }
-      // Of another realm or runtime it may be, but what a Response has it must have.
+      // The Response may come from another realm, so its members are checked, not its class.
       if (typeof response?.status !== "number" || typeof response.headers?.forEach !== "function") {
-        throw new Broken("garbled", `The handler gave no Response, but ${show(response)}`);
+        throw new BrokenExchange(
+          "garbled",
+          `The handler did not return a Response, but ${formatValue(response)}`,
+        );
       }
       const reader = response.body?.getReader();
       const answer = { status: response.status, fields: toFields(response.headers) };
@@ -37,9 +54,9 @@ export function moduleSender(fetch: FetchHandler): Sender {
           try {
             return (await reader?.read())?.value;
           } catch (error) {
-            throw new Broken(
+            throw new BrokenExchange(
               "closed",
-              `The body broke off: ${error instanceof Error ? error.message : error}`,
+              `The body stream failed: ${error instanceof Error ? error.message : error}`,
               answer,
             );
           }
@@ -54,17 +71,17 @@ export function moduleSender(fetch: FetchHandler): Sender {
   };
 }
 
-/** As a server hands them on: repeated fields joined, but cookies by "; ". */
-function toHeaders(fields: readonly Field[]): Headers {
+/** Repeated fields are joined, cookies with "; ". */
+function toHeaders(fields: readonly HeaderField[]): Headers {
   const headers = new Headers();
   for (const [name, value] of fields) headers.append(name, value);
   return headers;
 }
 
-function toFields(headers: Headers): Field[] {
-  const fields: Field[] = [];
+function toFields(headers: Headers): HeaderField[] {
+  const fields: HeaderField[] = [];
   headers.forEach((value, name) => {
     if (name !== "set-cookie") fields.push([name, value]);
   });
-  return [...fields, ...headers.getSetCookie().map((value): Field => ["set-cookie", value])];
+  return [...fields, ...headers.getSetCookie().map((value): HeaderField => ["set-cookie", value])];
 }

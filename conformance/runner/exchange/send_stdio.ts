@@ -1,26 +1,26 @@
 /**
- * A server on standard input and output: one JSON-RPC message a line. One process per vector.
+ * A server on standard input and output: one JSON-RPC message per line, one process per vector.
  *
  * @module
  */
 import type { ChildProcess } from "node:child_process";
 import { toStrictText, toText } from "./bytes.ts";
-import { type Command, finish, isOver, signal, start } from "./children.ts";
-import { Broken, type Limits, within } from "./exchange.ts";
+import { type Command, hasExited, killGroup, signalGroup, spawnChild } from "./child_processes.ts";
+import { BrokenExchange, type Limits, withTimeout } from "./exchange.ts";
 import { GrowingBytes } from "./growing_bytes.ts";
 import { parseJson } from "../vector/match.ts";
 
 export type StdioCommand = Command;
 
-/** A server in this process that looks like a child: a process for each vector is more than some runs can bear. */
+/** A server in this process with the interface of a child process, for runs where one process per vector is too slow. */
 export interface StdioProgram {
   readonly open: () => ChildProcess;
 }
 
-/** Of one process: more than any question asks for. */
+/** Limit of messages from one process. No vector needs more. */
 const MAX_MESSAGES = 10_000;
-/** Of standard error, for the reason of a failure. */
-const MAX_OUTPUT_CHARACTERS = 1000;
+/** How much of standard error is kept for the reason of a failure. */
+const MAX_STDERR_CHARACTERS = 1000;
 const LF = 10;
 
 export class StdioServer {
@@ -28,57 +28,59 @@ export class StdioServer {
   readonly #limits: Limits;
   readonly #arrived: unknown[] = [];
   readonly #exit: Promise<number>;
-  /** Of the line that has not ended. */
+  /** The line that has not ended. */
   readonly #line = new GrowingBytes();
-  #said = "";
+  #stderr = "";
   #size = 0;
   #count = 0;
-  #over: Broken | undefined;
+  #over: BrokenExchange | undefined;
   #wake: (() => void) | undefined;
 
   constructor(server: StdioCommand | StdioProgram, limits: Limits) {
     this.#limits = limits;
-    this.#child = "open" in server ? server.open() : start(server, ["pipe", "pipe", "pipe"]);
+    this.#child = "open" in server ? server.open() : spawnChild(server, ["pipe", "pipe", "pipe"]);
     this.#exit = new Promise((resolve) => {
       this.#child.once("error", (error) => {
-        this.#stop(new Broken("refused", `Cannot start "${this.#child.spawnfile}": ${error.message}`));
+        this.#stop(
+          new BrokenExchange("refused", `Cannot start "${this.#child.spawnfile}": ${error.message}`),
+        );
         resolve(-1);
       });
       const ended = (code: number | null) => {
-        const said = this.#said.trim();
-        const why = `The server ended with exit code ${code ?? "none"}`;
-        this.#stop(new Broken("closed", said === "" ? why : `${why}, and said: ${said}`));
+        const said = this.#stderr.trim();
+        const why = `The server ${code === null ? "was ended by a signal" : `exited with code ${code}`}`;
+        this.#stop(new BrokenExchange("closed", said === "" ? why : `${why}. Standard error: ${said}`));
         resolve(code ?? -1);
       };
       this.#child.once("close", ended);
-      // What it wrote before may still be on its way; but a child of its own may hold the pipe for ever.
+      // Output may still arrive after the exit. A grandchild may keep the pipe open, so the wait is limited.
       this.#child.once("exit", (code) => void setTimeout(ended, 500, code));
     });
     this.#child.stdin!.on("error", () => {});
-    // Its exit, if it comes, says more.
-    const closed = () => this.#stop(new Broken("closed", "The server closed its standard output"));
+    // The exit, if it follows, gives a better reason.
+    const closed = () => this.#stop(new BrokenExchange("closed", "The server closed its standard output"));
     this.#child.stdout!.once("end", () => void setTimeout(closed, 600));
     let noise = 0;
     this.#child.stderr!.on("data", (chunk: Uint8Array) => {
-      this.#said = (this.#said + chunk).slice(-MAX_OUTPUT_CHARACTERS);
+      this.#stderr = (this.#stderr + chunk).slice(-MAX_STDERR_CHARACTERS);
       noise += chunk.length;
-      if (noise > limits.bytes) this.#flood(`More than ${limits.bytes} bytes of standard error arrived`);
+      if (noise > limits.bytes) this.#flood(`Received more than ${limits.bytes} bytes on standard error`);
     });
     this.#child.stdout!.on("data", (chunk: Uint8Array) => this.#take(chunk));
   }
 
-  /** Sends lines as they are. */
+  /** Writes lines to standard input unchanged. */
   send(lines: readonly string[]): void {
     for (const line of lines) this.#child.stdin!.write(`${line}\n`);
   }
 
-  /** What arrives until `isEnough`, which is given all that has. @throws {Broken} with `hung`, `closed` or `flooded` */
+  /** Reads messages until `isEnough`, which is called with all of them. @throws {BrokenExchange} with `hung`, `closed` or `flooded` */
   async receive(isEnough: (messages: readonly unknown[]) => Promise<boolean>): Promise<unknown[]> {
-    const got: unknown[] = [];
+    const messages: unknown[] = [];
     const wait = async () => {
       while (true) {
-        for (const message of this.#arrived.splice(0)) got.push(message);
-        if (await isEnough(got)) return;
+        for (const message of this.#arrived.splice(0)) messages.push(message);
+        if (await isEnough(messages)) return;
         if (this.#arrived.length > 0) continue;
         if (this.#over) throw this.#over;
         await new Promise<void>((resolve) => {
@@ -87,44 +89,48 @@ export class StdioServer {
       }
     };
     try {
-      await within(wait(), this.#limits.seconds, "An answer");
-      return got;
+      await withTimeout(wait(), this.#limits.seconds, "The response");
+      return messages;
     } catch (error) {
-      throw error instanceof Broken ? new Messages(error, got) : error;
+      throw error instanceof BrokenExchange ? new BrokenMessages(error, messages) : error;
     }
   }
 
-  /** Closes standard input and waits for the exit. @throws {Broken} when it does not come */
+  /** Closes standard input and waits for the exit. @throws {BrokenExchange} with `hung` */
   async end(): Promise<{ exit: number; messages: unknown[] }> {
     this.#child.stdin!.end();
-    const exit = await within(this.#exit, this.#limits.seconds, "The exit after the end of input");
+    const exit = await withTimeout(
+      this.#exit,
+      this.#limits.seconds,
+      "The exit after the end of standard input",
+    );
     return { exit, messages: this.#arrived.splice(0) };
   }
 
   async kill(): Promise<void> {
-    if (!isOver(this.#child)) {
-      // In peace first: it may have something to put away.
+    if (!hasExited(this.#child)) {
+      // First the end of input, so that the server can clean up.
       this.#child.stdin!.end();
-      const impatient = [
-        setTimeout(() => signal(this.#child, "SIGTERM"), 300),
-        setTimeout(() => signal(this.#child, "SIGKILL"), 1000),
+      const timers = [
+        setTimeout(() => signalGroup(this.#child, "SIGTERM"), 300),
+        setTimeout(() => signalGroup(this.#child, "SIGKILL"), 1000),
       ];
       await this.#exit;
-      impatient.forEach(clearTimeout);
+      timers.forEach(clearTimeout);
     }
-    finish(this.#child);
+    killGroup(this.#child);
   }
 
   #take(chunk: Uint8Array): void {
     this.#size += chunk.length;
     if (this.#size > this.#limits.bytes) {
-      this.#flood(`More than ${this.#limits.bytes} bytes arrived`);
+      this.#flood(`Received more than ${this.#limits.bytes} bytes`);
       return;
     }
     let start = 0;
     for (let end = chunk.indexOf(LF); end >= 0; end = chunk.indexOf(LF, start)) {
       if (++this.#count > MAX_MESSAGES) {
-        this.#flood(`More than ${MAX_MESSAGES} lines arrived`);
+        this.#flood(`Received more than ${MAX_MESSAGES} lines`);
         return;
       }
       this.#line.add(chunk.subarray(start, end));
@@ -132,37 +138,37 @@ export class StdioServer {
       this.#arrived.push(toMessage(this.#line.take()));
     }
     this.#line.add(chunk.subarray(start));
-    if (start > 0) this.#stir();
+    if (start > 0) this.#wakeReader();
   }
 
   #flood(why: string): void {
-    this.#stop(new Broken("flooded", why));
-    finish(this.#child);
+    this.#stop(new BrokenExchange("flooded", why));
+    killGroup(this.#child);
   }
 
-  #stop(why: Broken): void {
+  #stop(why: BrokenExchange): void {
     this.#over ??= why;
-    this.#stir();
+    this.#wakeReader();
   }
 
-  #stir(): void {
+  #wakeReader(): void {
     this.#wake?.();
     this.#wake = undefined;
   }
 }
 
-/** A line as JSON, which is UTF-8 (RFC 8259 section 8.1). */
+/** Parses a line as JSON, which must be UTF-8 (RFC 8259 section 8.1). */
 function toMessage(line: Uint8Array): unknown {
   const text = toStrictText(line);
   const message = text === undefined ? undefined : parseJson(text);
   return message === undefined ? { unparsable: text ?? toText(line) } : message;
 }
 
-/** Broken, with the messages that had arrived. */
-export class Messages extends Broken {
+/** A failed exchange with the messages received before the failure. */
+export class BrokenMessages extends BrokenExchange {
   readonly messages: readonly unknown[];
 
-  constructor({ word, message }: Broken, messages: readonly unknown[]) {
+  constructor({ kind: word, message }: BrokenExchange, messages: readonly unknown[]) {
     super(word, message);
     this.messages = messages;
   }

@@ -1,14 +1,14 @@
 /**
- * Delays that target files and vectors state, as timers take them.
+ * Converts durations of target files and vectors to timer delays.
  *
  * @module
  */
 
-/** The longest delay of a timer: Node fires at once for a longer one. */
+/** The longest delay of a timer. Node.js fires a longer one at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** Milliseconds for a timer; {@linkcode MAX_TIMER_MS} for what is longer. */
-export function timerDelay(seconds: number): number {
+/** Seconds as milliseconds for a timer, at most {@linkcode MAX_TIMER_MS}. */
+export function toTimerMs(seconds: number): number {
   const milliseconds = seconds * 1000;
   return milliseconds <= MAX_TIMER_MS ? milliseconds : MAX_TIMER_MS;
 }

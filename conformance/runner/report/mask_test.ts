@@ -1,12 +1,17 @@
+/**
+ * Secrets are masked in every form, and other text is shown.
+ *
+ * @module
+ */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { maskerFor } from "./mask.ts";
+import { createMasker } from "./mask.ts";
 
 const test = suite("mask");
 const SECRET = "s3cr:et&%value";
 
 test("secrets of the target are masked in every form", () => {
-  const mask = maskerFor({ clients: { web: { id: "web-client", secret: SECRET } } });
+  const mask = createMasker({ clients: { web: { id: "web-client", secret: SECRET } } });
   const text = `a=${SECRET} b=${encodeURIComponent(SECRET)} c=${new URLSearchParams([[
     "x",
     SECRET,
@@ -16,10 +21,10 @@ test("secrets of the target are masked in every form", () => {
   assert.match(masked, /web-client/);
 });
 
-test("addresses of endpoints are shown, whatever they are called", () => {
+test("URLs of endpoints are shown, whatever their names", () => {
   const endpoints = { token: "https://as.example/oauth/token-of-a-long-name" };
   const text = "location: https://app.example/cb?iss=https%3A%2F%2Fas.example";
-  assert.is(maskerFor({ endpoints })(text), text);
+  assert.is(createMasker({ endpoints })(text), text);
 });
 
 const TEXTS: Readonly<Record<string, string>> = {
@@ -39,21 +44,21 @@ const TEXTS: Readonly<Record<string, string>> = {
 
 for (const [name, text] of Object.entries(TEXTS)) {
   test(`${name} is masked`, () => {
-    const masked = maskerFor({})(text);
+    const masked = createMasker({})(text);
     assert.not.match(masked, /abcdef/);
     assert.match(masked, /‹secret 1›/);
   });
 }
 
-test("the same secret is the same mask wherever it comes back", () => {
-  const mask = maskerFor({});
+test("a secret has the same label everywhere", () => {
+  const mask = createMasker({});
   mask('{"access_token":"first-token"}');
   assert.is(mask("Bearer second-one? no: first-token"), "Bearer second-one? no: ‹secret 1›");
   assert.is(mask("code=another-secret"), "code=‹secret 2›");
 });
 
-test("a long secret is masked where it is cut", () => {
-  const mask = maskerFor({});
+test("a long secret is masked where it was cut", () => {
+  const mask = createMasker({});
   const token = `eyJhbGciOiJFUzI1NiJ9.${"abc".repeat(100)}.sig-nature`;
   mask(`{"access_token":"${token}","x":1}`);
   assert.is(
@@ -61,13 +66,13 @@ test("a long secret is masked where it is cut", () => {
     'expected nothing, but it is "‹secret 1›…',
   );
   assert.is(
-    maskerFor({})(`{"access_token":"${token.slice(0, 99)}… (400 bytes)`),
+    createMasker({})(`{"access_token":"${token.slice(0, 99)}… (400 bytes)`),
     '{"access_token":"‹secret 1›',
   );
 });
 
-test("all of a user but the name is secret, however short; what a server says of itself is not", () => {
-  const mask = maskerFor({
+test("every member of a user but the name is secret, however short; metadata is not", () => {
+  const mask = createMasker({
     users: { alice: { name: "alice", password: "pw1", pin: "0815" } },
     clients: { jwt: { id: "jwt", private: { kty: "EC", d: "OEFNrngjy6eT" } } },
     metadata: { token_endpoint_auth_methods_supported: ["none", "client_secret_basic"] },
@@ -80,24 +85,24 @@ test("all of a user but the name is secret, however short; what a server says of
   );
 });
 
-test("addresses and command lines hold secrets too", () => {
-  const mask = maskerFor({});
+test("secrets in URLs and command lines are masked", () => {
+  const mask = createMasker({});
   assert.is(mask("https://me:abcdef123@as.example/"), "https://‹secret 1›@as.example/");
   assert.is(mask("server --api-key abcdef123 --port 1"), "server --api-key ‹secret 2› --port 1");
 });
 
-test("the user name of an address is no secret, its password is, and so is a token in its place", () => {
+test("in a URL, a password and a token are secret, a user name is not", () => {
   const registration = '{"redirect_uris":["http://127.0.0.1@evil.example/cb"]}\nhost: 127.0.0.1:8080';
-  assert.is(maskerFor({})(registration), registration);
+  assert.is(createMasker({})(registration), registration);
   const resource =
     "https://known.example@evil.example/ and https://evil.example#@as.example/ at known.example";
-  assert.is(maskerFor({})(resource), resource);
+  assert.is(createMasker({})(resource), resource);
   const loopback = '"redirect_uri":"http://127.0.0.1:49731@evil.example/" host: 127.0.0.1:49731';
-  assert.match(maskerFor({})(loopback), / host: 127\.0\.0\.1:49731$/);
-  const masked = maskerFor({})("http://alice:wonderland@127.0.0.1/ says wonderland to alice");
+  assert.match(createMasker({})(loopback), / host: 127\.0\.0\.1:49731$/);
+  const masked = createMasker({})("http://alice:wonderland@127.0.0.1/ says wonderland to alice");
   assert.is(masked, "http://‹secret 1›@127.0.0.1/ says ‹secret 2› to alice");
   for (const after of ["", ":", ":x-oauth-basic"]) {
-    const masked = maskerFor({})(`https://ghp_abcdef1234567890${after}@as.example/ ghp_abcdef1234567890`);
+    const masked = createMasker({})(`https://ghp_abcdef1234567890${after}@as.example/ ghp_abcdef1234567890`);
     assert.not.match(masked, /abcdef|oauth/);
     assert.match(masked, /as\.example/);
   }
@@ -105,7 +110,7 @@ test("the user name of an address is no secret, its password is, and so is a tok
 
 test("a progress token of MCP is shown, another token beside it is not", () => {
   const text = '{"method":"x","params":{"_meta":{"progressToken":"conformance-1"},"token":"abcdef123456"}}';
-  const mask = maskerFor({});
+  const mask = createMasker({});
   assert.is(mask(text), text.replace("abcdef123456", "‹secret 1›"));
   assert.is(
     mask("progressToken=conformance-1 by conformance-1"),
@@ -114,8 +119,8 @@ test("a progress token of MCP is shown, another token beside it is not", () => {
   assert.is(mask('{"myProgressToken2":"1","in_progress_token":"abcdef123457"}').includes("abcdef"), false);
 });
 
-test("a word or a host is masked where a secret stands, and nowhere else", () => {
-  const mask = maskerFor({ users: { alice: { name: "alice", password: "wonderland" } } });
+test("a plain word or host is masked where a secret is expected, and nowhere else", () => {
+  const mask = createMasker({ users: { alice: { name: "alice", password: "wonderland" } } });
   const masked = mask(
     'host: 127.0.0.1\ncookie: theme=lighter; lang=english; sid=a1b2c3d4e5\n\n{"code":"unauthorized","token":"127.0.0.1"}',
   );
@@ -127,16 +132,21 @@ test("a word or a host is masked where a secret stands, and nowhere else", () =>
     mask("unauthorized english 127.0.0.1 wonderland a1b2c3d4e5").replace(/‹secret \d›/g, "#"),
     "unauthorized english 127.0.0.1 # #",
   );
-  // People choose words, or type them.
+  // Secrets that people choose may be words.
   for (const name of ["password", "client_secret", "user_code", "api_key"]) {
-    assert.not.match(maskerFor({})(`${name}=sesame&x=1 and sesame`), /sesame/);
+    assert.not.match(createMasker({})(`${name}=sesame&x=1 and sesame`), /sesame/);
   }
 });
 
-test("what is no secret stays", () => {
+test("a secret may be a word of the label", () => {
+  const text = createMasker({ login: { password: "secret" } })("token=abcdefghij&password=secret");
+  assert.match(text, /^token=‹secret \d›&password=‹secret \d›$/);
+});
+
+test("other text is unchanged", () => {
   const text =
     '{"error":"invalid_grant","status":400}\nlocation: https://app.example/cb?error=access_denied&state=xyzzy1';
-  assert.is(maskerFor({ login: { password: "password" } })(`${text}\npassword`), `${text}\npassword`);
+  assert.is(createMasker({ login: { password: "password" } })(`${text}\npassword`), `${text}\npassword`);
 });
 
 test.run();

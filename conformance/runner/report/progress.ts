@@ -1,5 +1,5 @@
 /**
- * A progress bar on a terminal, nothing elsewhere.
+ * A progress bar on a terminal. Elsewhere nothing is shown.
  *
  * @module
  */
@@ -10,25 +10,25 @@ export interface Progress {
   end(): void;
 }
 
-const WIDTH = 30;
+const BAR_CHARACTERS = 30;
 let isShown = false;
 
-/** Takes the bar off the terminal, where something else has to stand; the next vector brings it back. */
+/** Removes the bar, so that other text can be printed. The next vector shows it again. */
 export function hideProgress(): void {
   if (isShown) process.stderr.write("\r\x1b[2K");
   isShown = false;
 }
 
-export function progressOf(total: number, isWanted: boolean = process.stderr.isTTY === true): Progress {
+export function createProgress(total: number, isWanted: boolean = process.stderr.isTTY === true): Progress {
   if (!isWanted || total === 0) return { tick() {}, end() {} };
   let done = 0;
   let failed = 0;
   let shown = 0;
   const draw = (name: string) => {
-    const full = Math.round(WIDTH * done / total);
-    const bar = "█".repeat(full) + "░".repeat(WIDTH - full);
+    const full = Math.round(BAR_CHARACTERS * done / total);
+    const bar = "█".repeat(full) + "░".repeat(BAR_CHARACTERS - full);
     const failures = failed === 0 ? "" : `, ${failed} not as expected`;
-    const room = Math.max(0, (process.stderr.columns ?? 80) - WIDTH - 40);
+    const room = Math.max(0, (process.stderr.columns ?? 80) - BAR_CHARACTERS - 40);
     isShown = true;
     process.stderr.write(`\r\x1b[2K${bar} ${done}/${total}${failures} ${name.slice(0, room)}`);
   };

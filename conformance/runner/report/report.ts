@@ -1,30 +1,61 @@
 /**
- * What came of a run, before it is printed in one form or another. Secrets are already masked in it.
+ * Collects the results of a run into one report, with secrets masked. The other files of this folder print
+ * it.
  *
  * @module
  */
 import { join } from "node:path";
 import type { Arguments } from "../arguments.ts";
-import { readBaseline, readSet } from "./baseline.ts";
-import { type Figures, figuresOf, type RowResult, rowResults } from "./coverage.ts";
-import type { Loaded, Requirements, Row } from "../vector/load.ts";
-import { type Lack, lacksOf } from "../vector/lacks.ts";
-import { maskerFor } from "./mask.ts";
-import { COUNTING } from "../outcome.ts";
+import { readBaseline } from "./baseline.ts";
+import {
+  countByLevel,
+  countRows,
+  type Figures,
+  type RowCounts,
+  type RowResult,
+  toRowResults,
+} from "./coverage.ts";
+import type { LoadedVector, Requirements, Row } from "../vector/load.ts";
+import { countUnmetNeeds, type UnmetNeed } from "../vector/unmet_needs.ts";
+import { createMasker } from "./mask.ts";
+import { toRepeatCommand, toShellCommand } from "./repeat.ts";
+import { type ChangedVector, findChanged, type FrozenSet, readSet } from "./sets.ts";
+import { findShortfall, type Shortfall } from "./shortfall.ts";
+import type { Exchange } from "../context.ts";
+import { FAILING_OUTCOMES, isFailure } from "../outcome.ts";
 import type { Target } from "../target/target.ts";
-import type { OutcomeWord } from "../vector/vector_file.ts";
+import type { Outcome } from "../vector/vector_file.ts";
 import type { Result } from "../vector/vector.ts";
+import { VERSION } from "../version.ts";
+
+/** An exchange with the shell command that repeats it. */
+export interface ReportedExchange extends Exchange {
+  readonly curl?: string;
+}
 
 export interface Reported extends Result {
-  /** The outcome makes the run fail. */
+  readonly exchanges: readonly ReportedExchange[];
+  /** Whether the report shows the failure: `--class` may select others. */
+  readonly isShown: boolean;
+  /** The command that runs the vector again. */
+  readonly repeat?: string;
+  /** Whether the outcome makes the run fail. */
   readonly counts: boolean;
-  /** Why a failure was expected. */
+  /** The reason given for an expected failure. */
   readonly expected?: string;
   readonly rows: readonly Row[];
 }
 
 export interface Report {
   readonly suites: readonly string[];
+  /** Version of the kit, and digest of all vectors of the suites. */
+  readonly kit: { readonly version: string; readonly digest: string };
+  /** The frozen set that counts, and its vectors that changed since. */
+  readonly set?: {
+    readonly name: string;
+    readonly hasDigests: boolean;
+    readonly changed: readonly ChangedVector[];
+  };
   readonly seed: string;
   readonly started: Date;
   readonly seconds: number;
@@ -33,38 +64,46 @@ export interface Report {
     readonly version?: string;
     readonly base: string;
     readonly features: readonly string[];
-    /** What it showed of itself. */
+    /** The features that were detected, as text. */
     readonly notes?: readonly string[];
   };
-  readonly summary: Readonly<Record<OutcomeWord, number>>;
+  readonly summary: Readonly<Record<Outcome, number>>;
   readonly passed: boolean;
-  /** Listed as failing, but passing: their line in the baseline is to be removed. */
+  /** Expected failures that pass, and are to be removed from the list. */
   readonly stale: readonly string[];
-  /** How many vectors were asked: all that were not skipped. */
+  /** Number of vectors that were not skipped. */
   readonly asked: number;
-  /** What the target would need to be asked more. */
-  readonly lacks: readonly Lack[];
+  /** Why the run says little about the target. */
+  readonly shortfall?: Shortfall;
+  /** What skipped vectors need from the target. */
+  readonly lacks: readonly UnmetNeed[];
   readonly vectors: readonly Reported[];
   readonly rows: readonly RowResult[];
   readonly figures: readonly Figures[];
+  readonly rowCounts: RowCounts;
 }
 
-export interface Ran {
-  readonly asked: Arguments;
+export interface RunRecord {
+  readonly args: Arguments;
   readonly root: string;
   readonly target: Target;
   readonly requirements: Requirements;
-  readonly vectors: readonly Loaded[];
+  readonly vectors: readonly LoadedVector[];
   readonly results: readonly Result[];
   readonly seed: string;
   readonly started: Date;
+  /** Digest of all vectors of the suites. */
+  readonly digest: string;
 }
 
-/** @throws {LoadError} for a baseline or set that cannot be used */
-export function toReport({ asked: words, root, target, requirements, results, seed, started }: Ran): Report {
-  const baseline = readBaseline(words.baseline, target.deviations);
-  const set = words.set === undefined ? undefined : readSet(join(root, "sets.json"), words.set);
-  const summary: Record<OutcomeWord, number> = {
+/** @throws {LoadError} for an invalid list of expected failures or an unknown set */
+export function toReport(
+  { args: args, root, target, requirements, vectors: loaded, results, seed, started, digest }: RunRecord,
+): Report {
+  const baseline = readBaseline(args.baseline, target.deviations);
+  const set = args.set === undefined ? undefined : readSet(join(root, "sets.json"), args.set);
+  const changed = new Map((set ? findChanged(set, loaded) : []).map((each) => [each.name, each]));
+  const summary: Record<Outcome, number> = {
     pass: 0,
     fail: 0,
     warn: 0,
@@ -75,34 +114,59 @@ export function toReport({ asked: words, root, target, requirements, results, se
   };
   const vectors = results.map((result): Reported => {
     summary[result.outcome]++;
-    const beyond = set && !set.has(result.name) ? `not in the set ${words.set}` : undefined;
-    const expected = isFailure(result.outcome) ? beyond ?? baseline.get(result.name) : undefined;
-    const mask = maskerFor(target.variables);
-    // First, since they tell what is secret.
-    const exchanges = result.exchanges.map((each) => ({
+    const uncounted = set && findUncounted(result.name, set, changed);
+    const expected = isFailure(result.outcome) ? uncounted ?? baseline.get(result.name) : undefined;
+    const isShown = args.classes.length === 0 || result.class === undefined ||
+      args.classes.includes(result.class);
+    const mask = createMasker(target.variables);
+    // Exchanges first: the masker learns the secrets from them.
+    const masked = result.exchanges.map((each) => ({
       ...each,
       request: mask(each.request),
       answer: mask(each.answer),
     }));
+    const { stdio } = target;
+    const address = {
+      base: mask(target.base),
+      ...(stdio && { command: "command" in stdio ? stdio.command.map(mask) : [] }),
+    };
+    const exchanges = masked.map((each): ReportedExchange => {
+      const curl = toShellCommand(each.request, address);
+      return curl === "" ? each : { ...each, curl };
+    });
     return {
       ...result,
       ...(result.reason !== undefined && { reason: mask(result.reason) }),
       exchanges,
-      counts: expected === undefined &&
-        (COUNTING.has(result.outcome) || words.strict && result.outcome === "warn"),
+      isShown,
+      ...(isFailure(result.outcome) && { repeat: toRepeatCommand(args, result.name, seed, mask) }),
+      counts: isShown && expected === undefined &&
+        (FAILING_OUTCOMES.has(result.outcome) || args.strict && result.outcome === "warn"),
       ...(expected !== undefined && { expected }),
-      rows: result.covers.flatMap((id) => requirements.rows.get(id) ?? []),
+      rows: (result.class === undefined ? result.covers : result.failed).flatMap((id) =>
+        requirements.rows.get(id) ?? []
+      ),
     };
   });
-  // A race that was won once may be lost the next time.
+  // A race may pass by chance.
   const stale = results
     .filter(({ name, outcome, flags }) => baseline.has(name) && outcome === "pass" && !flags.includes("race"))
     .map(({ name }) => name);
   const asked = results.filter(({ outcome }) => outcome !== "skip").length;
-  const rows = rowResults(requirements, results);
-  const mask = maskerFor(target.variables);
+  const rows = toRowResults(requirements, results);
+  const shortfall = findShortfall(results, target);
+  const mask = createMasker(target.variables);
+  const figures = countByLevel(rows, requirements);
   return {
-    suites: words.suites,
+    suites: args.suites,
+    kit: { version: VERSION, digest },
+    ...(set && {
+      set: {
+        name: set.name,
+        hasDigests: [...set.digests.values()].some((each) => each !== undefined),
+        changed: [...changed.values()],
+      },
+    }),
     seed,
     started,
     seconds: (Date.now() - started.getTime()) / 1000,
@@ -114,50 +178,25 @@ export function toReport({ asked: words, root, target, requirements, results, se
       ...(target.notes && { notes: target.notes.map(mask) }),
     },
     summary,
-    passed: asked > 0 && stale.length === 0 && vectors.every(({ counts }) => !counts),
+    passed: shortfall === undefined && stale.length === 0 && vectors.every(({ counts }) => !counts),
     stale,
     asked,
-    lacks: lacksOf(results, root),
+    ...(shortfall && { shortfall }),
+    lacks: countUnmetNeeds(results, root),
     vectors,
     rows,
-    figures: figuresOf(rows, requirements),
+    figures,
+    rowCounts: countRows(figures),
   };
 }
 
-const GRAVITY: readonly OutcomeWord[] = ["fail", "error", "setup", "warn", "observe"];
-
-/** What is not as it should be, gravest first; what counts before what was expected. */
-export function findingsOf({ vectors }: Report): Reported[] {
-  const rank = ({ outcome, expected }: Reported) =>
-    GRAVITY.indexOf(outcome) + (expected === undefined ? 0 : 10);
-  return vectors.filter(({ outcome }) => isFailure(outcome)).sort((one, other) => rank(one) - rank(other));
-}
-
-/** Findings that have one reason: the first, and all that share it. A procedure that fails, fails for many. */
-export function sharing(findings: readonly Reported[]): Reported[][] {
-  const groups = Map.groupBy(
-    findings,
-    ({ outcome, step, reason, name }) => outcome === "setup" ? `${step} ${reason}` : name,
-  );
-  return [...groups.values()];
-}
-
-const MAX_LINE_CHARACTERS = 120;
-
-/** What was asked and what came, each in a line. */
-export function lastExchange({ exchanges }: Reported): [request?: string, answer?: string] {
-  const last = exchanges.at(-1);
-  if (!last) return [];
-  const cut = (text: string) =>
-    text.length > MAX_LINE_CHARACTERS ? `${text.slice(0, MAX_LINE_CHARACTERS)}…` : text;
-  const [head = "", ...body] = last.answer.split("\n\n");
-  const [status = "", ...fields] = head.split("\n");
-  const location = fields.find((field) => field.startsWith("location: "));
-  const answer = [status, ...(location ? [location] : []), ...body].join(" ").replace(/\s+/g, " ").trim();
-  const request = cut(last.request.split("\n")[0]!);
-  return answer === "" ? [request] : [request, cut(answer)];
-}
-
-function isFailure(outcome: OutcomeWord): boolean {
-  return outcome !== "pass" && outcome !== "skip";
+/** Why a failure does not count in a run with a frozen set. */
+function findUncounted(
+  name: string,
+  set: FrozenSet,
+  changed: ReadonlyMap<string, ChangedVector>,
+): string | undefined {
+  if (!set.digests.has(name)) return `not in the set ${set.name}`;
+  const change = changed.get(name);
+  return change && `changed since the set ${set.name} was frozen${change.reason ? `: ${change.reason}` : ""}`;
 }

@@ -1,15 +1,34 @@
 /**
- * The report as JSON: `result.schema.json`. Runners in any language write this form, so that their reports compare.
+ * Writes the report as JSON (`result.schema.json`). Runners in other languages write the same form, so that
+ * reports can be compared.
  *
  * @module
  */
 import type { Report } from "./report.ts";
 
 export function toJson(report: Report): string {
-  const { suites, seed, started, seconds, target, summary, passed, stale, vectors, figures, lacks } = report;
-  const whole = {
-    format: 1,
+  const {
+    suites,
+    seed,
+    started,
+    seconds,
+    target,
+    summary,
+    passed,
+    stale,
+    vectors,
+    figures,
+    lacks,
+    kit,
+    set,
+    asked,
+  } = report;
+  const document = {
+    format: 2,
     runner: "trivet-conformance",
+    kit: kit.version,
+    digest: kit.digest,
+    ...(set && { set: { name: set.name, changed: set.changed } }),
     suite: suites.join(" "),
     seed,
     started: started.toISOString(),
@@ -18,9 +37,14 @@ export function toJson(report: Report): string {
     summary,
     passed,
     stale,
+    asked,
+    ...(report.shortfall && { shortfall: `${report.shortfall.text}. ${report.shortfall.advice}` }),
     lacks,
+    rows: report.rowCounts,
     coverage: figures.map(({ strength, ...rest }) => ({ ...rest, level: strength })),
-    vectors: vectors.map(({ rows, strength, isGone: _, exchanges, outcome, ...rest }) => ({
+    vectors: vectors.map((
+      { rows, strength, isUnreachable: _, isShown: __, exchanges, outcome, ...rest },
+    ) => ({
       ...rest,
       outcome,
       level: strength,
@@ -28,5 +52,5 @@ export function toJson(report: Report): string {
       exchanges: outcome === "pass" || outcome === "skip" ? [] : exchanges,
     })),
   };
-  return JSON.stringify(whole, null, 2) + "\n";
+  return JSON.stringify(document, null, 2) + "\n";
 }

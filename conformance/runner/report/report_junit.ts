@@ -1,9 +1,10 @@
 /**
- * The report as JUnit XML, the form that CI systems read: a test suite per file, a case per vector.
+ * Writes the report as JUnit XML, which CI systems read: one test suite per vector file, one test case per
+ * vector.
  *
  * @module
  */
-import { effect } from "../vector/flag.ts";
+import { CLASS_TITLES, describeEffect } from "../vector/flags.ts";
 import type { Report, Reported } from "./report.ts";
 
 export function toJunit({ vectors, seconds, stale, started }: Report): string {
@@ -11,18 +12,18 @@ export function toJunit({ vectors, seconds, stale, started }: Report): string {
   const suites = Map.groupBy(vectors, ({ name }) => name.split("/").slice(0, 2).join("/"));
   const parts = [...suites].map(([suite, cases]) => {
     const time = cases.reduce((sum, each) => sum + each.seconds, 0);
-    return `<testsuite name="${escapeXml(suite)}"${countsOf(cases, passes)} time="${
+    return `<testsuite name="${escapeXml(suite)}"${formatCounts(cases, passes)} time="${
       time.toFixed(3)
     }" timestamp="${started.toISOString().slice(0, 19)}">\n` +
       cases.map((each) => toCase(each, passes)).join("") + "</testsuite>\n";
   });
   return `<?xml version="1.0" encoding="UTF-8"?>\n` +
-    `<testsuites name="trivet-conformance"${countsOf(vectors, passes)} time="${seconds.toFixed(3)}">\n${
+    `<testsuites name="trivet-conformance"${formatCounts(vectors, passes)} time="${seconds.toFixed(3)}">\n${
       parts.join("")
     }</testsuites>\n`;
 }
 
-function countsOf(cases: readonly Reported[], stale: ReadonlySet<string>): string {
+function formatCounts(cases: readonly Reported[], stale: ReadonlySet<string>): string {
   const failures =
     cases.filter(({ name, counts, outcome }) => counts && outcome !== "error" || stale.has(name)).length;
   const errors = cases.filter(({ counts, outcome }) => counts && outcome === "error").length;
@@ -31,21 +32,25 @@ function countsOf(cases: readonly Reported[], stale: ReadonlySet<string>): strin
 }
 
 function toCase(each: Reported, stale: ReadonlySet<string>): string {
-  const { name, title, seconds, outcome, counts, reason = "", step, exchanges, rows, expected, flags } = each;
+  const { name, title, seconds, outcome, counts, reason = "", step, exchanges, rows, expected, harm } = each;
   const open = `<testcase classname="${escapeXml(name.split("/").slice(0, 2).join("."))}" name="${
     escapeXml(`${name.split("/").slice(2).join("/")}: ${title}`)
   }" time="${seconds.toFixed(3)}"`;
   if (stale.has(name)) {
-    const message = "it passes now: remove it from the known failures";
+    const message = "passes now; remove it from the expected failures";
     return `  ${open}><failure type="stale" message="${message}"/></testcase>\n`;
   }
   if (outcome === "pass") return `  ${open}/>\n`;
   if (outcome === "skip") return `  ${open}><skipped message="${escapeXml(reason)}"/></testcase>\n`;
   const shown = [
-    step === undefined ? "" : `at: ${step}`,
+    step === undefined ? "" : `step: ${step}`,
     ...rows.map(({ id, level, text, link }) => `${id} ${level}: ${text}\n${link}`),
-    flags.length > 0 ? effect(flags) : "",
-    ...exchanges.slice(-2).map(({ request, answer }) => `> ${request}\n\n< ${answer}`),
+    each.class === undefined ? "" : CLASS_TITLES[each.class],
+    harm.length > 0 ? describeEffect(harm) : "",
+    ...exchanges.slice(-2).map(({ request, answer, curl }) =>
+      `> ${request}\n\n< ${answer}${curl === undefined ? "" : `\n\n$ ${curl}`}`
+    ),
+    each.repeat === undefined ? "" : `run again: ${each.repeat}`,
   ].filter((part) => part !== "").join("\n\n");
   if (!counts) {
     const why = expected === undefined ? "" : ` (expected: ${expected})`;
@@ -57,7 +62,7 @@ function toCase(each: Reported, stale: ReadonlySet<string>): string {
   }</${tag}></testcase>\n`;
 }
 
-/** What XML 1.0 cannot hold is left out. */
+/** Escapes a text for XML 1.0 and removes the characters that it does not allow. */
 function escapeXml(text: string): string {
   return text
     // deno-lint-ignore no-control-regex

@@ -1,5 +1,5 @@
 /**
- * How the HTML report looks.
+ * The style sheet of the HTML report.
  *
  * @module
  */
@@ -34,6 +34,8 @@ dl { display: grid; grid-template-columns: max-content 1fr; gap: .3rem 1rem; mar
 dd { margin: 0; min-width: 0; overflow-wrap: anywhere } dd ul { margin: 0; padding-left: 1.2rem }
 @media (max-width: 40rem) { dl { display: block } dd { margin: 0 0 .5rem } header, main { padding: .75rem } section { padding: .75rem }
   article { padding-left: .6rem } pre.in { margin-left: .5rem } }
+.filters { display: flex; flex-wrap: wrap; gap: 1rem; margin: 0 0 1.5rem } fieldset { border: 1px solid var(--line);
+  border-radius: .5rem; padding: .25rem .75rem } label { display: inline-block; margin-right: .75rem } .more { margin-left: 1.3rem }
 .reason { font-weight: 600; overflow-wrap: anywhere } code, pre { font: .85rem/1.45 ui-monospace, monospace }
 pre { background: var(--back); border: 1px solid var(--line); border-radius: .5rem; padding: .6rem .8rem; margin: .3rem 0;
   white-space: pre-wrap; overflow-wrap: anywhere } pre.in { margin-left: 2rem }

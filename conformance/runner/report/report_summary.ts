@@ -1,14 +1,15 @@
 /**
- * A summary to share, in Markdown: what was run, against what, figures, and what is not as the documents ask.
+ * Writes a short summary in Markdown: the target, the figures, and the requirements that are not met.
  *
  * @module
  */
-import { findingsOf, type Report, sharing } from "./report.ts";
+import { groupByCause, sortFindings } from "./findings.ts";
+import type { Report } from "./report.ts";
 
 export function toSummary(report: Report): string {
-  const { target, started, vectors, summary, figures, suites, passed, asked } = report;
+  const { target, started, vectors, summary, figures, suites, passed, kit, rowCounts, shortfall } = report;
   const version = target.version === undefined ? "" : ` ${target.version}`;
-  const groups = sharing(findingsOf(report));
+  const groups = groupByCause(sortFindings(report));
   const touched = new Set(figures.filter((each) => each.asked > 0).map(({ document }) => document));
   return [
     `# ${escape(target.name + version)}: ${suites.join(", ")}`,
@@ -16,9 +17,10 @@ export function toSummary(report: Report): string {
     `${started.toISOString().slice(0, 10)}, ${vectors.length} vectors: ${
       Object.entries(summary).filter(([, count]) => count > 0).map(([word, count]) => `${count} ${word}`)
         .join(", ")
-    }. ${asked === 0 ? "Nothing was asked." : passed ? "As expected." : "Not as expected."}`,
+    }. ${shortfall ? `${shortfall.text}.` : passed ? "As expected." : "Not as expected."}`,
+    `Requirement rows: ${rowCounts.asked} of ${rowCounts.total} asked, ${rowCounts.met} met. Kit ${kit.version}, vectors \`${kit.digest}\`.`,
     "",
-    "| document | level | rows | asked | held |",
+    "| document | level | rows | tested | met |",
     "| --- | --- | ---: | ---: | ---: |",
     ...figures.filter(({ document }) => touched.has(document)).map((each) =>
       `| ${each.document} | ${each.strength} | ${each.rows} | ${each.asked} | ${each.held} |`
@@ -26,7 +28,7 @@ export function toSummary(report: Report): string {
     "",
     ...groups.map(([first, ...others]) => {
       const { outcome, name, title, reason = "", rows, expected } = first!;
-      const more = others.length === 0 ? "" : ` (and ${others.length} more for the same reason)`;
+      const more = others.length === 0 ? "" : ` (and ${others.length} more with this cause)`;
       return `- **${outcome}** \`${name}\`${more}: ${escape(title)}. ${escape(reason)} ${
         rows.map(({ id, link }) => `[${id}](${link})`).join(", ")
       }${expected === undefined ? "" : ` Expected: ${escape(expected)}`}`;

@@ -1,5 +1,5 @@
 /**
- * Questions to the person who runs the kit: one at a time, the same one only once, and none where nobody sits at a terminal.
+ * Asks the person at the terminal: one question at a time, each question once.
  *
  * @module
  */
@@ -11,11 +11,11 @@ import { hideProgress } from "../report/progress.ts";
 const answers = new Map<string, Promise<string>>();
 let last: Promise<unknown> = Promise.resolve();
 
-/** @throws {NotClaimed} where there is no terminal */
+/** @throws {NotClaimed} without a terminal */
 export async function askPerson(question: string): Promise<string> {
   if (!process.stdin.isTTY) throw new NotClaimed("a person at the terminal");
-  const known = answers.get(question);
-  if (known) return await known;
+  const earlier = answers.get(question);
+  if (earlier) return await earlier;
   const answer = last.then(() => ask(question));
   answers.set(question, answer);
   last = answer.catch(() => {});

@@ -1,19 +1,19 @@
 /**
- * What a server under test showed of itself, as features that vectors ask for.
+ * The features that a target showed when it was probed.
  *
  * @module
  */
 import type { Procedure } from "./target_description.ts";
-import type { Members } from "../vector/vector_file.ts";
+import type { JsonObject } from "../vector/vector_file.ts";
 
 export interface Claims {
   readonly features: readonly string[];
-  readonly vars?: Members;
+  readonly vars?: JsonObject;
   readonly procedures?: Readonly<Record<string, Procedure>>;
-  /** For people: what was looked at, and what was found. */
+  /** What was detected, as text for the report. */
   readonly notes: readonly string[];
 }
 
-export function note(seen: string, features: readonly string[]): string {
-  return `${seen}: ${features.length === 0 ? "nothing to claim" : features.join(", ")}`;
+export function formatNote(seen: string, features: readonly string[]): string {
+  return `${seen}: ${features.length === 0 ? "no features detected" : features.join(", ")}`;
 }

@@ -1,94 +1,100 @@
 /**
- * Procedures that are programs: variables go in as JSON on standard input, captures come out as JSON on standard output.
- * One that `stays` is started once and is given a line for each call.
+ * Runs procedures that are programs: variables as JSON on standard input, captures as JSON on standard
+ * output. A program with `stays` is started once and receives one line per call.
  *
  * @module
  */
 import { createInterface } from "node:readline";
-import { type Command, finish, finishSoon, start } from "../exchange/children.ts";
+import { type Command, killGroup, killGroupSoon, spawnChild } from "../exchange/child_processes.ts";
 import { parseJson } from "../vector/match.ts";
-import { Unexpected } from "../outcome.ts";
-import { timerDelay } from "../exchange/timer.ts";
-import { isMembers, type Members } from "../vector/vector_file.ts";
+import { ExpectationFailed } from "../outcome.ts";
+import { toTimerMs } from "../exchange/timer.ts";
+import { isJsonObject, type JsonObject } from "../vector/vector_file.ts";
 
 export interface Program {
   readonly exec: readonly string[];
   readonly cwd?: string;
-  /** For one call. */
+  /** Time limit of one call. */
   readonly seconds?: number;
   readonly stays?: boolean;
 }
 
-const SECONDS = 60;
-const END_SECONDS = 5;
-const SAYS = "says:";
+const DEFAULT_CALL_SECONDS = 60;
+const MAX_STOP_SECONDS = 5;
+const REPORTED_ERROR = "reported:";
 const MAX_OUTPUT_BYTES = 1 << 20;
-/** Of standard error, for the reason of a failure. */
-const MAX_SHOWN_CHARACTERS = 2000;
+/** How much of standard error is kept for the reason of a failure. */
+const MAX_STDERR_CHARACTERS = 2000;
 
-/** @throws {Unexpected} that says what the program did */
-export async function execute(program: Program, input: Members): Promise<Members> {
-  if (program.stays) return await askStaying(program, input);
-  return await new Run(program).only(input);
+/** @throws {ExpectationFailed} with the reason */
+export async function runProgram(program: Program, input: JsonObject): Promise<JsonObject> {
+  if (program.stays) return await callRunning(program, input);
+  return await new ProgramProcess(program).runOnce(input);
 }
 
 type Refuse = (why: string) => void;
 
-/** A program on its way. */
-class Run {
+/** A started program. */
+class ProgramProcess {
   readonly #name: string;
   readonly #seconds: number;
-  readonly #child: ReturnType<typeof start>;
-  #said = "";
-  /** Why it can be asked no more. */
-  #over: string | undefined;
-  /** Told when it is over. */
-  #onOver: ((why: string, code: number | null) => void) | undefined;
-  readonly #gone: Promise<void>;
+  readonly #child: ReturnType<typeof spawnChild>;
+  #stderr = "";
+  /** Why no further call is possible. */
+  #endReason: string | undefined;
+  /** Called when the program ends. */
+  #onEnd: ((why: string, code: number | null) => void) | undefined;
+  readonly #exited: Promise<void>;
 
-  constructor({ exec, cwd, seconds = SECONDS }: Program) {
+  constructor({ exec, cwd, seconds = DEFAULT_CALL_SECONDS }: Program) {
     this.#name = exec[0] ?? "";
     this.#seconds = seconds;
     const command: Command = { command: exec, ...(cwd !== undefined && { cwd }) };
-    this.#child = start(command, ["pipe", "pipe", "pipe"]);
+    this.#child = spawnChild(command, ["pipe", "pipe", "pipe"]);
     this.#child.stdin!.on("error", () => {});
-    this.#child.stderr!.on("data", (chunk) => this.#said = (this.#said + chunk).slice(-MAX_SHOWN_CHARACTERS));
-    const over = (why: string, code: number | null) => {
-      this.#over ??= why;
-      this.#onOver?.(this.#over, code);
+    this.#child.stderr!.on(
+      "data",
+      (chunk) => this.#stderr = (this.#stderr + chunk).slice(-MAX_STDERR_CHARACTERS),
+    );
+    const end = (why: string, code: number | null) => {
+      this.#endReason ??= why;
+      this.#onEnd?.(this.#endReason, code);
     };
-    this.#gone = new Promise((resolve) => {
+    this.#exited = new Promise((resolve) => {
       this.#child.once("error", () => resolve());
       this.#child.once("exit", () => resolve());
     });
-    this.#child.once("error", (error) => over(`cannot be started: ${error.message}`, -1));
-    this.#child.once("close", (code) => over(`ended with exit code ${code ?? "none"}`, code));
+    this.#child.once("error", (error) => end(`could not be started: ${error.message}`, -1));
+    this.#child.once(
+      "close",
+      (code) => end(code === null ? "was ended by a signal" : `ended with exit code ${code}`, code),
+    );
   }
 
-  get isOver(): boolean {
-    return this.#over !== undefined;
+  get hasExited(): boolean {
+    return this.#endReason !== undefined;
   }
 
-  /** The whole of its output is the answer. */
-  async only(input: Members): Promise<Members> {
+  /** Sends one input. The whole output is the result. */
+  async runOnce(input: JsonObject): Promise<JsonObject> {
     let text = "";
     return await this.#within((resolve, refuse) => {
       this.#child.stdout!.on("data", (chunk) => {
         text += chunk;
         if (text.length > MAX_OUTPUT_BYTES) refuse(`wrote more than ${MAX_OUTPUT_BYTES} bytes`);
       });
-      this.#onOver = (why, code) => {
+      this.#onEnd = (why, code) => {
         const captured = parseJson(text);
         if (code !== 0) refuse(why);
-        else if (!isMembers(captured)) refuse("wrote no object of JSON");
+        else if (!isJsonObject(captured)) refuse("did not write a JSON object");
         else resolve(captured);
       };
       this.#child.stdin!.end(JSON.stringify(input));
-    }).finally(() => finish(this.#child));
+    }).finally(() => killGroup(this.#child));
   }
 
-  /** One line is the answer; the program stays. */
-  async line(input: Members): Promise<Members> {
+  /** Sends one line of input. One line of output is the result, and the program continues. */
+  async call(input: JsonObject): Promise<JsonObject> {
     const reader = createInterface({ input: this.#child.stdout! });
     let size = 0;
     let count = (_: Uint8Array): void => {};
@@ -101,12 +107,12 @@ class Run {
         this.#child.stdout!.on("data", count);
         reader.once("line", (line) => {
           const captured = parseJson(line);
-          if (!isMembers(captured)) refuse("wrote no object of JSON");
-          else if (typeof captured["error"] === "string") refuse(`${SAYS} ${captured["error"]}`);
+          if (!isJsonObject(captured)) refuse("did not write a JSON object");
+          else if (typeof captured["error"] === "string") refuse(`${REPORTED_ERROR} ${captured["error"]}`);
           else resolve(captured);
         });
-        this.#onOver = refuse;
-        if (this.#over !== undefined) refuse(this.#over);
+        this.#onEnd = refuse;
+        if (this.#endReason !== undefined) refuse(this.#endReason);
         else this.#child.stdin!.write(JSON.stringify(input) + "\n");
       });
     } finally {
@@ -115,58 +121,62 @@ class Run {
     }
   }
 
-  /** Asks it to end, and sees to it. */
-  async end(): Promise<void> {
+  /** Closes standard input, and kills the program if it does not end. */
+  async stop(): Promise<void> {
     this.#child.stdin!.end();
-    const late = setTimeout(() => finish(this.#child), END_SECONDS * 1000);
-    await this.#gone;
-    clearTimeout(late);
-    finish(this.#child);
+    const killTimer = setTimeout(() => killGroup(this.#child), MAX_STOP_SECONDS * 1000);
+    await this.#exited;
+    clearTimeout(killTimer);
+    killGroup(this.#child);
   }
 
-  #within(act: (resolve: (captured: Members) => void, refuse: Refuse) => void): Promise<Members> {
-    return new Promise<Members>((resolve, reject) => {
+  #within(act: (resolve: (captured: JsonObject) => void, refuse: Refuse) => void): Promise<JsonObject> {
+    return new Promise<JsonObject>((resolve, reject) => {
       const refuse = (why: string) => {
-        clearTimeout(late);
-        // One that says what went wrong is well.
-        if (!why.startsWith(SAYS)) finishSoon(this.#child);
-        const said = this.#said.trim();
-        reject(new Unexpected(`"${this.#name}" ${why}${said === "" ? "" : `, and says: ${said}`}`));
+        clearTimeout(timer);
+        // A program that reports an error itself may continue.
+        if (!why.startsWith(REPORTED_ERROR)) killGroupSoon(this.#child);
+        const stderr = this.#stderr.trim();
+        reject(
+          new ExpectationFailed(
+            `"${this.#name}" ${why}${stderr === "" ? "" : `. Standard error: ${stderr}`}`,
+          ),
+        );
       };
-      const late = setTimeout(
-        () => refuse(`did not end within ${this.#seconds} s`),
-        timerDelay(this.#seconds),
+      const timer = setTimeout(
+        () => refuse(`did not finish within ${this.#seconds} s`),
+        toTimerMs(this.#seconds),
       );
       act((captured) => {
-        clearTimeout(late);
+        clearTimeout(timer);
         resolve(captured);
       }, refuse);
-    }).finally(() => this.#onOver = undefined);
+    }).finally(() => this.#onEnd = undefined);
   }
 }
 
-/** Ends the programs that stay, and waits for them: what they have started is theirs to end. */
-export async function endStaying(): Promise<void> {
-  await Promise.all([...staying.values()].map(({ run }) => run.end()));
-  staying.clear();
+/** Stops the running programs and waits, so that they can end what they have started. */
+export async function stopPrograms(): Promise<void> {
+  await Promise.all([...runningPrograms.values()].map(({ run }) => run.stop()));
+  runningPrograms.clear();
 }
 
-interface Staying {
-  run: Run;
-  /** Calls go one after another. */
+interface RunningProgram {
+  run: ProgramProcess;
+  /** The last call. Calls run one after another. */
   last: Promise<unknown>;
 }
 
-const staying = new Map<string, Staying>();
+const runningPrograms = new Map<string, RunningProgram>();
 
-async function askStaying(program: Program, input: Members): Promise<Members> {
+async function callRunning(program: Program, input: JsonObject): Promise<JsonObject> {
   const key = JSON.stringify([program.exec, program.cwd]);
-  const known = staying.get(key) ?? { run: new Run(program), last: Promise.resolve() };
-  staying.set(key, known);
-  const turn = known.last.then(() => {
-    if (known.run.isOver) known.run = new Run(program);
-    return known.run.line(input);
+  const running = runningPrograms.get(key) ?? { run: new ProgramProcess(program), last: Promise.resolve() };
+  runningPrograms.set(key, running);
+  const turn = running.last.then(() => {
+    if (running.run.hasExited) running.run = new ProgramProcess(program);
+    return running.run.call(input);
   });
-  known.last = turn.catch(() => {});
+  running.last = turn.catch(() => {});
   return await turn;
 }

@@ -1,5 +1,6 @@
 /**
- * A port for a server that is started for one run, so that runs at the same time do not meet (`FORMAT.md` section 9).
+ * Chooses a free port for a server that is started for one run, so that simultaneous runs do not collide
+ * (`FORMAT.md` section 9).
  *
  * @module
  */
@@ -8,14 +9,14 @@ import type { TargetDescription } from "./target_description.ts";
 
 const TEMPLATE = "{{port}}";
 
-/** The description with a port that nobody listens on in place of `{{port}}`, wherever it stands. */
+/** Replaces every `{{port}}` of a description by one free port. */
 export async function fillPort(description: TargetDescription): Promise<TargetDescription> {
   const text = JSON.stringify(description);
   if (!text.includes(TEMPLATE)) return description;
-  return JSON.parse(text.replaceAll(TEMPLATE, String(await findPort())));
+  return JSON.parse(text.replaceAll(TEMPLATE, String(await findFreePort())));
 }
 
-function findPort(): Promise<number> {
+function findFreePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.on("error", reject);

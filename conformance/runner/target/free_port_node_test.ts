@@ -1,5 +1,5 @@
 /**
- * Targets that leave it to the runner which port they are started on.
+ * Targets that let the runner choose their port.
  *
  * @module
  */
@@ -15,7 +15,7 @@ const test = suite("free_port");
 const folder = mkdtempSync(join(tmpdir(), "conformance-"));
 test.after(() => rmSync(folder, { recursive: true, force: true }));
 
-test("{{port}} is one port, wherever it stands, and nothing else is touched", async () => {
+test("{{port}} is replaced by one port everywhere, and nothing else is changed", async () => {
   const written = {
     base: "http://127.0.0.1:{{port}}/as",
     start: { command: ["server", "--port={{port}}"], env: { PORT: "{{port}}" } },
@@ -30,7 +30,7 @@ test("{{port}} is one port, wherever it stands, and nothing else is touched", as
   assert.is(await fillPort(fixed), fixed);
 });
 
-test("one target file is started twice at once, on two ports", async () => {
+test("two runs of one target file use two ports", async () => {
   const script = join(folder, "server.mjs");
   writeFileSync(
     script,

@@ -1,5 +1,5 @@
 /**
- * HTML by a template tag: what is inserted is text, unless it is markup already.
+ * A template tag for HTML that escapes inserted text, unless it is markup.
  *
  * @module
  */

@@ -1,7 +1,6 @@
 /**
- * Forms of an HTML page, as a browser without scripts sees them: where they go, what they hold, which buttons they have.
- * Enough to sign in and to allow a client on the pages of a server under test. Time and space are linear in the page,
- * whatever stands in it.
+ * Parses the forms of an HTML page as a browser without scripts sees them: enough to sign in and give
+ * consent on a server under test. Time and memory are linear in the size of the page.
  *
  * @module
  */
@@ -10,33 +9,33 @@ import { decodeEntities } from "../vector/view.ts";
 export interface Button {
   readonly name: string;
   readonly value: string;
-  /** What stands on it. */
+  /** The label. */
   readonly text: string;
-  /** Where it sends the form, instead of the form's own address. */
+  /** The URL that replaces the action of the form. */
   readonly action?: string;
 }
 
 export interface Form {
   readonly action: string | undefined;
   readonly method: "GET" | "POST";
-  /** What is sent where nobody fills anything in. */
+  /** The fields and values that are sent by default. */
   readonly fields: readonly (readonly [name: string, value: string])[];
-  /** Names that may be sent, those of boxes that are not checked among them. */
+  /** Names of all fields, unchecked boxes included. */
   readonly names: ReadonlySet<string>;
   readonly buttons: readonly Button[];
 }
 
 export interface Page {
   readonly forms: readonly Form[];
-  /** Where `<meta http-equiv="refresh">` leads. */
+  /** The URL of `<meta http-equiv="refresh">`. */
   readonly refresh?: string;
-  /** What a reader sees, in one line. */
+  /** The visible text in one line. */
   readonly text: string;
 }
 
 type Attributes = Readonly<Record<string, string>>;
 
-type Piece =
+type Token =
   | { readonly text: string }
   | { readonly tag: string; readonly isEnd: boolean; readonly attributes: Attributes };
 
@@ -49,24 +48,24 @@ interface OpenForm {
 }
 
 const ATTRIBUTE = /([^\s"'<>/=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'<>`]+)))?/g;
-/** What a browser does not show. */
-const HIDDEN: ReadonlySet<string> = new Set(["script", "style", "template", "noscript", "title"]);
-/** Pages are short: what follows is not read. */
+/** Elements whose content is not visible. */
+const HIDDEN_ELEMENTS: ReadonlySet<string> = new Set(["script", "style", "template", "noscript", "title"]);
+/** The rest of a longer page is ignored. */
 const MAX_PAGE_CHARACTERS = 1 << 20;
 const MAX_FORMS = 100;
 const MAX_FORM_PARTS = 500;
 
-/** @param html of a page */
-export function readPage(html: string): Page {
+/** Parses an HTML page. It never throws. */
+export function parsePage(html: string): Page {
   const forms: OpenForm[] = [];
   const byId = new Map<string, OpenForm>();
   const shown: string[] = [];
   let open: OpenForm | undefined;
   let refresh: string | undefined;
-  /** The element whose text is collected. */
+  /** The open element whose text is collected. */
   let inner: { readonly tag: string; text: string; end(text: string): void } | undefined;
   let select: { readonly name: string; value?: string } | undefined;
-  for (const piece of pieces(html.slice(0, MAX_PAGE_CHARACTERS))) {
+  for (const piece of tokenize(html.slice(0, MAX_PAGE_CHARACTERS))) {
     if ("text" in piece) {
       shown.push(piece.text);
       if (inner) inner.text += piece.text;
@@ -75,7 +74,7 @@ export function readPage(html: string): Page {
     const { tag, isEnd, attributes } = piece;
     shown.push(" ");
     if (inner && (inner.tag === tag || isEnd && (tag === "form" || tag === "select"))) {
-      inner.end(tidy(inner.text));
+      inner.end(normalizeText(inner.text));
       inner = undefined;
     }
     if (isEnd) {
@@ -89,7 +88,7 @@ export function readPage(html: string): Page {
     }
     if (tag === "form") {
       if (forms.length >= MAX_FORMS) break;
-      open = openForm(attributes);
+      open = createForm(attributes);
       forms.push(open);
       if (attributes["id"] !== undefined) byId.set(attributes["id"], open);
     }
@@ -110,10 +109,10 @@ export function readPage(html: string): Page {
       if (value === undefined) inner = { tag, text: "", end: (text) => void (chosen.value = text) };
     }
   }
-  return { forms, ...(refresh !== undefined && { refresh }), text: tidy(shown.join("")) };
+  return { forms, ...(refresh !== undefined && { refresh }), text: normalizeText(shown.join("")) };
 }
 
-function openForm({ action, method = "" }: Attributes): OpenForm {
+function createForm({ action, method = "" }: Attributes): OpenForm {
   return {
     action,
     method: /^post$/i.test(method) ? "POST" : "GET",
@@ -143,8 +142,8 @@ function toButton({ name = "", value = "", formaction }: Attributes, text: strin
   return { name, value, text, ...(formaction !== undefined && { action: formaction }) };
 }
 
-/** Tags and the texts between them, comments and what is not shown left out. */
-function* pieces(html: string): Generator<Piece> {
+/** Yields tags and the texts between them, without comments and invisible elements. */
+function* tokenize(html: string): Generator<Token> {
   const lower = html.toLowerCase();
   let at = 0;
   while (at < html.length) {
@@ -169,12 +168,12 @@ function* pieces(html: string): Generator<Piece> {
       at = start + 1;
       continue;
     }
-    const end = endOfTag(html, start);
+    const end = findTagEnd(html, start);
     const tag = name[2]!.toLowerCase();
     const isEnd = name[1] === "/";
     at = end + 1;
-    yield { tag, isEnd, attributes: isEnd ? {} : readAttributes(html.slice(start + name[0].length, end)) };
-    if (isEnd || !HIDDEN.has(tag)) continue;
+    yield { tag, isEnd, attributes: isEnd ? {} : parseAttributes(html.slice(start + name[0].length, end)) };
+    if (isEnd || !HIDDEN_ELEMENTS.has(tag)) continue;
     const close = lower.indexOf(`</${tag}`, at);
     if (close < 0) return;
     at = close;
@@ -182,8 +181,8 @@ function* pieces(html: string): Generator<Piece> {
   if (at < html.length) yield { text: html.slice(at) };
 }
 
-/** Position of a tag's `>`, those in quotes passed over. */
-function endOfTag(html: string, start: number): number {
+/** The index of the `>` that ends a tag, outside of quotes. */
+function findTagEnd(html: string, start: number): number {
   let quote = "";
   for (let at = start; at < html.length; at++) {
     const letter = html[at]!;
@@ -195,7 +194,7 @@ function endOfTag(html: string, start: number): number {
   return html.length;
 }
 
-function readAttributes(inside: string): Attributes {
+function parseAttributes(inside: string): Attributes {
   const attributes: Record<string, string> = Object.create(null);
   for (const [, name = "", double, single, bare] of inside.matchAll(ATTRIBUTE)) {
     attributes[name.toLowerCase()] ??= decodeEntities(double ?? single ?? bare ?? "");
@@ -203,6 +202,6 @@ function readAttributes(inside: string): Attributes {
   return attributes;
 }
 
-function tidy(text: string): string {
+function normalizeText(text: string): string {
   return decodeEntities(text.replaceAll("&nbsp;", " ")).replace(/\s+/g, " ").trim();
 }

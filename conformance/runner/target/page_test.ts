@@ -1,16 +1,16 @@
 /**
- * Pages as a browser without scripts reads them, hostile ones among them.
+ * The HTML page parser, with hostile pages.
  *
  * @module
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { readPage } from "./page.ts";
+import { parsePage } from "./page.ts";
 
 const test = suite("page");
 
 test("a form's fields, values and buttons", () => {
-  const { forms: [form], text } = readPage(`<!doctype html><title>not shown</title><style>p{}</style>
+  const { forms: [form], text } = parsePage(`<!doctype html><title>not shown</title><style>p{}</style>
     <h1>Sign&nbsp;in</h1><form action="/go?a=1&amp;b=2" method=post>
     <input name=user value='a "quoted" one'><INPUT TYPE="password" NAME="pw"><input type=hidden name=csrf value="x&#45;y">
     <input type=checkbox name=keep value=yes><input type=checkbox name=on checked><input type=file name=f>
@@ -37,32 +37,32 @@ test("a form's fields, values and buttons", () => {
   assert.match(text, /^Sign in/);
 });
 
-test("what is in comments and scripts is not there", () => {
-  const { forms } = readPage(
+test("comments and scripts are ignored", () => {
+  const { forms } = parsePage(
     `<!-- <form><input name=a></form> --><script>"<form><input name=b></form>"</script>
     <form><input name="c>d"></form><form id=two></form><input name=e form=two>`,
   );
   assert.equal(forms.map(({ fields }) => fields), [[["c>d", ""]], [["e", ""]]]);
 });
 
-test("a page that leads on", () => {
-  assert.is(readPage('<meta http-equiv="Refresh" content="0; URL=/next">').refresh, "/next");
+test("a page with a refresh", () => {
+  assert.is(parsePage('<meta http-equiv="Refresh" content="0; URL=/next">').refresh, "/next");
 });
 
 const HOSTILE: Readonly<Record<string, string>> = {
-  "tags that never end": "<input a".repeat(120_000),
-  "quotes that never end": `<form ${"<a '".repeat(200_000)}`,
-  "scripts that never end": "<script".repeat(140_000),
-  "comments that never end": "<!--".repeat(200_000),
+  "unclosed tags": "<input a".repeat(120_000),
+  "unclosed quotes": `<form ${"<a '".repeat(200_000)}`,
+  "unclosed scripts": "<script".repeat(140_000),
+  "unclosed comments": "<!--".repeat(200_000),
   "a hundred thousand forms": "<form id=a><input form=b>".repeat(40_000),
-  "nothing but angles": "<".repeat(1_000_000),
-  "buttons that never end": "<form>" + "<button>".repeat(120_000),
+  "angle brackets alone": "<".repeat(1_000_000),
+  "unclosed buttons": "<form>" + "<button>".repeat(120_000),
 };
 
 for (const [name, html] of Object.entries(HOSTILE)) {
-  test(`${name} are read in no time`, () => {
+  test(`${name} are parsed within 3 s`, () => {
     const start = Date.now();
-    readPage(html);
+    parsePage(html);
     assert.ok(Date.now() - start < 3000, `${Date.now() - start} ms`);
   });
 }

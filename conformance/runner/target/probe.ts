@@ -1,26 +1,30 @@
 /**
- * What a target shows of itself, for who says no `features`: metadata of an authorization server (RFC 8414), the handshake
- * of MCP, an answer to JSON-RPC. Nothing is claimed that was not seen.
+ * Detects the features of a target that declares none: by the metadata of an authorization server (RFC
+ * 8414), MCP handshakes, or a JSON-RPC request. Only what was seen is claimed.
  *
  * @module
  */
-import { type Claims, note } from "./claims.ts";
+import { type Claims, formatNote } from "./claims.ts";
 import { probeMcp } from "./probe_mcp.ts";
-import { sendMessages } from "../exchange/ask_rpc.ts";
+import { sendMessages } from "../exchange/rpc_steps.ts";
 import type { Target } from "./target.ts";
-import { isMembers, type Members } from "../vector/vector_file.ts";
-import { newWorld } from "../world.ts";
+import { isJsonObject, type JsonObject } from "../vector/vector_file.ts";
+import { createContext } from "../context.ts";
 
 /**
- * @param kinds folders of the vectors that shall be asked
- * @param why no metadata was found
+ * @param suiteFolders folders of the selected vectors
+ * @param why the reason why no metadata was found
  */
-export async function probe(target: Target, kinds: ReadonlySet<string>, why?: string): Promise<Claims> {
+export async function probe(
+  target: Target,
+  suiteFolders: ReadonlySet<string>,
+  why?: string,
+): Promise<Claims> {
   const all: Claims[] = [];
-  if (kinds.has("oauth")) all.push(claimsOfMetadata(target, why));
-  if (kinds.has("jsonrpc")) all.push(await probeRpc(target));
-  if (kinds.has("mcp")) all.push(await probeMcp(target));
-  if (kinds.has("skills")) all.push({ features: [], notes: [] });
+  if (suiteFolders.has("oauth")) all.push(readMetadataClaims(target, why));
+  if (suiteFolders.has("jsonrpc")) all.push(await probeRpc(target));
+  if (suiteFolders.has("mcp")) all.push(await probeMcp(target));
+  if (suiteFolders.has("skills")) all.push({ features: [], notes: [] });
   return {
     features: all.flatMap(({ features }) => features),
     vars: Object.assign({}, ...all.map(({ vars }) => vars)),
@@ -29,15 +33,15 @@ export async function probe(target: Target, kinds: ReadonlySet<string>, why?: st
   };
 }
 
-/** Members of the metadata to the feature that they show. */
-function claimsOfMetadata({ variables, discovered }: Target, why?: string): Claims {
-  const { metadata, endpoints } = variables as { metadata?: unknown; endpoints: Members };
-  if (!isMembers(metadata)) {
+/** The features that the metadata declares. */
+function readMetadataClaims({ variables, discovered }: Target, why?: string): Claims {
+  const { metadata, endpoints } = variables as { metadata?: unknown; endpoints: JsonObject };
+  if (!isJsonObject(metadata)) {
     const hasEndpoints = endpoints["authorization"] !== undefined && endpoints["token"] !== undefined;
     const found = hasEndpoints ? ["authorization_code"] : [];
     return {
       features: found,
-      notes: [note(`no metadata of RFC 8414${why === undefined ? "" : ` (${why})`}`, found)],
+      notes: [formatNote(`no RFC 8414 metadata${why === undefined ? "" : ` (${why})`}`, found)],
     };
   }
   const list = (name: string, usual: readonly string[] = []) => {
@@ -48,7 +52,7 @@ function claimsOfMetadata({ variables, discovered }: Target, why?: string): Clai
   const types = list("response_types_supported");
   const methods = list("code_challenge_methods_supported");
   const isCode = grants.includes("authorization_code") && types.includes("code");
-  const shown: Readonly<Record<string, boolean>> = {
+  const declared: Readonly<Record<string, boolean>> = {
     metadata: discovered?.includes("/.well-known/oauth-authorization-server") === true,
     authorization_code: isCode && endpoints["authorization"] !== undefined,
     pkce: methods.includes("S256"),
@@ -63,20 +67,23 @@ function claimsOfMetadata({ variables, discovered }: Target, why?: string): Clai
     revocation: endpoints["revocation"] !== undefined,
     registration: endpoints["registration"] !== undefined,
   };
-  const features = Object.keys(shown).filter((feature) => shown[feature]);
-  return { features, notes: [note(`metadata at ${discovered}`, features)] };
+  const features = Object.keys(declared).filter((feature) => declared[feature]);
+  return { features, notes: [formatNote(`metadata at ${discovered}`, features)] };
 }
 
 async function probeRpc(target: Target): Promise<Claims> {
-  const world = newWorld("probe", { target, seed: "probe", mostWaiting: 0 });
-  const ask = { jsonrpc: "2.0", id: 1, method: "subtract", params: [42, 23] };
-  const { messages, broken, status } = await sendMessages({ send: [ask] }, world);
-  await world.stdio?.kill();
-  const [answer] = Array.isArray(messages) ? messages : [];
-  if (!isMembers(answer) || answer["jsonrpc"] !== "2.0") {
-    const came = broken ?? (status === undefined ? "no message of JSON-RPC" : `status ${status}`);
-    return { features: ["jsonrpc", "batch"], notes: [`a first JSON-RPC request came to: ${came}`] };
+  const context = createContext("probe", { target, seed: "probe", maxWaitSeconds: 0 });
+  const request = { jsonrpc: "2.0", id: 1, method: "subtract", params: [42, 23] };
+  const { messages, broken, status } = await sendMessages({ send: [request] }, context);
+  await context.stdio?.kill();
+  const [response] = Array.isArray(messages) ? messages : [];
+  if (!isJsonObject(response) || response["jsonrpc"] !== "2.0") {
+    const received = broken ?? (status === undefined ? "no JSON-RPC message" : `status ${status}`);
+    return {
+      features: ["jsonrpc", "batch"],
+      notes: [`no response to the first JSON-RPC request: ${received}`],
+    };
   }
-  const features = ["jsonrpc", "batch", ...(answer["result"] === 19 ? ["example_methods"] : [])];
-  return { features, notes: [note("an answer of JSON-RPC 2.0", features)] };
+  const features = ["jsonrpc", "batch", ...(response["result"] === 19 ? ["example_methods"] : [])];
+  return { features, notes: [formatNote("JSON-RPC 2.0 response", features)] };
 }

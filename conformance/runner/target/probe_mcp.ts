@@ -1,20 +1,20 @@
 /**
- * Which revisions and capabilities of MCP a server shows in its handshakes.
+ * Detects the MCP revisions and capabilities of a server by its handshakes.
  *
  * @module
  */
-import { sendMessages } from "../exchange/ask_rpc.ts";
+import { sendMessages } from "../exchange/rpc_steps.ts";
 import { runStep } from "../step.ts";
-import { type Claims, note } from "./claims.ts";
+import { type Claims, formatNote } from "./claims.ts";
 import type { Target } from "./target.ts";
-import { isMembers, type Members } from "../vector/vector_file.ts";
+import { isJsonObject, type JsonObject } from "../vector/vector_file.ts";
 import type { View } from "../vector/view.ts";
-import { newWorld, type World } from "../world.ts";
+import { createContext, type VectorContext } from "../context.ts";
 
-const WITH_HANDSHAKE = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] as const;
-const WITHOUT = "2026-07-28";
-const ME = { name: "conformance", version: "1" };
-const CAPABILITIES: Readonly<Record<string, string>> = {
+const HANDSHAKE_REVISIONS = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] as const;
+const STATELESS_REVISION = "2026-07-28";
+const CLIENT_INFO = { name: "conformance", version: "1" };
+const CAPABILITY_FEATURES: Readonly<Record<string, string>> = {
   tools: "mcp_tools",
   prompts: "mcp_prompts",
   resources: "mcp_resources",
@@ -25,106 +25,121 @@ const CAPABILITIES: Readonly<Record<string, string>> = {
 export async function probeMcp(target: Target): Promise<Claims> {
   const features = new Set(["mcp"]);
   let first: View | undefined;
-  for (const revision of WITH_HANDSHAKE) {
-    const view = await ask(target, {}, {
+  for (const revision of HANDSHAKE_REVISIONS) {
+    const view = await sendProbe(target, {}, {
       method: "initialize",
-      params: { protocolVersion: revision, capabilities: {}, clientInfo: ME },
-    }, async (world, { headers }) => {
-      const session = (headers as Members | undefined)?.["mcp-session-id"];
-      if (session !== undefined && await endSession(world, session)) features.add("mcp_delete");
+      params: { protocolVersion: revision, capabilities: {}, clientInfo: CLIENT_INFO },
+    }, async (context, { headers }) => {
+      const session = (headers as JsonObject | undefined)?.["mcp-session-id"];
+      if (session !== undefined && await endSession(context, session)) features.add("mcp_delete");
     });
     first ??= view;
-    const result = resultOf(view);
+    const result = findResult(view);
     if (result?.["protocolVersion"] !== revision) continue;
     features.add(`mcp_${revision}`);
-    if ((view["headers"] as Members | undefined)?.["mcp-session-id"] !== undefined) {
+    if ((view["headers"] as JsonObject | undefined)?.["mcp-session-id"] !== undefined) {
       features.add("mcp_sessions");
     }
     addCapabilities(features, result);
   }
   const prefix = "io.modelcontextprotocol";
-  const modern = await ask(
+  const modern = await sendProbe(
     target,
-    { "mcp-protocol-version": WITHOUT, "mcp-method": "server/discover" },
+    { "mcp-protocol-version": STATELESS_REVISION, "mcp-method": "server/discover" },
     {
       method: "server/discover",
       params: {
         _meta: {
-          [`${prefix}/protocolVersion`]: WITHOUT,
+          [`${prefix}/protocolVersion`]: STATELESS_REVISION,
           [`${prefix}/clientCapabilities`]: {},
-          [`${prefix}/clientInfo`]: ME,
+          [`${prefix}/clientInfo`]: CLIENT_INFO,
         },
       },
     },
   );
-  const discovered = resultOf(modern);
-  if (Array.isArray(discovered?.["supportedVersions"]) && discovered["supportedVersions"].includes(WITHOUT)) {
-    features.add(`mcp_${WITHOUT}`);
+  const discovered = findResult(modern);
+  if (
+    Array.isArray(discovered?.["supportedVersions"]) &&
+    discovered["supportedVersions"].includes(STATELESS_REVISION)
+  ) {
+    features.add(`mcp_${STATELESS_REVISION}`);
     addCapabilities(features, discovered);
   }
-  return conclude(target, features, first ?? {});
+  return toClaims(target, features, first ?? {});
 }
 
-function conclude(target: Target, features: Set<string>, first: View): Claims {
+function toClaims(target: Target, features: Set<string>, first: View): Claims {
   const vars = { mcp: { host: new URL(target.base).hostname } };
   const { status, broken, why } = first;
   if (status === 401) {
     features.add("mcp_authorization");
     const hint =
-      'it asks for a token (401): give a procedure "mcp_token" that leaves "token", and "features"';
+      'the server requires a token (401): add "features" and a procedure "mcp_token" that sets "token" to the target file';
     return { features: [...features], vars, notes: [hint] };
   }
   if (features.size === 1) {
-    const came = broken === undefined ? `status ${status ?? "none"}` : `${broken}: ${why}`;
-    return { features: [...features], vars, notes: [`"initialize" came to no known revision (${came})`] };
+    const received = broken === undefined ? `status ${status ?? "none"}` : `${broken}: ${why}`;
+    return {
+      features: [...features],
+      vars,
+      notes: [`"initialize" returned no known protocol revision (${received})`],
+    };
   }
-  // It wants no token, and may refuse one that is wrong: so none is sent.
+  // The server requires no token and may refuse an invalid one, so none is sent.
   const procedures = { mcp_token: () => ({ token: null }) };
-  return { features: [...features], vars, procedures, notes: [note("handshakes of MCP", [...features])] };
+  return {
+    features: [...features],
+    vars,
+    procedures,
+    notes: [formatNote("MCP handshakes", [...features])],
+  };
 }
 
-/** One request, in a world of its own. */
-async function ask(
+/** Sends one request in a context of its own. */
+async function sendProbe(
   target: Target,
-  headers: Members,
-  message: Members,
-  after?: (world: World, view: View) => Promise<void>,
+  headers: JsonObject,
+  message: JsonObject,
+  after?: (context: VectorContext, view: View) => Promise<void>,
 ): Promise<View> {
-  const world = newWorld("probe", { target, seed: "probe", mostWaiting: 0 });
-  world.variables["endpoints"] = { ...(world.variables["endpoints"] as Members), rpc: rpcOf(target) };
+  const context = createContext("probe", { target, seed: "probe", maxWaitSeconds: 0 });
+  context.variables["endpoints"] = {
+    ...(context.variables["endpoints"] as JsonObject),
+    rpc: getMcpEndpoint(target),
+  };
   try {
-    const view = await sendMessages({ send: [{ jsonrpc: "2.0", id: 1, ...message }], headers }, world);
-    await after?.(world, view);
+    const view = await sendMessages({ send: [{ jsonrpc: "2.0", id: 1, ...message }], headers }, context);
+    await after?.(context, view);
     return view;
   } finally {
-    await world.stdio?.kill();
+    await context.stdio?.kill();
   }
 }
 
-async function endSession(world: World, session: unknown): Promise<boolean> {
+async function endSession(context: VectorContext, session: unknown): Promise<boolean> {
   const headers = { "mcp-session-id": session };
   try {
-    await runStep({ request: { method: "DELETE", url: rpcOf(world.target), headers } }, world);
+    await runStep({ request: { method: "DELETE", url: getMcpEndpoint(context.target), headers } }, context);
   } catch {
     return false;
   }
-  return [200, 202, 204].includes(Number(world.last["status"]));
+  return [200, 202, 204].includes(Number(context.last["status"]));
 }
 
-function rpcOf({ variables, base }: Target): string {
-  return String((variables["endpoints"] as Members)["mcp"] ?? base);
+function getMcpEndpoint({ variables, base }: Target): string {
+  return String((variables["endpoints"] as JsonObject)["mcp"] ?? base);
 }
 
-function resultOf({ messages }: View): Members | undefined {
-  const answer = (Array.isArray(messages) ? messages : []).find((each) =>
-    isMembers(each) && each["id"] === 1
+function findResult({ messages }: View): JsonObject | undefined {
+  const response = (Array.isArray(messages) ? messages : []).find((each) =>
+    isJsonObject(each) && each["id"] === 1
   );
-  const result = isMembers(answer) ? answer["result"] : undefined;
-  return isMembers(result) ? result : undefined;
+  const result = isJsonObject(response) ? response["result"] : undefined;
+  return isJsonObject(result) ? result : undefined;
 }
 
-function addCapabilities(features: Set<string>, { capabilities }: Members): void {
-  for (const [name, feature] of Object.entries(CAPABILITIES)) {
-    if (isMembers(capabilities) && capabilities[name] !== undefined) features.add(feature);
+function addCapabilities(features: Set<string>, { capabilities }: JsonObject): void {
+  for (const [name, feature] of Object.entries(CAPABILITY_FEATURES)) {
+    if (isJsonObject(capabilities) && capabilities[name] !== undefined) features.add(feature);
   }
 }

@@ -1,17 +1,17 @@
 /**
- * Procedures that are programs: variables in, captures out, and every way in which they fail.
+ * Procedures that are programs: variables as input, captures as output, and every kind of failure.
  *
  * @module
  */
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { endStaying } from "./execute.ts";
+import { stopPrograms } from "./execute.ts";
 import { BASE, runOne, testTarget } from "../test_run.ts";
 
 const test = suite("procedure");
 
-/** A program of one line; `input` is what came on standard input. */
+/** A program of one line. `input` is the standard input. */
 function program(line: string): { exec: readonly string[] } {
   const read =
     'import process from "node:process"; let text = ""; for await (const chunk of process.stdin) text += chunk; const input = JSON.parse(text);';
@@ -25,7 +25,7 @@ function program(line: string): { exec: readonly string[] } {
 
 async function call(offer: { exec: readonly string[] }): Promise<string> {
   const target = testTarget((request) => new Response(new URL(request.url).pathname), {
-    offers: { go: offer },
+    withProcedures: { go: offer },
   });
   const { outcome, reason } = await runOne(target, [
     { call: "go", with: { word: "hello" } },
@@ -34,58 +34,58 @@ async function call(offer: { exec: readonly string[] }): Promise<string> {
   return reason === undefined ? outcome : `${outcome}: ${reason}`;
 }
 
-test("a program is given the variables and gives captures", async () => {
+test("a program receives the variables and returns captures", async () => {
   assert.is(await call(program('console.log(JSON.stringify({ got: input.word + "!" }));')), "pass");
 });
 
 test("a program that fails is setup, with its exit code", async () => {
-  assert.match(await call(program("process.exit(4);")), /^setup: The procedure "go" failed: .* exit code 4/);
+  assert.match(await call(program("process.exit(4);")), /^setup: .*"go".* 4\b/);
 });
 
-test("a program that writes no object is setup", async () => {
-  assert.match(await call(program('console.log("done");')), /^setup: .*wrote no object of JSON/);
+test("a program without an object as output is setup", async () => {
+  assert.match(await call(program('console.log("done");')), /^setup: .*"go".*JSON/);
 });
 
-test("a program that is not there is setup", async () => {
+test("a missing program is setup", async () => {
   assert.match(
     await call({ exec: ["there-is-no-such-program"] }),
-    /^setup: The procedure "go" failed: .*there-is-no-such-program/,
+    /^setup: .*"go".*there-is-no-such-program/,
   );
 });
 
-test("a program that never reads is no matter", async () => {
+test("a program may ignore its input", async () => {
   const flags = "Deno" in globalThis ? ["eval"] : ["-e"];
   const exec = [process.execPath, ...flags, 'console.log(JSON.stringify({ got: "hello!" }))'];
   assert.is(await call({ exec }), "pass");
 });
 
-const patient = { limits: { seconds: 10, bytes: 100_000 } };
+const tenSeconds = { limits: { seconds: 10, bytes: 100_000 } };
 
 const WRONG: readonly (readonly [string, string, RegExp])[] = [
-  ["hangs", "setInterval(() => {}, 1000);", /did not end within 1\.5 s/],
+  ["hangs", "setInterval(() => {}, 1000);", /1\.5 s/],
   [
     "ignores every signal",
     'process.on("SIGTERM", () => {}); setInterval(() => {}, 1000);',
-    /did not end within/,
+    /1\.5 s/,
   ],
   [
     "floods",
     'process.stdout.on("error", () => {}); for (;;) if (!process.stdout.write("x".repeat(65536))) ' +
     'await new Promise((go) => process.stdout.once("drain", go));',
-    /wrote more than 1048576 bytes/,
+    /1048576 bytes/,
   ],
   [
-    "says why it fails",
+    "writes to standard error and fails",
     'console.error("no browser here"); process.exit(4);',
-    /exit code 4, and says: no browser here/,
+    /\b4\b.*no browser here/,
   ],
 ];
 
 for (const [name, line, message] of WRONG) {
   test(`a program that ${name} is setup, and ended`, async () => {
     const target = testTarget(() => new Response(), {
-      ...patient,
-      offers: { go: { ...program(line), seconds: 1.5 } },
+      ...tenSeconds,
+      withProcedures: { go: { ...program(line), seconds: 1.5 } },
     });
     const { outcome, reason } = await runOne(target, [{ call: "go" }]);
     assert.is(outcome, "setup");
@@ -93,15 +93,15 @@ for (const [name, line, message] of WRONG) {
   });
 }
 
-test("a program is given the cookies and the address to ask, and may leave both cookies and an address", async () => {
+test("a program receives cookies and the authorization URL, and may return cookies and a URL", async () => {
   const line =
     'console.log(JSON.stringify({ cookies: [{ name: "sid", value: input.cookies[0].value + "2" }], ' +
     'answer: "https://app.example/cb?code=c-1&url=" + encodeURIComponent(input.url) + "&was=" + input.procedure + input.page.press }));';
   const target = testTarget(
     (request) => new Response(request.headers.get("cookie"), { headers: { "set-cookie": "sid=s1; Path=/" } }),
     {
-      ...patient,
-      offers: { authorize: { ...program(line), press: "{{label}}" } as never },
+      ...tenSeconds,
+      withProcedures: { authorize: { ...program(line), press: "{{label}}" } as never },
       variables: { base: BASE, endpoints: { authorization: "/authorize" }, label: "Allow" },
     },
   );
@@ -122,7 +122,7 @@ test("a program is given the cookies and the address to ask, and may leave both 
   assert.equal([outcome, reason], ["pass", undefined]);
 });
 
-test("a program that stays is started once, and again when it has left", async () => {
+test("a program that stays is started once, and again after it has exited", async () => {
   const loop =
     'import { createInterface } from "node:readline"; import process from "node:process"; let count = 0; ' +
     "for await (const line of createInterface({ input: process.stdin })) { const input = JSON.parse(line); count++; " +
@@ -130,8 +130,8 @@ test("a program that stays is started once, and again when it has left", async (
     'console.log(JSON.stringify(input.word === "fail" ? { error: "I cannot" } : { got: input.word + count })); }';
   const { exec } = program("");
   const target = testTarget((request) => new Response(new URL(request.url).pathname), {
-    ...patient,
-    offers: { go: { exec: [...exec.slice(0, -1), loop], stays: true } },
+    ...tenSeconds,
+    withProcedures: { go: { exec: [...exec.slice(0, -1), loop], stays: true } },
   });
   const say = (word: string, got: string) => [
     { call: "go", with: { word } },
@@ -139,11 +139,11 @@ test("a program that stays is started once, and again when it has left", async (
   ];
   assert.is((await runOne(target, [...say("a", "a1"), ...say("b", "b2")])).outcome, "pass");
   const failed = await runOne(target, [{ call: "go", with: { word: "fail" } }]);
-  assert.match(failed.reason!, /says: I cannot/);
+  assert.match(failed.reason!, /I cannot/);
   const left = await runOne(target, [{ call: "go", with: { word: "leave" } }]);
-  assert.match(left.reason!, /ended with exit code 5/);
+  assert.match(left.reason!, /\b5\b/);
   assert.is((await runOne(target, say("c", "c1"))).outcome, "pass");
-  await endStaying();
+  await stopPrograms();
 });
 
 test.run();

@@ -1,63 +1,63 @@
 /**
- * A server that is started for a run and ended after it.
+ * Starts a server before a run and ends it afterwards.
  *
  * @module
  */
 import type { ChildProcess } from "node:child_process";
 import { join } from "node:path";
 import process from "node:process";
-import { type Command, finish, isOver, signal, start } from "../exchange/children.ts";
+import { type Command, hasExited, killGroup, signalGroup, spawnChild } from "../exchange/child_processes.ts";
 import { exchange, type Sender } from "../exchange/exchange.ts";
 
 export interface StartCommand extends Command {
-  /** Path that answers when the server is ready. */
+  /** Path that responds when the server is ready. */
   readonly ready?: string;
-  /** Until then. */
+  /** Time limit of the start. */
   readonly seconds?: number;
 }
 
-/** A command whose folder is seen from another. */
-export function inFolder<C extends Command>(command: C, folder: string): C {
+/** Resolves the working folder of a command against another folder. */
+export function resolveCwd<C extends Command>(command: C, folder: string): C {
   return { ...command, cwd: join(folder, command.cwd ?? ".") };
 }
 
-const START_SECONDS = 30;
-const STOP_SECONDS = 3;
-/** Of its standard error, for whoever has to find out why it is not there. */
-const MAX_OUTPUT_CHARACTERS = 2000;
+const DEFAULT_START_SECONDS = 30;
+const MAX_STOP_SECONDS = 3;
+/** How much of standard error is kept for error messages. */
+const MAX_STDERR_CHARACTERS = 2000;
 
 export class ServerProcess {
   readonly #child: ChildProcess;
   readonly #command: StartCommand;
   readonly #exit: Promise<void>;
-  #said = "";
+  #stderr = "";
   #failure: string | undefined;
   #isEnding = false;
 
   constructor(command: StartCommand) {
     this.#command = command;
-    this.#child = start(command, ["ignore", "ignore", "pipe"]);
+    this.#child = spawnChild(command, ["ignore", "ignore", "pipe"]);
     this.#child.stderr!.on(
       "data",
-      (chunk) => this.#said = (this.#said + chunk).slice(-MAX_OUTPUT_CHARACTERS),
+      (chunk) => this.#stderr = (this.#stderr + chunk).slice(-MAX_STDERR_CHARACTERS),
     );
     this.#exit = new Promise((resolve) => {
       this.#child.once("error", (error) => {
-        this.#failure = `cannot be started: ${error.message}`;
+        this.#failure = `could not be started: ${error.message}`;
         resolve();
       });
       this.#child.once("exit", (code, signalName) => {
-        // A program that starts the server and leaves is none the worse.
+        // A program may start the server in the background and exit with 0.
         if (code !== 0) this.#failure = `ended with ${code === null ? signalName : `exit code ${code}`}`;
         resolve();
       });
     });
   }
 
-  /** Waits for any answer. @throws {Error} when none comes, with what the server said */
-  async untilReady(sender: Sender, base: string): Promise<void> {
+  /** Waits for any response. @throws {Error} with the standard error of the server if none arrives */
+  async waitUntilReady(sender: Sender, base: string): Promise<void> {
     const url = new URL(this.#command.ready ?? "/", base).href;
-    const { seconds = START_SECONDS } = this.#command;
+    const { seconds = DEFAULT_START_SECONDS } = this.#command;
     const common = { fields: [], without: [], body: undefined, raw: false, wire: undefined };
     const end = performance.now() + seconds * 1000;
     while (true) {
@@ -68,11 +68,11 @@ export class ServerProcess {
         answered = false;
       }
       if (this.#failure !== undefined) {
-        // Whoever answers then is another, which has its port.
-        throw this.#error(this.#failure + (answered ? `, though somebody answers at ${url}` : ""));
+        // The response then comes from another server on this port.
+        throw this.#error(this.#failure + (answered ? `; another server responds at ${url}` : ""));
       }
       if (answered) break;
-      if (performance.now() > end) throw this.#error(`answered nothing at ${url} within ${seconds} s`);
+      if (performance.now() > end) throw this.#error(`did not respond at ${url} within ${seconds} s`);
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
     void this.#exit.then(() => {
@@ -84,20 +84,22 @@ export class ServerProcess {
 
   async stop(): Promise<void> {
     this.#isEnding = true;
-    if (!isOver(this.#child)) {
-      signal(this.#child, "SIGTERM");
-      const late = setTimeout(() => signal(this.#child, "SIGKILL"), STOP_SECONDS * 1000);
+    if (!hasExited(this.#child)) {
+      signalGroup(this.#child, "SIGTERM");
+      const killTimer = setTimeout(() => signalGroup(this.#child, "SIGKILL"), MAX_STOP_SECONDS * 1000);
       await this.#exit;
-      clearTimeout(late);
+      clearTimeout(killTimer);
     }
-    finish(this.#child);
+    killGroup(this.#child);
   }
 
   #error(why: string): Error {
-    const said = this.#said.trim();
+    const stderr = this.#stderr.trim();
     const command = this.#command.command.join(" ");
     return new Error(
-      `Cannot use the target: its "start" (${command}) ${why}${said === "" ? "" : `. It says:\n${said}`}`,
+      `Cannot start the target: "start" (${command}) ${why}${
+        stderr === "" ? "" : `. Its standard error:\n${stderr}`
+      }`,
     );
   }
 }

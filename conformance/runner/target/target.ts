@@ -1,12 +1,12 @@
 /**
- * The server under test, as vectors see it.
+ * The server under test, as vectors use it.
  *
  * @module
  */
 import type { Limits, Sender } from "../exchange/exchange.ts";
 import type { StdioCommand, StdioProgram } from "../exchange/send_stdio.ts";
 import type { Procedure, TargetDescription } from "./target_description.ts";
-import type { Members } from "../vector/vector_file.ts";
+import type { JsonObject } from "../vector/vector_file.ts";
 
 export interface Target {
   readonly name: string;
@@ -14,7 +14,7 @@ export interface Target {
   readonly base: string;
   readonly origins: ReadonlySet<string>;
   readonly features: ReadonlySet<string>;
-  readonly variables: Members;
+  readonly variables: JsonObject;
   readonly procedures: ReadonlyMap<string, Procedure>;
   readonly sendHeaders: Readonly<Record<string, string>>;
   readonly limits: Limits;
@@ -23,17 +23,17 @@ export interface Target {
   /** Absent for a server on stdio. */
   readonly sender: Sender | undefined;
   readonly stdio: StdioCommand | StdioProgram | undefined;
-  /** Where its metadata was found. */
+  /** URL of its metadata. */
   readonly discovered?: string;
-  /** What it showed of itself, where no `features` say it. */
+  /** The detected features as text, if none are declared. */
   readonly notes?: readonly string[];
-  /** Seconds that the target's clock was moved on. */
+  /** Seconds by which the clock of the target was moved forward. */
   advanced: number;
   close(): Promise<void>;
 }
 
-/** Nothing to talk to: enough for the vectors of `self/`. */
-export function noTarget(): Target {
+/** A target without a server, for the vectors of `self/`. */
+export function createSelfTarget(): Target {
   return toTarget(
     { name: "none", base: "http://self.example", features: ["http"] },
     undefined,
@@ -41,21 +41,21 @@ export function noTarget(): Target {
   );
 }
 
-/** `{{base}}` in endpoints and variables; other templates there wait for a vector. */
+/** Fills `{{base}}` in endpoints and variables. Vectors fill other templates. */
 function fillBase({ endpoints = {}, vars = {} }: TargetDescription, base: string): {
   readonly endpoints: Readonly<Record<string, string>>;
-  readonly vars: Members;
+  readonly vars: JsonObject;
 } {
   const written = JSON.stringify(base.replace(/\/$/, "")).slice(1, -1);
   return JSON.parse(JSON.stringify({ endpoints, vars }).replaceAll("{{base}}", written));
 }
 
-/** Limits of an exchange, with their defaults. */
-export function limitsOf({ limits = {} }: TargetDescription): Limits {
+/** The limits of an exchange, with defaults. */
+export function getLimits({ limits = {} }: TargetDescription): Limits {
   return { seconds: limits.seconds ?? 10, bytes: limits.bytes ?? 16 << 20 };
 }
 
-/** The target that a description says. */
+/** Creates the target of a description. */
 export function toTarget(
   described: TargetDescription,
   sender: Sender | undefined,
@@ -84,7 +84,7 @@ export function toTarget(
     variables: { base, endpoints, ...description.vars },
     procedures: new Map(Object.entries(procedures)),
     sendHeaders: description.send_headers ?? {},
-    limits: limitsOf(description),
+    limits: getLimits(description),
     jobs: description.limits?.jobs ?? 4,
     deviations: description.deviations ?? {},
     sender,

@@ -1,5 +1,5 @@
 /**
- * What is known of a server under test before it is opened (`FORMAT.md` section 9).
+ * The description of a server under test before it is opened (`FORMAT.md` section 9).
  *
  * @module
  */
@@ -7,16 +7,16 @@ import type { Program } from "./execute.ts";
 import type { FetchHandler } from "../exchange/send_module.ts";
 import type { StdioCommand } from "../exchange/send_stdio.ts";
 import type { StartCommand } from "./server_process.ts";
-import type { Members, Step } from "../vector/vector_file.ts";
+import type { JsonObject, Step } from "../vector/vector_file.ts";
 
-/** A procedure by pages, its templates filled. */
+/** A procedure that walks pages. Its templates are filled. */
 export interface PageWalk {
-  /** The page that is opened. */
+  /** The page to open. */
   readonly page: string;
-  readonly query?: Members;
-  /** Names of a form's fields to what is filled in. */
-  readonly fields?: Members;
-  /** Names, values or texts of buttons. */
+  readonly query?: JsonObject;
+  /** Values by name of form field. */
+  readonly fields?: JsonObject;
+  /** Names, values or labels of buttons. */
   readonly press?: string | readonly string[];
 }
 
@@ -27,11 +27,11 @@ export type Procedure =
   | { readonly cookies: unknown }
   | Program
   | { readonly ask: string; readonly capture: string }
-  | ((variables: Members) => Promise<Members | void> | Members | void);
+  | ((variables: JsonObject) => Promise<JsonObject | void> | JsonObject | void);
 
 /** A target file, or what a module's `start()` adds to it. */
 export interface TargetDescription {
-  /** Another target file, whose members hold where this one has none. */
+  /** Another target file that provides the members missing here. */
   readonly extends?: string;
   readonly name?: string;
   readonly version?: string;
@@ -44,10 +44,10 @@ export interface TargetDescription {
   readonly discover?: string;
   readonly endpoints?: Readonly<Record<string, string>>;
   readonly features?: readonly string[];
-  readonly vars?: Members;
+  readonly vars?: JsonObject;
   /** Variables that nearly every target has, written outside `vars`. */
-  readonly clients?: Members;
-  readonly users?: Members;
+  readonly clients?: JsonObject;
+  readonly users?: JsonObject;
   readonly scope?: string | null;
   readonly procedures?: Readonly<Record<string, Procedure>>;
   readonly send_headers?: Readonly<Record<string, string>>;
@@ -55,7 +55,7 @@ export interface TargetDescription {
   readonly deviations?: Readonly<Record<string, string>>;
 }
 
-/** What a module gives, by `start()` or as its own exports. */
+/** What a module returns from `start()`, or exports. */
 export interface ModuleTarget extends TargetDescription {
   readonly fetch?: FetchHandler;
   readonly close?: () => Promise<void> | void;

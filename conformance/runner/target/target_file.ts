@@ -1,5 +1,6 @@
 /**
- * What a target file says, and which description a command line means (`FORMAT.md` section 9).
+ * Reads target files, and finds the description of the target that the command line names (`FORMAT.md`
+ * section 9).
  *
  * @module
  */
@@ -7,160 +8,166 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import process from "node:process";
 import type { Program } from "./execute.ts";
-import { type JsonFile, readJsonFile } from "../vector/json_file.ts";
-import { checkSchema, type Wrong } from "../vector/schema_check.ts";
+import { type JsonFile, parseJsonFile } from "../vector/json_file.ts";
+import { findSchemaProblem, type SchemaProblem } from "../vector/schema_check.ts";
 import type { TargetDescription } from "./target_description.ts";
-import { isMembers, type Members } from "../vector/vector_file.ts";
-import { pointTo } from "../vector/view.ts";
+import { isJsonObject, type JsonObject } from "../vector/vector_file.ts";
+import { resolvePointer } from "../vector/view.ts";
 
-export interface Asked {
+export interface TargetArguments {
   /** A target file, or the address of a server. */
   readonly target?: string;
   readonly stdio?: string;
   readonly module?: string;
   readonly seconds?: number;
   readonly jobs?: number;
-  /** Folders of the vectors that shall be asked. */
-  readonly kinds?: ReadonlySet<string>;
+  /** Folders of the selected vectors, such as `oauth`. */
+  readonly suiteFolders?: ReadonlySet<string>;
 }
 
-/** The description, and the folder that its paths start from. @throws {TypeError} that says what to do */
+/** The description of the target, and the folder to which its paths are relative. @throws {TypeError} if it is invalid */
 export function readDescription(
-  { target, stdio, module, kinds = new Set() }: Asked,
+  { target, stdio, module, suiteFolders = new Set() }: TargetArguments,
 ): { description: TargetDescription; folder: string } {
   if (stdio !== undefined) {
     const command = stdio.split(/\s+/).filter((part) => part !== "");
     return {
-      description: { name: stdio, stdio: { command }, ...fileOf(target)?.description },
+      description: { name: stdio, stdio: { command }, ...readTargetFile(target)?.description },
       folder: process.cwd(),
     };
   }
   if (module !== undefined) {
-    // What stands in a file of the same name beside it need not be said again.
+    // A target file of the same name beside the module describes the rest.
     const beside = module.replace(/\.[a-z]+$/, ".json");
-    const found = fileOf(target ?? (existsSync(beside) ? beside : undefined));
+    const found = readTargetFile(target ?? (existsSync(beside) ? beside : undefined));
     return {
       description: { name: module, ...found?.description, module: resolve(module) },
       folder: process.cwd(),
     };
   }
   if (target === undefined) {
-    throw new TypeError("Cannot run: name a target by --target file|URL, --stdio command or --module file");
+    throw new TypeError("No target given. Add a URL, --target FILE, --stdio COMMAND or --module FILE.");
   }
   if (/^https?:\/\//.test(target)) {
-    if (!URL.canParse(target)) throw new TypeError(`Cannot use the target "${target}": it is no address`);
+    if (!URL.canParse(target)) throw new TypeError(`Invalid target URL "${target}"`);
     return {
-      description: { name: target, base: target, endpoints: endpointsOf(target, kinds) },
+      description: { name: target, base: target, endpoints: guessEndpoints(target, suiteFolders) },
       folder: process.cwd(),
     };
   }
-  return fileOf(target)!;
+  return readTargetFile(target)!;
 }
 
-/** An address alone is the endpoint of what is asked. */
-function endpointsOf(address: string, kinds: ReadonlySet<string>): Readonly<Record<string, string>> {
+/** The endpoints of a target that is given as a URL alone. */
+function guessEndpoints(
+  address: string,
+  suiteFolders: ReadonlySet<string>,
+): Readonly<Record<string, string>> {
   const url = address.replace(/\/$/, "");
   const hasPath = new URL(address).pathname !== "/";
   return {
-    ...(kinds.has("jsonrpc") && { rpc: address }),
-    ...(kinds.has("mcp") && { mcp: address }),
-    ...(kinds.has("skills") && { skills: hasPath ? url : `${url}/v1/skills` }),
+    ...(suiteFolders.has("jsonrpc") && { rpc: address }),
+    ...(suiteFolders.has("mcp") && { mcp: address }),
+    ...(suiteFolders.has("skills") && { skills: hasPath ? url : `${url}/v1/skills` }),
   };
 }
 
-function fileOf(
+function readTargetFile(
   path: string | undefined,
   children: readonly string[] = [],
 ): { description: TargetDescription; folder: string } | undefined {
   if (path === undefined) return undefined;
   if (children.includes(resolve(path))) {
-    throw new TypeError(`Cannot use the target "${path}": it extends itself`);
+    throw new TypeError(`Invalid target file "${path}": "extends" leads back to this file`);
   }
   const folder = dirname(resolve(path));
-  const own = withFolder(readTarget(path), folder);
-  if (own.extends === undefined) return { description: own, folder };
-  const parent = fileOf(resolve(folder, own.extends), [...children, resolve(path)])!.description;
-  // How the parent is reached is not how this one is.
-  const { module: _, start: __, stdio: ___, base: ____, ...kept } = parent;
-  const reach = own.module ?? own.start ?? own.stdio ?? own.base;
+  const ownDescription = withProgramFolders(parseTargetFile(path), folder);
+  if (ownDescription.extends === undefined) return { description: ownDescription, folder };
+  const parent =
+    readTargetFile(resolve(folder, ownDescription.extends), [...children, resolve(path)])!.description;
+  // A file that says how its server is reached replaces that of its parent.
+  const { module: _, start: __, stdio: ___, base: ____, ...inherited } = parent;
+  const ownTransport = ownDescription.module ?? ownDescription.start ?? ownDescription.stdio ??
+    ownDescription.base;
   const description = {
-    ...(reach === undefined ? parent : kept),
-    ...own,
-    endpoints: { ...parent.endpoints, ...own.endpoints },
-    vars: { ...parent.vars, ...own.vars },
-    procedures: { ...parent.procedures, ...own.procedures },
-    deviations: { ...parent.deviations, ...own.deviations },
+    ...(ownTransport === undefined ? parent : inherited),
+    ...ownDescription,
+    endpoints: { ...parent.endpoints, ...ownDescription.endpoints },
+    vars: { ...parent.vars, ...ownDescription.vars },
+    procedures: { ...parent.procedures, ...ownDescription.procedures },
+    deviations: { ...parent.deviations, ...ownDescription.deviations },
   };
   return { description, folder };
 }
 
-/** Programs are found from the file that names them. */
-function withFolder(description: TargetDescription, folder: string): TargetDescription {
+/** Makes the folders of programs relative to the file that names them. */
+function withProgramFolders(description: TargetDescription, folder: string): TargetDescription {
   if (description.procedures === undefined) return description;
   const procedures = Object.entries(description.procedures).map(([name, procedure]) => [
     name,
-    isMembers(procedure) && "exec" in procedure
+    isJsonObject(procedure) && "exec" in procedure
       ? { ...procedure, cwd: resolve(folder, (procedure as Program).cwd ?? ".") }
       : procedure,
   ]);
   return { ...description, procedures: Object.fromEntries(procedures) };
 }
 
-/** @throws {TypeError} with the place of the first mistake */
-function readTarget(path: string): TargetDescription {
+/** @throws {TypeError} with the line of the first problem */
+function parseTargetFile(path: string): TargetDescription {
   const refuse = (why: string, cause?: unknown): never => {
-    throw new TypeError(`Cannot use the target "${path}": ${why}`, { cause });
+    throw new TypeError(`Invalid target file "${path}": ${why}`, { cause });
   };
   let file: JsonFile | undefined;
   try {
-    file = readJsonFile(readFileSync(path, "utf8"));
+    file = parseJsonFile(readFileSync(path, "utf8"));
   } catch (error) {
     const { code, message } = error as { code?: string; message: string };
     refuse(
       code === "ENOENT"
-        ? `there is no such file${/^[\w.-]+:\d+/.test(path) ? " (an address begins with http://)" : ""}`
+        ? `file not found${/^[\w.-]+:\d+/.test(path) ? ". A URL must begin with http:// or https://" : ""}`
         : code === "EISDIR"
-        ? "it is a folder"
+        ? "this is a folder"
         : message,
       error,
     );
   }
   const { value, lineOf } = file!;
-  const wrong = checkSchema(schemaOf("target.schema.json"), value, schemaOf) ?? addressesOf(value as Members);
+  const wrong = findSchemaProblem(getSchema("target.schema.json"), value, getSchema) ??
+    findInvalidUrl(value as JsonObject);
   if (wrong) {
     const place = wrong.path.map((step) => typeof step === "number" ? `[${step}]` : `.${step}`).join("")
       .slice(1);
-    refuse(`line ${lineOf(wrong.path)}: ${place === "" ? "it" : `"${place}"`} ${wrong.why}`);
+    refuse(`line ${lineOf(wrong.path)}: ${place === "" ? "the file" : `"${place}"`} ${wrong.why}`);
   }
   const { clients, users, scope, ...rest } = value as TargetDescription;
-  const said = {
+  const declared = {
     ...(clients && { clients }),
     ...(users && { users }),
     ...(scope !== undefined && { scope }),
   };
-  return { name: rest.base ?? path, ...rest, vars: { ...said, ...rest.vars } };
+  return { name: rest.base ?? path, ...rest, vars: { ...declared, ...rest.vars } };
 }
 
-/** Addresses that are none. */
-function addressesOf({ base, origins = [] }: Members): Wrong | undefined {
+/** The first invalid URL of a description. */
+function findInvalidUrl({ base, origins = [] }: JsonObject): SchemaProblem | undefined {
   const all = [
     [["base"], base ?? "http://x"] as const,
     ...(origins as string[]).map((each, at) => [["origins", at], each] as const),
   ];
   const found = all.find(([, address]) => !URL.canParse(String(address).replace("{{port}}", "80")));
   return found &&
-    { path: found[0], why: `must be an address like http://127.0.0.1:8080, but is "${found[1]}"` };
+    { path: found[0], why: `must be a URL such as http://127.0.0.1:8080, not "${found[1]}"` };
 }
 
 const schemas = new Map<string, unknown>();
 
 /** A schema of the kit, or a part of it: `vector.schema.json#/$defs/step`. */
-function schemaOf(reference: string): unknown {
+function getSchema(reference: string): unknown {
   const [name = "", pointer = ""] = reference.split("#");
-  // A reference within a file is one to the vectors': the only schema with parts that the other refers to.
+  // A reference without a file name is within the vector schema, the only one with shared parts.
   const file = name === "" ? "vector.schema.json" : name;
   const schema = schemas.get(file) ??
     JSON.parse(readFileSync(new URL(`../../${file}`, import.meta.url), "utf8"));
   schemas.set(file, schema);
-  return pointTo(pointer, schema);
+  return resolvePointer(pointer, schema);
 }

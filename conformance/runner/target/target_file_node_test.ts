@@ -1,5 +1,5 @@
 /**
- * Target files that are wrong: each is told in one line, with the place and what to do.
+ * Invalid target files: each error is one line with the place of the problem.
  *
  * @module
  */
@@ -18,82 +18,82 @@ test.after(() => rmSync(folder, { recursive: true, force: true }));
 
 const BASE = '{ "base": "http://127.0.0.1:1", ';
 
-/** What stands in the file, and what is said of it. */
+/** The text of the file, and the place or name in the error. */
 const WRONG: Readonly<Record<string, readonly [string, RegExp]>> = {
-  "nothing": ["", /line 1, column 1: it ends where a value must stand/],
-  "no JSON": ["base: http://127.0.0.1", /line 1, column 1: a value must stand where "base: http/],
-  "a list": ["[]", /line 1: it must be an object, but is a list/],
-  "null": ["null", /line 1: it must be an object, but is null/],
+  "an empty file": ["", /line 1, column 1:/],
+  "text that is not JSON": ["base: http://127.0.0.1", /line 1, column 1: .*"base: http/],
+  "an array": ["[]", /line 1: .*object/],
+  "null": ["null", /line 1: .*object.*null/],
   "half a file": [
     '{\n  "base": "http://127.0.0.1:1",\n  "vars": {',
-    /line 3, column 12: it ends where a name in quotes must stand/,
+    /line 3, column 12:/,
   ],
-  "a comma too many": ['{\n  "base": "http://127.0.0.1:1",\n}', /line 3, column 1: a "," stands before "}"/],
-  "a comma too many in a list": ['{ "features": ["a",] }', /line 1, column 20: a "," stands before "\]"/],
-  "a comma too few": [
+  "a trailing comma": ['{\n  "base": "http://127.0.0.1:1",\n}', /line 3, column 1: .*"}"/],
+  "a trailing comma in an array": ['{ "features": ["a",] }', /line 1, column 20: .*"\]"/],
+  "a missing comma": [
     '{ "base": "http://127.0.0.1:1"\n  "name": "x" }',
-    /line 2, column 3: "," or "}" must stand where/,
+    /line 2, column 3: .*"," or "}"/,
   ],
-  "a comment": ['{\n  // mine\n  "base": "x" }', /line 2, column 3: JSON has no comments/],
-  "single quotes": ["{ \"base\": 'x' }", /line 1, column 11: JSON has double quotes only/],
-  "a text over two lines": ['{ "name": "a\nb" }', /line 1, column 11: a text does not end on its line/],
-  "a name that is there twice": [
+  "a comment": ['{\n  // mine\n  "base": "x" }', /line 2, column 3: .*comments/],
+  "single quotes": ["{ \"base\": 'x' }", /line 1, column 11: .*double quotes/],
+  "a string over two lines": ['{ "name": "a\nb" }', /line 1, column 11:/],
+  "a duplicate name": [
     '{ "name": "a",\n  "name": "b" }',
-    /line 2, column 3: "name" is there twice/,
+    /line 2, column 3: .*"name"/,
   ],
-  "something after the end": ['{ "name": "a" } x', /line 1, column 17: something follows the end/],
-  "a hundred thousand levels": ["[".repeat(100_000), /it nests deeper than 100 levels/],
-  "a member of another name": [
+  "text after the end": ['{ "name": "a" } x', /line 1, column 17:/],
+  "a hundred thousand levels": ["[".repeat(100_000), /100 levels/],
+  "a misspelt member": [
     `${BASE}\n "procedure": {} }`,
-    /line 2: "procedure" is not known here; is "procedures" meant\?/,
+    /line 2: "procedure" .*"procedures"/,
   ],
-  "an unknown member": [`${BASE}\n "frobnicate": 1 }`, /line 2: "frobnicate" is not known here$/],
-  "features that are no list": [
+  "an unknown member": [`${BASE}\n "frobnicate": 1 }`, /line 2: "frobnicate" [^"]*$/],
+  "features that are not an array": [
     `${BASE}\n "features": "pkce" }`,
-    /line 2: "features" must be a list, but is a text/,
+    /line 2: "features" .*array.*string/,
   ],
-  "a feature that is no text": [
+  "a feature that is not a string": [
     `${BASE}\n "features": ["pkce", 7] }`,
-    /line 2: "features\[1\]" must be a text, but is a number/,
+    /line 2: "features\[1\]" .*string.*number/,
   ],
-  "an address without a scheme": [
+  "a URL without a scheme": [
     '{ "base": "127.0.0.1:8080" }',
-    /line 1: "base" must match \^https\?:\/\/, but is "127/,
+    /line 1: "base" .*"127/,
   ],
-  "an address that is none": [
+  "an invalid URL": [
     '{ "base": "http://" }',
-    /line 1: "base" must be an address like http:\/\/127.0.0.1:8080, but is "http:\/\/"/,
+    /line 1: "base" .*"http:\/\/"/,
   ],
-  "an origin that is none": [`${BASE} "origins": ["x"] }`, /"origins\[0\]" must be an address/],
-  "a command that is a text": [
+  "an invalid origin": [`${BASE} "origins": ["x"] }`, /"origins\[0\]" .*"x"/],
+  "a command that is a string": [
     '{ "stdio": { "command": "node server.js" } }',
-    /"stdio.command" must be a list, but is a text/,
+    /"stdio.command" .*array.*string/,
   ],
-  "no command": [`${BASE} "start": {} }`, /"start" must have "command"/],
-  "an empty command": [`${BASE} "start": { "command": [] } }`, /"start.command" must have at least 1 item/],
-  "a procedure that is a text": [
+  "no command": [`${BASE} "start": {} }`, /"start" .*"command"/],
+  "an empty command": [`${BASE} "start": { "command": [] } }`, /"start.command" /],
+  "a procedure that is a string": [
     `${BASE}\n "procedures": { "login": "/login" } }`,
-    /line 2: "procedures.login" must be/,
+    /line 2: "procedures.login" /,
   ],
   "a page that is a number": [
     `${BASE}\n "procedures": {\n "login": { "page": 7 } } }`,
-    /line 3: "procedures.login.page" must be a text/,
+    /line 3: "procedures.login.page" .*string/,
   ],
   "a step with an unknown member": [
     `${BASE}\n "procedures": {\n "login": [\n { "reqest": {} } ] } }`,
-    /line 4: "procedures.login\[0\].reqest" is not known here; is "request" meant\?/,
+    /line 4: "procedures.login\[0\].reqest" .*"request"/,
   ],
-  "a limit of no seconds": [`${BASE} "limits": { "seconds": 0 } }`, /"limits.seconds" must be more than 0/],
+  "a limit of no seconds": [`${BASE} "limits": { "seconds": 0 } }`, /"limits.seconds" .*0/],
   "a deviation without a reason": [
     `${BASE} "deviations": { "oauth/x/y": true } }`,
-    /"deviations.oauth\/x\/y" must be a text, but is true/,
+    /"deviations.oauth\/x\/y" .*string.*true/,
   ],
-  "nobody to extend": [`${BASE} "extends": "nobody.json" }`, /nobody.json": there is no such file/],
-  "itself to extend": [`${BASE} "extends": "target.json" }`, /it extends itself/],
+  "a missing file to extend": [`${BASE} "extends": "missing.json" }`, /missing.json": /],
+  "itself to extend": [`${BASE} "extends": "target.json" }`, /"extends"/],
 };
 
 for (const [name, [text, message]] of Object.entries(WRONG)) {
-  test(`${name} is told with its place`, () => {
+  test(`${name} is reported with its place`, () => {
     writeFileSync(path, text);
     let said = "";
     try {
@@ -102,29 +102,29 @@ for (const [name, [text, message]] of Object.entries(WRONG)) {
       said = (error as Error).message;
     }
     assert.match(said, message);
-    assert.match(said, /^Cannot use the target /);
+    assert.match(said, /^Invalid target file "/);
     assert.not.match(said, /\n/);
   });
 }
 
-test("a target that cannot be reached in any way says what it must have", async () => {
+test("a target without a way to reach it names the members it needs", async () => {
   writeFileSync(path, '{ "name": "x" }');
   const said = await openTarget({ target: path }).catch((error: Error) => error.message);
-  assert.match(String(said), /must have "base", "stdio" or "module"/);
+  assert.match(String(said), /"base", "stdio" or "module"/);
 });
 
-test("a folder and a file that is not there", () => {
+test("a folder, and a missing file", () => {
   mkdirSync(join(folder, "empty"), { recursive: true });
-  assert.throws(() => readDescription({ target: join(folder, "empty") }), /it is a folder/);
-  assert.throws(() => readDescription({ target: join(folder, "none.json") }), /there is no such file/);
+  assert.throws(() => readDescription({ target: join(folder, "empty") }), /empty": .*folder/);
+  assert.throws(() => readDescription({ target: join(folder, "none.json") }), /none\.json": /);
 });
 
-test("modules that give no handler", async () => {
+test("modules without a handler", async () => {
   const cases: readonly (readonly [string, RegExp])[] = [
-    ["export const nothing = 1;", /must export "fetch"/],
-    ["throw new Error('boom');", /Cannot load .*boom/],
+    ["export const nothing = 1;", /"fetch"/],
+    ["throw new Error('boom');", /boom/],
     ["export const start = () => { throw new Error('no database') };", /no database/],
-    ["export default {};", /must export "fetch"/],
+    ["export default {};", /"fetch"/],
   ];
   for (const [at, [text, message]] of cases.entries()) {
     const file = join(folder, `module_${at}.mjs`);

@@ -1,33 +1,33 @@
 /**
- * The closed list of operations of `let`: `FORMAT.md` section 4. Random values are derived from a seed, so that a run
- * can be repeated.
+ * The operations of `let` (`FORMAT.md` section 4). Random values are derived from a seed, so that a run can
+ * be repeated.
  *
  * @module
  */
 import { fromBase64url, sha256, toBase64, toBase64url, toHex, toText, utf8 } from "../exchange/bytes.ts";
-import { type KeyPair, makeKey, signJws } from "./jws.ts";
+import { generateKey, type KeyPair, signJws } from "./jws.ts";
 import { KitError } from "../outcome.ts";
-import { fill, has, lookUp, toText as toPlain, type Variables } from "./template.ts";
-import { isMembers, type Members } from "./vector_file.ts";
+import { fillTemplates, getVariable, hasVariable, toText as toPlain, type Variables } from "./template.ts";
+import { isJsonObject, type JsonObject } from "./vector_file.ts";
 
-export interface Surroundings {
-  /** What random values are derived from: the run's seed and the vector's name. */
+export interface ComputeContext {
+  /** Source of random values: the seed of the run and the name of the vector. */
   readonly seed: string;
   /** Seconds since the epoch, by the target's clock. */
   now(): number;
 }
 
-interface Asked extends Surroundings {
+interface OperationContext extends ComputeContext {
   /** The variable that is computed. */
   readonly name: string;
   readonly variables: Variables;
 }
 
-const OPERATIONS: Readonly<Record<string, (operand: never, asked: Asked) => unknown>> = {
+const OPERATIONS: Readonly<Record<string, (operand: never, asked: OperationContext) => unknown>> = {
   value: (operand: unknown) => operand,
   merge: (operand: readonly unknown[]) => merge(operand),
   known: ([path, otherwise]: [string, unknown], { variables }) =>
-    has(path, variables) ? lookUp(path, variables) : otherwise,
+    hasVariable(path, variables) ? getVariable(path, variables) : otherwise,
   random: (length: number, asked) => randomText(length, asked),
   uuid: async (_: unknown, asked) => {
     const bytes = (await sha256(utf8(`${asked.seed}/${asked.name}/uuid`))).subarray(0, 16);
@@ -40,9 +40,9 @@ const OPERATIONS: Readonly<Record<string, (operand: never, asked: Asked) => unkn
   base64: (text: unknown) => toBase64(bytesOf(text)),
   base64url: (text: unknown) => toBase64url(bytesOf(text)),
   unbase64url: (text: unknown) => toText(fromBase64url(toPlain(text))),
-  urlencode: (text: unknown) => urlencode(toPlain(text)),
+  urlencode: (text: unknown) => formUrlencode(toPlain(text)),
   basic: ([id, secret]: [unknown, unknown]) =>
-    `Basic ${toBase64(utf8(`${urlencode(toPlain(id))}:${urlencode(toPlain(secret))}`))}`,
+    `Basic ${toBase64(utf8(`${formUrlencode(toPlain(id))}:${formUrlencode(toPlain(secret))}`))}`,
   json: (value: unknown) => JSON.stringify(value),
   repeat: ([text, times]: [unknown, number]) => toPlain(text).repeat(times),
   concat: (parts: readonly unknown[]) =>
@@ -54,11 +54,19 @@ const OPERATIONS: Readonly<Record<string, (operand: never, asked: Asked) => unkn
     const middle = text.length >> 1;
     return text.slice(0, middle) + (text[middle] === "A" ? "B" : "A") + text.slice(middle + 1);
   },
+  shorten: (text: unknown) => toPlain(text).slice(0, -1),
+  swapcase: (text: unknown) =>
+    toPlain(text).replace(
+      /[a-z]|[A-Z]/g,
+      (letter) => letter < "a" ? letter.toLowerCase() : letter.toUpperCase(),
+    ),
+  percent: (text: unknown) =>
+    toPlain(text).replace(/[0-9A-Za-z]/g, (each) => `%${toHex(utf8(each)).toUpperCase()}`),
   now: (offset: number, { now }) => Math.floor(now()) + offset,
-  key: (alg: string) => makeKey(alg),
-  jwt: ({ header, claims, key }: { header?: Members; claims: unknown; key?: JsonWebKey }) =>
+  key: (alg: string) => generateKey(alg),
+  jwt: ({ header, claims, key }: { header?: JsonObject; claims: unknown; key?: JsonWebKey }) =>
     signJws(header ?? {}, claims, key),
-  dpop: (operand: DpopOperand, asked) => dpop(operand, asked),
+  dpop: (operand: DpopOperand, asked) => createDpopProof(operand, asked),
 };
 
 interface DpopOperand {
@@ -67,15 +75,15 @@ interface DpopOperand {
   readonly key: KeyPair;
   readonly token?: string;
   readonly nonce?: string;
-  readonly header?: Members;
-  readonly claims?: Members;
+  readonly header?: JsonObject;
+  readonly claims?: JsonObject;
 }
 
-/** Computes variables in order and adds each before the next is looked at. @throws {KitError} */
+/** Computes variables in order. Each may use those before it. @throws {KitError} */
 export async function compute(
-  lets: Members | undefined,
+  lets: JsonObject | undefined,
   variables: Variables,
-  surroundings: Surroundings,
+  surroundings: ComputeContext,
 ): Promise<void> {
   for (const [name, wanted] of Object.entries(lets ?? {})) {
     variables[name] = await computeOne(name, wanted, variables, surroundings);
@@ -86,19 +94,17 @@ async function computeOne(
   name: string,
   wanted: unknown,
   variables: Variables,
-  surroundings: Surroundings,
+  surroundings: ComputeContext,
 ): Promise<unknown> {
-  if (!isMembers(wanted)) return fill(wanted, variables);
+  if (!isJsonObject(wanted)) return fillTemplates(wanted, variables);
   const [[operation, operand] = ["", undefined], ...more] = Object.entries(wanted);
   if (more.length > 0 || !Object.hasOwn(OPERATIONS, operation)) {
     throw new KitError(
-      `Cannot compute "${name}": an object must be one operation, but is "${
-        Object.keys(wanted).join('", "')
-      }"`,
+      `Cannot compute "${name}": expected one operation, got "${Object.keys(wanted).join('", "')}"`,
     );
   }
   try {
-    return await OPERATIONS[operation]!(fill(operand, variables) as never, {
+    return await OPERATIONS[operation]!(fillTemplates(operand, variables) as never, {
       ...surroundings,
       name,
       variables,
@@ -115,10 +121,10 @@ function bytesOf(text: unknown): Uint8Array<ArrayBuffer> {
   return utf8(toPlain(text));
 }
 
-function merge(all: readonly unknown[]): Members {
+function merge(all: readonly unknown[]): JsonObject {
   const whole: Variables = {};
   for (const [at, each] of all.entries()) {
-    if (!isMembers(each)) throw new KitError("Cannot merge: every part must be an object");
+    if (!isJsonObject(each)) throw new KitError("Cannot merge: every item must be an object");
     for (const [name, value] of Object.entries(each)) {
       if (value === null && at > 0) delete whole[name];
       else whole[name] = value;
@@ -127,7 +133,7 @@ function merge(all: readonly unknown[]): Members {
   return whole;
 }
 
-async function randomText(length: number, { seed, name }: Asked): Promise<string> {
+async function randomText(length: number, { seed, name }: OperationContext): Promise<string> {
   let text = "";
   for (let counter = 0; text.length < length; counter++) {
     text += toBase64url(await sha256(utf8(`${seed}/${name}/${counter}`)));
@@ -135,12 +141,12 @@ async function randomText(length: number, { seed, name }: Asked): Promise<string
   return text.slice(0, length);
 }
 
-/** As in `application/x-www-form-urlencoded`. */
-export function urlencode(text: string): string {
+/** Encodes a text as `application/x-www-form-urlencoded` does. */
+export function formUrlencode(text: string): string {
   return new URLSearchParams([["", text]]).toString().slice(1);
 }
 
-async function dpop(operand: DpopOperand, asked: Asked): Promise<string> {
+async function createDpopProof(operand: DpopOperand, asked: OperationContext): Promise<string> {
   const { method, url, key, token, nonce } = operand;
   const header = merge([{ typ: "dpop+jwt", jwk: key.public }, operand.header ?? {}]);
   const claims = merge([

@@ -1,63 +1,87 @@
 /**
- * Whether the answers of a step are what was expected: one view against one pattern, or many counted by a tally.
+ * Checks the responses of a step against what it expects: one view against one pattern, or several counted
+ * by a tally.
  *
  * @module
  */
-import { match, type Mismatch } from "./match.ts";
-import { Unexpected } from "../outcome.ts";
-import { sayAnswer, sayPattern, show } from "../report/say.ts";
+import { findMismatch, findMismatches } from "./match.ts";
+import { ExpectationFailed, type Mismatch } from "../outcome.ts";
+import { describePattern, describeView, formatValue, NO_VALUE } from "../report/describe.ts";
 import type { Variables } from "./template.ts";
-import { isMembers, type Members } from "./vector_file.ts";
-import { pointTo, type View } from "./view.ts";
+import { expectsRefusal, isRefusal } from "./verdict.ts";
+import { isJsonObject, type JsonObject } from "./vector_file.ts";
+import { resolvePointer, type View } from "./view.ts";
 
 /**
- * Gives the view that captures read. @param expected with its templates filled
- * @throws {Unexpected} saying where the answers differ
+ * Returns the view that captures read. @param expected with its templates filled
+ * @throws {ExpectationFailed} that says where the responses differ
  */
-export async function checkViews(
-  expected: Members | undefined,
+export async function expectViews(
+  expected: JsonObject | undefined,
   views: readonly View[],
   variables: Variables,
 ): Promise<View> {
-  if (isMembers(expected?.["distinct"])) {
+  if (isJsonObject(expected?.["distinct"])) {
     const { distinct, ...rest } = expected;
-    await checkDistinct(distinct as Members, views, variables);
-    return await checkViews(rest, views, variables);
+    await checkDistinct(distinct as JsonObject, views, variables);
+    return await expectViews(rest, views, variables);
   }
   if (expected?.["tally"] !== undefined) {
     const { tally, ...rest } = expected;
     if (Object.keys(rest).length > 0) { for (const view of views) await checkView(rest, view, variables); }
-    return await checkTally(tally as readonly Members[], views, variables);
+    return await checkTally(tally as readonly JsonObject[], views, variables);
   }
   for (const view of views) await checkView(expected, view, variables);
   return views[0] ?? {};
 }
 
-async function checkView(expected: Members | undefined, view: View, variables: Variables): Promise<void> {
-  if (view["broken"] !== undefined && !names(expected, "broken")) {
-    throw new Unexpected(brokenReason(view));
+async function checkView(expected: JsonObject | undefined, view: View, variables: Variables): Promise<void> {
+  if (view["broken"] !== undefined && !mentions(expected, "broken")) {
+    throw new ExpectationFailed(describeBreak(view), { expected, view });
   }
   if (!expected) return;
-  const found = await match(patternFor(expected, view), view, variables);
-  if (found) {
-    throw new Unexpected(difference(found, view));
-  }
+  const pattern = patternFor(expected, view);
+  if (!await findMismatch(pattern, view, variables)) return;
+  const nearest = await findNearest(pattern, view, variables);
+  const mismatches = await findMismatches(nearest, view, variables);
+  throw new ExpectationFailed(describeMismatch(mismatches[0]!, view), {
+    mismatches,
+    expected: nearest,
+    view,
+  });
 }
 
-/** What is missing shows best in what came instead. */
-function difference({ path, expected, actual }: Mismatch, view: View): string {
-  if (path === "") return `the answer: expected ${expected}, but it is: ${sayAnswer(view)}`;
-  const came = actual === "nothing" && path !== "status" ? ` (the answer: ${sayAnswer(view)})` : "";
-  return `${path}: expected ${expected}, but it is ${actual}${came}`;
+/**
+ * Of alternatives, those that expect a refusal if the response is one, otherwise the others; of these, those that differ
+ * in the fewest places. All alternatives if none is of the response's kind.
+ */
+async function findNearest(pattern: unknown, view: View, variables: Variables): Promise<unknown> {
+  const alternatives = isJsonObject(pattern) ? pattern["$oneOf"] : undefined;
+  if (!Array.isArray(alternatives)) return pattern;
+  const near = alternatives.filter((each) => expectsRefusal(each) === isRefusal(view));
+  if (near.length === 0) return pattern;
+  const counts = await Promise.all(
+    near.map(async (each) => (await findMismatches(each, view, variables)).length),
+  );
+  const fewest = Math.min(...counts);
+  const nearest = near.filter((_, at) => counts[at] === fewest);
+  return nearest.length === 1 ? nearest[0] : { $oneOf: nearest };
 }
 
-function brokenReason(view: View): string {
+/** Where a value is missing, the reason shows the response instead. */
+function describeMismatch({ path, expected, actual }: Mismatch, view: View): string {
+  if (path === "") return `response: expected ${expected}, got ${describeView(view)}`;
+  const response = actual === NO_VALUE && path !== "status" ? ` (response: ${describeView(view)})` : "";
+  return `${path}: expected ${expected}, got ${actual}${response}`;
+}
+
+function describeBreak(view: View): string {
   const why = view["why"];
-  return why ? `the exchange broke (${view["broken"]}): ${why}` : `the exchange broke: ${view["broken"]}`;
+  return `the exchange failed (${view["broken"]})${why ? `: ${why}` : ""}`;
 }
 
 async function checkTally(
-  rows: readonly Members[],
+  rows: readonly JsonObject[],
   views: readonly View[],
   variables: Variables,
 ): Promise<View> {
@@ -66,75 +90,88 @@ async function checkTally(
   for (const view of views) {
     let at = -1;
     for (const [n, { count: _, ...pattern }] of rows.entries()) {
-      if (view["broken"] !== undefined && !names(pattern, "broken")) continue;
-      if (!await match(patternFor(pattern, view), view, variables)) {
+      if (view["broken"] !== undefined && !mentions(pattern, "broken")) continue;
+      if (!await findMismatch(patternFor(pattern, view), view, variables)) {
         at = n;
         break;
       }
     }
-    if (at < 0) throw new Unexpected(`one of ${views.length} answers fits no row: ${summary(view)}`);
+    if (at < 0) {
+      const message = `one of ${views.length} responses matches no row of the tally: ${summarizeView(view)}`;
+      throw new ExpectationFailed(message, { view });
+    }
     if (at === 0) first ??= view;
     counts[at]!++;
   }
   for (const [at, { count }] of rows.entries()) {
-    if (await match(count, counts[at], variables)) {
-      throw new Unexpected(
-        `of ${views.length} answers, ${counts[at]} fit row ${at + 1}, but expected ${sayPattern(count)}`,
+    if (await findMismatch(count, counts[at], variables)) {
+      throw new ExpectationFailed(
+        `tally row ${at + 1}: expected ${describePattern(count)} of ${views.length} responses, got ${
+          counts[at]
+        }`,
+        // By convention the first row counts the successes.
+        { isExcess: at === 0 && counts[at]! > 1 && !expectsRefusal(toPattern(rows[0])) },
       );
     }
   }
   return first ?? views[0] ?? {};
 }
 
-/** How many different values the answers have at each place; those that have none do not count. */
-async function checkDistinct(places: Members, views: readonly View[], variables: Variables): Promise<void> {
+/** Counts the different values that the responses have at each pointer. Responses without a value are left out. */
+async function checkDistinct(
+  places: JsonObject,
+  views: readonly View[],
+  variables: Variables,
+): Promise<void> {
   for (const [pointer, count] of Object.entries(places)) {
-    const values = views.map((view) => pointTo(pointer, view)).filter((value) => value !== undefined);
+    const values = views.map((view) => resolvePointer(pointer, view)).filter((value) => value !== undefined);
     const found = new Set(values.map((value) => JSON.stringify(value))).size;
-    if (await match(count, found, variables)) {
-      throw new Unexpected(
-        `of ${views.length} answers, ${found} differ in ${pointer}, but expected ${sayPattern(count)}`,
+    if (await findMismatch(count, found, variables)) {
+      throw new ExpectationFailed(
+        `${pointer}: expected ${
+          describePattern(count)
+        } different values in ${views.length} responses, got ${found}`,
       );
     }
   }
 }
 
-function summary(view: View): string {
-  return show({ status: view["status"], broken: view["broken"], json: view["json"] ?? view["body"] });
+function summarizeView(view: View): string {
+  return formatValue({ status: view["status"], broken: view["broken"], json: view["json"] ?? view["body"] });
 }
 
-/** Whether a pattern says anything about a member of the view, alternatives included. */
-function names(pattern: unknown, member: string): boolean {
-  if (Array.isArray(pattern)) return pattern.some((each) => names(each, member));
-  if (!isMembers(pattern)) return false;
+/** Whether a pattern, or one of its alternatives, names a member of the view. */
+function mentions(pattern: unknown, member: string): boolean {
+  if (Array.isArray(pattern)) return pattern.some((each) => mentions(each, member));
+  if (!isJsonObject(pattern)) return false;
   if (member in pattern) return true;
-  return ["$oneOf", "$all", "$not"].some((name) => names(pattern[name], member));
+  return ["$oneOf", "$all", "$not"].some((name) => mentions(pattern[name], member));
 }
 
-function patternFor(expected: Members, view: View): unknown {
-  return toPattern(view["broken"] === undefined ? expected : aboutBroken(expected));
+function patternFor(expected: JsonObject, view: View): unknown {
+  return toPattern(view["broken"] === undefined ? expected : onlyBrokenAlternatives(expected));
 }
 
-/** Of alternatives, only those that name `broken` are about an exchange that broke. */
-function aboutBroken(pattern: unknown): unknown {
-  if (!isMembers(pattern)) return pattern;
+/** For a failed exchange, keeps only the alternatives that name `broken`. */
+function onlyBrokenAlternatives(pattern: unknown): unknown {
+  if (!isJsonObject(pattern)) return pattern;
   const { $oneOf, $all } = pattern;
   return {
     ...pattern,
-    ...(Array.isArray($oneOf) && names($oneOf, "broken") &&
-      { $oneOf: $oneOf.filter((each) => names(each, "broken")).map(aboutBroken) }),
-    ...(Array.isArray($all) && { $all: $all.map(aboutBroken) }),
+    ...(Array.isArray($oneOf) && mentions($oneOf, "broken") &&
+      { $oneOf: $oneOf.filter((each) => mentions(each, "broken")).map(onlyBrokenAlternatives) }),
+    ...(Array.isArray($all) && { $all: $all.map(onlyBrokenAlternatives) }),
   };
 }
 
-/** An expectation as a pattern: `status` may be a list of any, names of fields are written in any case. */
+/** Converts an expectation to a pattern: `status` may be a list, header names may have any case. */
 export function toPattern(expected: unknown): unknown {
   if (Array.isArray(expected)) return expected.map(toPattern);
-  if (!isMembers(expected)) return expected;
+  if (!isJsonObject(expected)) return expected;
   return Object.fromEntries(
     Object.entries(expected).map(([name, value]) => {
       if (name === "status" && Array.isArray(value)) return [name, { $oneOf: value }];
-      if (name === "headers" && isMembers(value)) {
+      if (name === "headers" && isJsonObject(value)) {
         return [
           name,
           Object.fromEntries(

@@ -1,18 +1,18 @@
 /**
- * JSON with places: where a file is no JSON, and on which line each of its members stands, so that a mistake in it is told
- * with its place on every runtime.
+ * Parses a JSON file and remembers the line of every member, so that error messages have line and column on
+ * every runtime.
  *
  * @module
  */
 
-/** A file that is no JSON (RFC 8259), with line and column. */
+/** The file is not valid JSON (RFC 8259). The message has line and column. */
 export class JsonError extends Error {
   override readonly name = "JsonError";
 }
 
 export interface JsonFile {
   readonly value: unknown;
-  /** Line of a member, by the names and positions that lead to it. */
+  /** The line of the value at a path of names and positions. */
   lineOf(path: readonly (string | number)[]): number;
 }
 
@@ -23,8 +23,8 @@ const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const WORD = /true|false|null/y;
 
-/** @throws {JsonError} that says what is wrong, and where */
-export function readJsonFile(text: string): JsonFile {
+/** @throws {JsonError} with line, column and problem */
+export function parseJsonFile(text: string): JsonFile {
   const reader = new Reader(text.replace(/^\ufeff/, ""));
   return { value: reader.whole(), lineOf: (path) => reader.lineOf(path) };
 }
@@ -41,7 +41,7 @@ class Reader {
   whole(): unknown {
     const value = this.#value([]);
     this.#take(SPACE);
-    if (this.#at < this.#text.length) this.#refuse("something follows the end");
+    if (this.#at < this.#text.length) this.#refuse("unexpected text after the JSON value");
     return value;
   }
 
@@ -57,13 +57,13 @@ class Reader {
     this.#take(SPACE);
     const key = JSON.stringify(path);
     if (!this.#places.has(key)) this.#places.set(key, this.#at);
-    if (path.length > MAX_DEPTH) this.#refuse(`it nests deeper than ${MAX_DEPTH} levels`);
+    if (path.length > MAX_DEPTH) this.#refuse(`nested deeper than ${MAX_DEPTH} levels`);
     const first = this.#text[this.#at];
     if (first === "{") return this.#object(path);
     if (first === "[") return this.#list(path);
     const scalar = first === '"' ? this.#take(STRING) : this.#take(NUMBER) ?? this.#take(WORD);
     if (scalar === undefined) {
-      this.#refuse(first === '"' ? "a text does not end on its line" : this.#unexpected());
+      this.#refuse(first === '"' ? "unterminated string" : this.#unexpected());
     }
     return JSON.parse(scalar!);
   }
@@ -79,11 +79,13 @@ class Reader {
       const written = this.#take(STRING);
       if (written === undefined) {
         this.#refuse(
-          this.#text[start] === "}" ? 'a "," stands before "}"' : this.#unexpected("a name in quotes"),
+          this.#text[start] === "}"
+            ? 'trailing comma before "}"'
+            : this.#unexpected("a name in double quotes"),
         );
       }
       const name: string = JSON.parse(written!);
-      if (names.has(name)) this.#refuse(`"${name}" is there twice`, start);
+      if (names.has(name)) this.#refuse(`duplicate name "${name}"`, start);
       names.add(name);
       this.#places.set(JSON.stringify([...path, name]), start);
       if (!this.#is(":")) this.#refuse(this.#unexpected('":"'));
@@ -99,7 +101,7 @@ class Reader {
       if (items.length > 0) {
         if (!this.#is(",")) this.#refuse(this.#unexpected('"," or "]"'));
         this.#take(SPACE);
-        if (this.#text[this.#at] === "]") this.#refuse('a "," stands before "]"');
+        if (this.#text[this.#at] === "]") this.#refuse('trailing comma before "]"');
       }
       items.push(this.#value([...path, items.length]));
     }
@@ -123,10 +125,10 @@ class Reader {
   #unexpected(wanted = "a value"): string {
     this.#take(SPACE);
     const rest = this.#text.slice(this.#at, this.#at + 20).split("\n")[0]!;
-    if (this.#at >= this.#text.length) return `it ends where ${wanted} must stand`;
-    if (/^\/[/*]/.test(rest)) return "JSON has no comments";
-    if (rest.startsWith("'")) return "JSON has double quotes only";
-    return `${wanted} must stand where ${JSON.stringify(rest)} does`;
+    if (this.#at >= this.#text.length) return `expected ${wanted}, got the end of the file`;
+    if (/^\/[/*]/.test(rest)) return "comments are not allowed in JSON";
+    if (rest.startsWith("'")) return "JSON strings need double quotes";
+    return `expected ${wanted}, got ${JSON.stringify(rest)}`;
   }
 
   #line(place: number): number {

@@ -1,12 +1,12 @@
 /**
- * Compact JWS (RFC 7515) with keys as JWK: made for `let`, read and verified for `$jwt`. Wrong ones are made on
- * purpose, so nothing is checked when signing.
+ * Compact JWS (RFC 7515) with JWK keys: signed for `let`, parsed and verified for `$jwt`. Vectors need
+ * invalid ones too, so signing checks nothing.
  *
  * @module
  */
 import { fromBase64url, sha256, toBase64url, toText, utf8 } from "../exchange/bytes.ts";
 import { KitError } from "../outcome.ts";
-import { isMembers, type Members } from "./vector_file.ts";
+import { isJsonObject, type JsonObject } from "./vector_file.ts";
 
 interface Algorithm {
   readonly make: RsaHashedKeyGenParams | EcKeyGenParams | { name: string };
@@ -44,9 +44,9 @@ export interface KeyPair {
   readonly thumbprint?: string;
 }
 
-/** A new key for an algorithm. @throws {KitError} for one that the kit does not know */
-export async function makeKey(alg: string): Promise<KeyPair> {
-  const algorithm = algorithmOf(alg);
+/** Generates a key for an algorithm. @throws {KitError} for an unsupported algorithm */
+export async function generateKey(alg: string): Promise<KeyPair> {
+  const algorithm = getAlgorithm(alg);
   if (alg === "HS256") {
     return { private: { kty: "oct", alg, k: toBase64url(crypto.getRandomValues(new Uint8Array(32))) } };
   }
@@ -63,20 +63,20 @@ export async function makeKey(alg: string): Promise<KeyPair> {
   };
 }
 
-/** A compact JWS. Without a key, or by `none`, its signature is empty. */
-export async function signJws(header: Members, claims: unknown, key?: JsonWebKey): Promise<string> {
+/** Signs a compact JWS. Without a key, or with `none`, the signature is empty. */
+export async function signJws(header: JsonObject, claims: unknown, key?: JsonWebKey): Promise<string> {
   const alg = header["alg"] ?? key?.alg ?? "none";
-  const input = `${part({ alg, ...header })}.${part(claims ?? {})}`;
+  const input = `${encodePart({ alg, ...header })}.${encodePart(claims ?? {})}`;
   if (!key || alg === "none") return `${input}.`;
-  // A header may name another algorithm than the key has: then the key's signs.
-  const algorithm = algorithmOf(fits(String(alg), key) ? String(alg) : key.alg ?? String(alg));
-  const signer = await crypto.subtle.importKey("jwk", bare(key), algorithm.use, false, ["sign"]);
+  // If the header names an algorithm that does not fit the key, the algorithm of the key signs.
+  const algorithm = getAlgorithm(fitsKey(String(alg), key) ? String(alg) : key.alg ?? String(alg));
+  const signer = await crypto.subtle.importKey("jwk", withoutUse(key), algorithm.use, false, ["sign"]);
   const signature = await crypto.subtle.sign(algorithm.sign, signer, utf8(input));
   return `${input}.${toBase64url(new Uint8Array(signature))}`;
 }
 
-/** Header and claims of a compact JWS, or nothing for what is none. */
-export function readJws(text: string): { readonly header: unknown; readonly claims: unknown } | undefined {
+/** Header and claims of a compact JWS. `undefined` if the text is not one. */
+export function parseJws(text: string): { readonly header: unknown; readonly claims: unknown } | undefined {
   const parts = text.split(".");
   if (parts.length !== 3) return undefined;
   try {
@@ -89,42 +89,42 @@ export function readJws(text: string): { readonly header: unknown; readonly clai
 
 /** Whether one of the keys (a JWK Set or a JWK) verifies a compact JWS. */
 export async function verifyJws(text: string, keys: unknown): Promise<boolean> {
-  const header = readJws(text)?.header;
-  const alg = isMembers(header) ? String(header["alg"]) : "none";
+  const header = parseJws(text)?.header;
+  const alg = isJsonObject(header) ? String(header["alg"]) : "none";
   if (!Object.hasOwn(ALGORITHMS, alg)) return false;
-  const all = isMembers(keys) && Array.isArray(keys["keys"])
+  const all = isJsonObject(keys) && Array.isArray(keys["keys"])
     ? keys["keys"] as JsonWebKey[]
     : [keys as JsonWebKey];
   const end = text.lastIndexOf(".");
-  for (const key of all.filter((each) => isMembers(each) && fits(alg, each))) {
+  for (const key of all.filter((each) => isJsonObject(each) && fitsKey(alg, each))) {
     try {
-      const { use, sign } = algorithmOf(alg);
-      const verifier = await crypto.subtle.importKey("jwk", bare(key), use, false, ["verify"]);
+      const { use, sign } = getAlgorithm(alg);
+      const verifier = await crypto.subtle.importKey("jwk", withoutUse(key), use, false, ["verify"]);
       const signature = fromBase64url(text.slice(end + 1));
       if (await crypto.subtle.verify(sign, verifier, signature, utf8(text.slice(0, end)))) return true;
     } catch {
-      // A key that is no key verifies nothing.
+      // An invalid key verifies no signature.
     }
   }
   return false;
 }
 
-function part(value: unknown): string {
+function encodePart(value: unknown): string {
   return toBase64url(utf8(JSON.stringify(value)));
 }
 
-function algorithmOf(alg: string): Algorithm {
+function getAlgorithm(alg: string): Algorithm {
   const found = Object.hasOwn(ALGORITHMS, alg) ? ALGORITHMS[alg] : undefined;
-  if (!found) throw new KitError(`Cannot sign by "${alg}": the kit knows ES256, RS256, EdDSA and HS256`);
+  if (!found) throw new KitError(`Unsupported algorithm "${alg}". Supported: ES256, RS256, EdDSA, HS256.`);
   return found;
 }
 
-function fits(alg: string, key: JsonWebKey): boolean {
+function fitsKey(alg: string, key: JsonWebKey): boolean {
   if (alg === "ES256") return key.kty === "EC" && key.crv === "P-256";
   return key.kty === ({ RS256: "RSA", EdDSA: "OKP", HS256: "oct" } as Record<string, string>)[alg];
 }
 
-/** Without what would stop a platform from importing it for another use. */
-function bare({ alg: _, use: __, key_ops: ___, ext: ____, ...key }: JsonWebKey): JsonWebKey {
+/** Removes members that restrict the use of a key, so that it can be imported. */
+function withoutUse({ alg: _, use: __, key_ops: ___, ext: ____, ...key }: JsonWebKey): JsonWebKey {
   return key;
 }

@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { makeKey, readJws, signJws, verifyJws } from "./jws.ts";
+import { generateKey, parseJws, signJws, verifyJws } from "./jws.ts";
 import { KitError } from "../outcome.ts";
 
 const test = suite("jws");
@@ -17,33 +17,37 @@ const KEY = {
 };
 
 test("the example of RFC 7515 is read and verified", async () => {
-  assert.equal(readJws(EXAMPLE)?.claims, { iss: "joe", exp: 1300819380, "http://example.com/is_root": true });
+  assert.equal(parseJws(EXAMPLE)?.claims, {
+    iss: "joe",
+    exp: 1300819380,
+    "http://example.com/is_root": true,
+  });
   assert.ok(await verifyJws(EXAMPLE, KEY));
   assert.ok(await verifyJws(EXAMPLE, { keys: [{ kty: "RSA" }, KEY] }));
   assert.not(await verifyJws(EXAMPLE.slice(0, -4) + "AAAA", KEY));
 });
 
 for (const alg of ["ES256", "RS256", "EdDSA", "HS256"]) {
-  test(`what is signed by ${alg} verifies by its own key alone`, async () => {
-    const [pair, other] = [await makeKey(alg), await makeKey(alg)];
+  test(`a signature of ${alg} verifies with its own key only`, async () => {
+    const [pair, other] = [await generateKey(alg), await generateKey(alg)];
     const token = await signJws({}, { sub: "x" }, pair.private);
-    assert.equal(readJws(token)?.header, { alg });
+    assert.equal(parseJws(token)?.header, { alg });
     assert.ok(await verifyJws(token, pair.public ?? pair.private));
     assert.not(await verifyJws(token, other.public ?? other.private));
   });
 }
 
-test("what is no JWS is read as nothing and verified by nobody", async () => {
+test("text that is not a JWS is not parsed and not verified", async () => {
   for (const text of ["", "a.b", "a.b.c", "e30.e30.e30.e30", "!!.e30."]) {
     assert.not(await verifyJws(text, KEY), text);
   }
-  assert.is(readJws("a.b"), undefined);
+  assert.is(parseJws("a.b"), undefined);
   assert.not(await verifyJws(await signJws({ alg: "none" }, {}), KEY));
   assert.not(await verifyJws(EXAMPLE, undefined));
 });
 
-test("an algorithm that the kit does not know is the kit's error", async () => {
-  const error = await makeKey("ES999").catch((error) => error);
+test("an unsupported algorithm is a KitError", async () => {
+  const error = await generateKey("ES999").catch((error) => error);
   assert.instance(error, KitError);
 });
 

@@ -1,31 +1,37 @@
 /**
- * Reads files of vectors and of requirements, and refuses those that are not what `FORMAT.md` says.
+ * Loads vector files and requirement files, and rejects those that do not follow `FORMAT.md`.
  *
  * @module
  */
 import { globSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { type Strength, strongest } from "../outcome.ts";
+import { getStrongest, type Strength } from "../outcome.ts";
+import { toPattern } from "./expect.ts";
+import { expandFragments } from "./fragments.ts";
+import { governs } from "./verdict.ts";
 import {
-  isMembers,
+  isJsonObject,
   type Requirement,
   type RequirementFile,
+  type Step,
   type Vector,
   type VectorFile,
 } from "./vector_file.ts";
 
-/** A vector with what its file and its rows say of it. */
-export interface Loaded {
+/** A vector with its file and its strength. */
+export interface LoadedVector {
   /** Folder and id: `oauth/pkce/verifier-is-challenge`. */
   readonly name: string;
   readonly vector: Vector;
   readonly file: VectorFile;
+  /** The rows that the vector covers, by itself and by its file. */
+  readonly rows: readonly Row[];
   readonly strength: Strength;
 }
 
 export interface Row extends Requirement {
   readonly document: string;
-  /** To the section. */
+  /** URL of the section. */
   readonly link: string;
 }
 
@@ -34,7 +40,7 @@ export interface Requirements {
   readonly rows: ReadonlyMap<string, Row>;
 }
 
-/** The vectors or requirements cannot be used. */
+/** A file of vectors, requirements or expected failures is invalid. */
 export class LoadError extends Error {
   override readonly name = "LoadError";
 }
@@ -45,78 +51,103 @@ export function loadRequirements(root: string): Requirements {
   const rows = new Map<string, Row>();
   for (const path of globSync(join(root, "requirements/*.json")).sort()) {
     const file = readJson(path) as RequirementFile;
-    if (!isMembers(file) || typeof file.document !== "string" || !Array.isArray(file.rows)) {
-      throw new LoadError(`Cannot use ${path}: it must have "document" and "rows"`);
+    if (!isJsonObject(file) || typeof file.document !== "string" || !Array.isArray(file.rows)) {
+      throw new LoadError(`Invalid requirements in ${path}: "document" and "rows" are required`);
     }
     documents.set(file.document, file);
     for (const row of file.rows) {
-      if (rows.has(row.id)) throw new LoadError(`Cannot use ${path}: "${row.id}" is there twice`);
-      const section = /#(.*)\//.exec(row.id)?.[1] ?? "";
-      rows.set(row.id, { ...row, document: file.document, link: file.url.replaceAll("{section}", section) });
+      if (rows.has(row.id)) throw new LoadError(`Invalid requirements in ${path}: duplicate row "${row.id}"`);
+      const link = findLink(file, row.id.slice(row.id.indexOf("#") + 1));
+      rows.set(row.id, { ...row, document: file.document, link });
     }
   }
   return { documents, rows };
+}
+
+/** URL of the section of a row, by `lifecycle/2` or `lifecycle` in `sections`, otherwise by the template in `url`. */
+function findLink({ url, sections }: RequirementFile, place: string): string {
+  const [section = ""] = place.split("/");
+  return sections?.[place] ?? sections?.[section] ?? url.replaceAll("{section}", section);
 }
 
 /**
  * @param suites folders of `vectors/`, files of them (`oauth/pkce`), or paths of files
  * @throws {LoadError}
  */
-export function loadVectors(root: string, suites: readonly string[], { rows }: Requirements): Loaded[] {
-  const all: Loaded[] = [];
+export function loadVectors(root: string, suites: readonly string[], { rows }: Requirements): LoadedVector[] {
+  const all: LoadedVector[] = [];
   const seen = new Set<string>();
-  for (const path of suites.flatMap((suite) => pathsOf(root, suite))) {
+  for (const path of suites.flatMap((suite) => findPaths(root, suite))) {
     const file = checkFile(path, readJson(path));
     for (const vector of file.vectors) {
       const name = `${file.suite.split("/")[0]}/${vector.id}`;
       const refuse = (why: string): never => {
-        throw new LoadError(`Cannot use "${name}" in ${path}: ${why}`);
+        throw new LoadError(`Invalid vector "${name}" in ${path}: ${why}`);
       };
-      if (seen.has(name)) refuse("there is another of this id");
+      if (seen.has(name)) refuse("duplicate id");
       seen.add(name);
       if (!vector.id?.startsWith(`${basename(path, ".json")}/`)) {
-        refuse("an id must begin with the file's name and /");
+        refuse(`the id must begin with "${basename(path, ".json")}/"`);
       }
       if (!Array.isArray(vector.covers) || vector.covers.length === 0) {
-        refuse('it must name what it "covers"');
+        refuse('"covers" must name at least one requirement row');
       }
-      if (!Array.isArray(vector.steps) || vector.steps.length === 0) refuse('it must have "steps"');
-      const covered = vector.covers.map((id) =>
-        rows.get(id) ?? refuse(`"${id}" is no row of the requirements`)
+      if (!Array.isArray(vector.steps) || vector.steps.length === 0) refuse('"steps" must not be empty');
+      const getRow = (id: string): Row => rows.get(id) ?? refuse(`"${id}" is not a requirement row`);
+      const own = vector.covers.map(getRow);
+      for (const { covers = [] } of vector.steps) {
+        const foreign = covers.find((id) => !vector.covers.includes(id) && !file.covers?.includes(id));
+        if (foreign !== undefined) refuse(`a step covers "${foreign}", but the vector does not`);
+      }
+      const ofFile = (file.covers ?? []).map(getRow).filter((row) =>
+        !own.includes(row) && vector.steps.some((step) => asserts(step, row))
       );
-      all.push({ name, vector, file, strength: strongest(covered) });
+      const covered = [...own, ...ofFile];
+      all.push({ name, vector, file, rows: covered, strength: getStrongest(covered) });
     }
   }
   return all;
 }
 
-function pathsOf(root: string, suite: string): string[] {
+/** Whether a row about form governs an assertion of a step. */
+export function asserts({ expect }: Step, { about = [] }: Requirement): boolean {
+  return expect !== undefined &&
+    about.some((each) => governs(each, { path: "", pattern: toPattern(expect) }));
+}
+
+function findPaths(root: string, suite: string): string[] {
   const paths = suite.endsWith(".json")
     ? [suite]
     : suite.includes("/")
     ? globSync(join(root, "vectors", `${suite}.json`))
     : globSync(join(root, "vectors", suite === "all" ? "{oauth,jsonrpc,mcp,skills}" : suite, "*.json"));
   if (paths.length === 0 && suite !== "all") {
-    throw new LoadError(`Cannot run "${suite}": there are no vectors of this name`);
+    throw new LoadError(
+      `Unknown suite "${suite}". Use a suite, one of its files (oauth/pkce), or the path of a .json file.`,
+    );
   }
   return paths.sort();
 }
 
 function checkFile(path: string, file: unknown): VectorFile {
   const refuse = (why: string): never => {
-    throw new LoadError(`Cannot use ${path}: ${why}`);
+    throw new LoadError(`Invalid vector file ${path}: ${why}`);
   };
-  if (!isMembers(file)) return refuse("it must be an object");
-  if (file["format"] !== 1) {
-    refuse(`this runner knows format 1, but it has ${JSON.stringify(file["format"])}`);
+  if (!isJsonObject(file)) return refuse("must be a JSON object");
+  if (file["format"] !== 2) {
+    refuse(`unsupported format ${JSON.stringify(file["format"])}; this runner supports 2`);
   }
   const { suite, vectors, count } = file as unknown as VectorFile;
-  if (!Array.isArray(vectors)) refuse('it must have a list of "vectors"');
-  if (vectors.length !== count) refuse(`"count" says ${count}, but it has ${vectors.length} vectors`);
+  if (!Array.isArray(vectors)) refuse('"vectors" must be an array');
+  if (vectors.length !== count) refuse(`"count" is ${count}, but the number of vectors is ${vectors.length}`);
   if (typeof suite !== "string" || suite.split("/")[1] !== basename(path, ".json")) {
-    refuse(`"suite" must be the folder and "/${basename(path, ".json")}"`);
+    refuse(`"suite" must be the folder name and "/${basename(path, ".json")}"`);
   }
-  return file as unknown as VectorFile;
+  try {
+    return expandFragments(file) as unknown as VectorFile;
+  } catch (error) {
+    return refuse((error as Error).message);
+  }
 }
 
 function readJson(path: string): unknown {

@@ -1,37 +1,41 @@
 /**
- * The view of an answer that expectations and captures see: `FORMAT.md` section 3.
+ * Converts a response to the view that expectations and captures read (`FORMAT.md` section 3).
  *
  * @module
  */
 import { sha256, toHex, toStrictText, toText } from "../exchange/bytes.ts";
 import { EventReader } from "../exchange/event_reader.ts";
-import type { Answer, Broken, Field } from "../exchange/exchange.ts";
+import type { BrokenExchange, HeaderField, HttpResponse } from "../exchange/exchange.ts";
 import { parseJson, toParameters } from "./match.ts";
-import { isMembers, type Members } from "./vector_file.ts";
+import { isJsonObject, type JsonObject } from "./vector_file.ts";
 
-export type View = Members;
+export type View = JsonObject;
 
-/** @param url that was asked: `location` is resolved against it */
-export async function toView(answer: Partial<Answer>, url: string, broken?: Broken): Promise<View> {
+/** @param url of the request; `location` is resolved against it */
+export async function toView(
+  response: Partial<HttpResponse>,
+  url: string,
+  broken?: BrokenExchange,
+): Promise<View> {
   const view: Record<string, unknown> = { url };
-  if (broken) Object.assign(view, { broken: broken.word, why: broken.message });
-  if (answer.status !== undefined) view["status"] = answer.status;
-  const fields = answer.fields ?? [];
+  if (broken) Object.assign(view, { broken: broken.kind, why: broken.message });
+  if (response.status !== undefined) view["status"] = response.status;
+  const fields = response.fields ?? [];
   const headers = joinFields(fields);
   view["headers"] = headers;
   view["cookies"] = Object.fromEntries(
-    fields.filter(([name]) => name.toLowerCase() === "set-cookie").map(([, value]) => readCookie(value)),
+    fields.filter(([name]) => name.toLowerCase() === "set-cookie").map(([, value]) => parseCookie(value)),
   );
   const location = headers["location"];
-  if (location !== undefined) view["redirect"] = readRedirect(location, url);
-  if (answer.body !== undefined) {
-    const body = toText(answer.body);
-    Object.assign(view, { body, size: answer.body.length, sha256: toHex(await sha256(answer.body)) });
-    const text = toStrictText(answer.body);
+  if (location !== undefined) view["redirect"] = toRedirect(location, url);
+  if (response.body !== undefined) {
+    const body = toText(response.body);
+    Object.assign(view, { body, size: response.body.length, sha256: toHex(await sha256(response.body)) });
+    const text = toStrictText(response.body);
     const json = text === undefined ? undefined : parseJson(text);
     if (json !== undefined) view["json"] = json;
     if (/^text\/event-stream\b/i.test(headers["content-type"] ?? "")) {
-      const events = new EventReader().push(answer.body);
+      const events = new EventReader().push(response.body);
       view["events"] = events;
       view["messages"] = events.map((event) => event["json"]).filter((each) => each !== undefined);
     } else if (json !== undefined) view["messages"] = [json];
@@ -39,8 +43,8 @@ export async function toView(answer: Partial<Answer>, url: string, broken?: Brok
   return view;
 }
 
-/** Lower-case names to values, repeated fields joined; without `set-cookie`. */
-export function joinFields(fields: readonly Field[]): Readonly<Record<string, string>> {
+/** Header fields by lower-case name, repeated ones joined, without `set-cookie`. */
+export function joinFields(fields: readonly HeaderField[]): Readonly<Record<string, string>> {
   const headers: Record<string, string> = {};
   for (const [written, value] of fields) {
     const name = written.toLowerCase();
@@ -50,8 +54,8 @@ export function joinFields(fields: readonly Field[]): Readonly<Record<string, st
   return headers;
 }
 
-/** Name of a cookie, and its value and attributes (RFC 6265 section 5.2). */
-export function readCookie(field: string): [name: string, cookie: Readonly<Record<string, string | true>>] {
+/** Parses `Set-Cookie`: the name, and the value with the attributes (RFC 6265 section 5.2). */
+export function parseCookie(field: string): [name: string, cookie: Readonly<Record<string, string | true>>] {
   const [pair = "", ...attributes] = field.split(";");
   const equals = pair.indexOf("=");
   const cookie: Record<string, string | true> = { value: pair.slice(equals + 1).trim() };
@@ -63,8 +67,8 @@ export function readCookie(field: string): [name: string, cookie: Readonly<Recor
   return [pair.slice(0, Math.max(equals, 0)).trim(), cookie];
 }
 
-/** The view's `redirect`: where a `Location` leads, seen from an address. */
-export function readRedirect(location: string, base: string): Members {
+/** The view's `redirect`: a `Location`, resolved and split into parts. */
+export function toRedirect(location: string, base: string): JsonObject {
   const url = URL.parse(location, base);
   if (!url) return { to: location, query: {}, fragment: {} };
   const query = toParameters(url.search);
@@ -74,13 +78,15 @@ export function readRedirect(location: string, base: string): Members {
   return { to: url.href, query, fragment };
 }
 
-/** The value that a JSON Pointer (RFC 6901) leads to, or nothing. */
-export function pointTo(pointer: string, value: unknown): unknown {
+/** The value at a JSON Pointer (RFC 6901), or `undefined`. */
+export function resolvePointer(pointer: string, value: unknown): unknown {
   if (pointer === "") return value;
   let found = value;
   for (const part of pointer.slice(1).split("/")) {
     const name = part.replaceAll("~1", "/").replaceAll("~0", "~");
-    if (!isMembers(found) && !Array.isArray(found) || !Object.hasOwn(found as object, name)) return undefined;
+    if (!isJsonObject(found) && !Array.isArray(found) || !Object.hasOwn(found as object, name)) {
+      return undefined;
+    }
     if (Array.isArray(found) && name === "length") return undefined;
     found = (found as Record<string, unknown>)[name];
   }
@@ -89,22 +95,22 @@ export function pointTo(pointer: string, value: unknown): unknown {
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
 
-/** What a capture's source gives, or nothing. */
-export function read(source: Members, view: View): unknown {
+/** The value of a capture's source, or `undefined`. */
+export function readCapture(source: JsonObject, view: View): unknown {
   const [[kind, where] = ["", undefined]] = Object.entries(source);
   switch (kind) {
     case "json":
-      return pointTo(String(where), view["json"]);
+      return resolvePointer(String(where), view["json"]);
     case "message":
-      return pointTo(String(where), view["messages"]);
+      return resolvePointer(String(where), view["messages"]);
     case "view":
-      return pointTo(String(where), view);
+      return resolvePointer(String(where), view);
     case "header":
-      return pointTo(`/headers/${String(where).toLowerCase()}`, view);
+      return resolvePointer(`/headers/${String(where).toLowerCase()}`, view);
     case "cookie":
-      return (view["cookies"] as Record<string, Members> | undefined)?.[String(where)]?.["value"];
+      return (view["cookies"] as Record<string, JsonObject> | undefined)?.[String(where)]?.["value"];
     case "redirect": {
-      const redirect = view["redirect"] as Record<string, Members> | undefined;
+      const redirect = view["redirect"] as Record<string, JsonObject> | undefined;
       return redirect?.["query"]?.[String(where)] ?? redirect?.["fragment"]?.[String(where)];
     }
     case "between": {
@@ -119,7 +125,7 @@ export function read(source: Members, view: View): unknown {
   }
 }
 
-/** HTML's five named entities and numeric ones. */
+/** Decodes five named HTML entities and numeric ones. */
 export function decodeEntities(text: string): string {
   return text.replace(
     /&(?:#x([0-9a-f]{1,6})|#(\d{1,7})|(amp|lt|gt|quot|apos));/gi,

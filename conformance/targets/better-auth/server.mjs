@@ -1,7 +1,7 @@
 /**
- * better-auth with its OAuth provider plugin and SQLite in memory, as its documentation sets it up: sign-in by
- * e-mail address and password, a login and a consent page of the application, opaque access tokens unless a
- * resource is named. Rate limits are off, since a run sends more than a minute of them allows.
+ * better-auth with its OAuth provider plugin and SQLite in memory, set up as in its documentation: sign-in by
+ * e-mail address and password, login and consent pages of the application, opaque access tokens unless a
+ * resource is requested. Rate limits are off, because a run exceeds them.
  *
  *   npm ci --prefix conformance/targets/better-auth
  *   node conformance/targets/better-auth/server.mjs [PORT]
@@ -12,7 +12,7 @@ import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import process from "node:process";
 import { DatabaseSync } from "node:sqlite";
-import { moveClock } from "../moved_clock.mjs";
+import { handleClockRequest } from "../adjustable_clock.mjs";
 import { oauthProvider } from "@better-auth/oauth-provider";
 import { betterAuth } from "better-auth";
 import { getMigrations } from "better-auth/db/migration";
@@ -25,7 +25,7 @@ const { vars } = JSON.parse(
   readFileSync(new URL("target.json", import.meta.url), "utf8").replaceAll("{{base}}", `${base}/api/auth`),
 );
 
-/** Name and secret of the client that is being registered, where it is one of those that vectors know. */
+/** Id and secret of the client that is being registered, for clients of the target file. */
 let next;
 
 /** @type {import("better-auth").BetterAuthOptions} */
@@ -49,7 +49,7 @@ const options = {
       allowUnauthenticatedClientRegistration: true,
       clientRegistrationDefaultScopes: ["openid", "profile", "offline_access", "read"],
       clientPrivileges: () => true,
-      // Without a value, the plugin makes one itself.
+      // Without a value, the plugin generates one.
       generateClientId: () => next?.id,
       generateClientSecret: () => next?.secret,
     }),
@@ -69,7 +69,7 @@ const headers = new Headers({
   cookie: admin.headers.getSetCookie().map((each) => each.split(";")[0]).join("; "),
 });
 
-/** What a client may do beyond what follows from its secret and redirect URIs. */
+/** Grants of clients that differ from the default. */
 const GRANTS = {
   service: ["client_credentials"],
   odd_secret: ["client_credentials"],
@@ -109,7 +109,7 @@ next = undefined;
 
 const handle = toNodeHandler(auth);
 createServer(async (request, response) => {
-  if (await moveClock(request, response)) return;
+  if (await handleClockRequest(request, response)) return;
   const { pathname, search } = new URL(request.url, base);
   if (pathname !== "/sign-in" && pathname !== "/consent") return handle(request, response);
   const query = search.slice(1).replaceAll("&", "&amp;").replaceAll('"', "&quot;");
@@ -117,13 +117,13 @@ createServer(async (request, response) => {
   response.end(PAGE.replace("QUERY", () => query));
 }).listen(port, "127.0.0.1");
 
-/** Both pages. What they do is a call of the plugin's interface with the query that they were opened with. */
+/** Both pages. Each calls the plugin's API with the query of its URL. */
 const PAGE = `<!doctype html>
 <title>Sign in, or allow</title>
 <form>
   <input type="hidden" name="oauth_query" value="QUERY">
   <input name="email"><input name="password" type="password">
-  <button>Go on</button>
+  <button>Continue</button>
 </form>
 <script type="module">
   const consents = location.pathname === "/consent";

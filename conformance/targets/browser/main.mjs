@@ -1,11 +1,11 @@
 /**
- * Procedures by a real browser, for pages that need scripts: fills in the fields and presses the buttons that the target
- * file names, and gives cookies and the address at which the browser leaves for the client. A program that stays: a line
- * of JSON in for each call, a line out (`FORMAT.md` section 9).
+ * Runs procedures in a real browser, for pages that need scripts: fills in the fields and presses the buttons that the
+ * target file names, and returns cookies and the URL of the redirect to the client. A program that keeps running: reads a
+ * line of JSON for each call and writes one (`FORMAT.md` section 9).
  *
  *   "login": { "exec": ["node", "…/browser/main.mjs"], "stays": true, "page": "/login", "fields": { … }, "press": "…" }
  *
- * `BROWSER` names the program (Debian's chromium by default). It reaches the target's host and no other.
+ * `BROWSER` is the path of the program (default: Debian's chromium). It can reach only the target's host.
  *
  * @module
  */
@@ -13,10 +13,10 @@ import process from "node:process";
 import { createInterface } from "node:readline";
 import { chromium } from "playwright-core";
 
-const MOST_PAGES = 8;
-const PATIENCE = 10_000;
+const MAX_PAGES = 8;
+const TIMEOUT_MS = 10_000;
 
-/** One browser for each host, since it is told at its start which it may reach. */
+/** One browser for each host, because its allowed host is set at launch. */
 const browsers = new Map();
 
 for await (const line of createInterface({ input: process.stdin })) {
@@ -37,15 +37,15 @@ async function call({ base, cookies, page: { page: path, query, fields = {}, pre
       cookies.map(({ name, value, host, path }) => ({ name, value, domain: host, path })),
     );
     const page = await context.newPage();
-    page.setDefaultTimeout(PATIENCE);
-    const left = untilItLeaves(page, new URL(base).origin, query?.redirect_uri);
-    await go(page, addressOf(path, base, query), left);
-    for (let pages = 0; pages < MOST_PAGES && left.to === undefined; pages++) {
-      if (!await answerPage(page, fields, [press].flat(), left)) break;
+    page.setDefaultTimeout(TIMEOUT_MS);
+    const left = watchRedirect(page, new URL(base).origin, query?.redirect_uri);
+    await goTo(page, toUrl(path, base, query), left);
+    for (let pages = 0; pages < MAX_PAGES && left.to === undefined; pages++) {
+      if (!await submitPage(page, fields, [press].flat(), left)) break;
     }
-    const kept = await context.cookies();
+    const cookiesAfter = await context.cookies();
     return {
-      cookies: kept.map(({ name, value, domain, path }) => ({
+      cookies: cookiesAfter.map(({ name, value, domain, path }) => ({
         name,
         value,
         host: domain.replace(/^\./, ""),
@@ -53,7 +53,7 @@ async function call({ base, cookies, page: { page: path, query, fields = {}, pre
       })),
       ...(left.to !== undefined && { answer: left.to }),
       ...(query && left.to === undefined && {
-        error: `the browser stays at ${page.url()}, which says: ${
+        error: `the browser stays at ${page.url()} with the text: ${
           (await page.innerText("body")).replace(/\s+/g, " ").slice(0, 160)
         }`,
       }),
@@ -77,7 +77,7 @@ function browserFor(host) {
   return browser;
 }
 
-function addressOf(path, base, query) {
+function toUrl(path, base, query) {
   const url = new URL(path, base);
   for (const [name, value] of Object.entries(query ?? {})) {
     for (const each of [value ?? []].flat()) url.searchParams.append(name, String(each));
@@ -85,10 +85,10 @@ function addressOf(path, base, query) {
   return url.href;
 }
 
-/** Hears where the browser goes when it leaves the target; the client itself is never asked. */
-function untilItLeaves(page, origin, redirectUri) {
+/** Records the URL at which the browser leaves the target. No request reaches the client. */
+function watchRedirect(page, origin, redirectUri) {
   const left = { to: undefined };
-  left.happens = new Promise((resolve) => {
+  left.happened = new Promise((resolve) => {
     page.on("request", (request) => {
       const url = request.url();
       const isOutside = new URL(url).origin !== origin || redirectUri && url.startsWith(redirectUri);
@@ -102,19 +102,19 @@ function untilItLeaves(page, origin, redirectUri) {
   return left;
 }
 
-async function go(page, url, left) {
-  await Promise.race([page.goto(url, { waitUntil: "load" }).catch(orLeft(left)), left.happens]);
+async function goTo(page, url, left) {
+  await Promise.race([page.goto(url, { waitUntil: "load" }).catch(unlessLeft(left)), left.happened]);
 }
 
-/** A page that is left while it loads is no failure. */
-function orLeft(left) {
+/** Leaving a page while it loads is not an error. */
+function unlessLeft(left) {
   return (error) => {
     if (left.to === undefined) throw error;
   };
 }
 
-/** Fills in and presses what is there. Says whether there was anything. */
-async function answerPage(page, fields, press, left) {
+/** Fills in fields and presses a button. Returns whether the page had any. */
+async function submitPage(page, fields, press, left) {
   let filled;
   for (const [name, value] of Object.entries(fields)) {
     const field = page.locator(`[name=${JSON.stringify(name)}]:visible`).first();
@@ -126,17 +126,17 @@ async function answerPage(page, fields, press, left) {
     } else await field.fill(String(value));
     filled = field;
   }
-  const button = await buttonOf(page, press);
+  const button = await findButton(page, press);
   if (!button && !filled) return false;
-  const moved = page.waitForEvent("framenavigated", { timeout: PATIENCE }).catch(() => {});
+  const moved = page.waitForEvent("framenavigated", { timeout: TIMEOUT_MS }).catch(() => {});
   if (button) await button.click({ noWaitAfter: true });
   else await filled.press("Enter", { noWaitAfter: true });
-  await Promise.race([moved, left.happens]);
-  if (left.to === undefined) await page.waitForLoadState("load").catch(orLeft(left));
+  await Promise.race([moved, left.happened]);
+  if (left.to === undefined) await page.waitForLoadState("load").catch(unlessLeft(left));
   return true;
 }
 
-async function buttonOf(page, press) {
+async function findButton(page, press) {
   for (const wanted of press) {
     const [name, value] = wanted.split("=");
     const text = JSON.stringify(wanted);

@@ -3,7 +3,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/../by_hand.sh"
 port=$(free_port)
 base=http://127.0.0.1:$port
 serve "$base/" /usr/bin/python3 server.py "$port"
-cd "$work" || exit 2 # so that the cookies' file has a short name
+cd "$work" || exit 2 # so that the cookie file has a short name
 
 token=$base/o/token/
 revoke=$base/o/revoke_token/
@@ -13,78 +13,78 @@ web=https://web.example/callback      # of the confidential client "web"
 web_secret=web-secret-Kf84jsPq0xTz2m
 two_secret=web-two-secret-n7Yw3LrBv
 
-# uri TEXT: as it stands in a query. s256 VERIFIER: its challenge. field NAME: of the JSON that came back.
+# uri TEXT: URL-encodes it. s256 VERIFIER: prints its challenge. field NAME: prints the member of the JSON response.
 uri() { jq -rn --arg x "$1" '$x | @uri'; }
 s256() { printf %s "$1" | openssl dgst -sha256 -binary | base64 | tr '+/' '-_' | tr -d '=\n'; }
 field() { jq -r ".$1" <<< "$body"; }
 
-# What a request for a code has where a test does not set it otherwise; challenge=none leaves PKCE out.
+# Default parameters of authorization requests; challenge=none leaves PKCE out.
 response_type=code scope=profile state=xyz
 verifier=a-verifier-of-forty-three-characters-or-more
 challenge=$(s256 "$verifier")
 
-# quiet WORD…: a step on the way, of which nothing is printed.
+# quiet COMMAND…: hides the output of a preparatory step.
 quiet() { "$@" > /dev/null; }
 
-# hidden: the hidden fields of the form that came back, as a form sends them.
+# hidden: prints the hidden fields of the returned form, form-encoded.
 hidden() {
   python3 -c 'import html, re, sys, urllib.parse
 fields = re.findall(r"""type="hidden" name="(\w+)"(?: value="([^"]*)")?""", sys.stdin.read())
 print(urllib.parse.urlencode([(name, html.unescape(value)) for name, value in fields]))' <<< "$body"
 }
 
-# page CLIENT REDIRECT_URI [MORE]: the page that asks alice; MORE is added to its query.
+# page CLIENT REDIRECT_URI [MORE]: opens alice's consent page; MORE is appended to the query.
 page() {
   url="$base/o/authorize/?response_type=$response_type&client_id=$1&redirect_uri=$(uri "$2")"
   url+="&scope=$(uri "$scope")&state=$(uri "$state")"
   [[ $challenge == none ]] || url+="&code_challenge_method=S256&code_challenge=$(uri "$challenge")"
-  ask "$url${3:-}" -b jar -c jar
+  request "$url${3:-}" -b jar -c jar
 }
 
-# allow: sends that page's form as it came; code is what stands in the address that it leads to.
+# allow: submits the form of that page; sets code from the redirect.
 allow() {
-  ask "$url" -b jar -c jar -d "$(hidden)" -d allow=Authorize
+  request "$url" -b jar -c jar -d "$(hidden)" -d allow=Authorize
   code=$(grep -i '^location:' <<< "$head" | sed -n 's/.*[?&]code=\([^&]*\).*/\1/p')
 }
 
-# granted [CLIENT REDIRECT_URI]: a code that alice gave, by default to the public client.
+# granted [CLIENT REDIRECT_URI]: gets a code from alice, by default for the public client.
 granted() {
   quiet page "${1:-app}" "${2:-$callback}"
   quiet allow
 }
 
-# redeem [option…]: the code's token request of the public client. by_web [option…]: that of the confidential one, by
-# Basic with what is in basic.
+# redeem [option…]: redeems the code as the public client. by_web [option…]: as the confidential one, by Basic with the
+# credentials in basic.
 redeem() {
-  ask "$token" -d grant_type=authorization_code -d "code=$code" -d "redirect_uri=$callback" -d client_id=app \
+  request "$token" -d grant_type=authorization_code -d "code=$code" -d "redirect_uri=$callback" -d client_id=app \
     -d "code_verifier=$verifier" "$@"
 }
 basic=web:$web_secret
 by_web() {
-  ask "$token" -u "$basic" -d grant_type=authorization_code -d "code=$code" -d "redirect_uri=$web" \
+  request "$token" -u "$basic" -d grant_type=authorization_code -d "code=$code" -d "redirect_uri=$web" \
     -d "code_verifier=$verifier" "$@"
 }
 
-# tokens: alice gives the public client an access and a refresh token. renew REFRESH_TOKEN [option…]
+# tokens: gets alice's access and refresh token for the public client. renew REFRESH_TOKEN [option…]: uses one.
 tokens() {
   granted
   quiet redeem
   access=$(field access_token) refresh=$(field refresh_token)
 }
-renew() { ask "$token" -d grant_type=refresh_token -d "refresh_token=$1" -d client_id=app "${@:2}"; }
+renew() { request "$token" -d grant_type=refresh_token -d "refresh_token=$1" -d client_id=app "${@:2}"; }
 
-# me [TOKEN]: the protected page, which is the library's ScopedProtectedResourceView.
-me() { ask "$base/me" ${1:+-H "authorization: Bearer $1"}; }
+# me [TOKEN]: requests the protected page, the library's ScopedProtectedResourceView.
+me() { request "$base/me" ${1:+-H "authorization: Bearer $1"}; }
 
-quiet ask "$base/accounts/login/" -c jar
-ask "$base/accounts/login/" -b jar -c jar -d "$(hidden)" -d username=alice -d password=wonderland
-told 302 sessionid=
+quiet request "$base/accounts/login/" -c jar
+request "$base/accounts/login/" -b jar -c jar -d "$(hidden)" -d username=alice -d password=wonderland
+expect 302 sessionid=
 
-# led CLIENT REDIRECT_URI PATTERN VECTOR: alice's consent leads to an address of that pattern, with a code.
+# led CLIENT REDIRECT_URI PATTERN VECTOR: checks that alice's consent redirects to PATTERN with a code.
 led() {
   page "$1" "$2"
   allow
-  told 302 "ocation: $3code=" "$4"
+  expect 302 "ocation: $3code=" "$4"
 }
 
 finding 'a query may be added to a redirect URI'
@@ -97,45 +97,45 @@ finding 'what follows a semicolon is not compared'
 led app "$callback;x=1" "$callback;x=1\?" redirect_uri/path-parameter
 
 finding 'capitals of the scheme and a bare `?` are forgiven'
-# Both lead to the registered address itself.
+# Both redirect to the registered URI itself.
 led app HTTPS://app.example/callback "$callback\?" redirect_uri/scheme-in-capitals
 led app "$callback?" "$callback\?" redirect_uri/question-mark
 
 finding 'any client revokes any token'
 tokens
-ask "$revoke" -d client_id=app-two -d "token=$refresh"
-told 200 '' revocation/of-another-client-is-refused
+request "$revoke" -d client_id=app-two -d "token=$refresh"
+expect 200 '' revocation/of-another-client-is-refused
 renew "$refresh"
-told 400 invalid_grant revocation/of-another-client
+expect 400 invalid_grant revocation/of-another-client
 tokens
 quiet me "$access"
-told 200 alice
-ask "$revoke" -d client_id=app-two -d "token=$access"
+expect 200 alice
+request "$revoke" -d client_id=app-two -d "token=$access"
 me "$access"
-told 403 '' revocation/access-token-of-another-client
+expect 403 '' revocation/access-token-of-another-client
 tokens
-ask "$revoke" -u "web-two:$two_secret" -d "token=$refresh"
-told 200 ''
+request "$revoke" -u "web-two:$two_secret" -d "token=$refresh"
+expect 200 ''
 renew "$refresh"
-told 400 invalid_grant revocation/by-a-confidential-stranger
+expect 400 invalid_grant revocation/by-a-confidential-stranger
 
 finding 'PKCE can be left out of a code'
-# server.py requires PKCE of public clients; 1.7.0 as it comes requires it of none.
+# server.py requires PKCE of public clients; 1.7.0 by default requires it of no client.
 challenge=none granted web "$web"
 by_web
-told 200 access_token best_practice/verifier-without-challenge
+expect 200 access_token best_practice/verifier-without-challenge
 
 finding 'the redirect URI may be left out of the token request'
 challenge=none granted web "$web"
-ask "$token" -u "web:$web_secret" -d grant_type=authorization_code -d "code=$code"
-told 200 access_token code/redirect-uri-left-out
-# What is left out counts as the first that is registered: a code that was led elsewhere is refused.
+request "$token" -u "web:$web_secret" -d grant_type=authorization_code -d "code=$code"
+expect 200 access_token code/redirect-uri-left-out
+# A missing one counts as the first registered URI: a code for another one is refused.
 challenge=none granted web "$web?next=https://evil.example"
-ask "$token" -u "web:$web_secret" -d grant_type=authorization_code -d "code=$code"
-told 400 invalid_request
+request "$token" -u "web:$web_secret" -d grant_type=authorization_code -d "code=$code"
+expect 400 invalid_request
 granted two-uris https://two.example/second
-ask "$token" -d grant_type=authorization_code -d "code=$code" -d client_id=two-uris -d "code_verifier=$verifier"
-told 400 invalid_request
+request "$token" -d grant_type=authorization_code -d "code=$code" -d client_id=two-uris -d "code_verifier=$verifier"
+expect 400 invalid_request
 
 finding 'two ways to authenticate at once'
 for more in "web $web_secret two-methods" "web wrong two-methods-one-wrong" \
@@ -143,20 +143,20 @@ for more in "web $web_secret two-methods" "web wrong two-methods-one-wrong" \
   read -r id secret vector <<< "$more"
   granted web "$web"
   by_web -d "client_id=$id" -d "client_secret=$secret"
-  told 200 access_token "client_authentication/$vector"
+  expect 200 access_token "client_authentication/$vector"
 done
 granted web "$web"
 by_web -d client_id=web-two
-told 200 access_token client_authentication/two-names
+expect 200 access_token client_authentication/two-names
 
 finding 'a refresh token is narrowed for good'
 scope='profile read' granted
 quiet redeem
-told 200 '"scope": "profile read"'
+expect 200 '"scope": "profile read"'
 renew "$(field refresh_token)" -d scope=profile
-told 200 '"scope": "profile"'
+expect 200 '"scope": "profile"'
 renew "$(field refresh_token)" -d 'scope=profile read'
-told 400 invalid_scope refresh/less-scope-once
+expect 400 invalid_scope refresh/less-scope-once
 
 finding 'replay of a refresh token ends nothing'
 tokens
@@ -165,32 +165,32 @@ quiet renew "$first"
 renew "$(field refresh_token)"
 access=$(field access_token) refresh=$(field refresh_token)
 renew "$first"
-told 400 invalid_grant
+expect 400 invalid_grant
 me "$access"
-told 200 alice refresh/reuse-ends-access
+expect 200 alice refresh/reuse-ends-access
 renew "$refresh"
-told 200 access_token refresh/reuse-ends-the-family
+expect 200 access_token refresh/reuse-ends-the-family
 tokens
 first=$refresh
 quiet renew "$first"
 refresh=$(field refresh_token)
-ask "$base/control/advance" -d '{"seconds":3600}'
+request "$base/control/advance" -d '{"seconds":3600}'
 renew "$first"
-told 400 invalid_grant
+expect 400 invalid_grant
 renew "$refresh"
-told 200 access_token refresh/late-reuse
+expect 200 access_token refresh/late-reuse
 
 finding 'protected views answer 403 without a challenge'
-# unchallenged VECTOR…: the last answer is a 403 that does not say what is wanted.
+# unchallenged VECTOR…: checks that the last response is 403 without a challenge.
 unchallenged() {
-  told 403 ''
-  lacks '[Ww]{3}-[Aa]uthenticate' "$@"
+  expect 403 ''
+  expect_no '[Ww]{3}-[Aa]uthenticate' "$@"
 }
 granted
 other_code=$code
 tokens
 me "$access"
-told 200 alice
+expect 200 alice
 me
 unchallenged bearer/nothing-sent bearer/nothing-sent-says-no-error
 while read -r vector wrong_token; do
@@ -208,77 +208,77 @@ token-as-parameter token=$access
 is-a-refresh-token $refresh
 is-a-code $other_code
 END
-ask "$base/me" -H 'authorization: Bearer'
+request "$base/me" -H 'authorization: Bearer'
 unchallenged bearer/scheme-alone
-ask "$base/me" -u "$access:$access"
+request "$base/me" -u "$access:$access"
 unchallenged bearer/other-scheme
-ask "$base/admin" -H "authorization: Bearer $access"
+request "$base/admin" -H "authorization: Bearer $access"
 unchallenged bearer/insufficient-scope
-quiet ask "$revoke" -d client_id=app -d "token=$access"
+quiet request "$revoke" -d client_id=app -d "token=$access"
 me "$access"
 unchallenged bearer/revoked
 tokens
-ask "$base/control/advance" -d '{"seconds":36001}'
+request "$base/control/advance" -d '{"seconds":36001}'
 me "$access"
 unchallenged bearer/expired bearer/expired-is-told
 
 finding 'a client is challenged by `Bearer`'
 granted web "$web"
-# refused USER:SECRET VECTOR…: the code, by a client that is not proven.
+# refused USER:SECRET VECTOR…: redeems the code as a client that fails authentication.
 refused() {
   basic=$1 by_web
-  told 401 'WWW-Authenticate: Bearer error="invalid_client"' "${@:2}"
+  expect 401 'WWW-Authenticate: Bearer error="invalid_client"' "${@:2}"
 }
 refused "web:not-$web_secret" client_authentication/secret-wrong
 refused "web:${web_secret}A" client_authentication/secret-with-a-letter-more
 refused "web:$two_secret" client_authentication/secret-of-another
 refused no-such-client:x client_authentication/unknown-client-by-basic
-ask "$token" -u no-such-client:x -d grant_type=client_credentials
-told 401 'WWW-Authenticate: Bearer error="invalid_client"' client_credentials/unknown-client
+request "$token" -u no-such-client:x -d grant_type=client_credentials
+expect 401 'WWW-Authenticate: Bearer error="invalid_client"' client_credentials/unknown-client
 
 finding '`basic` in small letters is no scheme'
 pair=$(printf %s "web:$web_secret" | base64)
 for scheme in basic bAsIc; do
-  ask "$token" -H "authorization: $scheme $pair" -d grant_type=authorization_code -d "code=$code" \
+  request "$token" -H "authorization: $scheme $pair" -d grant_type=authorization_code -d "code=$code" \
     -d "redirect_uri=$web" -d "code_verifier=$verifier"
-  told 401 invalid_client client_authentication/basic-in-any-case
+  expect 401 invalid_client client_authentication/basic-in-any-case
 done
-by_web # and the same in the usual spelling
-told 200 access_token
+by_web # the same in the usual case
+expect 200 access_token
 
-finding 'a query at the token endpoint is an error of the server'
+finding 'a query at the token endpoint is a server error'
 granted
 at="redirect_uri=$(uri "$callback")&client_id=app&code_verifier=$verifier"
-ask "$token?grant_type=authorization_code&code=$code&$at" -d ''
-told 500 'Server Error' token_endpoint/query
-ask "$token?code=$code" -d "grant_type=authorization_code&$at"
-told 500 'Server Error' token_endpoint/code-in-query
+request "$token?grant_type=authorization_code&code=$code&$at" -d ''
+expect 500 'Server Error' token_endpoint/query
+request "$token?code=$code" -d "grant_type=authorization_code&$at"
+expect 500 'Server Error' token_endpoint/code-in-query
 granted web "$web"
 at="grant_type=authorization_code&code=$code&redirect_uri=$(uri "$web")&code_verifier=$verifier"
-ask "$token?client_id=web&client_secret=$web_secret" -d "$at"
-told 500 'Server Error' client_authentication/secret-in-query-is-told
-ask "$token?client_secret=$web_secret" -d "$at&client_id=web"
-told 500 'Server Error'
-by_web # nothing had come of the code
-told 200 access_token
+request "$token?client_id=web&client_secret=$web_secret" -d "$at"
+expect 500 'Server Error' client_authentication/secret-in-query-is-told
+request "$token?client_secret=$web_secret" -d "$at&client_id=web"
+expect 500 'Server Error'
+by_web # the code is still unused
+expect 200 access_token
 
-finding 'a refresh after the access token was revoked is an error of the server'
+finding 'a refresh after the access token was revoked is a server error'
 tokens
-ask "$revoke" -d client_id=app -d "token=$access"
-told 200 ''
+request "$revoke" -d client_id=app -d "token=$access"
+expect 200 ''
 renew "$refresh"
-told 500 'Server Error' revocation/access-token-leaves-refresh-token-known
+expect 500 'Server Error' revocation/access-token-leaves-refresh-token-known
 
 finding 'a mismatched redirect URI is `invalid_request`'
 granted two-uris https://two.example/first
-ask "$token" -d grant_type=authorization_code -d "code=$code" -d redirect_uri=https://two.example/second \
+request "$token" -d grant_type=authorization_code -d "code=$code" -d redirect_uri=https://two.example/second \
   -d client_id=two-uris -d "code_verifier=$verifier"
-told 400 '"invalid_request"' code/other-redirect-uri
+expect 400 '"invalid_request"' code/other-redirect-uri
 
 finding 'blanks of `state` are lost'
 state=' %&+' page app "$callback"
 allow
-told 302 '[?&]state=%25%26%2B\s' authorize/state-from-appendix-b
+expect 302 '[?&]state=%25%26%2B\s' authorize/state-from-appendix-b
 
 finding 'parameters may come twice'
 for pair in grant_type=authorization_code "redirect_uri=$callback" client_id=app "code_verifier=$verifier" code=; do
@@ -286,67 +286,67 @@ for pair in grant_type=authorization_code "redirect_uri=$callback" client_id=app
   [[ $pair != code= ]] || pair+=$code
   redeem -d "$pair"
   name=${pair%%=*}
-  told 200 access_token "token_endpoint/repeated-${name//_/-}"
+  expect 200 access_token "token_endpoint/repeated-${name//_/-}"
 done
 granted
-redeem -d code=x # the last counts, so this is refused for another reason than the document's
-told 400 invalid_grant token_endpoint/repeated-unlike
+redeem -d code=x # the last one counts, so the reason of the refusal is another
+expect 400 invalid_grant token_endpoint/repeated-unlike
 right=$code
 code=x redeem -d "code=$right"
-told 200 access_token token_endpoint/repeated-unlike
+expect 200 access_token token_endpoint/repeated-unlike
 granted web "$web"
-ask "$token" -d grant_type=authorization_code -d "code=$code" -d "redirect_uri=$web" -d client_id=web \
+request "$token" -d grant_type=authorization_code -d "code=$code" -d "redirect_uri=$web" -d client_id=web \
   -d "code_verifier=$verifier" -d "client_secret=$web_secret" -d "client_secret=$web_secret"
-told 200 access_token token_endpoint/repeated-client-secret
-ask "$token" -u service:service-secret-Qz81mdRt -d grant_type=client_credentials -d scope=profile -d scope=profile
-told 200 access_token token_endpoint/repeated-scope
+expect 200 access_token token_endpoint/repeated-client-secret
+request "$token" -u service:service-secret-Qz81mdRt -d grant_type=client_credentials -d scope=profile -d scope=profile
+expect 200 access_token token_endpoint/repeated-scope
 tokens
 renew "$refresh" -d "refresh_token=$refresh"
-told 200 access_token token_endpoint/repeated-refresh-token
+expect 200 access_token token_endpoint/repeated-refresh-token
 page app "$callback" "&code_challenge=$challenge"
-told 200 Authorize authorize/repeated-code-challenge
+expect 200 Authorize authorize/repeated-code-challenge
 tokens
-ask "$revoke" -d client_id=app -d "token=$refresh" -d "token=$access"
-told 200 '' revocation/two-tokens
+request "$revoke" -d client_id=app -d "token=$refresh" -d "token=$access"
+expect 200 '' revocation/two-tokens
 
-finding 'missing and empty are told as something else'
+finding 'missing and empty parameters return another error'
 granted
 at="code=$code&redirect_uri=$(uri "$callback")&client_id=app&code_verifier=$verifier"
-ask "$token" -d "$at"
-told 400 unsupported_grant_type token_endpoint/grant-type-missing token_endpoint/error-status
-ask "$token" -d "grant_type=&$at"
-told 400 unsupported_grant_type token_endpoint/grant-type-empty
-ask "$token" -d ''
-told 400 unsupported_grant_type token_endpoint/empty-body
+request "$token" -d "$at"
+expect 400 unsupported_grant_type token_endpoint/grant-type-missing token_endpoint/error-status
+request "$token" -d "grant_type=&$at"
+expect 400 unsupported_grant_type token_endpoint/grant-type-empty
+request "$token" -d ''
+expect 400 unsupported_grant_type token_endpoint/empty-body
 code='' redeem
-told 400 invalid_grant code/code-empty
+expect 400 invalid_grant code/code-empty
 renew ''
-told 400 invalid_grant refresh/empty
-ask "$introspect" -u "web:$web_secret" -d ''
-told 200 '"active": false' introspection/token-missing
-ask "$introspect" -u "web:$web_secret" -d token=
-told 200 '"active": false' introspection/token-empty
+expect 400 invalid_grant refresh/empty
+request "$introspect" -u "web:$web_secret" -d ''
+expect 200 '"active": false' introspection/token-missing
+request "$introspect" -u "web:$web_secret" -d token=
+expect 200 '"active": false' introspection/token-empty
 response_type='' page app "$callback"
-told 302 'error=unsupported_response_type' authorize/empty-response-type
+expect 302 'error=unsupported_response_type' authorize/empty-response-type
 page app ''
-told 400 'Invalid redirect URI' redirect_uri/empty-with-one
+expect 400 'Invalid redirect URI' redirect_uri/empty-with-one
 challenge='' page app "$callback"
-told 200 Authorize pkce/challenge-empty
-quiet allow # a code, of which nothing comes
+expect 200 Authorize pkce/challenge-empty
+quiet allow # a code that cannot be redeemed
 redeem
-told 400 invalid_grant
-challenge=none page app "$callback" # missing, it is told as it should be
-told 302 'error=invalid_request'
+expect 400 invalid_grant
+challenge=none page app "$callback" # a missing one returns the right error
+expect 302 'error=invalid_request'
 
 finding 'who may not introspect gets 403'
 tokens
-ask "$introspect" -u "web:$web_secret" -d "token=$access"
-told 200 '"active": true'
-ask "$introspect" -u "web:not-$web_secret" -d "token=$access"
+request "$introspect" -u "web:$web_secret" -d "token=$access"
+expect 200 '"active": true'
+request "$introspect" -u "web:not-$web_secret" -d "token=$access"
 unchallenged introspection/wrong-secret
-ask "$introspect" -d "token=$access"
+request "$introspect" -d "token=$access"
 unchallenged introspection/no-credentials-is-401
-ask "$introspect" -H "authorization: Bearer $(s256 unknown)" -d "token=$access"
+request "$introspect" -H "authorization: Bearer $(s256 unknown)" -d "token=$access"
 unchallenged introspection/unknown-bearer-is-401
 
 finding 'any verifier does'
@@ -356,38 +356,38 @@ for more in "too-short ${letters:0:42}" "too-long $letters" \
   'with-blank a verifier with blanks that is as long as it has to be'; do
   odd=${more#* }
   challenge=$(s256 "$odd") granted
-  ask "$token" -d grant_type=authorization_code -d "code=$code" -d "redirect_uri=$callback" -d client_id=app \
+  request "$token" -d grant_type=authorization_code -d "code=$code" -d "redirect_uri=$callback" -d client_id=app \
     --data-urlencode "code_verifier=$odd"
-  told 200 access_token "pkce/verifier-${more%% *}"
+  expect 200 access_token "pkce/verifier-${more%% *}"
 done
 for more in "too-short ${letters:0:42}" "too-long $letters" "padded $challenge=" \
   'with-odd-characters E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw+cM'; do
   challenge=${more#* } page app "$callback"
-  told 200 Authorize "pkce/challenge-${more%% *}"
+  expect 200 Authorize "pkce/challenge-${more%% *}"
 done
 
 finding 'a used code ends nothing'
 tokens
 redeem
-told 400 invalid_grant
+expect 400 invalid_grant
 me "$access"
-told 200 alice code/twice-then-access-token
+expect 200 alice code/twice-then-access-token
 renew "$refresh"
-told 200 access_token code/twice-then-refresh-token
+expect 200 access_token code/twice-then-refresh-token
 
 finding 'small ones'
-ask "$base/o/authorize/?response_type=code&client_id=no-such-client" # without alice's cookies
-told 302 'ocation: /accounts/login/' authorize/client-id-checked-before-login
-ask "$base/o/authorize/?response_type=code&client_id=app&redirect_uri=https://evil.example/cb"
-told 302 'ocation: /accounts/login/' redirect_uri/checked-before-login
+request "$base/o/authorize/?response_type=code&client_id=no-such-client" # without alice's cookies
+expect 302 'ocation: /accounts/login/' authorize/client-id-checked-before-login
+request "$base/o/authorize/?response_type=code&client_id=app&redirect_uri=https://evil.example/cb"
+expect 302 'ocation: /accounts/login/' redirect_uri/checked-before-login
 page asked https://asked.example/callback
-lacks '[Cc]ontent-[Ss]ecurity-[Pp]olicy' best_practice/page-says-who-may-frame-it
-told 200 'X-Frame-Options: DENY'
+expect_no '[Cc]ontent-[Ss]ecurity-[Pp]olicy' best_practice/page-says-who-may-frame-it
+expect 200 'X-Frame-Options: DENY'
 form=$(hidden)
-ask "$url" -b jar -d "$form" -d allow=Authorize
-told 302 'callback\?code='
-ask "$url" -b jar -d "$form" -d allow=Authorize
-told 302 'callback\?code=' consent/twice
+request "$url" -b jar -d "$form" -d allow=Authorize
+expect 302 'callback\?code='
+request "$url" -b jar -d "$form" -d allow=Authorize
+expect 302 'callback\?code=' consent/twice
 for copy in {1..8}; do
   curl --silent --max-time 20 --output /dev/null --write-out '%{redirect_url}\n' "$url" -b jar \
     -d "$form" -d allow=Authorize > "copy$copy" &
@@ -395,34 +395,34 @@ for copy in {1..8}; do
 done
 wait "${copies[@]}"
 (($(cat copy? | grep 'callback?code=' | sort -u | wc -l) >= 2))
-proven 'two or more of eight at once give a code of their own' consent/eight-at-once
+check 'two or more of eight at once give a code of their own' consent/eight-at-once
 page no-such-client "$callback"
-told 400 'X-Frame-Options: DENY'
-lacks '[Cc]ontent-[Ss]ecurity-[Pp]olicy' best_practice/error-says-who-may-frame-it
+expect 400 'X-Frame-Options: DENY'
+expect_no '[Cc]ontent-[Ss]ecurity-[Pp]olicy' best_practice/error-says-who-may-frame-it
 granted
 at="grant_type=authorization_code&code=$code&redirect_uri=$(uri "$callback")&client_id=app&code_verifier=$verifier"
-ask "$token" -H 'content-type: Application/X-WWW-Form-URLEncoded' -d "$at"
-told 400 unsupported_grant_type token_endpoint/media-type-in-capitals
-# A charset is no trouble.
-ask "$token" -H 'content-type: application/x-www-form-urlencoded; charset=UTF-8' -d "$at"
-told 200 '"expires_in": 36000' token_endpoint/granted-lifetime-of-an-hour
+request "$token" -H 'content-type: Application/X-WWW-Form-URLEncoded' -d "$at"
+expect 400 unsupported_grant_type token_endpoint/media-type-in-capitals
+# A charset parameter is accepted.
+request "$token" -H 'content-type: application/x-www-form-urlencoded; charset=UTF-8' -d "$at"
+expect 200 '"expires_in": 36000' token_endpoint/granted-lifetime-of-an-hour
 granted
-ask "$token" -F grant_type=authorization_code -F "code=$code" -F "redirect_uri=$callback" -F client_id=app \
+request "$token" -F grant_type=authorization_code -F "code=$code" -F "redirect_uri=$callback" -F client_id=app \
   -F "code_verifier=$verifier"
-told 200 access_token token_endpoint/multipart
+expect 200 access_token token_endpoint/multipart
 access=$(field access_token)
-ask "$base/me?access_token=$access" -H "authorization: Bearer $access"
-told 200 alice bearer/two-ways bearer/two-ways-is-malformed
-ask "$base/me?access_token=bad" -H "authorization: Bearer $access"
-told 200 alice bearer/two-ways-with-another
-ask "$base/me?access_token=$access"
-told 200 alice
-lacks '[Cc]ache-[Cc]ontrol' bearer/in-query-not-cached
+request "$base/me?access_token=$access" -H "authorization: Bearer $access"
+expect 200 alice bearer/two-ways bearer/two-ways-is-malformed
+request "$base/me?access_token=bad" -H "authorization: Bearer $access"
+expect 200 alice bearer/two-ways-with-another
+request "$base/me?access_token=$access"
+expect 200 alice
+expect_no '[Cc]ache-[Cc]ontrol' bearer/in-query-not-cached
 granted web "$web"
 quiet by_web
 access=$(field access_token)
-ask "$introspect" -u "web:$web_secret" -d "token=$access"
-told 200 '"active": true'
-lacks '"aud"' bearer/audience
-ask "$introspect" -u "web:$web_secret" -H 'content-type: application/json' -d "{\"token\":\"$access\"}"
-told 200 '"active": false' introspection/json
+request "$introspect" -u "web:$web_secret" -d "token=$access"
+expect 200 '"active": true'
+expect_no '"aud"' bearer/audience
+request "$introspect" -u "web:$web_secret" -H 'content-type: application/json' -d "{\"token\":\"$access\"}"
+expect 200 '"active": false' introspection/json

@@ -1,6 +1,6 @@
-"""Django OAuth Toolkit in a Django project of one file, as its tutorial sets it up: its own views and its consent page,
-Django's login page, PKCE required of public clients, introspection and revocation; other settings as they come. The
-database is a file that goes away, and passwords are hashed quickly, since a run signs in a thousand times.
+"""Django OAuth Toolkit in a Django project of one file, set up as in its tutorial: its own views and its consent page,
+Django's login page, PKCE required of public clients, introspection and revocation; other settings are the
+defaults. The database is a temporary file, and password hashing is fast, because a run signs in a thousand times.
 
 Debian package python3-django-oauth-toolkit; run with Debian's own interpreter.
 
@@ -26,7 +26,7 @@ except ImportError as missing:
 PORT = int(sys.argv[1])
 VARS = json.loads(pathlib.Path(__file__).with_name("target.json").read_text())["vars"]
 
-# Ended so, Python takes the folder along.
+# With an exit handler, Python removes the folder.
 signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
 folder = tempfile.TemporaryDirectory()
 login_form = pathlib.Path(folder.name, "registration", "login.html")
@@ -149,5 +149,5 @@ def serve(environ, start_response):
     return [] if environ["REQUEST_METHOD"] == "HEAD" else body
 
 
-# One request at a time, so that a race is not won by chance.
+# Single-threaded, so that the results of races are stable.
 make_server("127.0.0.1", PORT, serve, handler_class=Quiet).serve_forever()

@@ -1,6 +1,6 @@
-"""Glewlwyd with its OpenID Connect plugin on a SQLite file that goes away: scopes, users, clients and the plugin are
-registered by its own interface as its administrator does, on another port; then it serves. Its pages are a program in
-the browser that calls the interface, and so does the target: sign in, grant, go on.
+"""Glewlwyd with its OpenID Connect plugin on a temporary SQLite file. Scopes, users, clients and the plugin are registered
+by its administration API, on another port, before it serves. Its pages call the API from the browser, and so does the
+target: sign in, grant, continue.
 
 Debian package glewlwyd (with sqlite3's schema in dbconfig-common's folder); openssl makes the key.
 
@@ -24,7 +24,7 @@ import urllib.request
 CONFIGURATION = pathlib.Path("/etc/glewlwyd/glewlwyd.conf")
 SCHEMA = pathlib.Path("/usr/share/dbconfig-common/data/glewlwyd/install/sqlite3")
 if shutil.which("glewlwyd") is None or not CONFIGURATION.exists() or not SCHEMA.exists():
-    sys.exit("This target takes Debian's package glewlwyd")
+    sys.exit("This target needs the Debian package glewlwyd")
 
 PORT = int(sys.argv[1])
 ISSUER = f"http://127.0.0.1:{PORT}/api/glwd"
@@ -38,7 +38,7 @@ with sqlite3.connect(database) as connection:
 
 
 def start(port):
-    """Debian's configuration file, with these lines changed."""
+    """Starts it with Debian's configuration file and these changes."""
     text = CONFIGURATION.read_text()
     text = re.sub(r"(?m)^@include.*$", f'database = {{ type = "sqlite3"; path = "{database}"; }};', text)
     text = re.sub(r"(?m)^port=.*$", f'port={port}\nbind_address="127.0.0.1"', text)

@@ -1,5 +1,5 @@
 /**
- * jayson's own HTTP server, as its README begins, with the example methods of the specification.
+ * jayson's own HTTP server, set up as in its README, with the example methods of the specification.
  *
  *   node server.mjs PORT
  */
@@ -7,13 +7,13 @@ import process from "node:process";
 import jayson from "jayson";
 
 const invalidParams = jayson.Server.errors.INVALID_PARAMS;
-const numbers = (list) => list.every((each) => typeof each === "number");
+const areNumbers = (list) => list.every((each) => typeof each === "number");
 
-/** A method that takes what `read` makes of the parameters, and refuses what it makes nothing of. */
+/** A method with parameters from `read`. Refuses those for which `read` returns nothing. */
 const method = (read, run) =>
   function (params, callback) {
     const values = read(params);
-    if (values && numbers(values)) callback(null, run(values));
+    if (values && areNumbers(values)) callback(null, run(values));
     else callback(this.error(invalidParams));
   };
 

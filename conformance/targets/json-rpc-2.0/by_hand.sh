@@ -7,7 +7,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/../by_hand_jsonrpc.sh"
 finding 'with the README'"'"'s handler, null in a batch ends the process'
 serve "$url" node server.mjs "$port"
 rpc '[null]'
-silent 500 batch/null-value # server.mjs answers so where `receive` rejects
+expect_empty 500 batch/null-value # server.mjs returns this where `receive` rejects
 node --input-type=module -e '
   import { JSONRPCServer } from "json-rpc-2.0";
   await new JSONRPCServer().receive([null]).catch((error) => console.log("rejected:", error.message));
@@ -15,9 +15,9 @@ node --input-type=module -e '
 body=$(< "$work/receive")
 echo "< $body"
 [[ $body == "rejected: Cannot read properties of null (reading 'method')" ]]
-proven 'receive rejects'
+check 'receive rejects'
 stop_server
-# The README's handler, without Express and body-parser: the same chain of promises, with nothing for a rejection.
+# The README's handler, without Express and body-parser: the same promise chain, without a catch.
 serve "$url" node --input-type=module -e '
   import { createServer } from "node:http";
   import { json } from "node:stream/consumers";
@@ -34,12 +34,12 @@ serve "$url" node --input-type=module -e '
   }).listen(Number(process.argv[1]), "127.0.0.1");
 ' "$port"
 rpc '{"jsonrpc": "2.0", "id": 1, "method": "echo", "params": {"text": "a"}}'
-same 200 '{"jsonrpc": "2.0", "id": 1, "result": "a"}'
+expect_json 200 '{"jsonrpc": "2.0", "id": 1, "result": "a"}'
 rpc '[null]'
-told 000 'curl ended with 52' # closed without a word
+expect 000 'curl ended with 52' # closed without a response
 wait "$server"
 [[ $? == 1 ]] && grep --quiet "Cannot read properties of null (reading 'method')" "$work/server.log"
-proven 'the process has ended with code 1'
+check 'the process has ended with code 1'
 
 stop_server
 serve "$url" node server.mjs "$port"
@@ -47,33 +47,33 @@ serve "$url" node server.mjs "$port"
 finding 'the types of method and params are not read'
 for each in number:1 null:null list:'["conformance.no_such_method"]'; do
   rpc "{\"jsonrpc\": \"2.0\", \"id\": \"a\", \"method\": ${each#*:}}"
-  same 200 '{"jsonrpc": "2.0", "id": "a", "error": {"code": -32601}}' "invalid_request/method-${each%%:*}"
+  expect_json 200 '{"jsonrpc": "2.0", "id": "a", "error": {"code": -32601}}' "invalid_request/method-${each%%:*}"
 done
 rpc '{"jsonrpc": "2.0", "method": 1, "params": "bar"}'
-silent 204 examples/invalid-request
+expect_empty 204 examples/invalid-request
 rpc '{"jsonrpc": "2.0", "id": "a", "method": ["subtract"], "params": [42, 23]}'
-same 200 '{"jsonrpc": "2.0", "id": "a", "error": {"code": -32601}}' examples/method-in-list
+expect_json 200 '{"jsonrpc": "2.0", "id": "a", "error": {"code": -32601}}' examples/method-in-list
 for each in text:'"bar"' number:7 boolean:false; do
   rpc "{\"jsonrpc\": \"2.0\", \"id\": \"a\", \"method\": \"get_data\", \"params\": ${each#*:}}"
-  same 200 '{"jsonrpc": "2.0", "id": "a", "result": ["hello", 5]}' "examples/params-${each%%:*}"
+  expect_json 200 '{"jsonrpc": "2.0", "id": "a", "result": ["hello", 5]}' "examples/params-${each%%:*}"
 done
 
 finding 'the type of id is not read'
 for each in object:'{}' list:'["a"]' boolean:true; do
   call "\"jsonrpc\": \"2.0\", \"id\": ${each#*:}"
-  same 200 "{\"jsonrpc\": \"2.0\", \"id\": ${each#*:}, \"error\": {\"code\": -32601}}" "invalid_request/id-${each%%:*}"
+  expect_json 200 "{\"jsonrpc\": \"2.0\", \"id\": ${each#*:}, \"error\": {\"code\": -32601}}" "invalid_request/id-${each%%:*}"
 done
 
 finding 'null is taken for text that is not JSON'
 rpc null
-same 200 '{"jsonrpc": "2.0", "id": null, "error": {"code": -32700}}' invalid_request/null
-rpc true # what else is JSON and no request has the right code
-same 200 '{"jsonrpc": "2.0", "id": null, "error": {"code": -32600}}'
+expect_json 200 '{"jsonrpc": "2.0", "id": null, "error": {"code": -32700}}' invalid_request/null
+rpc true # other JSON that is not a request returns the right code
+expect_json 200 '{"jsonrpc": "2.0", "id": null, "error": {"code": -32600}}'
 
 finding 'a batch of one is answered without a list'
 rpc '[{"jsonrpc": "2.0", "id": "a", "method": "conformance.no_such_method"}]'
-same 200 '{"jsonrpc": "2.0", "id": "a", "error": {"code": -32601}}' batch/one-request
+expect_json 200 '{"jsonrpc": "2.0", "id": "a", "error": {"code": -32601}}' batch/one-request
 rpc '[1]'
-same 200 '{"jsonrpc": "2.0", "id": null, "error": {"code": -32600}}' batch/one-number examples/batch-of-one-number
+expect_json 200 '{"jsonrpc": "2.0", "id": null, "error": {"code": -32600}}' batch/one-number examples/batch-of-one-number
 rpc '[{"jsonrpc": "2.0", "id": 1, "method": "get_data"}, {"jsonrpc": "2.0", "method": "get_data"}]'
-same 200 '{"jsonrpc": "2.0", "id": 1, "result": ["hello", 5]}'
+expect_json 200 '{"jsonrpc": "2.0", "id": 1, "result": ["hello", 5]}'

@@ -1,7 +1,7 @@
 /**
- * json-rpc-2.0 behind HTTP, with the example methods of the specification. The library carries nothing itself; its README
- * gives a handler, with `receiveJSON` for text. Here a rejected promise is answered with 500, where the README's handler has
- * nothing for it.
+ * json-rpc-2.0 behind HTTP, with the example methods of the specification. The library has no transport; its README has a
+ * handler, with `receiveJSON` for text. This file answers a rejected promise with 500, which the README's handler does not
+ * handle.
  *
  *   node server.mjs PORT
  */
@@ -12,8 +12,8 @@ import { JSONRPCErrorCode, JSONRPCErrorException, JSONRPCServer } from "json-rpc
 
 const server = new JSONRPCServer();
 
-/** What `values` has, where it is numbers alone. */
-function numbers(values) {
+/** Returns `values` if they are all numbers. @throws otherwise */
+function requireNumbers(values) {
   if (
     Array.isArray(values) && values.every((each) => typeof each === "number")
   ) return values;
@@ -24,14 +24,14 @@ function numbers(values) {
 }
 
 server.addMethod("subtract", (params) => {
-  const [minuend, subtrahend] = numbers(
+  const [minuend, subtrahend] = requireNumbers(
     Array.isArray(params) ? params.slice(0, 2) : [params?.minuend, params?.subtrahend],
   );
   return minuend - subtrahend;
 });
 server.addMethod(
   "sum",
-  (params) => numbers(params).reduce((sum, each) => sum + each, 0),
+  (params) => requireNumbers(params).reduce((sum, each) => sum + each, 0),
 );
 server.addMethod("get_data", () => ["hello", 5]);
 server.addMethod("update", () => null);

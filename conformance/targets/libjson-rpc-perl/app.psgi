@@ -1,4 +1,4 @@
-# The example methods of the specification on JSON::RPC::Dispatch, as its documentation sets it up.
+# The example methods of the specification on JSON::RPC::Dispatch, set up as in its documentation.
 #
 # Debian package libjson-rpc-perl, which brings plackup.
 #
@@ -14,7 +14,7 @@ package Examples;
 
 sub new { return bless {}, shift }
 
-# The library gives no way to say -32602: what a handler dies of is -32603.
+# The library cannot return -32602: an exception in a handler is -32603.
 sub numbers {
     my @values = @_;
     die { message => "Invalid params" } if grep { !defined || ref || !Scalar::Util::looks_like_number($_) } @values;

@@ -5,8 +5,8 @@
 source "$(dirname "${BASH_SOURCE[0]}")/../by_hand_jsonrpc.sh"
 serve "$url" plackup --host 127.0.0.1 --port "$port" --env deployment app.psgi
 
-# refused CODE [VECTOR…]: the last answer is an error of this code alone, with neither jsonrpc nor id.
-refused() { same 200 "{\"error\": {\"code\": $1}}" "${@:2}"; }
+# refused CODE [VECTOR…]: checks that the last response is only an error with this code, without jsonrpc and id.
+refused() { expect_json 200 "{\"error\": {\"code\": $1}}" "${@:2}"; }
 
 finding 'errors that the library finds have neither jsonrpc nor id'
 while read -r vector id; do
@@ -53,10 +53,10 @@ for id in a b; do
   call "\"jsonrpc\": \"2.0\", \"id\": \"$id\""
   refused -32601 request/two-one-after-another
 done
-# After a notification, which is silent as it should be, and after a refusal.
+# After a notification, which rightly has no response, and after a refusal.
 while read -r vector answer text; do
   rpc "$text"
-  if [[ $answer == 204 ]]; then silent 204; else refused "$answer"; fi
+  if [[ $answer == 204 ]]; then expect_empty 204; else refused "$answer"; fi
   call '"jsonrpc": "2.0", "id": "after"'
   refused -32601 "$vector"
 done << 'END'
@@ -71,7 +71,7 @@ parse_error/server-goes-on -32700 {"jsonrpc": "2.0",
 END
 for params in '' ', "params": []' ', "params": {}'; do
   call "\"jsonrpc\": \"2.0\"$params"
-  silent 204
+  expect_empty 204
 done
 call '"jsonrpc": "2.0", "id": "after"'
 refused -32601 notification/several
@@ -84,25 +84,25 @@ refused -32600 batch/empty examples/batch-empty
 for each in number:1 text:'"1"' true:true; do
   rpc "${each#*:}"
   refused -32600 "invalid_request/${each%%:*}"
-  told 200 'HASH ref.* at .*/JSON/RPC/Parser\.pm line [0-9]+' # the message tells the library's file
+  expect 200 'HASH ref.* at .*/JSON/RPC/Parser\.pm line [0-9]+' # the message contains the library's file name
 done
 nothing='{"error": {"code": -32601}}'
 one='{"jsonrpc": "2.0", "id": "a", "method": "conformance.no_such_method"}'
 rpc "[$one]"
-same 200 "[$nothing]" batch/one-request
+expect_json 200 "[$nothing]" batch/one-request
 rpc "[$one, ${one/\"a\"/\"b\"}]"
-same 200 "[$nothing, $nothing]" batch/two-requests # which is whose?
+expect_json 200 "[$nothing, $nothing]" batch/two-requests # the responses cannot be matched to requests
 rpc "[$one, $one]"
-same 200 "[$nothing, $nothing]" batch/same-id-twice
+expect_json 200 "[$nothing, $nothing]" batch/same-id-twice
 rpc "[$one, {\"jsonrpc\": \"2.0\", \"method\": \"conformance.no_such_method\"}]"
-same 200 "[$nothing]" batch/request-and-notification
-rpc '{"jsonrpc": "2.0", "id": 1, "method": "subtract", "params": [42, 23]}' # what a method gives has both
-same 200 '{"jsonrpc": "2.0", "id": 1, "result": 19}'
+expect_json 200 "[$nothing]" batch/request-and-notification
+rpc '{"jsonrpc": "2.0", "id": 1, "method": "subtract", "params": [42, 23]}' # a method's result has both
+expect_json 200 '{"jsonrpc": "2.0", "id": 1, "result": 19}'
 
 finding 'what a handler dies of is -32603'
 while read -r vector params; do
   rpc "{\"jsonrpc\": \"2.0\", \"id\": 1, \"method\": \"subtract\"$params}"
-  same 200 '{"jsonrpc": "2.0", "id": 1, "error": {"code": -32603}}' "examples/$vector"
+  expect_json 200 '{"jsonrpc": "2.0", "id": 1, "error": {"code": -32603}}' "examples/$vector"
 done << 'END'
 wrong-parameters , "params": ["a", {}]
 names-in-capitals , "params": {"MINUEND": 42, "SUBTRAHEND": 23}
@@ -119,7 +119,7 @@ rpc "[[$one]]"
 refused -32602 batch/inner-array
 rpc '[null]'
 refused -32602 batch/null-value
-rpc '[{"jsonrpc": "2.0", "id": 1, "method": "get_data"}, 1]' # the request beside it has no answer
+rpc '[{"jsonrpc": "2.0", "id": 1, "method": "get_data"}, 1]' # the request beside it has no response
 refused -32602
 
 finding 'no method is -32601'
@@ -130,9 +130,9 @@ for each in method-missing:'{"jsonrpc": "2.0", "id": "a", "params": {}}' \
   refused -32601 "invalid_request/${each%%:*}"
 done
 rpc "[{\"foo\": \"boo\"}, $one]"
-same 200 "[$nothing, $nothing]" batch/bad-beside-good
+expect_json 200 "[$nothing, $nothing]" batch/bad-beside-good
 rpc "$mixed"
-same 200 "[{\"jsonrpc\": \"2.0\", \"id\": \"1\", \"result\": 7}, {\"jsonrpc\": \"2.0\", \"id\": \"2\", \"result\": 19}, \
+expect_json 200 "[{\"jsonrpc\": \"2.0\", \"id\": \"1\", \"result\": 7}, {\"jsonrpc\": \"2.0\", \"id\": \"2\", \"result\": 19}, \
 $nothing, $nothing, {\"jsonrpc\": \"2.0\", \"id\": \"9\", \"result\": [\"hello\", 5]}]" examples/batch-mixed
 
 finding 'jsonrpc and the type of params are not read'
@@ -146,25 +146,25 @@ call '"JSONRPC": "2.0", "id": "a"'
 refused -32601 invalid_request/jsonrpc-capitals
 for each in text:'"bar"' number:7 boolean:false; do
   rpc "{\"jsonrpc\": \"2.0\", \"id\": \"a\", \"method\": \"get_data\", \"params\": ${each#*:}}"
-  same 200 '{"jsonrpc": "2.0", "id": "a", "result": ["hello", 5]}' "examples/params-${each%%:*}"
+  expect_json 200 '{"jsonrpc": "2.0", "id": "a", "result": ["hello", 5]}' "examples/params-${each%%:*}"
 done
-rpc '{"jsonrpc": "2.0", "id": 1, "method": "subtract", "params": "bar"}' # the handler gets the text
-told 200 '-32603.*at .*app\.psgi line [0-9]+|at .*app\.psgi line [0-9]+.*-32603'
+rpc '{"jsonrpc": "2.0", "id": 1, "method": "subtract", "params": "bar"}' # the handler receives the string
+expect 200 '-32603.*at .*app\.psgi line [0-9]+|at .*app\.psgi line [0-9]+.*-32603'
 
 finding 'the types of method and id are not read'
 rpc '{"jsonrpc": "2.0", "method": 1, "params": "bar"}'
-silent 204 examples/invalid-request
+expect_empty 204 examples/invalid-request
 rpc '{"jsonrpc": "2.0", "id": "a", "method": 1}'
 refused -32601 invalid_request/method-number
 rpc '{"jsonrpc": "2.0", "id": "a", "method": ["conformance.no_such_method"]}'
-told 500 'Internal Server Error' invalid_request/method-list # of plackup: the router died
+expect 500 'Internal Server Error' invalid_request/method-list # from plackup: the router threw
 rpc '{"jsonrpc": "2.0", "id": "a", "method": ["subtract"], "params": [42, 23]}'
-told 500 'Internal Server Error' examples/method-in-list
-rpc '{"jsonrpc": "2.0", "id": "a", "method": {"PATH_INFO": "get_data"}}' # the router takes it for a request of PSGI
-same 200 '{"jsonrpc": "2.0", "id": "a", "result": ["hello", 5]}'
+expect 500 'Internal Server Error' examples/method-in-list
+rpc '{"jsonrpc": "2.0", "id": "a", "method": {"PATH_INFO": "get_data"}}' # the router treats it as a PSGI request
+expect_json 200 '{"jsonrpc": "2.0", "id": "a", "result": ["hello", 5]}'
 for each in object:'{}' list:'["a"]' boolean:true; do
   call "\"jsonrpc\": \"2.0\", \"id\": ${each#*:}"
   refused -32601 "invalid_request/id-${each%%:*}"
 done
 rpc '{"jsonrpc": "2.0", "id": {}, "method": "get_data"}'
-same 200 '{"jsonrpc": "2.0", "id": {}, "result": ["hello", 5]}'
+expect_json 200 '{"jsonrpc": "2.0", "id": {}, "result": ["hello", 5]}'

@@ -1,5 +1,5 @@
 /**
- * mcp-lite on Hono, as its README has it, with what it keeps in memory for one server: sessions, and no origin but its own.
+ * mcp-lite on Hono, set up as in its README with its memory adapters: sessions, and only its own origin allowed.
  *
  *   node server.mjs PORT
  */
@@ -16,27 +16,27 @@ import {
 import { z } from "zod";
 
 const port = Number(process.argv[2]);
-const said = (text) => ({ content: [{ type: "text", text }] });
+const textResult = (text) => ({ content: [{ type: "text", text }] });
 
 const server = new McpServer({
   name: "conformance-target",
   version: "1",
   schemaAdapter: (schema) => z.toJSONSchema(schema),
 })
-  .tool("hello", { description: "Says hello", handler: () => said("Hello.") })
+  .tool("hello", { description: "Says hello", handler: () => textResult("Hello.") })
   .tool("echo", {
-    description: "Says it again",
+    description: "Returns its text",
     inputSchema: z.object({ text: z.string() }),
-    handler: ({ text }) => said(text),
+    handler: ({ text }) => textResult(text),
   })
   .tool("steps", {
-    description: "Tells how far it is",
+    description: "Reports progress",
     handler: async (_args, context) => {
       for (const progress of [0, 50, 100]) {
         await context.progress?.({ progress, total: 100 });
         await pause(50);
       }
-      return said("Done.");
+      return textResult("Done.");
     },
   })
   .prompt("greet", {

@@ -1,11 +1,11 @@
-# Findings of RESULTS.md in @modelcontextprotocol/sdk, by hand, with those that its section shares with that of
+# Findings of RESULTS.md in @modelcontextprotocol/sdk, by hand, including those that it shares with
 # @modelcontextprotocol/server. See ../by_hand_mcp.sh.
 source "$(dirname "${BASH_SOURCE[0]}")/../by_hand_mcp.sh"
 export NODE_ENV=production # as in target.json
 own=good-token-Lw83kd other=other-token-Vr95xc # of two clients
 suites+=(methods:2025-11-25)
 
-# listen: opens a stream of 2024-11-05 behind us, as its first client; address is where its messages go.
+# listen: opens a stream of 2024-11-05 in the background, as the first client; sets address to its endpoint.
 listen() {
   stream=$work/stream
   : > "$stream"
@@ -17,17 +17,17 @@ listen() {
   done
   send "$own" '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2024-11-05","capabilities":{},
     "clientInfo":{"name":"by-hand","version":"1"}}}'
-  hear 1
-  told 202 '"protocolVersion":"2024-11-05"'
+  wait_for_response 1
+  expect 202 '"protocolVersion":"2024-11-05"'
   send "$own" '{"jsonrpc":"2.0","method":"notifications/initialized"}'
-  told 202 ''
+  expect 202 ''
 }
 
-# send TOKEN JSON: a message to the stream's address.
-send() { ask "$address" -H "Authorization: Bearer $1" -H 'Content-Type: application/json' --data "$2"; }
+# send TOKEN JSON: posts a message to the stream's endpoint.
+send() { request "$address" -H "Authorization: Bearer $1" -H 'Content-Type: application/json' --data "$2"; }
 
-# hear ID: waits until the stream has this answer; body is the answer.
-hear() {
+# wait_for_response ID: waits until the stream has the response; sets body to it.
+wait_for_response() {
   body=''
   for _ in $(seq 100); do
     body=$(grep "\"id\":$1[,}]" "$stream") && break
@@ -36,23 +36,23 @@ hear() {
   printf '< the stream: %s\n' "$(head --bytes 300 <<< "$body")"
 }
 
-# over_sse METHOD PARAMS: a request on a new stream; body is what the stream has for it.
+# over_sse METHOD PARAMS: sends a request on a new stream; sets body to the response.
 over_sse() {
   listen
   send "$own" '{"jsonrpc":"2.0","id":2,"method":"'"$1"'","params":'"$2"'}'
-  hear 2
+  wait_for_response 2
   kill "$listening"
   wait "$listening" 2> /dev/null
 }
 
-# What the server has in common with and without sessions.
+# Findings with and without sessions.
 common() {
   finding 'batches are answered in revisions that have none'
   for asked in 2025-06-18 2025-11-25; do
     local suite=no_batch_${asked//-/_}
     batches "$suite" "$asked"
     post '[]'
-    told 202 '' "$suite/empty"
+    expect 202 '' "$suite/empty"
   done
 
   finding 'wrong parameters of `logging/setLevel` are -32603'
@@ -62,24 +62,24 @@ common() {
   cursors change_tools
 
   finding 'a missing resource is -32602 in every revision'
-  each resource '"code":-32602,.*conformance://no/such'
+  for_each_suite resource '"code":-32602,.*conformance://no/such'
 
   finding 'an unknown tool is a result with `isError`'
-  each tool
+  for_each_suite tool
 
   finding 'names that every object has are found'
   handshake 2025-11-25
   call tools/call '{"name":"__proto__","arguments":{}}'
-  told 200 '"text":"MCP error -32602: Tool __proto__ disabled"' methods/inherited-tool
+  expect 200 '"text":"MCP error -32602: Tool __proto__ disabled"' methods/inherited-tool
   call tools/call '{"name":"constructor","arguments":{}}'
-  told 200 '"text":"MCP error -32602: Tool constructor disabled"'
+  expect 200 '"text":"MCP error -32602: Tool constructor disabled"'
   call tools/list '{}'
-  lacks constructor
+  expect_no constructor
 }
 tool() {
   handshake "$2"
   call tools/call '{"name":"conformance_no_such_tool","arguments":{}}'
-  told 200 '"text":"MCP error -32602: Tool conformance_no_such_tool not found"\}\],"isError":true' "$1/unknown-tool"
+  expect 200 '"text":"MCP error -32602: Tool conformance_no_such_tool not found"\}\],"isError":true' "$1/unknown-tool"
 }
 
 serve "$base/" node server.mjs "$port"
@@ -99,37 +99,37 @@ printf '\nthe transport of 2024-11-05:\n'
 
 finding 'wrong parameters of `logging/setLevel` are -32603'
 over_sse logging/setLevel '{"level":"conformance"}'
-told 202 '"code":-32603.*Invalid option' sse/unknown-level
+expect 202 '"code":-32603.*Invalid option' sse/unknown-level
 finding 'lists do not read the cursor'
 over_sse tools/list "{$CURSOR}"
-told 202 '"result".*"name":"hello"' sse/cursor
+expect 202 '"result".*"name":"hello"' sse/cursor
 finding 'a missing resource is -32602 in every revision'
 over_sse resources/read '{"uri":"conformance://no/such"}'
-told 202 '"code":-32602' sse/unknown-resource
+expect 202 '"code":-32602' sse/unknown-resource
 finding 'an unknown tool is a result with `isError`'
 over_sse tools/call '{"name":"conformance_no_such_tool","arguments":{}}'
-told 202 '"text":"MCP error -32602: Tool conformance_no_such_tool not found"\}\],"isError":true' sse/unknown-tool
+expect 202 '"text":"MCP error -32602: Tool conformance_no_such_tool not found"\}\],"isError":true' sse/unknown-tool
 
 finding 'the older transport does not check Origin of its stream'
-ask "$base/sse" --no-buffer --max-time 3 -H "Authorization: Bearer $own" -H 'Accept: text/event-stream' -H 'Origin: https://evil.example'
-told 200 'event: endpoint' sse/origin-stream
-# With the same options its messages are checked, and so is the other transport; Host is checked of all.
+request "$base/sse" --no-buffer --max-time 3 -H "Authorization: Bearer $own" -H 'Accept: text/event-stream' -H 'Origin: https://evil.example'
+expect 200 'event: endpoint' sse/origin-stream
+# With the same options it checks Origin of messages and of the other transport, and Host everywhere.
 listen
-ask "$address" -H "Authorization: Bearer $own" -H 'Content-Type: application/json' -H 'Origin: https://evil.example' \
+request "$address" -H "Authorization: Bearer $own" -H 'Content-Type: application/json' -H 'Origin: https://evil.example' \
   --data '{"jsonrpc":"2.0","id":2,"method":"ping"}'
-told 403 'Invalid Origin header'
+expect 403 'Invalid Origin header'
 initialize 2025-11-25 -H 'Origin: https://evil.example'
-told 403 'Invalid Origin header'
-ask "$base/sse" --max-time 3 -H "Authorization: Bearer $own" -H 'Host: evil.example'
-told 403 'Invalid Host'
+expect 403 'Invalid Origin header'
+request "$base/sse" --max-time 3 -H "Authorization: Bearer $own" -H 'Host: evil.example'
+expect 403 'Invalid Host'
 
 finding 'a stream takes messages of another caller'
 send "$other" '{"jsonrpc":"2.0","id":2,"method":"ping"}'
-hear 2
-told 202 '"result":\{\}' sse/other-caller
+wait_for_response 2
+expect 202 '"result":\{\}' sse/other-caller
 send "$own" '{"jsonrpc":"2.0","id":9,"method":"ping"}'
-hear 9
-told 202 '"result":\{\}'
+wait_for_response 9
+expect 202 '"result":\{\}'
 kill "$listening"
 wait "$listening" 2> /dev/null
 
@@ -144,14 +144,14 @@ stdio 2025-11-25 '{"jsonrpc":"2.0","id":"a","method":"logging/setLevel","params"
   '{"jsonrpc":"2.0","id":"c","method":"resources/read","params":{"uri":"conformance://no/such"}}' \
   '{"jsonrpc":"2.0","id":"d","method":"tools/call","params":{"name":"conformance_no_such_tool","arguments":{}}}'
 finding 'wrong parameters of `logging/setLevel` are -32603'
-[[ $(said '"a"') == *'"code":-32603'* ]]
-proven 'on standard input' stdio/unknown-level
+[[ $(response_line '"a"') == *'"code":-32603'* ]]
+check 'on standard input' stdio/unknown-level
 finding 'lists do not read the cursor'
-[[ $(said '"b"') == *'"result"'*'"name":"hello"'* ]]
-proven 'on standard input' stdio/cursor
+[[ $(response_line '"b"') == *'"result"'*'"name":"hello"'* ]]
+check 'on standard input' stdio/cursor
 finding 'a missing resource is -32602 in every revision'
-[[ $(said '"c"') == *'"code":-32602'* ]]
-proven 'on standard input' stdio/unknown-resource
+[[ $(response_line '"c"') == *'"code":-32602'* ]]
+check 'on standard input' stdio/unknown-resource
 finding 'an unknown tool is a result with `isError`'
-[[ $(said '"d"') == *'MCP error -32602: Tool conformance_no_such_tool not found'*'"isError":true'* ]]
-proven 'on standard input' stdio/unknown-tool
+[[ $(response_line '"d"') == *'MCP error -32602: Tool conformance_no_such_tool not found'*'"isError":true'* ]]
+check 'on standard input' stdio/unknown-tool

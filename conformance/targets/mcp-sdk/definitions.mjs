@@ -1,12 +1,12 @@
 /**
- * What the transports of this target serve: tools, prompts, resources, a log.
+ * The definitions that all transports of this target serve: tools, prompts, resources, logging.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { completable } from "@modelcontextprotocol/sdk/server/completable.js";
 import { McpServer, ResourceTemplate } from "@modelcontextprotocol/sdk/server/mcp.js";
 import * as z from "zod/v4";
 
-const said = (text) => ({ content: [{ type: "text", text }] });
+const textResult = (text) => ({ content: [{ type: "text", text }] });
 
 async function progress(extra, done) {
   const progressToken = extra._meta?.progressToken;
@@ -24,30 +24,30 @@ export function buildServer() {
   server.registerTool(
     "hello",
     { description: "Says hello" },
-    () => said("Hello."),
+    () => textResult("Hello."),
   );
   server.registerTool(
     "echo",
-    { description: "Says it again", inputSchema: { text: z.string() } },
-    ({ text }) => said(text),
+    { description: "Returns its text", inputSchema: { text: z.string() } },
+    ({ text }) => textResult(text),
   );
   server.registerTool(
     "steps",
-    { description: "Tells how far it is" },
+    { description: "Reports progress" },
     async (extra) => {
       for (const done of [0, 50, 100]) {
         await progress(extra, done);
         await pause(50);
       }
-      return said("Done.");
+      return textResult("Done.");
     },
   );
   server.registerTool("slow", {
-    description: "Takes its time, and may be cancelled",
+    description: "Takes 1.5 seconds and can be cancelled",
   }, async (extra) => {
     await progress(extra, 0);
     await pause(1500, undefined, { signal: extra.signal });
-    return said("Done.");
+    return textResult("Done.");
   });
   server.registerTool(
     "log",
@@ -57,14 +57,14 @@ export function buildServer() {
         { level: "info", data: "It was called" },
         extra.sessionId,
       );
-      return said("Done.");
+      return textResult("Done.");
     },
   );
   server.registerTool("change_tools", {
-    description: "Tells that the tools changed",
+    description: "Reports that the tools changed",
   }, () => {
     server.sendToolListChanged();
-    return said("Told.");
+    return textResult("Done.");
   });
   server.registerPrompt(
     "greet",

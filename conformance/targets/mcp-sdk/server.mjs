@@ -1,8 +1,7 @@
 /**
- * @modelcontextprotocol/sdk behind its own Express app, put together as its examples are: the bearer gate and the metadata
- * of the package in front, a transport for each session or, with `stateless`, for each request, and with sessions the
- * transport of 2024-11-05 beside. The package has no middleware for Origin; its transports check it, by an option that
- * they call deprecated.
+ * @modelcontextprotocol/sdk behind its own Express app, set up like its examples: the package's bearer middleware and
+ * metadata, and a transport for each session or, with `stateless`, for each request. With sessions it also serves the
+ * transport of 2024-11-05. The package has no middleware for Origin; its transports check it by a deprecated option.
  *
  *   node server.mjs PORT [stateless]
  */
@@ -27,7 +26,7 @@ const base = `http://127.0.0.1:${port}`;
 const resource = new URL(`${base}/mcp`);
 const checks = { enableDnsRebindingProtection: true, allowedOrigins: [base] };
 
-/** The tokens that an authorization server would have given, and what they are good for. */
+/** Access tokens, with their client and resource, as an authorization server would issue them. */
 const TOKENS = new Map([
   ["good-token-Lw83kd", { clientId: "one", resource }],
   ["other-token-Vr95xc", { clientId: "two", resource }],

@@ -1,5 +1,5 @@
 /**
- * @modelcontextprotocol/sdk on standard input and output.
+ * @modelcontextprotocol/sdk over stdio.
  */
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
 import { buildServer } from "./definitions.mjs";

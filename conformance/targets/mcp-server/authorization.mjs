@@ -1,6 +1,6 @@
 /**
- * What both HTTP servers of this target put in front: the tokens that an authorization server would have given, and how the
- * resource describes itself.
+ * Authorization of both HTTP servers of this target: the access tokens, as an authorization server would issue them, and
+ * the protected resource metadata.
  */
 import {
   getOAuthProtectedResourceMetadataUrl,
@@ -8,8 +8,8 @@ import {
   OAuthErrorCode,
 } from "@modelcontextprotocol/server";
 
-/** Options of `requireBearerAuth`, and of the metadata of the resource at `base`/mcp. */
-export function authorization(base) {
+/** Creates the options of `requireBearerAuth` and the metadata of the resource at `base`/mcp. */
+export function createAuthorization(base) {
   const resource = new URL(`${base}/mcp`);
   const tokens = new Map([
     ["good-token-Lw83kd", { clientId: "one", resource }],

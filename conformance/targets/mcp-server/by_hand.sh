@@ -4,27 +4,27 @@ export NODE_ENV=production # as in target.json
 own=good-token-Lw83kd other=other-token-Vr95xc # of two clients
 suites+=(methods:2025-11-25)
 
-# What server.mjs, with sessions, and stateless.mjs, without, have in common.
+# Findings of both server.mjs (with sessions) and stateless.mjs (without).
 common() {
   finding 'batches are answered in revisions that have none'
   for asked in 2025-06-18 2025-11-25; do
     batches "no_batch_${asked//-/_}" "$asked"
     post '[]'
-    told 400 '"error"'
+    expect 400 '"error"'
   done
 
   finding 'wrong parameters of `logging/setLevel` are -32603'
   levels
-  call resources/read '{}' # so with other methods, but not with tools
-  told 200 '"code":-32603'
+  call resources/read '{}' # the same with other methods, but not with tools
+  expect 200 '"code":-32603'
   call tools/call '{}'
-  told 200 '"code":-32602'
+  expect 200 '"code":-32602'
 
   finding 'lists do not read the cursor'
   cursors change_prompts
   while read -r vector method wanted; do
     modern "$method" "{$CURSOR,$meta}"
-    told 200 "\"result\".*$wanted" "$vector"
+    expect 200 "\"result\".*$wanted" "$vector"
   done << 'EOT'
 modern/cursor tools/list "name":"hello"
 modern_methods/error-not-cached prompts/list "name":"greet"
@@ -33,7 +33,7 @@ modern_methods/cursor-templates resources/templates/list "uriTemplate":"page:
 EOT
 
   finding 'a missing resource is -32602 in every revision'
-  each resource '"code":-32602,.*conformance://no/such'
+  for_each_suite resource '"code":-32602,.*conformance://no/such'
 }
 
 serve "$base/" node server.mjs "$port"
@@ -48,8 +48,8 @@ common
 
 finding '`initialize` of a wrong form is a request without session'
 wrong_initialize 400 '"code":-32000,"message":"Bad Request: Session ID required"\},"id":null' initialize
-post '{"jsonrpc":"2.0"' # text that is not JSON, of which the section tells below its table
-told 400 '<!DOCTYPE html>'
+post '{"jsonrpc":"2.0"' # text that is not JSON; see below the table of the section
+expect 400 '<!DOCTYPE html>'
 
 stop_server
 serve "$base/" node stateless.mjs "$port"
@@ -57,30 +57,30 @@ printf '\nwithout sessions, stateless.mjs:\n'
 common
 
 finding '`initialize` of a wrong form is a request without session'
-wrong_initialize 200 '"id":1,"error":\{"code":-32603' # here it has its id, and the code of all parameters of a wrong form
+wrong_initialize 200 '"id":1,"error":\{"code":-32603' # here the error has the id, and the code of all malformed params
 post '{"jsonrpc":"2.0"'
-told 400 '"code":-32700'
+expect 400 '"code":-32700'
 
 finding 'wrong parameters of `logging/setLevel` are -32603'
 stdio 2025-11-25 '{"jsonrpc":"2.0","id":"a","method":"logging/setLevel","params":{"level":"conformance"}}' \
   '{"jsonrpc":"2.0","id":"b","method":"tools/list","params":{'"$CURSOR"'}}' \
   '{"jsonrpc":"2.0","id":"c","method":"resources/read","params":{"uri":"conformance://no/such"}}'
-[[ $(said '"a"') == *'"code":-32603'* ]]
-proven 'on standard input' stdio/unknown-level
+[[ $(response_line '"a"') == *'"code":-32603'* ]]
+check 'on standard input' stdio/unknown-level
 finding 'lists do not read the cursor'
-[[ $(said '"b"') == *'"result"'*'"name":"hello"'* ]]
-proven 'on standard input' stdio/cursor
+[[ $(response_line '"b"') == *'"result"'*'"name":"hello"'* ]]
+check 'on standard input' stdio/cursor
 finding 'a missing resource is -32602 in every revision'
-[[ $(said '"c"') == *'"code":-32602'* ]]
-proven 'on standard input' stdio/unknown-resource
+[[ $(response_line '"c"') == *'"code":-32602'* ]]
+check 'on standard input' stdio/unknown-resource
 finding 'lists do not read the cursor'
-say 4 node stdio.mjs <<< '{"jsonrpc":"2.0","id":"a","method":"tools/list","params":{'"$CURSOR,$meta}}"
-[[ $(said '"a"') == *'"result"'*'"name":"hello"'* ]]
-proven 'the whole list' stdio_opening/modern-cursor
+send_lines 4 node stdio.mjs <<< '{"jsonrpc":"2.0","id":"a","method":"tools/list","params":{'"$CURSOR,$meta}}"
+[[ $(response_line '"a"') == *'"result"'*'"name":"hello"'* ]]
+check 'the whole list' stdio_opening/modern-cursor
 
 finding '`toNodeHandler` sends no header fields before the first byte of a body'
 stop_server
-# The status and header fields are there at once, the first byte of the body after four seconds.
+# Status and headers are available immediately, the first byte of the body after four seconds.
 serve "$base/" node --input-type=module -e '
   import { createServer } from "node:http";
   import { toNodeHandler } from "@modelcontextprotocol/node";
@@ -88,8 +88,8 @@ serve "$base/" node --input-type=module -e '
     start(stream) { setTimeout(() => { stream.enqueue(new TextEncoder().encode(": keep-alive\n\n")); stream.close(); }, 4000); },
   }), { headers: { "Content-Type": "text/event-stream" } });
   createServer(toNodeHandler({ fetch })).listen(process.argv[1], "127.0.0.1");' "$port"
-ask "$base/stream" --max-time 2
+request "$base/stream" --max-time 2
 [[ $status == 000 && $body == 'curl ended with 28'* ]]
-proven 'within two seconds, neither status nor header fields'
-ask "$base/stream"
-told 200 'keep-alive'
+check 'within two seconds, neither status nor header fields'
+request "$base/stream"
+expect 200 'keep-alive'

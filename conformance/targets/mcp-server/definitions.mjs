@@ -1,14 +1,15 @@
 /**
- * What both transports of this target serve: tools, one of which needs a scope, prompts, resources, a log.
+ * The definitions that both transports of this target serve: tools, one of which needs a scope, prompts, resources,
+ * logging.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { completable, McpServer, requireScopes, ResourceTemplate } from "@modelcontextprotocol/server";
 import * as z from "zod/v4";
 
-const said = (text) => ({ content: [{ type: "text", text }] });
+const textResult = (text) => ({ content: [{ type: "text", text }] });
 
 /**
- * @param changed tells who listens that the list of tools or prompts is another; without it the server itself does
+ * @param changed notifies subscribers of changed lists of tools or prompts; by default the server itself does
  */
 export function buildServer(changed) {
   const server = new McpServer({ name: "conformance-target", version: "1" }, {
@@ -30,15 +31,15 @@ export function buildServer(changed) {
   server.registerTool(
     "hello",
     { description: "Says hello" },
-    () => said("Hello."),
+    () => textResult("Hello."),
   );
   server.registerTool(
     "echo",
     {
-      description: "Says it again",
+      description: "Returns its text",
       inputSchema: z.object({ text: z.string() }),
     },
-    ({ text }) => said(text),
+    ({ text }) => textResult(text),
   );
   server.registerTool(
     "write",
@@ -46,45 +47,45 @@ export function buildServer(changed) {
       description: "Needs a scope",
       scopeChallenge: requireScopes("files:write"),
     },
-    () => said("Written."),
+    () => textResult("Written."),
   );
   server.registerTool(
     "steps",
-    { description: "Tells how far it is" },
+    { description: "Reports progress" },
     async (context) => {
       for (const done of [0, 50, 100]) {
         await progress(context, done);
         await pause(50);
       }
-      return said("Done.");
+      return textResult("Done.");
     },
   );
   server.registerTool("slow", {
-    description: "Takes its time, and may be cancelled",
+    description: "Takes 1.5 seconds and can be cancelled",
   }, async (context) => {
     await progress(context, 0);
     await pause(1500, undefined, { signal: context.mcpReq.signal });
-    return said("Done.");
+    return textResult("Done.");
   });
   server.registerTool(
     "log",
     { description: "Writes to the log" },
     async (context) => {
       await context.mcpReq.log("info", "It was called");
-      return said("Done.");
+      return textResult("Done.");
     },
   );
   server.registerTool("change_tools", {
-    description: "Tells that the tools changed",
+    description: "Reports that the tools changed",
   }, () => {
     changes.tools();
-    return said("Told.");
+    return textResult("Done.");
   });
   server.registerTool("change_prompts", {
-    description: "Tells that the prompts changed",
+    description: "Reports that the prompts changed",
   }, () => {
     changes.prompts();
-    return said("Told.");
+    return textResult("Done.");
   });
   server.registerPrompt(
     "greet",

@@ -1,6 +1,6 @@
 /**
- * What the SDKs call an EventStore: the events of one session, in memory, told again from the one after the last that was
- * read, of its stream alone.
+ * An EventStore of the SDKs: keeps the events of one session in memory and replays those of one stream after the last
+ * event that the client received.
  */
 export class EventStore {
   #events = [];
@@ -16,7 +16,7 @@ export class EventStore {
 
   async replayEventsAfter(lastEventId, { send }) {
     const last = this.#events[Number(lastEventId) - 1];
-    if (last === undefined) throw new Error("There is no such event");
+    if (last === undefined) throw new Error("Unknown event");
     for (const [place, { streamId, message }] of this.#events.entries()) {
       const isLater = place >= Number(lastEventId);
       if (isLater && streamId === last.streamId) {

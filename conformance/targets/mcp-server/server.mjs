@@ -1,6 +1,6 @@
 /**
- * @modelcontextprotocol/server on its Express adapter, put together as its guides say: 2026-07-28 on a strict createMcpHandler,
- * the revisions before it on a transport for each session.
+ * @modelcontextprotocol/server on its Express adapter, set up as in its guides: 2026-07-28 on a strict createMcpHandler,
+ * earlier revisions on a transport for each session.
  *
  *   node server.mjs PORT
  */
@@ -9,12 +9,12 @@ import process from "node:process";
 import { createMcpExpressApp, mcpAuthMetadataRouter, requireBearerAuth } from "@modelcontextprotocol/express";
 import { NodeStreamableHTTPServerTransport, toNodeHandler, toWebRequest } from "@modelcontextprotocol/node";
 import { createMcpHandler, isInitializeRequest, isLegacyRequest } from "@modelcontextprotocol/server";
-import { authorization } from "./authorization.mjs";
+import { createAuthorization } from "./authorization.mjs";
 import { buildServer } from "./definitions.mjs";
 import { EventStore } from "./event_store.mjs";
 
 const port = Number(process.argv[2]);
-const { gate, metadata } = authorization(`http://127.0.0.1:${port}`);
+const { gate, metadata } = createAuthorization(`http://127.0.0.1:${port}`);
 
 const modern = createMcpHandler(() => buildServer(changed), {
   legacy: "reject",

@@ -1,6 +1,6 @@
 /**
- * @modelcontextprotocol/server as one createMcpHandler, which serves the revisions before 2026-07-28 without sessions, behind
- * the checks for Fetch handlers, on node:http.
+ * @modelcontextprotocol/server as one createMcpHandler on node:http, behind its checks for Fetch handlers. It serves
+ * revisions before 2026-07-28 without sessions.
  *
  *   node stateless.mjs PORT
  */
@@ -16,11 +16,11 @@ import {
   originValidationResponse,
   requireBearerAuth,
 } from "@modelcontextprotocol/server";
-import { authorization } from "./authorization.mjs";
+import { createAuthorization } from "./authorization.mjs";
 import { buildServer } from "./definitions.mjs";
 
 const port = Number(process.argv[2]);
-const { gate, metadata } = authorization(`http://127.0.0.1:${port}`);
+const { gate, metadata } = createAuthorization(`http://127.0.0.1:${port}`);
 const requireToken = requireBearerAuth(gate);
 
 const handler = createMcpHandler(() => buildServer(changed));

@@ -1,5 +1,5 @@
 /**
- * @modelcontextprotocol/server on standard input and output: its own entry, with every revision that it serves.
+ * @modelcontextprotocol/server over stdio, by its own entry, with every revision that it supports.
  */
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { buildServer } from "./definitions.mjs";

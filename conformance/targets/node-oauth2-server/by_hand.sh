@@ -1,5 +1,5 @@
 # Findings of RESULTS.md in @node-oauth/oauth2-server, by hand; then in @node-oauth/express-oauth-server, which wraps it:
-# all of the first again, and its own. `npm ci` in this folder first. See ../by_hand.sh.
+# all findings of the first again, and its own. `npm ci` in this folder first. See ../by_hand.sh.
 source "$(dirname "${BASH_SOURCE[0]}")/../by_hand.sh"
 
 verifier=0123456789-an-unreserved-text-of-53-characters-98765432
@@ -7,14 +7,14 @@ challenge=$(printf %s "$verifier" | openssl dgst -sha256 -binary | openssl base6
 query=(response_type=code client_id=app redirect_uri=https://app.example/callback scope=profile state=a-state
   code_challenge="$challenge" code_challenge_method=S256)
 
-# secret NAME: id and secret of a client of target.json, as curl's --user takes them.
+# secret NAME: prints id and secret of a client of target.json, for curl's --user.
 secret() { jq -r --arg name "$1" '.vars.clients[$name] | "\(.id):\(.secret)"' target.json; }
 
-# sign_in: as the page's form does; the session goes into a cookie jar.
-sign_in() { ask "$base/login" --cookie-jar "$work/jar" -d name=alice -d password=wonderland; told 303 'session='; }
+# sign_in: submits the login form; stores the session in a cookie jar.
+sign_in() { request "$base/login" --cookie-jar "$work/jar" -d name=alice -d password=wonderland; expect 303 'session='; }
 
-# changed CHANGE…: sets fields to curl's options for the query above, where NAME=VALUE replaces a parameter, NAME alone
-# leaves it out, and +NAME=VALUE comes beside it.
+# changed CHANGE…: sets fields to curl options for the query above, where NAME=VALUE replaces a parameter, NAME alone
+# removes it, and +NAME=VALUE adds one.
 changed() {
   local given=("${query[@]}") change at
   for change; do
@@ -26,44 +26,44 @@ changed() {
   for change in "${given[@]}"; do fields+=(--data-urlencode "$change"); done
 }
 
-# authorize CHANGE…: an authorization request of whoever is signed in; prints where it leads, sets code.
+# authorize CHANGE…: sends an authorization request of the signed-in user; prints the redirect and sets code.
 authorize() {
   changed "$@"
-  ask "$base/authorize" --get --cookie "$work/jar" "${fields[@]}"
+  request "$base/authorize" --get --cookie "$work/jar" "${fields[@]}"
   sed -n 's/^location:/< &/Ip' <<< "$head"
   code=$(sed -n 's/^location:.*[?&]code=\([^&]*\).*/\1/Ip' <<< "$head")
 }
 
-# token OPTION…: a token request; sets access and refresh.
+# token OPTION…: sends a token request; sets access and refresh.
 token() {
-  ask "$base/token" "$@"
+  request "$base/token" "$@"
   access=$(jq -r '.access_token // empty' <<< "$body" 2> /dev/null)
   refresh=$(jq -r '.refresh_token // empty' <<< "$body" 2> /dev/null)
 }
 
-# redeem OPTION…: the code, by the public client that it was for.
+# redeem OPTION…: redeems the code as its public client.
 redeem() {
   token -d grant_type=authorization_code -d "code=$code" -d redirect_uri=https://app.example/callback -d client_id=app \
     -d "code_verifier=$verifier" "$@"
 }
 
-# renew TOKEN OPTION…: a refresh by the public client.
+# renew TOKEN OPTION…: uses a refresh token as the public client.
 renew() { token -d grant_type=refresh_token -d "refresh_token=$1" -d client_id=app "${@:2}"; }
 
-# resource TOKEN OPTION…: whose token it is.
-resource() { ask "$base/api/user" -H "authorization: Bearer $1" "${@:2}"; }
+# resource TOKEN OPTION…: requests the protected resource, which returns the user.
+resource() { request "$base/api/user" -H "authorization: Bearer $1" "${@:2}"; }
 
-# deny: the user refuses the client that asks.
+# deny: the user denies the client "asked".
 deny() {
   changed client_id=asked redirect_uri=http://127.0.0.1/asked
-  ask "$base/consent" --get --cookie "$work/jar" "${fields[@]}"
+  request "$base/consent" --get --cookie "$work/jar" "${fields[@]}"
   local decision
   decision=$(sed 's/.*name="decision" value="\([^"]*\)".*/\1/' <<< "$body")
-  ask "$base/authorize" --cookie "$work/jar" "${fields[@]}" -d "decision=$decision" -d allowed=false
+  request "$base/authorize" --cookie "$work/jar" "${fields[@]}" -d "decision=$decision" -d allowed=false
 }
 
-# without_refresh_token: whether that client gets none where the model makes refresh tokens, as the library's guide
-# recommends, and makes none for it. The library is asked without a server.
+# without_refresh_token: whether a client gets no refresh token if the model, as the library's guide recommends, generates
+# none for it. Calls the library without a server.
 without_refresh_token() {
   node --input-type=module -e '
     import OAuth2Server from "@node-oauth/oauth2-server";
@@ -86,50 +86,50 @@ without_refresh_token() {
   '
 }
 
-# of_library STATUS: the library's findings; STATUS is that of an authorization request that is refused.
+# of_library STATUS: the findings of the library; STATUS is that of a refused authorization request.
 of_library() {
   local refused=$1 web other first second third vector kind field
   web=$(secret confidential) other=$(secret other)
 
   finding 'an error is lost where the redirect URI has a query'
   authorize client_id=with-query 'redirect_uri=https://query.example/callback?app=1'
-  told 302 'ocation: https://query\.example/callback\?app=1&code=.*&state=a-state'
+  expect 302 'ocation: https://query\.example/callback\?app=1&code=.*&state=a-state'
   authorize client_id=with-query 'redirect_uri=https://query.example/callback?app=1' response_type=x-nonsense
-  told "$refused" 'ocation: https://query\.example/callback\?app=1[[:space:]]' redirect_uri/query-is-kept
+  expect "$refused" 'ocation: https://query\.example/callback\?app=1[[:space:]]' redirect_uri/query-is-kept
 
   finding 'Basic is not form-decoded'
   field=$(secret odd_secret | sed 's/^odd://' | jq -Rr '@uri | gsub("%20"; "+")')
   token --user "odd:$field" -d grant_type=client_credentials
-  told 401 '"error":"invalid_client"' client_authentication/odd-secret
+  expect 401 '"error":"invalid_client"' client_authentication/odd-secret
   token --user "$(secret odd_secret)" -d grant_type=client_credentials
-  told 200 '"access_token"'
+  expect 200 '"access_token"'
 
   finding 'asking for less scope once loses the rest'
-  authorize 'scope=profile read'; redeem; told 200 '"scope":"profile read"'
-  renew "$refresh" -d scope=profile; told 200 '"scope":"profile"'
+  authorize 'scope=profile read'; redeem; expect 200 '"scope":"profile read"'
+  renew "$refresh" -d scope=profile; expect 200 '"scope":"profile"'
   renew "$refresh" --data-urlencode 'scope=profile read'
-  told 400 '"error":"invalid_scope"' refresh/less-scope-once
+  expect 400 '"error":"invalid_scope"' refresh/less-scope-once
 
-  finding 'a refused refresh spends the refresh token'
+  finding 'a refused refresh consumes the refresh token'
   authorize; redeem; first=$refresh
-  renew "$first" -d scope=no-such-scope; told 400 '"error":"invalid_scope"'
-  renew "$first"; told 400 '"error":"invalid_grant"' refresh/refused-scope-spends-nothing
+  renew "$first" -d scope=no-such-scope; expect 400 '"error":"invalid_scope"'
+  renew "$first"; expect 400 '"error":"invalid_grant"' refresh/refused-scope-spends-nothing
 
   finding 'of two redirect URIs the first is guessed'
   authorize client_id=two-uris redirect_uri
-  told 302 'ocation: https://two\.example/first\?code=' redirect_uri/omitted-with-two
+  expect 302 'ocation: https://two\.example/first\?code=' redirect_uri/omitted-with-two
 
   finding 'a `redirect_uri` that was not sent is demanded'
-  authorize redirect_uri; told 302 'ocation: https://app\.example/callback\?code='
+  authorize redirect_uri; expect 302 'ocation: https://app\.example/callback\?code='
   token -d grant_type=authorization_code -d "code=$code" -d client_id=app -d "code_verifier=$verifier"
-  told 400 '"error":"invalid_request"' code/redirect-uri-never-sent
+  expect 400 '"error":"invalid_request"' code/redirect-uri-never-sent
 
   finding 'credentials in two ways, the second unseen'
   while read -r vector field; do
     authorize client_id=web redirect_uri=https://web.example/callback
     token --user "$web" -d grant_type=authorization_code -d "code=$code" -d redirect_uri=https://web.example/callback \
       -d "code_verifier=$verifier" -d "$field"
-    told 200 '"access_token"' "client_authentication/$vector"
+    expect 200 '"access_token"' "client_authentication/$vector"
   done << END
 two-methods client_id=web&client_secret=${web#*:}
 two-methods-one-wrong client_id=web&client_secret=wrong
@@ -137,113 +137,113 @@ two-methods-of-two-clients client_id=web-two&client_secret=${other#*:}
 two-names client_id=web-two
 END
   token --user "$web" -d grant_type=client_credentials -d client_id=web-two -d client_secret=wrong
-  resource "$access"; told 200 '"user":"web"'
+  resource "$access"; expect 200 '"user":"web"'
 
   finding 'repeated parameters'
-  authorize +response_type=code; told "$refused" 'error=unsupported_response_type' authorize/repeated-response-type
-  authorize +response_type=token; told "$refused" 'error=unsupported_response_type' authorize/repeated-unlike
-  authorize +scope=profile; told "$refused" 'error=invalid_scope' authorize/repeated-scope
-  authorize +state=other; told 302 'code=.*&state=a-state&state=other' authorize/repeated-state
-  authorize "+code_challenge=$challenge"; told 302 'callback\?code=' authorize/repeated-code-challenge
-  redeem; told 400 '"error":"invalid_grant"' # such a code is good for nobody
+  authorize +response_type=code; expect "$refused" 'error=unsupported_response_type' authorize/repeated-response-type
+  authorize +response_type=token; expect "$refused" 'error=unsupported_response_type' authorize/repeated-unlike
+  authorize +scope=profile; expect "$refused" 'error=invalid_scope' authorize/repeated-scope
+  authorize +state=other; expect 302 'code=.*&state=a-state&state=other' authorize/repeated-state
+  authorize "+code_challenge=$challenge"; expect 302 'callback\?code=' authorize/repeated-code-challenge
+  redeem; expect 400 '"error":"invalid_grant"' # no client can redeem such a code
   authorize; first=$code
-  redeem -d grant_type=authorization_code; told 400 '"error":"invalid_client"' token_endpoint/repeated-grant-type
-  redeem -d client_id=app; told 400 '"error":"invalid_client"' token_endpoint/repeated-client-id
-  redeem -d "code=$first"; told 400 '"error":"invalid_grant"' token_endpoint/repeated-code
-  redeem -d code=x; told 400 '"error":"invalid_grant"' token_endpoint/repeated-unlike
-  code=x; redeem -d "code=$first"; told 400 '"error":"invalid_grant"' token_endpoint/repeated-unlike; code=$first
-  redeem; told 200 '"refresh_token"' # once each, it was good all the time
+  redeem -d grant_type=authorization_code; expect 400 '"error":"invalid_client"' token_endpoint/repeated-grant-type
+  redeem -d client_id=app; expect 400 '"error":"invalid_client"' token_endpoint/repeated-client-id
+  redeem -d "code=$first"; expect 400 '"error":"invalid_grant"' token_endpoint/repeated-code
+  redeem -d code=x; expect 400 '"error":"invalid_grant"' token_endpoint/repeated-unlike
+  code=x; redeem -d "code=$first"; expect 400 '"error":"invalid_grant"' token_endpoint/repeated-unlike; code=$first
+  redeem; expect 200 '"refresh_token"' # without repetition the code is valid
   renew "$refresh" -d "refresh_token=$refresh"
-  told 400 '"error":"invalid_grant"' token_endpoint/repeated-refresh-token
+  expect 400 '"error":"invalid_grant"' token_endpoint/repeated-refresh-token
   token --user "$web" -d grant_type=client_credentials -d scope=profile -d scope=profile
-  told 400 '"error":"invalid_scope"' token_endpoint/repeated-scope
+  expect 400 '"error":"invalid_scope"' token_endpoint/repeated-scope
 
   finding '`invalid_request` for `invalid_grant`'
   authorize client_id=two-uris redirect_uri=https://two.example/first
   token -d grant_type=authorization_code -d "code=$code" -d redirect_uri=https://two.example/second \
     -d client_id=two-uris -d "code_verifier=$verifier"
-  told 400 '"error":"invalid_request"' code/other-redirect-uri
+  expect 400 '"error":"invalid_request"' code/other-redirect-uri
 
   finding 'public clients are not known but by PKCE'
   authorize
   field=(-d "code=$code" -d redirect_uri=https://app.example/callback -d "code_verifier=$verifier")
   token -d client_id=app "${field[@]}"
-  told 400 '"error":"invalid_client"' token_endpoint/grant-type-missing token_endpoint/error-status
-  token --user "$web" "${field[@]}"; told 400 '"error":"invalid_request"' # a client with a secret is told rightly
+  expect 400 '"error":"invalid_client"' token_endpoint/grant-type-missing token_endpoint/error-status
+  token --user "$web" "${field[@]}"; expect 400 '"error":"invalid_request"' # a client with a secret gets the right error
   token -d client_id=app "${field[@]}" -d grant_type=
-  told 400 '"error":"invalid_client"' token_endpoint/grant-type-empty
+  expect 400 '"error":"invalid_client"' token_endpoint/grant-type-empty
   for kind in unknown:x-nonsense uri:urn:example:grant-type:nonsense in-other-case:Authorization_Code \
     prototype:__proto__ inherited:toString; do
     token -d client_id=app "${field[@]}" -d "grant_type=${kind#*:}"
-    told 400 '"error":"invalid_client"' "token_endpoint/grant-type-${kind%%:*}"
-    token --user "$web" "${field[@]}" -d "grant_type=${kind#*:}"; told 400 '"error":"unsupported_grant_type"'
+    expect 400 '"error":"invalid_client"' "token_endpoint/grant-type-${kind%%:*}"
+    token --user "$web" "${field[@]}" -d "grant_type=${kind#*:}"; expect 400 '"error":"unsupported_grant_type"'
   done
 
   finding 'replay is refused, and nothing taken back'
   authorize; redeem; first=$refresh
   renew "$first"; renew "$refresh"; second=$access third=$refresh
-  renew "$first"; told 400 '"error":"invalid_grant"'
-  resource "$second"; told 200 '"user":"alice"' refresh/reuse-ends-access
-  renew "$third"; told 200 '"access_token"' refresh/reuse-ends-the-family
+  renew "$first"; expect 400 '"error":"invalid_grant"'
+  resource "$second"; expect 200 '"user":"alice"' refresh/reuse-ends-access
+  renew "$third"; expect 200 '"access_token"' refresh/reuse-ends-the-family
   authorize; redeem; first=$refresh
   renew "$first"; second=$refresh
-  ask "$base/control/advance" -d '{"seconds":3600}'; told 204 '' # an hour goes by, on the server's clock
-  renew "$first"; told 400 '"error":"invalid_grant"'
-  renew "$second"; told 200 '"access_token"' refresh/late-reuse
+  request "$base/control/advance" -d '{"seconds":3600}'; expect 204 '' # an hour later on the server's clock
+  renew "$first"; expect 400 '"error":"invalid_grant"'
+  renew "$second"; expect 200 '"access_token"' refresh/late-reuse
   authorize; redeem; first=$access second=$refresh
-  redeem; told 400 '"error":"invalid_grant"'
-  resource "$first"; told 200 '"user":"alice"' code/twice-then-access-token
-  renew "$second"; told 200 '"access_token"' code/twice-then-refresh-token
+  redeem; expect 400 '"error":"invalid_grant"'
+  resource "$first"; expect 200 '"user":"alice"' code/twice-then-access-token
+  renew "$second"; expect 200 '"access_token"' code/twice-then-refresh-token
 
   finding 'refresh tokens without the grant'
   authorize client_id=code-only redirect_uri=https://code-only.example/callback
   token --user "$(secret code_only)" -d grant_type=authorization_code -d "code=$code" \
     -d redirect_uri=https://code-only.example/callback -d "code_verifier=$verifier"
-  told 200 '"refresh_token":"' best_practice/no-refresh-token-without-the-grant
+  expect 200 '"refresh_token":"' best_practice/no-refresh-token-without-the-grant
   token --user "$(secret code_only)" -d grant_type=refresh_token -d "refresh_token=$refresh"
-  told 400 '"error":"unauthorized_client"' # it is good for nothing
-  without_refresh_token; proven 'none, where the model makes none for such a client'
+  expect 400 '"error":"unauthorized_client"' # it cannot be used
+  without_refresh_token; check 'no refresh token if the model generates none for the client'
 
-  finding 'a client without the code grant is not told'
+  finding 'a client without the code grant gets no error redirect'
   authorize client_id=no-code redirect_uri=https://no-code.example/callback scope
-  told 400 '"error":"unauthorized_client"' authorize/client-without-code-grant
-  lacks 'ocation:' authorize/client-without-code-grant
+  expect 400 '"error":"unauthorized_client"' authorize/client-without-code-grant
+  expect_no 'ocation:' authorize/client-without-code-grant
 
   finding '`state` is demanded'
-  authorize state; told "$refused" 'error=invalid_request.*state' authorize/no-state
-  authorize state=; told "$refused" 'error=invalid_request.*state' authorize/empty-state
-  authorize state response_type=x-nonsense; told "$refused" 'error=invalid_request.*state' authorize/error-without-state
+  authorize state; expect "$refused" 'error=invalid_request.*state' authorize/no-state
+  authorize state=; expect "$refused" 'error=invalid_request.*state' authorize/empty-state
+  authorize state response_type=x-nonsense; expect "$refused" 'error=invalid_request.*state' authorize/error-without-state
 
   finding 'a challenge without a method is taken as `S256`'
-  authorize code_challenge_method; told 302 'callback\?code=' pkce/method-missing-without-plain
-  redeem; told 200 '"access_token"'
+  authorize code_challenge_method; expect 302 'callback\?code=' pkce/method-missing-without-plain
+  redeem; expect 200 '"access_token"'
 
   finding 'small ones'
-  authorize "code_challenge=${challenge:0:42}"; told 302 'callback\?code=' pkce/challenge-too-short
-  authorize "code_challenge=$challenge$challenge$challenge"; told 302 'callback\?code=' pkce/challenge-too-long
-  authorize "code_challenge=$challenge="; told 302 'callback\?code=' pkce/challenge-padded
+  authorize "code_challenge=${challenge:0:42}"; expect 302 'callback\?code=' pkce/challenge-too-short
+  authorize "code_challenge=$challenge$challenge$challenge"; expect 302 'callback\?code=' pkce/challenge-too-long
+  authorize "code_challenge=$challenge="; expect 302 'callback\?code=' pkce/challenge-padded
   authorize code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw+cM
-  told 302 'callback\?code=' pkce/challenge-with-odd-characters
+  expect 302 'callback\?code=' pkce/challenge-with-odd-characters
   authorize; redeem
-  ask "$base/api/user" -H "authorization: bearer $access"
-  told 400 '"error":"invalid_request"' bearer/scheme-in-any-case
-  code=x; redeem; told 400 '"error":"invalid_grant"'
-  lacks '[Cc]ache-[Cc]ontrol' token_endpoint/error-not-cached
+  request "$base/api/user" -H "authorization: bearer $access"
+  expect 400 '"error":"invalid_request"' bearer/scheme-in-any-case
+  code=x; redeem; expect 400 '"error":"invalid_grant"'
+  expect_no '[Cc]ache-[Cc]ontrol' token_endpoint/error-not-cached
 }
 
 
-# bad STATUS VECTOR… -- OPTION…: a request for a resource without a good token. The library's answer has a challenge;
-# the adapter's has none, for which these vectors fail.
+# bad STATUS VECTOR… -- OPTION…: requests a resource without a valid token. The library's response has a challenge; the
+# adapter's has none, so these vectors fail.
 bad() {
   local code=$1 vectors=()
   while shift; do
     if [[ $1 == -- ]]; then break; fi
     vectors+=("bearer/$1")
   done
-  ask "${@:2}"
-  if [[ $with == library ]]; then told "$code" 'www-authenticate: Bearer realm='; else
-    told "$code" ''
-    lacks '[Ww][Ww][Ww]-[Aa]uthenticate' "${vectors[@]}"
+  request "${@:2}"
+  if [[ $with == library ]]; then expect "$code" 'www-authenticate: Bearer realm='; else
+    expect "$code" ''
+    expect_no '[Ww][Ww][Ww]-[Aa]uthenticate' "${vectors[@]}"
   fi
 }
 
@@ -266,13 +266,13 @@ bad_tokens() {
   bad 400 two-ways-is-malformed -- "$url?access_token=$access" -H "authorization: Bearer $access"
   bad 400 in-query-refused -- "$url?access_token=$access"
   bad 403 insufficient-scope -- "$base/api/read" -H "authorization: Bearer $access"
-  resource "$access"; told 200 '"user":"alice"' # good where it is sent as it should be
-  resource "$access" -H 'authorization: Bearer x'; told 200 '"user":"alice"' bearer/two-fields # Node's HTTP server
-  ask "$base/control/advance" -d '{"seconds":3601}'; told 204 ''
+  resource "$access"; expect 200 '"user":"alice"' # valid if sent correctly
+  resource "$access" -H 'authorization: Bearer x'; expect 200 '"user":"alice"' bearer/two-fields # Node's HTTP server
+  request "$base/control/advance" -d '{"seconds":3601}'; expect 204 ''
   bad 401 expired expired-is-told -- "$url" -H "authorization: Bearer $access"
 }
 
-# start OPTION…: the server, on a port of its own, with alice signed in.
+# start OPTION…: starts the server on a free port and signs alice in.
 start() {
   local port
   port=$(free_port)
@@ -285,9 +285,9 @@ printf '\n# @node-oauth/oauth2-server\n'
 with=library
 start
 of_library 302
-printf '\nWhat the adapter loses is there without it: the field, and the redirect.\n'
+printf '\nWithout the adapter, the header and the redirect are right.\n'
 bad_tokens
-deny; told 302 'ocation: http://127\.0\.0\.1/asked\?error=access_denied&'
+deny; expect 302 'ocation: http://127\.0\.0\.1/asked\?error=access_denied&'
 stop_server
 
 printf '\n# @node-oauth/express-oauth-server\n'
@@ -296,10 +296,10 @@ start --adapter
 of_library 400
 
 finding 'errors of the authorization endpoint do not redirect'
-# lost ERROR VECTOR CHANGE…: a request that is refused: the right Location, and a status that no browser follows.
+# lost ERROR VECTOR CHANGE…: sends a request that is refused with the right Location and a status that browsers do not follow.
 lost() {
   authorize "${@:3}"
-  told 400 "ocation: https://app\.example/callback\?error=$1&.*\"error\":\"$1\"" "$2"
+  expect 400 "ocation: https://app\.example/callback\?error=$1&.*\"error\":\"$1\"" "$2"
 }
 lost invalid_request authorize/empty-response-type response_type=
 lost invalid_request authorize/response-type-missing response_type
@@ -321,7 +321,7 @@ lost invalid_scope scope/with-control-character $'scope=a\ab'
 lost invalid_scope scope/with-line-end $'scope=a\r\nb'
 lost invalid_scope scope/with-beyond-ascii 'scope=é'
 lost invalid_scope scope/with-tab $'scope=profile\tread'
-deny; told 400 'ocation: http://127\.0\.0\.1/asked\?error=access_denied&'
+deny; expect 400 'ocation: http://127\.0\.0\.1/asked\?error=access_denied&'
 
 finding 'no `WWW-Authenticate`'
 bad_tokens

@@ -1,15 +1,16 @@
 /**
- * The model that @node-oauth/oauth2-server asks for storage, as its `docs/api/model.md` describes each function: clients
- * from `target.json`, everything else in memory, each call as long as one to a database nearby. Codes and refresh tokens
- * are taken out once, atomically.
+ * The storage model of @node-oauth/oauth2-server, as its `docs/api/model.md` describes each function: clients from
+ * `target.json`, everything else in memory. Each call takes as long as one to a nearby database. Codes and refresh tokens
+ * are consumed atomically.
  *
  * @module
  */
 import { setTimeout } from "node:timers/promises";
 
 const SCOPES = ["profile", "read"];
+const LATENCY_MS = 2;
 
-/** What a client may do beyond what follows from its secret and redirect URIs. */
+/** Grants of clients that differ from the default. */
 const GRANTS = {
   confidential: ["authorization_code", "refresh_token", "client_credentials"],
   other: ["authorization_code", "refresh_token", "client_credentials"],
@@ -19,24 +20,24 @@ const GRANTS = {
   no_code: ["client_credentials"],
 };
 
-/** @param vars those of the target file */
+/** @param vars the vars of the target file */
 export function createModel(vars) {
   const clients = new Map(Object.entries(vars.clients).map(toClient));
   const codes = new Map();
   const accessTokens = new Map();
   const refreshTokens = new Map();
-  return remote({
-    /** The secret is null at the authorization endpoint, and not there where the token request had none. */
+  return withLatency({
+    /** The secret is null at the authorization endpoint, and undefined if the token request had none. */
     getClient(id, secret) {
       const client = clients.get(id);
       if (client === undefined || secret === null) return client;
       return (client.secret ?? "") === (secret ?? "") ? client : undefined;
     },
     getUserFromClient: (client) => ({ id: client.id }),
-    /** Without a scope there is a default; what a client may not have is refused. */
+    /** Uses a default if scope is missing, and refuses unknown scopes. */
     validateScope(_user, _client, scope) {
-      const asked = scope ?? ["profile"];
-      return asked.every((each) => SCOPES.includes(each)) ? asked : false;
+      const requested = scope ?? ["profile"];
+      return requested.every((each) => SCOPES.includes(each)) ? requested : false;
     },
     verifyScope: (token, scopes) => scopes.every((each) => token.scope.includes(each)),
     saveAuthorizationCode(code, client, user) {
@@ -58,10 +59,10 @@ export function createModel(vars) {
   });
 }
 
-function remote(model) {
-  const calls = Object.entries(model).map(([name, call]) => [name, async (...given) => {
-    await setTimeout(2);
-    return call(...given);
+function withLatency(model) {
+  const calls = Object.entries(model).map(([name, call]) => [name, async (...args) => {
+    await setTimeout(LATENCY_MS);
+    return call(...args);
   }]);
   return Object.fromEntries(calls);
 }

@@ -1,7 +1,7 @@
 /**
- * @node-oauth/oauth2-server behind Express. Its guide on compliance leaves it to the integration to send what the library
- * wrote into its `Response`; so it is done here. With `--adapter` it is left to @node-oauth/express-oauth-server instead,
- * which the guide recommends. Login and consent are this file's own, since the library has none.
+ * @node-oauth/oauth2-server behind Express. According to its compliance guide the integration sends the library's
+ * `Response`, as this file does. With `--adapter` @node-oauth/express-oauth-server does it, which the guide recommends. The
+ * library has no login and consent pages, so this file has its own.
  *
  *   node server.mjs PORT [--adapter]
  *
@@ -10,7 +10,7 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import process from "node:process";
-import { moveClock } from "../moved_clock.mjs";
+import { handleClockRequest } from "../adjustable_clock.mjs";
 import ExpressOAuthServer from "@node-oauth/express-oauth-server";
 import OAuth2Server from "@node-oauth/oauth2-server";
 import express from "express";
@@ -19,14 +19,14 @@ import { createModel } from "./model.mjs";
 const { vars } = JSON.parse(readFileSync(new URL("target.json", import.meta.url), "utf8"));
 const options = {
   model: createModel(vars),
-  // Public clients refresh without a secret; the model sees to it that others do not.
+  // Public clients refresh without a secret; the model refuses others.
   requireClientAuthentication: { refresh_token: false },
 };
 const oauth = process.argv[3] === "--adapter" ? new ExpressOAuthServer(options) : integrate(options);
 const sessions = new Map();
 
 const app = express();
-app.use(async (request, response, next) => await moveClock(request, response) || next());
+app.use(async (request, response, next) => await handleClockRequest(request, response) || next());
 app.use(express.urlencoded({ extended: false }));
 app.use((_request, response, next) => {
   response.set("content-security-policy", "default-src 'none'; frame-ancestors 'none'");
@@ -53,33 +53,35 @@ app.post("/token", oauth.token());
 app.all("/api/user", oauth.authenticate(), (_request, response) => {
   response.json({ user: response.locals.oauth.token.user.id });
 });
-const beyond = { scope: "read", addAcceptedScopesHeader: true, addAuthorizedScopesHeader: true };
-app.get("/api/read", oauth.authenticate(beyond), (_request, response) => response.json({}));
+const readScope = { scope: "read", addAcceptedScopesHeader: true, addAuthorizedScopesHeader: true };
+app.get("/api/read", oauth.authenticate(readScope), (_request, response) => response.json({}));
 app.listen(Number(process.argv[2]), "127.0.0.1");
 
-/** Who is signed in, and has been asked. The library calls this once client and redirect URI are found good. */
+/** Returns the signed-in user after consent. The library calls it when client and redirect URI are valid. */
 function findUser(request, response) {
   const session = sessions.get(cookieOf(request));
-  if (!session) return sendOn(response, `/login?${new URLSearchParams({ back: request.originalUrl })}`);
+  if (!session) return redirectTo(response, `/login?${new URLSearchParams({ back: request.originalUrl })}`);
   const isDecided = request.method === "POST" && request.body.decision === session.decision;
-  const isAsked = request.query.client_id === vars.clients.asked.id || request.method === "POST";
-  if (isAsked && !isDecided) return sendOn(response, `/consent?${new URLSearchParams(request.query)}`);
+  const needsConsent = request.query.client_id === vars.clients.asked.id || request.method === "POST";
+  if (needsConsent && !isDecided) {
+    return redirectTo(response, `/consent?${new URLSearchParams(request.query)}`);
+  }
   return session.user;
 }
 
-function sendOn(response, address) {
+function redirectTo(response, address) {
   response.redirect(address);
-  throw new OAuth2Server.OAuthError("The user has to be asked first", { code: 302, name: "interaction" });
+  throw new OAuth2Server.OAuthError("The user must decide first", { code: 302, name: "interaction" });
 }
 
-/** What the official adapter offers, with the library's response sent whether it throws or not. */
-function integrate(given) {
-  const server = new OAuth2Server(given);
-  const middleware = (method, goesOn) => (more) => async (request, response, next) => {
+/** The interface of the official adapter. Sends the library's response also when it throws. */
+function integrate(serverOptions) {
+  const server = new OAuth2Server(serverOptions);
+  const middleware = (method, continues) => (more) => async (request, response, next) => {
     const written = new OAuth2Server.Response(response);
     try {
       const result = await server[method](new OAuth2Server.Request(request), written, more);
-      if (goesOn) {
+      if (continues) {
         response.locals.oauth = { token: result };
         return next();
       }
@@ -112,6 +114,6 @@ function page(response, action, hidden) {
     `<!doctype html><title>${action}</title><form method="post" action="${action}">${
       inputs.join("")
     }${fields}` +
-      "<button>Go on</button></form>",
+      "<button>Continue</button></form>",
   );
 }

@@ -1,14 +1,14 @@
 /**
- * An adapter as oidc-provider's `example/my_adapter.js` describes it, over a store that is a round trip away: `consume`
- * sets a mark, as the adapters do that the project used to ship. Its adapter in memory answers at once, so that requests
- * at the same time never meet between reading and marking.
+ * An adapter as in oidc-provider's `example/my_adapter.js`, over a store with latency: `consume` sets a mark, like the
+ * adapters that the project used to ship. Its memory adapter answers immediately, so that concurrent requests never
+ * interleave between reading and marking.
  *
  * @module
  */
 import { setTimeout } from "node:timers/promises";
 import { errors } from "oidc-provider";
 
-const MILLISECONDS = 10;
+const LATENCY_MS = 10;
 const store = new Map();
 
 export class RemoteStore {
@@ -17,12 +17,12 @@ export class RemoteStore {
   }
 
   async upsert(id, payload) {
-    await setTimeout(MILLISECONDS);
+    await setTimeout(LATENCY_MS);
     store.set(this.#key(id), { ...payload });
   }
 
   async find(id) {
-    await setTimeout(MILLISECONDS);
+    await setTimeout(LATENCY_MS);
     const found = store.get(this.#key(id));
     return found && { ...found };
   }
@@ -36,24 +36,24 @@ export class RemoteStore {
   }
 
   async consume(id) {
-    await setTimeout(MILLISECONDS);
+    await setTimeout(LATENCY_MS);
     store.get(this.#key(id)).consumed = Math.floor(Date.now() / 1000);
   }
 
   async destroy(id) {
-    await setTimeout(MILLISECONDS);
+    await setTimeout(LATENCY_MS);
     store.delete(this.#key(id));
   }
 
   async revokeByGrantId(grantId) {
-    await setTimeout(MILLISECONDS);
+    await setTimeout(LATENCY_MS);
     for (const [key, payload] of store) {
       if (key.startsWith(`${this.model}:`) && payload.grantId === grantId) store.delete(key);
     }
   }
 
   async #findBy(name, value) {
-    await setTimeout(MILLISECONDS);
+    await setTimeout(LATENCY_MS);
     for (const [key, payload] of store) {
       if (key.startsWith(`${this.model}:`) && payload[name] === value) return { ...payload };
     }
@@ -64,12 +64,12 @@ export class RemoteStore {
   }
 }
 
-/** The same, but that its `consume` refuses what is marked already: the way that is open to whoever writes an adapter. */
+/** Refuses in `consume` what is already marked, as the author of an adapter can do. */
 export class OneUseStore extends RemoteStore {
   async consume(id) {
-    await setTimeout(MILLISECONDS);
+    await setTimeout(LATENCY_MS);
     const stored = store.get(`${this.model}:${id}`);
-    if (stored.consumed) throw new errors.InvalidGrant("used already");
+    if (stored.consumed) throw new errors.InvalidGrant("already used");
     stored.consumed = Math.floor(Date.now() / 1000);
   }
 }

@@ -1,7 +1,7 @@
 /**
- * oidc-provider as its documentation sets it up: pages of its own for login and consent (`example/routes/koa.js` there),
- * clients from `target.json`, the grants and endpoints that are off by default switched on. Policies are as they come but
- * those that say otherwise below.
+ * oidc-provider set up as in its documentation: its own pages for login and consent (`example/routes/koa.js` there),
+ * clients from `target.json`, and the grants and endpoints that are off by default. Policies are the defaults except
+ * where noted below.
  *
  *   node server.mjs PORT [--remote-store | --one-use-store | --dpop-nonces]
  *
@@ -11,7 +11,7 @@ import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import process from "node:process";
-import { moveClock } from "../moved_clock.mjs";
+import { handleClockRequest } from "../adjustable_clock.mjs";
 import { errors, Provider } from "oidc-provider";
 import { OneUseStore, RemoteStore } from "./remote_store.mjs";
 
@@ -26,8 +26,8 @@ const DEVICE = {
   application_type: "native",
 };
 
-/** What a client may do beyond what follows from its secret and redirect URIs. */
-const MORE = {
+/** Metadata of clients beyond what follows from their secret and redirect URIs. */
+const CLIENT_METADATA = {
   confidential: { grant_types: ["authorization_code", "refresh_token", "client_credentials"] },
   other: { grant_types: ["authorization_code", "refresh_token", "client_credentials"] },
   odd_secret: { grant_types: ["client_credentials"], response_types: [] },
@@ -72,10 +72,10 @@ const provider = new Provider(issuer, {
     resourceIndicators: { defaultResource, getResourceServerInfo, useGrantedResource: () => true },
   },
   rotateRefreshToken: true,
-  // Whoever is registered for refresh tokens gets them; the default also asks for the scope offline_access.
+  // Clients registered for refresh tokens get them; the default also requires the scope offline_access.
   issueRefreshToken: (_ctx, client) => client.grantTypeAllowed("refresh_token"),
 });
-// Its own pages and answers carry no policy; its example adds one with helmet.
+// Its own responses have no policy; its example adds one with helmet.
 provider.use((ctx, next) => {
   ctx.set("content-security-policy", "default-src 'self'; frame-ancestors 'self'");
   ctx.set("referrer-policy", "no-referrer");
@@ -86,7 +86,7 @@ provider.on("server_error", (_ctx, error) => console.error(error));
 const serve = provider.callback();
 createServer(async (request, response) => {
   try {
-    if (await moveClock(request, response)) return;
+    if (await handleClockRequest(request, response)) return;
     const [, uid, action] = /^\/interaction\/([\w-]+)(?:\/(login|confirm|abort))?$/.exec(request.url) ?? [];
     if (uid === undefined) await serve(request, response);
     else await interact(request, response, uid, action);
@@ -96,7 +96,7 @@ createServer(async (request, response) => {
   }
 }).listen(Number(port), "127.0.0.1");
 
-/** The pages that the documentation asks for, and what their forms do. */
+/** Serves the interaction pages that the documentation requires, and handles their forms. */
 async function interact(request, response, uid, action) {
   const details = await provider.interactionDetails(request, response);
   const { prompt, params, session } = details;
@@ -125,7 +125,7 @@ async function interact(request, response, uid, action) {
     return provider.interactionFinished(request, response, { consent }, { mergeWithLastSubmission: true });
   }
   const client = await provider.Client.find(params.client_id);
-  const shown = `${client.clientName ?? client.clientId}, ${params.redirect_uri}`.replace(
+  const label = `${client.clientName ?? client.clientId}, ${params.redirect_uri}`.replace(
     /[&<>"']/g,
     (sign) => `&#${sign.charCodeAt(0)};`,
   );
@@ -139,7 +139,7 @@ async function interact(request, response, uid, action) {
     "referrer-policy": "no-referrer",
   });
   response.end(
-    `<!doctype html><title>${step}</title><p>${shown}</p>` +
+    `<!doctype html><title>${step}</title><p>${label}</p>` +
       `<form method="post" action="/interaction/${uid}/${step}">${fields}<button>${step}</button></form>`,
   );
 }
@@ -150,14 +150,14 @@ async function readForm(request) {
   return new URLSearchParams(text);
 }
 
-/** Two APIs with the same scopes; who may ask for them is what the documentation leaves to a deployment. */
+/** Two APIs with the same scopes. The documentation leaves the policy to the deployment. */
 function getResourceServerInfo(_ctx, resource, client) {
   if (!Object.values(vars.resources).includes(resource)) throw new errors.InvalidTarget();
   const format = client.clientId === vars.clients.jwt.id ? "jwt" : "opaque";
   return { scope: "openid profile", accessTokenFormat: format };
 }
 
-/** Tokens are JWTs for APIs alone: the client whose tokens shall be has one without asking. */
+/** Only tokens for APIs can be JWTs, so the JWT client has a default one. */
 function defaultResource(_ctx, client, oneOf) {
   return oneOf ?? (client.clientId === vars.clients.jwt.id ? vars.resources.one : undefined);
 }
@@ -178,6 +178,6 @@ function toMetadata([name, client]) {
     ...(!secret && !key && { token_endpoint_auth_method: "none" }),
     grant_types: ["authorization_code", "refresh_token"],
     redirect_uris,
-    ...MORE[name],
+    ...CLIENT_METADATA[name],
   };
 }

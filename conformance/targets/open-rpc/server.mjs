@@ -1,6 +1,6 @@
 /**
- * @open-rpc/server-js's HTTP transport with the example methods of the specification and an OpenRPC document of them, on
- * loopback. What it rejects and nobody handles would end the process; here it is only counted, so that the rest is asked too.
+ * @open-rpc/server-js's HTTP transport on loopback, with the example methods of the specification and their OpenRPC
+ * document. Its unhandled rejections would end the process; this file ignores them, so that the other vectors can run.
  *
  *   node server.mjs PORT
  */
@@ -12,7 +12,7 @@ const { JSONRPCError, Router, transports } = openRpc;
 
 const number = { type: "number" };
 const anything = { name: "result", schema: {} };
-const described = (name, params, more = {}) => ({
+const describe = (name, params, more = {}) => ({
   name,
   params: params.map((each) => ({
     name: each,
@@ -27,13 +27,13 @@ const document = await parseOpenRPCDocument({
   openrpc: "1.2.6",
   info: { title: "Example methods", version: "1" },
   methods: [
-    described("subtract", ["minuend", "subtrahend"]),
-    // An OpenRPC document has no parameters of any number: three, and more are not looked at.
-    described("sum", ["first", "second", "third"]),
-    described("get_data", []),
-    described("update", []),
-    described("notify_hello", []),
-    described("notify_sum", []),
+    describe("subtract", ["minuend", "subtrahend"]),
+    // OpenRPC has no variadic parameters: three, and the library ignores more.
+    describe("sum", ["first", "second", "third"]),
+    describe("get_data", []),
+    describe("update", []),
+    describe("notify_hello", []),
+    describe("notify_sum", []),
   ],
 });
 

@@ -1,15 +1,15 @@
-"""An authorization server of Authlib on Flask, as Authlib's documentation sets one up: its models for SQLAlchemy, its
-grants and endpoints with the methods that its examples write, PKCE required of public clients, refresh tokens replaced
-when they are used. Sign-in and consent are two small pages of the application; the database is a file that goes away.
+"""An authorization server of Authlib on Flask, set up as in Authlib's documentation: its models for SQLAlchemy, its grants
+and endpoints with the methods of its examples, PKCE required of public clients, refresh token rotation. Sign-in and
+consent are two small pages of the application; the database is a temporary file.
 
-Long because an application of Authlib writes its models, grants and endpoints itself.
+Long because an Authlib application defines its models, grants and endpoints itself.
 
 Debian packages python3-authlib and python3-flask-sqlalchemy; run with Debian's own interpreter.
 
     /usr/bin/python3 server.py PORT [bare]
 
-bare: without the two precautions that let the rest be asked. Requests are answered in threads, and registration is
-always told which grant and response types there are.
+bare: without the two precautions that the other vectors need. Requests run in threads, and registration always knows the
+supported grant and response types.
 """
 
 import json
@@ -56,7 +56,7 @@ BASE = f"http://127.0.0.1:{PORT}"
 SCOPES = ["profile", "read", "admin"]
 VARS = json.loads(pathlib.Path(__file__).with_name("target.json").read_text())["vars"]
 
-# Ended so, Python takes the folder along.
+# With an exit handler, Python removes the folder.
 signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
 folder = tempfile.TemporaryDirectory()
 app = Flask(__name__)
@@ -162,10 +162,10 @@ class Introspection(IntrospectionEndpoint):
 
 class Registration(ClientRegistrationEndpoint):
     def authenticate_token(self, request):
-        return "anybody may register"
+        return "open registration"
 
     def get_server_metadata(self):
-        # The lists of grant and response types only for who sends his own: with them, who leaves his out gets status 500.
+        # Lists grant and response types only to clients that send theirs: otherwise a client without them gets status 500.
         sent = request.get_json()
         kinds = [f"{name}_supported" for name in ("grant_types", "response_types") if BARE or name in sent]
         names = ["scopes_supported", "token_endpoint_auth_methods_supported", *kinds]
@@ -226,12 +226,12 @@ def login():
 
 @app.route("/")
 def home():
-    return "Signed in" if "user" in session else "Nobody is signed in"
+    return "Signed in" if "user" in session else "Not signed in"
 
 
 @app.route("/oauth/authorize", methods=["GET", "POST"])
 def authorize():
-    # "Login is required", says the documentation; its example project asks for it first.
+    # The documentation says "Login is required"; its example project requires it first.
     user = db.session.get(User, session.get("user", 0))
     if user is None:
         return redirect("/login?next=" + urllib.parse.quote(request.full_path))
@@ -240,7 +240,7 @@ def authorize():
     try:
         grant = server.get_consent_grant(end_user=user)
     except OAuth2Error as error:
-        # As create_authorization_response has it.
+        # Like create_authorization_response.
         return server.handle_error_response(server.create_oauth2_request(None), error)
     scope = grant.client.get_allowed_scope(grant.request.scope)
     return render_template_string(CONSENT, client=grant.client, scope=scope)
@@ -323,5 +323,5 @@ def register_known():
 
 with app.app_context():
     register_known()
-# One request at a time: written as documented, the steps of a grant are not one, and a race would be won by chance.
+# Single-threaded: as documented, the steps of a grant are not atomic, and the results of races would vary.
 app.run("127.0.0.1", PORT, threaded=BARE)

@@ -12,7 +12,7 @@ from jsonrpclib.SimpleJSONRPCServer import PooledJSONRPCServer
 
 
 def require_numbers(*values):
-    """A TypeError is what the library makes -32602 of."""
+    """The library turns a TypeError into -32602."""
     for value in values:
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise TypeError("not a number")

@@ -8,53 +8,53 @@ finding 'any id is a session'
 any_id() {
   handshake "$2"
   end_session
-  told 200 "mcp-session-id: $session"
+  expect 200 "mcp-session-id: $session"
   post '{"jsonrpc":"2.0","id":2,"method":"tools/list"}'
-  told 200 "mcp-session-id: $session.*\"name\":\"hello\"" "$1/session-ended"
+  expect 200 "mcp-session-id: $session.*\"name\":\"hello\"" "$1/session-ended"
   session=conformance-no-such-session
   post '{"jsonrpc":"2.0","id":2,"method":"tools/list"}'
-  told 200 'mcp-session-id: conformance-no-such-session.*"name":"hello"' "$1/session-unknown"
+  expect 200 'mcp-session-id: conformance-no-such-session.*"name":"hello"' "$1/session-unknown"
   initialize "$2" -H 'Mcp-Session-Id: conformance-chosen-by-the-client'
-  told 200 'mcp-session-id: conformance-chosen-by-the-client.*"protocolVersion"' "$1/session-brought"
+  expect 200 'mcp-session-id: conformance-chosen-by-the-client.*"protocolVersion"' "$1/session-brought"
 }
-each any_id
-# What a session holds is common to those who use its id: the level of the log that one sets is the other's too.
+for_each_suite any_id
+# Clients that use the same session id share its state: the log level of one is that of the other.
 session=shared revision=2025-06-18
 call tools/call '{"name":"log","arguments":{}}'
-told 200 '"data":"It was called"'
-call logging/setLevel '{"level":"error"}' # by somebody else, with the same id
-told 200 '"result":\{\}'
+expect 200 '"data":"It was called"'
+call logging/setLevel '{"level":"error"}' # by another client, with the same id
+expect 200 '"result":\{\}'
 call tools/call '{"name":"log","arguments":{}}'
-told 200 '"text":"Done."'
-lacks '"data":"It was called"'
-# DELETE does something: it closes the stream, and what was set is forgotten.
+expect 200 '"text":"Done."'
+expect_no '"data":"It was called"'
+# DELETE has an effect: it closes the stream and resets the state.
 (sleep 3; curl --silent --max-time 5 --request DELETE "$url" -H 'Mcp-Session-Id: shared' > "$work/ended") &
-ask "$url" --no-buffer -H 'Accept: text/event-stream' -H 'Mcp-Session-Id: shared'
-told 200 'text/event-stream'
-lacks 'curl ended with 28' # the server closed it, not we
+request "$url" --no-buffer -H 'Accept: text/event-stream' -H 'Mcp-Session-Id: shared'
+expect 200 'text/event-stream'
+expect_no 'curl ended with 28' # the server closed it, not the client
 wait $!
 call tools/call '{"name":"log","arguments":{}}'
-told 200 '"data":"It was called"'
+expect 200 '"data":"It was called"'
 
 finding 'the revision in the header field is not read'
 handshake 2025-06-18
 revision=1999-01-01
 post '{"jsonrpc":"2.0","id":2,"method":"tools/list"}'
-told 200 '"name":"hello"' http_2025_06_18/version-unknown
-revision=2025-11-25 # one that there is, which it does not serve
+expect 200 '"name":"hello"' http_2025_06_18/version-unknown
+revision=2025-11-25 # a known revision that it does not support
 post '{"jsonrpc":"2.0","id":2,"method":"tools/list"}'
-told 200 '"name":"hello"'
+expect 200 '"name":"hello"'
 initialize 2025-11-25
-told 200 '"protocolVersion":"2025-06-18"'
+expect 200 '"protocolVersion":"2025-06-18"'
 
 finding '`_meta` without capabilities is refused with 200'
 modern tools/list '{"_meta":{'$version,$client'}}'
-told 200 'data: .*"code":-32602' modern/meta-without-capabilities
+expect 200 'data: .*"code":-32602' modern/meta-without-capabilities
 
-finding 'without `_meta` the header field is told to differ'
+finding 'without `_meta` the error is a header mismatch'
 while read -r vector params; do
   modern tools/list "$params"
-  told 400 '"code":-32020' "modern/$vector"
+  expect 400 '"code":-32020' "modern/$vector"
 done << EOT
 meta-missing {}
 meta-empty {"_meta":{}}
@@ -64,55 +64,55 @@ EOT
 finding 'no batches in 2025-03-26'
 handshake 2025-03-26
 post "$PINGS"
-told 400 '"code":-32600.*batch requests are not supported' batch_2025_03_26/requests
+expect 400 '"code":-32600.*batch requests are not supported' batch_2025_03_26/requests
 post '[{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}]'
-told 400 '"code":-32600.*batch requests are not supported' batch_2025_03_26/notifications
-say 4 node stdio.mjs << 'EOT'
+expect 400 '"code":-32600.*batch requests are not supported' batch_2025_03_26/notifications
+send_lines 4 node stdio.mjs << 'EOT'
 {"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{},"clientInfo":{"name":"by-hand","version":"1"}}}
 {"jsonrpc":"2.0","method":"notifications/initialized"}
 [{"jsonrpc":"2.0","id":"b","method":"ping"},{"jsonrpc":"2.0","id":"c","method":"ping"}]
 {"jsonrpc":"2.0","id":"after","method":"ping"}
 EOT
 [[ $body == *'"protocolVersion":"2025-03-26"'*'"id":"after","result"'* && ! $body =~ \"id\":(\"b\"|\"c\"|null) ]]
-proven 'the line before is answered, and the line after, the batch is not' stdio_opening/batch-2025-03-26
+check 'the lines before and after have a response, the batch has none' stdio_opening/batch-2025-03-26
 
 finding 'what there is not has a result'
 nothing() {
   handshake "$2"
   call completion/complete '{"ref":{"type":"ref/prompt","name":"conformance_no_such_prompt"},"argument":{"name":"a","value":""}}'
-  told 200 '"id":2,"result":null' "$1/completion-unknown"
+  expect 200 '"id":2,"result":null' "$1/completion-unknown"
   call tools/list "{$CURSOR}"
-  told 200 '"result":\{"tools":\[\]\}' "$1/cursor"
+  expect 200 '"result":\{"tools":\[\]\}' "$1/cursor"
   call tools/call '{"name":"conformance_no_such_tool","arguments":{}}'
-  told 200 '"isError":true.*Tool conformance_no_such_tool not found' "$1/unknown-tool"
+  expect 200 '"isError":true.*Tool conformance_no_such_tool not found' "$1/unknown-tool"
 }
-each nothing
+for_each_suite nothing
 modern completion/complete '{"ref":{"type":"ref/prompt","name":"conformance_no_such_prompt"},"argument":{"name":"a","value":""},'"$meta}"
-told 200 '"result":\{"resultType":"complete"' modern_methods/completion-unknown
-lacks '"completion"'
+expect 200 '"result":\{"resultType":"complete"' modern_methods/completion-unknown
+expect_no '"completion"'
 modern tools/call '{"name":"conformance_no_such_tool","arguments":{},'"$meta}" -H 'Mcp-Name: conformance_no_such_tool'
-told 200 '"isError":true.*Tool conformance_no_such_tool not found' modern_methods/unknown-tool
-# The list of tools has pages here, and ends with this cursor; the others have one page, and begin again.
+expect 200 '"isError":true.*Tool conformance_no_such_tool not found' modern_methods/unknown-tool
+# The list of tools has pages and ends at this cursor; the other lists have one page and start again.
 while read -r vector method wanted; do
   modern "$method" "{$CURSOR,$meta}"
-  told 200 "$wanted" "$vector"
-  lacks '"error"'
+  expect 200 "$wanted" "$vector"
+  expect_no '"error"'
 done << 'EOT'
 modern/cursor tools/list "tools":\[\]
 modern_methods/error-not-cached prompts/list "name":"greet"
 modern_methods/cursor-resources resources/list "uri":"text://motto"
 modern_methods/cursor-templates resources/templates/list "name":"page"
 EOT
-say 3 node stdio.mjs <<< '{"jsonrpc":"2.0","id":"a","method":"tools/list","params":{'"$CURSOR,$meta}}"
+send_lines 3 node stdio.mjs <<< '{"jsonrpc":"2.0","id":"a","method":"tools/list","params":{'"$CURSOR,$meta}}"
 [[ $body == *'"id":"a","result":{"tools":[]'* ]]
-proven 'an empty list' stdio_opening/modern-cursor
+check 'an empty list' stdio_opening/modern-cursor
 
 finding 'any level of the log is taken'
-each level '"result":\{\}'
+for_each_suite level '"result":\{\}'
 
 finding 'on standard input a cancelled request is answered'
 slow='"method":"tools/call","params":{"name":"slow","arguments":{},'
-# cancel_slow: begins the tool, waits until it says that it runs, cancels it; body is what was said until the tool, called
+# cancel_slow: begins the tool, waits for its progress, cancels it; body is the output until the tool, called
 # once more, has answered.
 cancel_slow() {
   coproc tool { exec node stdio.mjs; }
@@ -134,7 +134,7 @@ cancel_slow() {
 }
 cancel_slow
 [[ $body == *'"notifications/progress"'*'"id":"slow","result":{"content":[{"type":"text","text":"Done."}]'* ]]
-proven 'the result of what was cancelled' stdio_opening/modern-cancelled
+check 'the result of the cancelled request' stdio_opening/modern-cancelled
 
 finding 'a missing resource is -32602 in every revision'
-each resource '"code":-32602,.*Resource conformance://no/such not found'
+for_each_suite resource '"code":-32602,.*Resource conformance://no/such not found'

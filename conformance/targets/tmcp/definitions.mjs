@@ -1,5 +1,5 @@
 /**
- * What both transports of this target serve: tools for two pages, a prompt, resources, a log.
+ * The definitions that both transports of this target serve: tools on two pages, a prompt, resources, logging.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { ZodJsonSchemaAdapter } from "@tmcp/adapter-zod";
@@ -30,12 +30,12 @@ server.tool(
 server.tool(
   {
     name: "echo",
-    description: "Says it again",
+    description: "Returns its text",
     schema: z.object({ text: z.string() }),
   },
   ({ text }) => tool.text(text),
 );
-server.tool({ name: "steps", description: "Tells how far it is" }, async () => {
+server.tool({ name: "steps", description: "Reports progress" }, async () => {
   for (const done of [0, 50, 100]) {
     server.progress(done, 100);
     await pause(50);
@@ -44,7 +44,7 @@ server.tool({ name: "steps", description: "Tells how far it is" }, async () => {
 });
 server.tool({
   name: "slow",
-  description: "Takes its time, and may be cancelled",
+  description: "Takes 1.5 seconds and can be cancelled",
 }, async () => {
   const { signal } = server.ctx;
   server.progress(0, 100);
@@ -57,17 +57,17 @@ server.tool({ name: "log", description: "Writes to the log" }, () => {
 });
 server.tool({
   name: "change_tools",
-  description: "Tells that the tools changed",
+  description: "Reports that the tools changed",
 }, () => {
   server.changed("tools");
-  return tool.text("Told.");
+  return tool.text("Done.");
 });
 server.tool({
   name: "change_prompts",
-  description: "Tells that the prompts changed",
+  description: "Reports that the prompts changed",
 }, () => {
   server.changed("prompts");
-  return tool.text("Told.");
+  return tool.text("Done.");
 });
 server.prompt(
   {

@@ -1,5 +1,5 @@
 /**
- * tmcp's HTTP transport on node:http, as its README has it, for no origin but its own.
+ * tmcp's HTTP transport on node:http, set up as in its README, without allowed origins.
  *
  *   node server.mjs PORT
  */

@@ -1,5 +1,5 @@
 /**
- * tmcp on standard input and output.
+ * tmcp over stdio.
  */
 import { StdioTransport } from "@tmcp/transport-stdio";
 import { server } from "./definitions.mjs";

@@ -1,17 +1,17 @@
 /**
- * One of the compared servers as a process of its own: `node child.ts FILE MODE TOOLS OPTION`. In mode `calls` it calls
- * its own handlers when the parent says; in mode `stdio` it serves standard input and output; a mode that is the name of
- * a variant serves that over HTTP and prints its port.
+ * Entry point of the process of a compared server: `node child.ts FILE MODE TOOLS OPTION`. In mode `calls` it calls its own
+ * handlers when the parent requests it; in mode `stdio` it serves standard input and output; in a mode with the name of a
+ * variant it serves the variant over HTTP and sends its port.
  *
  * @module
  */
 import process from "node:process";
-import type { Slice, Sliced } from "./slice.ts";
+import type { Slice, SliceResult } from "./slice.ts";
 import type { Server, Variant } from "./subject.ts";
 
-/** What the parent asks: for the processor time used so far, in microseconds, for the memory in use, or for calls. */
-export type Question = "processorTime" | "memory" | Slice;
-export type Reply = number | Memory | Sliced;
+/** A command of the parent: return the microseconds of processor time used so far, return the memory in use, or run calls. */
+export type Command = "processorTime" | "memory" | Slice;
+export type Reply = number | Memory | SliceResult;
 
 /** Bytes. */
 export interface Memory {
@@ -24,16 +24,16 @@ const { server }: { server(option?: string): Server } = await import(`./${file}`
 const subject = server(option);
 const tools = Number(count);
 
-async function answer(question: Question): Promise<Reply> {
-  if (question === "processorTime") {
+async function execute(command: Command): Promise<Reply> {
+  if (command === "processorTime") {
     const { user, system } = process.cpuUsage();
     return user + system;
   }
-  return question === "memory" ? await memory() : await slice!(question);
+  return command === "memory" ? await measureMemory() : await runSlice!(command);
 }
 
-/** After everything that can be collected has been. */
-async function memory(): Promise<Memory> {
+/** Measures the memory after garbage collection. */
+async function measureMemory(): Promise<Memory> {
   for (let i = 0; i < 4; i++) {
     (globalThis as { gc?(): void }).gc!();
     await new Promise((resolve) => setTimeout(resolve, 20));
@@ -42,9 +42,11 @@ async function memory(): Promise<Memory> {
   return { heap: heapUsed + external, resident: rss };
 }
 
-// Only who calls needs what calls: it would take a part of the time to start.
-const slice = mode === "calls" ? (await import("./called.ts")).callingHandlers(subject) : undefined;
-process.on("message", async (question: Question) => process.send!(await answer(question)));
+// Loaded only in this mode, because loading it would count for the start of a server.
+const runSlice = mode === "calls"
+  ? (await import("./call_handlers.ts")).createHandlerCalls(subject)
+  : undefined;
+process.on("message", async (command: Command) => process.send!(await execute(command)));
 process.on("disconnect", () => process.exit());
 
 if (mode === "calls") process.send!("ready");
@@ -53,9 +55,9 @@ else if (mode === "stdio") {
   await subject.serveStdio(tools);
 } else {
   const variant = mode as Variant;
-  const isOffered = (await subject.handlers(1, "http://127.0.0.1"))[variant] !== undefined;
+  const isSupported = (await subject.handlers(1, "http://127.0.0.1"))[variant] !== undefined;
   process.send!(
-    isOffered
+    isSupported
       ? await subject.listen(async (origin) => (await subject.handlers(tools, origin))[variant]!)
       : -1,
   );

@@ -1,7 +1,7 @@
 /**
- * The floor: what any handler costs. In process a bare `Response.json`, over HTTP bare `node:http`, over stdio a line
- * parsed and a line written. Beside it, in process, a bare switch: it reads each message and answers it in full, with
- * hardly anything checked, which is the least that a server could do.
+ * The floor: the cost of any handler. In process it is a bare `Response.json`, over HTTP bare `node:http`, over stdio one
+ * parsed line and one written line. The bare switch, in process only, is the minimum of a server: it reads each message and
+ * responds completely, almost without checks.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import process from "node:process";
 import type { Handler, Server } from "./subject.ts";
-import { add, jsonSchemaTools } from "./tools.ts";
+import { add, createJsonSchemaTools } from "./tools.ts";
 import { LEGACY, MODERN } from "./wire.ts";
 
 const RESULT = { content: [{ type: "text", text: "42" }] };
@@ -20,13 +20,13 @@ export function server(option?: string): Server {
   return {
     handlers(tools) {
       const handle = option === "switch"
-        ? bareSwitch(tools)
+        ? createSwitch(tools)
         : async () => Response.json({ jsonrpc: "2.0", id: 0, result: RESULT });
       return { stateless: handle, session: handle, modern: handle };
     },
     listen() {
       const http = createServer((request, response) => {
-        // A stream that stays open: the memory of a connection that every server pays.
+        // An open stream, to measure the memory of a connection that every server needs.
         if (request.method === "GET") {
           return response.writeHead(200, STREAM).write(": open\n\n");
         }
@@ -58,8 +58,8 @@ export function server(option?: string): Server {
   };
 }
 
-function bareSwitch(count: number): Handler {
-  const tools = jsonSchemaTools(count).map(({ name, description, schema }) => ({
+function createSwitch(count: number): Handler {
+  const tools = createJsonSchemaTools(count).map(({ name, description, schema }) => ({
     name,
     description,
     inputSchema: schema,

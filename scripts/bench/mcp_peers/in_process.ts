@@ -1,12 +1,12 @@
 /**
- * The first part: handlers called in their own process, with few and with many tools. Each server is a process, so that
- * none runs code that another has made slow, nor collects its garbage; they take turns of a slice each.
+ * The first part: calls handlers in their own process, with few and with many tools. Each server is a process, so that
+ * optimization and garbage of one server do not affect another. They run in turn, one slice each.
  *
  * @module
  */
-import { Running } from "./running.ts";
+import { ServerProcess } from "./server_process.ts";
 import { FLOOR, SUBJECTS, TRIVET } from "./subject.ts";
-import { median, printReasons, printTable, quantile, short } from "./table.ts";
+import { formatNumber, median, printReasons, printTable, quantile } from "./table.ts";
 import { OPERATIONS } from "./wire.ts";
 
 export interface CallResult {
@@ -19,9 +19,9 @@ export interface CallResult {
   readonly p99?: number;
   /** Microseconds of processor time of one call. */
   readonly cpu?: number;
-  /** The processor time of a call of the floor to that of this, in the same rounds. */
+  /** The ratio of the processor time of the floor to that of this call, in the same rounds. */
   readonly ratio?: number;
-  readonly refused?: string;
+  readonly unsupported?: string;
 }
 
 /** @param sizes numbers of tools @param slice milliseconds of one server in one round */
@@ -30,11 +30,11 @@ export async function measureCalls(
   rounds: number,
   slice: number,
 ): Promise<CallResult[]> {
-  const servers = SUBJECTS.map((subject) => new Running(subject, "calls", 0));
+  const servers = SUBJECTS.map((subject) => new ServerProcess(subject, "calls", 0));
   const results: CallResult[] = [];
   try {
     await Promise.all(servers.map(({ ready }) => ready));
-    // What operations share is compiled before the first of them is measured.
+    // Compiles code that operations share before the first of them is measured.
     for (const index of OPERATIONS.keys()) {
       await measureOne(servers, index, sizes[0]!, 1, slice);
     }
@@ -50,9 +50,9 @@ export async function measureCalls(
     for (const server of servers) server.stop();
   }
   const reasons = new Map<string, string>();
-  for (const { operation, subject, refused } of results) {
-    if (refused !== undefined && !subject.includes(", ")) {
-      reasons.set(`${subject}: ${operation}`, refused);
+  for (const { operation, subject, unsupported } of results) {
+    if (unsupported !== undefined && !subject.includes(", ")) {
+      reasons.set(`${subject}: ${operation}`, unsupported);
     }
   }
   printReasons(reasons);
@@ -60,37 +60,37 @@ export async function measureCalls(
 }
 
 async function measureOne(
-  servers: readonly Running[],
+  servers: readonly ServerProcess[],
   operation: number,
   tools: number,
   rounds: number,
   milliseconds: number,
 ): Promise<CallResult[]> {
-  const rates = new Map<Running, number[]>();
-  const costs = new Map<Running, number[]>();
-  const times = new Map<Running, number[]>();
-  const refused = new Map<Running, string>();
-  // The first round is not counted: code is still being compiled.
+  const rates = new Map<ServerProcess, number[]>();
+  const costs = new Map<ServerProcess, number[]>();
+  const times = new Map<ServerProcess, number[]>();
+  const unsupported = new Map<ServerProcess, string>();
+  // The first round is not counted, because code is still being compiled.
   for (let round = -1; round < rounds; round++) {
     for (const server of servers) {
-      if (refused.has(server)) continue;
-      const { accept, newest, isFloor = false } = server.subject;
-      const sliced = await server.slice({ operation, tools, accept, newest, isFloor, milliseconds });
-      if ("refused" in sliced) refused.set(server, sliced.refused);
+      if (unsupported.has(server)) continue;
+      const { accept, latest, isFloor = false } = server.subject;
+      const result = await server.slice({ operation, tools, accept, latest, isFloor, milliseconds });
+      if ("unsupported" in result) unsupported.set(server, result.unsupported);
       else if (round >= 0) {
-        rates.set(server, [...rates.get(server) ?? [], sliced.perSecond]);
-        costs.set(server, [...costs.get(server) ?? [], sliced.cpu]);
-        times.set(server, [...times.get(server) ?? [], ...sliced.times]);
+        rates.set(server, [...rates.get(server) ?? [], result.perSecond]);
+        costs.set(server, [...costs.get(server) ?? [], result.cpu]);
+        times.set(server, [...times.get(server) ?? [], ...result.times]);
       }
     }
   }
   const floor = costs.get(servers.find(({ subject }) => subject === FLOOR)!)!;
   return servers.map((server) => {
-    const told = { operation: OPERATIONS[operation]!.name, tools, subject: server.subject.name };
-    if (refused.has(server)) return { ...told, refused: refused.get(server)! };
+    const row = { operation: OPERATIONS[operation]!.name, tools, subject: server.subject.name };
+    if (unsupported.has(server)) return { ...row, unsupported: unsupported.get(server)! };
     const own = costs.get(server)!;
     return {
-      ...told,
+      ...row,
       perSecond: median(rates.get(server)!),
       p50: quantile(times.get(server)!, 0.5) * 1000,
       p99: quantile(times.get(server)!, 0.99) * 1000,
@@ -105,8 +105,8 @@ function printOperation(name: string, sizes: readonly number[], results: readonl
     subject,
     ...results.filter((result) => result.subject === subject).flatMap(({ perSecond, cpu, ratio }) =>
       perSecond === undefined
-        ? ["not offered", "", ""]
-        : [short(perSecond), short(cpu!), ratio!.toFixed(ratio! < 0.1 ? 3 : 2)]
+        ? ["not supported", "", ""]
+        : [formatNumber(perSecond), formatNumber(cpu!), ratio!.toFixed(ratio! < 0.1 ? 3 : 2)]
     ),
   ]);
   const heads = sizes.flatMap((size) => [
@@ -114,25 +114,29 @@ function printOperation(name: string, sizes: readonly number[], results: readonl
     "cost us",
     "of floor",
   ]);
-  printTable(`In process: ${name} ("cost" is processor time, "of floor" the floor's to it)`, heads, rows);
+  printTable(
+    `In process: ${name} ("cost" is processor time, "of floor" the ratio of the floor's cost to it)`,
+    heads,
+    rows,
+  );
 }
 
-/** How much more processor time others take than Trivet. */
+/** Prints the ratio of the processor time of each peer to that of Trivet. */
 export function printCallSummary(results: readonly CallResult[], tools: number): void {
-  const of = (subject: string, operation: string) =>
+  const findCost = (subject: string, operation: string) =>
     results.find((result) =>
       result.subject === subject && result.operation === operation && result.tools === tools
     )?.cpu;
   const peers = SUBJECTS.filter((subject) => subject !== FLOOR && subject !== TRIVET);
   printTable(
-    `In process, ${tools} tools: processor time of a call, to Trivet's`,
-    peers.map(({ name }) => name.replace("JSON Schema", "JSON").replace("asked for JSON", "JSON")),
+    `In process, ${tools} tools: ratio of the processor time of a call to Trivet's`,
+    peers.map(({ name }) => name.replace("JSON Schema", "JSON").replace("JSON responses", "JSON")),
     OPERATIONS.map(({ name }) => [
       name,
       ...peers.map((peer) => {
-        const own = of(TRIVET.name, name);
-        const other = of(peer.name, name);
-        return own === undefined || other === undefined ? "-" : `${short(other / own)}x`;
+        const own = findCost(TRIVET.name, name);
+        const other = findCost(peer.name, name);
+        return own === undefined || other === undefined ? "-" : `${formatNumber(other / own)}x`;
       }),
     ]),
   );

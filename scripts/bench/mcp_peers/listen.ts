@@ -1,13 +1,13 @@
 /**
- * Handlers of `Request` behind a port, for peers whose documentation leaves the choice of an adapter open: by
- * `@hono/node-server`, which is as quick as raw `node:http` since it replaces Node's `Request` and `Response`.
+ * Serves handlers with `@hono/node-server`, for peers whose documentation does not prescribe an adapter. It is as fast as
+ * bare `node:http`, because it replaces Node's `Request` and `Response`.
  *
  * @module
  */
 import { type Handler, packageUrl } from "./subject.ts";
 
-/** Listens on a free port, and gives it. */
-export async function listenByHono(make: (origin: string) => Promise<Handler>): Promise<number> {
+/** Listens on a free port; resolves to the port. */
+export async function listenWithHono(createHandler: (origin: string) => Promise<Handler>): Promise<number> {
   const { serve } = await import(packageUrl("@hono/node-server"));
   let handle: Handler = () => Promise.reject(new Error("Not ready"));
   const port = await new Promise<number>((resolve) =>
@@ -16,6 +16,6 @@ export async function listenByHono(make: (origin: string) => Promise<Handler>): 
       (info: { readonly port: number }) => resolve(info.port),
     )
   );
-  handle = await make(`http://127.0.0.1:${port}`);
+  handle = await createHandler(`http://127.0.0.1:${port}`);
   return port;
 }

@@ -1,12 +1,12 @@
 /**
- * `mcp-lite`: one server for all requests, its sessions kept in memory by its own adapter. It speaks revisions up to
- * 2025-06-18, and not over stdio. To a client that accepts event streams it answers with one, to others with JSON.
+ * `mcp-lite`: one server for all requests, with sessions in its memory adapter. It supports revisions up to 2025-06-18 and
+ * no stdio. It sends event streams to clients that accept them, and JSON to others.
  *
  * @module
  */
-import { listenByHono } from "./listen.ts";
+import { listenWithHono } from "./listen.ts";
 import { packageUrl, type Server } from "./subject.ts";
-import { add, zodTools } from "./tools.ts";
+import { add, createZodTools } from "./tools.ts";
 
 export function server(): Server {
   return {
@@ -15,7 +15,7 @@ export function server(): Server {
         packageUrl("mcp-lite")
       );
       const { z } = await import(packageUrl("zod"));
-      const tools = await zodTools(count);
+      const tools = await createZodTools(count);
       const create = () => {
         const server = new McpServer({
           name: "bench",
@@ -33,6 +33,6 @@ export function server(): Server {
         session: new StreamableHttpTransport({ sessionAdapter }).bind(create()),
       };
     },
-    listen: listenByHono,
+    listen: listenWithHono,
   };
 }

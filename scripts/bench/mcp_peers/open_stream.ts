@@ -1,16 +1,15 @@
 /**
- * The client's side of an event stream that stays open: a socket, and no more, since there are thousands of them.
+ * A client of an open event stream: only a socket, because thousands of them are open at the same time.
  *
  * @module
  */
 import { execFileSync } from "node:child_process";
 import { connect, type Socket } from "node:net";
-import { type Message, NotOffered } from "./wire.ts";
+import { type Message, Unsupported } from "./wire.ts";
 
-/** Milliseconds. */
-const PATIENCE = 5000;
+const OPEN_TIMEOUT_MS = 5000;
 
-/** A connection that carries one open event stream, once what it must begin with is there. */
+/** Opens an event stream. Resolves to its socket after the stream has sent `start`. */
 export function openStream(
   port: number,
   { method, headers, body = "" }: Message,
@@ -19,14 +18,14 @@ export function openStream(
   return new Promise((resolve, reject) => {
     const socket = connect(port, "127.0.0.1");
     let received = "";
-    const timer = setTimeout(() => finish(`no stream in ${PATIENCE} ms`), PATIENCE);
-    const finish = (refusal?: string) => {
+    const timer = setTimeout(() => finish(`no stream within ${OPEN_TIMEOUT_MS} ms`), OPEN_TIMEOUT_MS);
+    const finish = (problem?: string) => {
       clearTimeout(timer);
       socket.removeAllListeners("data");
       socket.resume();
-      if (refusal === undefined) return resolve(socket);
+      if (problem === undefined) return resolve(socket);
       socket.destroy();
-      reject(new NotOffered(refusal));
+      reject(new Unsupported(problem));
     };
     socket.setEncoding("latin1").on("error", (error) => finish(String(error)));
     socket.on("close", () => finish("the connection was closed"));
@@ -37,7 +36,7 @@ export function openStream(
       const status = Number(received.slice(9, 12));
       const head = received.slice(0, end);
       if (status !== 200 || !/content-type: *text\/event-stream/i.test(head)) {
-        finish(`answered ${status} ${received.slice(end + 4, end + 204).trim()}`);
+        finish(`status ${status}: ${received.slice(end + 4, end + 204).trim()}`);
       } else if (received.includes(start, end)) finish();
     });
     const fields = Object.entries({ host: `127.0.0.1:${port}`, ...headers });
@@ -47,8 +46,8 @@ export function openStream(
   });
 }
 
-/** How many files a process may open: each stream takes one, here and in the server. */
-export function openFiles(): number {
+/** Reads the maximum number of open files of a process. Each stream needs one, here and in the server. */
+export function readMaxOpenFiles(): number {
   const limit = execFileSync("sh", ["-c", "ulimit -n"], { encoding: "utf8" })
     .trim();
   return limit === "unlimited" ? Infinity : Number(limit);

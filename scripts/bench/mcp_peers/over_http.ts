@@ -1,16 +1,16 @@
 /**
- * The second part: servers that are processes of their own, over HTTP on loopback. This process is the load, through
- * `undici`, with as many connections as requests are under way. The load takes processor time too, more than the quickest
- * servers do: what a server costs is told by its own processor time for an answer.
+ * The second part: servers over HTTP on loopback, each a process. This process sends the requests with `undici`, with one
+ * connection for each concurrent request. It uses more processor time than the fastest servers, so the cost of a server is
+ * its own processor time for each response.
  *
  * @module
  */
 import { Pool } from "undici";
 import { measure, type Result } from "../harness.ts";
-import { Running } from "./running.ts";
+import { ServerProcess } from "./server_process.ts";
 import { FLOOR, type Subject, SUBJECTS, TRIVET } from "./subject.ts";
-import { printReasons, printTable, short } from "./table.ts";
-import { NotOffered, type Operation, OPERATIONS, prepare, type Send } from "./wire.ts";
+import { formatNumber, printReasons, printTable } from "./table.ts";
+import { type Operation, OPERATIONS, prepare, type Send, Unsupported } from "./wire.ts";
 
 export interface HttpResult {
   readonly operation: string;
@@ -18,13 +18,13 @@ export interface HttpResult {
   readonly concurrency: number;
   readonly subject: string;
   readonly result?: Omit<Result, "name">;
-  readonly refused?: string;
+  readonly unsupported?: string;
 }
 
 const CONCURRENCIES = [1, 64];
 
-/** How long servers are measured over HTTP and stdio. */
-export interface NetworkExtent {
+/** The size of a measurement over HTTP or stdio. */
+export interface NetworkSize {
   readonly rounds: number;
   /** Milliseconds of one server in one round. */
   readonly slice: number;
@@ -32,8 +32,8 @@ export interface NetworkExtent {
   readonly lists: boolean;
 }
 
-/** A pool's requests as what the operations need. */
-export function sendBy(pool: Pool): Send {
+/** Returns a function that sends messages with a pool. */
+export function createSend(pool: Pool): Send {
   return async ({ method, headers, body }) => {
     const response = await pool.request({ method, path: "/mcp", headers, body: body ?? null });
     const session = response.headers["mcp-session-id"];
@@ -45,26 +45,26 @@ export function sendBy(pool: Pool): Send {
   };
 }
 
-export async function measureHttp(tools: number, extent: NetworkExtent): Promise<HttpResult[]> {
+export async function measureHttp(tools: number, size: NetworkSize): Promise<HttpResult[]> {
   const subjects = SUBJECTS.filter(({ only }) => only === undefined);
   const results: HttpResult[] = [];
   const reasons = new Map<string, string>();
   for (const operation of OPERATIONS) {
     const { method, variant, name } = operation;
     const isMeasured = method === "tools/call" ||
-      method === "tools/list" && variant === "stateless" && extent.lists;
+      method === "tools/list" && variant === "stateless" && size.lists;
     if (!isMeasured) continue;
     const own: HttpResult[] = [];
-    const servers = subjects.map((subject) => new Running(subject, variant, tools));
+    const servers = subjects.map((subject) => new ServerProcess(subject, variant, tools));
     try {
       for (const concurrency of CONCURRENCIES) {
-        own.push(...await measureOne(servers, operation, tools, concurrency, extent));
+        own.push(...await measureOne(servers, operation, tools, concurrency, size));
       }
     } finally {
       for (const server of servers) server.stop();
     }
-    for (const { subject, refused } of own) {
-      if (refused !== undefined) reasons.set(`${subject}, ${name}`, refused);
+    for (const { subject, unsupported } of own) {
+      if (unsupported !== undefined) reasons.set(`${subject}, ${name}`, unsupported);
     }
     printOperation(operation, tools, subjects, own);
     results.push(...own);
@@ -74,42 +74,42 @@ export async function measureHttp(tools: number, extent: NetworkExtent): Promise
 }
 
 async function measureOne(
-  servers: readonly Running[],
+  servers: readonly ServerProcess[],
   operation: Operation,
   tools: number,
   concurrency: number,
-  { rounds, slice }: NetworkExtent,
+  { rounds, slice }: NetworkSize,
 ): Promise<HttpResult[]> {
-  const refused = new Map<string, string>();
-  const calls = new Map<Running, () => Promise<void>>();
+  const unsupported = new Map<string, string>();
+  const calls = new Map<ServerProcess, () => Promise<void>>();
   const pools: Pool[] = [];
   for (const server of servers) {
-    const { name, accept, newest, isFloor } = server.subject;
+    const { name, accept, latest, isFloor } = server.subject;
     try {
       const port = await server.ready;
-      if (port < 0) throw new NotOffered("it has none");
+      if (port < 0) throw new Unsupported("the server does not support it");
       const pool = new Pool(`http://127.0.0.1:${port}`, { connections: concurrency });
       pools.push(pool);
-      const send = sendBy(pool);
+      const send = createSend(pool);
       const { call } = isFloor ? { call: callFloor(send) } : await prepare(send, operation, tools, {
         accept,
-        newest,
+        latest,
         sessions: concurrency,
       });
-      // A failure later on must not end the run of the others.
+      // A later failure must not end the measurement of the other servers.
       calls.set(server, () =>
         call().catch((error) => {
-          refused.set(name, `stopped: ${String(error)}`);
+          unsupported.set(name, `failed: ${String(error)}`);
           return new Promise((resolve) => setTimeout(resolve, 10));
         }));
     } catch (error) {
-      refused.set(name, error instanceof NotOffered ? error.message : String(error));
+      unsupported.set(name, error instanceof Unsupported ? error.message : String(error));
     }
   }
   const results = await measure(
     [...calls].map(([server, call]) => ({
       name: server.subject.name,
-      ...(server.subject !== FLOOR && { yardstick: FLOOR.name }),
+      ...(server.subject !== FLOOR && { baseline: FLOOR.name }),
       concurrency,
       processorTime: () => server.processorTime(),
       prepare: async () => call,
@@ -119,12 +119,12 @@ async function measureOne(
   );
   await Promise.all(pools.map((pool) => pool.destroy()));
   return servers.map(({ subject: { name: subject } }) => {
-    const told = { operation: operation.name, tools, concurrency, subject };
-    if (refused.has(subject)) {
-      return { ...told, refused: refused.get(subject)! };
+    const row = { operation: operation.name, tools, concurrency, subject };
+    if (unsupported.has(subject)) {
+      return { ...row, unsupported: unsupported.get(subject)! };
     }
     const { name: _, ...result } = results.find(({ name }) => name === subject)!;
-    return { ...told, result };
+    return { ...row, result };
   });
 }
 
@@ -132,7 +132,7 @@ function callFloor(send: Send): () => Promise<void> {
   const body = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}';
   return async () => {
     const { status } = await send({ method: "POST", headers: { "content-type": "application/json" }, body });
-    if (status !== 200) throw new Error(`The floor answered ${status}`);
+    if (status !== 200) throw new Error(`The floor responded with ${status}`);
   };
 }
 
@@ -142,27 +142,29 @@ function printOperation(
   subjects: readonly Subject[],
   results: readonly HttpResult[],
 ): void {
-  const of = (subject: string, concurrency: number) =>
+  const findResult = (subject: string, concurrency: number) =>
     results.find((result) => result.subject === subject && result.concurrency === concurrency)?.result;
   const rows = subjects.map(({ name: subject }) => [
     subject,
     ...CONCURRENCIES.flatMap((concurrency) => {
-      const result = of(subject, concurrency);
-      if (!result) return ["not offered", "", "", "", ""];
-      const own = of(TRIVET.name, concurrency);
-      const times = own?.cpu && result.cpu ? `${short(result.cpu / own.cpu)}x` : "";
+      const result = findResult(subject, concurrency);
+      if (!result) return ["not supported", "", "", "", ""];
+      const own = findResult(TRIVET.name, concurrency);
+      const times = own?.cpu && result.cpu ? `${formatNumber(result.cpu / own.cpu)}x` : "";
       return [
-        short(result.perSecond),
-        short(result.p50),
-        short(result.p99),
-        short(result.cpu ?? 0),
+        formatNumber(result.perSecond),
+        formatNumber(result.p50),
+        formatNumber(result.p99),
+        formatNumber(result.cpu ?? 0),
         times,
       ];
     }),
   ]);
   printTable(
-    `Over HTTP, ${tools} tools: ${name} ("cost" is the server's processor time, "to Trivet" its ratio)`,
-    CONCURRENCIES.flatMap((many) => [`${many} at once /s`, "p50 us", "p99 us", "cost us", "to Trivet"]),
+    `Over HTTP, ${tools} tools: ${name} ("cost" is the server's processor time, "to Trivet" its ratio to Trivet's)`,
+    CONCURRENCIES.flatMap((
+      concurrency,
+    ) => [`${concurrency} concurrent /s`, "p50 us", "p99 us", "cost us", "to Trivet"]),
     rows,
   );
 }

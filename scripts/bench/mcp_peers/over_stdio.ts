@@ -1,30 +1,30 @@
 /**
- * The third part: servers over standard input and output, a line for a message, and how long one takes to give its first
- * answer from when it is started.
+ * The third part: servers over standard input and output, one line for each message, and the time from the start of a
+ * server to its first response.
  *
  * @module
  */
 import { measure, type Result } from "../harness.ts";
-import { buildTrivet } from "./built.ts";
-import type { NetworkExtent } from "./over_http.ts";
-import { Running } from "./running.ts";
+import { buildTrivet } from "./build_trivet.ts";
+import type { NetworkSize } from "./over_http.ts";
+import { ServerProcess } from "./server_process.ts";
 import { FLOOR, type Subject, SUBJECTS, TRIVET } from "./subject.ts";
-import { median, printReasons, printTable, short } from "./table.ts";
-import { LEGACY, markOf, META, MODERN, NotOffered, paramsOf } from "./wire.ts";
+import { formatNumber, median, printReasons, printTable } from "./table.ts";
+import { LEGACY, META, MODERN, toExpectedText, toParams, Unsupported } from "./wire.ts";
 
 export interface StdioResult {
   readonly operation: string;
   readonly subject: string;
   readonly inFlight?: number;
   readonly result?: Omit<Result, "name">;
-  /** Of a start, to the first answer. */
+  /** From the start of the process to the first response. */
   readonly milliseconds?: number;
   /** Microseconds of processor time of a start. */
   readonly cpu?: number;
-  readonly refused?: string;
+  readonly unsupported?: string;
 }
 
-const PATIENCE = 5000;
+const RESPONSE_TIMEOUT_MS = 5000;
 type Method = "initialize" | "tools/list" | "tools/call";
 const ROWS: readonly {
   readonly revision: string;
@@ -39,36 +39,36 @@ const ROWS: readonly {
   { revision: MODERN, method: "tools/list", inFlight: 1 },
 ];
 
-/** @param starts of each server, for their median */
+/** @param starts the number of starts of each server, of which the median is printed */
 export async function measureStdio(
   tools: number,
-  extent: NetworkExtent,
+  size: NetworkSize,
   starts: number,
 ): Promise<StdioResult[]> {
   const subjects = SUBJECTS.filter(({ only, accept }) => only === undefined && accept === undefined);
   const reasons = new Map<string, string>();
   const results: StdioResult[] = [];
   for (const row of ROWS) {
-    if (row.method === "tools/list" && !extent.lists) continue;
-    const own = await measureOne(subjects, row, tools, extent);
+    if (row.method === "tools/list" && !size.lists) continue;
+    const own = await measureOne(subjects, row, tools, size);
     const name = `${row.method}, ${row.revision}`;
     results.push(...own);
-    for (const { subject, refused } of own) {
-      if (refused !== undefined) reasons.set(`${subject}, ${name}`, refused);
+    for (const { subject, unsupported } of own) {
+      if (unsupported !== undefined) reasons.set(`${subject}, ${name}`, unsupported);
     }
     const trivet = own.find(({ subject }) => subject === TRIVET.name)?.result;
     printTable(
       `Over stdio, ${tools} tools: ${name}, ${row.inFlight} in flight`,
       ["per second", "p50 us", "p99 us", "of floor", "cost us", "to Trivet"],
       own.map(({ subject, result }) =>
-        result === undefined ? [subject, "not offered"] : [
+        result === undefined ? [subject, "not supported"] : [
           subject,
-          short(result.perSecond),
-          short(result.p50),
-          short(result.p99),
+          formatNumber(result.perSecond),
+          formatNumber(result.p50),
+          formatNumber(result.p99),
           result.ratio?.toFixed(2) ?? "",
-          short(result.cpu ?? 0),
-          trivet?.cpu && result.cpu ? `${short(result.cpu / trivet.cpu)}x` : "",
+          formatNumber(result.cpu ?? 0),
+          trivet?.cpu && result.cpu ? `${formatNumber(result.cpu / trivet.cpu)}x` : "",
         ]
       ),
     );
@@ -76,12 +76,15 @@ export async function measureStdio(
   const started = await measureStarts(subjects, tools, starts);
   const own = started.find(({ subject }) => subject === TRIVET.name)?.cpu;
   printTable(
-    `Start over stdio, ${tools} tools, until initialize is answered: median of ${starts}`,
+    `Start over stdio, ${tools} tools, until the response to initialize: median of ${starts}`,
     ["ms", "cost ms", "to Trivet"],
     started.map(({ subject, milliseconds, cpu }) =>
-      milliseconds === undefined
-        ? [subject, "not offered"]
-        : [subject, short(milliseconds), short(cpu! / 1000), own === undefined ? "" : `${short(cpu! / own)}x`]
+      milliseconds === undefined ? [subject, "not supported"] : [
+        subject,
+        formatNumber(milliseconds),
+        formatNumber(cpu! / 1000),
+        own === undefined ? "" : `${formatNumber(cpu! / own)}x`,
+      ]
     ),
   );
   printReasons(reasons);
@@ -92,37 +95,37 @@ async function measureOne(
   subjects: readonly Subject[],
   { revision, method, inFlight }: typeof ROWS[number],
   tools: number,
-  { rounds, slice }: NetworkExtent,
+  { rounds, slice }: NetworkSize,
 ): Promise<StdioResult[]> {
-  const refused = new Map<string, string>();
-  const open = new Map<string, Lines>();
+  const unsupported = new Map<string, string>();
+  const clients = new Map<string, StdioClient>();
   try {
     for (const subject of subjects) {
-      const lines = new Lines(new Running(subject, "stdio", tools));
-      open.set(subject.name, lines);
+      const client = new StdioClient(new ServerProcess(subject, "stdio", tools));
+      clients.set(subject.name, client);
       try {
-        if (!subject.isFloor) await lines.open(revision, method, tools);
+        if (!subject.isFloor) await client.initialize(revision, method, tools);
       } catch (error) {
-        refused.set(subject.name, error instanceof NotOffered ? error.message : String(error));
+        unsupported.set(subject.name, error instanceof Unsupported ? error.message : String(error));
       }
     }
     const params = revision === MODERN
-      ? { ...paramsOf(method, tools), _meta: META }
-      : paramsOf(method, tools);
+      ? { ...toParams(method, tools), _meta: META }
+      : toParams(method, tools);
     const results = await measure(
-      subjects.filter(({ name }) => !refused.has(name)).map(
+      subjects.filter(({ name }) => !unsupported.has(name)).map(
         ({ name, isFloor }) => {
-          const lines = open.get(name)!;
-          const mark = isFloor ? '"jsonrpc"' : markOf(method, tools);
+          const client = clients.get(name)!;
+          const mark = isFloor ? '"jsonrpc"' : toExpectedText(method, tools);
           return {
             name,
-            ...(!isFloor && { yardstick: FLOOR.name }),
+            ...(!isFloor && { baseline: FLOOR.name }),
             concurrency: inFlight,
-            processorTime: () => lines.server.processorTime(),
+            processorTime: () => client.server.processorTime(),
             prepare: async () => async () => {
-              const line = await lines.ask(method, params);
+              const line = await client.request(method, params);
               if (!line.includes(mark)) {
-                throw new Error(`${name} answered ${line.slice(0, 200)}`);
+                throw new Error(`${name}: unexpected response: ${line.slice(0, 200)}`);
               }
             },
           };
@@ -132,15 +135,15 @@ async function measureOne(
       slice,
     );
     return subjects.map(({ name: subject }) => {
-      const told = { operation: `${method}, ${revision}, ${inFlight} in flight`, subject, inFlight };
-      if (refused.has(subject)) {
-        return { ...told, refused: refused.get(subject)! };
+      const row = { operation: `${method}, ${revision}, ${inFlight} in flight`, subject, inFlight };
+      if (unsupported.has(subject)) {
+        return { ...row, unsupported: unsupported.get(subject)! };
       }
       const { name: _, ...result } = results.find(({ name }) => name === subject)!;
-      return { ...told, result };
+      return { ...row, result };
     });
   } finally {
-    for (const { server } of open.values()) server.stop();
+    for (const { server } of clients.values()) server.stop();
   }
 }
 
@@ -150,13 +153,13 @@ async function measureStarts(
   starts: number,
 ): Promise<StdioResult[]> {
   const build = buildTrivet();
-  if ("refused" in build) {
-    console.log(`\n  Not as published, but from its sources: ${build.refused}`);
+  if ("failure" in build) {
+    console.log(`\n  Cannot build Trivet, so it starts from sources: ${build.failure}`);
     return await startInTurn(others, tools, starts);
   }
   const subjects = others.flatMap((subject) =>
     subject === TRIVET
-      ? [{ ...TRIVET, option: build.url }, { ...TRIVET, name: "Trivet, from its sources" }]
+      ? [{ ...TRIVET, option: build.url }, { ...TRIVET, name: "Trivet, from sources" }]
       : [subject]
   );
   try {
@@ -173,23 +176,23 @@ async function startInTurn(
 ): Promise<StdioResult[]> {
   const times = new Map<string, number[]>(subjects.map(({ name }) => [name, []]));
   const costs = new Map<string, number[]>(subjects.map(({ name }) => [name, []]));
-  // The first is not counted: files are read from disk.
+  // The first start is not counted, because files are read from disk.
   for (let round = -1; round < starts; round++) {
     for (const subject of subjects) {
       const started = performance.now();
-      const lines = new Lines(new Running(subject, "stdio", tools));
+      const client = new StdioClient(new ServerProcess(subject, "stdio", tools));
       try {
-        await lines.ask("initialize", paramsOf("initialize", tools));
-        const taken = performance.now() - started;
-        const cost = await lines.server.processorTime();
+        await client.request("initialize", toParams("initialize", tools));
+        const duration = performance.now() - started;
+        const cost = await client.server.processorTime();
         if (round >= 0) {
-          times.get(subject.name)!.push(taken);
+          times.get(subject.name)!.push(duration);
           costs.get(subject.name)!.push(cost);
         }
       } catch {
-        // Told with the calls.
+        // The calls report why.
       }
-      lines.server.stop();
+      client.server.stop();
     }
   }
   return [...times].map(([subject, own]) => ({
@@ -197,21 +200,21 @@ async function startInTurn(
     subject,
     ...(own.length > 0
       ? { milliseconds: median(own), cpu: median(costs.get(subject)!) }
-      : { refused: "no answer" }),
+      : { unsupported: "no response" }),
   }));
 }
 
-/** A server's standard input and output: requests by their ids. */
-class Lines {
-  readonly server: Running;
-  readonly #waiting = new Map<
+/** A client over the standard input and output of a server. */
+class StdioClient {
+  readonly server: ServerProcess;
+  readonly #pending = new Map<
     number,
     { resolve(line: string): void; reject(error: Error): void }
   >();
-  #last = 0;
+  #lastId = 0;
   #rest = "";
 
-  constructor(server: Running) {
+  constructor(server: ServerProcess) {
     this.server = server;
     const { stdout, stdin } = server.process;
     stdout!.setEncoding("utf8").on("data", (text: string) => {
@@ -219,47 +222,50 @@ class Lines {
       this.#rest = lines.pop()!;
       for (const line of lines) {
         const id = Number(/"id":(\d+)/.exec(line)?.[1]);
-        this.#waiting.get(id)?.resolve(line);
-        this.#waiting.delete(id);
+        this.#pending.get(id)?.resolve(line);
+        this.#pending.delete(id);
       }
     });
     stdin!.on("error", () => {});
     server.process.once("exit", () => {
-      for (const { reject } of this.#waiting.values()) {
-        reject(new NotOffered("it serves no stdio"));
+      for (const { reject } of this.#pending.values()) {
+        reject(new Unsupported("the server does not support stdio"));
       }
     });
   }
 
-  /** The line that answers. */
-  ask(method: string, params: Record<string, unknown>): Promise<string> {
-    const id = ++this.#last;
+  /** Sends a request; resolves to the line of the response. */
+  request(method: string, params: Record<string, unknown>): Promise<string> {
+    const id = ++this.#lastId;
     this.server.process.stdin!.write(JSON.stringify({ jsonrpc: "2.0", id, method, params }) + "\n");
-    return new Promise((resolve, reject) => this.#waiting.set(id, { resolve, reject }));
+    return new Promise((resolve, reject) => this.#pending.set(id, { resolve, reject }));
   }
 
-  /** Goes through the handshake, where the revision has one, and looks at an answer. */
-  async open(revision: string, method: Method, tools: number): Promise<void> {
+  /** Initializes the session, if the revision has one, and checks a response. */
+  async initialize(revision: string, method: Method, tools: number): Promise<void> {
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const late = new Promise<never>((_, reject) =>
-      timer = setTimeout(() => reject(new NotOffered(`no answer in ${PATIENCE} ms`)), PATIENCE)
+    const timeout = new Promise<never>((_, reject) =>
+      timer = setTimeout(
+        () => reject(new Unsupported(`no response within ${RESPONSE_TIMEOUT_MS} ms`)),
+        RESPONSE_TIMEOUT_MS,
+      )
     );
-    const shake = async () => {
+    const checkResponse = async () => {
       const meta = revision === MODERN ? { _meta: META } : {};
       if (revision === LEGACY) {
-        await this.ask("initialize", paramsOf("initialize", tools));
+        await this.request("initialize", toParams("initialize", tools));
         this.server.process.stdin!.write('{"jsonrpc":"2.0","method":"notifications/initialized"}\n');
       }
-      const line = await this.ask(method, { ...paramsOf(method, tools), ...meta });
+      const line = await this.request(method, { ...toParams(method, tools), ...meta });
       if (
-        !line.includes(markOf(method, tools)) ||
+        !line.includes(toExpectedText(method, tools)) ||
         revision === MODERN && !line.includes("resultType")
       ) {
-        throw new NotOffered(`answered ${line.slice(0, 200)}`);
+        throw new Unsupported(`unexpected response: ${line.slice(0, 200)}`);
       }
     };
     try {
-      await Promise.race([shake(), late]);
+      await Promise.race([checkResponse(), timeout]);
     } finally {
       clearTimeout(timer);
     }

@@ -1,17 +1,17 @@
 /**
- * `@modelcontextprotocol/sdk` 1.x with its transport for `Request` and `Response`. Without sessions a server and a
- * transport are made for each request, since it refuses to use one again. It answers JSON, which costs it less than the
- * event streams that are its default.
+ * `@modelcontextprotocol/sdk` 1.x with its transport for `Request` and `Response`. Without sessions each request needs a
+ * new server and transport, because the package refuses to reuse them. Responses are JSON, which costs less than the
+ * default, event streams.
  *
  * @module
  */
-import { listenByHono } from "./listen.ts";
+import { listenWithHono } from "./listen.ts";
 import { packageUrl, type Server } from "./subject.ts";
-import { keepSessions } from "./session_table.ts";
-import { add, type OfferedTool, zodTools } from "./tools.ts";
+import { createSessionHandler } from "./session_table.ts";
+import { add, createZodTools, type ZodTool } from "./tools.ts";
 
 export function server(): Server {
-  async function creator(tools: readonly OfferedTool[]) {
+  async function loadFactory(tools: readonly ZodTool[]) {
     const { McpServer } = await import(packageUrl("@modelcontextprotocol/sdk/server/mcp.js"));
     return () => {
       const server = new McpServer({ name: "bench", version: "1.0.0" });
@@ -23,7 +23,7 @@ export function server(): Server {
   }
   return {
     async handlers(count) {
-      const create = await creator(await zodTools(count));
+      const create = await loadFactory(await createZodTools(count));
       const { WebStandardStreamableHTTPServerTransport: Transport } = await import(
         packageUrl("@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js")
       );
@@ -33,16 +33,16 @@ export function server(): Server {
           const transport = new Transport({ sessionIdGenerator: undefined, enableJsonResponse: true });
           await server.connect(transport);
           const response: Response = await transport.handleRequest(request);
-          // The body is there already: what was made for the request can go.
+          // The body is complete, so the server can be closed.
           await server.close();
           return response;
         },
-        session: keepSessions(Transport, create),
+        session: createSessionHandler(Transport, create),
       };
     },
-    listen: listenByHono,
+    listen: listenWithHono,
     async serveStdio(count) {
-      const create = await creator(await zodTools(count));
+      const create = await loadFactory(await createZodTools(count));
       const { StdioServerTransport } = await import(packageUrl("@modelcontextprotocol/sdk/server/stdio.js"));
       await create().connect(new StdioServerTransport());
     },

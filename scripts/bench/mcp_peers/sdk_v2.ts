@@ -1,29 +1,29 @@
 /**
- * `@modelcontextprotocol/server` 2.x: its `createMcpHandler` for both eras, with a server made for each request as it
- * does, and a table of sessions for revision 2025-11-25, which its documentation leaves to users. Its limit of 1,024
- * subscriptions is raised, to count what one takes.
+ * `@modelcontextprotocol/server` 2.x: its `createMcpHandler`, which creates a server for each request, for all revisions,
+ * and a table of sessions for revision 2025-11-25, which its documentation leaves to users. Its limit of 1,024
+ * subscriptions is raised, to measure the memory of one.
  *
  * @module
  */
-import { listenByHono } from "./listen.ts";
+import { listenWithHono } from "./listen.ts";
 import { packageUrl, type Server } from "./subject.ts";
-import { keepSessions } from "./session_table.ts";
-import { add, jsonSchemaTools, zodToolMaker, zodTools } from "./tools.ts";
+import { createSessionHandler } from "./session_table.ts";
+import { add, createJsonSchemaTools, createZodTools, loadZodToolFactory } from "./tools.ts";
 
 export function server(option?: string): Server {
-  async function creator(count: number) {
+  async function loadFactory(count: number) {
     const { McpServer, fromJsonSchema } = await import(packageUrl("@modelcontextprotocol/server"));
-    const make = await zodToolMaker();
+    const createTools = await loadZodToolFactory();
     const tools = option === "json_schema"
-      ? jsonSchemaTools(count).map((tool) => ({ ...tool, inputSchema: fromJsonSchema(tool.schema) }))
-      : (await zodTools(count)).map((tool) => ({ ...tool, inputSchema: tool.zod }));
+      ? createJsonSchemaTools(count).map((tool) => ({ ...tool, inputSchema: fromJsonSchema(tool.schema) }))
+      : (await createZodTools(count)).map((tool) => ({ ...tool, inputSchema: tool.zod }));
     return () => {
       const server = new McpServer({ name: "bench", version: "1.0.0" });
-      // Its documentation writes schemas where tools are registered, so they are made for each request too.
-      const offered = option === "in_factory"
-        ? make(count).map((tool) => ({ ...tool, inputSchema: tool.zod }))
+      // The documentation creates schemas where tools are registered, so for each request.
+      const registered = option === "in_factory"
+        ? createTools(count).map((tool) => ({ ...tool, inputSchema: tool.zod }))
         : tools;
-      for (const { name, description, inputSchema } of offered) {
+      for (const { name, description, inputSchema } of registered) {
         server.registerTool(name, { description, inputSchema }, add);
       }
       return server;
@@ -31,19 +31,19 @@ export function server(option?: string): Server {
   }
   return {
     async handlers(count) {
-      const create = await creator(count);
+      const create = await loadFactory(count);
       const {
         createMcpHandler,
         WebStandardStreamableHTTPServerTransport: Transport,
       } = await import(packageUrl("@modelcontextprotocol/server"));
       const handler = createMcpHandler(create, { maxSubscriptions: 1_000_000 });
       const handle = (request: Request): Promise<Response> => handler.fetch(request);
-      return { stateless: handle, session: keepSessions(Transport, create), modern: handle };
+      return { stateless: handle, session: createSessionHandler(Transport, create), modern: handle };
     },
-    listen: listenByHono,
+    listen: listenWithHono,
     async serveStdio(count) {
       const { serveStdio } = await import(packageUrl("@modelcontextprotocol/server/stdio"));
-      serveStdio(await creator(count));
+      serveStdio(await loadFactory(count));
     },
   };
 }

@@ -1,6 +1,6 @@
 /**
- * Sessions as users of the official packages keep them, since these bring none: a table of transports, each with a server
- * of its own, found by the session id of a request.
+ * A session table for the official packages, which have none: a Map of transports by session id, each with its own server,
+ * as users write it.
  *
  * @module
  */
@@ -14,8 +14,8 @@ interface Connectable {
   close(): Promise<void>;
 }
 
-/** @param TransportClass the package's transport for `Request` and `Response` @param createServer a server with its tools */
-export function keepSessions(
+/** @param TransportClass the package's transport for `Request` and `Response` @param createServer creates a server with tools */
+export function createSessionHandler(
   TransportClass: new (options: Record<string, unknown>) => Transport,
   createServer: () => Connectable,
 ): Handler {

@@ -1,24 +1,24 @@
 /**
- * A part of a measurement: what a process is asked to call, and how that went.
+ * A slice of a measurement: the calls that a process runs, and their result.
  *
  * @module
  */
 
-/** To call handlers for a time. */
+/** A command to call a handler for some time. */
 export interface Slice {
-  /** Its place in the list of operations. */
+  /** The index in `OPERATIONS`. */
   readonly operation: number;
   readonly tools: number;
   readonly accept: string | undefined;
-  readonly newest: string | undefined;
+  readonly latest: string | undefined;
   readonly isFloor: boolean;
   readonly milliseconds: number;
 }
-/** How a slice went, or why there is none. */
-export type Sliced = {
+/** The result of a slice, or why the server does not support the operation. */
+export type SliceResult = {
   readonly perSecond: number;
   /** Microseconds of processor time of one call. */
   readonly cpu: number;
-  /** Milliseconds. */
+  /** Duration of each call, in milliseconds. */
   readonly times: readonly number[];
-} | { readonly refused: string };
+} | { readonly unsupported: string };

@@ -1,10 +1,10 @@
 /**
- * Tables of text: a name, then cells that are aligned.
+ * Prints tables as text, and computes their values.
  *
  * @module
  */
 
-/** Prints a title and rows; a row may be shorter than the heads. */
+/** Prints a title and rows; a row may have fewer cells than there are heads. */
 export function printTable(
   title: string,
   heads: readonly string[],
@@ -24,8 +24,8 @@ export function printTable(
   }
 }
 
-/** 12,345 or 12.3 or 0.12. */
-export function short(value: number): string {
+/** Formats a number with three or more digits: 12,345 or 12.3 or 0.12. */
+export function formatNumber(value: number): string {
   const digits = value >= 100 ? 0 : value >= 10 ? 1 : 2;
   return value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
@@ -35,15 +35,15 @@ export function median(values: readonly number[]): number {
   return sorted[Math.floor(sorted.length / 2)] ?? 0;
 }
 
-/** The value below which this part of them is. */
+/** @param part from 0 to 1 */
 export function quantile(values: readonly number[], part: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.floor((sorted.length - 1) * part)] ?? 0;
 }
 
-/** Reasons, each told once. */
+/** Prints why servers do not support operations. */
 export function printReasons(reasons: ReadonlyMap<string, string>): void {
   if (reasons.size === 0) return;
-  console.log("\n  Not offered:");
+  console.log("\n  Not supported:");
   for (const [what, why] of reasons) console.log(`  ${what}: ${why}`);
 }

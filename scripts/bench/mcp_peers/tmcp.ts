@@ -1,22 +1,22 @@
 /**
- * `tmcp` with `@tmcp/transport-http`: one server and one transport for all requests, sessions in memory. It answers every
- * call with an event stream.
+ * `tmcp` with `@tmcp/transport-http`: one server and one transport for all requests, sessions in memory. Every response is
+ * an event stream.
  *
  * @module
  */
-import { listenByHono } from "./listen.ts";
+import { listenWithHono } from "./listen.ts";
 import { packageUrl, type Server } from "./subject.ts";
-import { add, zodTools } from "./tools.ts";
+import { add, createZodTools } from "./tools.ts";
 
 export function server(): Server {
   async function create(count: number) {
     const { McpServer } = await import(packageUrl("tmcp"));
     const { ZodJsonSchemaAdapter } = await import(packageUrl("@tmcp/adapter-zod"));
-    const server = new McpServer({ name: "bench", version: "1.0.0", description: "For measuring" }, {
+    const server = new McpServer({ name: "bench", version: "1.0.0", description: "A benchmark" }, {
       adapter: new ZodJsonSchemaAdapter(),
       capabilities: { tools: { listChanged: true } },
     });
-    for (const { name, description, zod } of await zodTools(count)) {
+    for (const { name, description, zod } of await createZodTools(count)) {
       server.tool({ name, description, schema: zod }, add);
     }
     return server;
@@ -29,7 +29,7 @@ export function server(): Server {
         await transport.respond(request) ?? new Response(null, { status: 404 });
       return { stateless: handle, session: handle, modern: handle };
     },
-    listen: listenByHono,
+    listen: listenWithHono,
     async serveStdio(count) {
       const { StdioTransport } = await import(packageUrl("@tmcp/transport-stdio"));
       new StdioTransport(await create(count)).listen();

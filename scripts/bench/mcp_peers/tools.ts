@@ -1,38 +1,37 @@
 /**
- * The tools that every server offers: the same names, descriptions and arguments, as zod schemas and as JSON Schema. Each
- * tool has a schema of its own, as real ones do. Schemas are made once, also for servers that register tools again for
- * each request.
+ * The tools of every server: the same createNames, descriptions and arguments, as zod schemas and as JSON Schema. Each tool has
+ * its own schema, like real tools. Schemas are created once, also for servers that register tools for each request.
  *
  * @module
  */
 import { packageUrl } from "./subject.ts";
 
-export interface OfferedTool {
+export interface ZodTool {
   readonly name: string;
   readonly description: string;
   /** A zod object. */
   readonly zod: unknown;
 }
 
-/** What `run` is given: the checked arguments. */
+/** The validated arguments. */
 export interface Arguments {
   readonly a: number;
   readonly b: number;
 }
 
 const DESCRIPTION =
-  "Adds two numbers of a unit, with a note for whoever reads the sum and tags to find it by. Tool";
+  "Adds two numbers of a unit, with a note for the reader of the sum and tags to search by. Tool";
 const NOTE = "What the sum is for, in a sentence";
 
-export async function zodTools(count: number): Promise<OfferedTool[]> {
-  return (await zodToolMaker())(count);
+export async function createZodTools(count: number): Promise<ZodTool[]> {
+  return (await loadZodToolFactory())(count);
 }
 
-/** Makes the tools anew each time. */
-export async function zodToolMaker(): Promise<(count: number) => OfferedTool[]> {
+/** Resolves to a function that creates new schemas on each call. */
+export async function loadZodToolFactory(): Promise<(count: number) => ZodTool[]> {
   const { z } = await import(packageUrl("zod"));
   return (count) =>
-    names(count).map((name) => ({
+    createNames(count).map((name) => ({
       name,
       description: `${DESCRIPTION} ${name}`,
       zod: z.object({
@@ -51,8 +50,8 @@ export interface JsonSchemaTool {
   readonly schema: { readonly [keyword: string]: unknown };
 }
 
-export function jsonSchemaTools(count: number): JsonSchemaTool[] {
-  return names(count).map((name) => ({
+export function createJsonSchemaTools(count: number): JsonSchemaTool[] {
+  return createNames(count).map((name) => ({
     name,
     description: `${DESCRIPTION} ${name}`,
     schema: {
@@ -69,15 +68,15 @@ export function jsonSchemaTools(count: number): JsonSchemaTool[] {
   }));
 }
 
-/** What every tool answers. */
+/** The implementation of every tool. */
 export function add({ a, b }: Arguments): { content: { type: "text"; text: string }[] } {
   return { content: [{ type: "text", text: String(a + b) }] };
 }
 
-export function nameOf(index: number): string {
+export function toToolName(index: number): string {
   return `tool_${index}`;
 }
 
-function names(count: number): string[] {
-  return Array.from({ length: count }, (_, i) => nameOf(i));
+function createNames(count: number): string[] {
+  return Array.from({ length: count }, (_, i) => toToolName(i));
 }

@@ -1,13 +1,13 @@
 /**
- * Trivet through its public API: the tool server alone, as `createTrivet` makes it, over HTTP by `trivet/node`. Its guard
- * of Host and Origin is on, as always; nobody hears its events. The option names the schemas, or the folder of a build.
+ * Trivet through its public API: the tool server of `createTrivet`, over HTTP on `trivet/node`. The checks of Host and
+ * Origin are on, which is the default; there is no event listener. The option is the kind of schemas, or the URL of a build.
  *
  * @module
  */
 import process from "node:process";
 import type { Trivet } from "../../../src/mod.ts";
 import type { Server } from "./subject.ts";
-import { add, type Arguments, jsonSchemaTools, zodTools } from "./tools.ts";
+import { add, type Arguments, createJsonSchemaTools, createZodTools } from "./tools.ts";
 
 export function server(option = "zod"): Server {
   async function create(count: number, issuer: string): Promise<Trivet> {
@@ -17,10 +17,10 @@ export function server(option = "zod"): Server {
     );
     const run = (input: unknown) => add(input as Arguments);
     const tools = option === "json_schema"
-      ? jsonSchemaTools(count).map(({ name, description, schema }) =>
+      ? createJsonSchemaTools(count).map(({ name, description, schema }) =>
         tool({ name, description, input: schema, run })
       )
-      : (await zodTools(count)).map(({ name, description, zod }) =>
+      : (await createZodTools(count)).map(({ name, description, zod }) =>
         tool({ name, description, input: zod as Record<string, unknown>, run })
       );
     return createTrivet({ issuer, store: memoryStore(), oauth: false, skills: false, mcp: { tools } });
@@ -31,11 +31,11 @@ export function server(option = "zod"): Server {
       const handle = (request: Request) => trivet.fetch(request);
       return { stateless: handle, session: handle, modern: handle };
     },
-    async listen(make) {
+    async listen(createHandler) {
       const { serve } = await import("../../../src/runtime/node.ts");
       let handle = (_: Request): Promise<Response> => Promise.reject(new Error("Not ready"));
       const running = await serve({ fetch: (request) => handle(request) }, { port: 0 });
-      handle = await make(running.url);
+      handle = await createHandler(running.url);
       return running.port;
     },
     async serveStdio(count) {
@@ -45,7 +45,7 @@ export function server(option = "zod"): Server {
   };
 }
 
-/** As `trivet stdio` does it. */
+/** Reads standard input like `trivet stdio`. */
 function readInput(): ReadableStream<Uint8Array> {
   return new ReadableStream({
     start(controller) {

@@ -1,13 +1,13 @@
 /**
- * The messages that are measured, as HTTP requests of clients that follow the transport: revision 2025-11-25 (or what
- * the server negotiates instead) without and in a session, and revision 2026-07-28, whose requests describe themselves
- * (https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http). An answer is looked at
- * whole before anything is timed, and each timed one for its status, its id and what only a right one holds.
+ * The measured messages, as HTTP requests of clients that conform to the transport: revision 2025-11-25 (or the one that
+ * the server negotiates) without and in a session, and revision 2026-07-28, whose requests are self-contained
+ * (https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http). One response is checked
+ * completely before the measurement; each measured one is checked for its status, id and an expected text.
  *
  * @module
  */
 import type { Variant } from "./subject.ts";
-import { nameOf } from "./tools.ts";
+import { toToolName } from "./tools.ts";
 
 export const LEGACY = "2025-11-25";
 export const MODERN = "2026-07-28";
@@ -17,13 +17,13 @@ export interface Message {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
 }
-export interface Answer {
+export interface HttpResponse {
   readonly status: number;
   /** The `Mcp-Session-Id`. */
   readonly session: string | null;
   readonly text: string;
 }
-export type Send = (message: Message) => Promise<Answer>;
+export type Send = (message: Message) => Promise<HttpResponse>;
 
 export interface Operation {
   readonly name: string;
@@ -47,16 +47,16 @@ export const OPERATIONS: readonly Operation[] = [
   { name: `tools/call, ${MODERN}`, variant: "modern", method: "tools/call" },
 ];
 
-/** Why a server cannot be measured at something. */
-export class NotOffered extends Error {
-  override readonly name = "NotOffered";
+/** A server does not support an operation, or responds incorrectly. */
+export class Unsupported extends Error {
+  override readonly name = "Unsupported";
 }
 
 export interface Prepared {
-  /** Sends one request, and insists on a right answer. */
+  /** Sends one request and checks the response. */
   readonly call: () => Promise<void>;
-  /** Ends the sessions that calls have opened. */
-  readonly tidy: () => Promise<void>;
+  /** Ends the sessions that calls have started. */
+  readonly endSessions: () => Promise<void>;
 }
 
 const BOTH_TYPES = "application/json, text/event-stream";
@@ -68,14 +68,14 @@ export const META: Readonly<Record<string, unknown>> = {
   "io.modelcontextprotocol/clientCapabilities": {},
 };
 
-/** What a client knows of a server once it is initialized. */
-export interface Connected {
+/** The result of a handshake. */
+export interface McpConnection {
   readonly revision: string;
   readonly session: string | null;
 }
 
-/** Fields of a request of revision 2025-11-25. */
-export function legacyFields({ revision, session }: Connected, accept: string): Record<string, string> {
+/** Header fields of a request of revision 2025-11-25. */
+export function toLegacyFields({ revision, session }: McpConnection, accept: string): Record<string, string> {
   return {
     "content-type": "application/json",
     accept,
@@ -85,15 +85,19 @@ export function legacyFields({ revision, session }: Connected, accept: string): 
 }
 
 /** A request of revision 2026-07-28. */
-export function modernMessage(method: string, id: number, params: Record<string, unknown> = {}): Message {
+export function createModernMessage(
+  method: string,
+  id: number,
+  params: Record<string, unknown> = {},
+): Message {
   return {
     method: "POST",
-    headers: modernFields(method, params.name as string | undefined),
+    headers: toModernFields(method, params.name as string | undefined),
     body: JSON.stringify({ jsonrpc: "2.0", id, method, params: { ...params, _meta: META } }),
   };
 }
 
-function modernFields(method: string, name?: string): Record<string, string> {
+function toModernFields(method: string, name?: string): Record<string, string> {
   return {
     "content-type": "application/json",
     accept: BOTH_TYPES,
@@ -103,141 +107,141 @@ function modernFields(method: string, name?: string): Record<string, string> {
   };
 }
 
-/** The parameters of a method. Of the tools the one in the middle is called. */
-export function paramsOf(
+/** Returns the parameters of a method. `tools/call` calls the tool in the middle of the list. */
+export function toParams(
   method: Operation["method"],
   tools: number,
-  newest: string = LEGACY,
+  latest: string = LEGACY,
 ): Record<string, unknown> {
   if (method === "initialize") {
-    return { protocolVersion: newest, capabilities: {}, clientInfo: CLIENT };
+    return { protocolVersion: latest, capabilities: {}, clientInfo: CLIENT };
   }
   if (method !== "tools/call") return {};
-  return { name: nameOf(tools >> 1), arguments: { a: 19, b: 23, unit: "m", note: "The length of both" } };
+  return { name: toToolName(tools >> 1), arguments: { a: 19, b: 23, unit: "m", note: "The length of both" } };
 }
 
-/** A text that only a right answer holds. */
-export function markOf(method: Operation["method"], tools: number): string {
+/** Returns a text that only a correct response contains. */
+export function toExpectedText(method: Operation["method"], tools: number): string {
   switch (method) {
     case "initialize":
       return '"protocolVersion":"';
     case "server/discover":
       return '"supportedVersions":[';
     case "tools/list":
-      return `"${nameOf(tools - 1)}"`;
+      return `"${toToolName(tools - 1)}"`;
     case "tools/call":
       return `"text":"${SUM}"`;
   }
 }
 
-/** What clients of a server do otherwise than clients of others. */
+/** Options of the clients of one server. */
 export interface ClientOptions {
   readonly accept?: string | undefined;
-  readonly newest?: string | undefined;
+  readonly latest?: string | undefined;
 }
 
-/** Goes through the handshake. @throws {NotOffered} when it is refused */
+/** Runs the handshake. @throws {Unsupported} if the server refuses it */
 export async function connect(
   send: Send,
-  { accept = BOTH_TYPES, newest }: ClientOptions,
-): Promise<Connected> {
-  const params = paramsOf("initialize", 0, newest);
+  { accept = BOTH_TYPES, latest }: ClientOptions,
+): Promise<McpConnection> {
+  const params = toParams("initialize", 0, latest);
   const body = JSON.stringify({ jsonrpc: "2.0", id: 0, method: "initialize", params });
   const headers = { "content-type": "application/json", accept };
-  const answer = await send({ method: "POST", headers, body });
-  const { protocolVersion: revision } = resultOf(answer) as {
+  const response = await send({ method: "POST", headers, body });
+  const { protocolVersion: revision } = parseResult(response) as {
     protocolVersion: string;
   };
-  const connected = { revision, session: answer.session };
-  if (answer.session !== null) {
+  const connected = { revision, session: response.session };
+  if (response.session !== null) {
     const { status } = await send({
       method: "POST",
-      headers: legacyFields(connected, accept),
+      headers: toLegacyFields(connected, accept),
       body: JSON.stringify({ jsonrpc: "2.0", method: "notifications/initialized" }),
     });
     if (status !== 202) {
-      throw new NotOffered(`notifications/initialized answered ${status}`);
+      throw new Unsupported(`notifications/initialized: status ${status}`);
     }
   }
   return connected;
 }
 
 /**
- * Makes ready to call again and again, with answers checked.
- * @param sessions among how many the calls are divided, where they are in sessions
- * @throws {NotOffered} when the first answer is not right
+ * Prepares calls whose responses are checked.
+ * @param sessions the number of sessions that calls are distributed to
+ * @throws {Unsupported} if the first response is not correct
  */
 export async function prepare(
   send: Send,
   { variant, method }: Operation,
   tools: number,
-  { accept = BOTH_TYPES, newest, sessions = 1 }: ClientOptions & {
+  { accept = BOTH_TYPES, latest, sessions = 1 }: ClientOptions & {
     readonly sessions?: number;
   },
 ): Promise<Prepared> {
-  const params = paramsOf(method, tools, newest);
+  const params = toParams(method, tools, latest);
   const headers: Record<string, string>[] = [];
   const name = params.name as string | undefined;
-  if (variant === "modern") headers.push(modernFields(method, name));
+  if (variant === "modern") headers.push(toModernFields(method, name));
   else if (method === "initialize") {
     headers.push({ "content-type": "application/json", accept });
   } else {
     for (let i = 0; i < (variant === "session" ? sessions : 1); i++) {
-      const connected = await connect(send, { accept, newest });
+      const connected = await connect(send, { accept, latest });
       if (variant === "session" && connected.session === null) {
-        throw new NotOffered("it gives no session id");
+        throw new Unsupported("the server sends no session id");
       }
       headers.push(
-        legacyFields(variant === "session" ? connected : { ...connected, session: null }, accept),
+        toLegacyFields(variant === "session" ? connected : { ...connected, session: null }, accept),
       );
     }
   }
 
   const all = variant === "modern" ? { ...params, _meta: META } : params;
   const rest = `,"method":"${method}","params":${JSON.stringify(all)}}`;
-  const mark = markOf(method, tools);
+  const mark = toExpectedText(method, tools);
   const opened: string[] = [];
   let id = 0;
-  async function ask(): Promise<Answer> {
+  async function sendRequest(): Promise<HttpResponse> {
     const own = ++id;
-    const answer = await send({
+    const response = await send({
       method: "POST",
       headers: headers[own % headers.length]!,
       body: `{"jsonrpc":"2.0","id":${own}${rest}`,
     });
     if (
-      answer.status !== 200 || !answer.text.includes(mark) ||
-      !answer.text.includes(`"id":${own}`)
+      response.status !== 200 || !response.text.includes(mark) ||
+      !response.text.includes(`"id":${own}`)
     ) {
-      throw new NotOffered(`${method} answered ${answer.status} ${answer.text.slice(0, 200)}`);
+      throw new Unsupported(`${method}: status ${response.status}: ${response.text.slice(0, 200)}`);
     }
-    if (method === "initialize" && answer.session !== null) {
-      opened.push(answer.session);
+    if (method === "initialize" && response.session !== null) {
+      opened.push(response.session);
     }
-    return answer;
+    return response;
   }
-  checkResult(method, resultOf(await ask()), tools);
-  if (method === "tools/call") await checkArgumentsAreChecked();
+  checkResult(method, parseResult(await sendRequest()), tools);
+  if (method === "tools/call") await checkValidation();
   if (variant === "session" && method === "initialize" && opened.length === 0) {
-    throw new NotOffered("it gives no session id");
+    throw new Unsupported("the server sends no session id");
   }
-  /** Who takes any arguments is saved the work of looking at them. */
-  async function checkArgumentsAreChecked(): Promise<void> {
+  /** A server that does not validate arguments would have an advantage. */
+  async function checkValidation(): Promise<void> {
     const wrong = rest.replace('"a":19', '"a":"nineteen"');
-    const answer = await send({
+    const response = await send({
       method: "POST",
       headers: headers[0]!,
       body: `{"jsonrpc":"2.0","id":0${wrong}`,
     });
-    if (!/"isError":true|"error":\{/.test(answer.text)) {
-      throw new NotOffered("it takes arguments that do not fit");
+    if (!/"isError":true|"error":\{/.test(response.text)) {
+      throw new Unsupported("the server accepts invalid arguments");
     }
   }
   return {
     async call() {
-      await ask();
+      await sendRequest();
     },
-    async tidy() {
+    async endSessions() {
       for (const session of opened.splice(0)) {
         await send({ method: "DELETE", headers: { accept, "mcp-session-id": session } });
       }
@@ -245,15 +249,15 @@ export async function prepare(
   };
 }
 
-/** The result in an answer, which is JSON or an event stream. */
-function resultOf({ status, text }: Answer): Record<string, unknown> {
+/** Parses the result of a response, which is JSON or an event stream. */
+function parseResult({ status, text }: HttpResponse): Record<string, unknown> {
   const json = /^data: ?(\{.*)$/m.exec(text)?.[1] ?? text;
   if (status !== 200 || !json.startsWith("{")) {
-    throw new NotOffered(`answered ${status} ${text.slice(0, 200)}`);
+    throw new Unsupported(`status ${status}: ${text.slice(0, 200)}`);
   }
   const { result, error } = JSON.parse(json);
   if (result === undefined) {
-    throw new NotOffered(`answered ${JSON.stringify(error).slice(0, 200)}`);
+    throw new Unsupported(`error ${JSON.stringify(error).slice(0, 200)}`);
   }
   return result;
 }
@@ -263,18 +267,18 @@ function checkResult(method: Operation["method"], result: Record<string, unknown
     const list = result.tools as {
       inputSchema: { properties: Record<string, unknown> };
     }[];
-    // A page is a part of the answer: whoever pages is compared by another measure.
+    // A page is only a part of the list, so its duration cannot be compared.
     if (list.length !== tools) {
-      throw new NotOffered(`it lists ${list.length} of ${tools} tools`);
+      throw new Unsupported(`the server lists ${list.length} of ${tools} tools`);
     }
     if (!("tags" in list[0]!.inputSchema.properties)) {
-      throw new NotOffered("the schemas are not listed");
+      throw new Unsupported("the server does not list the schemas");
     }
   }
   if (method === "tools/call") {
     const [content] = result.content as { text: string }[];
     if (content?.text !== SUM || result.isError === true) {
-      throw new NotOffered("the sum is wrong");
+      throw new Unsupported("the sum is wrong");
     }
   }
 }

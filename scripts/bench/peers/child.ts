@@ -1,12 +1,12 @@
 /**
- * What every server of this comparison does besides serving, as a process of its own: it prints its port, and on request
- * issues tokens to itself, by its own means but without a network, and tells the memory that these take.
+ * The connection of each compared server process to its parent: the process prints its port, and on a command issues tokens
+ * without a network and returns their memory.
  *
  * @module
  */
 import process from "node:process";
 
-/** What all of them know: one client, one user. */
+/** The client and the user of every server. */
 export const CLIENT = {
   id: "app",
   secret: "a-secret-of-thirty-two-characters",
@@ -14,34 +14,34 @@ export const CLIENT = {
 };
 export const USER = { username: "alice", password: "wonderland" };
 export const SCOPE = "read";
-/** Seconds: no token and no code ends while it is measured. */
-export const LIFETIME = 7200;
+/** Seconds. No token and no code expires during a measurement. */
+export const LIFETIME_SECONDS = 7200;
 
 /**
- * What the parent asks: to issue this many tokens, answered with the bytes that they take; or for the processor time that
- * was used so far, in microseconds.
+ * A command of the parent: issue this many tokens and return their bytes, or return the microseconds of processor time used
+ * so far.
  */
-export type Question = { readonly fill: number } | { readonly processorTime: true };
+export type Command = { readonly fill: number } | { readonly processorTime: true };
 
-/** Tells the port and answers questions. @param issue one token, through everything that a request would do */
+/** Prints the port and executes commands. @param issue issues one token, with all steps of a request */
 export function serveParent(port: number, issue: () => Promise<unknown>): void {
-  process.on("message", async (question: Question) => {
-    if ("processorTime" in question) {
+  process.on("message", async (command: Command) => {
+    if ("processorTime" in command) {
       const { user, system } = process.cpuUsage();
       return process.send!(user + system);
     }
-    const before = memory();
-    for (let at = 0; at < question.fill; at += 100) {
-      await Promise.all(Array.from({ length: Math.min(100, question.fill - at) }, issue));
+    const before = measureMemory();
+    for (let at = 0; at < command.fill; at += 100) {
+      await Promise.all(Array.from({ length: Math.min(100, command.fill - at) }, issue));
     }
-    process.send!(memory() - before);
+    process.send!(measureMemory() - before);
   });
   process.on("disconnect", () => process.exit());
   console.log(port);
 }
 
-/** Bytes in use, after everything that can be collected has been. */
-function memory(): number {
+/** Measures the bytes in use after garbage collection. */
+function measureMemory(): number {
   for (let i = 0; i < 3; i++) (globalThis as { gc?(): void }).gc!();
   const { heapUsed, external } = process.memoryUsage();
   return heapUsed + external;

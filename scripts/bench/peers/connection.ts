@@ -1,12 +1,12 @@
 /**
- * The load's side of one connection: as little HTTP/1.1 as these servers speak, since whatever the load costs hides what
- * the servers cost. One request at a time, on loopback, answers of ASCII with a length or in chunks.
+ * A minimal HTTP/1.1 client for the compared servers, because the cost of the client must not hide the cost of the servers.
+ * It sends one request at a time, on loopback, and reads ASCII responses with a length or in chunks.
  *
  * @module
  */
 import { connect, type Socket } from "node:net";
 
-export interface Answer {
+export interface HttpResponse {
   readonly status: number;
   /** The lines between the status line and the body. */
   readonly head: string;
@@ -16,7 +16,7 @@ export interface Answer {
 export class Connection {
   readonly #socket: Socket;
   #received = "";
-  #settle: { resolve(answer: Answer): void; reject(error: Error): void } | undefined;
+  #settle: { resolve(response: HttpResponse): void; reject(error: Error): void } | undefined;
 
   constructor(port: number) {
     this.#socket = connect(port, "127.0.0.1");
@@ -24,22 +24,22 @@ export class Connection {
     this.#socket.setEncoding("latin1");
     this.#socket.on("data", (text) => {
       this.#received += text;
-      const answer = readAnswer(this.#received);
-      if (!answer) return;
+      const response = parseResponse(this.#received);
+      if (!response) return;
       this.#received = "";
-      this.#settle?.resolve(answer);
+      this.#settle?.resolve(response);
     });
     this.#socket.on("error", (error) => this.#settle?.reject(error));
     this.#socket.on("close", () => this.#settle?.reject(new Error("The server closed the connection")));
   }
 
-  /** Servers close connections that wait long. */
+  /** Servers close idle connections. */
   get isOpen(): boolean {
     return !this.#socket.destroyed && !this.#socket.readableEnded;
   }
 
   /** @param fields lines that end with CRLF, without host and length */
-  send(method: "GET" | "POST", path: string, fields: string, body = ""): Promise<Answer> {
+  send(method: "GET" | "POST", path: string, fields: string, body = ""): Promise<HttpResponse> {
     const length = method === "POST" ? `content-length: ${body.length}\r\n` : "";
     return new Promise((resolve, reject) => {
       this.#settle = { resolve, reject };
@@ -56,8 +56,8 @@ export class Connection {
   }
 }
 
-/** The answer, once all of it is there. */
-function readAnswer(text: string): Answer | undefined {
+/** Parses a response; `undefined` until it is complete. */
+function parseResponse(text: string): HttpResponse | undefined {
   const end = text.indexOf("\r\n\r\n");
   if (end < 0) return undefined;
   const head = text.slice(0, end + 2);
@@ -68,10 +68,10 @@ function readAnswer(text: string): Answer | undefined {
     return rest.length < Number(length) ? undefined : { status, head, body: rest };
   }
   if (!/\r\ntransfer-encoding: *chunked/i.test(head)) return { status, head, body: "" };
-  return rest.endsWith("0\r\n\r\n") ? { status, head, body: readChunks(rest) } : undefined;
+  return rest.endsWith("0\r\n\r\n") ? { status, head, body: parseChunks(rest) } : undefined;
 }
 
-function readChunks(text: string): string {
+function parseChunks(text: string): string {
   let body = "";
   for (let at = 0;;) {
     const line = text.indexOf("\r\n", at);

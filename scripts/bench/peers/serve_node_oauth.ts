@@ -1,12 +1,12 @@
 /**
- * `@node-oauth/oauth2-server` on Express, with the model of its documentation made of Maps. It brings neither pages nor
- * introspection: sessions are a cookie looked up in a Map, and introspection is its own check of client and token.
+ * `@node-oauth/oauth2-server` on Express, with the model of its documentation in Maps. The package has no pages and no
+ * introspection: here a cookie identifies a session in a Map, and introspection uses the package's check of the token.
  *
  * @module
  */
 import { randomUUID } from "node:crypto";
 import process from "node:process";
-import { CLIENT, LIFETIME, SCOPE, serveParent, USER } from "./child.ts";
+import { CLIENT, LIFETIME_SECONDS, SCOPE, serveParent, USER } from "./child.ts";
 
 const { default: OAuth2Server } = await import(process.argv[2]!);
 const { default: express } = await import(process.argv[3]!);
@@ -60,15 +60,15 @@ const model = {
 };
 const oauth = new OAuth2Server({
   model,
-  authorizationCodeLifetime: LIFETIME,
-  accessTokenLifetime: LIFETIME,
-  refreshTokenLifetime: LIFETIME,
+  authorizationCodeLifetime: LIFETIME_SECONDS,
+  accessTokenLifetime: LIFETIME_SECONDS,
+  refreshTokenLifetime: LIFETIME_SECONDS,
   requireClientAuthentication: { authorization_code: true, refresh_token: true },
   allowExtendedTokenAttributes: false,
 });
 const { Request, Response } = OAuth2Server;
 
-/** The part of Express's objects that is used. */
+/** The members of Express's objects that are used. */
 interface Incoming {
   readonly headers: Record<string, string | undefined>;
   readonly method: string;
@@ -84,7 +84,7 @@ interface Outgoing {
   end(): void;
 }
 
-function sessionOf({ headers }: Incoming): { readonly id: string } | undefined {
+function findSession({ headers }: Incoming): { readonly id: string } | undefined {
   return sessions.get(/\bsid=([^;]+)/.exec(headers.cookie ?? "")?.[1] ?? "");
 }
 
@@ -121,7 +121,7 @@ app.post("/introspect", async (incoming: Incoming, outgoing: Outgoing) => {
   }
 });
 app.get("/authorize", async (incoming: Incoming, outgoing: Outgoing) => {
-  const user = sessionOf(incoming);
+  const user = findSession(incoming);
   if (user === undefined) {
     const next = encodeURIComponent(incoming.originalUrl);
     return outgoing.send(

@@ -1,16 +1,16 @@
 /**
- * `oidc-provider` with the login and consent pages that it brings. Its own memory adapter keeps no more than 1,000 records
- * and looks through all tokens of a grant for each new one, so it gets one made of Maps, which is faster.
+ * `oidc-provider` with its own login and consent pages. Its memory adapter stores at most 1,000 records and searches all
+ * tokens of a grant for each new one, so this file gives it a faster adapter that uses Maps.
  *
  * @module
  */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import process from "node:process";
-import { CLIENT, LIFETIME, SCOPE, serveParent } from "./child.ts";
+import { CLIENT, LIFETIME_SECONDS, SCOPE, serveParent } from "./child.ts";
 
 const { default: Provider } = await import(process.argv[2]!);
-// What it says of pages that are not for production.
+// Discards its warnings that the pages are not for production.
 console.warn = console.info = () => {};
 
 interface Payload {
@@ -18,33 +18,33 @@ interface Payload {
   readonly grantId?: string;
   consumed?: number;
 }
-interface Kept {
+interface StoredPayload {
   readonly payload: Payload;
   /** Milliseconds since the epoch. */
   readonly expires: number;
 }
 
-const byUid = new Map<string, Kept>();
+const byUid = new Map<string, StoredPayload>();
 const byGrant = new Map<string, Set<() => void>>();
 
-/** What an adapter must do: find what was put in until it expires, also by uid, and end all of a grant. */
+/** Finds records until they expire, by id and by uid, and removes all records of a grant. */
 class MapAdapter {
-  readonly records: Map<string, Kept> = new Map();
+  readonly records: Map<string, StoredPayload> = new Map();
 
   async upsert(id: string, payload: Payload, expiresIn: number): Promise<void> {
-    const kept = { payload, expires: Date.now() + expiresIn * 1000 };
-    this.records.set(id, kept);
+    const stored = { payload, expires: Date.now() + expiresIn * 1000 };
+    this.records.set(id, stored);
     const { uid, grantId } = payload;
-    if (uid !== undefined) byUid.set(uid, kept);
+    if (uid !== undefined) byUid.set(uid, stored);
     if (grantId === undefined) return;
     const members = byGrant.get(grantId) ?? new Set();
     byGrant.set(grantId, members.add(() => this.records.delete(id)));
   }
   async find(id: string): Promise<Payload | undefined> {
-    return livePayload(this.records.get(id));
+    return toLivePayload(this.records.get(id));
   }
   async findByUid(uid: string): Promise<Payload | undefined> {
-    return livePayload(byUid.get(uid));
+    return toLivePayload(byUid.get(uid));
   }
   async consume(id: string): Promise<void> {
     this.records.get(id)!.payload.consumed = Math.floor(Date.now() / 1000);
@@ -58,8 +58,8 @@ class MapAdapter {
   }
 }
 
-function livePayload(kept: Kept | undefined): Payload | undefined {
-  return kept && kept.expires > Date.now() ? kept.payload : undefined;
+function toLivePayload(stored: StoredPayload | undefined): Payload | undefined {
+  return stored && stored.expires > Date.now() ? stored.payload : undefined;
 }
 
 const server = createServer();
@@ -79,11 +79,11 @@ const provider = new Provider(`http://127.0.0.1:${port}`, {
   issueRefreshToken: async () => true,
   rotateRefreshToken: true,
   ttl: {
-    AuthorizationCode: LIFETIME,
-    AccessToken: LIFETIME,
-    ClientCredentials: LIFETIME,
-    RefreshToken: LIFETIME,
-    Grant: LIFETIME,
+    AuthorizationCode: LIFETIME_SECONDS,
+    AccessToken: LIFETIME_SECONDS,
+    ClientCredentials: LIFETIME_SECONDS,
+    RefreshToken: LIFETIME_SECONDS,
+    Grant: LIFETIME_SECONDS,
   },
   cookies: { keys: ["a key for the cookies of this run"] },
 });

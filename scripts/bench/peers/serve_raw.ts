@@ -1,5 +1,5 @@
 /**
- * The floor: bare `node:http` that reads a body to its end and answers some JSON.
+ * The floor: bare `node:http` that reads the body and responds with JSON.
  *
  * @module
  */

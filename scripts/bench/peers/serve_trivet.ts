@@ -6,7 +6,7 @@
 import { createTrivet, memoryStore } from "../../../src/mod.ts";
 import { addUser } from "../../../src/oauth/users/user.ts";
 import { serve } from "../../../src/runtime/node.ts";
-import { CLIENT, LIFETIME, SCOPE, serveParent, USER } from "./child.ts";
+import { CLIENT, LIFETIME_SECONDS, SCOPE, serveParent, USER } from "./child.ts";
 
 const store = memoryStore();
 await addUser(store, USER);
@@ -14,8 +14,8 @@ const options = {
   store,
   oauth: {
     clients: [{ id: CLIENT.id, secret: CLIENT.secret, redirect_uris: [CLIENT.redirect_uri] }],
-    accessTokenLifetime: LIFETIME,
-    codeLifetime: LIFETIME,
+    accessTokenLifetime: LIFETIME_SECONDS,
+    codeLifetime: LIFETIME_SECONDS,
   },
 };
 let handler = createTrivet({ issuer: "http://127.0.0.1", ...options });
@@ -33,5 +33,5 @@ serveParent(server.port, async () => {
   const { status } = await handler.fetch(
     new Request(`${server.url}/oauth/token`, { method: "POST", body, headers }),
   );
-  if (status !== 200) throw new Error(`Trivet answered ${status}`);
+  if (status !== 200) throw new Error(`Trivet responded with ${status}`);
 });

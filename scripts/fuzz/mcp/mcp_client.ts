@@ -1,26 +1,26 @@
 /**
- * Sends one request to the fuzzed tool server and reads its answer within a bound of time: one text, or a stream, whose
- * questions are answered well, badly or not at all.
+ * Sends one request to the fuzzed tool server and reads its response, with a timeout: one text, or a stream. Requests of the
+ * server on the stream get valid, invalid or no responses.
  *
  * @module
  */
 import type { ToolServer } from "../../../src/mcp/service.ts";
-import { garbage, Raw, toJson } from "../json_garbage.ts";
-import type { Session } from "./mcp_loot.ts";
-import { badAnswer, goodAnswer } from "./mcp_messages.ts";
+import { createGarbage, RawJson, toJson } from "../json_garbage.ts";
+import type { Session } from "./mcp_corpus.ts";
+import { createClientResult, createInvalidClientResult } from "./mcp_messages.ts";
 import { REFUSAL } from "./mcp_method_oracle.ts";
 import { type Exchange, toRequest } from "./mcp_requests.ts";
-import { checkSpoken, EventParser, findLeak, type Message, type StreamEvent } from "./mcp_shape.ts";
+import { checkServerMessage, EventParser, findLeak, type Message, type StreamEvent } from "./mcp_shape.ts";
 import { isObject } from "./mcp_wire.ts";
-import { ORIGIN, type World } from "./mcp_world.ts";
+import { type FuzzSetup, ORIGIN } from "./mcp_setup.ts";
 import type { Random } from "../random.ts";
 import { uncounted } from "../timers.ts";
 
-/** Milliseconds in which everything ends that ends by itself. */
-const BOUND = 5000;
-/** Milliseconds after which nothing more is waited for on a stream that stays open. */
-const QUIET = 3;
-/** Events that are read of one. */
+/** Timeout of a response, and of a stream that the server ends. */
+const TIMEOUT_MS = 5000;
+/** How long the next event of an open stream is awaited. */
+const IDLE_MS = 3;
+/** Events to read from one stream. */
 const MAX_EVENTS = 40;
 
 export interface Observed {
@@ -35,36 +35,36 @@ export interface Observed {
   readonly problem?: string | undefined;
 }
 
-export interface Manners {
+export interface SendOptions {
   readonly random: Random;
-  /** Does not end by itself. */
+  /** The server does not end the stream. */
   readonly isOpen: boolean;
-  /** Whose questions may come, and the id of the request that asks them. */
+  /** The session whose server requests may arrive, and the id of the client's request. */
   readonly session?: Session | undefined;
   readonly requestId?: unknown;
-  /** Goes away before the answer. */
+  /** The client aborts before the response. */
   readonly aborts?: boolean;
-  /** Leaves a stream that does not end by itself open, and reads on. */
+  /** The client keeps an open stream and reads it in the background. */
   readonly keeps?: boolean;
 }
 
-export const HANG = "no end";
+export const HANG = "timeout";
 
-/** Sends, and reads what comes. */
+/** Sends a request and reads its response. */
 export async function send(
-  world: World,
+  setup: FuzzSetup,
   server: ToolServer,
   exchange: Exchange,
-  manners: Manners,
+  options: SendOptions,
 ): Promise<Observed | typeof HANG> {
   const controller = new AbortController();
-  const answering = server.fetch(toRequest(exchange, controller.signal), world.context);
-  if (manners.aborts) controller.abort();
-  const response = await within(BOUND, answering);
+  const answering = server.fetch(toRequest(exchange, controller.signal), setup.context);
+  if (options.aborts) controller.abort();
+  const response = await withTimeout(TIMEOUT_MS, answering);
   if (response === HANG) return HANG;
   const { status, headers } = response;
-  if (headers.get("content-type") === "text/event-stream") return await readStream(world, response, manners);
-  const text = await within(BOUND, response.text());
+  if (headers.get("content-type") === "text/event-stream") return await readStream(setup, response, options);
+  const text = await withTimeout(TIMEOUT_MS, response.text());
   if (text === HANG) return HANG;
   const isJson = headers.get("content-type") === "application/json";
   let problem: string | undefined;
@@ -72,20 +72,20 @@ export async function send(
   try {
     if (isJson) messages = [JSON.parse(text)];
   } catch {
-    problem = "a body that is no JSON";
+    problem = "a body that is not JSON";
   }
   return { status, headers, isStream: false, text, messages, events: [], problem };
 }
 
 async function readStream(
-  world: World,
+  setup: FuzzSetup,
   response: Response,
-  manners: Manners,
+  options: SendOptions,
 ): Promise<Observed | typeof HANG> {
   const reader = response.body!.getReader();
   const parser = new EventParser();
   const messages: unknown[] = [];
-  let { isOpen } = manners;
+  let { isOpen } = options;
   const observe = (problem?: string): Observed => ({
     status: response.status,
     headers: response.headers,
@@ -97,9 +97,9 @@ async function readStream(
   });
   for (;;) {
     const reading = reader.read();
-    const read = await within(isOpen ? QUIET : BOUND, reading);
-    if (read === HANG && isOpen && manners.keeps) {
-      keep(world, reader, parser, reading);
+    const read = await withTimeout(isOpen ? IDLE_MS : TIMEOUT_MS, reading);
+    if (read === HANG && isOpen && options.keeps) {
+      readInBackground(setup, reader, parser, reading);
       return observe();
     }
     if (read === HANG || parser.events.length > MAX_EVENTS) {
@@ -110,18 +110,18 @@ async function readStream(
       parser.end();
       return observe();
     }
-    for (const { event, data } of parser.take(read.value)) {
+    for (const { event, data } of parser.parse(read.value)) {
       if (data === undefined || data === "" || event === "endpoint") continue;
       let message: Message;
       try {
         message = JSON.parse(data);
       } catch {
-        return observe("an event that is no JSON");
+        return observe("an event that is not JSON");
       }
       messages.push(message);
       if (!isObject(message) || message.id === undefined || message.method === undefined) continue;
-      if (!manners.session) return observe("a question without a session");
-      const answered = await answer(world, message, manners, manners.session);
+      if (!options.session) return observe("a server request without a session");
+      const answered = await respond(setup, message, options, options.session);
       if (answered === "left") {
         await reader.cancel();
         return observe();
@@ -131,57 +131,57 @@ async function readStream(
   }
 }
 
-/** Reads on, until the world closes the stream or it ends. */
-function keep(
-  world: World,
+/** Reads the stream in the background until it ends or is closed. */
+function readInBackground(
+  setup: FuzzSetup,
   reader: ReadableStreamDefaultReader<Uint8Array>,
   parser: EventParser,
   reading: ReturnType<typeof reader.read>,
 ): void {
   const read = async (): Promise<void> => {
     for (let next = await reading; !next.done; next = await reader.read()) {
-      for (const { data } of parser.take(next.value)) {
-        const problem = data ? findLeak(data) ?? checkNews(JSON.parse(data)) : undefined;
-        if (problem !== undefined) world.faults.push(`${problem}: ${data}`);
+      for (const { data } of parser.parse(next.value)) {
+        const problem = data ? findLeak(data) ?? checkMessage(JSON.parse(data)) : undefined;
+        if (problem !== undefined) setup.faults.push(`${problem}: ${data}`);
       }
     }
     parser.end();
-    if (parser.problem !== undefined) world.faults.push(parser.problem);
+    if (parser.problem !== undefined) setup.faults.push(parser.problem);
   };
   const end = read();
-  world.kept.push(async () => {
+  setup.openStreams.push(async () => {
     await reader.cancel();
     await end;
   });
 }
 
-/** What comes on a stream that belongs to no request, or is the rest of one: see `openSessionStream`. */
-function checkNews(message: unknown): string | undefined {
-  if (!isObject(message)) return "no message on a stream";
-  return message.method === undefined ? undefined : checkSpoken(message);
+/** Checks a message on a stream without a request, or on the rest of one: see `openSessionStream`. */
+function checkMessage(message: unknown): string | undefined {
+  if (!isObject(message)) return "an event that is not a message";
+  return message.method === undefined ? undefined : checkServerMessage(message);
 }
 
-/** Answers a question of the server's, in one of many ways. */
-async function answer(
-  world: World,
+/** Responds to a request of the server in one of many ways. */
+async function respond(
+  setup: FuzzSetup,
   question: Message,
-  { random, requestId }: Manners,
+  { random, requestId }: SendOptions,
   session: Session,
 ): Promise<"answered" | "not" | "left"> {
   const method = String(question.method);
   const open = { session, id: String(question.id), method };
-  const { questions, heard } = world.loot;
-  // A stream that is read again tells of it again, answered or not.
-  if (!heard.has(open.id)) questions.push(open);
-  heard.add(open.id);
+  const { questions, seen } = setup.corpus;
+  // A resumed stream sends the request again, even after its response.
+  if (!seen.has(open.id)) questions.push(open);
+  seen.add(open.id);
   const post = async (message: unknown): Promise<number> => {
-    const response = await postTo(world, random, session, toJson(message));
+    const response = await postTo(setup, random, session, toJson(message));
     await response.text();
     return response.status;
   };
   const reply = async (members: object): Promise<"answered" | "not"> => {
     const status = await post({ jsonrpc: "2.0", id: question.id, ...members });
-    world.answers.set(`reply ${status}`, (world.answers.get(`reply ${status}`) ?? 0) + 1);
+    setup.answers.set(`reply ${status}`, (setup.answers.get(`reply ${status}`) ?? 0) + 1);
     if (status !== 202) return "not";
     const answered = questions.findIndex((each) => each.id === open.id);
     if (answered >= 0) questions.splice(answered, 1);
@@ -193,34 +193,36 @@ async function answer(
     case 1:
       return "not";
     case 2:
-      return await reply({ error: random.oneIn(2) ? garbage(random) : null });
+      return await reply({ error: random.oneIn(2) ? createGarbage(random) : null });
     case 3:
       return await reply({
         error: {
-          code: random.oneIn(3) ? random.pick([1.5, new Raw("1e999")]) : garbage(random),
-          message: garbage(random),
+          code: random.oneIn(3) ? random.pick([1.5, new RawJson("1e999")]) : createGarbage(random),
+          message: createGarbage(random),
         },
       });
     case 4:
       return await reply({ error: { code: REFUSAL, message: "No" } });
     case 5:
-      return await reply({ result: random.oneIn(2) ? garbage(random) : badAnswer(random, method) });
+      return await reply({
+        result: random.oneIn(2) ? createGarbage(random) : createInvalidClientResult(random, method),
+      });
     case 6:
     case 7:
-      // Of others nothing is cancelled.
+      // Requests with other ids cannot be cancelled.
       if (typeof requestId !== "number" && (typeof requestId !== "string" || requestId.length > 200)) {
         return "not";
       }
       await post({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId } });
       return "answered";
     default:
-      return await reply({ result: goodAnswer(random, method) });
+      return await reply({ result: createClientResult(random, method) });
   }
 }
 
-/** Posts to either instance, as the client of a session. */
+/** Posts a message of a session to one of the instances. */
 export async function postTo(
-  { instances, context }: World,
+  { instances, context }: FuzzSetup,
   random: Random,
   { id, token }: Session,
   body: string,
@@ -233,8 +235,8 @@ export async function postTo(
   );
 }
 
-/** The value, or {@linkcode HANG} when it is not there in time. */
-export async function within<Value>(
+/** Resolves to the value, or to {@linkcode HANG} after the timeout. */
+export async function withTimeout<Value>(
   milliseconds: number,
   value: Promise<Value>,
 ): Promise<Value | typeof HANG> {

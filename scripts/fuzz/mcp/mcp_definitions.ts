@@ -1,5 +1,5 @@
 /**
- * What the fuzzed tool server offers: the tools of `mcp_tools.ts`, resources, templates and prompts with completion.
+ * Definitions of the fuzzed tool server: the tools of `mcp_tools.ts`, resources, templates and prompts with completion.
  *
  * @module
  */

@@ -1,10 +1,10 @@
 /**
- * Header fields of requests to the fuzzed tool server: what the revisions ask for, and what nobody should send.
+ * Header fields of requests to the fuzzed tool server: those that the revisions require, and invalid ones.
  *
  * @module
  */
-import { garbage, NAMES, toJson } from "../json_garbage.ts";
-import type { Loot } from "./mcp_loot.ts";
+import { createGarbage, NAMES, toJson } from "../json_garbage.ts";
+import type { Corpus } from "./mcp_corpus.ts";
 import { type Members, MODERN, REVISIONS } from "./mcp_messages.ts";
 import type { Random } from "../random.ts";
 
@@ -19,7 +19,7 @@ const NAMED: Readonly<Record<string, string>> = {
   "tasks/cancel": "taskId",
 };
 
-/** What a client of 2026-07-28 says beside the body. */
+/** Adds the header fields that revision 2026-07-28 requires. */
 export function addModernFields(random: Random, message: unknown, headers: Record<string, string>): void {
   const { method, params } = message as { method?: unknown; params?: Members | null };
   const meta = typeof params === "object" && params !== null
@@ -49,7 +49,7 @@ function encodeField(text: string): string {
   return `=?base64?${btoa(String.fromCharCode(...new TextEncoder().encode(text.slice(0, 5000))))}?=`;
 }
 
-/** Field values that something looks at; `undefined` takes the field away. */
+/** Values of fields that the server reads; `undefined` removes the field. */
 const FIELDS: readonly (readonly [name: string, values: readonly (string | undefined)[]])[] = [
   ["content-type", [
     undefined,
@@ -130,19 +130,25 @@ const FIELDS: readonly (readonly [name: string, values: readonly (string | undef
   ["mcp-session-id", [undefined, "x", "", "x".repeat(9000), "\u00e9"]],
 ];
 
-/** Changes one field. */
-export function spoilFields(random: Random, loot: Loot, foreign: readonly string[], headers: Headers): void {
+/** Changes one header field. */
+export function mutateFields(
+  random: Random,
+  corpus: Corpus,
+  foreign: readonly string[],
+  headers: Headers,
+): void {
   const [name, values] = random.pick(FIELDS);
-  if (name === "mcp-session-id" && random.oneIn(2)) setField(headers, name, sessionId(random, loot, foreign));
-  else if (name === "last-event-id" && loot.events.length > 0 && random.oneIn(2)) {
-    setField(headers, name, random.pick(loot.events).id);
-  } else setField(headers, name, random.oneIn(15) ? toJson(garbage(random)) : random.pick(values));
+  if (name === "mcp-session-id" && random.oneIn(2)) {
+    setField(headers, name, pickSessionId(random, corpus, foreign));
+  } else if (name === "last-event-id" && corpus.events.length > 0 && random.oneIn(2)) {
+    setField(headers, name, random.pick(corpus.events).id);
+  } else setField(headers, name, random.oneIn(15) ? toJson(createGarbage(random)) : random.pick(values));
   if (random.oneIn(40)) setField(headers, `mcp-param-${random.pick(NAMES)}`, "x");
 }
 
-/** An id that is, was or never was good. */
-function sessionId(random: Random, loot: Loot, foreign: readonly string[]): string {
-  const { id } = loot.sessions.length > 0 ? random.pick(loot.sessions) : { id: "x" };
+/** Returns a session id that is valid, was valid or never was. */
+function pickSessionId(random: Random, corpus: Corpus, foreign: readonly string[]): string {
+  const { id } = corpus.sessions.length > 0 ? random.pick(corpus.sessions) : { id: "x" };
   const at = random.below(id.length);
   switch (random.below(4)) {
     case 0:
@@ -156,12 +162,12 @@ function sessionId(random: Random, loot: Loot, foreign: readonly string[]): stri
   }
 }
 
-/** Sets a field, if a field may have the value. */
+/** Sets a field, if its value is allowed in a header. */
 export function setField(headers: Headers, name: string, value: string | undefined): void {
   try {
     if (value === undefined) headers.delete(name);
     else headers.set(name, value);
   } catch {
-    // Neither can a client send it.
+    // A client cannot send it either.
   }
 }

@@ -1,11 +1,10 @@
 /**
- * Messages that a client of the fuzzed tool server could send, of every method of every revision, with what it has seen
- * among their values.
+ * Generates valid messages for the fuzzed tool server, of every method of every revision, with values of the corpus.
  *
  * @module
  */
-import { garbage } from "../json_garbage.ts";
-import type { Asked, Loot } from "./mcp_loot.ts";
+import { createGarbage } from "../json_garbage.ts";
+import type { Corpus, InputRequiredCall } from "./mcp_corpus.ts";
 import { TOOLS } from "./mcp_tools.ts";
 import type { Random } from "../random.ts";
 
@@ -41,7 +40,7 @@ const MODERN_ONLY: readonly string[] = [
   "tasks/update",
   "tasks/cancel",
 ];
-const STRAY: readonly string[] = [
+const UNKNOWN_METHODS: readonly string[] = [
   "tasks/list",
   "tasks/result",
   "tools/Call",
@@ -94,12 +93,12 @@ const WORDS: readonly string[] = [
   "7",
 ];
 
-export function goodId(random: Random): unknown {
+export function createId(random: Random): unknown {
   return random.pick<unknown>([1, 2, random.below(1e6), `id-${random.below(1e6)}`, "é", "", 0, -5, "1"]);
 }
 
-/** What a client says that it can. */
-export function capabilities(random: Random): Members {
+/** Returns client capabilities. */
+export function pickCapabilities(random: Random): Members {
   return random.pick<Members>([
     {},
     { elicitation: {} },
@@ -117,12 +116,12 @@ const withTasks = (): Members => ({
   extensions: { "io.modelcontextprotocol/tasks": {} },
 });
 
-/** `_meta` of a modern request. */
-export function modernMeta(random: Random, revision: string, method = ""): Members {
+/** Returns `_meta` of a request of 2026-07-28. */
+export function createModernMeta(random: Random, revision: string, method = ""): Members {
   const knowsTasks = /^(tasks|subscriptions)\//.test(method) && !random.oneIn(4);
   return {
     "io.modelcontextprotocol/protocolVersion": revision,
-    "io.modelcontextprotocol/clientCapabilities": knowsTasks ? withTasks() : capabilities(random),
+    "io.modelcontextprotocol/clientCapabilities": knowsTasks ? withTasks() : pickCapabilities(random),
     ...(random.oneIn(2) && { "io.modelcontextprotocol/clientInfo": { name: "fuzz", version: "1" } }),
     ...(random.oneIn(4) && { "io.modelcontextprotocol/logLevel": random.pick(["debug", "error"]) }),
     ...(random.oneIn(3) && { progressToken: random.pick<unknown>(["p", 7]) }),
@@ -134,25 +133,28 @@ export interface Request {
   readonly params: Members;
 }
 
-/** A request of any method; `isModern` names those that a client of the revision knows. */
-export function goodRequest(random: Random, loot: Loot, isModern: boolean): Request {
-  if (isModern && loot.asked.length > 0 && random.oneIn(6)) return retry(random, random.pick(loot.asked));
+/** Returns a request. @param isModern whether of a method of 2026-07-28 */
+export function createRequest(random: Random, corpus: Corpus, isModern: boolean): Request {
+  const { inputRequired } = corpus;
+  if (isModern && inputRequired.length > 0 && random.oneIn(6)) {
+    return createRetry(random, random.pick(inputRequired));
+  }
   const own = isModern ? MODERN_ONLY : LEGACY;
   const method = random.oneIn(25)
-    ? random.pick([...STRAY, ...LEGACY, ...MODERN_ONLY])
+    ? random.pick([...UNKNOWN_METHODS, ...LEGACY, ...MODERN_ONLY])
     : random.pick([...SHARED, ...own]);
-  return { method, params: goodParams(random, loot, method) };
+  return { method, params: createParams(random, corpus, method) };
 }
 
-function retry(random: Random, { method, params, state, requests }: Asked): Request {
+function createRetry(random: Random, { method, params, state, requests }: InputRequiredCall): Request {
   const inputResponses = Object.fromEntries(
-    Object.entries(requests).map(([key, request]) => [key, goodAnswer(random, request.method)]),
+    Object.entries(requests).map(([key, request]) => [key, createClientResult(random, request.method)]),
   );
   return { method, params: { ...structuredClone(params), requestState: state, inputResponses } };
 }
 
-/** The result of a client's own method. */
-export function goodAnswer(random: Random, method: string): Members {
+/** Returns a valid result of a client method. */
+export function createClientResult(random: Random, method: string): Members {
   if (method === "sampling/createMessage") {
     return { role: "assistant", content: { type: "text", text: "x" }, model: "m" };
   }
@@ -164,26 +166,26 @@ export function goodAnswer(random: Random, method: string): Members {
   ]);
 }
 
-/** An answer of the right form, with what is wrong further inside. */
-export function badAnswer(random: Random, method: string): Members {
+/** Returns a result of a client method that is invalid in a nested member. */
+export function createInvalidClientResult(random: Random, method: string): Members {
   if (method === "roots/list") return { roots: random.pick([[null], [{ uri: 1 }], {}, ["file:///folder"]]) };
   if (method === "sampling/createMessage") {
-    return random.pick<Members>([{ role: "assistant", model: 1 }, {
-      role: "user",
-      content: null,
-      model: "m",
-    }]);
+    return random.pick<Members>([
+      { role: "assistant", model: 1 },
+      { role: "user", content: null, model: "m" },
+    ]);
   }
-  return { action: "accept", content: random.pick<unknown>([null, { name: garbage(random) }, [], "x"]) };
+  const content = random.pick<unknown>([null, { name: createGarbage(random) }, [], "x"]);
+  return { action: "accept", content };
 }
 
-function goodParams(random: Random, loot: Loot, method: string): Members {
+function createParams(random: Random, corpus: Corpus, method: string): Members {
   const member = method.slice(0, method.lastIndexOf("/"));
   switch (method) {
     case "initialize":
       return {
         protocolVersion: random.pick([...REVISIONS, MODERN, "1999-01-01"]),
-        capabilities: capabilities(random),
+        capabilities: pickCapabilities(random),
         clientInfo: { name: "fuzz", version: "1" },
       };
     case "tools/list":
@@ -191,13 +193,13 @@ function goodParams(random: Random, loot: Loot, method: string): Members {
     case "prompts/list":
     case "resources/templates/list": {
       const known = [
-        ...loot.cursors.get(member === "resources/templates" ? "resourceTemplates" : member) ?? [],
+        ...corpus.cursors.get(member === "resources/templates" ? "resourceTemplates" : member) ?? [],
       ];
       return known.length > 0 && random.oneIn(2) ? { cursor: random.pick(known) } : {};
     }
     case "tools/call": {
       const name = random.oneIn(30) ? "no_such" : random.oneIn(12) ? "route" : random.pick(TOOLS).name;
-      return { name, arguments: argumentsOf(random, name) };
+      return { name, arguments: createArguments(random, name) };
     }
     case "resources/read":
     case "resources/subscribe":
@@ -209,21 +211,21 @@ function goodParams(random: Random, loot: Loot, method: string): Members {
         arguments: random.oneIn(6) ? {} : { what: random.pick(WORDS), how: "x" },
       };
     case "completion/complete":
-      return completion(random);
+      return createCompletion(random);
     case "logging/setLevel":
       return { level: random.pick(["debug", "info", "emergency"]) };
     case "subscriptions/listen":
-      return { notifications: filter(random, loot) };
+      return { notifications: filter(random, corpus) };
     case "tasks/update":
       return {
-        taskId: taskId(random, loot),
-        inputResponses: { elicitation_1: goodAnswer(random, "elicitation/create") },
+        taskId: taskId(random, corpus),
+        inputResponses: { elicitation_1: createClientResult(random, "elicitation/create") },
       };
     case "tasks/get":
     case "tasks/cancel":
-      return { taskId: taskId(random, loot) };
+      return { taskId: taskId(random, corpus) };
     case "notifications/cancelled":
-      return { requestId: goodId(random), reason: "x" };
+      return { requestId: createId(random), reason: "x" };
     case "notifications/progress":
       return { progressToken: "p", progress: 1 };
     default:
@@ -231,8 +233,8 @@ function goodParams(random: Random, loot: Loot, method: string): Members {
   }
 }
 
-/** Arguments that fit the tool. */
-function argumentsOf(random: Random, tool: string): Members | undefined {
+/** Returns valid arguments of the tool. */
+function createArguments(random: Random, tool: string): Members | undefined {
   switch (tool) {
     case "add":
       return { a: random.below(9), b: 2 };
@@ -246,7 +248,7 @@ function argumentsOf(random: Random, tool: string): Members | undefined {
       return { long: random.oneIn(2) };
     case "route":
       return {
-        ...(random.oneIn(2) && { region: random.oneIn(4) ? oddText(random) : random.pick(WORDS) }),
+        ...(random.oneIn(2) && { region: random.oneIn(4) ? createNonString(random) : random.pick(WORDS) }),
         ...(random.oneIn(2) && { level: random.pick([0, 42, -7]) }),
         ...(random.oneIn(2) && { deep: { flag: random.oneIn(2) } }),
       };
@@ -255,12 +257,12 @@ function argumentsOf(random: Random, tool: string): Members | undefined {
   }
 }
 
-/** What says of itself, when it is made a text, that it cannot be one, and other things that are none. */
-function oddText(random: Random): unknown {
-  return random.oneIn(3) ? { toString: 1, valueOf: 1 } : garbage(random);
+/** Returns a value that is not a string, sometimes one that cannot be converted to a string. */
+function createNonString(random: Random): unknown {
+  return random.oneIn(3) ? { toString: 1, valueOf: 1 } : createGarbage(random);
 }
 
-function completion(random: Random): Members {
+function createCompletion(random: Random): Members {
   const value = random.pick(WORDS);
   const context = random.oneIn(2) ? { context: { arguments: { what: "poem" } } } : {};
   return random.oneIn(2)
@@ -276,23 +278,23 @@ function completion(random: Random): Members {
     };
 }
 
-function filter(random: Random, loot: Loot): Members {
+function filter(random: Random, corpus: Corpus): Members {
   return {
     ...(random.oneIn(2) && { toolsListChanged: true }),
     ...(random.oneIn(2) && { promptsListChanged: random.oneIn(2) }),
     ...(random.oneIn(2) && { resourcesListChanged: true }),
     ...(random.oneIn(2) && { resourceSubscriptions: [random.pick(URIS), "test://text"] }),
-    ...(random.oneIn(2) && { taskIds: [taskId(random, loot), taskId(random, loot), "x"] }),
+    ...(random.oneIn(2) && { taskIds: [taskId(random, corpus), taskId(random, corpus), "x"] }),
   };
 }
 
-function taskId(random: Random, loot: Loot): string {
-  if (loot.tasks.length === 0 || random.oneIn(8)) return "no_such_task";
-  return random.oneIn(3) ? random.pick(loot.tasks).id : random.pick(loot.tasks.slice(-2)).id;
+function taskId(random: Random, corpus: Corpus): string {
+  if (corpus.tasks.length === 0 || random.oneIn(8)) return "no_such_task";
+  return random.oneIn(3) ? random.pick(corpus.tasks).id : random.pick(corpus.tasks.slice(-2)).id;
 }
 
-/** A message without an answer. */
-export function goodNotification(random: Random, loot: Loot): Request {
+/** Returns a notification. */
+export function createNotification(random: Random, corpus: Corpus): Request {
   const method = random.pick(NOTIFICATIONS);
-  return { method, params: goodParams(random, loot, method) };
+  return { method, params: createParams(random, corpus, method) };
 }

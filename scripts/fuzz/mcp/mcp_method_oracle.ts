@@ -1,28 +1,28 @@
 /**
- * What the methods of the fuzzed tool server may answer, by their parameters and by what its definitions are there to do.
+ * Predicts the outcomes of the methods of the fuzzed tool server, from parameters and from the behaviour of its definitions.
  *
  * @module
  */
-import type { Loot, Session, Token } from "./mcp_loot.ts";
+import type { Corpus, Session, Token } from "./mcp_corpus.ts";
 import type { Profile } from "./mcp_profile.ts";
 import { TOOLS } from "./mcp_tools.ts";
-import { agreesWithFields, isObject, metaOf } from "./mcp_wire.ts";
+import { getMeta, isObject, matchesFields } from "./mcp_wire.ts";
 
-/** A code of a JSON-RPC error, or what else an answer can be: see `mcp_oracle.ts`. */
+/** A JSON-RPC error code, or another kind of response: see `mcp_oracle.ts`. */
 export type Outcome = number | "result" | "batch" | "stream" | "scope" | "none" | "text";
 
 type Members = Readonly<Record<string, unknown>>;
 
 export interface Setting {
   readonly profile: Profile;
-  /** What was seen; without it, what it would decide is good or bad. */
-  readonly loot: Loot | undefined;
+  /** The collected values; without them, both outcomes that depend on them are allowed. */
+  readonly corpus: Corpus | undefined;
   readonly token: Token;
   readonly headers: Headers | undefined;
   readonly session: Session | undefined;
 }
 
-/** The code with which the clients of this run refuse a question. */
+/** The error code with which clients of this run refuse a server request. */
 export const REFUSAL = 77;
 
 const RESULT: readonly Outcome[] = ["result"];
@@ -32,15 +32,15 @@ const SCOPES: Readonly<Record<Exclude<Token, undefined>, readonly string[]>> = {
   writer: ["read", "write"],
 };
 
-/** Everything that a request may be answered with once its carrier and its `_meta` are good. */
+/** Returns the allowed outcomes of a request whose header fields and `_meta` are valid. */
 export function methodOutcomes({ method, params = {} }: Members, setting: Setting): readonly Outcome[] {
   const { profile: { kind } } = setting;
   const isModern = kind === "modern";
   const find = METHODS[method as string];
   const era = Object.hasOwn(METHODS, method as string) ? ERAS[method as string] ?? "both" : "none";
-  const { "io.modelcontextprotocol/logLevel": level, ...meta } = metaOf(params) ?? {};
-  const speaks = isModern || Object.hasOwn(meta, "io.modelcontextprotocol/protocolVersion");
-  const isBadLevel = speaks && level !== undefined && !LEVELS.includes(level as string);
+  const { "io.modelcontextprotocol/logLevel": level, ...meta } = getMeta(params) ?? {};
+  const hasRevision = isModern || Object.hasOwn(meta, "io.modelcontextprotocol/protocolVersion");
+  const isBadLevel = hasRevision && level !== undefined && !LEVELS.includes(level as string);
   if (era === "none" || era === (isModern ? "legacy" : "modern")) {
     return isBadLevel ? [-32601, -32602] : [-32601];
   }
@@ -76,8 +76,8 @@ const METHODS: Readonly<Record<string, (params: Members, setting: Setting) => re
   "resources/templates/list": (params, setting) => list("resourceTemplates", params, setting),
   "resources/subscribe": ({ uri }, setting) => {
     if (typeof uri !== "string") return BAD;
-    if (uri === "test://secret" && !may(["write"], setting)) return ["scope"];
-    return /^test:\/\/(text|bytes|secret|asks|broken)$/.test(uri) ? RESULT : fromTemplates(uri, setting);
+    if (uri === "test://secret" && !hasScopes(["write"], setting)) return ["scope"];
+    return /^test:\/\/(text|bytes|secret|asks|broken)$/.test(uri) ? RESULT : templateOutcomes(uri, setting);
   },
   "resources/unsubscribe": ({ uri }) => typeof uri === "string" ? RESULT : BAD,
   "resources/read": read,
@@ -91,19 +91,19 @@ const METHODS: Readonly<Record<string, (params: Members, setting: Setting) => re
     task(params, setting, areResponses(params.inputResponses) ? RESULT : BAD),
 };
 
-function list(member: string, { cursor }: Members, { loot }: Setting): readonly Outcome[] {
+function list(member: string, { cursor }: Members, { corpus }: Setting): readonly Outcome[] {
   if (cursor === undefined) return RESULT;
-  if (!loot && typeof cursor === "string") return [...RESULT, ...BAD];
-  return loot?.cursors.get(member)?.has(cursor as string) ? RESULT : BAD;
+  if (!corpus && typeof cursor === "string") return [...RESULT, ...BAD];
+  return corpus?.cursors.get(member)?.has(cursor as string) ? RESULT : BAD;
 }
 
-function may(scopes: readonly string[], { token }: Setting): boolean {
+function hasScopes(scopes: readonly string[], { token }: Setting): boolean {
   return scopes.every((scope) => token !== undefined && SCOPES[token].includes(scope));
 }
 
-function can(feature: string, { profile }: Setting, params: Members): boolean {
+function hasCapability(feature: string, { profile }: Setting, params: Members): boolean {
   if (profile.kind !== "modern") return false;
-  const capabilities = metaOf(params)!["io.modelcontextprotocol/clientCapabilities"] as Members;
+  const capabilities = getMeta(params)!["io.modelcontextprotocol/clientCapabilities"] as Members;
   const extensions = capabilities.extensions;
   return feature === "tasks"
     ? isObject(extensions) && Object.hasOwn(extensions, "io.modelcontextprotocol/tasks") &&
@@ -112,21 +112,21 @@ function can(feature: string, { profile }: Setting, params: Members): boolean {
     : Object.hasOwn(capabilities, feature) && typeof capabilities[feature] === "object";
 }
 
-function unknownName({ profile: { kind } }: Setting): readonly Outcome[] {
+function unknownNameOutcomes({ profile: { kind } }: Setting): readonly Outcome[] {
   return [kind === "plain" ? -32000 : -32602];
 }
 
-function notFound({ profile: { kind } }: Setting): readonly Outcome[] {
+function notFoundOutcomes({ profile: { kind } }: Setting): readonly Outcome[] {
   return [kind === "plain" ? -32000 : kind === "legacy" ? -32002 : -32602];
 }
 
-function fromTemplates(uri: string, setting: Setting): readonly Outcome[] {
+function templateOutcomes(uri: string, setting: Setting): readonly Outcome[] {
   const some = /^test:\/\/(things\/|query)/.test(uri);
-  return some ? ["result", ...notFound(setting)] : notFound(setting);
+  return some ? ["result", ...notFoundOutcomes(setting)] : notFoundOutcomes(setting);
 }
 
-/** What a handler may answer that asks the client something. */
-function asks(params: Members, setting: Setting): readonly Outcome[] {
+/** Returns the outcomes of a handler that sends a request to the client. */
+function questionOutcomes(params: Members, setting: Setting): readonly Outcome[] {
   if (setting.profile.kind !== "modern") return ["result", "stream", -32602, -32603, -32021, REFUSAL];
   return isRetry(params) ? ["result", -32602, -32021] : ["result", -32021];
 }
@@ -135,8 +135,8 @@ function isRetry({ requestState, inputResponses }: Members): boolean {
   return requestState !== undefined || inputResponses !== undefined;
 }
 
-/** What is left of `next` when the request comes again: its state must be one that it was given. */
-function again(
+/** Returns the outcomes of a retry: `next`, if the server issued its `requestState` for this call. */
+function retryOutcomes(
   method: string,
   params: Members,
   setting: Setting,
@@ -146,7 +146,7 @@ function again(
   const { requestState, inputResponses, _meta: _, ...rest } = params;
   if (inputResponses !== undefined && !areResponses(inputResponses)) return BAD;
   if (requestState === undefined) return next;
-  const isOwn = setting.loot!.asked.some((each) =>
+  const isOwn = setting.corpus!.inputRequired.some((each) =>
     each.state === requestState && each.method === method && each.token === setting.token &&
     isSame(each.params, rest)
   );
@@ -174,72 +174,77 @@ function read(params: Members, setting: Setting): readonly Outcome[] {
       case "test://bytes":
         return RESULT;
       case "test://secret":
-        return may(["write"], setting) ? RESULT : ["scope"];
+        return hasScopes(["write"], setting) ? RESULT : ["scope"];
       case "test://asks":
-        return asks(params, setting);
+        return questionOutcomes(params, setting);
       case "test://broken":
         return [-32603];
       default:
-        return fromTemplates(uri, setting);
+        return templateOutcomes(uri, setting);
     }
   };
-  return again("resources/read", params, setting, next());
+  return retryOutcomes("resources/read", params, setting, next());
 }
 
 function get(params: Members, setting: Setting): readonly Outcome[] {
   const { name, arguments: given = {} } = params;
   if (typeof name !== "string") return BAD;
-  if (!["compose", "asks", "hidden", "broken"].includes(name)) return unknownName(setting);
-  if (name === "hidden" && !may(["write"], setting)) return ["scope"];
+  if (!["compose", "asks", "hidden", "broken"].includes(name)) return unknownNameOutcomes(setting);
+  if (name === "hidden" && !hasScopes(["write"], setting)) return ["scope"];
   if (!isObject(given)) return BAD;
   const own = (member: string): unknown => Object.hasOwn(given, member) ? given[member] : undefined;
   const isGood = typeof own("what") === "string" &&
     (own("how") === undefined || typeof own("how") === "string");
   if (name === "compose" && !isGood) return BAD;
-  const next = name === "asks" ? asks(params, setting) : name === "broken" ? [-32603] : RESULT;
-  return again("prompts/get", params, setting, next);
+  const next = name === "asks" ? questionOutcomes(params, setting) : name === "broken" ? [-32603] : RESULT;
+  return retryOutcomes("prompts/get", params, setting, next);
 }
 
 function call(params: Members, setting: Setting): readonly Outcome[] {
   const { name, arguments: given = {} } = params;
   if (typeof name !== "string") return BAD;
   const tool = TOOLS.find((each) => each.name === name);
-  if (!tool) return unknownName(setting);
-  if (!may(tool.scopes ?? [], setting)) return ["scope"];
+  if (!tool) return unknownNameOutcomes(setting);
+  if (!hasScopes(tool.scopes ?? [], setting)) return ["scope"];
   if (!isObject(given)) return BAD;
   const isModern = setting.profile.kind === "modern";
-  if (isModern && name === "route" && !agreesWithFields(given, setting.headers!)) return [-32020];
-  if (isModern && name === "job_only" && !can("tasks", setting, params)) return [-32021];
-  // What does not fit the schema is an answer for the model; a tool without one takes no arguments.
-  const isUnfit = tool.input === undefined && Object.keys(given).length > 0;
-  return again("tools/call", params, setting, isUnfit ? RESULT : toolOutcomes(name, params, setting));
+  if (isModern && name === "route" && !matchesFields(given, setting.headers!)) return [-32020];
+  if (isModern && name === "job_only" && !hasCapability("tasks", setting, params)) return [-32021];
+  // Invalid arguments are a tool error in the result; a tool without a schema accepts no arguments.
+  const isInvalid = tool.input === undefined && Object.keys(given).length > 0;
+  return retryOutcomes(
+    "tools/call",
+    params,
+    setting,
+    isInvalid ? RESULT : toolOutcomes(name, params, setting),
+  );
 }
 
 function toolOutcomes(name: string, params: Members, setting: Setting): readonly Outcome[] {
-  const isTask = name.startsWith("job") && can("tasks", setting, params);
+  const isTask = name.startsWith("job") && hasCapability("tasks", setting, params);
   switch (name) {
     case "rpc_error":
       return [42];
     case "unwritable":
       return [-32603];
     case "needs":
-      return may(["write"], setting) ? RESULT : ["scope"];
+      return hasScopes(["write"], setting) ? RESULT : ["scope"];
     case "ask":
     case "ask_url":
     case "ask_twice":
     case "insist":
     case "sample":
     case "roots":
-      return asks(params, setting);
+      return questionOutcomes(params, setting);
     case "job_by_run":
     case "job_asks":
-      return isTask && name === "job_asks" ? RESULT : asks(params, setting);
+      return isTask && name === "job_asks" ? RESULT : questionOutcomes(params, setting);
     default:
       return RESULT;
   }
 }
 
-/** Of the templates. */
+/** Variables of the templates. */
 const VARIABLES = new Map([["test://things/{id}/{+path}", ["id", "path"]], ["test://query{?a,b*}", [
   "a",
   "b",
@@ -254,13 +259,13 @@ function complete(params: Members, setting: Setting): readonly Outcome[] {
   if (!isObject(known) || !Object.values(known).every((each) => typeof each === "string")) return BAD;
   if (ref.type === "ref/prompt") {
     if (typeof ref.name !== "string") return BAD;
-    if (!["compose", "asks", "hidden", "broken"].includes(ref.name)) return unknownName(setting);
-    if (ref.name === "hidden" && !may(["write"], setting)) return ["scope"];
+    if (!["compose", "asks", "hidden", "broken"].includes(ref.name)) return unknownNameOutcomes(setting);
+    if (ref.name === "hidden" && !hasScopes(["write"], setting)) return ["scope"];
     return ref.name === "compose" && ["what", "how"].includes(argument.name as string) ? RESULT : BAD;
   }
   if (ref.type !== "ref/resource" || typeof ref.uri !== "string") return BAD;
   const names = VARIABLES.get(ref.uri);
-  return names ? names.includes(argument.name as string) ? RESULT : BAD : unknownName(setting);
+  return names ? names.includes(argument.name as string) ? RESULT : BAD : unknownNameOutcomes(setting);
 }
 
 function listen(params: Members, setting: Setting): readonly Outcome[] {
@@ -275,11 +280,11 @@ function listen(params: Members, setting: Setting): readonly Outcome[] {
   const isGood = [toolsListChanged, promptsListChanged, resourcesListChanged].every(isSwitch) &&
     isList(resourceSubscriptions) && isList(taskIds);
   if (!isGood) return BAD;
-  return taskIds !== undefined && !can("tasks", setting, params) ? [-32021] : ["stream"];
+  return taskIds !== undefined && !hasCapability("tasks", setting, params) ? [-32021] : ["stream"];
 }
 
 function task(params: Members, setting: Setting, next: readonly Outcome[]): readonly Outcome[] {
-  if (!can("tasks", setting, params)) return [-32021];
-  const known = setting.loot!.tasks.find((each) => each.id === params.taskId);
+  if (!hasCapability("tasks", setting, params)) return [-32021];
+  const known = setting.corpus!.tasks.find((each) => each.id === params.taskId);
   return known && known.token === setting.token ? next : BAD;
 }

@@ -1,5 +1,5 @@
 /**
- * The dialect of MCP that a request speaks.
+ * The protocol of a request: plain JSON-RPC, a revision with a handshake, or 2026-07-28.
  *
  * @module
  */

@@ -1,30 +1,36 @@
 /**
- * A conversation of the fuzz run over HTTP+SSE: the stream is opened at one instance, messages are posted to either.
+ * Fuzzes HTTP+SSE: opens the stream at one instance and posts messages to both.
  *
  * @module
  */
-import { HANG, within } from "./mcp_client.ts";
-import { mangle, spoil, toJson } from "../json_garbage.ts";
-import { goodAnswer, goodId, goodNotification, goodRequest, type Members } from "./mcp_messages.ts";
+import { HANG, withTimeout } from "./mcp_client.ts";
+import { mutate, mutateText, toJson } from "../json_garbage.ts";
+import {
+  createClientResult,
+  createId,
+  createNotification,
+  createRequest,
+  type Members,
+} from "./mcp_messages.ts";
 import type { Profile } from "./mcp_profile.ts";
-import { checkAnswer, checkSpoken, EventParser, findLeak } from "./mcp_shape.ts";
-import { depthOf, isObject, kindOf, MAX_DEPTH } from "./mcp_wire.ts";
-import { BODY_LIMIT, ORIGIN, type World } from "./mcp_world.ts";
+import { checkResponse, checkServerMessage, EventParser, findLeak } from "./mcp_shape.ts";
+import { getKind, isObject, MAX_DEPTH, measureDepth } from "./mcp_wire.ts";
+import { BODY_LIMIT, type FuzzSetup, ORIGIN } from "./mcp_setup.ts";
 import type { Random } from "../random.ts";
 
-const BOUND = 5000;
-/** Nothing of the modern era comes here; which of the others is spoken the client may choose. */
+const TIMEOUT_MS = 5000;
+/** This transport has no revision 2026-07-28; the client chooses one of the others. */
 const PROFILE: Profile = { kind: "legacy", revision: "2025-11-25" };
-/** Tools that answer whatever the client does: what they are asked for is waited for. */
-const SURE = /^(add|echo|greet|number|refuse|rpc_error|media|progress|job|read_only|needs|late)$/;
+/** Tools that respond whatever the client does, so their response is awaited. */
+const ALWAYS_RESPONDS = /^(add|echo|greet|number|refuse|rpc_error|media|progress|job|read_only|needs|late)$/;
 
-/** Talks; gives the number of messages sent. */
-export async function talkOverSse(
-  world: World,
+/** Sends messages; resolves to their number. */
+export async function fuzzSse(
+  setup: FuzzSetup,
   random: Random,
   { problems }: { readonly problems: string[] },
 ): Promise<number> {
-  const { instances, context } = world;
+  const { instances, context } = setup;
   const fail = (problem: string, shown = ""): void =>
     void problems.push(`${problem}, over HTTP+SSE: ${shown.slice(0, 800)}`);
   const response = await random.pick(instances).fetch(
@@ -41,97 +47,100 @@ export async function talkOverSse(
     const reader = response.body!.getReader();
     cancel = () => reader.cancel();
     for (let next = await reader.read(); !next.done; next = await reader.read()) {
-      for (const { event, data = "" } of parser.take(next.value)) {
+      for (const { event, data = "" } of parser.parse(next.value)) {
         if (event === "endpoint") address = data;
-        else take(event, data);
+        else receive(event, data);
       }
       wake();
     }
   };
-  const take = (event: string | undefined, data: string): void => {
+  const receive = (event: string | undefined, data: string): void => {
     const leak = findLeak(data);
     if (leak !== undefined || event !== "message") return fail(leak ?? `an event "${event}"`, data);
     let message: unknown;
     try {
       message = JSON.parse(data);
     } catch {
-      // Told below.
+      // Reported below.
     }
-    if (!isObject(message)) return fail("an event that is no message", data);
+    if (!isObject(message)) return fail("an event that is not a message", data);
     if (message.method !== undefined) {
-      const odd = checkSpoken(message);
-      if (odd !== undefined) fail(odd, data);
+      const problem = checkServerMessage(message);
+      if (problem !== undefined) fail(problem, data);
       if (message.id !== undefined) questions.push({ id: message.id, method: String(message.method) });
       return;
     }
     answers.set(message.id, (answers.get(message.id) ?? 0) + 1);
-    const problem = checkAnswer(message, message.id ?? undefined, PROFILE);
+    const problem = checkResponse(message, message.id ?? undefined, PROFILE);
     if (problem !== undefined) fail(problem, data);
   };
   let cancel = (): Promise<void> => Promise.resolve();
   const reading = read();
-  const heard = async (isTrue: () => boolean): Promise<boolean> => {
+  const waitUntil = async (isTrue: () => boolean): Promise<boolean> => {
     while (!isTrue()) {
-      const woken = await within(BOUND, new Promise<void>((resolve) => wake = resolve));
+      const woken = await withTimeout(TIMEOUT_MS, new Promise<void>((resolve) => wake = resolve));
       if (woken === HANG) return false;
     }
     return true;
   };
-  if (!await heard(() => address !== undefined)) fail("no endpoint event");
+  if (!await waitUntil(() => address !== undefined)) fail("no endpoint event");
 
   const sent = 3 + random.below(15);
   const asked = new Map<unknown, number>();
-  const sure = new Set<unknown>();
+  const mustRespond = new Set<unknown>();
   for (let i = 0; i < sent && address !== undefined; i++) {
-    const message = nextMessage(random, world, questions);
+    const message = nextMessage(random, setup, questions);
     questions = questions.filter(({ id }) => id !== message.id || message.method !== undefined);
-    const isSpoilt = random.oneIn(3);
-    if (isSpoilt) spoil(random, message);
+    const isMutated = random.oneIn(3);
+    if (isMutated) mutate(random, message);
     const text = toJson(message);
-    const body = isSpoilt && random.oneIn(4) ? mangle(random, text) : new TextEncoder().encode(text);
-    const { status, value } = await post(world, random, address, body);
-    const wanted = statusFor(value, body);
-    if (!wanted.includes(status)) fail(`${status} in place of ${wanted.join(" or ")}`, text);
-    if (status !== 202 || !isObject(value) || kindOf(value) !== "request") continue;
+    const body = isMutated && random.oneIn(4) ? mutateText(random, text) : new TextEncoder().encode(text);
+    const { status, value } = await post(setup, random, address, body);
+    const expected = predictStatuses(value, body);
+    if (!expected.includes(status)) fail(`${status} instead of ${expected.join(" or ")}`, text);
+    if (status !== 202 || !isObject(value) || getKind(value) !== "request") continue;
     asked.set(value.id, (asked.get(value.id) ?? 0) + 1);
     const { name } = isObject(value.params) ? value.params : { name: undefined };
     if (
-      value.method === "ping" || value.method === "tools/call" && typeof name === "string" && SURE.test(name)
+      value.method === "ping" ||
+      value.method === "tools/call" && typeof name === "string" && ALWAYS_RESPONDS.test(name)
     ) {
-      sure.add(value.id);
+      mustRespond.add(value.id);
     }
     if (random.oneIn(9)) await random.pick(instances).listChanged("tools");
-    if (random.oneIn(4) && !await heard(() => answers.has(value.id) || !sure.has(value.id))) {
-      fail("no answer", text);
+    if (random.oneIn(4) && !await waitUntil(() => answers.has(value.id) || !mustRespond.has(value.id))) {
+      fail("no response", text);
     }
   }
-  for (const id of sure) if (!await heard(() => answers.has(id))) fail(`no answer to ${JSON.stringify(id)}`);
+  for (const id of mustRespond) {
+    if (!await waitUntil(() => answers.has(id))) fail(`no response to ${JSON.stringify(id)}`);
+  }
   for (const [id, count] of answers) {
     if (count > (asked.get(id) ?? 0)) {
-      fail(`${count} answers to ${asked.get(id) ?? 0} requests ${JSON.stringify(id)}`);
+      fail(`${count} responses to ${asked.get(id) ?? 0} requests ${JSON.stringify(id)}`);
     }
   }
   await cancel();
-  if (await within(BOUND, reading) === HANG) fail("no end");
+  if (await withTimeout(TIMEOUT_MS, reading) === HANG) fail("the stream does not end");
   if (parser.problem !== undefined) fail(parser.problem);
   return sent;
 }
 
 function nextMessage(
   random: Random,
-  { loot }: World,
+  { corpus }: FuzzSetup,
   questions: readonly { readonly id: unknown; readonly method: string }[],
 ): Members {
   if (questions.length > 0 && random.oneIn(2)) {
     const { id, method } = random.pick(questions);
-    return { jsonrpc: "2.0", id, result: goodAnswer(random, method) };
+    return { jsonrpc: "2.0", id, result: createClientResult(random, method) };
   }
-  if (random.oneIn(8)) return { jsonrpc: "2.0", ...goodNotification(random, loot) };
-  return { jsonrpc: "2.0", id: goodId(random), ...goodRequest(random, loot, false) };
+  if (random.oneIn(8)) return { jsonrpc: "2.0", ...createNotification(random, corpus) };
+  return { jsonrpc: "2.0", id: createId(random), ...createRequest(random, corpus, false) };
 }
 
 async function post(
-  { instances, context }: World,
+  { instances, context }: FuzzSetup,
   random: Random,
   address: string,
   body: Uint8Array<ArrayBuffer>,
@@ -153,10 +162,10 @@ async function post(
   }
 }
 
-/** A question may have gone meanwhile, so an answer is 202 or 400. */
-function statusFor(value: unknown, body: Uint8Array): readonly number[] {
+/** Predicts the status. A server request may have ended, so a response gets 202 or 400. */
+function predictStatuses(value: unknown, body: Uint8Array): readonly number[] {
   if (body.length > BODY_LIMIT) return [413];
-  if (value === undefined || depthOf(value) > MAX_DEPTH) return [400];
-  const kind = kindOf(value);
+  if (value === undefined || measureDepth(value) > MAX_DEPTH) return [400];
+  const kind = getKind(value);
   return kind === "invalid" ? [400] : kind === "answer" ? [202, 400] : [202];
 }

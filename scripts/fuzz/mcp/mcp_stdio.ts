@@ -1,44 +1,44 @@
 /**
- * A conversation of the fuzz run over stdio: lines of both eras in pieces of any size, and questions answered on the way.
+ * Fuzzes stdio: sends lines of every revision in chunks of any size, and responds to server requests.
  *
  * @module
  */
-import { garbage, mangle, spoil, toJson } from "../json_garbage.ts";
-import { HANG, within } from "./mcp_client.ts";
+import { createGarbage, mutate, mutateText, toJson } from "../json_garbage.ts";
+import { HANG, withTimeout } from "./mcp_client.ts";
 import {
-  capabilities,
-  goodAnswer,
-  goodNotification,
-  goodRequest,
+  createClientResult,
+  createModernMeta,
+  createNotification,
+  createRequest,
   type Members,
   MODERN,
-  modernMeta,
+  pickCapabilities,
   REVISIONS,
 } from "./mcp_messages.ts";
-import { checkAnswer, checkSpoken, findLeak } from "./mcp_shape.ts";
-import { depthOf, isObject, kindOf, MAX_DEPTH, MAX_ID_LENGTH } from "./mcp_wire.ts";
-import type { World } from "./mcp_world.ts";
+import { checkResponse, checkServerMessage, findLeak } from "./mcp_shape.ts";
+import { getKind, isObject, MAX_DEPTH, MAX_ID_LENGTH, measureDepth } from "./mcp_wire.ts";
+import type { FuzzSetup } from "./mcp_setup.ts";
 import type { Random } from "../random.ts";
 
-const BOUND = 5000;
+const TIMEOUT_MS = 5000;
 
-/** Talks; gives the number of lines sent. */
-export async function talkOverStdio(
-  world: World,
+/** Sends lines; resolves to their number. */
+export async function fuzzStdio(
+  setup: FuzzSetup,
   random: Random,
   { problems }: { readonly problems: string[] },
 ): Promise<number> {
   const fail = (problem: string, shown = ""): void =>
     void problems.push(`${problem}, over stdio: ${shown.slice(0, 800)}`);
-  const server = random.pick(world.instances);
+  const server = random.pick(setup.instances);
   const count = 5 + random.below(60);
   let controller!: ReadableStreamDefaultController<Uint8Array>;
   const input = new ReadableStream<Uint8Array>({ start: (given) => void (controller = given) });
-  const asked = new Map<unknown, { readonly message: unknown; readonly least: number }[]>();
+  const asked = new Map<unknown, { readonly message: unknown; readonly minResponses: number }[]>();
   const cancelled = new Set<unknown>();
   const answered = new Map<unknown, number>();
-  let nameless = 0;
-  let loose = 0;
+  let withoutId = 0;
+  let tolerance = 0;
   let text = "";
   const decoder = new TextDecoder("utf-8", { fatal: true });
   let chunks: number[] = [];
@@ -56,87 +56,90 @@ export async function talkOverStdio(
       text += decoder.decode(chunk, { stream: true });
       const lines = text.split("\n");
       text = lines.pop()!;
-      for (const line of lines) hear(line);
+      for (const line of lines) receive(line);
     },
   });
-  function hear(line: string): void {
+  function receive(line: string): void {
     const leak = findLeak(line);
     if (leak !== undefined) return fail(leak, line);
     let value: unknown;
     try {
       value = JSON.parse(line);
     } catch {
-      return fail("a line that is no JSON", line);
+      return fail("a line that is not JSON", line);
     }
     if (Array.isArray(value)) {
-      for (const each of value) hearOne(each, line);
-    } else hearOne(value, line);
+      for (const each of value) receiveOne(each, line);
+    } else receiveOne(value, line);
   }
-  function hearOne(message: unknown, line: string): void {
-    if (!isObject(message)) return fail("a line that is no message", line);
+  function receiveOne(message: unknown, line: string): void {
+    if (!isObject(message)) return fail("a line that is not a message", line);
     const { id, method } = message;
     if (method !== undefined) {
-      const odd = checkSpoken(message);
-      if (odd !== undefined) fail(odd, line);
-      if (id !== undefined && random.below(5) > 0) writeLine(reply(random, id, String(method)));
+      const problem = checkServerMessage(message);
+      if (problem !== undefined) fail(problem, line);
+      if (id !== undefined && random.below(5) > 0) writeLine(createReply(random, id, String(method)));
       return;
     }
     const { result } = message;
     const kind = isObject(result) && result.resultType !== undefined ? "modern" : "plain";
-    const problem = checkAnswer(message, id ?? undefined, { kind, revision: MODERN });
+    const problem = checkResponse(message, id ?? undefined, { kind, revision: MODERN });
     if (problem !== undefined) fail(problem, line);
-    if (id === undefined || id === null) nameless--;
+    if (id === undefined || id === null) withoutId--;
     else answered.set(id, (answered.get(id) ?? 0) + 1);
   }
   const writeLine = (message: unknown): void => {
-    if (isOver) return;
+    if (isDone) return;
     const bytes = new TextEncoder().encode(toJson(message) + "\n");
-    note(bytes);
+    recordLine(bytes);
     write(bytes);
   };
-  let isOver = false;
+  let isDone = false;
 
   const done = server.serveStdio(input, output);
   for (let i = 0; i < count; i++) {
-    let message: Members | Members[] = nextLine(random, world, 2 * i);
-    if (random.oneIn(25)) message = [message, nextLine(random, world, 2 * i + 1)];
-    const isSpoilt = random.oneIn(3);
-    if (isSpoilt) spoil(random, message);
+    let message: Members | Members[] = nextLine(random, setup, 2 * i);
+    if (random.oneIn(25)) message = [message, nextLine(random, setup, 2 * i + 1)];
+    const isMutated = random.oneIn(3);
+    if (isMutated) mutate(random, message);
     const json = toJson(message);
-    const bytes = isSpoilt && random.oneIn(4) ? mangle(random, json) : new TextEncoder().encode(json);
+    const bytes = isMutated && random.oneIn(4) ? mutateText(random, json) : new TextEncoder().encode(json);
     const line = bytes.map((byte) => byte === 10 ? 32 : byte);
-    note(line);
+    recordLine(line);
     write(Uint8Array.of(...line, ...random.oneIn(5) ? [13, 10] : [10]));
     if (random.oneIn(5)) await new Promise<void>((resolve) => setTimeout(resolve, random.below(2)));
   }
-  isOver = true;
+  isDone = true;
   if (chunks.length > 0) controller.enqueue(Uint8Array.from(chunks));
   if (random.oneIn(8)) {
-    // What was under way goes nowhere; that nothing stays behind shows when all is closed.
+    // Responses of running calls are lost. Leaks are found when everything is closed.
     controller.error(new Error("broken"));
-    const end = await within(BOUND, done.then(() => "well", () => "badly"));
-    if (end !== "badly") fail(`a broken input ended ${end}`);
+    const end = await withTimeout(TIMEOUT_MS, done.then(() => "normally", () => "with an error"));
+    if (end !== "with an error") fail(`after an error of the input, serveStdio ended ${end}`);
     return count;
   }
   controller.close();
-  if (await within(BOUND, done) === HANG) fail("no end");
-  if (text !== "") fail("half a line", text);
+  if (await withTimeout(TIMEOUT_MS, done) === HANG) fail("serveStdio does not end");
+  if (text !== "") fail("an incomplete line", text);
   for (const [id, requests] of asked) {
-    const came = answered.get(id) ?? 0;
-    // Of two with one id, a cancellation or a second stream may silence either.
-    const least = cancelled.has(id) || requests.length > 1 ? 0 : requests[0]!.least;
-    if (came > requests.length || came < least) {
-      fail(`${came} answers to ${requests.length} requests`, toJson(requests.map(({ message }) => message)));
+    const received = answered.get(id) ?? 0;
+    // Of requests with the same id, or after a cancellation, one may get no response.
+    const minResponses = cancelled.has(id) || requests.length > 1 ? 0 : requests[0]!.minResponses;
+    if (received > requests.length || received < minResponses) {
+      fail(
+        `${received} responses to ${requests.length} requests`,
+        toJson(requests.map(({ message }) => message)),
+      );
     }
   }
-  for (const [id, came] of answered) {
-    if (!asked.has(id)) fail(`${came} answers to nobody's ${JSON.stringify(id)}`);
+  for (const [id, received] of answered) {
+    if (!asked.has(id)) fail(`${received} responses to an unknown id ${JSON.stringify(id)}`);
   }
-  if (Math.abs(nameless) > loose) fail(`${nameless} answers without an id too few`);
+  if (Math.abs(withoutId) > tolerance) fail(`${withoutId} responses without an id are missing`);
   return count;
 
-  /** What a line is there to be answered with: requests by their ids, what cannot be read without one. */
-  function note(bytes: Uint8Array): void {
+  /** Records which responses a line requires: for requests with their id, for unreadable lines without one. */
+  function recordLine(bytes: Uint8Array): void {
     let value: unknown;
     try {
       const line = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes).replace(
@@ -145,17 +148,17 @@ export async function talkOverStdio(
       );
       if (line.trim() === "") return;
       value = JSON.parse(line);
-      if (depthOf(value) > MAX_DEPTH) value = undefined;
+      if (measureDepth(value) > MAX_DEPTH) value = undefined;
     } catch {
       value = undefined;
     }
-    if (!Array.isArray(value)) return noteOne(value, 1);
-    // Which revision is spoken decides whether there are batches; refused ones have one answer.
-    loose += value.length + 1;
-    for (const each of value) noteOne(each, 0);
+    if (!Array.isArray(value)) return recordMessage(value, 1);
+    // Only some revisions have batches; a refused batch gets one response.
+    tolerance += value.length + 1;
+    for (const each of value) recordMessage(each, 0);
   }
-  function noteOne(message: unknown, least: number): void {
-    const kind = kindOf(message);
+  function recordMessage(message: unknown, minResponses: number): void {
+    const kind = getKind(message);
     if (kind === "answer") return;
     const { id, method, params } = isObject(message) ? message : { id: undefined };
     if (kind === "notification") {
@@ -164,34 +167,42 @@ export async function talkOverStdio(
     } else if (
       !(typeof id === "string" && id.length <= MAX_ID_LENGTH) &&
       !(typeof id === "number" && Number.isFinite(id))
-    ) nameless++;
-    else asked.set(id, [...asked.get(id) ?? [], { message, least }]);
+    ) withoutId++;
+    else asked.set(id, [...asked.get(id) ?? [], { message, minResponses }]);
   }
 }
 
-/** Ids are never the same twice, unless they are spoilt. */
-function nextLine(random: Random, { loot }: World, number: number): Members {
+/** Returns the next message. Ids are unique, unless a mutation changes them. */
+function nextLine(random: Random, { corpus }: FuzzSetup, number: number): Members {
   const head = { jsonrpc: "2.0", id: number % 2 ? number : `line-${number}` };
   if (random.oneIn(12)) {
     const protocolVersion = random.pick(REVISIONS);
-    return { ...head, method: "initialize", params: { protocolVersion, capabilities: capabilities(random) } };
+    return {
+      ...head,
+      method: "initialize",
+      params: { protocolVersion, capabilities: pickCapabilities(random) },
+    };
   }
-  if (random.oneIn(15)) return { jsonrpc: "2.0", ...goodNotification(random, loot) };
+  if (random.oneIn(15)) return { jsonrpc: "2.0", ...createNotification(random, corpus) };
   const isModern = random.oneIn(2);
-  const { method, params } = goodRequest(random, loot, isModern);
-  return { ...head, method, params: { ...params, ...(isModern && { _meta: modernMeta(random, MODERN) }) } };
+  const { method, params } = createRequest(random, corpus, isModern);
+  return {
+    ...head,
+    method,
+    params: { ...params, ...(isModern && { _meta: createModernMeta(random, MODERN) }) },
+  };
 }
 
-function reply(random: Random, id: unknown, method: string): Members {
+function createReply(random: Random, id: unknown, method: string): Members {
   const head = { jsonrpc: "2.0", id };
   switch (random.below(6)) {
     case 0:
-      return { ...head, error: random.oneIn(2) ? null : garbage(random) };
+      return { ...head, error: random.oneIn(2) ? null : createGarbage(random) };
     case 1:
-      return { ...head, error: { code: garbage(random), message: garbage(random) } };
+      return { ...head, error: { code: createGarbage(random), message: createGarbage(random) } };
     case 2:
-      return { ...head, result: garbage(random) };
+      return { ...head, result: createGarbage(random) };
     default:
-      return { ...head, result: goodAnswer(random, method) };
+      return { ...head, result: createClientResult(random, method) };
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Tools of every behaviour that a tool can have, good and bad. What is meant to fail says so ({@linkcode isMeant}).
+ * Tools with every behaviour, correct and faulty. {@linkcode isExpectedFault} recognizes the faults of faulty ones.
  *
  * @module
  */
@@ -8,14 +8,14 @@ import { RpcError } from "../../../src/jsonrpc/error.ts";
 import type { CallContext } from "../../../src/mcp/context.ts";
 import { tool, type ToolDefinition, ToolError } from "../../../src/mcp/definition/definition.ts";
 
-/** What no answer may ever hold. */
+/** A text that no response may contain. */
 export const SECRET = "hunter2 in /srv/private/secret.ts";
 
-/** In the words of all engines. */
+/** The messages of all JavaScript engines. */
 const BAD_RESULT = /^The result does not match the output schema|BigInt|circular|cyclic/i;
 
-/** Whether a fault is one that a definition is there to make. */
-export function isMeant(error: unknown): boolean {
+/** Whether a definition causes this fault on purpose. */
+export function isExpectedFault(error: unknown): boolean {
   return error instanceof Error && (error.message === SECRET || BAD_RESULT.test(error.message));
 }
 
@@ -41,7 +41,7 @@ export const TOOLS: readonly ToolDefinition[] = [
     input: v.object({ a: v.number(), b: v.optional(v.number(), 1) }),
     run: ({ a, b }) => a + b,
   }),
-  tool({ name: "echo", description: "Gives back", input: { type: "object" }, run: (input) => input }),
+  tool({ name: "echo", description: "Returns its input", input: { type: "object" }, run: (input) => input }),
   tool({
     name: "greet",
     description: "Greets, with an output schema",
@@ -51,7 +51,7 @@ export const TOOLS: readonly ToolDefinition[] = [
   }),
   tool({
     name: "number",
-    description: "Gives a structured number",
+    description: "Returns a structured number",
     output: { type: "number" },
     run: () => 7,
   }),
@@ -79,13 +79,13 @@ export const TOOLS: readonly ToolDefinition[] = [
   }),
   tool({
     name: "misfit",
-    description: "Gives what does not fit its schema",
+    description: "Returns a result that does not match its schema",
     output: { type: "object", properties: { ok: { type: "boolean" } }, required: ["ok"] },
     run: () => ({ ok: "no" } as unknown as { ok: boolean }),
   }),
   tool({
     name: "unwritable",
-    description: "Gives what JSON cannot hold",
+    description: "Returns a value that JSON cannot represent",
     run: (_, context) => {
       const circle: { self?: unknown } = {};
       circle.self = circle;
@@ -94,7 +94,7 @@ export const TOOLS: readonly ToolDefinition[] = [
   }),
   tool({
     name: "media",
-    description: "Gives every kind of content",
+    description: "Returns every kind of content",
     run: () => ({
       content: [
         { type: "audio", data: "AAAA", mimeType: "audio/wav" },
@@ -103,16 +103,16 @@ export const TOOLS: readonly ToolDefinition[] = [
       ],
     }),
   }),
-  tool({ name: "ask", description: "Asks by a form", run: (_, context) => askName(context) }),
+  tool({ name: "ask", description: "Requests input by a form", run: (_, context) => askName(context) }),
   tool({
     name: "ask_url",
-    description: "Asks at a URL",
+    description: "Requests input at a URL",
     run: async (_, context) =>
       (await context.elicit({ mode: "url", message: "Go", url: "https://app.example/go" })).action,
   }),
   tool({
     name: "ask_twice",
-    description: "Asks two questions, and makes a value once",
+    description: "Requests input twice, and computes a value once",
     input: { type: "object", properties: { topic: text } },
     async run(_, context) {
       const first = await askName(context, "first");
@@ -122,7 +122,7 @@ export const TOOLS: readonly ToolDefinition[] = [
   }),
   tool({
     name: "insist",
-    description: "Asks again whatever comes",
+    description: "Requests input again after an error",
     async run(_, context) {
       for (let i = 0; i < 3; i++) {
         try {
@@ -136,7 +136,7 @@ export const TOOLS: readonly ToolDefinition[] = [
   }),
   tool({
     name: "sample",
-    description: "Asks the model",
+    description: "Requests a sample",
     run: async (_, context) =>
       (await context.sample({
         messages: [{ role: "user", content: { type: "text", text: "?" } }],
@@ -146,12 +146,12 @@ export const TOOLS: readonly ToolDefinition[] = [
   }),
   tool({
     name: "roots",
-    description: "Asks for roots",
+    description: "Requests roots",
     run: async (_, context) => (await context.listRoots()).map(({ uri }) => uri.length).join(),
   }),
   tool({
     name: "progress",
-    description: "Tells how far it is",
+    description: "Reports progress",
     async run(_, context) {
       for (let i = 1; i <= 4; i++) {
         await context.progress(i, 4, `Step ${i}`);
@@ -163,7 +163,7 @@ export const TOOLS: readonly ToolDefinition[] = [
   }),
   tool({
     name: "late",
-    description: "Goes on after its answer",
+    description: "Continues after its result",
     run(_, context) {
       context.waitUntil(
         pause(1).then(async () => {
@@ -186,7 +186,7 @@ export const TOOLS: readonly ToolDefinition[] = [
   }),
   tool({
     name: "hang_up",
-    description: "Lets go of the connection",
+    description: "Ends the connection",
     async run(_, context) {
       await context.progress(1);
       await context.disconnect(1);
@@ -217,7 +217,7 @@ export const TOOLS: readonly ToolDefinition[] = [
   }),
   tool({
     name: "job_asks",
-    description: "Asks as a task",
+    description: "Requests input as a task",
     task: "optional",
     run: (_, context) => askName(context),
   }),
@@ -233,7 +233,7 @@ export const TOOLS: readonly ToolDefinition[] = [
   tool({ name: "secret", description: "Needs scopes", scopes: ["read", "write"], run: () => "done" }),
   tool({
     name: "needs",
-    description: "Asks for a scope when it runs",
+    description: "Requires a scope when it runs",
     run(_, context) {
       context.requireScopes("write");
       return "done";

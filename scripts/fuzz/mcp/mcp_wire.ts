@@ -1,17 +1,17 @@
 /**
- * Messages and fields as the specifications read them, written anew beside the server's own readers.
+ * Parses messages and header fields by the specifications, independently of the server's own parsers.
  *
  * @module
  */
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** Lists and objects inside each other: a deeper message is not read (RFC 8259 section 9 allows a limit). */
+/** Maximum nesting of arrays and objects in a message (RFC 8259 section 9 allows a limit). */
 export const MAX_DEPTH: number = 512;
-/** Characters of an id: what repeats it in every answer should not grow with it. */
+/** Maximum characters of an id, which every response repeats. */
 export const MAX_ID_LENGTH: number = 1024;
 
-/** The value of a field that may be encoded; `undefined` for a bad one. */
+/** Decodes a field value; `undefined` if it is invalid. */
 export function decodeField(field: string): string | undefined {
   if (/[^\t\x20-\x7e]/.test(field)) return undefined;
   const base64 = /^=\?base64\?(.*)\?=$/.exec(field)?.[1];
@@ -25,8 +25,8 @@ export function decodeField(field: string): string | undefined {
   }
 }
 
-/** Whether `Mcp-Param-*` say what the arguments of "route" say. */
-export function agreesWithFields(given: Members, headers: Headers): boolean {
+/** Whether the `Mcp-Param-*` fields match the arguments of "route". */
+export function matchesFields(given: Members, headers: Headers): boolean {
   const deep = Object.hasOwn(given, "deep") ? given.deep : undefined;
   const values = {
     region: Object.hasOwn(given, "region") ? given.region : undefined,
@@ -46,8 +46,8 @@ export function agreesWithFields(given: Members, headers: Headers): boolean {
   });
 }
 
-/** What a JSON value is by JSON-RPC 2.0. */
-export function kindOf(value: unknown): "request" | "notification" | "answer" | "invalid" {
+/** Classifies a JSON value by JSON-RPC 2.0. */
+export function getKind(value: unknown): "request" | "notification" | "answer" | "invalid" {
   if (!isObject(value) || value.jsonrpc !== "2.0") return "invalid";
   const { id, method, params } = value;
   const hasId = id === null || typeof id === "string" && id.length <= MAX_ID_LENGTH ||
@@ -59,15 +59,15 @@ export function kindOf(value: unknown): "request" | "notification" | "answer" | 
   return id === undefined ? "notification" : hasId ? "request" : "invalid";
 }
 
-/** The revision that a message names in `_meta`. */
-export function claimOf(value: unknown): unknown {
-  if (kindOf(value) === "answer" || kindOf(value) === "invalid") return undefined;
-  const meta = metaOf((value as Readonly<Record<string, unknown>>).params);
+/** Returns the revision in `_meta` of a message. */
+export function getRevision(value: unknown): unknown {
+  if (getKind(value) === "answer" || getKind(value) === "invalid") return undefined;
+  const meta = getMeta((value as Readonly<Record<string, unknown>>).params);
   const key = "io.modelcontextprotocol/protocolVersion";
   return meta && Object.hasOwn(meta, key) ? meta[key] : undefined;
 }
 
-export function metaOf(params: unknown): Readonly<Record<string, unknown>> | undefined {
+export function getMeta(params: unknown): Readonly<Record<string, unknown>> | undefined {
   const meta = typeof params === "object" && params !== null
     ? (params as { _meta?: unknown })._meta
     : undefined;
@@ -78,8 +78,8 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** How many lists and objects stand inside each other. Counted layer by layer, since there may be any number. */
-export function depthOf(value: unknown): number {
+/** Measures the nesting of arrays and objects, layer by layer, because a recursion might overflow the stack. */
+export function measureDepth(value: unknown): number {
   let depth = 0;
   for (let layer = [value].filter(isContainer); layer.length > 0; depth++) {
     layer = layer.flatMap((each) => Object.values(each).filter(isContainer));

@@ -15,7 +15,7 @@ const file = folder.write(
   `import { tool } from "trivet";
 export const who = tool({
   name: "who",
-  description: "Tells who calls",
+  description: "Returns the caller",
   run: (_, { principal }) => ({ ...principal, scopes: [...principal!.scopes] }),
 });
 export const write = tool({ name: "write", description: "Writes", scopes: ["write"], run: () => "written" });
@@ -27,18 +27,24 @@ const WRITE = { method: "tools/call", params: { name: "write" } };
 const textOf = (result: unknown): string => (result as { content: { text: string }[] }).content[0]!.text;
 
 /** The principal of a call, and the result of a call that needs the scope `write`. */
-async function ask(env: Record<string, string>): Promise<{ who: Record<string, unknown>; write: unknown }> {
+async function callAs(
+  env: Record<string, string>,
+): Promise<{ who: Record<string, unknown>; write: unknown }> {
   const { results: [who, write], stderr, code } = await exchange([file, ...data], [WHO, WRITE], { env });
   assert.is(stderr, "");
   assert.is(code, 0);
   return { who: JSON.parse(textOf(who)), write };
 }
 
-/** The error for an environment; checks that the secret is not in it. */
-async function refusalOf(env: Record<string, string>, words: readonly string[] = []): Promise<string> {
-  const { stdout, stderr, code } = await exchange([file, ...data, ...words], [WHO], { env });
+/** The standard error of a call that must end with this exit code, without the token. */
+async function errorOf(
+  expected: 1 | 2,
+  env: Record<string, string>,
+  args: readonly string[] = [],
+): Promise<string> {
+  const { stdout, stderr, code } = await exchange([file, ...data, ...args], [WHO], { env });
   assert.is(stdout, "");
-  assert.ok(code === 1 || code === 2);
+  assert.is(code, expected);
   if (env.TRIVET_TOKEN) assert.not.match(stderr, env.TRIVET_TOKEN.trim());
   return stderr;
 }
@@ -49,28 +55,28 @@ async function addKey(scope: string): Promise<{ id: string; secret: string }> {
 }
 
 test("without both variables the client is local and can read skills", async () => {
-  const { who, write } = await ask({});
+  const { who, write } = await callAs({});
   assert.equal(who, { client: "stdio", workspace: "default", scopes: ["skills:read"] });
   const { code, message } = write as { code: number; message: string };
   assert.is(code, -32000);
   assert.match(message, /\bwrite\b/);
 });
 
-test("TRIVET_SCOPES sets the scopes, or none", async () => {
-  const { who, write } = await ask({ TRIVET_SCOPES: " write  skills:read " });
+test("TRIVET_SCOPES sets the scopes; an empty value sets no scope", async () => {
+  const { who, write } = await callAs({ TRIVET_SCOPES: " write  skills:read " });
   assert.equal(who.scopes, ["write", "skills:read"]);
   assert.is(textOf(write), "written");
-  assert.equal((await ask({ TRIVET_SCOPES: "" })).who.scopes, []);
+  assert.equal((await callAs({ TRIVET_SCOPES: "" })).who.scopes, []);
 });
 
-test("TRIVET_TOKEN: an API key of the store", async () => {
+test("TRIVET_TOKEN accepts an API key of the store", async () => {
   const { id, secret } = await addKey("admin");
-  const { who, write } = await ask({ TRIVET_TOKEN: secret });
+  const { who, write } = await callAs({ TRIVET_TOKEN: secret });
   assert.equal(who, { client: id, workspace: "default", scopes: ["admin"] });
-  assert.is(textOf(write), "written", "admin stands for everything");
+  assert.is(textOf(write), "written", "admin includes every scope");
 });
 
-test("TRIVET_TOKEN: an access token whose resource is the tool server", async () => {
+test("TRIVET_TOKEN accepts an access token only for the resource of the tool server", async () => {
   const server = await startTrivet(data);
   const { issuer, mcp, client } = server.facts;
   const request = async (more: Record<string, string>): Promise<string> => {
@@ -81,8 +87,8 @@ test("TRIVET_TOKEN: an access token whose resource is the tool server", async ()
   const token = await request({ scope: "write", resource: mcp });
   const other = await request({ resource: `${issuer}/v1/skills` });
   await server.stop();
-  const words = [file, ...data, "--issuer", issuer];
-  const { results: [who, write] } = await exchange(words, [WHO, WRITE], { env: { TRIVET_TOKEN: token } });
+  const args = [file, ...data, "--issuer", issuer];
+  const { results: [who, write] } = await exchange(args, [WHO, WRITE], { env: { TRIVET_TOKEN: token } });
   const { client: caller, scopes, audience } = JSON.parse(textOf(who));
   assert.equal({ caller, scopes, audience }, {
     caller: client.id,
@@ -91,25 +97,28 @@ test("TRIVET_TOKEN: an access token whose resource is the tool server", async ()
   });
   assert.is(textOf(write), "written");
 
-  assert.match(await refusalOf({ TRIVET_TOKEN: other }, ["--issuer", issuer]), mcp);
-  assert.match(await refusalOf({ TRIVET_TOKEN: token }), "http://127.0.0.1:8787/mcp");
+  assert.match(await errorOf(1, { TRIVET_TOKEN: other }, ["--issuer", issuer]), mcp);
+  assert.match(await errorOf(1, { TRIVET_TOKEN: token }), "http://127.0.0.1:8787/mcp");
 });
 
-test("an invalid token ends the process, and is not printed", async () => {
-  const invalid = "trivet stdio: TRIVET_TOKEN is invalid or expired: ";
+test("an invalid token ends the process with 1, a malformed one with 2, and neither is printed", async () => {
+  const named = /^trivet stdio: TRIVET_TOKEN /;
   assert.match(
-    await refusalOf({ TRIVET_TOKEN: "trivet_key_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA" }),
-    invalid,
+    await errorOf(1, { TRIVET_TOKEN: "trivet_key_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA" }),
+    named,
   );
-  assert.match(await refusalOf({ TRIVET_TOKEN: "no-such-token" }), invalid);
-  assert.match(await refusalOf({ TRIVET_TOKEN: "two words" }), "must be an access token or API key");
-  assert.match(await refusalOf({ TRIVET_TOKEN: "zwölf" }), "must be an access token or API key");
-  assert.match(await refusalOf({ TRIVET_TOKEN: "{braces}" }), invalid);
+  assert.match(await errorOf(1, { TRIVET_TOKEN: "no-such-token" }), named);
+  assert.match(await errorOf(2, { TRIVET_TOKEN: "two words" }), named);
+  assert.match(await errorOf(2, { TRIVET_TOKEN: "zwölf" }), named);
+  assert.match(await errorOf(1, { TRIVET_TOKEN: "{braces}" }), named);
 });
 
 test("an empty token is an error; TRIVET_TOKEN and TRIVET_SCOPES exclude each other", async () => {
-  assert.match(await refusalOf({ TRIVET_TOKEN: "" }), "must be an access token or API key");
-  assert.match(await refusalOf({ TRIVET_TOKEN: "x-y-z", TRIVET_SCOPES: "write" }), "Unset one of them");
+  assert.match(await errorOf(2, { TRIVET_TOKEN: "" }), /^trivet stdio: TRIVET_TOKEN /);
+  assert.match(
+    await errorOf(2, { TRIVET_TOKEN: "x-y-z", TRIVET_SCOPES: "write" }),
+    /TRIVET_SCOPES and TRIVET_TOKEN/,
+  );
 });
 
 test("a token that is revoked later ends the process", async () => {
@@ -126,15 +135,15 @@ test("a token that is revoked later ends the process", async () => {
   const late = setTimeout(() => child.kill("SIGKILL"), 20_000);
   child.stdin.on("error", () => {});
   child.stdin.write(JSON.stringify({ jsonrpc: "2.0", id: 1, ...WHO }) + "\n");
-  await until(() => stdout.includes("\n"), "an answer");
+  await until(() => stdout.includes("\n"), "the response");
   await trivet(["key", "remove", id, ...data]);
   assert.is(await ended, 1);
   clearTimeout(late);
-  assert.match(stderr, "trivet stdio: TRIVET_TOKEN is no longer valid: ");
+  assert.match(stderr, /^trivet stdio: TRIVET_TOKEN /);
   assert.not.match(stderr, secret);
 });
 
-test("--help describes the environment", async () => {
+test("--help lists the environment variables", async () => {
   const { stdout } = await trivet(["stdio", "--help"]);
   for (const text of ["TRIVET_TOKEN", "TRIVET_SCOPES", "--issuer URL"]) assert.match(stdout, text);
 });

@@ -7,7 +7,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { startTrivet, temporaryFolder, trivet } from "../test_process.ts";
 
-const test = suite("trivet, the command line");
+const test = suite("trivet");
 const folder = temporaryFolder();
 let folders = 0;
 const newFolder = (): string => join(folder.path, String(++folders));
@@ -15,7 +15,7 @@ test.after(() => folder.remove());
 
 const SKILL = fileURLToPath(new URL("../../../fixtures/skills/meeting-notes", import.meta.url));
 
-test("--help and --version answer on standard output; every command has its own help with examples", async () => {
+test("--help and --version print to standard output; every command has its own help", async () => {
   const help = await trivet(["--help"]);
   assert.is(help.code, 0);
   for (const command of ["serve", "stdio", "client", "user", "skill", "key"]) {
@@ -30,40 +30,40 @@ test("--help and --version answer on standard output; every command has its own 
 });
 
 for (
-  const [words, message] of [
-    [[], "Usage: trivet <command>"],
-    [["fly"], 'unknown command "fly"'],
-    [["serve", "--no-such-option"], "Unknown option '--no-such-option'"],
-    [["serve", "--port", "http"], "--port must be a number"],
-    [["serve", "--port", "70000"], "--port must be a number"],
-    [["serve", "--trusted-proxy", "10.0.0.0/64"], "--trusted-proxy must be an address"],
-    [["serve", "--trusted-proxy-field", "forwarded"], "--trusted-proxy-field needs --trusted-proxy"],
-    [["serve", "--store", "paper"], "--store must be one of sqlite, memory"],
-    [["serve", "now"], 'Cannot load "now": file not found'],
-    [["stdio", "./no/tools.ts"], 'Cannot load "./no/tools.ts": file not found'],
-    [["stdio", "."], 'Cannot load ".": file not found'],
-    [["serve", "one.ts", "two.ts"], 'unexpected argument "two.ts"'],
-    [["serve", "--watch"], "--watch needs a MODULE"],
-    [["client"], "missing action. Actions: add, list, remove"],
-    [["client", "remove"], "missing argument: ID"],
-    [["client", "add", "--grant-type", "password"], "--grant-type must be"],
-    [["user", "add"], "missing argument: USERNAME"],
-    [["user", "add", "bob", "--generate", "--role", "root"], "--role must be one of reader, author, admin"],
-    [["serve", "--redirect-scheme", "javascript"], "--redirect-scheme must be a scheme of an application"],
-    [["user", "add", "bob"], "--password-stdin or --generate"],
-    [["skill", "add"], "missing argument: FOLDER or ZIP"],
-    [["key", "add", "--scope", "everything"], "--scope must be"],
+  const [args, mentions] of [
+    [[], ["trivet <command>", "serve", "stdio", "client", "user", "skill", "key", "migrate"]],
+    [["fly"], ['"fly"']],
+    [["serve", "--no-such-option"], ["'--no-such-option'"]],
+    [["serve", "--port", "http"], ["--port ", '"http"']],
+    [["serve", "--port", "70000"], ["--port ", '"70000"']],
+    [["serve", "--trusted-proxy", "10.0.0.0/64"], ["--trusted-proxy ", '"10.0.0.0/64"']],
+    [["serve", "--trusted-proxy-field", "forwarded"], ["--trusted-proxy-field ", " --trusted-proxy\n"]],
+    [["serve", "--store", "paper"], ["--store ", "sqlite, memory"]],
+    [["serve", "now"], ['"now"']],
+    [["stdio", "./no/tools.ts"], ['"./no/tools.ts"']],
+    [["stdio", "."], ['"."']],
+    [["serve", "one.ts", "two.ts"], ['"two.ts"']],
+    [["serve", "--watch"], ["--watch ", "MODULE"]],
+    [["client"], ["add, list, remove"]],
+    [["client", "remove"], [": ID"]],
+    [["client", "add", "--grant-type", "password"], ["--grant-type ", '"password"']],
+    [["user", "add"], [": USERNAME"]],
+    [["user", "add", "bob", "--generate", "--role", "root"], ["--role ", "reader, author, admin", '"root"']],
+    [["serve", "--redirect-scheme", "javascript"], ["--redirect-scheme ", '"javascript"']],
+    [["user", "add", "bob"], ["--password-stdin", "--generate"]],
+    [["skill", "add"], [": FOLDER or ZIP"]],
+    [["key", "add", "--scope", "everything"], ["--scope ", '"everything"']],
   ] as const
 ) {
-  test(`trivet ${words.join(" ")}: exit code 2 and the error`, async () => {
-    const { code, stdout, stderr } = await trivet([...words], { cwd: folder.path });
+  test(`trivet ${args.join(" ")} ends with exit code 2 and an error that names ${mentions.join(" and ")}`, async () => {
+    const { code, stdout, stderr } = await trivet([...args], { cwd: folder.path });
     assert.is(code, 2);
-    assert.match(stdout + stderr, message);
+    for (const mention of mentions) assert.match(stdout + stderr, mention);
     assert.not.match(stderr, /\n\s+at /);
   });
 }
 
-test("serve: the first start makes the demo and shows its secrets once, in one line of JSON", async () => {
+test("serve --json: the first start creates the demo and prints its secrets; later starts print null", async () => {
   const data = newFolder();
   const first = await startTrivet(["--data", data]);
   const { issuer, client, user, api_key, mcp, skills_dir } = first.facts;
@@ -112,7 +112,7 @@ test("serve: the home page lists the services; unknown paths are 404", async () 
   for (const text of ["Permission", "Know-how", "Tools", "/oauth/authorize", "/v1/skills", "/mcp"]) {
     assert.match(page, text);
   }
-  assert.is((await fetch(server.facts.issuer + "/nothing")).status, 404);
+  assert.is((await fetch(server.facts.issuer + "/missing")).status, 404);
   assert.is((await fetch(server.facts.issuer, { method: "POST" })).status, 405);
   assert.is(await server.stop(), 0);
 });
@@ -128,7 +128,7 @@ test("serve: instances that start together create one complete skills folder", a
   assert.equal(files.sort(), (await readdir(dirname(SKILL), { recursive: true })).sort());
 });
 
-test("serve: skipped skills are printed at the start", async () => {
+test("serve: the start prints skipped skills", async () => {
   const data = newFolder();
   await mkdir(join(data, "skills/broken"), { recursive: true });
   writeFileSync(join(data, "skills/broken/SKILL.md"), "no front matter");
@@ -139,7 +139,7 @@ test("serve: skipped skills are printed at the start", async () => {
   assert.match(server.stderr(), `skipped ${join(data, "skills/link")}: `);
 });
 
-test("serve: --no-demo makes none, --token-format jwt signs, --mcp-auth required asks for a token", async () => {
+test("serve: --no-demo creates no demo, --token-format jwt issues JWTs, --mcp-auth required requires a token", async () => {
   const data = newFolder();
   const server = await startTrivet([
     "--data",
@@ -180,7 +180,7 @@ test("serve: --no-demo makes none, --token-format jwt signs, --mcp-auth required
   assert.is(await server.stop(), 0);
 });
 
-test("serve: a port in use: exit code 1, and nothing is created", async () => {
+test("serve: a port in use ends the process with exit code 1 before it creates files", async () => {
   const blocker = createServer().listen(0, "127.0.0.1");
   await new Promise((resolve) => blocker.once("listening", resolve));
   const { port } = blocker.address() as { port: number };
@@ -188,16 +188,16 @@ test("serve: a port in use: exit code 1, and nothing is created", async () => {
   const { code, stderr } = await trivet(["serve", "--port", String(port), "--data", data]);
   blocker.close();
   assert.is(code, 1);
-  assert.match(stderr, `Cannot listen on 127.0.0.1:${port}: address already in use`);
+  assert.match(stderr, `127.0.0.1:${port}`);
   assert.not.ok(existsSync(data));
 });
 
-test("serve: an unusable data folder and an invalid issuer: exit code 1", async () => {
+test("serve: an unusable data folder or an invalid issuer ends the process with exit code 1", async () => {
   const file = join(folder.path, "a-file");
   writeFileSync(file, "text");
   const blocked = await trivet(["serve", "--port", "0", "--data", file]);
   assert.is(blocked.code, 1);
-  assert.match(blocked.stderr, "Cannot open");
+  assert.match(blocked.stderr, file);
   const issuer = await trivet([
     "serve",
     "--port",
@@ -212,10 +212,10 @@ test("serve: an unusable data folder and an invalid issuer: exit code 1", async 
   for (const { stderr } of [blocked, issuer]) assert.not.match(stderr, /\n\s+at /);
 });
 
-test("serve: on SIGTERM requests in flight are finished", async () => {
+test("serve: SIGTERM waits for the requests in flight", async () => {
   const server = await startTrivet(["--data", newFolder()]);
   const { issuer, user } = server.facts;
-  // A login costs a tenth of a second of hashing: long enough to be in flight.
+  // Hashing the password takes about 100 ms: the login is still in flight at the signal.
   const login = fetch(`${issuer}/login`, {
     method: "POST",
     body: new URLSearchParams({ username: user.username, password: user.password! }),
@@ -224,10 +224,10 @@ test("serve: on SIGTERM requests in flight are finished", async () => {
   const stopped = server.stop();
   assert.is((await login).status, 200);
   assert.is(await stopped, 0);
-  assert.is(await fetch(issuer).then(() => "answered", () => "refused"), "refused");
+  assert.is(await fetch(issuer).then(() => "connected", () => "refused"), "refused");
 });
 
-test("serve: kill -9 loses no acknowledged upload, and leaves no incomplete one", async () => {
+test("serve: SIGKILL loses no acknowledged upload and leaves no incomplete one", async () => {
   const data = newFolder();
   const first = await startTrivet(["--data", data]);
   const headers = { "x-api-key": first.facts.api_key! };
@@ -241,8 +241,8 @@ test("serve: kill -9 loses no acknowledged upload, and leaves no incomplete one"
       const response = await fetch(`${first.facts.issuer}/v1/skills`, { method: "POST", headers, body: form })
         .catch(() => undefined);
       if (!response?.ok) return;
-      const made = await response.json().catch(() => undefined);
-      if (made) acknowledged.push(made.id);
+      const created = await response.json().catch(() => undefined);
+      if (created) acknowledged.push(created.id);
       if (acknowledged.length >= 40) stop = true;
     }
   });
@@ -270,7 +270,7 @@ test("serve: kill -9 loses no acknowledged upload, and leaves no incomplete one"
   await store.close();
 });
 
-test("client: add shows the secret once; list shows clients; remove removes one", async () => {
+test("client: add prints the secret once; list prints clients; remove removes one", async () => {
   const data = ["--data", newFolder()];
   const added = await trivet([
     "client",
@@ -289,25 +289,25 @@ test("client: add shows the secret once; list shows clients; remove removes one"
   assert.is(JSON.parse(listed.stdout)[0].domain, "app.example");
   assert.match((await trivet(["client", "list", ...data])).stdout, "My app");
   assert.is((await trivet(["client", "remove", client.id, ...data])).code, 0);
-  const again = await trivet(["client", "remove", client.id, ...data]);
-  assert.is(again.code, 1);
-  assert.match(again.stderr, `Client not found: "${client.id}"`);
+  const repeated = await trivet(["client", "remove", client.id, ...data]);
+  assert.is(repeated.code, 1);
+  assert.match(repeated.stderr, `"${client.id}"`);
   const bad = await trivet(["client", "add", "--redirect-uri", "http://public.example/cb", ...data]);
   assert.is(bad.code, 1);
   assert.match(bad.stderr, "http://public.example/cb");
 });
 
-test("user: the password is read from standard input or generated; it is never listed", async () => {
+test("user: add reads the password from standard input or generates it; list never prints it", async () => {
   const data = ["--data", newFolder()];
   const added = await trivet(
     ["user", "add", "alice", "--password-stdin", "--email", "a@b.example", ...data],
     { input: "secret\n" },
   );
   assert.is(added.code, 0);
-  const cut = { input: Uint8Array.of(0x70, 0xf0, 0x9f, 0x92) };
-  assert.not.equal((await trivet(["user", "add", "cut", "--password-stdin", ...data], cut)).code, 0);
-  const made = await trivet(["user", "add", "bob", "--generate", "--json", ...data]);
-  assert.is(JSON.parse(made.stdout).password.length, 20);
+  const truncated = { input: Uint8Array.of(0x70, 0xf0, 0x9f, 0x92) };
+  assert.not.equal((await trivet(["user", "add", "cut", "--password-stdin", ...data], truncated)).code, 0);
+  const generated = await trivet(["user", "add", "bob", "--generate", "--json", ...data]);
+  assert.is(JSON.parse(generated.stdout).password.length, 20);
   const listed = await trivet(["user", "list", "--json", ...data]);
   assert.equal(JSON.parse(listed.stdout).map((user: { username: string }) => user.username).sort(), [
     "alice",
@@ -326,17 +326,17 @@ test("user: the password is read from standard input or generated; it is never l
   assert.is((await trivet(["user", "role", "alice", "admin", ...data])).code, 0);
   assert.is((await trivet(["user", "role", "carol", "reader", ...data])).code, 0);
   assert.equal(await rolesOf(), { alice: "admin", bob: undefined, carol: "reader" });
-  for (const wrong of [["alice", "root"], ["alice"], ["nobody", "admin"]]) {
+  for (const wrong of [["alice", "root"], ["alice"], ["unknown", "admin"]]) {
     assert.not.equal((await trivet(["user", "role", ...wrong, ...data])).code, 0);
   }
-  const taken = await trivet(["user", "add", "ALICE", "--generate", ...data]);
-  assert.is(taken.code, 1);
-  assert.match(taken.stderr, '"ALICE"');
+  const duplicate = await trivet(["user", "add", "ALICE", "--generate", ...data]);
+  assert.is(duplicate.code, 1);
+  assert.match(duplicate.stderr, '"ALICE"');
   assert.is((await trivet(["user", "remove", "alice", ...data])).code, 0);
   assert.is((await trivet(["user", "remove", "alice", ...data])).code, 1);
 });
 
-test("key: add, list, remove; the secret is shown once", async () => {
+test("key: add prints the secret once; list prints keys; remove removes one", async () => {
   const data = ["--data", newFolder()];
   const { secret, id } = JSON.parse(
     (await trivet(["key", "add", "--name", "ci", "--scope", "skills:read", "--json", ...data])).stdout,
@@ -349,7 +349,7 @@ test("key: add, list, remove; the secret is shown once", async () => {
   assert.is((await trivet(["key", "remove", id, ...data])).code, 1);
 });
 
-test("skill: a folder is added with the rules of an upload; every broken rule is printed", async () => {
+test("skill: add checks a folder by the rules of uploads and prints every broken rule", async () => {
   const data = ["--data", newFolder()];
   const added = await trivet(["skill", "add", SKILL, "--json", ...data]);
   const { id, name } = JSON.parse(added.stdout);
@@ -364,11 +364,11 @@ test("skill: a folder is added with the rules of an upload; every broken rule is
   assert.match(refused.stderr, /SKILL\.md line 2: .*\[name-form\]/);
   assert.match(refused.stderr, /SKILL\.md line 3: .*\[description-length\]/);
   await symlink("/etc/hostname", join(bad, "link"));
-  assert.match((await trivet(["skill", "add", bad, ...data])).stderr, "is a symbolic link");
-  assert.match((await trivet(["skill", "add", join(bad, "nothing"), ...data])).stderr, "File not found");
+  assert.match((await trivet(["skill", "add", bad, ...data])).stderr, join(bad, "link"));
+  assert.match((await trivet(["skill", "add", join(bad, "missing"), ...data])).stderr, join(bad, "missing"));
 });
 
-test("stdio: standard output carries messages only, and ends when the input does", async () => {
+test("stdio: standard output carries only messages, and the process ends with its input", async () => {
   const input = [
     '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}',
     '{"jsonrpc":"2.0","method":"notifications/initialized"}',

@@ -10,7 +10,7 @@ import { watchSkills } from "../../runtime/cli/serve/watch_skills.ts";
 import { skillFolder } from "../../runtime/skill_folder.ts";
 import { type RunningTrivet, startTrivet, temporaryFolder, trivet } from "../test_process.ts";
 
-const test = suite("trivet serve and stdio: folders of skills");
+const test = suite("trivet serve and stdio: skill folders");
 const temporary = temporaryFolder();
 const root = realpathSync(temporary.path);
 test.after(() => temporary.remove());
@@ -22,7 +22,7 @@ const put = (path: string, text: string): void => {
 const md = (name: string, description = "Use it when asked."): string =>
   `---\nname: ${name}\ndescription: ${description}\n---\nInstructions.\n`;
 
-/** Waits until a condition holds. @throws {Error} when it does not */
+/** Waits until a condition holds. @throws {Error} after 20 seconds */
 async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   for (let i = 0; i < 200; i++) {
     if (await holds()) return;
@@ -47,9 +47,9 @@ test("serve: --skills is repeatable, the first folder with a name wins, and --fo
   put("serve/b/two/SKILL.md", md("two"));
   put("serve/away/SKILL.md", md("away"));
   symlinkSync(join(root, "serve/away"), join(root, "serve/b/away"));
-  const words = ["--store", "memory", "--no-demo", "--data", join(root, "serve/data")];
+  const args = ["--store", "memory", "--no-demo", "--data", join(root, "serve/data")];
   const folders = ["--skills", join(root, "serve/a"), "--skills", join(root, "serve/b")];
-  const server = await startTrivet([...words, ...folders, "--follow-links"]);
+  const server = await startTrivet([...args, ...folders, "--follow-links"]);
   try {
     assert.is(server.facts.skills_dir, join(root, "serve/a"));
     assert.equal(await listNames(server), ["away", "one", "two"]);
@@ -62,36 +62,36 @@ test("serve: --skills is repeatable, the first folder with a name wins, and --fo
   assert.ok(line!.includes(`"one"`) && line!.includes(`${root}/serve/a/one (`), line);
 });
 
-test("serve: a skipped skill is printed once each time that it appears; notes in one line", async () => {
-  put("told/skills/noted/SKILL.md", md("other-name"));
-  put("told/skills/broken/SKILL.md", "x");
+test("serve: a skipped skill is printed once each time it appears; notes take one line", async () => {
+  put("reported/skills/noted/SKILL.md", md("other-name"));
+  put("reported/skills/broken/SKILL.md", "x");
   const server = await startTrivet([
-    ...["--store", "memory", "--no-demo", "--data", join(root, "told/data")],
-    ...["--skills", join(root, "told/skills")],
+    ...["--store", "memory", "--no-demo", "--data", join(root, "reported/data")],
+    ...["--skills", join(root, "reported/skills")],
   ]);
   const times = (text: string): number => server.stderr().split(text).length - 1;
   try {
-    assert.equal([times("skipped"), times("skipped " + join(root, "told/skills/broken"))], [1, 1]);
-    assert.is(times(`notes on ${join(root, "told/skills/noted")}: run "trivet skill doctor"`), 1);
-    put("told/skills/later.md", "x");
+    assert.equal([times("skipped"), times("skipped " + join(root, "reported/skills/broken"))], [1, 1]);
+    assert.is(times(join(root, "reported/skills/noted")), 1);
+    put("reported/skills/later.md", "x");
     await until(() => times("later.md") === 1);
-    put("told/skills/broken/SKILL.md", md("broken"));
+    put("reported/skills/broken/SKILL.md", md("broken"));
     await until(async () => (await listNames(server)).includes("broken"));
     // The poll that finds this file has read the corrected skill.
-    put("told/skills/another.md", "x");
+    put("reported/skills/another.md", "x");
     await until(() => times("another.md") === 1);
-    put("told/skills/broken/SKILL.md", "x");
-    await until(() => times("told/skills/broken") === 2);
-    assert.equal([times("later.md"), times("notes on")], [1, 1]);
+    put("reported/skills/broken/SKILL.md", "x");
+    await until(() => times("reported/skills/broken") === 2);
+    assert.equal([times("later.md"), times("reported/skills/noted")], [1, 1]);
   } finally {
     assert.is(await server.stop(), 0);
   }
 });
 
-test("serve: only --publish lists uploads of a workspace at the well-known address", async () => {
-  const names = async (words: readonly string[]): Promise<string[]> => {
-    const folder = join(root, `published-data-${words.length}`);
-    const server = await startTrivet(["--store", "sqlite", "--data", folder, ...words]);
+test("serve: --publish alone lists the uploads of a workspace at the well-known URI", async () => {
+  const names = async (args: readonly string[]): Promise<string[]> => {
+    const folder = join(root, `published-data-${args.length}`);
+    const server = await startTrivet(["--store", "sqlite", "--data", folder, ...args]);
     try {
       const body = new FormData();
       body.append("files[]", new Blob([md("published")]), "published/SKILL.md");
@@ -109,7 +109,7 @@ test("serve: only --publish lists uploads of a workspace at the well-known addre
   assert.equal(await names(["--publish", "default"]), ["published"]);
 });
 
-test("stdio: --client-skills serves the project's skills before the user's; skipped ones are printed", async () => {
+test("stdio: --client-skills serves the project's skills before the user's and prints skipped ones", async () => {
   put("stdio/.agents/skills/here/SKILL.md", md("here", "Use it in the project."));
   put("stdio/.claude/skills/broken/SKILL.md", "x");
   put("home/.claude/skills/here/SKILL.md", md("here", "Use it at home."));
@@ -135,7 +135,7 @@ test("stdio: --client-skills serves the project's skills before the user's; skip
   }
 });
 
-test("clients of the tool server are notified once of each changed list and file", async () => {
+test("the tool server notifies clients once of each changed list and file", async () => {
   put("watch/one/SKILL.md", md("one"));
   put("watch/one/a b.txt", "a");
   const running: Trivet = createTrivet({

@@ -15,7 +15,7 @@ import { temporaryFolder } from "../test_process.ts";
 import { runSkill, runSkillJson, writeSkill } from "./test_skill_command.ts";
 import { skillMarkdown, type SkillsServer, startSkills, TIME } from "../skills/test_skills_server.ts";
 
-const test = suite("trivet skill, on a store and on a server");
+const test = suite("trivet skill on a store and on a server");
 const folder = temporaryFolder();
 let folders = 0;
 const newFolder = (): string => join(folder.path, String(++folders));
@@ -31,11 +31,11 @@ test.after(async () => {
 const BINARY = Uint8Array.from({ length: 100_000 }, (_, i) => (i * 7919) >> 3 & 255);
 const SKILL = { id: /^skill_\w+$/, version: /^skver_\w+$/ };
 
-/** The words that name an empty place, and the key that it asks for. */
-const PLACES: Readonly<Record<string, () => Promise<{ words: string[]; key?: string }>>> = {
-  store: () => Promise.resolve({ words: ["--data", newFolder()] }),
+/** The arguments that select an empty store or server, and the API key that it requires. */
+const PLACES: Readonly<Record<string, () => Promise<{ args: string[]; key?: string }>>> = {
+  store: () => Promise.resolve({ args: ["--data", newFolder()] }),
   async server() {
-    // The skills of the tests before are not those of this one.
+    // Earlier tests leave skills on this server.
     for (
       const { id } of await runSkillJson(["list", "--url", server.url], server.key) as never as {
         id: string;
@@ -43,15 +43,15 @@ const PLACES: Readonly<Record<string, () => Promise<{ words: string[]; key?: str
     ) {
       await runSkill(["remove", id, "--url", server.url], server.key);
     }
-    return { words: ["--url", server.url], key: server.key };
+    return { args: ["--url", server.url], key: server.key };
   },
 };
 
 for (const [name, openPlace] of Object.entries(PLACES)) {
-  test(`${name}: a folder is added, shown, pulled byte for byte, and removed`, async () => {
-    const { words, key } = await openPlace();
+  test(`${name}: add, show, pull and remove keep a folder byte for byte`, async () => {
+    const { args, key } = await openPlace();
     const source = writeSkill(newFolder(), "demo", { "data/x.bin": BINARY, "empty.txt": "", "a b.txt": "ä" });
-    const added = await runSkillJson(["add", source, "--display-name", "A demo", ...words], key);
+    const added = await runSkillJson(["add", source, "--display-name", "A demo", ...args], key);
     const { id, latest_version_id, created_at, updated_at, version, ...rest } = added;
     assert.match(String(id), SKILL.id);
     assert.match(String(latest_version_id), SKILL.version);
@@ -61,29 +61,29 @@ for (const [name, openPlace] of Object.entries(PLACES)) {
     assert.equal(rest, { name: "demo", display_name: "A demo", description, source: "custom" });
     assert.equal(version, { id: latest_version_id, name: "demo", description, created_at });
 
-    const listed = await runSkillJson(["list", ...words], key) as never as Record<string, unknown>[];
-    // Lists of the API tell the label only.
-    const told = name === "server" ? { name: null, description: null } : { name: "demo", description };
+    const listed = await runSkillJson(["list", ...args], key) as never as Record<string, unknown>[];
+    // Lists of the API contain the label only.
+    const labels = name === "server" ? { name: null, description: null } : { name: "demo", description };
     const { version: _, ...skill } = added;
-    assert.equal(listed, [{ ...skill, ...told }]);
-    const table = await runSkill(["list", ...words], key);
+    assert.equal(listed, [{ ...skill, ...labels }]);
+    const table = await runSkill(["list", ...args], key);
     assert.match(table.stdout, /^ID +NAME +SOURCE +UPDATED +DESCRIPTION\nskill_/);
 
-    const shown = await runSkillJson(["show", "demo", ...words], key);
+    const shown = await runSkillJson(["show", "demo", ...args], key);
     const digest = "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
     const { tokens, files } = shown.version as { tokens: unknown; files: { path: string }[] };
     assert.equal(tokens, { metadata: 9, instructions: 5 });
     assert.equal(files.map(({ path }) => path), ["SKILL.md", "a b.txt", "data/x.bin", "empty.txt"]);
     assert.equal(files[3], { path: "empty.txt", size: 0, type: "text/plain", digest });
     assert.equal(shown.versions, [version]);
-    const text = await runSkill(["show", String(id), ...words], key);
+    const text = await runSkill(["show", String(id), ...args], key);
     assert.match(text.stdout, `demo  ${id}\n  label       A demo\n`);
-    assert.match(text.stdout, `  version     ${latest_version_id}, the newest, of ${created_at}\n`);
-    assert.match(text.stdout, "  tokens      about 9 always, 5 more when it is loaded\n");
+    assert.match(text.stdout, new RegExp(`^ {2}version {5}${latest_version_id}, .*${created_at}$`, "m"));
+    assert.match(text.stdout, /^ {2}tokens {6}.*\b9\b.*\b5\b/m);
     assert.match(text.stdout, `     0 B  ${digest}  empty.txt\n`);
 
     const output = newFolder();
-    const pulled = await runSkillJson(["pull", "demo", "--output", output, ...words], key);
+    const pulled = await runSkillJson(["pull", "demo", "--output", output, ...args], key);
     const path = join(output, "demo");
     const size_bytes = BINARY.length + skillMarkdown("demo").length + 2;
     assert.equal(pulled, { id, version: latest_version_id, name: "demo", path, files: 4, size_bytes });
@@ -92,56 +92,56 @@ for (const [name, openPlace] of Object.entries(PLACES)) {
       assert.ok(readFileSync(join(path, file)).equals(readFileSync(join(source, file))), file);
     }
 
-    assert.match((await runSkill(["remove", String(id), ...words], key)).stdout, `Removed ${id}\n`);
-    assert.equal(await runSkillJson(["list", ...words], key), []);
-    const gone = await runSkill(["remove", String(id), ...words], key);
-    assert.is(gone.code, 1);
-    assert.match(gone.stderr, `"${id}"`);
+    assert.match((await runSkill(["remove", String(id), ...args], key)).stdout, `Removed ${id}\n`);
+    assert.equal(await runSkillJson(["list", ...args], key), []);
+    const repeated = await runSkill(["remove", String(id), ...args], key);
+    assert.is(repeated.code, 1);
+    assert.match(repeated.stderr, `"${id}"`);
   });
 
-  test(`${name}: a version is added only on request, pulled by its id, and removed alone`, async () => {
-    const { words, key } = await openPlace();
+  test(`${name}: --as-version and --skill add a version, which is pulled and removed by its id`, async () => {
+    const { args, key } = await openPlace();
     const parent = newFolder();
     const source = writeSkill(parent, "demo", { "one.txt": "1" });
-    const missing = await runSkill(["add", source, "--as-version", ...words], key);
+    const missing = await runSkill(["add", source, "--as-version", ...args], key);
     assert.is(missing.code, 1);
-    assert.match(missing.stderr, 'Skill not found: "demo". Leave out --as-version');
-    const first = await runSkillJson(["add", source, ...words], key);
-    // Two skills can share a name: it stands for the newer one.
-    const second = await runSkillJson(["add", source, "--display-name", "Other", ...words], key);
+    assert.match(missing.stderr, /"demo".*--as-version/);
+    const first = await runSkillJson(["add", source, ...args], key);
+    // Two skills can have the same name: the name selects the newer one.
+    const second = await runSkillJson(["add", source, "--display-name", "Other", ...args], key);
     writeFileSync(join(source, "one.txt"), "2");
-    const third = await runSkillJson(["add", source, "--as-version", ...words], key);
+    const third = await runSkillJson(["add", source, "--as-version", ...args], key);
     assert.is(third.id, second.id);
     assert.is.not(third.latest_version_id, second.latest_version_id);
     writeFileSync(join(source, "one.txt"), "3");
-    const fourth = await runSkillJson(["add", source, "--skill", String(first.id), ...words], key);
+    const fourth = await runSkillJson(["add", source, "--skill", String(first.id), ...args], key);
     assert.is(fourth.id, first.id);
-    const versions = await runSkillJson(["versions", "demo", ...words], key) as never as { id: string }[];
+    const versions = await runSkillJson(["versions", "demo", ...args], key) as never as { id: string }[];
     assert.equal(versions.map(({ id }) => id), [third.latest_version_id, second.latest_version_id]);
 
     const output = newFolder();
     const old = ["--version", String(second.latest_version_id)];
-    await runSkillJson(["pull", "demo", "--output", output, ...old, ...words], key);
+    await runSkillJson(["pull", "demo", "--output", output, ...old, ...args], key);
     assert.is(readFileSync(join(output, "demo/one.txt"), "utf8"), "1");
-    await runSkillJson(["pull", "demo", "--output", output, "--force", ...words], key);
+    await runSkillJson(["pull", "demo", "--output", output, "--force", ...args], key);
     assert.is(readFileSync(join(output, "demo/one.txt"), "utf8"), "2");
 
-    assert.is((await runSkill(["remove", String(second.id), ...old, ...words], key)).code, 0);
-    const left = await runSkill(["show", String(second.id), ...old, ...words], key);
-    assert.is(left.code, 1);
-    assert.match(left.stderr, `"${second.latest_version_id}"`);
+    assert.is((await runSkill(["remove", String(second.id), ...old, ...args], key)).code, 0);
+    const removed = await runSkill(["show", String(second.id), ...old, ...args], key);
+    assert.is(removed.code, 1);
+    assert.match(removed.stderr, `"${second.latest_version_id}"`);
     const last = ["--version", String(third.latest_version_id)];
-    const only = await runSkill(["remove", String(second.id), ...last, ...words], key);
+    const only = await runSkill(["remove", String(second.id), ...last, ...args], key);
     assert.is(only.code, 1);
     assert.match(only.stderr, "only version");
     const other = writeSkill(parent, "other");
-    const renamed = await runSkill(["add", other, "--skill", String(first.id), ...words], key);
+    const renamed = await runSkill(["add", other, "--skill", String(first.id), ...args], key);
     assert.is(renamed.code, 1);
     assert.match(renamed.stderr, /"demo".* "other" \[name-changed\]/);
   });
 
-  test(`${name}: an archive is uploaded unchanged, and pulled as an archive`, async () => {
-    const { words, key } = await openPlace();
+  test(`${name}: add uploads an archive unchanged; pull --zip downloads an archive`, async () => {
+    const { args, key } = await openPlace();
     const parent = newFolder();
     mkdirSync(parent);
     const file = join(parent, "demo.skill");
@@ -150,37 +150,37 @@ for (const [name, openPlace] of Object.entries(PLACES)) {
       { name: "demo/x.bin", content: BINARY, method: 8 },
     ]);
     writeFileSync(file, bytes);
-    assert.is((await runSkill(["add", file, ...words], key)).code, 0);
+    assert.is((await runSkill(["add", file, ...args], key)).code, 0);
     for (
       const [output, path] of [[parent, join(parent, "demo.zip")], [
         join(parent, "to/x.zip"),
         join(parent, "to/x.zip"),
       ]]
     ) {
-      const pulled = await runSkillJson(["pull", "demo", "--zip", "--output", output!, ...words], key);
+      const pulled = await runSkillJson(["pull", "demo", "--zip", "--output", output!, ...args], key);
       assert.is(pulled.path, path);
       assert.is(pulled.files, null);
       assert.is(pulled.size_bytes, readFileSync(path!).length);
     }
-    // It is the same archive wherever it comes from, and can be added again.
-    const again = await runSkillJson(["validate", join(parent, "demo.zip"), ...words.slice(0, 2)], key);
-    assert.is(again.valid, true);
-    assert.is(again.files, 2);
-    const refused = await runSkill(["pull", "demo", "--zip", "--output", parent, ...words], key);
+    // A pulled archive can be added like any other.
+    const validated = await runSkillJson(["validate", join(parent, "demo.zip"), ...args.slice(0, 2)], key);
+    assert.is(validated.valid, true);
+    assert.is(validated.files, 2);
+    const refused = await runSkill(["pull", "demo", "--zip", "--output", parent, ...args], key);
     assert.is(refused.code, 1);
-    assert.match(refused.stderr, "exists. --force");
+    assert.match(refused.stderr, "--force");
     assert.is(
-      (await runSkill(["pull", "demo", "--zip", "--force", "--output", parent, ...words], key)).code,
+      (await runSkill(["pull", "demo", "--zip", "--force", "--output", parent, ...args], key)).code,
       0,
     );
   });
 
-  test(`${name}: every broken rule is printed with file, line, code and hint`, async () => {
-    const { words, key } = await openPlace();
+  test(`${name}: add and validate print every broken rule with file, line, code and hint`, async () => {
+    const { args, key } = await openPlace();
     const bad = writeSkill(newFolder(), "Bad_Name", {
       "SKILL.md": `---\nname: Bad_Name\ndescription: ${"x".repeat(1025)}\n---\n`,
     });
-    /** Each problem is a line with its place, its message and its code, and a line with its hint. */
+    /** Each problem is a line with file, line, message and code, and a line with a hint. */
     const expected = [
       /^ {2}SKILL\.md line 2: .*'name'.* \[name-form\]$/,
       /^ {4}.*bad-name/,
@@ -191,21 +191,21 @@ for (const [name, openPlace] of Object.entries(PLACES)) {
       assert.is(lines.length, expected.length);
       lines.forEach((line, i) => assert.match(line, expected[i]!));
     };
-    const added = await runSkill(["add", bad, ...words], key);
+    const added = await runSkill(["add", bad, ...args], key);
     assert.is(added.code, 1);
     assert.is(added.stdout, "");
     const lines = added.stderr.split("\n");
     assert.match(lines[0]!, /^trivet skill: .*2 problems/);
     if (name === "server") assert.match(lines[0]!, / \(invalid_request_error, request req_[\w-]+\)$/);
     matchProblems(lines.slice(1, -1));
-    assert.equal(await runSkillJson(["list", ...words], key), []);
+    assert.equal(await runSkillJson(["list", ...args], key), []);
 
-    const checked = await runSkill(["validate", bad, ...words], key);
+    const checked = await runSkill(["validate", bad, ...args], key);
     assert.is(checked.code, 1);
     assert.is(checked.stdout.split("\n")[1], "errors:");
     matchProblems(checked.stdout.split("\n").slice(2, 6));
     assert.match(checked.stderr, `"${bad}": 2 problems`);
-    const report = await runSkill(["validate", bad, "--json", ...words], key);
+    const report = await runSkill(["validate", bad, "--json", ...args], key);
     assert.is(report.code, 1);
     const { type, valid, errors } = JSON.parse(report.stdout);
     assert.equal([type, valid, errors.length], ["skill_validation", false, 2]);
@@ -217,13 +217,13 @@ for (const [name, openPlace] of Object.entries(PLACES)) {
     const file = join(newFolder(), "broken.zip");
     mkdirSync(join(file, ".."));
     writeFileSync(file, await zip([{ name: "demo/SKILL.md", content: skillMarkdown("demo"), crc: 1 }]));
-    const broken = await runSkill(["validate", file, ...words], key);
+    const broken = await runSkill(["validate", file, ...args], key);
     assert.is(broken.code, 1);
     assert.match(broken.stdout, /\[archive-damaged\]/);
   });
 }
 
-test("validate needs no store, and creates none", async () => {
+test("validate creates no store", async () => {
   const data = newFolder();
   const source = writeSkill(newFolder(), "demo");
   const { valid, size_bytes } = await runSkillJson(["validate", source, "--data", data]);
@@ -231,7 +231,7 @@ test("validate needs no store, and creates none", async () => {
   assert.not.ok(existsSync(data));
 });
 
-test("an invalid source is refused before anything is sent", async () => {
+test("add refuses an invalid source before it sends a request", async () => {
   const parent = newFolder();
   const linked = writeSkill(parent, "linked");
   symlinkSync("/etc/hostname", join(linked, "link"));
@@ -239,9 +239,9 @@ test("an invalid source is refused before anything is sent", async () => {
   const url = ["--url", "http://127.0.0.1:9"];
   for (
     const [path, message] of [
-      [linked, /"[^"]*link" is a symbolic link/],
-      [join(parent, "text.zip"), /must be a folder or a zip archive/],
-      [join(parent, "nothing"), /File not found: "[^"]*nothing"/],
+      [linked, /"[^"]*linked\/link"/],
+      [join(parent, "text.zip"), /"[^"]*text\.zip"/],
+      [join(parent, "missing"), /"[^"]*missing"/],
     ] as const
   ) {
     const { code, stderr } = await runSkill(["add", path, ...url]);
@@ -256,36 +256,37 @@ test("an invalid source is refused before anything is sent", async () => {
 });
 
 for (
-  const [words, message] of [
-    [[], "missing action. Actions: add, list, show"],
-    [["fly"], 'unknown action "fly"'],
-    [["add"], "missing argument: FOLDER or ZIP"],
-    [["show"], "missing argument: ID or NAME"],
-    [["versions"], "missing argument: ID or NAME"],
-    [["pull"], "missing argument: ID or NAME"],
-    [["remove"], "missing argument: ID"],
-    [["validate"], "missing argument: FOLDER or ZIP"],
-    [["list", "a"], 'unexpected argument "a"'],
-    [["list", "--force"], "--force is not an option of trivet skill list"],
-    [["list", "--no-such"], "Unknown option '--no-such'"],
-    [["remove", "x", "--version", "latest"], "--version must be the id of a version"],
-    [["add", "x", "--skill", "y", "--as-version"], "--skill and --as-version exclude each other"],
-    [["add", "x", "--skill", "y", "--display-name", "z"], "--display-name is only for a new skill"],
-    [["list", "--url", "http://h", "--data", "d"], "--data and --url exclude each other"],
-    [["list", "--url", "http://h", "--workspace", "w"], "--workspace and --url exclude each other"],
-    [["list", "--key-file", "k"], "--key-file needs --url"],
-    [["list", "--url", "agents.example.com"], "--url must be a URL"],
-    [["list", "--url", "file:///etc"], "--url must be a URL"],
-    [["list", "--url", "https://me:secret@h"], "--url must not contain a password"],
-    [["list", "--url", "http://h", "--key-file", "/no/such"], '--key-file: cannot read "/no/such"'],
-    [["list", "--url", "http://h", "--timeout", "0"], "--timeout must be a number of seconds"],
+  const [args, mentions] of [
+    [[], ["add, list, show, versions, pull, remove, validate, doctor"]],
+    [["fly"], ['"fly"']],
+    [["add"], [": FOLDER or ZIP"]],
+    [["show"], [": ID or NAME"]],
+    [["versions"], [": ID or NAME"]],
+    [["pull"], [": ID or NAME"]],
+    [["remove"], [": ID"]],
+    [["validate"], [": FOLDER or ZIP"]],
+    [["list", "a"], ['"a"']],
+    [["list", "--force"], ["--force ", "trivet skill list"]],
+    [["list", "--no-such"], ["'--no-such'"]],
+    [["remove", "x", "--version", "latest"], ["--version ", '"latest"']],
+    [["add", "x", "--skill", "y", "--as-version"], ["--skill and --as-version"]],
+    [["add", "x", "--skill", "y", "--display-name", "z"], ["--display-name "]],
+    [["list", "--url", "http://h", "--data", "d"], ["--data and --url"]],
+    [["list", "--url", "http://h", "--workspace", "w"], ["--workspace and --url"]],
+    [["list", "--key-file", "k"], ["--key-file ", "--url\n"]],
+    [["list", "--url", "agents.example.com"], ["--url ", '"agents.example.com"']],
+    [["list", "--url", "file:///etc"], ["--url ", '"file:///etc"']],
+    [["list", "--url", "https://me:secret@h"], ["--url ", "password"]],
+    [["list", "--url", "http://h", "--key-file", "/no/such"], ["--key-file: ", '"/no/such"']],
+    [["list", "--url", "http://h", "--timeout", "0"], ["--timeout ", '"0"']],
   ] as const
 ) {
-  test(`trivet skill ${words.join(" ")}: exit code 2 and the error`, async () => {
-    const { code, stdout, stderr } = await runSkill(words);
+  test(`trivet skill ${args.join(" ")} ends with exit code 2 and an error that names ${mentions.join(" and ")}`, async () => {
+    const { code, stdout, stderr } = await runSkill(args);
     assert.is(code, 2);
     assert.is(stdout, "");
-    assert.match(stderr, message);
+    for (const mention of mentions) assert.match(stderr, mention);
+    assert.not.match(stderr, "secret");
     assert.not.match(stderr, /\n\s+at /);
   });
 }

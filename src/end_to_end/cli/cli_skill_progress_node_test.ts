@@ -13,7 +13,7 @@ import { temporaryFolder } from "../test_process.ts";
 import { runSkill, writeSkill } from "./test_skill_command.ts";
 import { type SkillsServer, startSkills } from "../skills/test_skills_server.ts";
 
-const test = suite("trivet skill, how far transfers are");
+const test = suite("trivet skill: progress of transfers");
 const folder = temporaryFolder();
 let server: SkillsServer;
 test.before(async () => {
@@ -28,7 +28,7 @@ const { signal } = new AbortController();
 const CONTENT = Uint8Array.from({ length: 3_000_000 }, (_, i) => (i * 31) >> 2 & 255);
 const source = writeSkill(folder.path, "demo", { "a.bin": CONTENT, "b.bin": CONTENT.subarray(1) });
 
-/** Each kind of place, and how many bytes beyond the files an upload to it may take. */
+/** A store and a server, and how many bytes an upload may have beyond the files. */
 const PLACES: Readonly<Record<string, readonly [() => Promise<SkillPlace>, framing: number]>> = {
   store: [() => open(["--data", join(folder.path, "data")]), 0],
   server: [() => open(["--url", server.url], { TRIVET_API_KEY: server.key }), 2000],
@@ -40,32 +40,32 @@ function open(argv: readonly string[], env: Environment = {}): Promise<SkillPlac
 }
 
 for (const [name, [open, framing]] of Object.entries(PLACES)) {
-  test(`${name}: what is told of an upload adds up to its size, and an archive has the length that it says`, async () => {
+  test(`${name}: the progress of an upload adds up to its size; an archive has its declared length`, async () => {
     const place = await open();
     const opened = await openSource(source);
-    const told: number[] = [];
+    const reported: number[] = [];
     let total: number | undefined;
     const progress = {
       begin: (size: number | undefined) => void (total = size),
-      advance: (bytes: number) => void told.push(bytes),
+      advance: (bytes: number) => void reported.push(bytes),
     };
     const { skill } = await place.add({ source: opened }, progress);
-    assert.is(told.reduce((sum, bytes) => sum + bytes, 0), total);
+    assert.is(reported.reduce((sum, bytes) => sum + bytes, 0), total);
     assert.ok(total! >= opened.size && total! <= opened.size + framing);
-    assert.ok(told.length >= 3);
+    assert.ok(reported.length >= 3);
     const archive = await place.archive(skill.id, skill.latest_version_id!);
     let received = 0;
     for await (const chunk of archive.chunks) received += chunk.length;
-    // Bun sends in chunks what comes as a stream, and says no length.
-    const isSilent = name === "server" && "Bun" in globalThis;
-    assert.is(archive.length, isSilent ? undefined : received);
+    // Bun sends streams in chunks, without Content-Length.
+    const isChunked = name === "server" && "Bun" in globalThis;
+    assert.is(archive.length, isChunked ? undefined : received);
     assert.ok(received > opened.size);
     await place.close();
   });
 
-  test(`${name}: a slow upload and a slow pull show a bar and leave an empty line`, async () => {
+  test(`${name}: a slow upload and a slow pull draw a progress bar and erase it`, async () => {
     const place = await open();
-    /** The place, slowed down so that a bar is worth while. */
+    /** Slow enough for a bar: fast transfers draw none. */
     const slow: SkillPlace = {
       ...place,
       add: (content, progress) =>
@@ -89,9 +89,9 @@ for (const [name, [open, framing]] of Object.entries(PLACES)) {
       process.stdout.write = () => true;
       try {
         const options = { ...command.options, ...COMMON_OPTIONS };
-        const words = command === pull ? ["--output", join(folder.path, name), "--force"] : [];
+        const args = command === pull ? ["--output", join(folder.path, name), "--force"] : [];
         await command.run({
-          values: readArguments(words, options).values,
+          values: readArguments(args, options).values,
           operands: [operand],
           json: false,
           terminal: { isTTY: true, columns: 100, write: (text) => written += text },
@@ -118,7 +118,7 @@ async function* slowly(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8A
   }
 }
 
-test("with --json nothing but JSON is printed, and nothing at all beside it", async () => {
+test("--json prints one line of JSON and nothing to standard error", async () => {
   const { code, stdout, stderr } = await runSkill(["add", source, "--json", "--url", server.url], server.key);
   assert.is(code, 0);
   assert.is(stderr, "");

@@ -12,11 +12,11 @@ import {
 import { temporaryFolder } from "../test_process.ts";
 import { runSkill, runSkillJson, writeSkill } from "./test_skill_command.ts";
 
-const test = suite("trivet skill --url, and its errors");
+const test = suite("trivet skill --url: errors");
 const folder = temporaryFolder();
 test.after(() => folder.remove());
 
-/** Runs a test against a server that gives this answer. */
+/** Runs a test against a server with these responses. */
 async function withApi(
   answering: Answering,
   work: (server: TestApiServer) => Promise<void>,
@@ -30,7 +30,7 @@ async function withApi(
   }
 }
 
-/** The error of `list`. */
+/** The standard error of `list`, which must fail. */
 async function failureOf(url: string, more: readonly string[] = [], key?: string): Promise<string> {
   const { code, stdout, stderr } = await runSkill(["list", "--url", url, ...more], key);
   assert.is(code, 1);
@@ -39,57 +39,46 @@ async function failureOf(url: string, more: readonly string[] = [], key?: string
   return stderr;
 }
 
-test("a refused connection, and a host that does not exist", async () => {
+test("a refused connection and an unknown host are reported with the host", async () => {
   const server = await startApi(() => {});
   await server.close();
   const host = new URL(server.url).host;
-  assert.is(
-    await failureOf(server.url),
-    `trivet skill: Connection to ${host} refused. Check that the server runs, and check --url\n`,
-  );
-  assert.match(
-    await failureOf("http://no-such-host.invalid"),
-    "Host no-such-host.invalid not found",
-  );
+  assert.match(await failureOf(server.url), new RegExp(`^trivet skill: [^\n]*${host} refused[^\n]*--url\n$`));
+  assert.match(await failureOf("http://no-such-host.invalid"), "no-such-host.invalid not found");
 });
 
-test("an untrusted certificate, and https at an http server", async () => {
+test("an untrusted certificate and https at a server without TLS are reported", async () => {
   await withApi(() => [200, {}], async ({ url, seen }) => {
     assert.match(
       await failureOf(url),
-      /^trivet skill: The certificate of 127\.0\.0\.1:\d+ is not trusted \(.+NODE_EXTRA_CA_CERTS/,
+      /^trivet skill: .*certificate.*127\.0\.0\.1:\d+ .*\(.+NODE_EXTRA_CA_CERTS/,
     );
     assert.equal(seen, []);
   }, { secure: true });
   await withApi(() => [200, {}], async ({ url }) => {
-    assert.match(
-      await failureOf(url.replace("http:", "https:")),
-      "does not use TLS",
-    );
+    assert.match(await failureOf(url.replace("http:", "https:")), "TLS");
   });
 });
 
-test("a server that sends nothing: a timeout", async () => {
+test("a server that sends no response causes a timeout", async () => {
   await withApi(() => {}, async ({ url }) => {
-    assert.match(
-      await failureOf(url, ["--timeout", "1"]),
-      /for 1 seconds\..* --timeout/,
-    );
+    assert.match(await failureOf(url, ["--timeout", "1"]), /\b1 second.* --timeout/);
   });
 });
 
-test("401: the message names where to set a key, with and without one; no key is printed", async () => {
+test("401: the error names where to set an API key, and never contains the key", async () => {
   await withApi(
     () => refusal(401, "authentication_error", "The API key is not valid"),
     async ({ url, seen }) => {
-      assert.is(
-        await failureOf(url),
-        "trivet skill: The API key is not valid (authentication_error, request req_body)\n" +
-          "Set an API key in TRIVET_API_KEY or --key-file. trivet key add makes one\n",
+      const withoutKey = await failureOf(url);
+      assert.match(
+        withoutKey,
+        /^trivet skill: The API key is not valid \(authentication_error, request req_body\)\n.*TRIVET_API_KEY.*--key-file.*\n$/,
       );
       assert.is(seen[0]!.headers["x-api-key"], undefined);
       const stderr = await failureOf(url, [], " secret-key\n");
-      assert.match(stderr, "The API key is invalid or was removed");
+      assert.match(stderr, /\(authentication_error, request req_body\)\n.*API key/);
+      assert.is.not(stderr.split("\n")[1], withoutKey.split("\n")[1]);
       assert.not.match(stderr, "secret-key");
       assert.is(seen[1]!.headers["x-api-key"], "secret-key");
       assert.is(seen[1]!.headers["anthropic-version"], "2023-06-01");
@@ -97,24 +86,24 @@ test("401: the message names where to set a key, with and without one; no key is
   );
 });
 
-test("an invalid key is refused, and neither sent nor printed", async () => {
+test("an invalid API key is neither sent nor printed; exit code 2", async () => {
   await withApi(() => [200, {}], async ({ url, seen }) => {
     for (const text of ["one-key two", "a\r\nx-evil: 1", "schlüssel"]) {
       const { code, stderr } = await runSkill(["list", "--url", url], text);
       assert.is(code, 2);
-      assert.match(stderr, "TRIVET_API_KEY must contain one API key");
+      assert.match(stderr, "TRIVET_API_KEY ");
       assert.not.match(stderr, /one-key|evil|schl/);
     }
     const file = join(folder.path, "empty-key");
     writeFileSync(file, "\n");
-    // A file that was named must contain a key: the environment is not used instead.
+    // The file takes precedence over the environment, even when it is empty.
     assert.is((await runSkill(["list", "--url", url, "--key-file", file], "other")).code, 2);
     assert.equal(seen, []);
   });
 });
 
-test("a key that would leave this machine without encryption: a warning", async () => {
-  const warning = "warning: the API key is sent to no-such-host.invalid without encryption";
+test("an API key that is sent to another machine without TLS causes a warning", async () => {
+  const warning = /warning: .*API key.*no-such-host\.invalid/;
   assert.match(await failureOf("http://no-such-host.invalid", [], "k"), warning);
   assert.not.match(await failureOf("http://no-such-host.invalid"), warning);
   assert.not.match(await failureOf("https://no-such-host.invalid", [], "k"), "warning");
@@ -125,58 +114,52 @@ test("a key that would leave this machine without encryption: a warning", async 
   });
 });
 
-test("a key in a file; a URL with a path; each id is one path segment", async () => {
-  await withApi(() => refusal(404, "not_found_error", "There is nothing"), async ({ url, seen }) => {
+test("--key-file sets the key, --url can have a path, and each id is one path segment", async () => {
+  await withApi(() => refusal(404, "not_found_error", "Not found"), async ({ url, seen }) => {
     const file = join(folder.path, "key");
     writeFileSync(file, "from-file\n");
     await runSkill(["show", "../x?y#z%2f", "--url", `${url}/base/`, "--key-file", file], "from-env");
     assert.equal(seen.map(({ path }) => path), ["/base/v1/skills/..%2Fx%3Fy%23z%252f"]);
     assert.is(seen[0]!.headers["x-api-key"], "from-file");
     for (const id of ["..", ".", ""]) {
-      assert.match((await runSkill(["remove", id, "--url", url])).stderr, `Invalid id: "${id}"`);
+      assert.match((await runSkill(["remove", id, "--url", url])).stderr, `"${id}"`);
     }
     assert.is(seen.length, 1);
   });
 });
 
-test("403 names the scope", async () => {
+test("403: the error names the scope that the key needs", async () => {
   await withApi(() => refusal(403, "permission_error", "No"), async ({ url }) => {
     assert.match(
       await failureOf(url),
-      "No (permission_error, request req_body)\nThe API key needs the scope skills:read",
+      /No \(permission_error, request req_body\)\n.*skills:read/,
     );
   });
 });
 
-test("a redirect is not followed: the key is for one server", async () => {
+test("a redirect is not followed, so that the key reaches one server only", async () => {
   await withApi(() => [200, { data: [] }], async (other) => {
     await withApi(() => [307, "", { location: `${other.url}/v1/skills` }], async ({ url }) => {
       const stderr = await failureOf(url, [], "secret-key");
       assert.match(
         stderr,
-        `redirects to ${other.url}/v1/skills. Use that URL as --url (status 307, request req_test)`,
+        new RegExp(`${other.url}/v1/skills.*--url.*\\(status 307, request req_test\\)`),
       );
     });
     assert.equal(other.seen, []);
   });
 });
 
-test("a server without the Skills API: an error", async () => {
+test("a response that is not of the Skills API is an error", async () => {
   await withApi(() => [200, "<html>Welcome</html>"], async ({ url }) => {
-    assert.match(
-      await failureOf(url),
-      '"data" is missing. Check --url',
-    );
+    assert.match(await failureOf(url), /"data".*--url/);
   });
   await withApi(() => [502, "<html>Bad gateway</html>"], async ({ url }) => {
-    assert.match(
-      await failureOf(url),
-      /answered 502.* \(status 502, request req_test\)/,
-    );
+    assert.match(await failureOf(url), /\(status 502, request req_test\)/);
   });
 });
 
-test("text from a server does not move the cursor", async () => {
+test("control characters in text of a server are escaped", async () => {
   const { skill } = apiSkill("skill_\x1b[2J", "x");
   const evil = { ...skill, display_name: "a\x1b]0;title\x07b\u202e", source: { type: "custom\x9b1m" } };
   await withApi(() => [200, { data: [evil], next_page: null }], async ({ url }) => {
@@ -191,7 +174,7 @@ test("text from a server does not move the cursor", async () => {
   });
 });
 
-test("an overloaded server is asked three times, or as often as x-should-retry says", async () => {
+test("a request to an overloaded server is sent three times, or once when x-should-retry is false", async () => {
   const busy = refusal(529, "overloaded_error", "Too much", { "retry-after": "0" });
   await withApi(() => busy, async ({ url, seen }) => {
     assert.match(await failureOf(url), "Too much (overloaded_error, request req_body)");
@@ -203,19 +186,19 @@ test("an overloaded server is asked three times, or as often as x-should-retry s
     assert.is(seen.length, 1);
   });
   const { skill, version } = apiSkill("skill_1", "demo");
-  let asked = 0;
+  let requests = 0;
   await withApi(
-    ({ method }) => method !== "POST" ? [200, version] : ++asked < 3 ? busy : [200, skill],
+    ({ method }) => method !== "POST" ? [200, version] : ++requests < 3 ? busy : [200, skill],
     async ({ url }) => {
-      const source = writeSkill(join(folder.path, "again"), "demo");
-      // The body is sent again each time.
+      const source = writeSkill(join(folder.path, "retried"), "demo");
+      // Each retry sends the whole body.
       const { id, name, latest_version_id } = await runSkillJson(["add", source, "--url", url]);
-      assert.equal([id, name, latest_version_id, asked], ["skill_1", "demo", "skver_of_skill_1", 3]);
+      assert.equal([id, name, latest_version_id, requests], ["skill_1", "demo", "skver_of_skill_1", 3]);
     },
   );
 });
 
-test("lists are read to their end; an endless list is an error", async () => {
+test("list reads all pages; a repeated cursor is an error", async () => {
   const page = ({ path }: { path: string }) =>
     Number(new URL(path, "http://h").searchParams.get("page") ?? "0");
   await withApi((request) => {
@@ -230,12 +213,13 @@ test("lists are read to their end; an endless list is an error", async () => {
       "/v1/skills?limit=100&page=2",
     ]);
   });
-  await withApi(() => [200, { data: [], next_page: "again" }], async ({ url }) => {
-    assert.match(await failureOf(url), "the server returned the same page again");
+  await withApi(() => [200, { data: [], next_page: "same" }], async ({ url, seen }) => {
+    await failureOf(url);
+    assert.is(seen.length, 2);
   });
 });
 
-test("a name is searched in versions, in the order of the list", async () => {
+test("a name is looked up in the versions, in the order of the list", async () => {
   const skills = ["a", "demo", "b", "demo"].map((name, i) => apiSkill(`skill_${i}`, name));
   await withApi(({ path }) => {
     if (path.startsWith("/v1/skills?")) {
@@ -243,7 +227,7 @@ test("a name is searched in versions, in the order of the list", async () => {
     }
     const [, id, rest] = /^\/v1\/skills\/(\w+)(.*)$/.exec(path)!;
     const found = skills.find(({ skill }) => skill.id === id);
-    if (!found || id === "skill_0") return refusal(404, "not_found_error", `There is no skill "${id}"`);
+    if (!found || id === "skill_0") return refusal(404, "not_found_error", `Skill not found: "${id}"`);
     return rest === "/versions?limit=100"
       ? [200, { data: [found.version], next_page: null }]
       : [200, found.version];
@@ -252,11 +236,11 @@ test("a name is searched in versions, in the order of the list", async () => {
     assert.equal(versions.map(({ id }) => id), ["skver_of_skill_1"]);
     const missing = await runSkill(["versions", "c", "--url", url]);
     assert.is(missing.code, 1);
-    assert.match(missing.stderr, 'There is no skill "c" (not_found_error, request req_body)');
+    assert.match(missing.stderr, 'Skill not found: "c" (not_found_error, request req_body)');
   });
 });
 
-test("a name stands for the newest skill of that name, also where a local one is first in the list", async () => {
+test("a name selects the newest skill of that name, also when a local one is first in the list", async () => {
   for (
     const [updated, expected] of [
       ["2026-11-01T00:00:00Z", "skver_of_skill_1"],
@@ -273,7 +257,7 @@ test("a name stands for the newest skill of that name, also where a local one is
       if (path.startsWith("/v1/skills?")) return [200, { data, next_page: null }];
       const [, id, rest] = /^\/v1\/skills\/(\w+)(.*)$/.exec(path)!;
       const found = [local, custom].find(({ skill }) => skill.id === id);
-      if (!found) return refusal(404, "not_found_error", "There is no such skill");
+      if (!found) return refusal(404, "not_found_error", "Skill not found");
       return [
         200,
         rest === "/versions?limit=100" ? { data: [found.version], next_page: null } : found.version,
@@ -285,8 +269,8 @@ test("a name stands for the newest skill of that name, also where a local one is
   }
 });
 
-test("a server without validation: an error", async () => {
-  await withApi(() => refusal(404, "not_found_error", "There is nothing"), async ({ url }) => {
+test("validate fails at a server without validation", async () => {
+  await withApi(() => refusal(404, "not_found_error", "Not found"), async ({ url }) => {
     const { code, stderr } = await runSkill([
       "validate",
       writeSkill(join(folder.path, "dry"), "demo"),
@@ -294,7 +278,7 @@ test("a server without validation: an error", async () => {
       url,
     ]);
     assert.is(code, 1);
-    assert.match(stderr, "This server cannot validate. Leave out --url");
+    assert.match(stderr, /validate.*--url/);
   });
 });
 

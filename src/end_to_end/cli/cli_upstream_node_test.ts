@@ -17,7 +17,7 @@ const BODY = JSON.stringify({
   container: { skills: [{ type: "custom", skill_id: "commit-messages" }] },
 });
 
-test("without --upstream the scripted model answers, with the demo's key and skills", async () => {
+test("without --upstream the scripted model answers and reads the demo's skills", async () => {
   const server = await startTrivet(["--data", folder.path]);
   const headers = { "x-api-key": server.facts.api_key!, "anthropic-version": "2026-10-21" };
   const response = await fetch(`${server.facts.issuer}/v1/messages`, { method: "POST", headers, body: BODY });
@@ -28,7 +28,7 @@ test("without --upstream the scripted model answers, with the demo's key and ski
   assert.is(await server.stop(), 0);
 });
 
-test("requests go to the URL, with the key of the environment", async () => {
+test("--upstream receives the requests, with the key of TRIVET_UPSTREAM_KEY", async () => {
   const seen: unknown[] = [];
   const model = createServer((request, response) => {
     seen.push([request.method, request.url, request.headers["x-api-key"]]);
@@ -37,8 +37,8 @@ test("requests go to the URL, with the key of the environment", async () => {
   });
   await new Promise<void>((resolve) => model.listen(0, "127.0.0.1", resolve));
   const { port } = model.address() as { port: number };
-  const words = ["--data", folder.path, "--show-secrets", "--upstream", `http://127.0.0.1:${port}/base/`];
-  const server = await startTrivet(words, { TRIVET_UPSTREAM_KEY: "sk-from-environment" });
+  const args = ["--data", folder.path, "--show-secrets", "--upstream", `http://127.0.0.1:${port}/base/`];
+  const server = await startTrivet(args, { TRIVET_UPSTREAM_KEY: "sk-from-environment" });
   const headers = { "x-api-key": server.facts.api_key!, "anthropic-version": "2026-10-21" };
   const response = await fetch(`${server.facts.issuer}/v1/messages`, { method: "POST", headers, body: BODY });
   assert.equal((await response.json()).content, [text("Hi")]);
@@ -48,7 +48,7 @@ test("requests go to the URL, with the key of the environment", async () => {
   await new Promise((resolve) => model.close(resolve));
 });
 
-test("an invalid URL is a usage error", () => {
+test("an invalid --upstream is a usage error", () => {
   const [command, before] = runtimeCommand();
   const { status, stderr } = spawnSync(command, [...before, CLI, "serve", "--upstream", "models.test"], {
     encoding: "utf8",
@@ -56,7 +56,7 @@ test("an invalid URL is a usage error", () => {
   assert.is(status, 2);
   assert.match(
     stderr,
-    '--upstream must be an http or https URL without user and fragment, but is "models.test"',
+    /--upstream .*"models\.test"/,
   );
 });
 

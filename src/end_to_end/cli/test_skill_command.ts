@@ -1,6 +1,6 @@
 /**
- * `trivet skill` in the process of the tests, which is much faster than a process of its own: its output is captured.
- * Only tests import this.
+ * Runs `trivet skill` in the process of the tests, which is faster than a process of its own, and captures its output. Only
+ * tests import this.
  *
  * @module
  */
@@ -16,8 +16,8 @@ export interface CommandOutcome {
   readonly stderr: string;
 }
 
-/** Runs the command; one at a time, since a process has one standard output. @param key for TRIVET_API_KEY */
-export async function runSkill(words: readonly string[], key?: string): Promise<CommandOutcome> {
+/** Runs the command. One at a time: a process has one standard output. @param key value of TRIVET_API_KEY */
+export async function runSkill(args: readonly string[], key?: string): Promise<CommandOutcome> {
   const { stdout, stderr, env } = process;
   const captured = { stdout: "", stderr: "" };
   const written = { stdout: stdout.write, stderr: stderr.write };
@@ -27,7 +27,7 @@ export async function runSkill(words: readonly string[], key?: string): Promise<
   if (key === undefined) delete env.TRIVET_API_KEY;
   else env.TRIVET_API_KEY = key;
   try {
-    return { code: await main(["skill", ...words]), ...captured };
+    return { code: await main(["skill", ...args]), ...captured };
   } finally {
     stdout.write = written.stdout;
     stderr.write = written.stderr;
@@ -36,10 +36,10 @@ export async function runSkill(words: readonly string[], key?: string): Promise<
   }
 }
 
-/** The same for a command that must succeed and print JSON. */
-export async function runSkillJson(words: readonly string[], key?: string): Promise<Record<string, unknown>> {
-  const { code, stdout, stderr } = await runSkill([...words, "--json"], key);
-  if (code !== 0) throw new Error(`trivet skill ${words.join(" ")} ended with ${code}: ${stderr}`);
+/** Runs the command with `--json`. @throws {Error} when it fails */
+export async function runSkillJson(args: readonly string[], key?: string): Promise<Record<string, unknown>> {
+  const { code, stdout, stderr } = await runSkill([...args, "--json"], key);
+  if (code !== 0) throw new Error(`trivet skill ${args.join(" ")} ended with ${code}: ${stderr}`);
   return JSON.parse(stdout);
 }
 

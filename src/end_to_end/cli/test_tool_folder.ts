@@ -41,20 +41,20 @@ export function environment(more: Readonly<Record<string, string>> = {}): Record
   return { ...own as Record<string, string>, ...more };
 }
 
-/** How a client starts `trivet stdio` with these arguments. */
-export function stdioCommand(words: readonly string[]): { command: string; args: string[] } {
+/** The command that starts `trivet stdio` with these arguments. */
+export function stdioCommand(args: readonly string[]): { command: string; args: string[] } {
   const [command, before] = runtimeCommand();
-  return { command, args: [...before, CLI, "stdio", ...words] };
+  return { command, args: [...before, CLI, "stdio", ...args] };
 }
 
-/** The answers of `trivet stdio` to requests, by id, and how it exited. */
+/** Sends requests to `trivet stdio` and closes its input. Returns the results or errors in the order of the requests. */
 export async function exchange(
-  words: readonly string[],
+  args: readonly string[],
   requests: readonly { readonly method: string; readonly params?: unknown }[],
   { cwd, env }: { readonly cwd?: string; readonly env?: Readonly<Record<string, string>> } = {},
 ): Promise<Outcome & { readonly results: readonly unknown[] }> {
-  const { command, args } = stdioCommand(words);
-  const child = spawn(command, args, {
+  const server = stdioCommand(args);
+  const child = spawn(server.command, server.args, {
     stdio: "pipe",
     env: environment(env),
     ...(cwd !== undefined && { cwd }),

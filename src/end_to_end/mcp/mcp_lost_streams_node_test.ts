@@ -1,6 +1,6 @@
 /**
- * The official clients, with a handshake over HTTP, when the connection breaks: what was said meanwhile reaches them.
- * And when a session ends.
+ * The official clients over HTTP with sessions: after a broken connection they receive the messages that were sent
+ * meanwhile. And the end of a session.
  *
  * @module
  */
@@ -14,12 +14,17 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { RunningServer } from "../../runtime/server.ts";
 import { entries } from "../test_entries.ts";
-import { connectFeatures, type FeatureClient, type Loose, type TourOptions } from "./test_feature_client.ts";
+import {
+  connectFeatures,
+  type FeatureClient,
+  type FeatureClientOptions,
+  type Loose,
+} from "./test_feature_client.ts";
 import { withTimeout } from "./test_notification_log.ts";
 import { serveFeatures } from "./test_feature_serve.ts";
 import { textOf, TOOLS } from "./test_feature_step.ts";
 
-const CLIENTS: readonly (readonly [string, TourOptions])[] = [
+const CLIENTS: readonly (readonly [string, FeatureClientOptions])[] = [
   ["client 1.x", { generation: 1, transport: "http" }],
   ["client 2.x", { generation: 2, transport: "http", mode: "legacy" }],
 ];
@@ -44,14 +49,14 @@ async function begin(
 }
 
 /** Every entry of this runtime, and two instances that take requests in turn. */
-const PLACES: readonly (readonly [name: string, entry: string, count: number])[] = [
+const SERVERS: readonly (readonly [name: string, entry: string, count: number])[] = [
   ...Object.keys(entries).map((entry) => [entry, entry, 1] as const),
   ["two instances", Object.keys(entries)[0]!, 2],
 ];
 
-for (const [place, entry, count] of PLACES) {
+for (const [where, entry, count] of SERVERS) {
   for (const [name, options] of CLIENTS) {
-    const test = suite(`${name} loses its connection, ${place}`);
+    const test = suite(`${name} loses its connection, ${where}`);
     let server: RunningServer;
     let client: FeatureClient;
 
@@ -64,27 +69,27 @@ for (const [place, entry, count] of PLACES) {
     test.after.each(() => client.close());
     test.after(() => server.close());
 
-    test(`${name}, ${place}: a call whose connection breaks has its result`, async () => {
+    test(`${name}, ${where}: a call whose connection breaks gets its result`, async () => {
       const { call, steps, tokens } = await begin(client, "once");
       client.wire.callOf("wait")!.cut();
-      const back = await withTimeout(
+      const resumed = await withTimeout(
         client.wire.next(({ method }) => method === "GET"),
-        "the client's return",
+        "the resumption",
       );
-      assert.is(back.headers.get("last-event-id"), tokens.at(-1));
+      assert.is(resumed.headers.get("last-event-id"), tokens.at(-1));
       await client.call("release", { key: "once" });
       assert.is(textOf(await withTimeout(call, "the result")), "released once");
       assert.equal(steps, [1, 2]);
       assert.ok(tokens.length > 2);
     });
 
-    test(`${name}, ${place}: and when it breaks again and again`, async () => {
+    test(`${name}, ${where}: a call whose connection breaks three times gets its result`, async () => {
       const { call, steps } = await begin(client, "often");
       let broken = client.wire.callOf("wait")!;
-      for (let time = 0; time < 3; time++) {
-        const back = client.wire.next(({ method }) => method === "GET");
+      for (let i = 0; i < 3; i++) {
+        const resumed = client.wire.next(({ method }) => method === "GET");
         broken.cut();
-        broken = await withTimeout(back, "the client's return");
+        broken = await withTimeout(resumed, "the resumption");
         assert.ok(broken.headers.get("last-event-id"));
       }
       await client.call("release", { key: "often" });
@@ -92,32 +97,32 @@ for (const [place, entry, count] of PLACES) {
       assert.equal(steps, [1, 2]);
     });
 
-    test(`${name}, ${place}: changes while the session's stream is broken are notified afterwards, once`, async () => {
+    test(`${name}, ${where}: after its stream is resumed, the client is notified once of each change`, async () => {
       const uris = ["tour://notes/today", "tour://notes/tomorrow"];
-      const unwatch = await client.watch(uris);
+      const unsubscribe = await client.subscribe(uris);
       const updated = "notifications/resources/updated";
       await client.call("touch", { uri: uris[0] });
       assert.is((await client.notifications.next(updated)).uri, uris[0]);
       const stream = client.wire.exchanges.find(({ method }) => method === "GET")!;
-      const back = client.wire.next(({ method }) => method === "GET");
-      // Its last message is still being sent to the broken stream.
+      const resumed = client.wire.next(({ method }) => method === "GET");
+      // The server can still write to the broken stream when the resource changes.
       stream.cut();
       await client.call("touch", { uri: uris[1] });
-      await withTimeout(back, "the client's return");
+      await withTimeout(resumed, "the resumption");
       assert.is((await client.notifications.next(updated)).uri, uris[1]);
       await client.call("touch", { uri: uris[0] });
       assert.is((await client.notifications.next(updated)).uri, uris[0]);
       assert.equal(client.notifications.take(updated), []);
-      await unwatch(uris[0]!);
+      await unsubscribe(uris[0]!);
     });
 
-    test(`${name}, ${place}: an ended session is not found; a new one can begin`, async () => {
+    test(`${name}, ${where}: requests of an ended session get 404; a new session starts`, async () => {
       const id = client.sessionId()!;
       assert.match(id, /^[\x21-\x7e]+$/);
       const stream = client.wire.exchanges.find(({ method }) => method === "GET")!;
       await client.terminate();
-      await withTimeout(stream.ended, "the end of the session's stream");
-      const ask = (method: string, body?: string) =>
+      await withTimeout(stream.ended, "the end of the stream");
+      const send = (method: string, body?: string) =>
         fetch(`${server.url}/mcp`, {
           method,
           headers: {
@@ -131,9 +136,9 @@ for (const [place, entry, count] of PLACES) {
           await response.body?.cancel();
           return response.status;
         });
-      assert.is(await ask("POST", JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" })), 404);
-      assert.is(await ask("GET"), 404);
-      assert.is(await ask("DELETE"), 404);
+      assert.is(await send("POST", JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" })), 404);
+      assert.is(await send("GET"), 404);
+      assert.is(await send("DELETE"), 404);
       assert.is(client.sessionId(), undefined);
       const again = await connectFeatures(options, server);
       assert.is.not(again.sessionId(), id);
@@ -141,41 +146,41 @@ for (const [place, entry, count] of PLACES) {
       await again.close();
     });
 
-    test(`${name}, ${place}: nothing went wrong on the server`, async () => {
+    test(`${name}, ${where}: the server reports no fault`, async () => {
       assert.is(textOf(await client.call("faults")), "[]");
     });
 
     test.run();
   }
 
-  const test = suite(`other losses, ${place}`);
+  const test = suite(`sessions and subscriptions, ${where}`);
   let server: RunningServer;
   test.before(async () => {
     server = await serveFeatures(entry, count);
   });
   test.after(() => server.close());
 
-  test(`client 1.x, ${place}: another process takes the session over, and the result of a call that ran`, async () => {
+  test(`client 1.x, ${where}: another transport with the session id resumes the session and its running call`, async () => {
     const first = await connectFeatures({ generation: 1, transport: "http" }, server);
     const { call, tokens } = await begin(first, "handed over");
-    const lost = call.catch((error) => error);
+    const failed = call.catch((error) => error);
     const sessionId = first.sessionId()!;
     await first.close();
-    assert.instance(await lost, Error);
+    assert.instance(await failed, Error);
 
-    const heir = new Client({ name: "heir", version: "1" });
+    const successor = new Client({ name: "successor", version: "1" });
     const transport = new StreamableHTTPClientTransport(new URL(`${server.url}/mcp`), { sessionId });
-    await heir.connect(transport as Parameters<typeof heir.connect>[0]);
+    await successor.connect(transport as Parameters<typeof successor.connect>[0]);
     const params = { name: "wait", arguments: { key: "handed over" } };
-    const result = heir.request({ method: "tools/call", params }, CallToolResultSchema, {
+    const result = successor.request({ method: "tools/call", params }, CallToolResultSchema, {
       resumptionToken: tokens.at(-1)!,
     });
-    await heir.callTool({ name: "release", arguments: { key: "handed over" } });
+    await successor.callTool({ name: "release", arguments: { key: "handed over" } });
     assert.is(textOf(await withTimeout(result, "the result")), "released handed over");
-    await heir.close();
+    await successor.close();
   });
 
-  test(`client 2.x, ${place}: in the modern era a connection that breaks is a cancellation`, async () => {
+  test(`client 2.x, ${where}: in the modern era a broken connection cancels the call`, async () => {
     const client = await connectFeatures({
       generation: 2,
       transport: "http",
@@ -192,37 +197,37 @@ for (const [place, entry, count] of PLACES) {
     assert.is(await call, "failed");
   });
 
-  test(`client 2.x, ${place}: a subscription whose connection breaks is closed; a new one is notified again`, async () => {
+  test(`client 2.x, ${where}: a broken connection closes its subscription; a new subscription is notified`, async () => {
     const client = await connectFeatures({
       generation: 2,
       transport: "http",
       mode: { pin: "2026-07-28" },
     }, server);
-    await client.watch(["tour://notes/today"]);
+    await client.subscribe(["tour://notes/today"]);
     for (const exchange of client.wire.exchanges) {
       if (exchange.message?.method === "subscriptions/listen") exchange.cut();
     }
-    await client.watch(["tour://notes/tomorrow"]);
+    await client.subscribe(["tour://notes/tomorrow"]);
     await client.call("touch", { uri: "tour://notes/today" });
     await client.call("touch", { uri: "tour://notes/tomorrow" });
-    const told = await client.notifications.next("notifications/resources/updated");
-    assert.is(told.uri, "tour://notes/tomorrow");
+    const updated = await client.notifications.next("notifications/resources/updated");
+    assert.is(updated.uri, "tour://notes/tomorrow");
     await client.close();
   });
 
-  test(`client 2.x, ${place}: a server that stops ends subscriptions gracefully`, async () => {
+  test(`client 2.x, ${where}: a server that closes ends subscriptions gracefully`, async () => {
     const client = await connectFeatures({
       generation: 2,
       transport: "http",
       mode: { pin: "2026-07-28" },
     }, server);
-    await client.watch([]);
-    assert.equal(await client.notifications.next("honoured"), {
+    await client.subscribe([]);
+    assert.equal(await client.notifications.next("acknowledged"), {
       toolsListChanged: true,
       promptsListChanged: true,
       resourcesListChanged: true,
     });
-    await client.call("farewell");
+    await client.call("close_streams");
     assert.is(await client.notifications.next("closed"), "graceful");
     await client.close();
   });

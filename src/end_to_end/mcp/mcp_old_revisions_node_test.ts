@@ -1,6 +1,6 @@
 /**
- * Clients that speak 2024-11-05, 2025-03-26 or 2025-06-18 and nothing newer, over every transport of their time: they are
- * told what their revision knows, and nothing else.
+ * Clients of 2024-11-05, 2025-03-26 and 2025-06-18 over every transport of their revision: they receive only what their
+ * revision defines.
  *
  * @module
  */
@@ -9,12 +9,12 @@ import * as assert from "uvu/assert";
 import type { RunningServer } from "../../runtime/server.ts";
 import { entries } from "../test_entries.ts";
 import type { Loose } from "./test_feature_client.ts";
-import { connectOld, type Old, overHttp, overSse, overStdio } from "./test_old_client.ts";
+import { connectOld, type OldClient, overHttp, overSse, overStdio } from "./test_old_client.ts";
 import { serveFeatures, STDIO } from "./test_feature_serve.ts";
 import { codeOf, textOf, TOOLS } from "./test_feature_step.ts";
 
-/** Messages as clients of the time sent them. */
-const HELLOS: Readonly<Record<string, Loose>> = {
+/** The `initialize` requests of clients of each revision. */
+const INITIALIZE: Readonly<Record<string, Loose>> = {
   "2024-11-05": {
     method: "initialize",
     params: {
@@ -31,7 +31,7 @@ const HELLOS: Readonly<Record<string, Loose>> = {
     method: "initialize",
     params: {
       protocolVersion: "2025-03-26",
-      // Not all clients knew what is an object here.
+      // Some clients sent booleans instead of objects.
       capabilities: { tools: true, prompts: false, sampling: {}, roots: { listChanged: true } },
       clientInfo: { name: "Visual Studio Code - Insiders", version: "1.100.0-insider" },
     },
@@ -48,8 +48,8 @@ const HELLOS: Readonly<Record<string, Loose>> = {
   },
 };
 
-type Way = "http" | "sse" | "stdio";
-const WAYS: readonly (readonly [revision: string, way: Way])[] = [
+type TransportName = "http" | "sse" | "stdio";
+const CASES: readonly (readonly [revision: string, transport: TransportName])[] = [
   ["2024-11-05", "sse"],
   ["2024-11-05", "stdio"],
   ["2025-03-26", "http"],
@@ -60,15 +60,15 @@ const WAYS: readonly (readonly [revision: string, way: Way])[] = [
 
 function transportOf(
   revision: string,
-  way: Way,
+  transport: TransportName,
   server: RunningServer | undefined,
 ): Parameters<typeof connectOld>[0] {
-  if (way === "stdio") return overStdio(STDIO);
-  if (way === "sse") return overSse(server!.url);
+  if (transport === "stdio") return overStdio(STDIO);
+  if (transport === "sse") return overSse(server!.url);
   return overHttp(server!.url, revision >= "2025-06-18" ? revision : undefined);
 }
 
-/** Every member name in a value, at whatever depth; names of properties in schemas aside. */
+/** Every member name in a value, at any depth, except below schemas and `_meta`. */
 function membersOf(value: unknown, found: Set<string> = new Set()): Set<string> {
   if (Array.isArray(value)) { for (const each of value) membersOf(each, found); }
   else if (typeof value === "object" && value !== null) {
@@ -80,7 +80,7 @@ function membersOf(value: unknown, found: Set<string> = new Set()): Set<string> 
   return found;
 }
 
-async function listAll(client: Old, method: string, member: string): Promise<Loose[]> {
+async function listAll(client: OldClient, method: string, member: string): Promise<Loose[]> {
   const all: Loose[] = [];
   let cursor: string | undefined;
   do {
@@ -91,38 +91,41 @@ async function listAll(client: Old, method: string, member: string): Promise<Loo
   return all;
 }
 
-const call = (client: Old, name: string, args: Loose = {}, meta?: Loose): Promise<Loose> =>
+const call = (client: OldClient, name: string, args: Loose = {}, meta?: Loose): Promise<Loose> =>
   client.request("tools/call", { name, arguments: args, ...(meta && { _meta: meta }) });
 
 for (const entry of Object.keys(entries)) {
-  for (const [revision, way] of WAYS) {
-    if (way === "stdio" && entry !== Object.keys(entries)[0]) continue;
-    const name = `${revision} over ${way}${way === "stdio" ? "" : `, ${entry}`}`;
+  for (const [revision, transport] of CASES) {
+    if (transport === "stdio" && entry !== Object.keys(entries)[0]) continue;
+    const name = `${revision} over ${transport}${transport === "stdio" ? "" : `, ${entry}`}`;
     const test = suite(name);
     let server: RunningServer | undefined;
-    let client: Old;
-    let told: Loose;
+    let client: OldClient;
+    let initialized: Loose;
 
     test.before(async () => {
-      server = way === "stdio" ? undefined : await serveFeatures(entry);
-      [client, told] = await connectOld(transportOf(revision, way, server), HELLOS[revision]);
+      server = transport === "stdio" ? undefined : await serveFeatures(entry);
+      [client, initialized] = await connectOld(
+        transportOf(revision, transport, server),
+        INITIALIZE[revision],
+      );
     });
     test.after(async () => {
       await client.close();
       await server?.close();
     });
 
-    test(`${name}: the handshake says what the revision knows`, () => {
-      assert.is(told.protocolVersion, revision);
+    test(`${name}: the initialize result has only members of the revision`, () => {
+      assert.is(initialized.protocolVersion, revision);
       const known = ["name", ...(revision >= "2025-06-18" ? ["title"] : []), "version"];
-      assert.equal(Object.keys(told.serverInfo), known);
-      assert.is(told.instructions, "Look at everything.");
-      assert.is("completions" in told.capabilities, revision >= "2025-03-26");
-      assert.not.ok("extensions" in told.capabilities);
-      for (const newer of ["resultType", "_meta", "ttlMs"]) assert.not.ok(newer in told, newer);
+      assert.equal(Object.keys(initialized.serverInfo), known);
+      assert.is(initialized.instructions, "Look at everything.");
+      assert.is("completions" in initialized.capabilities, revision >= "2025-03-26");
+      assert.not.ok("extensions" in initialized.capabilities);
+      for (const newer of ["resultType", "_meta", "ttlMs"]) assert.not.ok(newer in initialized, newer);
     });
 
-    test(`${name}: ping, and lists without what came later`, async () => {
+    test(`${name}: lists have only members of the revision`, async () => {
       assert.equal(await client.request("ping"), {});
       const tools = await listAll(client, "tools/list", "tools");
       assert.equal(tools.map((tool) => tool.name), TOOLS);
@@ -141,10 +144,10 @@ for (const entry of Object.keys(entries)) {
       for (const newer of ["icons", "execution", "ttlMs", "cacheScope", "resultType"]) {
         assert.not.ok(members.has(newer), newer);
       }
-      assert.ok(members.has("priority"), "resources had annotations from the first");
+      assert.ok(members.has("priority"), "annotations exist since 2024-11-05");
     });
 
-    test(`${name}: results, in words where the revision has no other way`, async () => {
+    test(`${name}: results have only content of the revision, and text instead of newer content`, async () => {
       assert.equal(await call(client, "text"), {
         content: [{ type: "text", text: "plain words, ünïcödé ✓" }],
       });
@@ -157,12 +160,12 @@ for (const entry of Object.keys(entries)) {
       assert.is("structuredContent" in weather, revision >= "2025-06-18");
       assert.is(JSON.parse(textOf(weather)).sky, "clear");
       assert.is((await call(client, "refuse")).isError, true);
-      assert.is(await codeOf(call(client, "nothing")), -32602);
-      assert.is(await codeOf(client.request("resources/read", { uri: "tour://nothing" })), -32002);
-      assert.is(await codeOf(client.request("server/nothing")), -32601);
+      assert.is(await codeOf(call(client, "missing")), -32602);
+      assert.is(await codeOf(client.request("resources/read", { uri: "tour://missing" })), -32002);
+      assert.is(await codeOf(client.request("server/missing")), -32601);
     });
 
-    test(`${name}: progress and log messages`, async () => {
+    test(`${name}: progress and log messages have only members of the revision`, async () => {
       const counted = call(client, "count", { key: "old" }, { progressToken: "p" });
       for (const progress of [1, 2, 3]) {
         const step = await client.notifications.next("notifications/progress");
@@ -178,13 +181,17 @@ for (const entry of Object.keys(entries)) {
       ]);
     });
 
-    test(`${name}: what the server asks, as far as the client can`, async () => {
+    test(`${name}: the server sends only requests that the client supports`, async () => {
       client.answers["sampling/createMessage"] = ({ messages, maxTokens }) => {
         assert.is(maxTokens, 10);
         return { role: "assistant", content: messages[0].content, model: "echo" };
       };
       assert.is(JSON.parse(textOf(await call(client, "ask_model")))[1], "Say something");
-      assert.is((await call(client, "ask_tools")).isError, true, "tools for models came with 2025-11-25");
+      assert.is(
+        (await call(client, "ask_tools")).isError,
+        true,
+        "sampling with tools exists since 2025-11-25",
+      );
       client.answers["roots/list"] = () => ({ roots: [{ uri: "file:///old" }] });
       assert.equal(JSON.parse(textOf(await call(client, "ask_roots"))), [{ uri: "file:///old" }]);
       await client.notify("notifications/roots/list_changed");
@@ -195,16 +202,16 @@ for (const entry of Object.keys(entries)) {
         assert.match(text, "elicitation");
       } else {
         client.answers["elicitation/create"] = (params) => {
-          assert.equal(Object.keys(params), ["message", "requestedSchema"], "modes came later");
+          assert.equal(Object.keys(params), ["message", "requestedSchema"], "mode exists since 2025-11-25");
           return { action: "accept", content: { name: "Old" } };
         };
         assert.is(JSON.parse(textOf(await form)).content.colour, "green");
       }
       const page = await call(client, "ask_url");
-      assert.is(page.isError, true, "which came with 2025-11-25");
+      assert.is(page.isError, true, "URL elicitation exists since 2025-11-25");
     });
 
-    test(`${name}: cancellation`, async () => {
+    test(`${name}: notifications/cancelled aborts the call`, async () => {
       const request = { jsonrpc: "2.0", id: "c", method: "tools/call" };
       const params = { name: "hang", arguments: { key: "old" }, _meta: { progressToken: 7 } };
       await client.send({ ...request, params });
@@ -213,28 +220,29 @@ for (const entry of Object.keys(entries)) {
       assert.is(textOf(await call(client, "aborted", { key: "old" })), "AbortError");
     });
 
-    test(`${name}: subscriptions and completion`, async () => {
+    test(`${name}: subscriptions notify, and completion answers`, async () => {
       const uri = "tour://notes/today";
       assert.equal(await client.request("resources/subscribe", { uri }), {});
       await call(client, "touch", { uri });
       assert.equal(await client.notifications.next("notifications/resources/updated"), { uri });
       assert.equal(await client.request("resources/unsubscribe", { uri }), {});
-      const asked = {
+      const params = {
         ref: { type: "ref/prompt", name: "review" },
         argument: { name: "language", value: "py" },
       };
-      assert.equal((await client.request("completion/complete", asked)).completion.values, ["python"]);
+      assert.equal((await client.request("completion/complete", params)).completion.values, ["python"]);
       await call(client, "grow");
       await client.notifications.next("notifications/tools/list_changed");
       assert.is((await listAll(client, "tools/list", "tools")).length, TOOLS.length + 1);
     });
 
-    test(`${name}: batches, in the one revision that has them`, async () => {
-      if (revision !== "2025-03-26") return;
+    // Batches exist in this revision alone.
+    const testBatch = revision === "2025-03-26" ? test : () => {};
+    testBatch(`${name}: each request of a batch is answered`, async () => {
       await client.send(
         [
           { jsonrpc: "2.0", id: "b1", method: "ping" },
-          { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: "none" } },
+          { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: "unknown" } },
           { jsonrpc: "2.0", id: "b2", method: "tools/call", params: { name: "text" } },
         ],
         "b1",
@@ -242,7 +250,7 @@ for (const entry of Object.keys(entries)) {
       );
     });
 
-    test(`${name}: nothing went wrong on the server`, async () => {
+    test(`${name}: the server reports no fault`, async () => {
       assert.is(textOf(await call(client, "faults")), "[]");
     });
 
@@ -252,10 +260,10 @@ for (const entry of Object.keys(entries)) {
 
 const test = suite("unknown revisions");
 
-test("a client of tomorrow is offered the newest revision with a handshake", async () => {
-  const hello = structuredClone(HELLOS["2025-06-18"]);
-  hello.params.protocolVersion = "2030-01-01";
-  const [client, { protocolVersion }] = await connectOld(overStdio(STDIO), hello);
+test("a client with an unknown revision gets the newest revision that has initialize", async () => {
+  const request = structuredClone(INITIALIZE["2025-06-18"]);
+  request.params.protocolVersion = "2030-01-01";
+  const [client, { protocolVersion }] = await connectOld(overStdio(STDIO), request);
   assert.is(protocolVersion, "2025-11-25");
   await client.close();
 });

@@ -1,6 +1,6 @@
 /**
- * `mcp-remote`, which stands between an MCP client on standard input and a server with OAuth: registers itself, asks for
- * every scope that the server advertises, and signs in on a loopback port.
+ * `mcp-remote`, a proxy from standard input to an MCP server with OAuth: it registers itself, requests every scope that the
+ * server advertises, and receives the redirect on a loopback port.
  *
  * @module
  */
@@ -20,8 +20,7 @@ import { newPerson } from "../oauth/test_person.ts";
 
 const test = suite("mcp-remote");
 const [, serve] = Object.entries(entries)[0]!;
-/** Milliseconds for the whole conversation. */
-const MAX_WAIT_MS = 60_000;
+const TIMEOUT_MS = 60_000;
 let server: RunningServer;
 let issuer: string;
 
@@ -34,54 +33,54 @@ test.before(async () => {
     hostname: "127.0.0.1",
   });
   issuer = `http://127.0.0.1:${server.port}`;
-  const look = tool({
-    name: "look",
-    description: "Looks",
+  const read = tool({
+    name: "read",
+    description: "Reads",
     scopes: ["read"],
     input: v.object({}),
-    run: () => "seen",
+    run: () => "done",
   });
-  resolve(createTrivet({ issuer, store, mcp: { auth: "required", tools: [look] } }));
+  resolve(createTrivet({ issuer, store, mcp: { auth: "required", tools: [read] } }));
 });
 test.after(() => server.close());
 
-test("registers, gets what is advertised, and calls a tool", async () => {
+test("mcp-remote registers, gets every advertised scope, and calls a tool", async () => {
   const folder = mkdtempSync(join(tmpdir(), "mcp-remote-"));
   const child = spawn(
     "node_modules/.bin/node",
     ["node_modules/mcp-remote/dist/proxy.js", `${issuer}/mcp`],
     { env: { ...process.env, MCP_REMOTE_CONFIG_DIR: folder, BROWSER: "false" } },
   );
-  const timer = setTimeout(() => child.kill("SIGKILL"), MAX_WAIT_MS);
+  const timer = setTimeout(() => child.kill("SIGKILL"), TIMEOUT_MS);
   try {
     let log = "";
-    const asked = Promise.withResolvers<URL>();
+    const authorizationUrl = Promise.withResolvers<URL>();
     child.stderr.on("data", (chunk) => {
       log += chunk;
       const url = /(http:\/\/\S+\/oauth\/authorize\?\S+)\s/.exec(log)?.[1];
-      if (url !== undefined) asked.resolve(new URL(url));
+      if (url !== undefined) authorizationUrl.resolve(new URL(url));
     });
-    child.on("exit", () => asked.reject(new Error(`It ended: ${log}`)));
-    const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-    const say = (message: object): void =>
+    child.on("exit", () => authorizationUrl.reject(new Error(`mcp-remote exited: ${log}`)));
+    const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+    const send = (message: object): void =>
       void child.stdin.write(JSON.stringify({ jsonrpc: "2.0", ...message }) + "\n");
-    const hear = async () => JSON.parse((await answers.next()).value ?? "");
+    const receive = async () => JSON.parse((await lines.next()).value ?? "");
 
-    say({
+    send({
       id: 1,
       method: "initialize",
       params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "t", version: "1" } },
     });
-    const url = await asked.promise;
+    const url = await authorizationUrl.promise;
     const callback = await newPerson("alice", "wonderland").allow(url);
     assert.is(callback.searchParams.get("error"), null);
     assert.is((await fetch(callback)).status, 200);
-    assert.is((await hear()).id, 1);
-    say({ method: "notifications/initialized" });
-    say({ id: 2, method: "tools/call", params: { name: "look", arguments: {} } });
-    assert.is((await hear()).result?.content[0].text, "seen", log);
+    assert.is((await receive()).id, 1);
+    send({ method: "notifications/initialized" });
+    send({ id: 2, method: "tools/call", params: { name: "read", arguments: {} } });
+    assert.is((await receive()).result?.content[0].text, "done", log);
 
-    // It requests all advertised scopes: a client that registered itself must be able to get each.
+    // It requests all advertised scopes, so a client that registered itself must be able to get each.
     const metadata = await (await fetch(`${issuer}/.well-known/oauth-authorization-server`)).json();
     const scopes = url.searchParams.get("scope")!.split(" ");
     assert.equal(metadata.scopes_supported.filter((scope: string) => !scopes.includes(scope)), []);

@@ -1,5 +1,5 @@
 /**
- * Skills over MCP, as the official clients read them: in sessions of 2025-11-25 and in 2026-07-28.
+ * The official clients read skills over MCP, in sessions of 2025-11-25 and in 2026-07-28.
  *
  * @module
  */
@@ -19,7 +19,7 @@ import type { RunningServer } from "../../runtime/server.ts";
 import { skillFolder } from "../../runtime/skill_folder.ts";
 import { entries } from "../test_entries.ts";
 
-const test = suite("runtime/mcp_skills");
+const test = suite("skills over MCP");
 const FOLDER = fileURLToPath(new URL("../../../fixtures/skills/", import.meta.url));
 const EXTENSION = "io.modelcontextprotocol/skills";
 const INFO = { name: "reader", version: "1.0.0" };
@@ -71,7 +71,7 @@ for (const entry of Object.keys(entries)) {
     });
   }
 
-  test(`${entry}: client 1.x gets the extension, and calls its methods`, async () => {
+  test(`${entry}: client 1.x receives the extension and calls its methods`, async () => {
     const server = await serveSkills(entry);
     const client = new ClientV1(INFO);
     try {

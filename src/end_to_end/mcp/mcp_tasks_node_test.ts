@@ -1,6 +1,6 @@
 /**
- * Tasks with the official client 2.x. It has no methods for them, but carries their messages; what it cannot read is the
- * handle that answers the call, which is taken off the transport here, as a host would that adds the extension.
+ * Tasks with the official client 2.x. It sends and receives their messages, but rejects the task that is the result of a
+ * call, so that the test reads it from the transport.
  *
  * @module
  */
@@ -20,14 +20,14 @@ const ANY = v.looseObject({});
 const TASKS = "io.modelcontextprotocol/tasks";
 
 /** Every entry of this runtime, two instances that take requests in turn, and a process of its own. */
-const PLACES: readonly (readonly [name: string, entry: string | undefined, count: number])[] = [
+const SERVERS: readonly (readonly [name: string, entry: string | undefined, count: number])[] = [
   ...Object.keys(entries).map((entry) => [entry, entry, 1] as const),
   ["two instances", Object.keys(entries)[0], 2],
   ["stdio", undefined, 1],
 ];
 
-for (const [place, entry, count] of PLACES) {
-  const test = suite(`tasks of client 2.x, ${place}`);
+for (const [where, entry, count] of SERVERS) {
+  const test = suite(`tasks of client 2.x, ${where}`);
   let server: RunningServer | undefined;
   let client: Client;
   const notifications = new NotificationLog();
@@ -55,7 +55,7 @@ for (const [place, entry, count] of PLACES) {
     await server?.close();
   });
 
-  const ask = (method: string, params: Record<string, unknown>): Promise<Loose> =>
+  const send = (method: string, params: Record<string, unknown>): Promise<Loose> =>
     client.request({ method, params }, ANY);
 
   /** Calls a tool that answers with a task. */
@@ -66,20 +66,20 @@ for (const [place, entry, count] of PLACES) {
     return task;
   };
 
-  /** The task when it has this status. The client is notified at each change. */
+  /** Waits for the notification that the task has this status. Returns the task. */
   const until = async (taskId: string, status: string): Promise<Loose> => {
     await notifications.next(
       "notifications/tasks",
       (task) => task.taskId === taskId && task.status === status,
     );
-    return await ask("tasks/get", { taskId });
+    return await send("tasks/get", { taskId });
   };
 
-  test(`${place}: the extension is offered`, () => {
+  test(`${where}: the server has the extension`, () => {
     assert.equal((client.getServerCapabilities() as Loose).extensions[TASKS], {});
   });
 
-  test(`${place}: a task that asks in between, to its end`, async () => {
+  test(`${where}: a task requests input and completes`, async () => {
     const released = { name: "release", arguments: { key: "oven" } };
     const task = await start("bake", { what: "pie" });
     assert.is(task.status, "working");
@@ -94,44 +94,44 @@ for (const [place, entry, count] of PLACES) {
     assert.equal(Object.keys(asking.inputRequests), ["taste"]);
     const { method, params } = asking.inputRequests.taste;
     assert.is(method, "elicitation/create");
-    assert.is(params.message, "How sweet is the pie?");
+    assert.equal(Object.keys(params.requestedSchema.properties), ["sweet"]);
     const sweet = { action: "accept", content: { sweet: true } };
-    await ask("tasks/update", { taskId, inputResponses: { nothing: sweet } });
-    assert.is((await ask("tasks/get", { taskId })).status, "input_required");
-    await ask("tasks/update", { taskId, inputResponses: { taste: sweet } });
+    await send("tasks/update", { taskId, inputResponses: { unknown: sweet } });
+    assert.is((await send("tasks/get", { taskId })).status, "input_required");
+    await send("tasks/update", { taskId, inputResponses: { taste: sweet } });
     const done = await until(taskId, "completed");
     assert.is(textOf(done.result), "pie: sweet");
     await subscription.close();
   });
 
-  test(`${place}: a task that is cancelled`, async () => {
+  test(`${where}: tasks/cancel aborts the task and is idempotent`, async () => {
     const { taskId } = await start("long_bake", { key: "bread" });
     const subscription = await client.listen({ taskIds: [taskId] } as Loose);
-    await ask("tasks/cancel", { taskId });
+    await send("tasks/cancel", { taskId });
     const aborted = client.callTool({ name: "aborted", arguments: { key: "bread" } });
     assert.is(textOf(await withTimeout(aborted, "the abort of the task's signal")), "AbortError");
     assert.is((await until(taskId, "cancelled")).status, "cancelled");
-    await ask("tasks/cancel", { taskId });
+    await send("tasks/cancel", { taskId });
     await subscription.close();
   });
 
-  test(`${place}: a task that is not read until it is done`, async () => {
+  test(`${where}: a task completes without input`, async () => {
     const { taskId } = await start("long_bake", { key: "cake" });
-    assert.is((await ask("tasks/get", { taskId })).status, "working");
+    assert.is((await send("tasks/get", { taskId })).status, "working");
     const subscription = await client.listen({ taskIds: [taskId] } as Loose);
     await client.callTool({ name: "release", arguments: { key: "cake" } });
     assert.is(textOf((await until(taskId, "completed")).result), "baked");
     await subscription.close();
   });
 
-  test(`${place}: a task that there is not, and methods that are no more`, async () => {
+  test(`${where}: an unknown task is error -32602`, async () => {
     for (const method of ["tasks/get", "tasks/cancel"]) {
-      assert.is(await codeOf(ask(method, { taskId: "nothing" })), -32602);
+      assert.is(await codeOf(send(method, { taskId: "unknown" })), -32602);
     }
-    assert.is(await codeOf(ask("tasks/update", { taskId: "nothing", inputResponses: {} })), -32602);
+    assert.is(await codeOf(send("tasks/update", { taskId: "unknown", inputResponses: {} })), -32602);
   });
 
-  test(`${place}: nothing went wrong on the server`, async () => {
+  test(`${where}: the server reports no fault`, async () => {
     assert.is(textOf(await client.callTool({ name: "faults" })), "[]");
   });
 

@@ -1,6 +1,5 @@
 /**
- * Both generations of the official client behind one interface, over each of their transports, for the steps. Only tests
- * import this.
+ * One interface for both generations of the official client, over each of their transports. Only tests import this.
  *
  * @module
  */
@@ -28,17 +27,17 @@ import { RecordingFetch } from "./test_recording_fetch.ts";
 // deno-lint-ignore no-explicit-any
 export type Loose = any;
 
-/** How a client reaches the server: an address, or a command. */
-export type Place = { readonly url: string } | { readonly command: string; readonly args: string[] };
+/** How a client reaches the server: a URL, or a command. */
+export type ServerAddress = { readonly url: string } | { readonly command: string; readonly args: string[] };
 
-export interface TourOptions {
+export interface FeatureClientOptions {
   readonly generation: 1 | 2;
   readonly transport: "http" | "stdio" | "sse";
-  /** What client 2.x negotiates; client 1.x knows no modern era. @default "legacy" */
+  /** What client 2.x negotiates; client 1.x has no modern era. @default "legacy" */
   readonly mode?: VersionNegotiationMode;
-  /** The client keeps lists by itself, and says `kept` of each that it has read again. */
-  readonly keepsLists?: boolean;
-  /** How many instances the server has. @default 1 */
+  /** The client reads changed lists again; each is logged as a notification `refreshed`. */
+  readonly refreshesLists?: boolean;
+  /** The number of instances of the server. @default 1 */
   readonly instances?: number;
 }
 
@@ -48,7 +47,7 @@ export interface CallOptions {
   readonly onresumptiontoken?: (token: string) => void;
 }
 
-/** Answers of the user and the model of the client; the steps set them. */
+/** Results of requests to the client; the steps set them. */
 export interface Answers {
   elicit: (params: Loose) => Loose;
   sample: (params: Loose) => Loose;
@@ -63,13 +62,13 @@ export interface FeatureClient {
   readonly info: { readonly server: Loose; readonly capabilities: Loose; readonly instructions: unknown };
   readonly notifications: NotificationLog;
   readonly answers: Answers;
-  /** What went over HTTP. */
+  /** The requests over HTTP. */
   readonly wire: RecordingFetch;
-  /** Whatever the client took for wrong. */
+  /** Errors that the client reported. */
   readonly errors: Error[];
   readonly sessionId: () => string | undefined;
   ping(): Promise<unknown>;
-  /** All entries, and how many pages they came on (unknown where the client turns them by itself). */
+  /** All entries, and the number of pages unless the client reads all pages itself. */
   list(
     what: "tools" | "resources" | "resourceTemplates" | "prompts",
   ): Promise<{ all: Loose[]; pages?: number }>;
@@ -78,8 +77,8 @@ export interface FeatureClient {
   prompt(name: string, args?: Record<string, string>): Promise<Loose>;
   complete(params: Loose): Promise<Loose>;
   setLevel(level: "debug" | "info" | "warning" | "error"): Promise<unknown>;
-  /** Hears when these resources change, and when lists do; gives the function that ends it. */
-  watch(uris: string[]): Promise<(uri: string) => Promise<void>>;
+  /** Subscribes to these resources and to lists. Returns the function that unsubscribes from one resource. */
+  subscribe(uris: string[]): Promise<(uri: string) => Promise<void>>;
   /** Notifies the server that the roots changed; the modern revision has no such notification. */
   rootsChanged(): Promise<void>;
   terminate(): Promise<void>;
@@ -99,32 +98,35 @@ const RECONNECTION = {
   maxRetries: 5,
 };
 
-/** Connects. */
-export function connectFeatures(options: TourOptions, place: Place): Promise<FeatureClient> {
-  return options.generation === 1 ? connectV1(options, place) : connectV2(options, place);
+/** Connects a client of this generation. */
+export function connectFeatures(
+  options: FeatureClientOptions,
+  address: ServerAddress,
+): Promise<FeatureClient> {
+  return options.generation === 1 ? connectV1(options, address) : connectV2(options, address);
 }
 
-/** What a client does by itself when lists change. */
-function keepLists(notifications: NotificationLog): Loose {
-  const keep = (list: string): Loose => ({
+/** The option `listChanged` of a client. */
+function listRefreshers(notifications: NotificationLog): Loose {
+  const refresher = (list: string): Loose => ({
     debounceMs: 0,
     onChanged: (error: unknown, entries: Loose[] | null) =>
-      notifications.add("kept", { list, error, entries }),
+      notifications.add("refreshed", { list, error, entries }),
   });
-  return { tools: keep("tools"), prompts: keep("prompts"), resources: keep("resources") };
+  return { tools: refresher("tools"), prompts: refresher("prompts"), resources: refresher("resources") };
 }
 
 function newAnswers(): Answers {
   return {
     elicit: () => ({ action: "cancel" }),
-    sample: () => ({ role: "assistant", content: { type: "text", text: "words" }, model: "none" }),
+    sample: () => ({ role: "assistant", content: { type: "text", text: "words" }, model: "test" }),
     roots: () => ({ roots: [{ uri: "file:///home/tourist", name: "home" }] }),
   };
 }
 
 async function connectV1(
-  { transport: kind, instances = 1, keepsLists = false }: TourOptions,
-  place: Place,
+  { transport: kind, instances = 1, refreshesLists = false }: FeatureClientOptions,
+  address: ServerAddress,
 ): Promise<FeatureClient> {
   const wire = new RecordingFetch();
   const notifications = new NotificationLog();
@@ -132,7 +134,7 @@ async function connectV1(
   const errors: Error[] = [];
   const client = new ClientV1(INFO, {
     capabilities: CAPABILITIES,
-    ...(keepsLists && { listChanged: keepLists(notifications) }),
+    ...(refreshesLists && { listChanged: listRefreshers(notifications) }),
   });
   client.onerror = (error) => void errors.push(error);
   client.fallbackNotificationHandler = (each) => Promise.resolve(notifications.add(each.method, each.params));
@@ -142,11 +144,11 @@ async function connectV1(
     ({ params }: Loose) => answers.sample(params),
   );
   client.setRequestHandler(schemasV1.ListRootsRequestSchema, () => answers.roots());
-  const transport = "command" in place
-    ? new StdioV1({ ...place, stderr: "inherit" })
+  const transport = "command" in address
+    ? new StdioV1({ ...address, stderr: "inherit" })
     : kind === "sse"
-    ? new SseV1(new URL(place.url + "/mcp/sse"), { fetch: wire.fetch })
-    : new HttpV1(new URL(place.url + "/mcp"), { fetch: wire.fetch, reconnectionOptions: RECONNECTION });
+    ? new SseV1(new URL(address.url + "/mcp/sse"), { fetch: wire.fetch })
+    : new HttpV1(new URL(address.url + "/mcp"), { fetch: wire.fetch, reconnectionOptions: RECONNECTION });
   let revision = "";
   if (transport instanceof HttpV1 || transport instanceof SseV1) {
     const set = transport.setProtocolVersion.bind(transport);
@@ -178,15 +180,15 @@ async function connectV1(
     ping: () => client.ping(),
     async list(what) {
       const all: Loose[] = [];
-      let turned = 0;
+      let count = 0;
       let cursor: string | undefined;
       do {
         const page: Loose = await pages[what](cursor === undefined ? undefined : { cursor });
         all.push(...page[what]);
-        turned++;
+        count++;
         cursor = page.nextCursor;
       } while (cursor !== undefined);
-      return { all, pages: turned };
+      return { all, pages: count };
     },
     call: (name, args, options, meta) =>
       client.callTool(
@@ -198,7 +200,7 @@ async function connectV1(
     prompt: (name, args) => client.getPrompt({ name, ...(args && { arguments: args }) }),
     complete: (params) => client.complete(params),
     setLevel: (level) => client.setLoggingLevel(level),
-    async watch(uris) {
+    async subscribe(uris) {
       for (const uri of uris) await client.subscribeResource({ uri });
       return async (uri) => void await client.unsubscribeResource({ uri });
     },
@@ -209,8 +211,8 @@ async function connectV1(
 }
 
 async function connectV2(
-  { transport: kind, mode = "legacy", instances = 1, keepsLists = false }: TourOptions,
-  place: Place,
+  { transport: kind, mode = "legacy", instances = 1, refreshesLists = false }: FeatureClientOptions,
+  address: ServerAddress,
 ): Promise<FeatureClient> {
   const wire = new RecordingFetch();
   const notifications = new NotificationLog();
@@ -219,18 +221,18 @@ async function connectV2(
   const client = new ClientV2(INFO, {
     capabilities: CAPABILITIES,
     versionNegotiation: { mode },
-    ...(keepsLists && { listChanged: keepLists(notifications) }),
+    ...(refreshesLists && { listChanged: listRefreshers(notifications) }),
   });
   client.onerror = (error) => void errors.push(error);
   client.fallbackNotificationHandler = (each) => Promise.resolve(notifications.add(each.method, each.params));
   client.setRequestHandler("elicitation/create", ({ params }: Loose) => answers.elicit(params));
   client.setRequestHandler("sampling/createMessage", ({ params }: Loose) => answers.sample(params));
   client.setRequestHandler("roots/list", () => answers.roots());
-  const transport = "command" in place
-    ? new StdioV2({ ...place, stderr: "inherit" })
+  const transport = "command" in address
+    ? new StdioV2({ ...address, stderr: "inherit" })
     : kind === "sse"
-    ? new SseV2(new URL(place.url + "/mcp/sse"), { fetch: wire.fetch })
-    : new HttpV2(new URL(place.url + "/mcp"), { fetch: wire.fetch, reconnectionOptions: RECONNECTION });
+    ? new SseV2(new URL(address.url + "/mcp/sse"), { fetch: wire.fetch })
+    : new HttpV2(new URL(address.url + "/mcp"), { fetch: wire.fetch, reconnectionOptions: RECONNECTION });
   await client.connect(transport);
   const era = client.getProtocolEra()!;
   if (kind === "http" && era === "legacy") await wire.listening;
@@ -266,7 +268,7 @@ async function connectV2(
     prompt: (name, args) => client.getPrompt({ name, ...(args && { arguments: args }) }),
     complete: (params) => client.complete(params),
     setLevel: (level) => client.setLoggingLevel(level),
-    async watch(uris) {
+    async subscribe(uris) {
       if (era === "legacy") {
         for (const uri of uris) await client.subscribeResource({ uri });
         return async (uri) => void await client.unsubscribeResource({ uri });
@@ -275,8 +277,8 @@ async function connectV2(
       const changes = await client.listen(lists);
       const streams = new Map<string, Awaited<ReturnType<typeof client.listen>>>();
       for (const uri of uris) streams.set(uri, await client.listen({ resourceSubscriptions: [uri] }));
-      notifications.add("honoured", changes.honoredFilter);
-      changes.closed.then((how) => notifications.add("closed", how));
+      notifications.add("acknowledged", changes.honoredFilter);
+      changes.closed.then((reason) => notifications.add("closed", reason));
       return async (uri) => {
         await streams.get(uri)!.close();
         await streams.get(uri)!.closed;

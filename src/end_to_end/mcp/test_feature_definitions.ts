@@ -1,5 +1,5 @@
 /**
- * Definitions of the feature server that send no request to the client: tools for every kind of content, resources, prompts.
+ * Definitions of the feature server that send no request to the client: tools for every content type, resources, prompts.
  * Only tests import this.
  *
  * @module
@@ -11,27 +11,27 @@ import { prompt, resource, resourceTemplate, tool, ToolError } from "../../mod.t
 /** One red pixel. */
 export const PNG =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
-/** A sound of no length. */
+/** Audio without samples. */
 export const WAV = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA=";
 
 const PEOPLE = ["ada", "alan", "grace"];
-const text = (words: string) => ({ type: "text", text: words }) as const;
+const text = (content: string) => ({ type: "text", text: content }) as const;
 
 export const CONTENT: readonly Definition[] = [
-  tool({ name: "text", title: "Text", description: "Gives text", run: () => "plain words, ünïcödé ✓" }),
+  tool({ name: "text", title: "Text", description: "Returns text", run: () => "plain words, ünïcödé ✓" }),
   tool({
     name: "image",
-    description: "Gives a picture",
+    description: "Returns an image",
     run: () => ({ content: [{ type: "image", data: PNG, mimeType: "image/png" }] }),
   }),
   tool({
     name: "audio",
-    description: "Gives a sound",
+    description: "Returns audio",
     run: () => ({ content: [{ type: "audio", data: WAV, mimeType: "audio/wav" }] }),
   }),
   tool({
     name: "embedded",
-    description: "Gives a resource",
+    description: "Returns an embedded resource",
     run: () => ({
       content: [{
         type: "resource",
@@ -41,7 +41,7 @@ export const CONTENT: readonly Definition[] = [
   }),
   tool({
     name: "link",
-    description: "Names a resource",
+    description: "Returns a resource link",
     run: () => ({
       content: [text("See"), {
         type: "resource_link",
@@ -54,7 +54,7 @@ export const CONTENT: readonly Definition[] = [
   }),
   tool({
     name: "weather",
-    description: "Gives what its schema says",
+    description: "Returns structured content",
     input: v.object({ city: v.pipe(v.string(), v.minLength(2)) }),
     output: v.object({ city: v.string(), degrees: v.number(), sky: v.picklist(["clear", "grey"]) }),
     annotations: { readOnlyHint: true },
@@ -62,14 +62,14 @@ export const CONTENT: readonly Definition[] = [
   }),
   tool({
     name: "refuse",
-    description: "Fails with a reason",
+    description: "Throws a ToolError",
     run() {
       throw new ToolError("Ask for less");
     },
   }),
   tool({
     name: "route",
-    description: "Has an argument that travels in a header field too",
+    description: "Has an argument that is also sent in a header field",
     input: {
       type: "object",
       properties: { region: { type: "string", "x-mcp-header": "Region" } },

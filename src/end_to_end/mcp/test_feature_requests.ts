@@ -8,15 +8,15 @@ import * as v from "valibot";
 import type { Definition } from "../../mcp/definition/definition.ts";
 import { prompt, resource, tool } from "../../mod.ts";
 
-const text = (words: string) => ({ type: "text", text: words }) as const;
+const text = (content: string) => ({ type: "text", text: content }) as const;
 
-/** `interview` counts its calls. */
-export function askingDefinitions(): Definition[] {
+/** New definitions; `interview` counts its calls. */
+export function requestingDefinitions(): Definition[] {
   let visits = 0;
   return [
     tool({
       name: "ask_form",
-      description: "Asks the user by a form",
+      description: "Elicits a form",
       async run(_, context) {
         const answer = await context.elicit({
           message: "Who are you?",
@@ -32,7 +32,7 @@ export function askingDefinitions(): Definition[] {
     }),
     tool({
       name: "ask_url",
-      description: "Sends the user to a page",
+      description: "Elicits a URL",
       async run(_, context) {
         const answer = await context.elicit({
           mode: "url",
@@ -46,7 +46,7 @@ export function askingDefinitions(): Definition[] {
     }),
     tool({
       name: "ask_model",
-      description: "Has the client's model write something",
+      description: "Samples text",
       async run(_, context) {
         const { role, content, model, stopReason } = await context.sample({
           messages: [{ role: "user", content: text("Say something") }],
@@ -59,38 +59,38 @@ export function askingDefinitions(): Definition[] {
     }),
     tool({
       name: "ask_tools",
-      description: "Has the client's model use a tool, and gives it the result",
+      description: "Samples with a tool",
       async run(_, context) {
         const question = { role: "user", content: text("What is the weather in Oslo?") } as const;
         const inputSchema = { type: "object", properties: { city: { type: "string" } } };
-        const tools = [{ name: "weather", description: "Tells the weather", inputSchema }];
-        const asked = await context.sample({
+        const tools = [{ name: "weather", description: "Returns the weather", inputSchema }];
+        const sampled = await context.sample({
           messages: [question],
           maxTokens: 10,
           tools,
           toolChoice: { mode: "required" },
         });
-        const [{ id, input }] = asked.content;
+        const [{ id, input }] = sampled.content;
         const result = { type: "tool_result", toolUseId: id, content: [text(`grey in ${input.city}`)] };
         const { content } = await context.sample({
-          messages: [question, { role: "assistant", content: asked.content }, {
+          messages: [question, { role: "assistant", content: sampled.content }, {
             role: "user",
             content: [result],
           }],
           maxTokens: 10,
           tools,
         });
-        return JSON.stringify([asked.stopReason, Array.isArray(content) ? content[0].text : content.text]);
+        return JSON.stringify([sampled.stopReason, Array.isArray(content) ? content[0].text : content.text]);
       },
     }),
     tool({
       name: "ask_roots",
-      description: "Asks where the client works",
+      description: "Lists the roots",
       run: async (_, context) => JSON.stringify(await context.listRoots()),
     }),
     tool({
       name: "interview",
-      description: "Asks one thing after the other, and counts itself once",
+      description: "Sends four requests and counts its calls with once()",
       input: v.object({ topic: v.string() }),
       async run({ topic }, context) {
         const visit = await context.once("visit", () => ++visits);
@@ -110,13 +110,13 @@ export function askingDefinitions(): Definition[] {
     }),
     prompt({
       name: "personal",
-      description: "Asks before it answers",
+      description: "Elicits a name",
       async get(_, context) {
         const answer = await context.elicit({
           message: "Your name?",
           schema: v.object({ name: v.string() }),
         });
-        return answer.action === "accept" ? `I am ${answer.content.name}` : "I am nobody";
+        return answer.action === "accept" ? `I am ${answer.content.name}` : "I have no name";
       },
     }),
     resource({
@@ -124,7 +124,7 @@ export function askingDefinitions(): Definition[] {
       name: "private",
       async read(context) {
         const answer = await context.elicit({ message: "May I?", schema: v.object({ yes: v.boolean() }) });
-        return answer.action === "accept" ? "what is private" : "nothing";
+        return answer.action === "accept" ? "private text" : "refused";
       },
     }),
   ];

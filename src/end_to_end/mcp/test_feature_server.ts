@@ -1,7 +1,6 @@
 /**
- * A server with every feature of MCP once. What a test must cause or read on the side of the server is a tool here
- * (`release`, `aborted`, `touch`, `grow`, `farewell`, `faults`), so that the same steps work over stdio. Only tests import
- * this.
+ * A server with every feature of MCP. Tests control it by tools (`release`, `aborted`, `touch`, `grow`, `close_streams`,
+ * `faults`), so that the same steps work over stdio. Only tests import this.
  *
  * @module
  */
@@ -10,19 +9,19 @@ import * as v from "valibot";
 import type { Definition } from "../../mcp/definition/definition.ts";
 import { createTrivet, memoryStore, prompt, resource, tool, type Trivet } from "../../mod.ts";
 import { skillFolder } from "../../runtime/skill_folder.ts";
-import { askingDefinitions } from "./test_feature_requests.ts";
+import { requestingDefinitions } from "./test_feature_requests.ts";
 import { CONTENT, PROMPTS, RESOURCES } from "./test_feature_definitions.ts";
 
 const SKILLS = fileURLToPath(new URL("../../../fixtures/skills/", import.meta.url));
 
-/** Promises by name, made when either side first uses them. */
+/** Promises by name, created at first use. */
 class NamedPromises {
   readonly #each = new Map<string, PromiseWithResolvers<string>>();
 
   at(name: string): PromiseWithResolvers<string> {
-    let meeting = this.#each.get(name);
-    if (!meeting) this.#each.set(name, meeting = Promise.withResolvers<string>());
-    return meeting;
+    let found = this.#each.get(name);
+    if (!found) this.#each.set(name, found = Promise.withResolvers<string>());
+    return found;
   }
 }
 
@@ -34,10 +33,10 @@ export function createFeatureServers(issuer: string, count: number): readonly Tr
   const aborted = new NamedPromises();
   const faults: string[] = [];
 
-  const talk: Definition[] = [
+  const messaging: Definition[] = [
     tool({
       name: "count",
-      description: "Tells how far it is, and answers when it is released",
+      description: "Reports progress, and returns when it is released",
       input: key,
       async run({ key }, context) {
         for (const at of [1, 2, 3]) await context.progress(at, 3, `step ${at}`);
@@ -47,7 +46,7 @@ export function createFeatureServers(issuer: string, count: number): readonly Tr
     }),
     tool({
       name: "chatter",
-      description: "Says something at every level",
+      description: "Logs at four levels",
       async run(_, context) {
         for (const level of ["debug", "info", "warning", "error"] as const) {
           await context.log(level, { said: level }, "tour");
@@ -57,17 +56,17 @@ export function createFeatureServers(issuer: string, count: number): readonly Tr
     }),
     tool({
       name: "hang",
-      description: "Goes on until it is cancelled",
+      description: "Runs until it is cancelled",
       input: key,
       async run({ key }, context) {
-        const gone = new Promise<never>((_, reject) => {
+        const aborting = new Promise<never>((_, reject) => {
           context.signal.addEventListener("abort", () => {
             aborted.at(key).resolve((context.signal.reason as Error).name);
             reject(context.signal.reason);
           });
         });
         await context.progress(1);
-        return await gone;
+        return await aborting;
       },
     }),
     tool({
@@ -78,7 +77,7 @@ export function createFeatureServers(issuer: string, count: number): readonly Tr
     }),
     tool({
       name: "wait",
-      description: "Says that it began, and goes on when it is released",
+      description: "Reports progress, and returns when it is released",
       input: key,
       async run({ key }, context) {
         await context.progress(1, 3);
@@ -89,7 +88,7 @@ export function createFeatureServers(issuer: string, count: number): readonly Tr
     }),
     tool({
       name: "release",
-      description: "Lets a waiting call go on",
+      description: "Releases a waiting call",
       input: key,
       run({ key }) {
         released.at(key).resolve(key);
@@ -98,14 +97,14 @@ export function createFeatureServers(issuer: string, count: number): readonly Tr
     }),
     tool({
       name: "hang_up",
-      description: "Closes the connection and goes on",
+      description: "Closes the connection and continues",
       input: key,
       async run({ key }, context) {
         await context.progress(1, 3);
         await context.disconnect(10);
         await context.progress(2, 3);
         await released.at(key).promise;
-        return "came back";
+        return "resumed";
       },
     }),
   ];
@@ -113,7 +112,7 @@ export function createFeatureServers(issuer: string, count: number): readonly Tr
   const tasks: Definition[] = [
     tool({
       name: "bake",
-      description: "A task that asks in between",
+      description: "A task that elicits",
       input: v.object({ what: v.string() }),
       task: { support: "optional", pollInterval: 10 },
       async run({ what }, context) {
@@ -129,7 +128,7 @@ export function createFeatureServers(issuer: string, count: number): readonly Tr
     }),
     tool({
       name: "long_bake",
-      description: "A task until it is cancelled",
+      description: "A task that runs until it is released or cancelled",
       input: key,
       task: { support: "required", pollInterval: 10 },
       async run({ key }, context) {
@@ -145,10 +144,10 @@ export function createFeatureServers(issuer: string, count: number): readonly Tr
     }),
   ];
 
-  const behind: Definition[] = [
+  const control: Definition[] = [
     tool({
       name: "touch",
-      description: "Says that a resource changed",
+      description: "Notifies of a changed resource",
       input: { type: "object", properties: { uri: { type: "string" } }, required: ["uri"] },
       async run({ uri }) {
         await instances.at(-1)!.mcp!.resourceUpdated(uri);
@@ -157,11 +156,11 @@ export function createFeatureServers(issuer: string, count: number): readonly Tr
     }),
     tool({
       name: "grow",
-      description: "Replaces all definitions by the same and three more",
+      description: "Adds three definitions",
       async run() {
         const grown = [
           definitions,
-          tool({ name: "late", description: "Came later", run: () => "better late" }),
+          tool({ name: "late", description: "Added at run time", run: () => "better late" }),
           resource({ uri: "tour://late", name: "late", read: () => "late" }),
           prompt({ name: "late", get: () => "late" }),
         ];
@@ -170,17 +169,17 @@ export function createFeatureServers(issuer: string, count: number): readonly Tr
       },
     }),
     tool({
-      name: "farewell",
-      description: "Ends all streams in good order",
+      name: "close_streams",
+      description: "Closes all streams",
       run() {
         for (const each of instances) each.mcp!.close();
-        return "farewell";
+        return "closed";
       },
     }),
-    tool({ name: "faults", description: "What went wrong here", run: () => JSON.stringify(faults) }),
+    tool({ name: "faults", description: "Returns the reported faults", run: () => JSON.stringify(faults) }),
   ];
 
-  const definitions = [CONTENT, talk, askingDefinitions(), tasks, RESOURCES, PROMPTS, behind];
+  const definitions = [CONTENT, messaging, requestingDefinitions(), tasks, RESOURCES, PROMPTS, control];
   const store = memoryStore();
   const newInstance = (): Trivet =>
     createTrivet({
@@ -192,7 +191,7 @@ export function createFeatureServers(issuer: string, count: number): readonly Tr
         name: "tour",
         version: "1.2.3",
         title: "The tour",
-        description: "Has everything once",
+        description: "Has every feature",
         instructions: "Look at everything.",
         websiteUrl: "https://example.com/tour",
         icons: [{ src: "https://example.com/icon.png", mimeType: "image/png", sizes: ["48x48"] }],

@@ -1,5 +1,5 @@
 /**
- * A step, and what steps share. Only tests import this.
+ * The interface of a step, and helpers for steps. Only tests import this.
  *
  * @module
  */
@@ -10,7 +10,7 @@ export interface Step {
   run(client: FeatureClient): Promise<void>;
 }
 
-/** In the order of the list. */
+/** The tools of the feature server, in the order of `tools/list`. */
 export const TOOLS: readonly string[] = [
   "list_skills",
   "load_skill",
@@ -40,7 +40,7 @@ export const TOOLS: readonly string[] = [
   "long_bake",
   "touch",
   "grow",
-  "farewell",
+  "close_streams",
   "faults",
 ];
 
@@ -49,22 +49,22 @@ export function textOf(result: Loose): string {
   return result.content[0].text;
 }
 
-/** The code of the error; of an answer, the answer. */
+/** The code of the error; the result when there is no error. */
 export function codeOf(work: Promise<unknown>): Promise<unknown> {
-  return work.then((value) => `answered ${JSON.stringify(value)}`, (error) => error.code ?? error);
+  return work.then((value) => `resolved ${JSON.stringify(value)}`, (error) => error.code ?? error);
 }
 
 /**
- * The text of a call that answers when it is released, upon progress that `last` knows: official clients drop progress
- * that comes in one piece with the answer.
+ * The text of a call that is released at the progress for which `isLast` is true: official clients drop progress that
+ * arrives together with the result.
  */
 export async function callUntil(
   client: FeatureClient,
   name: string,
-  last: (step: { progress: number }) => boolean,
+  isLast: (step: { progress: number }) => boolean,
 ): Promise<string> {
   const onprogress = (step: { progress: number }) => {
-    if (last(step)) released = client.call("release", { key: name });
+    if (isLast(step)) released = client.call("release", { key: name });
   };
   let released: Promise<unknown> | undefined;
   const result = await client.call(name, { key: name }, { onprogress });

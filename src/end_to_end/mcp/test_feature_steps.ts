@@ -1,6 +1,6 @@
 /**
- * Tests of every feature of MCP with a client, as steps: each step runs with each client, in this order, on one connection.
- * Only tests import this.
+ * The steps that each client runs in this order on one connection: together they use every feature of MCP. Only tests
+ * import this.
  *
  * @module
  */

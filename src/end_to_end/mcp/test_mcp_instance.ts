@@ -1,5 +1,5 @@
 /**
- * One of several instances of a tool server, as a process of its own on the runtime that runs the tests. As a program:
+ * One of several instances of a tool server, as a process on the runtime of the tests. As a program:
  * `test_mcp_instance.ts <address of the store> <name> <keepAlive>`. Only tests import this.
  *
  * @module
@@ -8,18 +8,23 @@ import { type ChildProcess, spawn } from "node:child_process";
 import process from "node:process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { type Instance, instanceOver, type Order, type Report } from "../../mcp/instances/test_instances.ts";
+import {
+  createInstance,
+  type Instance,
+  type Order,
+  type Report,
+} from "../../mcp/instances/test_instances.ts";
 import { postgresStore } from "../../store/drivers/postgres.ts";
 import { redisStore } from "../../store/drivers/redis.ts";
 import { runtimeCommand } from "../test_process.ts";
 
 export interface InstanceProcess extends Instance {
   readonly child: ChildProcess;
-  /** Everything that it printed on standard error. */
+  /** Its standard error so far. */
   stderr(): string;
-  /** Lets go of everything, and resolves to the exit code when the process has ended by itself. */
+  /** Closes server and store. Resolves to the exit code when nothing keeps the process running. */
   close(): Promise<number | string | null>;
-  /** Ends it as a crash would. */
+  /** Sends SIGKILL. */
   kill(): Promise<unknown>;
 }
 
@@ -44,7 +49,7 @@ export async function startInstance(
   );
   const url = await new Promise<string>((resolve, reject) => {
     createInterface({ input: child.stdout }).once("line", resolve);
-    ended.then((code) => reject(new Error(`It ended with ${code}: ${stderr}`)));
+    ended.then((code) => reject(new Error(`The instance exited with ${code}: ${stderr}`)));
   });
   const order = async (order: Order | { do: "close" }): Promise<Report> => {
     const response = await fetch(`${url}/order`, { method: "POST", body: JSON.stringify(order) });
@@ -62,7 +67,7 @@ export async function startInstance(
       return await ended.finally(() => clearTimeout(late));
     },
     kill() {
-      // By number: Deno's `child.kill()` reports the signal as the end, whatever the process made of it.
+      // By number: Deno's `child.kill()` reports the signal instead of the exit code of a process that handles it.
       process.kill(child.pid!, "SIGKILL");
       return ended;
     },
@@ -71,7 +76,7 @@ export async function startInstance(
 
 async function runInstance(address: string, name: string, keepAlive: number): Promise<void> {
   const store = address.startsWith("postgres") ? postgresStore(address) : redisStore(address);
-  const instance = instanceOver(store, name, { keepAlive });
+  const instance = createInstance(store, name, { keepAlive });
   const entry = "Deno" in globalThis
     ? await import("../../runtime/deno.ts")
     : "Bun" in globalThis
@@ -85,7 +90,7 @@ async function runInstance(address: string, name: string, keepAlive: number): Pr
       return Response.json(await instance.order(order.do === "close" ? { do: "end_streams" } : order));
     },
   }, { port: 0, closeTimeout: 1000 });
-  // Nothing ends the process but that nothing is left to do.
+  // Without process.exit(): the process must end when nothing is left to do.
   async function close(): Promise<void> {
     await running.close();
     await store.close();

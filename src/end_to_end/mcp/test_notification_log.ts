@@ -51,7 +51,7 @@ export class NotificationLog {
   }
 }
 
-/** Rejects when the work takes too long: a test that waits forever has no result. */
+/** Rejects when the work takes too long, so that the test fails instead of waiting forever. */
 export function withTimeout<Value>(work: Promise<Value>, what: string): Promise<Value> {
   let timer: ReturnType<typeof setTimeout>;
   const late = new Promise<never>((_, reject) => {

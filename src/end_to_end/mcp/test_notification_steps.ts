@@ -9,32 +9,32 @@ import { type Step, textOf, TOOLS } from "./test_feature_step.ts";
 
 export const NOTIFICATION_STEPS: readonly Step[] = [
   {
-    name: "changed resources, while the client is subscribed",
+    name: "a subscribed client is notified of changed resources until it unsubscribes",
     async run(client) {
       const { notifications } = client;
       const updated = "notifications/resources/updated";
       const uris = ["tour://notes/today", "tour://notes/tomorrow", "tour://people/ada/about.md"];
-      const unwatch = await client.watch(uris);
+      const unsubscribe = await client.subscribe(uris);
       for (const uri of uris) {
         await client.call("touch", { uri });
         assert.is((await notifications.next(updated)).uri, uri);
       }
       await client.call("touch", { uri: "tour://logo" });
-      await unwatch(uris[0]!);
+      await unsubscribe(uris[0]!);
       let late: Loose[];
       do {
         await client.call("touch", { uri: uris[0] });
         await client.call("touch", { uri: uris[1] });
         await notifications.next(updated, ({ uri }) => uri === uris[1]);
         late = notifications.take(updated);
-        assert.ok(late.every(({ uri }) => uri === uris[0]), "nothing of what nobody watches");
-        // A stream that the client closed may carry a change until the server knows; an unsubscription may not.
+        assert.ok(late.every(({ uri }) => uri === uris[0]), "only subscribed resources");
+        // A change can still arrive on a stream that the client just closed, but not after resources/unsubscribe.
         if (client.era === "legacy") assert.equal(late, []);
       } while (late.length > 0);
     },
   },
   {
-    name: "lists that change at run time",
+    name: "a client is notified of changed lists and reads them",
     async run(client) {
       const { notifications } = client;
       await client.call("grow");
@@ -48,16 +48,16 @@ export const NOTIFICATION_STEPS: readonly Step[] = [
       assert.is((await client.read("tour://late")).contents[0].text, "late");
       assert.ok((await client.list("prompts")).all.some((each) => each.name === "late"));
       for (const list of ["tools", "resources", "prompts"]) {
-        // Each instance says so once.
+        // Each instance notifies once.
         assert.ok(notifications.take(`notifications/${list}/list_changed`).length < client.instances);
       }
     },
   },
   {
-    name: "nothing went wrong unseen",
+    name: "neither the server nor the client reports an error",
     async run(client) {
       assert.is(textOf(await client.call("faults")), "[]");
-      assert.equal(client.errors.map(String), [], "nor for the client");
+      assert.equal(client.errors.map(String), []);
     },
   },
 ];

@@ -1,6 +1,6 @@
 /**
- * Clients of the revisions before 2025-11-25 that know nothing newer: plain messages over each transport of their time.
- * Only tests import this.
+ * A client of the revisions before 2025-11-25: plain messages over each transport of these revisions. Only tests import
+ * this.
  *
  * @module
  */
@@ -10,8 +10,8 @@ import { type EventReader, readEvents } from "../../mcp/test_exchange.ts";
 import type { Loose } from "./test_feature_client.ts";
 import { NotificationLog, withTimeout } from "./test_notification_log.ts";
 
-/** The error of an answer. */
-export class Refused extends Error {
+/** The error of a response. */
+export class ResponseError extends Error {
   readonly code: number;
   constructor({ code, message }: { code: number; message: string }) {
     super(message);
@@ -19,14 +19,14 @@ export class Refused extends Error {
   }
 }
 
-export interface Old {
+export interface OldClient {
   readonly notifications: NotificationLog;
-  /** Answers to what the server asks, by method. */
+  /** Results for requests of the server, by method. */
   readonly answers: Record<string, (params: Loose) => unknown>;
   request(method: string, params?: unknown): Promise<Loose>;
   notify(method: string, params?: unknown): Promise<void>;
-  /** Sends messages as they are, and waits for the answers to these ids. */
-  send(message: unknown, ...answered: unknown[]): Promise<void>;
+  /** Sends this text as JSON, and waits for the responses to these ids. */
+  send(message: unknown, ...ids: unknown[]): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -37,8 +37,11 @@ type Transport = (receive: (message: Loose) => void) => Promise<{
   close(): Promise<void>;
 }>;
 
-/** Shakes hands with this message, and gives the result of it. */
-export async function connectOld(transport: Transport, hello: Loose): Promise<[client: Old, result: Loose]> {
+/** Sends this `initialize` request. Returns the client and the result. */
+export async function connectOld(
+  transport: Transport,
+  initialize: Loose,
+): Promise<[client: OldClient, result: Loose]> {
   const notifications = new NotificationLog();
   const answers: Record<string, (params: Loose) => unknown> = {};
   const waiting = new Map<unknown, PromiseWithResolvers<Loose>>();
@@ -46,13 +49,13 @@ export async function connectOld(transport: Transport, hello: Loose): Promise<[c
 
   const receive = async (message: Loose): Promise<void> => {
     if (Array.isArray(message)) return message.forEach(receive);
-    if (message.jsonrpc !== "2.0") throw new Error(`No message: ${JSON.stringify(message)}`);
+    if (message.jsonrpc !== "2.0") throw new Error(`Not a JSON-RPC message: ${JSON.stringify(message)}`);
     if (message.method === undefined) {
-      const asked = waiting.get(message.id);
-      if (!asked) throw new Error(`Nobody asked for ${JSON.stringify(message)}`);
+      const pending = waiting.get(message.id);
+      if (!pending) throw new Error(`Response without a request: ${JSON.stringify(message)}`);
       waiting.delete(message.id);
-      if (message.error) asked.reject(new Refused(message.error));
-      else asked.resolve(message.result);
+      if (message.error) pending.reject(new ResponseError(message.error));
+      else pending.resolve(message.result);
     } else if (message.id === undefined) notifications.add(message.method, message.params);
     else {
       const { id, method, params } = message;
@@ -61,14 +64,14 @@ export async function connectOld(transport: Transport, hello: Loose): Promise<[c
   };
   const link = await transport((message) => void receive(message));
   const expect = (id: unknown): Promise<Loose> => {
-    const asked = Promise.withResolvers<Loose>();
-    waiting.set(id, asked);
-    const answer = withTimeout(asked.promise, `the answer to ${id}`);
-    // It may come before the request is known to be sent, and is looked at only then.
+    const pending = Promise.withResolvers<Loose>();
+    waiting.set(id, pending);
+    const answer = withTimeout(pending.promise, `response to ${id}`);
+    // It can reject before the caller awaits it.
     answer.catch(() => {});
     return answer;
   };
-  const client: Old = {
+  const client: OldClient = {
     notifications,
     answers,
     async request(method, params) {
@@ -79,31 +82,31 @@ export async function connectOld(transport: Transport, hello: Loose): Promise<[c
     },
     notify: (method, params) =>
       link.send({ jsonrpc: "2.0", method, ...(params !== undefined && { params }) }),
-    async send(message, ...answered) {
-      const answers = answered.map(expect);
+    async send(message, ...ids) {
+      const answers = ids.map(expect);
       await link.send(message);
       await Promise.all(answers);
     },
     close: () => link.close(),
   };
-  const result = expect(hello.id);
-  await link.send(hello);
-  const told = await result;
+  const result = expect(initialize.id);
+  await link.send(initialize);
+  const initialized = await result;
   await client.notify("notifications/initialized");
   await link.ready();
-  return [client, told];
+  return [client, initialized];
 }
 
-async function pump(events: EventReader, receive: (message: Loose) => void): Promise<void> {
+async function receiveEvents(events: EventReader, receive: (message: Loose) => void): Promise<void> {
   for (let event = await events.next(); event; event = await events.next()) {
     if (event.data) receive(JSON.parse(event.data));
   }
 }
 
-/** Streamable HTTP. `version` is what `MCP-Protocol-Version` says, which came with 2025-06-18. */
+/** Streamable HTTP. `version` is the value of MCP-Protocol-Version, which exists since 2025-06-18. */
 export function overHttp(url: string, version?: string): Transport {
   return (receive) => {
-    const gone = new AbortController();
+    const closing = new AbortController();
     let session: string | null = null;
     const fields = (): Record<string, string> => ({
       accept: "application/json, text/event-stream",
@@ -116,21 +119,21 @@ export function overHttp(url: string, version?: string): Transport {
           method: "POST",
           headers: { ...fields(), "content-type": "application/json" },
           body: JSON.stringify(message),
-          signal: gone.signal,
+          signal: closing.signal,
         });
         session ??= response.headers.get("mcp-session-id");
         const type = response.headers.get("content-type");
         if (response.status === 202) return void await response.body?.cancel();
         if (type === "application/json") return receive(await response.json());
-        pump(readEvents(response), receive).catch(() => {});
+        receiveEvents(readEvents(response), receive).catch(() => {});
       },
       async ready() {
         const headers = { ...fields(), accept: "text/event-stream" };
-        const stream = await fetch(url + "/mcp", { headers, signal: gone.signal });
-        pump(readEvents(stream), receive).catch(() => {});
+        const stream = await fetch(url + "/mcp", { headers, signal: closing.signal });
+        receiveEvents(readEvents(stream), receive).catch(() => {});
       },
       close() {
-        gone.abort();
+        closing.abort();
         return Promise.resolve();
       },
     });
@@ -140,16 +143,18 @@ export function overHttp(url: string, version?: string): Transport {
 /** HTTP+SSE of 2024-11-05. */
 export function overSse(url: string): Transport {
   return async (receive) => {
-    const gone = new AbortController();
+    const closing = new AbortController();
     const stream = await fetch(url + "/mcp/sse", {
       headers: { accept: "text/event-stream" },
-      signal: gone.signal,
+      signal: closing.signal,
     });
     const events = readEvents(stream);
     const endpoint = await events.next();
-    if (endpoint?.event !== "endpoint") throw new Error(`No endpoint but ${JSON.stringify(endpoint)}`);
+    if (endpoint?.event !== "endpoint") {
+      throw new Error(`Expected the event endpoint, got ${JSON.stringify(endpoint)}`);
+    }
     const target = new URL(endpoint.data!, url);
-    pump(events, receive).catch(() => {});
+    receiveEvents(events, receive).catch(() => {});
     return {
       async send(message) {
         const response = await fetch(target, {
@@ -162,14 +167,14 @@ export function overSse(url: string): Transport {
       },
       ready: () => Promise.resolve(),
       close() {
-        gone.abort();
+        closing.abort();
         return Promise.resolve();
       },
     };
   };
 }
 
-/** A line a message. */
+/** Standard input and output, one message per line. */
 export function overStdio({ command, args }: { command: string; args: string[] }): Transport {
   return (receive) => {
     const child = spawn(command, args, { stdio: ["pipe", "pipe", "inherit"] });
@@ -183,7 +188,7 @@ export function overStdio({ command, args }: { command: string; args: string[] }
       ready: () => Promise.resolve(),
       close() {
         child.stdin.end();
-        return withTimeout(ended, "the end of the process");
+        return withTimeout(ended, "exit of the process");
       },
     });
   };

@@ -29,7 +29,7 @@ export class RecordingFetch {
 
   readonly fetch = async (url: string | URL, init: RequestInit = {}): Promise<Response> => {
     const breaker = new AbortController();
-    // Not AbortSignal.any: Deno may collect what it makes before it aborts.
+    // Not AbortSignal.any(): Deno can collect its signal before it aborts.
     const { signal } = init;
     if (signal?.aborted) breaker.abort(signal.reason);
     signal?.addEventListener("abort", () => breaker.abort(signal.reason), { once: true });
@@ -45,7 +45,7 @@ export class RecordingFetch {
       cut: () => breaker.abort(new Error("the connection was cut")),
     };
     this.exchanges.push(exchange);
-    for (const hear of this.#waiting) hear(exchange);
+    for (const notify of [...this.#waiting]) notify(exchange);
     if (!response.body) {
       ended.resolve();
       return response;
@@ -56,15 +56,15 @@ export class RecordingFetch {
     return new Response(readable, { status, statusText, headers });
   };
 
-  /** The next exchange that matches, as soon as its response begins. */
-  next(fits: (exchange: Exchange) => boolean): Promise<Exchange> {
+  /** The next exchange that matches, when its response begins. */
+  next(matches: (exchange: Exchange) => boolean): Promise<Exchange> {
     return new Promise((resolve) => {
-      const hear = (exchange: Exchange): void => {
-        if (!fits(exchange)) return;
-        this.#waiting = this.#waiting.filter((each) => each !== hear);
+      const notify = (exchange: Exchange): void => {
+        if (!matches(exchange)) return;
+        this.#waiting = this.#waiting.filter((each) => each !== notify);
         resolve(exchange);
       };
-      this.#waiting.push(hear);
+      this.#waiting.push(notify);
     });
   }
 

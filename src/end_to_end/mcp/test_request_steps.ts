@@ -9,12 +9,12 @@ import { codeOf, type Step, textOf } from "./test_feature_step.ts";
 
 export const REQUEST_STEPS: readonly Step[] = [
   {
-    name: "a form: accepted with defaults, declined, cancelled, answered wrongly",
+    name: "a form is accepted with defaults, declined or cancelled; invalid content is error -32602",
     async run(client) {
       const { answers } = client;
-      let asked: Loose;
+      let received: Loose;
       answers.elicit = (params) => {
-        asked = params;
+        received = params;
         return { action: "accept", content: { name: "Ada" } };
       };
       const accepted = JSON.parse(textOf(await client.call("ask_form")));
@@ -22,8 +22,8 @@ export const REQUEST_STEPS: readonly Step[] = [
         action: "accept",
         content: { name: "Ada", colour: "green", amount: 3, sure: true },
       });
-      assert.is(asked.message, "Who are you?");
-      const { type, properties, required } = asked.requestedSchema;
+      assert.is(received.message, "Who are you?");
+      const { type, properties, required } = received.requestedSchema;
       assert.is(type, "object");
       assert.equal(required, ["name"]);
       assert.is(properties.colour.default, "green");
@@ -47,17 +47,17 @@ export const REQUEST_STEPS: readonly Step[] = [
     },
   },
   {
-    name: "a page to go to",
+    name: "a URL is elicited, and its completion notified",
     async run(client) {
-      let asked: Loose;
+      let received: Loose;
       client.answers.elicit = (params) => {
-        asked = params;
+        received = params;
         return { action: "accept" };
       };
       assert.is(textOf(await client.call("ask_url")), "accept");
-      assert.is(asked.mode, "url");
-      assert.is(asked.url, "https://example.com/sign-in?x=1");
-      assert.is(asked.elicitationId, client.era === "legacy" ? "sign-in" : undefined);
+      assert.is(received.mode, "url");
+      assert.is(received.url, "https://example.com/sign-in?x=1");
+      assert.is(received.elicitationId, client.era === "legacy" ? "sign-in" : undefined);
       if (client.era === "legacy") {
         const done = await client.notifications.next("notifications/elicitation/complete");
         assert.is(done.elicitationId, "sign-in");
@@ -65,11 +65,11 @@ export const REQUEST_STEPS: readonly Step[] = [
     },
   },
   {
-    name: "the client's model and its roots",
+    name: "sampling and roots return the results of the client",
     async run(client) {
-      let asked: Loose;
+      let received: Loose;
       client.answers.sample = (params) => {
-        asked = params;
+        received = params;
         return {
           role: "assistant",
           content: { type: "text", text: "Something" },
@@ -83,9 +83,9 @@ export const REQUEST_STEPS: readonly Step[] = [
         "parrot",
         "endTurn",
       ]);
-      assert.is(asked.systemPrompt, "Be brief");
-      assert.is(asked.maxTokens, 10);
-      assert.is(asked.messages[0].content.text, "Say something");
+      assert.is(received.systemPrompt, "Be brief");
+      assert.is(received.maxTokens, 10);
+      assert.is(received.messages[0].content.text, "Say something");
       assert.equal(JSON.parse(textOf(await client.call("ask_roots"))), [{
         uri: "file:///home/tourist",
         name: "home",
@@ -97,7 +97,7 @@ export const REQUEST_STEPS: readonly Step[] = [
     },
   },
   {
-    name: "the client's model uses a tool",
+    name: "sampling with tools returns the tool use and takes its result",
     async run(client) {
       client.answers.sample = ({ messages, tools, toolChoice }) => {
         assert.equal(tools.map((each: Loose) => each.name), ["weather"]);
@@ -119,7 +119,7 @@ export const REQUEST_STEPS: readonly Step[] = [
     },
   },
   {
-    name: "four questions in one call, and what is made once",
+    name: "one call sends four requests; once() runs its function once per call",
     async run(client) {
       const messages: string[] = [];
       client.answers.elicit = ({ message }) => {
@@ -138,7 +138,7 @@ export const REQUEST_STEPS: readonly Step[] = [
     },
   },
   {
-    name: "a question that the client refuses",
+    name: "an error of the client reaches the caller of the tool",
     async run(client) {
       client.answers.sample = () => {
         throw new Error("no model today");
@@ -148,14 +148,14 @@ export const REQUEST_STEPS: readonly Step[] = [
     },
   },
   {
-    name: "prompts and resources that ask",
+    name: "prompts and resources elicit",
     async run(client) {
       client.answers.elicit = ({ message }) => ({
         action: "accept",
         content: message === "May I?" ? { yes: true } : { name: "Alan" },
       });
       assert.is((await client.prompt("personal")).messages[0].content.text, "I am Alan");
-      assert.is((await client.read("tour://private")).contents[0].text, "what is private");
+      assert.is((await client.read("tour://private")).contents[0].text, "private text");
     },
   },
 ];

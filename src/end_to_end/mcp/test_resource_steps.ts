@@ -10,7 +10,7 @@ import { codeOf, type Step, textOf } from "./test_feature_step.ts";
 
 export const RESOURCE_STEPS: readonly Step[] = [
   {
-    name: "resources and templates: lists, text, bytes, one that there is not",
+    name: "resources and templates are listed and read; an unknown resource is an error",
     async run(client) {
       const { all, pages } = await client.list("resources");
       assert.equal(all.map((each) => each.uri), [
@@ -42,14 +42,14 @@ export const RESOURCE_STEPS: readonly Step[] = [
       const paper = (await client.read("tour://people/ada/papers/notes.md")).contents[0];
       assert.is(paper.text, "# ada: papers/notes.md");
       assert.is(paper.mimeType, "text/markdown");
-      // Client 2.x says -32602 whatever came.
+      // Client 2.x reports -32602 for either code.
       const code = client.generation === 2 ? -32602 : -32002;
-      assert.is(await codeOf(client.read("tour://people/nobody/x")), code);
-      assert.is(await codeOf(client.read("tour://nothing")), code);
+      assert.is(await codeOf(client.read("tour://people/unknown/x")), code);
+      assert.is(await codeOf(client.read("tour://missing")), code);
     },
   },
   {
-    name: "prompts: list, text, arguments, embedded content",
+    name: "prompts are listed and returned with arguments and embedded content",
     async run(client) {
       const { all } = await client.list("prompts");
       assert.equal(all.map((each) => each.name), ["use_skill", "personal", "hello", "review", "with_file"]);
@@ -66,11 +66,11 @@ export const RESOURCE_STEPS: readonly Step[] = [
       assert.is(file.content.resource.text, "Buy milk");
       assert.is(image.content.data, PNG);
       assert.is(await codeOf(client.prompt("review", {})), -32602);
-      assert.is(await codeOf(client.prompt("nothing")), -32602);
+      assert.is(await codeOf(client.prompt("missing")), -32602);
     },
   },
   {
-    name: "completion of a prompt's argument and of a template's variable",
+    name: "completion answers for arguments of prompts and variables of templates",
     async run(client) {
       const language = { name: "language", value: "ty" };
       const ref = { type: "ref/prompt", name: "review" };
@@ -85,13 +85,13 @@ export const RESOURCE_STEPS: readonly Step[] = [
       const named = await client.complete({ ref: people, argument: { name: "name", value: "a" } });
       assert.equal(named.completion.values, ["ada", "alan"]);
       assert.is(
-        await codeOf(client.complete({ ref: people, argument: { name: "none", value: "" } })),
+        await codeOf(client.complete({ ref: people, argument: { name: "unknown", value: "" } })),
         -32602,
       );
     },
   },
   {
-    name: "skills: the list, the instructions, a file",
+    name: "skills are listed, loaded and read",
     async run(client) {
       assert.match(textOf(await client.call("list_skills")), "- meeting-notes: Turns a meeting transcript");
       assert.match(
@@ -103,11 +103,11 @@ export const RESOURCE_STEPS: readonly Step[] = [
         textOf(await client.call("read_skill_file", { name: "meeting-notes", path })),
         "## Decisions",
       );
-      assert.is((await client.call("load_skill", { name: "nothing" })).isError, true);
+      assert.is((await client.call("load_skill", { name: "missing" })).isError, true);
       const file = (await client.read("skill://meeting-notes/SKILL.md")).contents[0];
       assert.is(file.mimeType, "text/markdown");
-      const asked = await client.prompt("use_skill", { skill: "commit-messages", task: "Say why" });
-      assert.match(asked.messages[0].content.text, "Say why");
+      const prompt = await client.prompt("use_skill", { skill: "commit-messages", task: "Say why" });
+      assert.match(prompt.messages[0].content.text, "Say why");
     },
   },
 ];

@@ -1,6 +1,5 @@
 /**
- * A server on loopback and other pages of the same browser, in Debian's Chromium: what a page of another site and a
- * program on another port can read.
+ * A server on loopback in Debian's Chromium: what a page of another site and a server on another port can read.
  *
  * @module
  */
@@ -24,7 +23,7 @@ let browser: Browser;
 let server: RunningServer;
 let other: RunningServer;
 let issuer: string;
-/** Cookies that the program on the other port received, newest last. */
+/** Cookies that the server on the other port received, newest last. */
 const seen: string[] = [];
 
 async function start(): Promise<void> {
@@ -58,7 +57,7 @@ function defineTests(): void {
   test.before(start);
   test.after(stop);
 
-  test("the cookies that a redirect URI on another port receives give no access", async () => {
+  test("the session cookie is sent to another port, but gives no access there", async () => {
     const page = await (await browser.newContext()).newPage();
     const query = new URLSearchParams({
       response_type: "code",
@@ -75,7 +74,7 @@ function defineTests(): void {
     await page.getByRole("button", { name: "Allow" }).click();
     await page.waitForURL(`${other.url}/callback?**`);
     const cookie = seen.at(-1)!;
-    assert.match(cookie, "session_id=", "cookies know no ports");
+    assert.match(cookie, "session_id=", "cookies are not isolated by port (RFC 6265 section 8.5)");
     const replayed = await fetch(address, { headers: { cookie }, redirect: "manual" });
     assert.is(replayed.status, 302);
     assert.match(replayed.headers.get("location")!, "/login?redirect=");
@@ -83,14 +82,14 @@ function defineTests(): void {
     assert.is(new URL(page.url()).pathname, "/device", "the browser itself is signed in");
   });
 
-  test("a page of another site reads neither skills nor tools, one of this machine does", async () => {
+  test("a page of localhost reads skills; a page of another site reads neither skills nor tools", async () => {
     const page = await (await browser.newContext()).newPage();
     const read = async (path: string): Promise<string> =>
       await page.evaluate(
         (url) => fetch(url).then((response) => response.text(), () => "refused"),
         issuer + path,
       );
-    // Chromium resolves every name below localhost to this machine; this server refuses such names.
+    // Chromium resolves every name below localhost to loopback; the server refuses these names.
     await page.goto(`http://evil.localhost:${other.port}/`);
     for (
       const path of [
@@ -112,9 +111,9 @@ function defineTests(): void {
 }
 
 if ("Deno" in globalThis || "Bun" in globalThis) {
-  skipBecause(test, "the browser is driven from Node; the answers are the same on every runtime");
+  skipBecause(test, "playwright runs on Node; the responses are the same on every runtime");
 } else if (!existsSync(CHROMIUM) && process.env.CI !== "true") {
-  skipBecause(test, "Chromium is not installed: no page of another site is tried in a browser");
+  skipBecause(test, "Chromium is not installed: pages of other sites are not tested");
 } else defineTests();
 
 test.run();

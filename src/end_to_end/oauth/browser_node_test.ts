@@ -1,5 +1,5 @@
 /**
- * The pages in Debian's Chromium: the code flow and the device flow, with axe-core on every page, in light and in dark mode.
+ * The pages in Debian's Chromium, with axe-core on every page in light and dark mode: the code grant and the device grant.
  * TRIVET_SCREENSHOTS names a folder for screenshots.
  *
  * @module
@@ -20,7 +20,7 @@ const test = suite("the pages in a browser");
 const CHROMIUM = process.env.TRIVET_TEST_CHROMIUM ?? "/usr/bin/chromium";
 const [, serve] = Object.entries(entries)[0]!;
 const DEVICE = "urn:ietf:params:oauth:grant-type:device_code";
-/** Markup, right-to-left text, an invisible character, the name of another client, and a great length. */
+/** Markup, right-to-left text, an invisible character, the name of another client, and 500 characters. */
 const SPOOF = `<img src=x onerror=alert(1)> \u202egnp.exe\u202c \u200bGoogle Accounts ${
   "very ".repeat(100)
 }official`;
@@ -67,10 +67,11 @@ async function stop(): Promise<void> {
   await client.close();
 }
 
-/** Runs axe-core in the page: the Content-Security-Policy would block a script element. */
+/** Evaluated in the page, since Content-Security-Policy blocks a script element. */
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-async function look(page: Page, name: string): Promise<void> {
+/** Asserts that axe-core finds no violation. */
+async function checkAccessibility(page: Page, name: string): Promise<void> {
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme });
     await page.evaluate(axe);
@@ -87,7 +88,7 @@ async function look(page: Page, name: string): Promise<void> {
   }
 }
 
-/** A new browser, and the errors in it. */
+/** A page in a new browser context, and its errors, dialogs and requests to other origins. */
 async function newPage(): Promise<{ page: Page; problems: string[] }> {
   const context = await browser.newContext({ viewport: { width: 420, height: 720 } });
   const page = await context.newPage();
@@ -128,17 +129,17 @@ function defineTests(): void {
   test.before(start);
   test.after(stop);
 
-  test("the code flow: a wrong password, login, consent, back at the client", async () => {
+  test("the code grant: login with a wrong and the right password, consent, redirect to the client", async () => {
     const { page, problems } = await newPage();
     await page.goto(authorizeUrl());
-    await look(page, "login");
+    await checkAccessibility(page, "login");
     await signIn(page, "wrong");
     assert.ok(await page.getByRole("alert").textContent());
-    await look(page, "login-wrong");
+    await checkAccessibility(page, "login-wrong");
     await signIn(page);
     assert.match(await page.getByRole("heading").textContent() ?? "", "Notes for Teams");
     assert.match(await page.textContent("main") ?? "", new URL(callback).host);
-    await look(page, "consent");
+    await checkAccessibility(page, "consent");
     await page.getByRole("button", { name: "Allow" }).click();
     await page.waitForURL(callback + "**");
     const { searchParams } = new URL(page.url());
@@ -153,20 +154,20 @@ function defineTests(): void {
     const tokens = await (await fetch(issuer + "/oauth/token", { method: "POST", body })).json();
     assert.is(tokens.scope, "profile read");
 
-    // The second time no consent is needed; a new scope needs consent for that scope only.
+    // A second request needs no consent, and a new scope needs consent for that scope only.
     await page.goto(authorizeUrl());
     assert.ok(page.url().startsWith(callback), page.url());
     await page.goto(authorizeUrl({ scope: "profile write" }));
     assert.match(await page.textContent("ul:not(.soft)") ?? "", "Change your data");
     assert.match(await page.textContent("ul.soft") ?? "", "See your name");
-    await look(page, "consent-more");
+    await checkAccessibility(page, "consent-more");
     await page.getByRole("button", { name: "Deny" }).click();
     await page.waitForURL(callback + "**");
     assert.is(new URL(page.url()).searchParams.get("error"), "access_denied");
     assert.equal(problems, []);
   });
 
-  test("the device flow: the code, consent, done", async () => {
+  test("the device grant: user code, consent, token", async () => {
     const { page, problems } = await newPage();
     const start = await fetch(issuer + "/oauth/device_authorization", {
       method: "POST",
@@ -175,18 +176,18 @@ function defineTests(): void {
     const device = await start.json();
     await page.goto(device.verification_uri);
     await signIn(page);
-    await look(page, "device");
+    await checkAccessibility(page, "device");
     await page.getByLabel("Code").fill("BBBB-BBBB");
     await page.getByRole("button", { name: "Continue" }).click();
     assert.ok(await page.getByRole("alert").textContent());
-    await look(page, "device-wrong");
+    await checkAccessibility(page, "device-wrong");
     await page.getByLabel("Code").fill(device.user_code.toLowerCase().replace("-", ""));
     await page.getByRole("button", { name: "Continue" }).click();
     assert.match(await page.textContent("main") ?? "", device.user_code);
-    await look(page, "device-question");
+    await checkAccessibility(page, "device-question");
     await page.getByRole("button", { name: "Allow" }).click();
     await page.locator("main:not(:has(form))").waitFor();
-    await look(page, "device-done");
+    await checkAccessibility(page, "device-done");
     const body = new URLSearchParams({
       grant_type: DEVICE,
       device_code: device.device_code,
@@ -196,7 +197,7 @@ function defineTests(): void {
     assert.equal(problems, []);
   });
 
-  test("a client name with markup, right-to-left text, another client's name and a great length is shown safely", async () => {
+  test("a hostile client name is shown as text, without control characters, shortened and within the page", async () => {
     const { page, problems } = await newPage();
     const registered = await fetch(issuer + "/oauth/register", {
       method: "POST",
@@ -222,20 +223,20 @@ function defineTests(): void {
     assert.is(await page.locator(".note").count(), 1);
     assert.match(await page.textContent("main") ?? "", new URL(callback).host);
     const { width } = (await page.locator("main").boundingBox())!;
-    assert.ok(width <= 420, "it stays within the page");
-    await look(page, "consent-spoof");
+    assert.ok(width <= 420, "no overflow");
+    await checkAccessibility(page, "consent-spoof");
     assert.equal(problems, []);
   });
 
-  test("an invalid request shows an error page, and logout ends the session", async () => {
+  test("an invalid request shows an error page; logout ends the session", async () => {
     const { page, problems } = await newPage();
     await page.goto(authorizeUrl({ redirect_uri: "https://evil.example/" }));
     assert.match(await page.textContent("main") ?? "", "redirect_uri");
-    await look(page, "error");
+    await checkAccessibility(page, "error");
     await page.goto(authorizeUrl());
     await signIn(page);
     await page.goto(issuer + "/logout");
-    await look(page, "logout");
+    await checkAccessibility(page, "logout");
     await page.getByRole("button", { name: "Sign out" }).click();
     await page.goto(authorizeUrl());
     assert.match(page.url(), "/login?redirect=");
@@ -257,9 +258,9 @@ function defineTests(): void {
 }
 
 if ("Deno" in globalThis || "Bun" in globalThis) {
-  skipBecause(test, "the browser is driven from Node; the pages are the same on every runtime");
+  skipBecause(test, "playwright runs on Node; the pages are the same on every runtime");
 } else if (!existsSync(CHROMIUM) && process.env.CI !== "true") {
-  skipBecause(test, "Chromium is not installed: the pages are not looked at in a browser");
+  skipBecause(test, "Chromium is not installed: the pages are not tested in a browser");
 } else defineTests();
 
 test.run();

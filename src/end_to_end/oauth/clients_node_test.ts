@@ -15,7 +15,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { CLI, type RunningTrivet, runtimeCommand, startTrivet, temporaryFolder } from "../test_process.ts";
 
-const test = suite("real clients against a started server");
+const test = suite("official clients and trivet serve");
 const folder = temporaryFolder();
 let server: RunningTrivet;
 
@@ -27,7 +27,7 @@ test.after(async () => {
   folder.remove();
 });
 
-test("oauth4webapi: discovery, code flow with PKCE, refresh, user info", async () => {
+test("oauth4webapi completes discovery, the code grant with PKCE, refresh, user info and client credentials", async () => {
   const { issuer, client: { id, secret, redirect_uri }, user } = server.facts;
   const insecure = { [oauth.allowInsecureRequests]: true };
   const url = new URL(issuer);
@@ -48,10 +48,10 @@ test("oauth4webapi: discovery, code flow with PKCE, refresh, user info", async (
     code_challenge_method: "S256",
   }).toString();
 
-  // The steps of the browser and the user.
-  const toLogin = await fetch(authorize, { redirect: "manual" });
-  assert.is(toLogin.status, 302);
-  const loggedIn = await fetch(new URL(toLogin.headers.get("location")!, issuer), {
+  // The requests of the browser.
+  const redirected = await fetch(authorize, { redirect: "manual" });
+  assert.is(redirected.status, 302);
+  const loggedIn = await fetch(new URL(redirected.headers.get("location")!, issuer), {
     method: "POST",
     body: new URLSearchParams({ username: user.username, password: user.password! }),
     redirect: "manual",
@@ -83,14 +83,14 @@ test("oauth4webapi: discovery, code flow with PKCE, refresh, user info", async (
   assert.is(tokens.expires_in, 7200);
   assert.is(tokens.scope, "profile read");
 
-  const again = await oauth.refreshTokenGrantRequest(
+  const refreshing = await oauth.refreshTokenGrantRequest(
     as,
     client,
     authenticate,
     tokens.refresh_token!,
     insecure,
   );
-  const refreshed = await oauth.processRefreshTokenResponse(as, client, again);
+  const refreshed = await oauth.processRefreshTokenResponse(as, client, refreshing);
   assert.is.not(refreshed.refresh_token, tokens.refresh_token);
 
   const info = await oauth.protectedResourceRequest(
@@ -114,7 +114,7 @@ test("oauth4webapi: discovery, code flow with PKCE, refresh, user info", async (
   assert.is((await oauth.processClientCredentialsResponse(as, client, machine)).scope, "read");
 });
 
-/** Uses the built-in skills with either generation of the official client. */
+/** What both generations of the official client have. */
 interface AnyClient {
   listTools(): Promise<{ tools: { name: string }[] }>;
   callTool(call: { name: string; arguments?: Record<string, unknown> }): Promise<unknown>;
@@ -127,7 +127,8 @@ interface AnyClient {
   close(): Promise<void>;
 }
 
-async function tour(client: AnyClient): Promise<void> {
+/** Uses the built-in tools, resources and prompts. */
+async function useSkills(client: AnyClient): Promise<void> {
   await client.ping();
   assert.equal((await client.listTools()).tools.map((tool) => tool.name), [
     "list_skills",
@@ -140,7 +141,7 @@ async function tour(client: AnyClient): Promise<void> {
   assert.match(await text("load_skill", { name: "meeting-notes" }), "- scripts/check_actions.mjs");
   const path = "references/template.md";
   assert.match(await text("read_skill_file", { name: "meeting-notes", path }), "## Decisions");
-  const failed = await client.callTool({ name: "load_skill", arguments: { name: "nothing" } }) as {
+  const failed = await client.callTool({ name: "load_skill", arguments: { name: "missing" } }) as {
     isError: boolean;
   };
   assert.is(failed.isError, true);
@@ -158,7 +159,7 @@ async function tour(client: AnyClient): Promise<void> {
   const prompt = { name: "use_skill", arguments: { skill: "commit-messages", task: "Say why" } };
   assert.is((await client.getPrompt(prompt)).messages.length, 1);
   const unknown = await client.callTool({ name: "no_such_tool" }).then(
-    () => "answered",
+    () => "resolved",
     (error) => String(error.code),
   );
   assert.is(unknown, "-32602");
@@ -167,36 +168,36 @@ async function tour(client: AnyClient): Promise<void> {
 
 const info = { name: "trivet-test", version: "1.0.0" };
 
-test("@modelcontextprotocol/sdk 1.x over HTTP", async () => {
+test("@modelcontextprotocol/sdk 1.x uses skills over HTTP", async () => {
   const client = new ClientV1(info);
   await client.connect(new HttpV1(new URL(server.facts.mcp)) as Parameters<typeof client.connect>[0]);
   assert.is(client.getServerVersion()?.name, "trivet");
-  await tour(client as unknown as AnyClient);
+  await useSkills(client as unknown as AnyClient);
 });
 
-test("@modelcontextprotocol/client 2.x over HTTP", async () => {
+test("@modelcontextprotocol/client 2.x uses skills over HTTP", async () => {
   const client = new ClientV2(info);
   await client.connect(new HttpV2(new URL(server.facts.mcp)));
   assert.is(client.getServerVersion()?.name, "trivet");
-  await tour(client as unknown as AnyClient);
+  await useSkills(client as unknown as AnyClient);
 });
 
 const [command, before] = runtimeCommand();
 const stdio = { command, args: [...before, CLI, "stdio", "--data", join(folder.path, "stdio")] };
 
-test("@modelcontextprotocol/sdk 1.x over stdio", async () => {
+test("@modelcontextprotocol/sdk 1.x uses skills over stdio", async () => {
   const client = new ClientV1(info);
   await client.connect(new StdioV1(stdio));
-  await tour(client as unknown as AnyClient);
+  await useSkills(client as unknown as AnyClient);
 });
 
-test("@modelcontextprotocol/client 2.x over stdio", async () => {
+test("@modelcontextprotocol/client 2.x uses skills over stdio", async () => {
   const client = new ClientV2(info);
   await client.connect(new StdioV2(stdio));
-  await tour(client as unknown as AnyClient);
+  await useSkills(client as unknown as AnyClient);
 });
 
-test("@anthropic-ai/sdk: creates, lists, reads and deletes a skill; errors have their classes", async () => {
+test("@anthropic-ai/sdk creates, lists, retrieves and deletes a skill; errors have their classes", async () => {
   const anthropic = new Anthropic({
     apiKey: server.facts.api_key!,
     baseURL: server.facts.issuer,
@@ -207,19 +208,19 @@ test("@anthropic-ai/sdk: creates, lists, reads and deletes a skill; errors have 
   const files = await Promise.all(
     names.map((name) => toFile(readFileSync(join(source, name)), `meeting-notes/${name}`)),
   );
-  const made = await anthropic.skills.create({ files, display_name: "Notes" });
-  assert.is(made.type, "skill");
-  assert.is(made.display_name, "Notes");
-  assert.equal(made.source, { type: "custom" });
+  const created = await anthropic.skills.create({ files, display_name: "Notes" });
+  assert.is(created.type, "skill");
+  assert.is(created.display_name, "Notes");
+  assert.equal(created.source, { type: "custom" });
 
   const listed: string[] = [];
   for await (const skill of anthropic.skills.list({ limit: 1 })) listed.push(skill.id);
   assert.is(listed.length, 3, "two local skills and the new one, page by page");
-  assert.ok(listed.includes(made.id));
+  assert.ok(listed.includes(created.id));
 
-  assert.equal({ ...(await anthropic.skills.retrieve(made.id)) }, { ...made });
-  assert.equal({ ...(await anthropic.skills.delete(made.id)) }, { id: made.id, type: "skill_deleted" });
-  const gone = await anthropic.skills.retrieve(made.id).catch((error) => error);
+  assert.equal({ ...(await anthropic.skills.retrieve(created.id)) }, { ...created });
+  assert.equal({ ...(await anthropic.skills.delete(created.id)) }, { id: created.id, type: "skill_deleted" });
+  const gone = await anthropic.skills.retrieve(created.id).catch((error) => error);
   assert.instance(gone, Anthropic.NotFoundError);
   assert.match(gone.requestID, /^req_/);
 
@@ -229,11 +230,11 @@ test("@anthropic-ai/sdk: creates, lists, reads and deletes a skill; errors have 
     .catch((error) => error);
   assert.instance(bad, Anthropic.BadRequestError);
   assert.match(bad.message, "SKILL.md line 1");
-  const stranger = new Anthropic({ apiKey: "wrong", baseURL: server.facts.issuer, maxRetries: 0 });
-  assert.instance(await stranger.skills.list().catch((error) => error), Anthropic.AuthenticationError);
+  const unauthorized = new Anthropic({ apiKey: "wrong", baseURL: server.facts.issuer, maxRetries: 0 });
+  assert.instance(await unauthorized.skills.list().catch((error) => error), Anthropic.AuthenticationError);
 });
 
-test("the server had no fault in all this", () => {
+test("the server prints no error", () => {
   assert.is(server.stderr(), "");
 });
 

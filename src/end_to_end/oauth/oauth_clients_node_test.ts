@@ -1,5 +1,5 @@
 /**
- * OAuth clients of other projects against a server on a socket: discovery and every flow that they support.
+ * OAuth clients of other projects against a running server: discovery and every grant that they support.
  *
  * @module
  */
@@ -44,11 +44,11 @@ test.before(async () => {
     store,
     oauth: {
       clients: [APP],
-      // The client metadata document: its host does not exist.
+      // Answers with the client metadata document, whose host does not exist.
       connect: (url) =>
         Promise.resolve(Response.json({
           client_id: url,
-          client_name: "A client with an address",
+          client_name: "A client with a metadata document",
           redirect_uris: [CALLBACK],
           grant_types: ["authorization_code", "refresh_token"],
           response_types: ["code"],
@@ -60,11 +60,11 @@ test.before(async () => {
       initialScope: "read",
       tools: [
         tool({
-          name: "look",
-          description: "Looks",
+          name: "read",
+          description: "Reads",
           scopes: ["read"],
           input: v.object({}),
-          run: () => "seen",
+          run: () => "done",
         }),
         tool({
           name: "change",
@@ -84,10 +84,10 @@ const INSECURE: openid.DiscoveryRequestOptions = {
   execute: [openid.allowInsecureRequests],
 };
 
-const person = () => newPerson("alice", "wonderland");
+const newUser = () => newPerson("alice", "wonderland");
 
-/** What a client of the official SDK stores, and the URL of its redirect. */
-class Memory {
+/** The OAuth provider of an official client, in memory. */
+class OAuthMemory {
   readonly redirectUrl = CALLBACK;
   readonly clientMetadata = {
     redirect_uris: [CALLBACK],
@@ -98,44 +98,44 @@ class Memory {
     scope: "read",
   };
   clientMetadataUrl?: string;
-  asked: URL[] = [];
-  registered = 0;
-  #kept: Record<string, unknown> = {};
+  readonly redirects: URL[] = [];
+  registrations = 0;
+  #stored: Record<string, unknown> = {};
   clientInformation(): never {
-    return this.#kept.client as never;
+    return this.#stored.client as never;
   }
   saveClientInformation(client: unknown): void {
     if (typeof (client as { client_id_issued_at?: number }).client_id_issued_at === "number") {
-      this.registered++;
+      this.registrations++;
     }
-    this.#kept.client = client;
+    this.#stored.client = client;
   }
   tokens(): never {
-    return this.#kept.tokens as never;
+    return this.#stored.tokens as never;
   }
   saveTokens(tokens: unknown): void {
-    this.#kept.tokens = tokens;
+    this.#stored.tokens = tokens;
   }
   redirectToAuthorization(url: URL): void {
-    this.asked.push(url);
+    this.redirects.push(url);
   }
   saveCodeVerifier(verifier: string): void {
-    this.#kept.verifier = verifier;
+    this.#stored.verifier = verifier;
   }
   codeVerifier(): string {
-    return this.#kept.verifier as string;
+    return this.#stored.verifier as string;
   }
   saveDiscoveryState(state: unknown): void {
-    this.#kept.discovery = state;
+    this.#stored.discovery = state;
   }
   discoveryState(): never {
-    return this.#kept.discovery as never;
+    return this.#stored.discovery as never;
   }
-  forgetRefreshToken(): void {
-    this.#kept.tokens = { ...(this.#kept.tokens as object), refresh_token: undefined };
+  removeRefreshToken(): void {
+    this.#stored.tokens = { ...(this.#stored.tokens as object), refresh_token: undefined };
   }
-  spoil(): void {
-    this.#kept.tokens = { ...(this.#kept.tokens as object), access_token: "spoilt" };
+  invalidateAccessToken(): void {
+    this.#stored.tokens = { ...(this.#stored.tokens as object), access_token: "invalid" };
   }
 }
 
@@ -143,9 +143,9 @@ interface Transport {
   finishAuth(code: string, iss?: string): Promise<void>;
 }
 
-/** Connects, follows the redirect, lets the user consent, and connects again. */
+/** Connects, follows the redirect, consents, and connects with the tokens. */
 async function connect<T extends Transport, C extends { connect(transport: T): Promise<void> }>(
-  memory: Memory,
+  memory: OAuthMemory,
   newTransport: () => T,
   newClient: () => C,
 ): Promise<C> {
@@ -158,19 +158,19 @@ async function connect<T extends Transport, C extends { connect(transport: T): P
   return client;
 }
 
-async function allow(memory: Memory, transport: Transport): Promise<URL> {
-  const asked = memory.asked.at(-1)!;
-  const { searchParams } = await person().allow(asked);
-  assert.is(searchParams.get("error_description"), null, String(asked));
+async function allow(memory: OAuthMemory, transport: Transport): Promise<URL> {
+  const url = memory.redirects.at(-1)!;
+  const { searchParams } = await newUser().allow(url);
+  assert.is(searchParams.get("error_description"), null, String(url));
   await transport.finishAuth(searchParams.get("code")!, searchParams.get("iss")!);
-  return asked;
+  return url;
 }
 
-for (const [way, byAddress] of [["registration", false], ["its metadata document", true]] as const) {
+for (const [way, hasDocument] of [["registration", false], ["its metadata document", true]] as const) {
   for (const generation of ["1.32", "2.4"] as const) {
-    test(`MCP client ${generation} connects with only the URL, by ${way}; refreshes; steps up`, async () => {
-      const memory = new Memory();
-      if (byAddress) memory.clientMetadataUrl = DOCUMENT;
+    test(`MCP client ${generation} connects with ${way}, refreshes, and requests a missing scope`, async () => {
+      const memory = new OAuthMemory();
+      if (hasDocument) memory.clientMetadataUrl = DOCUMENT;
       const url = new URL("/mcp", issuer);
       let transport!: Transport;
       const newTransport = () =>
@@ -184,28 +184,28 @@ for (const [way, byAddress] of [["registration", false], ["its metadata document
           ? new ClientV1({ name: "t", version: "1" })
           : new v2.Client({ name: "t", version: "1" });
       const client = await connect(memory, newTransport as never, newClient as never) as unknown as v2.Client;
-      const asked = memory.asked[0]!.searchParams;
-      assert.is(asked.get("resource"), `${issuer}/mcp`);
-      assert.is(asked.get("code_challenge_method"), "S256");
-      assert.is(asked.get("client_id") === DOCUMENT, byAddress);
-      assert.is(memory.registered, byAddress ? 0 : 1);
+      const requested = memory.redirects[0]!.searchParams;
+      assert.is(requested.get("resource"), `${issuer}/mcp`);
+      assert.is(requested.get("code_challenge_method"), "S256");
+      assert.is(requested.get("client_id") === DOCUMENT, hasDocument);
+      assert.is(memory.registrations, hasDocument ? 0 : 1);
       const call = async (name: string) =>
         ((await client.callTool({ name, arguments: {} })) as { content: { text: string }[] }).content[0]!
           .text;
-      assert.is(await call("look"), "seen");
+      assert.is(await call("read"), "done");
 
       // An expired token is refreshed without the user.
-      memory.spoil();
-      assert.is(await call("look"), "seen");
-      assert.is(memory.asked.length, 1);
+      memory.invalidateAccessToken();
+      assert.is(await call("read"), "done");
+      assert.is(memory.redirects.length, 1);
 
       // Generation 1.32 refreshes instead of requesting the scope; without a refresh token it requests it.
-      if (generation === "1.32") memory.forgetRefreshToken();
+      if (generation === "1.32") memory.removeRefreshToken();
       // A tool that needs a scope names it, and the client requests it.
       const refused = await call("change").then(() => undefined, (error) => error);
-      assert.ok(refused, "it was sent away");
-      assert.is(memory.asked.length, 2);
-      assert.ok(memory.asked[1]!.searchParams.get("scope")!.split(" ").includes("write"));
+      assert.instance(refused, Error);
+      assert.is(memory.redirects.length, 2);
+      assert.ok(memory.redirects[1]!.searchParams.get("scope")!.split(" ").includes("write"));
       await allow(memory, transport);
       assert.is(await call("change"), "changed");
       await client.close();
@@ -213,7 +213,7 @@ for (const [way, byAddress] of [["registration", false], ["its metadata document
   }
 }
 
-test("openid-client: discovery, PKCE, PAR, DPoP, refresh, introspection, revocation", async () => {
+test("openid-client completes discovery, the code grant with PKCE, PAR and DPoP, refresh, introspection and revocation", async () => {
   const config = await openid.discovery(new URL(issuer), APP.id, APP.secret, undefined, INSECURE);
   const verifier = openid.randomPKCECodeVerifier();
   const parameters = {
@@ -226,7 +226,7 @@ test("openid-client: discovery, PKCE, PAR, DPoP, refresh, introspection, revocat
   const DPoP = openid.getDPoPHandle(config, await openid.randomDPoPKeyPair("ES256"));
   const url = await openid.buildAuthorizationUrlWithPAR(config, parameters, { DPoP });
   assert.equal([...url.searchParams.keys()].sort(), ["client_id", "request_uri"]);
-  const callback = await person().allow(url);
+  const callback = await newUser().allow(url);
   const checks = { pkceCodeVerifier: verifier, expectedState: parameters.state };
   const tokens = await openid.authorizationCodeGrant(config, callback, checks, undefined, { DPoP });
   assert.equal([tokens.token_type, tokens.scope], ["dpop", "profile read"]);
@@ -246,7 +246,7 @@ test("openid-client: discovery, PKCE, PAR, DPoP, refresh, introspection, revocat
   assert.is((await openid.tokenIntrospection(config, next.access_token)).active, false);
 });
 
-test("openid-client: dynamic registration and the device grant", async () => {
+test("openid-client completes dynamic registration and the device grant", async () => {
   const metadata = {
     redirect_uris: [CALLBACK],
     grant_types: ["authorization_code", "urn:ietf:params:oauth:grant-type:device_code"],
@@ -261,8 +261,8 @@ test("openid-client: dynamic registration and the device grant", async () => {
     fetch(device.verification_uri, { method: "POST", headers: { cookie }, body: new URLSearchParams(form) });
   const page = await (await send({ user_code: device.user_code })).text();
   const transaction = /name="transaction" value="([^"]+)"/.exec(page)![1]!;
-  assert.match(await (await send({ transaction, decision: "approve" })).text(), "connected");
-  // It polls too often for a device and gets slow_down: five seconds each time.
+  assert.is((await send({ transaction, decision: "approve" })).status, 200);
+  // It polls faster than the interval, and each slow_down adds five seconds (RFC 8628 section 3.5).
   const tokens = await polling;
   assert.is(tokens.scope, "read");
 });
@@ -273,7 +273,7 @@ async function signIn(): Promise<string> {
   return response.headers.get("set-cookie")!.split(";")[0]!;
 }
 
-test("oauth4webapi: private_key_jwt, client credentials for a resource, DPoP with a nonce from the server", async () => {
+test("oauth4webapi completes resource discovery, client credentials for a resource, and introspection as JWT", async () => {
   const insecure = { [oauth.allowInsecureRequests]: true };
   const url = new URL(issuer);
   const as = await oauth.processDiscoveryResponse(
@@ -312,13 +312,13 @@ test("oauth4webapi: private_key_jwt, client credentials for a resource, DPoP wit
   assert.equal([introspected.active, introspected.aud], [true, `${issuer}/mcp`]);
 });
 
-test("simple-oauth2: code and refresh with the secret in the header and in the body, client credentials", async () => {
+test("simple-oauth2 completes code, refresh and client credentials with the secret in the header or the body", async () => {
   for (const authorizationMethod of ["header", "body"] as const) {
     const auth = { tokenHost: issuer, tokenPath: "/oauth/token", authorizePath: "/oauth/authorize" };
     const { id, secret } = APP;
     const client = new AuthorizationCode({ client: { id, secret }, auth, options: { authorizationMethod } });
     const url = client.authorizeURL({ redirect_uri: CALLBACK, scope: "read", state: "s" });
-    const code = (await person().allow(url)).searchParams.get("code")!;
+    const code = (await newUser().allow(url)).searchParams.get("code")!;
     const token = await client.getToken({ code, redirect_uri: CALLBACK });
     assert.is(token.token.scope, "read");
     const next = await token.refresh();
@@ -333,7 +333,7 @@ test("simple-oauth2: code and refresh with the secret in the header and in the b
   }
 });
 
-test("oidc-client-ts, which begins with OpenID discovery: signs in, refreshes, revokes", async () => {
+test("oidc-client-ts completes OpenID discovery and sign-in, and revokes both tokens", async () => {
   const stateStore = new WebStorageStateStore({ store: new InMemoryWebStorage() });
   const client = new OidcClient({
     authority: issuer,
@@ -344,7 +344,7 @@ test("oidc-client-ts, which begins with OpenID discovery: signs in, refreshes, r
     stateStore,
   });
   const { url } = await client.createSigninRequest({});
-  const callback = await person().allow(url);
+  const callback = await newUser().allow(url);
   const { access_token, refresh_token } = await client.processSigninResponse(callback.href);
   const call = (token: string) =>
     fetch(`${issuer}/mcp`, {
@@ -353,7 +353,7 @@ test("oidc-client-ts, which begins with OpenID discovery: signs in, refreshes, r
       body: '{"jsonrpc":"2.0","id":1,"method":"ping"}',
     });
   assert.is((await call(access_token)).status, 200);
-  // It throws for a response that is not JSON, and then does not revoke the second token.
+  // It throws when the response to a revocation is not JSON.
   await client.revokeToken(access_token, "access_token");
   await client.revokeToken(refresh_token!, "refresh_token");
   assert.is((await call(access_token)).status, 401);

@@ -1,5 +1,5 @@
 /**
- * Two OAuth clients in Python, as packaged by Debian, against a server on a socket.
+ * Two OAuth clients in Python, as packaged by Debian, against a running server.
  *
  * @module
  */
@@ -16,13 +16,13 @@ import { newPerson } from "./test_person.ts";
 const test = suite("OAuth clients in Python");
 const PYTHON = "/usr/bin/python3";
 const CALLBACK = "https://client.example/callback";
-/** Characters that clients may encode in HTTP Basic: these clients send them raw. */
+/** The secret has characters that clients can percent-encode in HTTP Basic; these clients do not. */
 const APP = { id: "py-app", secret: "s3cret%2B+&:/", redirect_uris: [CALLBACK] };
 const [, serve] = Object.entries(entries)[0]!;
 let server: RunningServer;
 let issuer: string;
 
-/** Lines from the script: the URL to open, then its results. The test sends it the URL of the callback. */
+/** The script prints the authorization URL, reads the callback URL, and prints its results. */
 const AUTHLIB = `
 import json, sys
 from authlib.integrations.requests_client import OAuth2Session
@@ -35,10 +35,10 @@ print(url, flush=True)
 answer = sys.stdin.readline().strip()
 token = client.fetch_token(issuer + "/oauth/token", authorization_response=answer, code_verifier=verifier)
 user = client.get(issuer + "/api/user").json()
-again = client.refresh_token(issuer + "/oauth/token", refresh_token=token["refresh_token"])
+refreshed = client.refresh_token(issuer + "/oauth/token", refresh_token=token["refresh_token"])
 machine = OAuth2Session(client_id, secret, scope="write", token_endpoint_auth_method=method)
 own = machine.fetch_token(issuer + "/oauth/token", grant_type="client_credentials")
-print(json.dumps([token["scope"], user["name"], again["access_token"] != token["access_token"], own["scope"]]))
+print(json.dumps([token["scope"], user["name"], refreshed["access_token"] != token["access_token"], own["scope"]]))
 `;
 const REQUESTS = `
 import json, sys
@@ -50,13 +50,13 @@ client = OAuth2Session(client_id, scope=["profile", "read"], redirect_uri=callba
 url, state = client.authorization_url(issuer + "/oauth/authorize")
 print(url, flush=True)
 answer = sys.stdin.readline().strip()
-how = {"auth": HTTPBasicAuth(client_id, secret)} if method == "client_secret_basic" else {"client_secret": secret, "include_client_id": True}
-token = client.fetch_token(issuer + "/oauth/token", authorization_response=answer, **how)
+options = {"auth": HTTPBasicAuth(client_id, secret)} if method == "client_secret_basic" else {"client_secret": secret, "include_client_id": True}
+token = client.fetch_token(issuer + "/oauth/token", authorization_response=answer, **options)
 user = client.get(issuer + "/api/user").json()
-again = client.refresh_token(issuer + "/oauth/token", client_id=client_id, client_secret=secret)
+refreshed = client.refresh_token(issuer + "/oauth/token", client_id=client_id, client_secret=secret)
 machine = OAuth2Session(client=BackendApplicationClient(client_id=client_id, scope=["write"]))
 own = machine.fetch_token(issuer + "/oauth/token", client_id=client_id, client_secret=secret)
-print(json.dumps([" ".join(token["scope"]), user["name"], again["access_token"] != token["access_token"], " ".join(own["scope"])]))
+print(json.dumps([" ".join(token["scope"]), user["name"], refreshed["access_token"] != token["access_token"], " ".join(own["scope"])]))
 `;
 
 test.before(async () => {
@@ -104,13 +104,13 @@ for (
     REQUESTS,
   ]] as const
 ) {
-  const isThere = spawnSync(PYTHON, ["-c", `import ${module}`]).status === 0;
-  if (!isThere && process.env.CI !== "true") {
-    skipBecause(test, `python3-${module.replace("_", "-")} is not installed: ${name} is not tried`);
+  const isInstalled = spawnSync(PYTHON, ["-c", `import ${module}`]).status === 0;
+  if (!isInstalled && process.env.CI !== "true") {
+    skipBecause(test, `python3-${module.replace("_", "-")} is not installed: ${name} is not tested`);
     continue;
   }
   for (const method of ["client_secret_basic", "client_secret_post"]) {
-    test(`${name} with ${method}: code, user info, refresh, client credentials`, async () => {
+    test(`${name} with ${method} completes code, user info, refresh and client credentials`, async () => {
       assert.equal(JSON.parse(await run(script, method)), ["profile read", "Alice", true, "write"]);
     });
   }

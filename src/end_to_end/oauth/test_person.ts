@@ -1,12 +1,11 @@
 /**
- * A user with a minimal browser of links, forms and cookies: logs in, consents, and returns the redirect URL. Only tests
- * import this.
+ * A user with a minimal browser: follows redirects, keeps cookies, logs in and consents. Only tests import this.
  *
  * @module
  */
 
 export interface Person {
-  /** Follows an authorization request and consents. Returns the URL at the client. */
+  /** Follows an authorization request and consents. Returns the redirect URL of the client. */
   allow(authorizationUrl: string | URL): Promise<URL>;
 }
 

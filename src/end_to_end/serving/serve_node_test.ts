@@ -17,10 +17,10 @@ const handler: FetchHandler = {
       case "/echo":
         return respond(200, await request.arrayBuffer(), [[
           "content-type",
-          request.headers.get("content-type") ?? "none",
+          request.headers.get("content-type") ?? "unknown",
         ]]);
       case "/ip":
-        return respond(200, context?.ip ?? "none");
+        return respond(200, context?.ip ?? "unknown");
       case "/pipe":
         return respond(200, request.body);
       case "/endless":
@@ -28,7 +28,7 @@ const handler: FetchHandler = {
       case "/until-abort":
         await new Promise<void>((resolve) => request.signal.addEventListener("abort", () => resolve()));
         release();
-        return respond(200, "nobody hears this");
+        return respond(200, "not sent");
       case "/empty":
         return respond(204, null, [["x-kind", "empty"]]);
       case "/unchanged":
@@ -48,7 +48,7 @@ const handler: FetchHandler = {
         throw new Error("the database password is hunter2");
       case "/slow":
         await new Promise<void>((resolve) => release = resolve);
-        return respond(200, "at last");
+        return respond(200, "slow");
       default:
         return respond(404, `${request.method} ${pathname}`);
     }
@@ -72,7 +72,7 @@ function endless(): ReadableStream<Uint8Array> {
   return new ReadableStream({
     async pull(controller) {
       await new Promise((resolve) => setTimeout(resolve, 5));
-      controller.enqueue(new TextEncoder().encode("on and "));
+      controller.enqueue(new TextEncoder().encode("endless "));
     },
     cancel() {
       cancelled++;
@@ -81,19 +81,19 @@ function endless(): ReadableStream<Uint8Array> {
 }
 
 for (const [name, serve] of Object.entries(entries)) {
-  const test = suite(`serving by ${name}`);
+  const test = suite(`serve of ${name}`);
   let server: RunningServer;
   test.before(async () => {
     server = await serve(handler, { port: 0, onError: (error) => errors.push(error) });
   });
   test.after(() => server.close());
 
-  test("it listens on a free port of the loopback address and returns it", () => {
+  test("port 0 listens on a free port of the loopback address", () => {
     assert.match(server.url, /^http:\/\/127\.0\.0\.1:\d+$/);
     assert.is(new URL(server.url).port, String(server.port));
   });
 
-  test("methods, paths and statuses go through", async () => {
+  test("the handler gets method and path; the client gets status and body", async () => {
     for (const method of ["GET", "POST", "PUT", "DELETE", "OPTIONS"]) {
       const response = await fetch(`${server.url}/a%20b?c=d`, { method });
       assert.is(response.status, 404);
@@ -102,7 +102,7 @@ for (const [name, serve] of Object.entries(entries)) {
   });
 
   test("HEAD, 204 and 304 have no content and no Content-Length: 0", async () => {
-    const ask = (method: string, path: string): Promise<string> =>
+    const send = (method: string, path: string): Promise<string> =>
       sendRaw(server.port, `${method} ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
     for (
       const [method, path, status, field] of [
@@ -111,7 +111,7 @@ for (const [name, serve] of Object.entries(entries)) {
         ["GET", "/unchanged", 304, 'etag: "a"'],
       ] as const
     ) {
-      const [head, body] = (await ask(method, path)).split("\r\n\r\n");
+      const [head, body] = (await send(method, path)).split("\r\n\r\n");
       assert.match(head!, new RegExp(`^HTTP/1.1 ${status} `));
       assert.match(head!.toLowerCase(), field);
       assert.not.match(head!, /content-length: 0|transfer-encoding/i);
@@ -119,7 +119,7 @@ for (const [name, serve] of Object.entries(entries)) {
     }
   });
 
-  test("field names are read in any case", async () => {
+  test("field names are case-insensitive", async () => {
     const answer = await sendRaw(
       server.port,
       "POST /echo HTTP/1.1\r\nhOST: a\r\ncOnTeNt-TyPe: x/Y\r\nCONTENT-LENGTH: 2\r\nconnection: close\r\n\r\nhi",
@@ -128,13 +128,13 @@ for (const [name, serve] of Object.entries(entries)) {
     assert.match(answer, "hi");
   });
 
-  test("one connection carries several requests, sent one after the other or at once", async () => {
+  test("one connection carries pipelined requests", async () => {
     const get = "GET /changed HTTP/1.1\r\nHost: a\r\n";
     const answer = await sendRaw(server.port, `${get}\r\n${get}\r\n${get}Connection: close\r\n\r\n`);
     assert.is(answer.match(/HTTP\/1\.1 200/g)?.length, 3);
   });
 
-  test("8 MB go in and out, with a declared length and in chunks", async () => {
+  test("8 MB are received and sent, with Content-Length and in chunks", async () => {
     const bytes = new Uint8Array(8 * 1024 * 1024).map((_, i) => i * 7);
     const whole = await fetch(`${server.url}/echo`, { method: "POST", body: bytes });
     assert.ok(equalBytes(new Uint8Array(await whole.arrayBuffer()), bytes));
@@ -150,7 +150,7 @@ for (const [name, serve] of Object.entries(entries)) {
     assert.ok(equalBytes(new Uint8Array(await chunked.arrayBuffer()), bytes));
   });
 
-  test("header fields: several cookies stay several, and fields set later are there", async () => {
+  test("several cookies stay separate fields, and fields that are set later are sent", async () => {
     const cookies = await fetch(`${server.url}/cookies`);
     assert.equal(cookies.headers.getSetCookie(), ["a=1", "b=2"]);
     const changed = await fetch(`${server.url}/changed`);
@@ -169,15 +169,26 @@ for (const [name, serve] of Object.entries(entries)) {
     assert.ok(parts.length > 1);
   });
 
-  test("an upload can be answered before its end", async () => {
-    const body = streamOf(["one ", "two ", "three"]);
-    const init = { method: "POST", body, duplex: "half" } as RequestInit;
-    assert.is(await (await fetch(`${server.url}/pipe`, init)).text(), "one two three");
+  test("a response can begin before the request body ends", async () => {
+    const socket = connect(server.port, "127.0.0.1");
+    socket.write("POST /pipe HTTP/1.1\r\nHost: a\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n");
+    socket.write("4\r\none \r\n");
+    let received = "";
+    await new Promise<void>((resolve) => {
+      socket.on("data", (data) => (received += data).includes("one ") && resolve());
+      socket.on("close", () => resolve());
+      socket.setTimeout(5000, () => socket.destroy());
+    });
+    assert.match(received, "one ");
+    assert.not.match(received, "three");
+    socket.write("4\r\ntwo \r\n5\r\nthree\r\n0\r\n\r\n");
+    await new Promise((resolve) => socket.once("close", resolve));
+    assert.match(received, /one [^]*two [^]*three/);
   });
 
-  test("a response stream that fails breaks the connection, so that it does not look complete", async () => {
+  test("a response stream that fails breaks the connection instead of ending the response", async () => {
     const outcome = await fetch(`${server.url}/broken-stream`).then((response) => response.text()).then(
-      (text) => `whole: ${text}`,
+      (text) => `complete: ${text}`,
       () => "broken",
     );
     assert.is(outcome, "broken");
@@ -189,14 +200,13 @@ for (const [name, serve] of Object.entries(entries)) {
     const response = await fetch(`${server.url}/throws`);
     assert.is(response.status, 500);
     assert.match(response.headers.get("content-type")!, "application/json");
-    assert.equal(await response.json(), {
-      error: "server_error",
-      error_description: "The server failed: try again later",
-    });
+    const { error, error_description, ...rest } = await response.json();
+    assert.equal([error, rest], ["server_error", {}]);
+    assert.not.match(error_description, "hunter2");
     assert.match(String(errors[0]), "hunter2");
   });
 
-  test("100 requests at once are answered", async () => {
+  test("100 concurrent requests get their own responses", async () => {
     const answers = await Promise.all(
       Array.from(
         { length: 100 },
@@ -207,54 +217,54 @@ for (const [name, serve] of Object.entries(entries)) {
   });
 
   test("a client that disconnects during a request does not disturb others", async () => {
-    const gone = new AbortController();
-    const request = fetch(`${server.url}/slow`, { signal: gone.signal }).catch(() => "gone");
+    const client = new AbortController();
+    const request = fetch(`${server.url}/slow`, { signal: client.signal }).catch(() => "aborted");
     await new Promise((resolve) => setTimeout(resolve, 30));
-    gone.abort();
-    assert.is(await request, "gone");
+    client.abort();
+    assert.is(await request, "aborted");
     release();
     assert.is((await fetch(`${server.url}/changed`)).status, 200);
   });
 
   test("request.signal aborts when the client disconnects", async () => {
-    const told = new Promise<void>((resolve) => release = resolve);
-    const gone = new AbortController();
-    const request = fetch(`${server.url}/until-abort`, { signal: gone.signal }).catch(() => "gone");
+    const aborted = new Promise<void>((resolve) => release = resolve);
+    const client = new AbortController();
+    const request = fetch(`${server.url}/until-abort`, { signal: client.signal }).catch(() => "aborted");
     await new Promise((resolve) => setTimeout(resolve, 30));
-    gone.abort();
-    await told;
-    assert.is(await request, "gone");
+    client.abort();
+    await aborted;
+    assert.is(await request, "aborted");
   });
 
   test("a response stream is cancelled when its client disconnects", async () => {
     cancelled = 0;
-    const gone = new AbortController();
-    const response = await fetch(`${server.url}/endless`, { signal: gone.signal });
+    const client = new AbortController();
+    const response = await fetch(`${server.url}/endless`, { signal: client.signal });
     await response.body!.getReader().read();
-    gone.abort();
+    client.abort();
     for (let i = 0; i < 200 && cancelled === 0; i++) await new Promise((resolve) => setTimeout(resolve, 10));
     assert.is(cancelled, 1);
   });
 
-  test("a port in use is refused, also when a server of the same kind uses it", async () => {
+  test("serve rejects for a port that another server of the same entry uses", async () => {
     const second = await serve(handler, { port: server.port }).catch((error) => error);
     assert.instance(second, Error);
     assert.match(`${second.code} ${second.name} ${second.message}`, /EADDRINUSE|AddrInUse/);
   });
 
-  test("close() lets a request in flight finish, and accepts no more", async () => {
+  test("close() waits for a request in flight and accepts no connections", async () => {
     const own = await serve(handler, { port: 0 });
     await (await fetch(`${own.url}/changed`)).text();
     const slow = fetch(`${own.url}/slow`);
     await new Promise((resolve) => setTimeout(resolve, 30));
     const closed = own.close();
     setTimeout(() => release(), 100);
-    assert.is(await (await slow).text(), "at last");
+    assert.is(await (await slow).text(), "slow");
     await closed;
-    assert.is(await fetch(own.url).then(() => "answered", () => "refused"), "refused");
+    assert.is(await fetch(own.url).then(() => "connected", () => "refused"), "refused");
   });
 
-  test("close() closes idle connections at once, also those that sent nothing", async () => {
+  test("close() closes idle connections at once, also those without a request", async () => {
     const own = await serve(handler, { port: 0 });
     await (await fetch(`${own.url}/changed`)).text();
     const silent = connect(own.port, "127.0.0.1");
@@ -268,7 +278,7 @@ for (const [name, serve] of Object.entries(entries)) {
     await cut;
   });
 
-  test("close() has a timeout", async () => {
+  test("close() stops waiting after closeTimeout", async () => {
     const own = await serve(handler, { port: 0, closeTimeout: 100 });
     const slow = fetch(`${own.url}/slow`).then((response) => response.status, () => "broken");
     await new Promise((resolve) => setTimeout(resolve, 30));

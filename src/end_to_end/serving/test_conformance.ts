@@ -13,13 +13,13 @@ const fromRoot = (path: string): string => fileURLToPath(new URL(`../../../${pat
 const NODE = fromRoot("node_modules/.bin/node");
 const SUITE = fromRoot("node_modules/@modelcontextprotocol/conformance/dist/index.js");
 
-/** What the suite itself leaves out: it waits for notifications of tasks where they no longer come. */
-export const LEFT_OUT = "tasks-status-notifications: tasks-status-notifications SKIPPED";
+/** The check that the suite itself skips. */
+export const SKIPPED_CHECK = "tasks-status-notifications: tasks-status-notifications SKIPPED";
 
 /** The results of a run. */
 export interface Report {
   readonly scenarios: number;
-  /** The scenarios that decide whether a server conforms to the revision; the others are extensions and drafts. */
+  /** Scenarios that decide about conformance to the revision; the others test extensions and drafts. */
   readonly scored: number;
   /** Checks that succeeded. */
   readonly succeeded: number;
@@ -28,21 +28,21 @@ export interface Report {
   readonly code: number | null;
 }
 
-/** One check of a scenario, as the suite writes it down. */
+/** One check of a scenario in `checks.json`. */
 interface Check {
   readonly id: string;
-  /** `INFO` tells what went over the wire. */
+  /** `INFO` contains the messages of the connection. */
   readonly status: "SUCCESS" | "FAILURE" | "WARNING" | "SKIPPED" | "INFO";
   readonly errorMessage?: string;
 }
 
-/** Runs the suite and reads its results. */
+/** Runs the suite against a server and reads its results from the folder `results`. */
 export async function runSuite(
   url: Promise<string> | string,
   results: string,
-  ...words: string[]
+  ...args: string[]
 ): Promise<Report> {
-  const child = spawn(NODE, [SUITE, "server", "--url", await url, "--output-dir", results, ...words], {
+  const child = spawn(NODE, [SUITE, "server", "--url", await url, "--output-dir", results, ...args], {
     stdio: ["ignore", "pipe", "pipe"],
   });
   let printed = "";
@@ -67,7 +67,7 @@ export async function runSuite(
   };
 }
 
-/** A skipped check says why in many words, and is known by its name. */
+/** One line for a check. The long reason of a skipped check is left out. */
 function toLine({ scenario, id, status, errorMessage = "" }: Check & { readonly scenario: string }): string {
   return `${scenario}: ${id} ${status}${status === "SKIPPED" ? "" : `: ${errorMessage.slice(0, 400)}`}`;
 }

@@ -6,10 +6,10 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { skillMarkdown, type SkillsServer, startSkills } from "./test_skills_server.ts";
 
-const test = suite("archives of the tools that are here");
+const test = suite("archives of common tools");
 let server: SkillsServer;
 let folder: string;
-let made = 0;
+let archives = 0;
 test.before(async () => {
   server = await startSkills();
   folder = mkdtempSync(join(tmpdir(), "trivet-archivers-"));
@@ -44,13 +44,13 @@ with open(sys.argv[1], "wb") as file, zipfile.ZipFile(${open}) as archive:
 ];
 const WRITE = "archive.write(name)";
 
-interface Made {
+interface ArchiveCase {
   readonly what: string;
-  /** The command; the name of the archive follows. */
+  /** The command, without the name of the archive at its end. */
   readonly command?: readonly string[];
-  /** A line of the shell, with the name of the archive as `$0`. */
+  /** A shell command with the name of the archive as `$0`. */
   readonly shell?: string;
-  /** The rule that refuses it. @default it is taken */
+  /** The rule that refuses the archive; without one it is accepted. */
   readonly rule?: string;
 }
 
@@ -62,13 +62,13 @@ for (
     { what: "zip to a pipe", shell: "zip -qr - demo | cat > $0" },
     { what: "zip with forced descriptors", shell: "zip -qr -fd $0 demo" },
     { what: "zip with an archive comment", shell: "echo comment | zip -qrz $0 demo" },
-    { what: "zip, then one file replaced", shell: "zip -qr $0 demo && zip -q $0 demo/scripts/run.py" },
-    { what: "zip, then one file deleted", shell: "zip -qr $0 demo && zip -qd $0 demo/empty" },
-    { what: "zip of a link as a link", shell: "zip -qry $0 linked", rule: "archive-link" },
+    { what: "zip with one file replaced", shell: "zip -qr $0 demo && zip -q $0 demo/scripts/run.py" },
+    { what: "zip with one file deleted", shell: "zip -qr $0 demo && zip -qd $0 demo/empty" },
+    { what: "zip with a symbolic link", shell: "zip -qry $0 linked", rule: "archive-link" },
     { what: "zip with a password", shell: "zip -qr -P secret $0 demo", rule: "archive-encrypted" },
     { what: "zip with forced Zip64", shell: "zip -qr -fz $0 demo", rule: "archive-zip64" },
     {
-      what: "zip behind a script",
+      what: "zip after a shell script",
       shell: "zip -qr $0 demo && (echo '#!/bin/sh'; cat $0) > $0.x && mv $0.x $0",
       rule: "archive-start",
     },
@@ -76,7 +76,7 @@ for (
     { what: "Python's zipfile, stored", command: PYTHON("file, 'w'", WRITE) },
     { what: "Python's zipfile to a pipe", command: PYTHON("Pipe(file), 'w', zipfile.ZIP_DEFLATED", WRITE) },
     {
-      what: "Python's zipfile, names alone",
+      what: "Python's zipfile with writestr",
       command: PYTHON("file, 'w'", "archive.writestr(name, open(name, 'rb').read())"),
     },
     {
@@ -99,18 +99,18 @@ for (
     { what: "jar", shell: "jar -cMf $0 demo" },
     { what: "bsdtar", shell: "bsdtar --format zip -cf $0 demo" },
     { what: "7z", shell: "7z a -bd -tzip $0 demo > /dev/null" },
-  ] as readonly Made[]
+  ] as readonly ArchiveCase[]
 ) {
   const [tool, ...rest] = shell?.replace("cd demo && ", "").split(" ") ?? command!;
-  const isHere = spawnSync("sh", ["-c", `command -v ${tool === "echo" ? "zip" : tool}`]).status === 0;
-  if (!isHere) {
-    test.skip(`${what} is not here`);
+  const isInstalled = spawnSync("sh", ["-c", `command -v ${tool === "echo" ? "zip" : tool}`]).status === 0;
+  if (!isInstalled) {
+    test.skip(`${what} is not installed`);
     continue;
   }
-  test(`${what}: ${rule ? `refused, ${rule}` : "taken"}`, async () => {
-    const file = join(folder, `archive-${++made}.zip`);
-    const words = shell === undefined ? [...rest, file] : ["-c", shell, file];
-    const { status, stderr } = spawnSync(shell === undefined ? tool! : "sh", words, {
+  test(`an archive of ${what} is ${rule ? `refused by ${rule}` : "accepted"}`, async () => {
+    const file = join(folder, `archive-${++archives}.zip`);
+    const args = shell === undefined ? [...rest, file] : ["-c", shell, file];
+    const { status, stderr } = spawnSync(shell === undefined ? tool! : "sh", args, {
       cwd: folder,
       encoding: "utf8",
     });

@@ -16,7 +16,7 @@ import { createTrivet, type Trivet } from "../../trivet.ts";
 import { skillFolder } from "../../runtime/skill_folder.ts";
 import { temporaryFolder } from "../test_process.ts";
 
-const test = suite("local skills that change");
+const test = suite("changes of local skills");
 const temporary = temporaryFolder();
 test.after(() => temporary.remove());
 
@@ -24,8 +24,8 @@ const md = (name: string, description: string): string =>
   `---\nname: ${name}\ndescription: Use it ${description}.\n---\nInstructions.\n`;
 
 let folders = 0;
-/** A server over a folder with one skill of two files, and what it says over HTTP. */
-function started() {
+/** A server for a folder with one skill of two files, and functions that read from it. */
+function newServer() {
   const root = join(temporary.path, String(folders++));
   mkdirSync(join(root, "one"), { recursive: true });
   writeFileSync(join(root, "one/SKILL.md"), md("one", "first"));
@@ -58,11 +58,11 @@ function started() {
   return { root, trivet, list, version, call };
 }
 
-/** How old a response can be. */
-const aSecond = () => wait(1010);
+/** Waits until the server reads its folders again. */
+const waitForRefresh = () => wait(1010);
 
-test("a change to SKILL.md or to any file is in the first answer that is asked for a second later", async () => {
-  const { root, list, call } = started();
+test("a response contains every change of a file that is a second old", async () => {
+  const { root, list, call } = newServer();
   const changes: (() => void)[] = [
     () => writeFileSync(join(root, "one/SKILL.md"), md("one", "second")),
     () => writeFileSync(join(root, "one/a.txt"), "bbbb"),
@@ -70,7 +70,7 @@ test("a change to SKILL.md or to any file is in the first answer that is asked f
     () => writeFileSync(join(root, "one/b.txt"), "new"),
     () => renameSync(join(root, "one/b.txt"), join(root, "one/c.txt")),
     () => rmSync(join(root, "one/c.txt")),
-    // Of the same size, put in the place of the old one, with its time.
+    // A file of the same size and modification time replaces the old one.
     () => {
       writeFileSync(join(root, "one/next"), "cccca");
       utimesSync(join(root, "one/next"), 1, 1);
@@ -81,57 +81,57 @@ test("a change to SKILL.md or to any file is in the first answer that is asked f
   let before = (await list())[0]!;
   for (const [i, change] of changes.entries()) {
     change();
-    await aSecond();
+    await waitForRefresh();
     const after = (await list())[0]!;
     assert.is(after.id, before.id);
-    assert.is.not(after.latest_version_id, before.latest_version_id, `change ${i} was not seen`);
+    assert.is.not(after.latest_version_id, before.latest_version_id, `change ${i}`);
     before = after;
   }
   assert.match(await call("list_skills", {}), "one: Use it second.");
   assert.is(await call("read_skill_file", { name: "one", path: "a.txt" }), "cccca");
 });
 
-test("a file that is written again right after it was looked at, with the same size, is seen as it ends", async () => {
-  const { root, list, version } = started();
+test("a file that is written while the server reads it is read again", async () => {
+  const { root, list, version } = newServer();
   await list();
-  const seen = new Set<string | undefined>();
+  const versions = new Set<string | undefined>();
   for (let i = 0; i < 4; i++) {
     writeFileSync(join(root, "one/a.txt"), `${i}aaa`);
-    await aSecond();
+    await waitForRefresh();
     const before = version();
     writeFileSync(join(root, "one/a.txt"), `${i}bbb`);
     await before;
-    await aSecond();
-    seen.add(await version());
+    await waitForRefresh();
+    versions.add(await version());
   }
-  assert.is(seen.size, 4);
+  assert.is(versions.size, 4);
 });
 
 test("skills appear and disappear with their folders", async () => {
-  const { root, list } = started();
+  const { root, list } = newServer();
   assert.is((await list()).length, 1);
   mkdirSync(join(root, "two"));
   writeFileSync(join(root, "two/SKILL.md"), md("two", "also"));
-  await aSecond();
+  await waitForRefresh();
   assert.is((await list()).length, 2);
   rmSync(join(root, "one"), { recursive: true });
-  await aSecond();
+  await waitForRefresh();
   assert.equal((await list()).length, 1);
   rmSync(root, { recursive: true });
-  await aSecond();
+  await waitForRefresh();
   assert.equal(await list(), []);
   mkdirSync(join(root, "one"), { recursive: true });
-  writeFileSync(join(root, "one/SKILL.md"), md("one", "again"));
-  await aSecond();
+  writeFileSync(join(root, "one/SKILL.md"), md("one", "once more"));
+  await waitForRefresh();
   assert.is((await list()).length, 1);
 });
 
-test("a skill whose folder becomes a link is no longer served, and reported", async () => {
-  const { root, trivet, list } = started();
+test("a skill whose folder becomes a symbolic link is skipped and reported", async () => {
+  const { root, trivet, list } = newServer();
   assert.is((await list()).length, 1);
   renameSync(join(root, "one"), join(temporary.path, "moved"));
   symlinkSync(join(temporary.path, "moved"), join(root, "one"));
-  await aSecond();
+  await waitForRefresh();
   assert.equal(await list(), []);
   const [diagnostic] = await trivet.skills!.diagnostics();
   assert.is(diagnostic!.where, join(root, "one"));

@@ -7,12 +7,12 @@ import { findEngine } from "../../store/test_engines.ts";
 import { temporaryFolder } from "../test_process.ts";
 import { crashUnderUploads } from "./test_skills_crash.ts";
 
-const test = suite("skills: a server on an engine is killed under uploads");
+const test = suite("a server on an engine is killed during uploads");
 const UPLOADS = 30;
-const word = crypto.randomUUID().slice(0, 8);
+const suffix = crypto.randomUUID().slice(0, 8);
 const engines = [
-  ["postgres", `?schema=crash_${word}`, (address: string) => postgresStore(address)],
-  ["redis", `?name=crash_${word}`, (address: string) => redisStore(address)],
+  ["postgres", `?schema=crash_${suffix}`, (address: string) => postgresStore(address)],
+  ["redis", `?name=crash_${suffix}`, (address: string) => redisStore(address)],
 ] as const;
 
 for (const [name, query, open] of engines) {
@@ -22,7 +22,7 @@ for (const [name, query, open] of engines) {
     continue;
   }
   const address = engine + query;
-  test(`${name}, ${UPLOADS} uploads of 1 MB at once`, async () => {
+  test(`${name}: acknowledged uploads of ${UPLOADS} concurrent ones survive SIGKILL`, async () => {
     const folder = temporaryFolder();
     try {
       await crashUnderUploads({
@@ -30,7 +30,7 @@ for (const [name, query, open] of engines) {
         address,
         data: folder.path,
         uploads: UPLOADS,
-        answers: 6,
+        maxAnswers: 6,
       });
     } finally {
       await dropStore(address);

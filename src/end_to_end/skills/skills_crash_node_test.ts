@@ -5,12 +5,12 @@ import { sqliteStore } from "../../store/drivers/sqlite.ts";
 import { temporaryFolder } from "../test_process.ts";
 import { crashUnderUploads } from "./test_skills_crash.ts";
 
-const test = suite("skills: a server is killed under uploads");
+const test = suite("a server is killed during uploads");
 const isNode = !("Deno" in globalThis) && !("Bun" in globalThis);
 const UPLOADS = Number(process.env.TRIVET_TEST_UPLOADS ?? (isNode ? 1000 : 300));
-const ANSWERS = Number(process.env.TRIVET_TEST_UPLOAD_ANSWERS ?? 40);
+const MAX_ANSWERS = Number(process.env.TRIVET_TEST_UPLOAD_ANSWERS ?? 40);
 
-test(`SQLite, ${UPLOADS} uploads of 1 MB at once`, async () => {
+test(`SQLite: acknowledged uploads of ${UPLOADS} concurrent ones survive SIGKILL`, async () => {
   const folder = temporaryFolder();
   const open = () => sqliteStore(join(folder.path, "trivet.db"));
   await crashUnderUploads({
@@ -18,7 +18,7 @@ test(`SQLite, ${UPLOADS} uploads of 1 MB at once`, async () => {
     address: "sqlite",
     data: folder.path,
     uploads: UPLOADS,
-    answers: ANSWERS,
+    maxAnswers: MAX_ANSWERS,
   });
   folder.remove();
 });

@@ -8,12 +8,12 @@ import { newService, type TestFile, zip } from "../../skills/test_service.ts";
 import { reportOn } from "../../skills/package/validation_report.ts";
 import { skillFolder } from "../../runtime/skill_folder.ts";
 
-const test = suite("the packages of anthropics/skills");
+const test = suite("packages of anthropics/skills");
 const ROOT = fileURLToPath(new URL("../../../fixtures/packages/anthropics", import.meta.url));
 const reader = { workspace: "default", scopes: new Set(["skills:read"]) };
 const LIMIT = 8 * 1024 * 1024;
 
-/** What an upload gives: bytes, estimated tokens, and the codes of errors and warnings. */
+/** The validation report of each package: bytes, estimated tokens, and codes of errors and warnings. */
 const PACKAGES: Readonly<
   Record<string, {
     files: number;
@@ -92,7 +92,7 @@ const PACKAGES: Readonly<
   },
 };
 
-/** The files of a package, under its folder's name. */
+/** The files of a package, below the name of its folder. */
 function read(name: string): TestFile[] {
   return readdirSync(join(ROOT, name), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -102,12 +102,12 @@ function read(name: string): TestFile[] {
     });
 }
 
-test("they are all here", () => {
+test("the table has every package", () => {
   assert.equal(readdirSync(ROOT).sort(), Object.keys(PACKAGES));
 });
 
 for (const [name, { files, bytes, tokens, errors = [], warnings }] of Object.entries(PACKAGES)) {
-  test(`${name}: the dry run says what an upload gives and what it costs`, async () => {
+  test(`${name}: the validation report has size, tokens, errors and warnings`, async () => {
     const sent = read(name).map(([path, content]) => ({ path, bytes: content as Uint8Array }));
     const report = await reportOn(sent, LIMIT);
     assert.equal(
@@ -120,13 +120,13 @@ for (const [name, { files, bytes, tokens, errors = [], warnings }] of Object.ent
 
   if (errors.length > 0) continue;
 
-  test(`${name}: imports as files and as an archive, and every byte comes back`, async () => {
+  test(`${name}: an upload as files or as an archive keeps every byte`, async () => {
     const { upload, service } = await newService();
     const sent = read(name);
     const archive = await zip(sent.map(([path, content]) => ({ name: path, content, method: 8 })));
     const flat = await zip(sent.map(([path, content]) => ({ name: path.slice(name.length + 1), content })));
-    for (const way of [sent, [["skill.zip", archive]], [["skill.skill", flat]]] as TestFile[][]) {
-      const response = await upload(way);
+    for (const form of [sent, [["skill.zip", archive]], [["skill.skill", flat]]] as TestFile[][]) {
+      const response = await upload(form);
       const { id, display_name } = await response.json();
       assert.equal([response.status, display_name], [200, name]);
       const loaded = await service.catalog.load(reader, id);
@@ -139,7 +139,7 @@ for (const [name, { files, bytes, tokens, errors = [], warnings }] of Object.ent
   });
 }
 
-test("claude-api is refused as an upload, with both reasons in the message and for programs", async () => {
+test("an upload of claude-api is refused with both problems in the message and in details", async () => {
   const { upload, store } = await newService();
   const response = await upload(read("claude-api"));
   const { error } = await response.json();
@@ -155,15 +155,15 @@ test("claude-api is refused as an upload, with both reasons in the message and f
   assert.equal(await store.list(["skill"]), []);
 });
 
-test("in a local folder all are served, claude-api with warnings", async () => {
+test("a local folder serves all packages, claude-api with warnings", async () => {
   const { service } = await newService({ folders: [skillFolder(ROOT)] });
   assert.equal((await service.catalog.list(undefined)).skills.map(({ name }) => name), Object.keys(PACKAGES));
-  const told = (await service.diagnostics()).map(({ where, skipped, problems }) => [
+  const reported = (await service.diagnostics()).map(({ where, skipped, problems }) => [
     where.slice(where.lastIndexOf("/") + 1),
     skipped,
     problems.map(({ rule }) => rule),
   ]);
-  assert.equal(told, [
+  assert.equal(reported, [
     ["claude-api", false, ["name-reserved", "description-length", "instructions-tokens"]],
     ["skill-creator", false, ["instructions-tokens"]],
   ]);

@@ -8,12 +8,12 @@ import { redisStore } from "../../store/drivers/redis.ts";
 import { sqliteStore } from "../../store/drivers/sqlite.ts";
 import type { Store } from "../../store/store.ts";
 import { findEngine } from "../../store/test_engines.ts";
-import { type Instances, raceLives, raceVersions, startInstances } from "./test_skills_races.ts";
+import { type Instances, raceRemovals, raceVersions, startInstances } from "./test_skills_races.ts";
 import { temporaryFolder } from "../test_process.ts";
 
-const test = suite("skills: races through two instances");
+const test = suite("concurrent requests to two instances");
 const VERSIONS = 50;
-const LIVES = 24;
+const SKILLS = 24;
 
 function testRaces(name: string, begin: () => { open: () => Store; end: () => unknown }): void {
   const run = async (race: (instances: Instances) => Promise<void>): Promise<void> => {
@@ -29,15 +29,15 @@ function testRaces(name: string, begin: () => { open: () => Store; end: () => un
       await end();
     }
   };
-  test(`${name}: ${VERSIONS} versions of one skill at once: each is there, under a number of its own`, () =>
+  test(`${name}: ${VERSIONS} concurrent versions of one skill are stored with consecutive numbers`, () =>
     run((instances) => raceVersions(instances, VERSIONS)));
-  test(`${name}: skills come and go while they are downloaded: whole, gone or cut off, and nothing is left`, () =>
-    run((instances) => raceLives(instances, LIVES)));
+  test(`${name}: a download of a skill that is removed is complete, 404 or cut, and no content remains`, () =>
+    run((instances) => raceRemovals(instances, SKILLS)));
 }
 
 testRaces("memory", () => {
   const store = memoryStore();
-  // One for both, which must not close it for each other.
+  // Both instances share this store, so neither may close it.
   return { open: () => withoutClose(store), end: () => store.close() };
 });
 
@@ -59,13 +59,13 @@ function withoutClose(store: Store): Store {
 }
 
 const engines = [
-  ["postgres", (word: string) => `?schema=races_${word}`, (address: string) => postgresStore(address)],
-  ["redis", (word: string) => `?name=races_${word}`, (address: string) => redisStore(address)],
+  ["postgres", (suffix: string) => `?schema=races_${suffix}`, (address: string) => postgresStore(address)],
+  ["redis", (suffix: string) => `?name=races_${suffix}`, (address: string) => redisStore(address)],
 ] as const;
 for (const [name, query, open] of engines) {
   const engine = await findEngine(name);
   if (engine === undefined) {
-    skipBecause(test, `no ${name} listens: races over it are not tested`);
+    skipBecause(test, `no ${name} listens: concurrent requests on it are not tested`);
     continue;
   }
   testRaces(name, () => {

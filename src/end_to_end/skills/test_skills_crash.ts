@@ -1,6 +1,6 @@
 /**
- * Kills a server during many uploads: an acknowledged skill is complete, another is complete or absent, and an absent one
- * leaves nothing. The memory stays bounded. Only tests import this.
+ * Kills a server during many uploads. Acknowledged skills must be complete, others complete or absent without remains, and
+ * the memory of the server within its limit. Only tests import this.
  *
  * @module
  */
@@ -19,8 +19,8 @@ import { nameOf, type UploadAnswer, uploadLoad } from "./test_upload_load.ts";
 const MEGABYTE = 1024 * 1024;
 const DAY = 24 * 60 * 60 * 1000;
 /**
- * Bytes that the process may take at most beyond what it takes without uploads: the room for uploads, what waits in the
- * buffers of connections, and garbage that is not collected yet. A thousand uploads together are three times as much.
+ * The memory that uploads may add to the process: the capacity for uploads, buffers of connections, and garbage. A thousand
+ * uploads are three times as large.
  */
 const MAX_MEMORY_BYTES = 320 * MEGABYTE;
 
@@ -29,30 +29,32 @@ const load = uploadLoad(MEGABYTE);
 export interface CrashCase {
   /** Opens the store that the server uses. */
   readonly open: () => Store;
-  /** The store, as the server is told of it, and its data folder. */
+  /** The values of `--store` and `--data`. */
   readonly address: string;
   readonly data: string;
-  /** Uploads at the same time. */
+  /** The number of concurrent uploads. */
   readonly uploads: number;
-  /** The server is killed after at most so many responses. */
-  readonly answers: number;
+  /** The server is killed after a random number of successful responses up to this one. */
+  readonly maxAnswers: number;
 }
 
-/** Kills a server during uploads, starts another on the same store, and checks what both acknowledged. */
-export async function crashUnderUploads({ open, address, data, uploads, answers }: CrashCase): Promise<void> {
+/** Kills a server during uploads, starts another on the same store, and checks all uploads. */
+export async function crashUnderUploads(
+  { open, address, data, uploads, maxAnswers }: CrashCase,
+): Promise<void> {
   const store = open();
   const { secret: key } = await createApiKey(store, { name: "load" });
   await store.close();
-  const words = ["--store", address, "--data", data, "--no-demo"];
+  const args = ["--store", address, "--data", data, "--no-demo"];
 
-  const first = await startTrivet(words);
+  const first = await startTrivet(args);
   const base = memoryOf(first.child.pid!);
   let peak = base;
   const sampling = setInterval(() => {
     const now = memoryOf(first.child.pid!);
     if (now > peak) peak = now;
   }, 20);
-  const killAfter = 1 + Math.floor(Math.random() * answers);
+  const killAfter = 1 + Math.floor(Math.random() * maxAnswers);
   const started = performance.now();
   let acknowledged = 0;
   const killed = Promise.withResolvers<void>();
@@ -61,26 +63,26 @@ export async function crashUnderUploads({ open, address, data, uploads, answers 
     if (answer.status === 200 && ++acknowledged === killAfter) killed.resolve();
     return answer;
   });
-  // Refused uploads count too, so that the test ends.
+  // When all uploads end before, the test must end too.
   await Promise.race([killed.promise, Promise.all(sent)]);
   const seconds = (performance.now() - started) / 1000;
   await first.stop("SIGKILL");
   clearInterval(sampling);
   const answered = await Promise.all(sent);
 
-  const second = await startTrivet(words);
+  const second = await startTrivet(args);
   const stored = await listByName(second.facts.url, key);
-  let unheard = 0;
+  let unacknowledged = 0;
   for (const [number, answer] of answered.entries()) {
     const name = nameOf(number);
     const ids = stored.get(name) ?? [];
     if (answer.status === 200) assert.equal(ids, [answer.id], `${name} was acknowledged`);
     else if (answer.status !== undefined) assert.equal(ids, [], `${name} was refused: ${answer.text}`);
-    else unheard += ids.length;
+    else unacknowledged += ids.length;
     assert.ok(ids.length <= 1, `${name} was sent once`);
     for (const id of ids) {
       const found = await download(second.facts.url, key, id, name);
-      assert.equal(found, await load.digests(number), `${name} is whole`);
+      assert.equal(found, await load.digests(number), `${name} is complete`);
     }
   }
   await second.stop();
@@ -90,20 +92,23 @@ export async function crashUnderUploads({ open, address, data, uploads, answers 
   const removed = await createLedger(after, () => Date.now() + DAY).collect();
   assert.equal(await auditBlobs(after), []);
   await after.close();
-  const memory = Number.isNaN(base) ? "not known" : `${toMegabytes(base)} MB, ${toMegabytes(peak)} at most`;
+  const memory = Number.isNaN(base) ? "unknown" : `${toMegabytes(base)} MB, ${toMegabytes(peak)} at most`;
   report(
-    `  ${uploads} uploads, killed after ${acknowledged} answers of 200 in ${
+    `  ${uploads} uploads, killed after ${acknowledged} responses 200 in ${
       seconds.toFixed(1)
-    } s: ${unheard} more ` +
-      `were whole, ${removed} objects and ${before.length} records were left to collect; memory ${memory}`,
+    } s: ${unacknowledged} more ` +
+      `were complete, ${removed} objects and ${before.length} records were left to collect; memory ${memory}`,
   );
-  assert.ok(acknowledged >= killAfter, `all were refused: ${answered.find(({ text }) => text !== "")?.text}`);
+  assert.ok(
+    acknowledged >= killAfter,
+    `no upload was accepted: ${answered.find(({ text }) => text !== "")?.text}`,
+  );
   if (!Number.isNaN(base)) {
     assert.ok(peak - base < MAX_MEMORY_BYTES, `${toMegabytes(peak - base)} MB beside ${base}`);
   }
 }
 
-/** Figures, when this file is run by itself. */
+/** Prints figures. */
 function report(line: string): void {
   process.stderr.write(line + "\n");
 }
@@ -121,7 +126,7 @@ function toMegabytes(bytes: number): string {
   return (bytes / MEGABYTE).toFixed(0);
 }
 
-/** The ids of all skills. */
+/** The ids of all skills by display name. */
 async function listByName(url: string, key: string): Promise<Map<string, string[]>> {
   const found = new Map<string, string[]>();
   for (let page = ""; page !== "end";) {

@@ -1,6 +1,6 @@
 /**
- * Two instances on one store, over HTTP, and clients with conflicting requests at the same time: versions of one skill, and
- * skills that are added and removed while others download them. Only tests import this.
+ * Concurrent requests to two instances on one store: versions of one skill, and skills that are added, removed and
+ * downloaded. Only tests import this.
  *
  * @module
  */
@@ -15,19 +15,19 @@ import { auditBlobs } from "../../skills/blobs/test_blob_audit.ts";
 import { readZip } from "../../skills/archive/zip_reader.ts";
 
 const DAY = 24 * 60 * 60 * 1000;
-/** A file that all skills share, longer than a record. */
+/** A file in all skills, longer than a record. */
 const SHARED = "The same in every skill.\n".repeat(30_000);
 
 export interface Instances {
   /** Sends a request to each instance in turn. */
   send(path: string, init?: RequestInit): Promise<Response>;
-  /** Uploads one package; `own` is a file that no other has. */
+  /** Uploads one package; `own` is the content of its unique file. */
   upload(path: string, name: string, own: string): Promise<Response>;
   readonly store: Store;
   close(): Promise<void>;
 }
 
-/** @param open opens the store once for each instance */
+/** Starts two instances. @param open opens the store once for each instance */
 export async function startInstances(open: () => Store): Promise<Instances> {
   const stores = [open(), open()];
   const { secret } = await createApiKey(stores[0]!, { name: "test" });
@@ -97,9 +97,9 @@ export async function raceVersions({ upload, send, store }: Instances, count: nu
  * Adds, removes and downloads skills: a download is complete, or 404, or cut; at the end exactly the skills that were not
  * deleted remain.
  */
-export async function raceLives(instances: Instances, count: number): Promise<void> {
+export async function raceRemovals(instances: Instances, count: number): Promise<void> {
   const { upload, send, store } = instances;
-  const outcomes = { whole: 0, gone: 0, cut: 0 };
+  const outcomes = { complete: 0, notFound: 0, cut: 0 };
   const kept: string[] = [];
   await Promise.all(Array.from({ length: count }, async (_, i) => {
     const response = await upload("/v1/skills", `skill-${i}`, `own ${i}`);
@@ -112,7 +112,7 @@ export async function raceLives(instances: Instances, count: number): Promise<vo
         await pause(Math.random() * 60);
         const outcome = await download(send, id, `own ${i}`);
         outcomes[outcome]++;
-        if (isKept) assert.is(outcome, "whole");
+        if (isKept) assert.is(outcome, "complete");
       }),
       ...isKept ? [] : [0, 1].map(async () => {
         await pause(Math.random() * 60);
@@ -125,33 +125,37 @@ export async function raceLives(instances: Instances, count: number): Promise<vo
   assert.equal(data.map(({ id }: { id: string }) => id).sort(), kept.sort());
   await createLedger(store, () => Date.now() + DAY).collect();
   assert.equal(await auditBlobs(store), []);
-  // The shared file, SKILL.md and a file of its own for each.
+  // The shared file, and SKILL.md and the unique file of each skill.
   assert.is((await store.list(["blob"], { limit: 1000 })).length, 1 + 2 * kept.length);
-  assert.ok(outcomes.whole > kept.length, JSON.stringify(outcomes));
+  assert.ok(outcomes.complete > kept.length, JSON.stringify(outcomes));
   for (const id of kept) await send(`/v1/skills/${id}`, { method: "DELETE" });
   assert.equal(await store.list(["blob_data"]), []);
 }
 
-async function download(send: Instances["send"], id: string, own: string): Promise<"whole" | "gone" | "cut"> {
+async function download(
+  send: Instances["send"],
+  id: string,
+  own: string,
+): Promise<"complete" | "notFound" | "cut"> {
   const response = await send(`/v1/skills/${id}/versions/latest/content`);
   if (response.status === 404) {
     await response.body?.cancel();
-    return "gone";
+    return "notFound";
   }
   assert.is(response.status, 200);
   let content: string | undefined;
   try {
     content = await ownFileOf(response);
   } catch (error) {
-    // A cut connection: the reader of an archive of known length can see that it is not complete.
+    // A cut connection.
     if (error instanceof TypeError || /abort|terminated|closed|reset/i.test(String(error))) return "cut";
     throw error;
   }
   assert.is(content, own);
-  return "whole";
+  return "complete";
 }
 
-/** Of an archive that is whole. */
+/** The unique file of an archive, which must be complete. */
 async function ownFileOf(response: Response): Promise<string | undefined> {
   const bytes = new Uint8Array(await response.arrayBuffer());
   const files = await readZip(bytes, 4 * 1024 * 1024);

@@ -14,22 +14,22 @@ import { entries } from "../test_entries.ts";
 export interface SkillsServer {
   readonly url: string;
   readonly store: Store;
-  /** Of an API key of the workspace `default` that may do everything. */
+  /** An API key of the workspace `default` with all scopes. */
   readonly key: string;
   /** The requests so far. */
   readonly seen: Request[];
   readonly events: readonly TrivetEvent[];
-  /** Stops it. @throws {Error} when there was a fault */
+  /** Stops the server. @throws {Error} when a fault was reported */
   close(): Promise<void>;
 }
 
 export interface SkillsServerOptions extends SkillsOptions {
   readonly store?: Store;
-  /** Answers instead of the server, as a proxy in front would; `undefined` passes the request on. */
+  /** The response of a proxy in front of the server; `undefined` forwards the request. */
   readonly before?: (request: Request) => Response | undefined;
 }
 
-/** Starts one on a free port, over the memory store unless another is given, by this runtime's own entry. */
+/** Starts a service on a free port, with a memory store by default. */
 export async function startSkills(options: SkillsServerOptions = {}): Promise<SkillsServer> {
   const { store = memoryStore(), before, ...skills } = options;
   const seen: Request[] = [];
@@ -39,7 +39,7 @@ export async function startSkills(options: SkillsServerOptions = {}): Promise<Sk
   let last = 0;
   const handler = {
     fetch(request: Request, context?: RequestContext): Response | Promise<Response> {
-      // Only the head: the server reads the body.
+      // Without the body, which the server reads.
       seen.push(new Request(request.url, { method: request.method, headers: request.headers }));
       return before?.(request) ?? answer(request, context);
     },
@@ -51,10 +51,10 @@ export async function startSkills(options: SkillsServerOptions = {}): Promise<Sk
     store,
     oauth: false,
     mcp: false,
-    // A page of a client, which may call although the server is on loopback.
+    // The origin of a browser client: on loopback others are refused.
     allowedOrigins: ["https://app.example"],
     skills,
-    // Each reading of the clock is later than the one before, so that lists have a defined order.
+    // The clock advances at each call, so that lists have a defined order.
     now: () => last = Math.max(last + 1, Date.now()),
     onEvent: (event) => events.push(event),
   });
@@ -78,7 +78,7 @@ export function skillMarkdown(name: string, description = `Does ${name}. Use it 
   return `---\nname: ${name}\ndescription: ${description}\n---\n# ${name}\n\nDo it well.\n`;
 }
 
-/** The error that a client threw. */
+/** The error with which a promise rejects. @throws {Error} when it resolves */
 export async function refusal(promise: PromiseLike<unknown>): Promise<unknown> {
   try {
     await promise;
@@ -91,7 +91,7 @@ export async function refusal(promise: PromiseLike<unknown>): Promise<unknown> {
 /** A time in ISO 8601, UTC. */
 export const TIME: RegExp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-/** The files of a downloaded archive, by their paths in it. */
+/** The files of a downloaded archive by path. */
 export async function unpack(archive: Response | Uint8Array): Promise<Map<string, Uint8Array>> {
   const bytes = archive instanceof Response ? new Uint8Array(await archive.arrayBuffer()) : archive;
   const files = await readZip(bytes, 8 * 1024 * 1024);

@@ -1,6 +1,6 @@
 /**
- * Many uploads at once, each over its own connection: each package has a large unique file and a file that all share. A
- * sender uses no memory beyond the buffers of the system. Only tests import this.
+ * Many concurrent uploads, each over its own connection: each package has a large unique file and a file that all share.
+ * Only tests import this.
  *
  * @module
  */
@@ -22,11 +22,11 @@ export interface UploadAnswer {
 export interface UploadLoad {
   /** Sends the package of this number. Never rejects: a broken connection is an outcome without a status. */
   send(url: string, key: string, number: number): Promise<UploadAnswer>;
-  /** The digests of the package of this number by path, by which what came back is judged. */
+  /** The digests of the files of this package, by path. */
   digests(number: number): Promise<ReadonlyMap<string, string>>;
 }
 
-/** @param size bytes of the file that each package has for itself */
+/** @param size bytes of the unique file of each package */
 export function uploadLoad(size: number): UploadLoad {
   const rest = noise(size - STAMP);
 
@@ -86,12 +86,12 @@ export function uploadLoad(size: number): UploadLoad {
   };
 }
 
-/** The skill of this number. */
+/** The name of the skill of this number. */
 export function nameOf(number: number): string {
   return `load-${String(number).padStart(5, "0")}`;
 }
 
-/** Bytes at the head of a file that tell it from the others. */
+/** The size of the unique beginning of the large file. */
 const STAMP = 32;
 
 function noise(size: number): Uint8Array<ArrayBuffer> {
@@ -112,7 +112,7 @@ function exchange(hostname: string, port: number, pieces: readonly Uint8Array[])
   });
 }
 
-/** Only a complete response counts. */
+/** Parses a complete response. */
 function readAnswer(text: string): UploadAnswer {
   const [, status, body = ""] = /^HTTP\/1\.1 (\d{3})[^]*?\r\n\r\n([^]*)$/.exec(text) ?? [];
   const json = /\{[^]*\}/.exec(body)?.[0];

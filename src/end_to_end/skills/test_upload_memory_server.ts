@@ -1,6 +1,6 @@
 /**
- * A process that serves skills from a SQLite store in the folder named, and says what memory it has used at most: the
- * other end of `upload_memory_node_test.ts`. Only tests start this.
+ * The server of `upload_memory_node_test.ts`: serves skills from a SQLite store and reports its peak memory. Only tests
+ * start this.
  *
  * @module
  */
@@ -19,14 +19,14 @@ const { secret } = await createApiKey(store, { name: "test" });
 const collect = (globalThis as { gc?: () => void }).gc;
 let peak = 0;
 
-/** Notes what there is, be it in use or garbage that nobody has collected. */
-function look(): void {
+/** Updates the peak of memory in use, with garbage that is not collected yet. */
+function sample(): void {
   const { heapUsed, external } = process.memoryUsage();
   peak = Math.max(peak, heapUsed + external);
 }
-setInterval(look, 1);
+setInterval(sample, 1);
 
-/** Collects what there is to collect, and begins to look for the most anew. */
+/** Collects garbage and resets the peak. */
 async function rest(): Promise<void> {
   for (let i = 0; i < 3; i++) {
     collect?.();
@@ -36,15 +36,15 @@ async function rest(): Promise<void> {
 }
 
 /**
- * Bytes that were resident at most. On Linux `maxRSS` begins with what the parent process had when it started this one, so
- * it is read from the kernel's record of this program alone (proc(5), `VmHWM`).
+ * The peak of resident bytes. On Linux `maxRSS` begins with the value of the parent process, so that `VmHWM` of proc(5) is
+ * read instead.
  */
 function maxResident(): number {
   try {
     const kilobytes = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1];
     if (kilobytes !== undefined) return Number(kilobytes) * 1024;
   } catch {
-    // No Linux.
+    // Not Linux.
   }
   return process.resourceUsage().maxRSS * 1024;
 }
@@ -55,9 +55,9 @@ const server = await Object.values(entries)[0]!({
     const { pathname } = new URL(request.url);
     if (pathname === "/rest") await rest();
     if (pathname !== "/rest" && pathname !== "/peak") return await handler.fetch(request, context);
-    look();
+    sample();
     const { rss } = process.memoryUsage();
-    return Response.json({ peak, rss, mostRss: maxResident() });
+    return Response.json({ peak, rss, maxRss: maxResident() });
   },
 }, { port: 0 });
 handler.fetch = createTrivet({ issuer: server.url, store, oauth: false, mcp: false }).fetch;

@@ -4,7 +4,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { type RunningWorker, startWorker } from "../../../scripts/test/workerd.ts";
 
-const test = suite("the upload gate on workerd, where no request can wake another");
+const test = suite("upload gate on workerd");
 let worker: RunningWorker;
 
 test.before(async () => {
@@ -12,15 +12,13 @@ test.before(async () => {
   worker = await startWorker(`
     import { createUploadReader } from ${from("skills/api/upload.ts")};
     import { SkillError } from ${from("skills/error.ts")};
-    import { isolateRequests } from ${from("mcp/http/request_isolation.ts")};
-    isolateRequests();
-    // Room for one upload that takes what it can.
-    const intake = createUploadReader({ limit: 1000, memory: 0, wait: 3000, idle: 2000, whole: 2000 });
+    // Capacity for one upload without a length.
+    const readUpload = createUploadReader({ limit: 1000, memory: 0, wait: 3000, idle: 2000, whole: 2000 });
     export default {
       async fetch(request) {
-        if (request.method === "GET") return new Response("here");
+        if (request.method === "GET") return new Response("ready");
         try {
-          return await intake(request, { id: "me" }, async ({ files }) => new Response(String(files.length)));
+          return await readUpload(request, { id: "me" }, async ({ files }) => new Response(String(files.length)));
         } catch (error) {
           if (!(error instanceof SkillError)) return new Response(String(error), { status: 500 });
           return new Response(error.message, { status: error.status });
@@ -39,7 +37,7 @@ interface Sender {
   cut(): void;
 }
 
-/** Begins an upload without a length, which reserves the whole capacity. */
+/** Begins an upload without Content-Length, which reserves the whole capacity. */
 function begin(): Sender {
   const sent = request(worker.url, {
     method: "POST",
@@ -57,26 +55,30 @@ function begin(): Sender {
   return { answer, end: () => void sent.end("--b--"), cut: () => void sent.destroy() };
 }
 
-test("uploads wait for each other, and each is answered", async () => {
+test("uploads wait until the capacity is free, and all are answered", async () => {
   const first = begin();
   await new Promise((resolve) => setTimeout(resolve, 50));
   const others = Array.from({ length: 4 }, begin);
   for (const other of others) other.end();
   const early = Promise.race(others.map(({ answer }) => answer));
-  const pause = new Promise((resolve) => setTimeout(resolve, 300, "none"));
-  assert.is(await Promise.race([early, pause]), "none", "none answers while the first is inside");
+  const pause = new Promise((resolve) => setTimeout(resolve, 300, "waiting"));
+  assert.is(
+    await Promise.race([early, pause]),
+    "waiting",
+    "no upload is answered while the first has the capacity",
+  );
   first.end();
   for (const { answer } of [first, ...others]) assert.is(await answer, "200 1");
 });
 
-test("a cut connection frees its capacity, also while it waits", async () => {
-  const inside = begin();
+test("a cut connection releases its capacity or its place in the queue", async () => {
+  const active = begin();
   await new Promise((resolve) => setTimeout(resolve, 50));
   const waiting = begin();
   await new Promise((resolve) => setTimeout(resolve, 50));
   const last = begin();
   last.end();
-  inside.cut();
+  active.cut();
   waiting.cut();
   assert.is(await last.answer, "200 1");
 });

@@ -11,20 +11,20 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { multipart, type TestFile, zip } from "../../skills/test_service.ts";
 
-/** What an upload may cost on top of the server that rests, unpacked bytes and garbage included. */
+/** Memory that one upload may add to the idle server, with unpacked bytes and garbage. */
 const MAX_UPLOAD_BYTES = 24 * 1024 * 1024;
-/** What all uploads together may hold, by default. */
-const ROOM = 64 * 1024 * 1024;
-/** Nearly the limit: random bytes grow when they are deflated. */
-const SIZE = 8 * 1024 * 1024 - 20_000;
+/** The default capacity of all uploads together. */
+const CAPACITY_BYTES = 64 * 1024 * 1024;
+/** Just below the limit: random bytes grow when they are deflated. */
+const SIZE_BYTES = 8 * 1024 * 1024 - 20_000;
 const SERVER = fileURLToPath(new URL("./test_upload_memory_server.ts", import.meta.url));
 
 const test = suite("memory of uploads");
-/** How this runtime starts the server, so that it can collect garbage when asked. */
+/** The flags with which this runtime exposes its garbage collector. */
 const FLAGS = "Deno" in globalThis
   ? ["run", "-A", "--no-check", "--quiet", "--v8-flags=--expose-gc"]
   : ["--expose-gc"];
-// Bun says what its allocator holds, and not what is in use.
+// Bun reports the memory of its allocator, not the memory in use.
 const isMeasured = !("Bun" in globalThis);
 let folder: string;
 let child: ReturnType<typeof spawn>;
@@ -36,7 +36,7 @@ test.before(async () => {
   child = spawn(process.execPath, [...FLAGS, SERVER, folder], { stdio: ["ignore", "pipe", "inherit"] });
   const lines = createInterface({ input: child.stdout! });
   facts = JSON.parse(await new Promise((resolve) => lines.once("line", resolve)));
-  // What is compiled and cached by the first ones is none of the others' cost.
+  // The first uploads also compile code and fill caches.
   for (let i = 0; i < 3; i++) assert.is(await upload([["a.zip", await pack(10_000, 8)]]), 200);
 });
 test.after(() => {
@@ -45,13 +45,13 @@ test.after(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-let made = 0;
+let created = 0;
 const skillFile = (): TestFile => {
-  const name = `skill-${++made}`;
+  const name = `skill-${++created}`;
   return [`${name}/SKILL.md`, `---\nname: ${name}\ndescription: Measures. Use it in tests.\n---\nText\n`];
 };
 const noise = (size: number): Uint8Array => randomFillSync(new Uint8Array(size));
-/** Deflates to a fifth or so. */
+/** Bytes that deflate to about a fifth. */
 const text = (size: number): Uint8Array => noise(size).map((byte) => 97 + byte % 3);
 
 function pack(
@@ -67,7 +67,7 @@ function pack(
   }]);
 }
 
-/** Sends an upload; its status. Without a length it goes in chunks. */
+/** Sends an upload, in chunks unless it has a length. Returns the status. */
 function upload(files: readonly TestFile[], hasLength = true): Promise<number> {
   const { body, type } = multipart(files);
   const headers = { "x-api-key": facts.key, "content-type": type };
@@ -88,31 +88,31 @@ function upload(files: readonly TestFile[], hasLength = true): Promise<number> {
   });
 }
 
-async function memory(path: "rest" | "peak"): Promise<{ peak: number; rss: number; mostRss: number }> {
+async function memory(path: "rest" | "peak"): Promise<{ peak: number; rss: number; maxRss: number }> {
   return await (await fetch(`${facts.url}/${path}`)).json();
 }
 
 for (
   const [what, make, hasLength] of [
-    ["one file", () => [skillFile(), ["data", noise(SIZE)]], true],
-    ["one file in chunks, of no length", () => [skillFile(), ["data", noise(SIZE)]], false],
+    ["one file", () => [skillFile(), ["data", noise(SIZE_BYTES)]], true],
+    ["one file in chunks", () => [skillFile(), ["data", noise(SIZE_BYTES)]], false],
     ["500 files", () => [
       skillFile(),
-      ...Array.from({ length: 500 }, (_, i) => [`${i}`, noise(Math.floor(SIZE / 500))]),
+      ...Array.from({ length: 500 }, (_, i) => [`${i}`, noise(Math.floor(SIZE_BYTES / 500))]),
     ], true],
-    ["an archive of what is stored", async () => [["a.zip", await pack(SIZE, 0)]], true],
-    ["an archive of what does not deflate", async () => [["a.zip", await pack(SIZE, 8)]], false],
-    ["an archive of what deflates well", async () => [["a.zip", await pack(SIZE, 8, text)]], true],
+    ["an archive of stored entries", async () => [["a.zip", await pack(SIZE_BYTES, 0)]], true],
+    ["an archive of random bytes", async () => [["a.zip", await pack(SIZE_BYTES, 8)]], false],
+    ["an archive of compressible bytes", async () => [["a.zip", await pack(SIZE_BYTES, 8, text)]], true],
   ] as readonly [string, () => TestFile[] | Promise<TestFile[]>, boolean][]
 ) {
-  const name = `8 MB as ${what} cost at most ${MAX_UPLOAD_BYTES} bytes at their peak`;
+  const name = `an upload of 8 MB as ${what} adds at most ${MAX_UPLOAD_BYTES} bytes of memory`;
   if (!isMeasured) {
     test.skip(name);
     continue;
   }
   test(name, async () => {
     const [first, ...rest] = await make();
-    // All files lie in the folder of SKILL.md.
+    // All files are in the folder of SKILL.md.
     const directory = first![0].slice(0, first![0].indexOf("/") + 1);
     const files: TestFile[] = [
       first!,
@@ -123,13 +123,13 @@ for (
     const after = await memory("peak");
     const used = after.peak - before.peak;
     assert.ok(used <= MAX_UPLOAD_BYTES, `${used} bytes`);
-    // As the system sees it, with what native code has copied; noise of allocators is on top.
-    const resident = after.mostRss - Math.max(before.mostRss, before.rss);
+    // Resident memory contains copies of native code and the overhead of allocators too.
+    const resident = after.maxRss - Math.max(before.maxRss, before.rss);
     assert.ok(resident <= MAX_UPLOAD_BYTES, `${resident} bytes of resident memory`);
   });
 }
 
-const many = "8 of 8 MB at once cost at most their room, however often";
+const many = "8 concurrent uploads of 8 MB add at most the capacity, in each of three rounds";
 if (!isMeasured) test.skip(many);
 else {
   test(many, async () => {
@@ -138,15 +138,18 @@ else {
     for (let round = 0; round < 3; round++) {
       const uploads = Array.from({ length: 8 }, () => {
         const [path, markdown] = skillFile();
-        return upload([[path, markdown], [path.replace("SKILL.md", "data"), noise(SIZE)]]);
+        return upload([[path, markdown], [path.replace("SKILL.md", "data"), noise(SIZE_BYTES)]]);
       });
       assert.equal(new Set(await Promise.all(uploads)), new Set([200]));
       const after = await memory("peak");
-      assert.ok(after.peak - before.peak <= ROOM + MAX_UPLOAD_BYTES, `${after.peak - before.peak} bytes`);
-      residents.push(after.mostRss - before.rss);
+      assert.ok(
+        after.peak - before.peak <= CAPACITY_BYTES + MAX_UPLOAD_BYTES,
+        `${after.peak - before.peak} bytes`,
+      );
+      residents.push(after.maxRss - before.rss);
     }
-    // What the C library keeps in its arenas is on top, and stays as it is.
-    assert.ok(Math.max(...residents) <= 2 * (ROOM + MAX_UPLOAD_BYTES), residents.join(" "));
+    // Arenas of the C library are resident too, but do not grow with each round.
+    assert.ok(Math.max(...residents) <= 2 * (CAPACITY_BYTES + MAX_UPLOAD_BYTES), residents.join(" "));
   });
 }
 

@@ -19,12 +19,12 @@ const inChunk = (bytes: string | Uint8Array): Uint8Array => {
   return Uint8Array.from([...frame, ...data, 13, 10]);
 };
 
-/** Writes a request byte for byte until the server closes, `most` bytes are sent, or a whole answer is there. */
+/** Writes a request until the server closes, `maxBytes` are sent, or the response is complete. */
 function exchange(
   fields: string,
   start: string | Uint8Array,
   more: Uint8Array | undefined,
-  most: number,
+  maxBytes: number,
 ): Promise<{ answer: string; sent: number }> {
   const { hostname, port } = new URL(server.url);
   return new Promise((resolve) => {
@@ -54,7 +54,7 @@ function exchange(
     socket.write(start);
     const go = (): void => {
       if (!isOpen || !more) return;
-      if (sent >= most) return end();
+      if (sent >= maxBytes) return end();
       sent += more.length;
       if (socket.write(more)) setImmediate(go);
       else socket.once("drain", go);
@@ -66,20 +66,20 @@ function exchange(
 for (
   const [what, fields, start, more] of [
     [
-      "a declared length that is too much",
+      "a declared length above the limit",
       `content-length: ${100 * MEBIBYTE}`,
       file,
       new Uint8Array(65_536),
     ],
     [
-      "an endless body in chunks",
+      "an endless chunked body",
       "transfer-encoding: chunked",
       inChunk(file),
       inChunk(new Uint8Array(65_536)),
     ],
   ] as const
 ) {
-  test(`${what} is 413 while it is still being sent`, async () => {
+  test(`${what} gets 413 before the body ends`, async () => {
     const { answer, sent } = await exchange(fields, start, more, 99 * MEBIBYTE);
     assert.match(answer, /^HTTP\/1\.1 413 /);
     assert.match(answer, '"error_code":"upload-too-large"');
@@ -94,7 +94,7 @@ test("a malformed body is refused before its end", async () => {
   assert.match(answer, '"error_code":"upload-malformed"');
 });
 
-test("a client that disconnects during an upload leaves nothing", async () => {
+test("an upload whose client disconnects leaves no records", async () => {
   const { hostname, port } = new URL(server.url);
   const before = (await server.store.list([])).length;
   await Promise.all(Array.from({ length: 20 }, (_, i) =>
@@ -118,7 +118,7 @@ test("a client that disconnects during an upload leaves nothing", async () => {
   assert.not.ok(kinds.includes("blob_pending"));
 });
 
-test("a refused upload leaves the connection usable when its rest is short", async () => {
+test("a refused upload with a short rest keeps the connection open", async () => {
   const { hostname, port } = new URL(server.url);
   const head = `host: ${hostname}:${port}\r\nx-api-key: ${server.key}\r\n`;
   const bad = "--b\nx".padEnd(50_000);

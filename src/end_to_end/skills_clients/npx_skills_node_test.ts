@@ -30,14 +30,14 @@ const TOOLS: Files = {
   "a b & c's (1).md": "x",
   "100%.txt": "%00",
   "a%20b.txt": "literally",
-  ".hidden": "kept",
+  ".hidden": "hidden",
   "empty": "",
   "data.bin": Uint8Array.from({ length: 300_000 }, (_, i) => (i * i) >> 3),
   "archive.zip": Uint8Array.of(0x50, 0x4b, 3, 4, 0, 0),
   "deep/a/b/c/d.txt": "deep",
   "nested/SKILL.md": skillMd("nested"),
 };
-/** What v0.1 cannot express. */
+/** Paths that v0.1 cannot express. */
 const ODD: Files = { "SKILL.md": skillMd("odd"), "ünïcode/日本語.txt": "é", "a#b[1].txt": "hash" };
 const UPLOADED: Files = { "SKILL.md": skillMd("uploaded"), "x.bin": Uint8Array.of(0, 255, 13, 10) };
 
@@ -58,11 +58,11 @@ test.before(() => {
 });
 
 /** Runs `npx skills` in an empty project of a new user. */
-function skills(project: string, ...words: readonly string[]): Promise<Outcome> {
+function skills(project: string, ...args: readonly string[]): Promise<Outcome> {
   const home = join(folder.path, "home-" + project);
   const cwd = join(folder.path, project);
   for (const each of [home, cwd]) mkdirSync(each, { recursive: true });
-  const child = spawn(join(MODULES, ".bin/node"), [join(MODULES, "skills/bin/cli.mjs"), ...words], {
+  const child = spawn(join(MODULES, ".bin/node"), [join(MODULES, "skills/bin/cli.mjs"), ...args], {
     cwd,
     env: { PATH: process.env.PATH ?? "", HOME: home, DISABLE_TELEMETRY: "1", NO_COLOR: "1" },
     stdio: ["ignore", "pipe", "pipe"],
@@ -79,7 +79,7 @@ function skills(project: string, ...words: readonly string[]): Promise<Outcome> 
   });
 }
 
-/** What was installed for Claude Code, by path. */
+/** The files that were installed for Claude Code, by path. */
 function installed(project: string): Record<string, Buffer> {
   const root = join(folder.path, project, ".claude/skills");
   const files: Record<string, Buffer> = {};
@@ -101,7 +101,7 @@ const expected = (named: Readonly<Record<string, Files>>): Record<string, Buffer
     ),
   );
 
-/** Fails with the name of the file, since the difference of two large buffers is unreadable. */
+/** Asserts equal files; the error names the file, since a difference of large buffers is unreadable. */
 function assertFiles(actual: Record<string, Buffer>, wanted: Record<string, Buffer>): void {
   assert.equal(Object.keys(actual).sort(), Object.keys(wanted).sort());
   for (const [path, content] of Object.entries(wanted)) assert.ok(content.equals(actual[path]!), path);
@@ -124,7 +124,7 @@ async function start(options: SkillsServerOptions = {}): Promise<SkillsServer> {
   return server;
 }
 
-test("lists only public skills", async () => {
+test("npx skills lists only public skills", async () => {
   const server = await start();
   try {
     const { code, stdout, stderr } = await skills("list", "add", server.url, "--list");
@@ -138,7 +138,7 @@ test("lists only public skills", async () => {
   }
 });
 
-test("installs every file byte by byte, and locks the digests of the index", async () => {
+test("npx skills installs every file unchanged and locks the digests of the index", async () => {
   const server = await start();
   try {
     const { code, stdout, stderr } = await skills("install", "add", server.url, "-y", "-a", "claude-code");
@@ -150,16 +150,16 @@ test("installs every file byte by byte, and locks the digests of the index", asy
     for (const { name, digest } of index.skills) {
       assert.is(lock.skills[name].wellKnownDigest, digest, name);
     }
-    // The artifacts of v0.2 were enough: no single file was requested.
-    const asked = server.seen.map(({ url }) => new URL(url).pathname);
-    assert.ok(asked.includes("/.well-known/agent-skills/tools.zip"));
-    assert.not(asked.some((path) => path.startsWith("/.well-known/skills/tools/")));
+    // v0.2 has archives, so single files are not requested.
+    const paths = server.seen.map(({ url }) => new URL(url).pathname);
+    assert.ok(paths.includes("/.well-known/agent-skills/tools.zip"));
+    assert.not(paths.some((path) => path.startsWith("/.well-known/skills/tools/")));
   } finally {
     await server.close();
   }
 });
 
-test("a client that knows only v0.1 installs the same files, where v0.1 can express them", async () => {
+test("with v0.1 alone, npx skills installs the skills whose paths v0.1 can express", async () => {
   const server = await start({
     before: ({ url }) =>
       url.includes("/.well-known/agent-skills/") ? new Response(null, { status: 404 }) : undefined,
@@ -173,11 +173,11 @@ test("a client that knows only v0.1 installs the same files, where v0.1 can expr
   }
 });
 
-test("one skill of many is chosen by name", async () => {
+test("--skill installs one skill by name", async () => {
   const server = await start();
   try {
-    const words = ["add", server.url, "-y", "-a", "claude-code", "--skill", "tools"];
-    const { code, stdout, stderr } = await skills("one", ...words);
+    const args = ["add", server.url, "-y", "-a", "claude-code", "--skill", "tools"];
+    const { code, stdout, stderr } = await skills("one", ...args);
     assert.is(code, 0, stdout + stderr);
     assertFiles(installed("one"), expected({ tools: TOOLS }));
   } finally {
@@ -185,14 +185,14 @@ test("one skill of many is chosen by name", async () => {
   }
 });
 
-test("a server below a path of its host is found by that path", async () => {
-  const asked: string[] = [];
-  const handler: FetchHandler = { fetch: () => Promise.reject(new Error("It is not ready")) };
+test("npx skills finds a server below a path", async () => {
+  const paths: string[] = [];
+  const handler: FetchHandler = { fetch: () => Promise.reject(new Error("The server is not ready")) };
   const server = await Object.values(entries)[0]!(handler, { port: 0 });
   const issuer = server.url + "/tenant";
   const trivet = createTrivet({ issuer, store: memoryStore(), skills: { folders: [skillFolder(served)] } });
   handler.fetch = (request) => {
-    asked.push(new URL(request.url).pathname);
+    paths.push(new URL(request.url).pathname);
     return trivet.fetch(request);
   };
   try {
@@ -201,8 +201,8 @@ test("a server below a path of its host is found by that path", async () => {
       assert.is(code, 0, stdout + stderr);
       assertFiles(installed(project), expected({ plain: PLAIN, tools: TOOLS, odd: ODD }));
     }
-    assert.is(asked[0], "/tenant/.well-known/agent-skills/index.json");
-    // At the root of the host there are no skills.
+    assert.is(paths[0], "/tenant/.well-known/agent-skills/index.json");
+    // The root of the host has no skills.
     assert.is((await fetch(server.url + "/.well-known/agent-skills/index.json")).status, 404);
   } finally {
     await server.close();

@@ -9,7 +9,7 @@ import { createApiKey } from "../../skills/api_key.ts";
 import { skillFolder } from "../../runtime/skill_folder.ts";
 import { temporaryFolder } from "../test_process.ts";
 
-const test = suite("the official client of the Skills extension");
+const test = suite("official client of the Skills extension");
 const ISSUER = "http://127.0.0.1:8787";
 const folder = temporaryFolder();
 test.after(() => folder.remove());
@@ -66,7 +66,7 @@ async function connect(
   return { client, skills: new SkillsClient(client) };
 }
 
-test("lists, gets and verifies every file of local and uploaded skills, and walks their folders", async () => {
+test("the client lists, gets and verifies every file of local and uploaded skills and reads their folders", async () => {
   write(FILES);
   symlinkSync(join(folder.path, "plain/SKILL.md"), join(folder.path, "plain/link.md"));
   const store = memoryStore();
@@ -119,7 +119,7 @@ test("lists, gets and verifies every file of local and uploaded skills, and walk
     assert.equal(walked.sort(), listed.sort());
   }
   assert.is((entries[0]!.resources as unknown[]).length, 11);
-  assert.is((entries[1]!.resources as unknown[]).length, 1, "a link is not served");
+  assert.is((entries[1]!.resources as unknown[]).length, 1, "without the symbolic link");
   assert.is((await skills.read(entries[0]!, "a b & c's (1).md")).text, "x");
   await client.close();
 
@@ -130,7 +130,7 @@ test("lists, gets and verifies every file of local and uploaded skills, and walk
   await anonymous.client.close();
 });
 
-test("a file that changed fails its verification, until the entry is fetched again", async () => {
+test("a changed file fails verification until the client gets the skill again", async () => {
   write(FILES);
   let offset = 0;
   const trivet = createTrivet({
@@ -146,8 +146,8 @@ test("a file that changed fails its verification, until the entry is fetched aga
   const error = await skills.read(skill, "lines.txt").catch((error) => error);
   assert.instance(error, SkillVerificationError);
   offset += 2000;
-  const { skill: again } = await skills.get("skill://odd-files/SKILL.md");
-  assert.is((await skills.read(again, "lines.txt")).text, "changed");
+  const { skill: updated } = await skills.get("skill://odd-files/SKILL.md");
+  assert.is((await skills.read(updated, "lines.txt")).text, "changed");
   await client.close();
 });
 

@@ -5,10 +5,10 @@ import * as assert from "uvu/assert";
 import { createAnthropic, generateText, streamText, uploadSkill } from "./test_ai_sdk.ts";
 import { refusal, skillMarkdown, type SkillsServer, startSkills } from "../skills/test_skills_server.ts";
 
-const test = suite("clients that use skills in messages");
+const test = suite("skills in messages of official clients");
 const TASK = "Please check this invoice for arithmetic errors";
 const DESCRIPTION = "Checks invoices for arithmetic errors. Use it when an invoice is given.";
-const MARKERS = ["skills-2025-10-02", "code-execution-2025-08-25", "files-api-2025-04-14"];
+const BETAS = ["skills-2025-10-02", "code-execution-2025-08-25", "files-api-2025-04-14"];
 let server: SkillsServer;
 let client: Anthropic;
 let skill: Anthropic.Skill;
@@ -30,49 +30,49 @@ const request = (container: Anthropic.MessageCreateParams["container"]) => ({
 });
 const reference = { type: "custom" as const };
 
-/** A response without the members that differ each time. */
+/** A response without the members that differ in each response. */
 function withoutIds(message: object): unknown {
   const ids = /"(?:id|tool_use_id|expires_at)":"[^"]+"/g;
   return JSON.parse(JSON.stringify(message).replace(ids, '"id":"-"'));
 }
 
-test("@anthropic-ai/sdk: a response and a stream are the same message, with the skill's version and its view", async () => {
+test("@anthropic-ai/sdk: a response and a stream contain the same message, with the version and content of the skill", async () => {
   const container = { skills: [{ ...reference, skill_id: skill.id, version: "latest" }] };
-  const made = await client.messages.create(request(container));
-  assert.match(made._request_id!, /^req_/);
-  assert.match(made.container!.id, /^container_/);
-  assert.ok(Date.parse(made.container!.expires_at) > Date.now());
-  assert.equal(made.container!.skills as unknown, [
+  const message = await client.messages.create(request(container));
+  assert.match(message._request_id!, /^req_/);
+  assert.match(message.container!.id, /^container_/);
+  assert.ok(Date.parse(message.container!.expires_at) > Date.now());
+  assert.equal(message.container!.skills as unknown, [
     { ...reference, skill_id: skill.id, version: skill.latest_version_id },
   ]);
   const types = ["text", "server_tool_use", "text_editor_code_execution_tool_result", "text"];
-  assert.equal(made.content.map(({ type }) => type), types);
-  const view = made.content[2] as unknown as { content: { content: string } };
+  assert.equal(message.content.map(({ type }) => type), types);
+  const view = message.content[2] as unknown as { content: { content: string } };
   assert.match(view.content.content, "Do it well.");
-  assert.is(made.stop_reason, "end_turn");
+  assert.is(message.stop_reason, "end_turn");
 
   const stream = client.messages.stream(request(container));
   const events: string[] = [];
   stream.on("streamEvent", ({ type }) => events.push(type));
   const { parsed_output: _, ...streamed } = await stream.finalMessage();
   assert.equal([events[0], events.at(-2), events.at(-1)], ["message_start", "message_delta", "message_stop"]);
-  assert.equal(withoutIds(streamed), withoutIds(made));
+  assert.equal(withoutIds(streamed), withoutIds(message));
 
-  const again = await client.messages.create(request(made.container!.id));
-  assert.is(again.container!.id, made.container!.id, "a container may be named by its id alone");
-  assert.equal(again.container!.skills, made.container!.skills);
+  const continued = await client.messages.create(request(message.container!.id));
+  assert.is(continued.container!.id, message.container!.id, "a container can be only an id");
+  assert.equal(continued.container!.skills, message.container!.skills);
 });
 
-test("@anthropic-ai/sdk: errors have their status", async () => {
+test("@anthropic-ai/sdk: too many, repeated and unknown skills are errors of their class", async () => {
   const skills = Array.from({ length: 9 }, () => ({ ...reference, skill_id: skill.id }));
   const cases = [
     [{ skills }, Anthropic.BadRequestError, /8/],
     [{ skills: skills.slice(0, 2) }, Anthropic.BadRequestError, new RegExp(skill.id)],
-    [{ skills: [{ ...reference, skill_id: "skill_01none" }] }, Anthropic.NotFoundError, /skill_01none/],
+    [{ skills: [{ ...reference, skill_id: "skill_01unknown" }] }, Anthropic.NotFoundError, /skill_01unknown/],
     [
-      { skills: [{ ...reference, skill_id: skill.id, version: "skver_01none" }] },
+      { skills: [{ ...reference, skill_id: skill.id, version: "skver_01unknown" }] },
       Anthropic.NotFoundError,
-      /skver_01none/,
+      /skver_01unknown/,
     ],
   ] as const;
   for (const [container, kind, message] of cases) {
@@ -86,12 +86,12 @@ test("@anthropic-ai/sdk: errors have their status", async () => {
   assert.match((error as Error).message, "code_execution_20250825");
 });
 
-test("@anthropic-ai/sdk 0.121: the three markers are needed, and versions are epochs", async () => {
+test("@anthropic-ai/sdk 0.121: the request needs all three betas, and versions are timestamps", async () => {
   const older = new OldAnthropic({ apiKey: server.key, baseURL: server.url, maxRetries: 0 });
   const { latest_version } = await older.beta.skills.retrieve(skill.id);
   const body = request({ skills: [{ ...reference, skill_id: skill.id, version: latest_version! }] });
   const message = await older.beta.messages.create(
-    { ...body, betas: MARKERS } as
+    { ...body, betas: BETAS } as
       & Parameters<
         typeof older.beta.messages.create
       >[0]
@@ -100,13 +100,13 @@ test("@anthropic-ai/sdk 0.121: the three markers are needed, and versions are ep
   assert.equal(message.container!.skills as unknown, [
     { ...reference, skill_id: skill.id, version: latest_version },
   ]);
-  const missing = await refusal(older.beta.messages.create({ ...body, betas: MARKERS.slice(0, 1) } as never));
+  const missing = await refusal(older.beta.messages.create({ ...body, betas: BETAS.slice(0, 1) } as never));
   assert.instance(missing, OldAnthropic.BadRequestError);
-  assert.match((missing as Error).message, MARKERS[1]!);
-  assert.match((missing as Error).message, MARKERS[2]!);
+  assert.match((missing as Error).message, BETAS[1]!);
+  assert.match((missing as Error).message, BETAS[2]!);
 });
 
-test("the AI SDK: a skill that it uploaded is used by what it generates and streams", async () => {
+test("the AI SDK generates and streams with a skill that it uploaded", async () => {
   const provider = createAnthropic({ apiKey: server.key, baseURL: `${server.url}/v1` });
   const { providerReference, latestVersion } = await uploadSkill({
     api: provider.skills(),

@@ -12,7 +12,7 @@ import {
   unpack,
 } from "../skills/test_skills_server.ts";
 
-const test = suite("openai: skills in OpenAI's dialect");
+const test = suite("openai: skills");
 let server: SkillsServer;
 let client: OpenAI;
 
@@ -37,34 +37,34 @@ const addVersion = async (skill: string, description: string, isDefault?: boolea
 const json = async (response: PromiseLike<Response>): Promise<unknown> => await (await response).json();
 
 test("create, retrieve, list and delete return the same skill", async () => {
-  const made = await client.skills.create({ files: await upload("notes") });
-  assert.match(made._request_id!, /^req_/);
-  assert.match(made.id, /^skill_/);
-  assert.ok(Number.isInteger(made.created_at) && made.created_at > 1.6e9 && made.created_at < 1e11);
+  const created = await client.skills.create({ files: await upload("notes") });
+  assert.match(created._request_id!, /^req_/);
+  assert.match(created.id, /^skill_/);
+  assert.ok(Number.isInteger(created.created_at) && created.created_at > 1.6e9 && created.created_at < 1e11);
   const expected = {
-    id: made.id,
+    id: created.id,
     object: "skill",
     name: "notes",
     description: "First. Use it.",
-    created_at: made.created_at,
+    created_at: created.created_at,
     default_version: "1",
     latest_version: "1",
   };
-  assert.equal({ ...made }, expected);
-  assert.equal({ ...await client.skills.retrieve(made.id) }, expected);
+  assert.equal({ ...created }, expected);
+  assert.equal({ ...await client.skills.retrieve(created.id) }, expected);
   assert.equal(await json(client.skills.list().asResponse()), {
     object: "list",
     data: [expected],
-    first_id: made.id,
-    last_id: made.id,
+    first_id: created.id,
+    last_id: created.id,
     has_more: false,
   });
-  assert.equal({ ...await client.skills.delete(made.id) }, {
-    id: made.id,
+  assert.equal({ ...await client.skills.delete(created.id) }, {
+    id: created.id,
     object: "skill.deleted",
     deleted: true,
   });
-  assert.instance(await refusal(client.skills.retrieve(made.id)), OpenAI.NotFoundError);
+  assert.instance(await refusal(client.skills.retrieve(created.id)), OpenAI.NotFoundError);
   assert.equal(await json(client.skills.list().asResponse()), {
     object: "list",
     data: [],
@@ -74,7 +74,7 @@ test("create, retrieve, list and delete return the same skill", async () => {
   });
 });
 
-test("versions are numbers; the first stays the default until another is set", async () => {
+test("versions are numbered; the first is the default until another is set", async () => {
   const { id: skill_id } = await client.skills.create({ files: await upload("notes") });
   const second = await addVersion(skill_id, "Second. Use it.");
   assert.ok(Number.isInteger(second.created_at));
@@ -127,7 +127,7 @@ test("versions are numbers; the first stays the default until another is set", a
   assert.equal(await pointers(), ["2", "4"]);
 });
 
-test("the default version cannot be deleted, others can, and the last one takes its skill with it", async () => {
+test("the default version cannot be deleted before others; deleting the last version deletes the skill", async () => {
   const { id: skill_id } = await client.skills.create({ files: await upload("notes") });
   const second = await addVersion(skill_id, "Second. Use it.");
   assert.instance(await refusal(client.skills.versions.delete("1", { skill_id })), OpenAI.BadRequestError);
@@ -140,14 +140,14 @@ test("the default version cannot be deleted, others can, and the last one takes 
   });
   assert.is((await client.skills.retrieve(skill_id)).latest_version, "1");
   assert.instance(await refusal(client.skills.versions.retrieve("2", { skill_id })), OpenAI.NotFoundError);
-  assert.is((await addVersion(skill_id, "Third. Use it.")).version, "3", "no number is used twice");
+  assert.is((await addVersion(skill_id, "Third. Use it.")).version, "3", "numbers are not reused");
   await client.skills.versions.delete("3", { skill_id });
 
   await client.skills.versions.delete("1", { skill_id });
   assert.instance(await refusal(client.skills.retrieve(skill_id)), OpenAI.NotFoundError);
 });
 
-test("lists follow pages both ways", async () => {
+test("lists have pages in both orders", async () => {
   const ids: string[] = [];
   for (let i = 0; i < 7; i++) ids.unshift((await client.skills.create({ files: await upload("notes") })).id);
   const listed = async (query: OpenAI.SkillListParams): Promise<string[]> => {
@@ -179,7 +179,7 @@ test("lists follow pages both ways", async () => {
   }
 });
 
-test("content is a zip: of the default version, or of the one that is named", async () => {
+test("content is the zip of the default version or of a named one", async () => {
   const archive = await zip([{ name: "notes/SKILL.md", content: skillMarkdown("notes", "Zip. Use it.") }]);
   // A single file is sent as `files`.
   const { id: skill_id } = await client.skills.create({ files: await toFile(archive, "notes.zip") });
@@ -200,7 +200,7 @@ test("content is a zip: of the default version, or of the one that is named", as
   assert.instance(missing, OpenAI.NotFoundError);
 });
 
-test("errors have OpenAI's envelope and an id", async () => {
+test("errors have the format of OpenAI and a request id", async () => {
   const bad = await refusal(
     toFile(encoder.encode("text"), "x/SKILL.md").then((file) => client.skills.create({ files: [file] })),
   ) as InstanceType<typeof OpenAI.APIError>;
@@ -211,9 +211,11 @@ test("errors have OpenAI's envelope and an id", async () => {
   assert.match(bad.message, /SKILL\.md/);
   assert.equal(Object.keys(bad.error as object), ["message", "type", "param", "code"]);
 
-  const nobody = await refusal(clientOf("sk-unknown").skills.list()) as InstanceType<typeof OpenAI.APIError>;
-  assert.instance(nobody, OpenAI.AuthenticationError);
-  assert.match(nobody.requestID!, /^req_/);
+  const unauthorized = await refusal(clientOf("sk-unknown").skills.list()) as InstanceType<
+    typeof OpenAI.APIError
+  >;
+  assert.instance(unauthorized, OpenAI.AuthenticationError);
+  assert.match(unauthorized.requestID!, /^req_/);
   const { secret } = await createApiKey(server.store, { name: "reader", scopes: ["skills:read"] });
   const forbidden = await refusal(clientOf(secret).skills.delete("skill_01"));
   assert.instance(forbidden, OpenAI.PermissionDeniedError);
@@ -225,7 +227,7 @@ test("errors have OpenAI's envelope and an id", async () => {
   }
 });
 
-test("one store, two dialects: what one client makes, the other sees in its own shapes", async () => {
+test("skills of one SDK are available to the other in its own format", async () => {
   const other = new Anthropic({ apiKey: server.key, baseURL: server.url, maxRetries: 0 });
   const { id, created_at } = await client.skills.create({ files: await upload("notes") });
   const skill = await other.skills.retrieve(id);
@@ -238,7 +240,7 @@ test("one store, two dialects: what one client makes, the other sees in its own 
   assert.is((await client.skills.retrieve(id)).latest_version, "2");
 });
 
-test("unless the operator switched it on, a bearer token alone means today's Skills API", async () => {
+test("without the option openai, a bearer token selects the current Skills API", async () => {
   const plain = await startSkills();
   try {
     const response = await fetch(`${plain.url}/v1/skills`, {

@@ -29,7 +29,7 @@ const create = async (by: Anthropic, files: Record<string, string | Uint8Array>)
     ),
   });
 
-/** Checks that the error is the whole envelope, with the id of the request. */
+/** Asserts the members of an error response and the id of the request. */
 function checkEnvelope(error: Refusal, status: number, type: string, message: RegExp): void {
   assert.is(error.status, status);
   assert.is(error.type, type);
@@ -45,14 +45,14 @@ function checkEnvelope(error: Refusal, status: number, type: string, message: Re
   assert.is(details === undefined, error.details === null || error.details === undefined);
 }
 
-/** How many requests a call took. */
+/** The error of a call, and the number of its requests. */
 async function attempts(call: () => PromiseLike<unknown>): Promise<{ error: Refusal; count: number }> {
   const before = server.seen.length;
   const error = await refusal(call()) as Refusal;
   return { error, count: server.seen.length - before };
 }
 
-test("400: a package that breaks rules names file, line, rule and hint, and is not retried", async () => {
+test("400: an invalid package is reported with file, line, rule and hint, and not retried", async () => {
   const { error, count } = await attempts(() =>
     create(client, { "Bad_Name/SKILL.md": `---\nname: Bad_Name\ndescription: ${"d".repeat(1025)}\n---\n` })
   );
@@ -65,15 +65,15 @@ test("400: a package that breaks rules names file, line, rule and hint, and is n
     problems: { code: string; file: string; line: number; message: string; hint: string }[];
   };
   assert.is(error_code, "name-form");
-  assert.equal(problems.map(({ code, file, line, hint }) => [code, file, line, hint]), [
-    ["name-form", "SKILL.md", 2, "such as bad-name"],
-    ["description-length", "SKILL.md", 3, "shorten it by 1"],
+  assert.equal(problems.map(({ code, file, line, hint }) => [code, file, line, /bad-name|\b1$/.test(hint)]), [
+    ["name-form", "SKILL.md", 2, true],
+    ["description-length", "SKILL.md", 3, true],
   ]);
-  assert.match(problems[0]!.message, "field 'name' in SKILL.md");
-  assert.match(problems[1]!.message, "field 'description' in SKILL.md");
+  assert.match(problems[0]!.message, /'name'.*SKILL\.md/);
+  assert.match(problems[1]!.message, /'description'.*SKILL\.md/);
 });
 
-test("400: no SKILL.md, no front matter, no files, not UTF-8", async () => {
+test("400: packages without SKILL.md, front matter or files, with invalid UTF-8 or invalid paths", async () => {
   const packages: [Record<string, string | Uint8Array>, RegExp][] = [
     [{ "x/README.md": "x" }, /SKILL\.md/],
     [{ "x/SKILL.md": "text" }, /front ?matter/i],
@@ -89,21 +89,21 @@ test("400: no SKILL.md, no front matter, no files, not UTF-8", async () => {
     checkEnvelope(error, 400, "invalid_request_error", message);
     assert.is(count, 1);
   }
-  assert.equal((await client.skills.list()).data, [], "none of them left anything");
+  assert.equal((await client.skills.list()).data, [], "refused packages leave no skill");
 });
 
-test("400: a stream of a file is sent under its whole path, and the message says how to name it instead", async () => {
+test("400: a file stream with an absolute path is refused; toFile() sets a relative path", async () => {
   const path = fileURLToPath(new URL("../../../fixtures/skills/meeting-notes/SKILL.md", import.meta.url));
   const { error } = await attempts(() => client.skills.create({ files: [createReadStream(path)] }));
   assert.instance(error, Anthropic.BadRequestError);
   checkEnvelope(error, 400, "invalid_request_error", /relative/);
   const file = await toFile(createReadStream(path), "meeting-notes/SKILL.md");
-  const made = await client.skills.create({ files: [file] });
-  assert.is(made.display_name, "meeting-notes");
-  await client.skills.delete(made.id);
+  const created = await client.skills.create({ files: [file] });
+  assert.is(created.display_name, "meeting-notes");
+  await client.skills.delete(created.id);
 });
 
-test("400: labels that are empty, too long, or more than one line", async () => {
+test("400: a display_name that is empty, too long or has several lines", async () => {
   const files = [await toFile(encoder.encode(skillMarkdown("x")), "x/SKILL.md")];
   for (const display_name of ["", " ", "l".repeat(256), "a\nb", "a\u2028b"]) {
     const { error } = await attempts(() => client.skills.create({ files, display_name }));
@@ -115,20 +115,20 @@ test("400: labels that are empty, too long, or more than one line", async () => 
   await client.skills.delete(longest.id);
 });
 
-test("400: invalid pages and limits", async () => {
+test("400: an invalid page or limit", async () => {
   for (const limit of [0, -1, 1001, 2.5, "abc" as unknown as number]) {
     const { error } = await attempts(() => client.skills.list({ limit }));
     assert.instance(error, Anthropic.BadRequestError, `limit ${limit}`);
-    checkEnvelope(error, 400, "invalid_request_error", /limit .*1 to 1000/);
+    checkEnvelope(error, 400, "invalid_request_error", /\blimit\b.*1000/);
   }
   for (const page of ["x", "page_", "page_AAAA", "page_" + "A".repeat(5000)]) {
     const { error } = await attempts(() => client.skills.list({ page }));
     assert.instance(error, Anthropic.BadRequestError, `page ${page}`);
-    checkEnvelope(error, 400, "invalid_request_error", /page must be the next_page/);
+    checkEnvelope(error, 400, "invalid_request_error", /\bpage\b.*next_page/);
   }
 });
 
-test("400: a revision of the API that does not exist; both that do are served", async () => {
+test("400: an unknown anthropic-version; both known versions are accepted", async () => {
   for (const version of ["2023-06-01", "2026-10-21"]) {
     const { response } = await client.skills.list({}, { headers: { "anthropic-version": version } })
       .withResponse();
@@ -142,11 +142,11 @@ test("400: a revision of the API that does not exist; both that do are served", 
   checkEnvelope(error, 400, "invalid_request_error", /anthropic-version.*2023-06-01.*2026-10-21/);
 });
 
-test("401 and 403: an unknown key, and one with only skills:read", async () => {
-  const stranger = await attempts(() => clientOf("sk-unknown").skills.list());
-  assert.instance(stranger.error, Anthropic.AuthenticationError);
-  checkEnvelope(stranger.error, 401, "authentication_error", /API key/);
-  assert.is(stranger.count, 1);
+test("401: an unknown key; 403: a key with only skills:read", async () => {
+  const unauthorized = await attempts(() => clientOf("sk-unknown").skills.list());
+  assert.instance(unauthorized.error, Anthropic.AuthenticationError);
+  checkEnvelope(unauthorized.error, 401, "authentication_error", /API key/);
+  assert.is(unauthorized.count, 1);
 
   const { secret } = await createApiKey(server.store, { name: "reader", scopes: ["skills:read"] });
   const reader = clientOf(secret);
@@ -164,7 +164,7 @@ test("401 and 403: an unknown key, and one with only skills:read", async () => {
   }
 });
 
-test("404: a missing skill, and one of another workspace, which stays unchanged", async () => {
+test("404: a missing skill and a skill of another workspace, which stays unchanged", async () => {
   const { id } = await create(client, { "x/SKILL.md": skillMarkdown("x") });
   const { secret } = await createApiKey(server.store, { name: "other", workspace: "other" });
   const other = clientOf(secret);
@@ -177,7 +177,7 @@ test("404: a missing skill, and one of another workspace, which stays unchanged"
     () => by.beta.skills.versions.download("latest", { skill_id: id }),
   ];
   for (
-    const call of [...calls(other, id), ...calls(client, "skill_01none"), ...calls(client, "é/%2e%2e?#")]
+    const call of [...calls(other, id), ...calls(client, "skill_01unknown"), ...calls(client, "é/%2e%2e?#")]
   ) {
     const { error } = await attempts(call);
     assert.instance(error, Anthropic.NotFoundError);
@@ -187,7 +187,7 @@ test("404: a missing skill, and one of another workspace, which stays unchanged"
   await client.skills.delete(id);
 });
 
-test("413: more than the limit, as files or packed, is refused once and leaves nothing", async () => {
+test("413: an upload above the limit is sent once and leaves no skill", async () => {
   const skill = { "x/SKILL.md": skillMarkdown("x") };
   const { error, count } = await attempts(() =>
     create(client, { ...skill, "x/big.bin": new Uint8Array(LIMIT + 1).fill(7) })
@@ -198,13 +198,13 @@ test("413: more than the limit, as files or packed, is refused once and leaves n
   assert.equal((await client.skills.list()).data, []);
 });
 
-test("a bearer token can be an API key; both ways of authentication at once are one principal", async () => {
+test("a bearer token can be an API key", async () => {
   const bearer = new Anthropic({ authToken: server.key, apiKey: null, baseURL: server.url, maxRetries: 0 });
   assert.equal((await bearer.skills.list()).data, []);
   assert.is(server.seen.at(-1)!.headers.get("x-api-key"), null);
 });
 
-test("CORS allows what the SDK sends, and the request id of the response", async () => {
+test("CORS allows the header fields of the SDK and exposes the request id", async () => {
   const inBrowser = new Anthropic({
     apiKey: server.key,
     baseURL: server.url,

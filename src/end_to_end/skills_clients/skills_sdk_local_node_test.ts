@@ -16,7 +16,7 @@ import {
   unpack,
 } from "../skills/test_skills_server.ts";
 
-const test = suite("SDKs: local skills, workspaces, markers");
+const test = suite("SDKs: local skills, workspaces, betas");
 const folder = temporaryFolder();
 let server: SkillsServer;
 let client: Anthropic;
@@ -42,7 +42,7 @@ const files = async (name: string): Promise<File[]> => [
   await toFile(new TextEncoder().encode(skillMarkdown(name)), `${name}/SKILL.md`),
 ];
 
-test("local skills come first, by name, with shapes and versions as uploaded ones", async () => {
+test("lists begin with local skills, by name; their members are those of uploaded ones", async () => {
   const uploaded = await client.skills.create({ files: await files("alpha") });
   const listed: Anthropic.Skill[] = [];
   for await (const skill of client.skills.list({ limit: 1 })) listed.push(skill);
@@ -78,7 +78,7 @@ test("local skills come first, by name, with shapes and versions as uploaded one
   await client.skills.delete(uploaded.id);
 });
 
-test("the older shapes and OpenAI's contain local skills too", async () => {
+test("the older API and OpenAI's list local skills too", async () => {
   const [local] = (await client.skills.list()).data;
   const [old] = (await older.beta.skills.list()).data;
   assert.match(old!.latest_version!, /^\d{16}$/);
@@ -132,11 +132,11 @@ test("local skills are read-only over the API", async () => {
   ) {
     const error = await refusal(call()) as Error;
     assert.instance(error, Anthropic.PermissionDeniedError);
-    assert.match(error.message, "local folder");
+    assert.is((error as InstanceType<typeof Anthropic.APIError>).type, "permission_error");
   }
 });
 
-test("a named workspace must be the one of the key, and is returned", async () => {
+test("workspace_id must be the workspace of the key, and the response returns it", async () => {
   const before = (await client.skills.list()).data.length;
   const { response } = await client.skills.list({ workspace_id: "default" }).withResponse();
   assert.is(response.headers.get("anthropic-workspace-id"), "default");
@@ -150,7 +150,7 @@ test("a named workspace must be the one of the key, and is returned", async () =
   assert.is((await client.skills.list()).data.length, before);
 });
 
-test("today's SDK gets the older shapes when it names their marker", async () => {
+test("the current SDK gets the older format with the beta skills-2025-10-02", async () => {
   const [local] = (await client.skills.list()).data;
   const named = await client.beta.skills.retrieve(local!.id, { betas: ["skills-2025-10-02"] });
   assert.equal({ ...named } as unknown, { ...await older.beta.skills.retrieve(local!.id) });

@@ -6,25 +6,25 @@ import { type Store, StoreUnavailableError } from "../../store/store.ts";
 import { refusal, skillMarkdown, type SkillsServer, startSkills } from "../skills/test_skills_server.ts";
 
 const test = suite("@anthropic-ai/sdk: retries");
-/** Responses before the server's own, in order. */
+/** Responses of the proxy in front of the server, in order. */
 let answers: Response[] = [];
-/** How often the store fails before it answers. */
+/** The number of calls of the store that fail. */
 let failures = { commits: 0, reads: 0 };
 let server: SkillsServer;
 let client: Anthropic;
 
-/** A store that is unavailable for `failures` calls, as when its database restarts. */
+/** A store that is unavailable for the number of calls in `failures`. */
 function failingStore(): Store {
   const store = memoryStore();
-  const away = (kind: "commits" | "reads"): void => {
+  const failWhileUnavailable = (kind: "commits" | "reads"): void => {
     if (failures[kind]-- > 0) throw new StoreUnavailableError("the engine restarts", { retryAfter: 1 });
   };
   return {
     ...store,
     guarantees: store.guarantees,
-    get: async (key, options) => (away("reads"), await store.get(key, options)),
-    list: async (prefix, options) => (away("reads"), await store.list(prefix, options)),
-    commit: async (commit) => (away("commits"), await store.commit(commit)),
+    get: async (key, options) => (failWhileUnavailable("reads"), await store.get(key, options)),
+    list: async (prefix, options) => (failWhileUnavailable("reads"), await store.list(prefix, options)),
+    commit: async (commit) => (failWhileUnavailable("commits"), await store.commit(commit)),
     watch: store.watch.bind(store),
     sweep: store.sweep.bind(store),
     close: store.close.bind(store),
@@ -54,7 +54,7 @@ function busy(status: number, fields: Record<string, string>): Response {
   return Response.json(body, { status, headers: fields });
 }
 
-test("an upload is sent again after 429, 529 and 500, with the delay of Retry-After, and stored once", async () => {
+test("requests are retried after 429, 529 and 500, and an upload is stored once", async () => {
   retryCounts();
   answers = [busy(429, { "retry-after-ms": "5" }), busy(529, { "retry-after-ms": "5" })];
   const skill = await create();
@@ -65,7 +65,7 @@ test("an upload is sent again after 429, 529 and 500, with the delay of Retry-Af
   await client.skills.delete(skill.id);
 });
 
-test("an unavailable store: the service answers 503 with Retry-After, and the SDK retries", async () => {
+test("an unavailable store is a 503 with Retry-After, and the SDK retries", async () => {
   retryCounts();
   failures.commits = 1;
   const skill = await create();
@@ -81,14 +81,14 @@ test("an unavailable store: the service answers 503 with Retry-After, and the SD
   assert.is(error.type, "overloaded_error");
   assert.is(error.headers!.get("retry-after"), "1");
   assert.match(error.requestID!, /^req_/);
-  assert.not.match(error.message, /restarts/, "what the engine said is for the operator");
+  assert.not.match(error.message, /restarts/, "without the error of the engine");
   assert.ok(server.events.some(({ type }) => type === "store_unavailable"));
   assert.equal({ ...await client.skills.retrieve(skill.id) }, { ...skill });
 });
 
 test("a permanent error is not retried", async () => {
   retryCounts();
-  await refusal(client.skills.retrieve("skill_01none"));
+  await refusal(client.skills.retrieve("skill_01unknown"));
   await refusal(client.skills.create({ files: [new File(["x"], "x/SKILL.md")] }));
   await refusal(client.skills.list({ limit: 0 }));
   assert.equal(retryCounts(), ["0", "0", "0"]);

@@ -71,8 +71,8 @@ test("create, retrieve, list and delete return the same version; latest is the n
   assert.equal({ ...deleted }, { id: second.id, type: "skill_version_deleted" });
   assert.equal({ ...await client.skills.versions.retrieve("latest", { skill_id }) }, first);
   assert.is((await client.skills.retrieve(skill_id)).latest_version_id, first.id);
-  const gone = await refusal(client.skills.versions.retrieve(second.id, { skill_id }));
-  assert.instance(gone, Anthropic.NotFoundError);
+  const deletedError = await refusal(client.skills.versions.retrieve(second.id, { skill_id }));
+  assert.instance(deletedError, Anthropic.NotFoundError);
 
   const third = await client.skills.versions.create(skill_id, {
     files: await upload("notes", "Third. Use it."),
@@ -81,7 +81,7 @@ test("create, retrieve, list and delete return the same version; latest is the n
   assert.is((await client.skills.retrieve(skill_id)).latest_version_id, third.id);
 });
 
-test("removing an older version does not change latest; the last one stays until its skill is deleted", async () => {
+test("deleting an older version does not change latest; the only version cannot be deleted", async () => {
   const { id: skill_id, latest_version_id: first } = await client.skills.create({
     files: await upload("notes", "First. Use it."),
   });
@@ -97,7 +97,7 @@ test("removing an older version does not change latest; the last one stays until
   assert.is(last.type, "invalid_request_error");
   assert.is((await client.skills.versions.retrieve("latest", { skill_id })).id, second);
   const unnamed = await refusal(client.skills.versions.delete("latest", { skill_id })) as { status: number };
-  assert.ok([400, 404].includes(unnamed.status), "a version is deleted by its id");
+  assert.ok([400, 404].includes(unnamed.status), "latest is not an id");
 
   await client.skills.delete(skill_id);
   const files = await upload("notes", "Third. Use it.");
@@ -121,7 +121,7 @@ test("a version is found by its id only in its own skill", async () => {
   assert.is((await client.skills.versions.retrieve("latest", { skill_id: two.id })).name, "two");
 });
 
-test("list follows pages of versions, newest first", async () => {
+test("list follows all pages, newest first; a cursor of another list is refused", async () => {
   const { id, latest_version_id } = await client.skills.create({
     files: await upload("notes", "0. Use it."),
   });
@@ -144,9 +144,9 @@ test("list follows pages of versions, newest first", async () => {
   }
 });
 
-test("versions that are created at once are all kept, and latest is the newest of them", async () => {
+test("concurrent versions are all stored; concurrent deletions leave one", async () => {
   const skill = await client.skills.create({ files: await upload("notes", "0. Use it.") });
-  const made = await Promise.all(
+  const created = await Promise.all(
     Array.from(
       { length: 12 },
       async (_, i) =>
@@ -157,7 +157,7 @@ test("versions that are created at once are all kept, and latest is the newest o
   assert.is(data.length, 13);
   assert.equal(
     new Set(data.map(({ id }) => id)),
-    new Set([skill.latest_version_id, ...made.map(({ id }) => id)]),
+    new Set([skill.latest_version_id, ...created.map(({ id }) => id)]),
   );
   assert.equal(data.map((each) => each.created_at), data.map((each) => each.created_at).sort().reverse());
   assert.is((await client.skills.retrieve(skill.id)).latest_version_id, data[0]!.id);
@@ -165,10 +165,10 @@ test("versions that are created at once are all kept, and latest is the newest o
   const outcomes = await Promise.allSettled(
     data.map(({ id }) => client.skills.versions.delete(id, { skill_id: skill.id })),
   );
-  assert.is(outcomes.filter(({ status }) => status === "fulfilled").length, 12, "one stays");
-  const left = await client.skills.versions.list(skill.id);
-  assert.is(left.data.length, 1);
-  assert.is((await client.skills.retrieve(skill.id)).latest_version_id, left.data[0]!.id);
+  assert.is(outcomes.filter(({ status }) => status === "fulfilled").length, 12, "all but one");
+  const remaining = await client.skills.versions.list(skill.id);
+  assert.is(remaining.data.length, 1);
+  assert.is((await client.skills.retrieve(skill.id)).latest_version_id, remaining.data[0]!.id);
 });
 
 test("a version keeps the name of its skill", async () => {
@@ -181,7 +181,7 @@ test("a version keeps the name of its skill", async () => {
   assert.is((await client.skills.versions.list(skill.id)).data.length, 1);
 });
 
-test("a version is a whole snapshot: what it leaves out is gone", async () => {
+test("a version contains only its own files", async () => {
   const { id: skill_id } = await client.skills.create({
     files: await upload("notes", "First. Use it.", { "old.md": "old", "kept.md": "kept" }),
   });
@@ -196,7 +196,7 @@ test("a version is a whole snapshot: what it leaves out is gone", async () => {
   assert.equal([...(await unpack(content)).keys()], ["notes/SKILL.md", "notes/kept.md"]);
 });
 
-test("download gives one zip with one folder, byte for byte the same each time, with an ETag", async () => {
+test("download returns the same zip each time, with one top folder and an ETag", async () => {
   const binary = Uint8Array.from({ length: 70_000 }, (_, i) => i * 7 % 256);
   const skill = await client.skills.create({
     files: [
@@ -214,7 +214,7 @@ test("download gives one zip with one folder, byte for byte the same each time, 
   const etag = response.headers.get("etag")!;
   assert.match(etag, /^"[^"]+"$/);
   const archive = new Uint8Array(await response.arrayBuffer());
-  // Bun sends every stream in chunks, whatever its length.
+  // Bun sends streams in chunks, without Content-Length.
   const length = "Bun" in globalThis ? null : String(archive.length);
   assert.is(response.headers.get("content-length"), length);
   assert.equal(
@@ -227,9 +227,9 @@ test("download gives one zip with one folder, byte for byte the same each time, 
     ]),
   );
 
-  const again = await client.beta.skills.versions.download(skill.latest_version_id, params);
-  assert.is(again.headers.get("etag"), etag);
-  assert.equal(new Uint8Array(await again.arrayBuffer()), archive);
+  const repeated = await client.beta.skills.versions.download(skill.latest_version_id, params);
+  assert.is(repeated.headers.get("etag"), etag);
+  assert.equal(new Uint8Array(await repeated.arrayBuffer()), archive);
   const unchanged = await fetch(
     `${server.url}/v1/skills/${skill.id}/versions/${skill.latest_version_id}/content`,
     {
@@ -245,24 +245,27 @@ test("download gives one zip with one folder, byte for byte the same each time, 
   assert.equal(new Uint8Array(await copied.arrayBuffer()), archive);
 });
 
-test("client.beta.skills has today's shapes too", async () => {
+test("client.beta.skills has the current format too", async () => {
   const files = await upload("notes", "First. Use it.");
-  const made = await client.beta.skills.create({ files, display_name: "Beta" });
-  const skill = { ...await client.skills.retrieve(made.id) };
-  assert.equal({ ...made }, skill);
-  assert.equal({ ...await client.beta.skills.retrieve(made.id) }, skill);
+  const created = await client.beta.skills.create({ files, display_name: "Beta" });
+  const skill = { ...await client.skills.retrieve(created.id) };
+  assert.equal({ ...created }, skill);
+  assert.equal({ ...await client.beta.skills.retrieve(created.id) }, skill);
   assert.equal((await client.beta.skills.list({ source: "custom" })).data, [skill]);
   const { versions } = client.beta.skills;
-  const second = await versions.create(made.id, { files });
-  const skill_id = made.id;
+  const second = await versions.create(created.id, { files });
+  const skill_id = created.id;
   assert.equal({ ...second }, { ...await client.skills.versions.retrieve("latest", { skill_id }) });
   assert.equal({ ...await versions.retrieve(second.id, { skill_id }) }, { ...second });
-  assert.equal((await versions.list(skill_id)).data.map(({ id }) => id), [second.id, made.latest_version_id]);
+  assert.equal((await versions.list(skill_id)).data.map(({ id }) => id), [
+    second.id,
+    created.latest_version_id,
+  ]);
   assert.equal({ ...await versions.delete(second.id, { skill_id }) }, {
     id: second.id,
     type: "skill_version_deleted",
   });
-  assert.equal({ ...await client.beta.skills.delete(made.id) }, { id: made.id, type: "skill_deleted" });
+  assert.equal({ ...await client.beta.skills.delete(created.id) }, { id: created.id, type: "skill_deleted" });
 });
 
 test.run();

@@ -10,16 +10,16 @@ import { skillFolder } from "../../runtime/skill_folder.ts";
 import { temporaryFolder } from "../test_process.ts";
 import { skillMarkdown, type SkillsServer, startSkills } from "../skills/test_skills_server.ts";
 
-const test = suite("the SDK's own setupSkills");
+const test = suite("setupSkills of @anthropic-ai/sdk");
 const folder = temporaryFolder();
 const local = join(folder.path, "served");
 let server: SkillsServer;
 
 const encoder = new TextEncoder();
-/** Names and contents that archivers are known to damage. */
+/** Names and contents that archive tools can damage. */
 const FILES: Readonly<Record<string, Uint8Array>> = {
   "SKILL.md": encoder.encode(`\ufeff${skillMarkdown("odd-files").replaceAll("\n", "\r\n")}`),
-  ".hidden": encoder.encode("kept"),
+  ".hidden": encoder.encode("hidden"),
   "a b & c's (1).md": encoder.encode("x"),
   "100%.txt": encoder.encode("%00"),
   "[x]/{y}.txt": encoder.encode("brackets"),
@@ -27,16 +27,16 @@ const FILES: Readonly<Record<string, Uint8Array>> = {
   "empty": new Uint8Array(),
   "deep/a/b/c/d/e.txt": encoder.encode("deep"),
   "nested/SKILL.md": encoder.encode(skillMarkdown("nested")),
-  "odd-files/odd-files.txt": encoder.encode("a folder that is called as its wrapper"),
+  "odd-files/odd-files.txt": encoder.encode("a folder with the name of its parent"),
   "archive.zip": Uint8Array.of(0x50, 0x4b, 3, 4, 0, 0),
   "big.bin": Uint8Array.from({ length: 300_000 }, (_, i) => (i * i) >> 3),
 };
 
 test.before(async () => {
-  mkdirSync(join(local, "at-home"), { recursive: true });
-  writeFileSync(join(local, "at-home/SKILL.md"), skillMarkdown("at-home"));
-  writeFileSync(join(local, "at-home/run.sh"), "#!/bin/sh\necho hello\n");
-  chmodSync(join(local, "at-home/run.sh"), 0o755);
+  mkdirSync(join(local, "local"), { recursive: true });
+  writeFileSync(join(local, "local/SKILL.md"), skillMarkdown("local"));
+  writeFileSync(join(local, "local/run.sh"), "#!/bin/sh\necho hello\n");
+  chmodSync(join(local, "local/run.sh"), 0o755);
   server = await startSkills({ folders: [skillFolder(local)] });
 });
 test.after(async () => {
@@ -78,7 +78,7 @@ const logger = {
 const sessionOf = (skills: readonly { skill_id: string; version: string }[]): never =>
   ({ agent: { skills: skills.map((each) => ({ type: "custom", ...each })) } }) as never;
 
-test("installs skills byte by byte, at latest and at a version, and removes them again", async () => {
+test("setupSkills installs skills unchanged, at latest and at a version, and removes them", async () => {
   const client = new Anthropic({ apiKey: server.key, baseURL: server.url, maxRetries: 0, logger });
   const files = await Promise.all(
     Object.entries(FILES).map(([path, bytes]) => toFile(bytes, `odd-files/${path}`)),
@@ -90,7 +90,7 @@ test("installs skills byte by byte, at latest and at a version, and removes them
   await client.skills.versions.create(pinned.id, {
     files: [await toFile(encoder.encode(skillMarkdown("pinned", "New. Use it.")), "pinned/SKILL.md")],
   });
-  const atHome = (await client.skills.list({ source: "local" })).data[0]!;
+  const localSkill = (await client.skills.list({ source: "local" })).data[0]!;
 
   const workdir = join(folder.path, "today");
   mkdirSync(workdir);
@@ -100,18 +100,18 @@ test("installs skills byte by byte, at latest and at a version, and removes them
     session: sessionOf([
       { skill_id: odd.id, version: "latest" },
       { skill_id: pinned.id, version: pinned.latest_version_id },
-      { skill_id: atHome.id, version: "latest" },
+      { skill_id: localSkill.id, version: "latest" },
     ]),
   });
   assert.equal(warnings.splice(0), []);
   const root = join(workdir, "skills");
-  assert.equal(readdirSync(root).sort(), ["at-home", "odd-files", "pinned"]);
+  assert.equal(readdirSync(root).sort(), ["local", "odd-files", "pinned"]);
   assert.equal(readTreeOrder(readTree(join(root, "odd-files"))), expected(FILES));
   assert.equal(
     readTree(join(root, "pinned")),
     expected({ "SKILL.md": encoder.encode(skillMarkdown("pinned", "Old. Use it.")) }),
   );
-  assert.equal(readTree(join(root, "at-home")), readTree(join(local, "at-home")));
+  assert.equal(readTree(join(root, "local")), readTree(join(local, "local")));
   for (const path of Object.keys(FILES)) {
     assert.is(lstatSync(join(root, "odd-files", path)).mode & 0o777, 0o644, path);
   }
@@ -119,7 +119,7 @@ test("installs skills byte by byte, at latest and at a version, and removes them
   assert.equal(readdirSync(root), []);
 });
 
-test("the SDK of before August 2026 installs the same", async () => {
+test("setupSkills of 0.121 installs the same files", async () => {
   const client = new OldAnthropic({ apiKey: server.key, baseURL: server.url, maxRetries: 0, logger });
   const { id } = await client.beta.skills.create({
     files: await Promise.all(

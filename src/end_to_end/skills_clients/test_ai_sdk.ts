@@ -1,6 +1,6 @@
 /**
- * The parts of the AI SDK that tests use, typed here: its own types nest deeper than Deno's checker can report on, so
- * the packages are imported by names that the checker does not follow. Only tests import this.
+ * The functions of the AI SDK that tests use, with own types: Deno's type checker fails on the types of the packages, so
+ * that they are imported by a variable. Only tests import this.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * A server whose responses a test sets, byte by byte where needed: for the command line with hostile, slow and other
- * servers. Only tests import this.
+ * A server whose responses a test sets, for the command line with hostile, slow and incompatible servers. Only tests import
+ * this.
  *
  * @module
  */
@@ -28,15 +28,16 @@ export interface TestApiServer {
   close(): Promise<void>;
 }
 
-/** The response of a test: JSON with a status, or written by hand. */
+/** The status, JSON and header fields of a response. */
 export type Answer = readonly [status: number, json: unknown, headers?: Readonly<Record<string, string>>];
+/** Returns a response, or writes it and returns nothing. */
 export type Answering = (
   request: ApiRequest,
   response: ServerResponse,
   message: IncomingMessage,
 ) => Answer | void;
 
-/** Starts one on a free port. It reads bodies to their end before it answers with JSON. */
+/** Starts a server on a free port. It reads request bodies before it sends a returned response. */
 export async function startApi(
   answering: Answering,
   { secure = false }: { readonly secure?: boolean } = {},
@@ -114,7 +115,7 @@ export function apiSkill(
   };
 }
 
-// Made for these tests, and nothing else: openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes
+// A key for these tests alone: openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes
 // -days 36500 -subj /CN=localhost
 const KEY = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgFc3Iee16x7h8Yj0W

@@ -5,7 +5,7 @@ import { ByteBuffer, collectBytes } from "./byte_buffer.ts";
 const test = suite("http/byte_buffer");
 const bytes = (...values: number[]) => Uint8Array.from(values);
 
-test("bytes come out as they came in, and no chunk is kept", () => {
+test("take() returns the appended bytes, also when the chunks are reused", () => {
   const buffer = new ByteBuffer();
   const chunk = new Uint8Array(1);
   for (let i = 0; i < 5000; i++) {
@@ -21,7 +21,7 @@ test("bytes come out as they came in, and no chunk is kept", () => {
   assert.is(buffer.length, 0);
 });
 
-test("the memory is at most twice what is held, and grows seldom", () => {
+test("the capacity is at most twice the length, and grows rarely", () => {
   const buffer = new ByteBuffer();
   const capacities = new Set<number>();
   for (let i = 1; i <= 100_000; i++) {
@@ -32,14 +32,14 @@ test("the memory is at most twice what is held, and grows seldom", () => {
   assert.ok(capacities.size < 10);
 });
 
-test("an expected length is allocated once and given away as it is", () => {
+test("an expected length is allocated once", () => {
   const buffer = new ByteBuffer(300);
   for (let i = 0; i < 3; i++) buffer.append(new Uint8Array(100).fill(i));
   assert.is(buffer.capacity, 300);
   assert.equal([...buffer.take().subarray(98, 102)], [0, 0, 1, 1]);
 });
 
-test("a queue that is read at the start does not grow with what passes through it", () => {
+test("discarding at the start keeps the capacity small", () => {
   const buffer = new ByteBuffer();
   let next = 0;
   for (let i = 0; i < 20_000; i++) {
@@ -55,16 +55,16 @@ test("a queue that is read at the start does not grow with what passes through i
   assert.ok(buffer.capacity <= 4096);
 });
 
-test("bytes are the same whether they are moved, copied or left", () => {
+test("bytes keep their order when they are appended, discarded, viewed and taken", () => {
   const buffer = new ByteBuffer();
   const expected: number[] = [];
   for (let i = 0; i < 3000; i++) {
     const chunk = Uint8Array.from({ length: i % 17 }, (_, k) => (i + k) % 256);
     buffer.append(chunk);
     expected.push(...chunk);
-    const gone = i % 19;
-    buffer.discard(gone);
-    expected.splice(0, gone);
+    const discarded = i % 19;
+    buffer.discard(discarded);
+    expected.splice(0, discarded);
   }
   assert.equal([...buffer.view()], expected);
   assert.equal([...buffer.view(1, 3)], expected.slice(1, 3));
@@ -74,7 +74,7 @@ test("bytes are the same whether they are moved, copied or left", () => {
   assert.equal([...buffer.take()], [9]);
 });
 
-test("collectBytes() keeps no chunk", async () => {
+test("collectBytes() copies chunks, so that the sender may reuse them", async () => {
   const chunk = new Uint8Array(1);
   async function* chunks(): AsyncGenerator<Uint8Array> {
     for (let i = 0; i < 300; i++) {

@@ -1,21 +1,21 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { createRandom } from "../test_random.ts";
 import { createDelimiterSearch } from "./delimiter_search.ts";
 
 const test = suite("http/delimiter_search");
 const encoder = new TextEncoder();
 
-/** The first position of `needle`, or -1, by comparing everywhere. */
-function byComparing(bytes: Uint8Array, needle: Uint8Array, from: number, end: number): number {
+/** The first position of `needle`, or -1, by comparing at each position. */
+function naiveSearch(bytes: Uint8Array, needle: Uint8Array, from: number, end: number): number {
   for (let at = from; at + needle.length <= end; at++) {
     if (needle.every((byte, i) => bytes[at + i] === byte)) return at;
   }
   return -1;
 }
 
-test("finds what comparing everywhere finds, from any place to any end", () => {
-  let seed = 1;
-  const random = (below: number): number => (seed = (seed * 1103515245 + 12345) & 0x7fffffff) % below;
+test("the search finds the position that a naive search finds, for any start and end", () => {
+  const random = createRandom(1);
   for (const boundary of ["b", "bb", "--", "ab", "abab", "b-b-b"]) {
     const needle = encoder.encode(`\r\n--${boundary}`);
     const find = createDelimiterSearch(needle);
@@ -26,20 +26,20 @@ test("finds what comparing everywhere finds, from any place to any end", () => {
       if (round % 2) bytes.set(needle, random(40 - needle.length));
       const from = random(20);
       const end = from + random(41 - from);
-      const expected = byComparing(bytes, needle, from, end);
+      const expected = naiveSearch(bytes, needle, from, end);
       const at = find(bytes, from, end);
       if (expected >= 0) {
         found++;
         assert.is(at, expected);
       } else {
-        assert.ok(at < 0, "There is none");
+        assert.ok(at < 0, "not found");
         const next = -1 - at;
-        assert.ok(next >= from && next <= end, "goes on inside");
-        // None may begin before the place to go on at, whatever follows.
+        assert.ok(next >= from && next <= end, "the next start is in range");
+        // No delimiter may begin before the next start, whatever follows.
         for (let start = from; start < next; start++) {
           assert.not.ok(
             bytes.subarray(start, end).every((byte, i) => i >= needle.length || byte === needle[i]),
-            "one could begin before",
+            "a delimiter could begin before the next start",
           );
         }
       }
@@ -48,7 +48,7 @@ test("finds what comparing everywhere finds, from any place to any end", () => {
   }
 });
 
-test("the longest delimiter is found at the very end, and not a byte before it is whole", () => {
+test("the longest delimiter is found at the end, and not before its last byte", () => {
   const needle = encoder.encode("\r\n--" + "x".repeat(70));
   const find = createDelimiterSearch(needle);
   const bytes = new Uint8Array(10_000).fill(120);

@@ -23,7 +23,7 @@ const PIECES = [
   "a=\u0000#;",
 ];
 
-test("names and values are those of URLSearchParams, whatever the text", () => {
+test("parsePairs() returns the names and values of URLSearchParams for any text", () => {
   for (const first of PIECES) {
     for (const second of PIECES) {
       const text = `${first}&${second}`;

@@ -63,7 +63,10 @@ function findExcessByValue(text: string): "depth" | "values" | undefined {
       case QUOTE: {
         work += STRING_NS;
         let end = text.indexOf('"', at + 1);
-        for (; end > 0 && isEscaped(text, end); end = text.indexOf('"', end + 1)) work += ESCAPED_QUOTE_NS;
+        for (; end > 0 && isEscaped(text, end); end = text.indexOf('"', end + 1)) {
+          work += ESCAPED_QUOTE_NS;
+          if (work > MAX_JSON_PARSE_NS) return "values";
+        }
         // Not JSON: the parser reports it.
         if (end < 0) return undefined;
         start = at + 1;

@@ -15,22 +15,24 @@ const TEXTS: readonly (readonly [name: string, text: string, excess: "depth" | "
   ["a table of 10,000 rows", list(10_000, row), undefined],
   ["300,000 numbers", list(300_000, String), undefined],
   ["braces within strings", JSON.stringify("{[".repeat(100_000)), undefined],
+  ["quotes past the limit, in a string that never ends", '"' + '\\"'.repeat(1_000_001), "values"],
   ["text that is not JSON", '"never ends' + "[".repeat(100_000), undefined],
-  ["as deep as may be", "[".repeat(MAX_JSON_DEPTH) + "]".repeat(MAX_JSON_DEPTH), undefined],
-  ["deeper", "[".repeat(MAX_JSON_DEPTH + 1), "depth"],
+  ["the maximum depth", "[".repeat(MAX_JSON_DEPTH) + "]".repeat(MAX_JSON_DEPTH), undefined],
+  ["one level more than the maximum depth", "[".repeat(MAX_JSON_DEPTH + 1), "depth"],
   ["a million numbers", list(1_000_000, String), "values"],
-  ["100,000 empty lists and more", list(200_000, () => "[]"), "values"],
+  ["200,000 empty lists", list(200_000, () => "[]"), "values"],
   ["100,000 strings", list(100_000, (index) => `"${index}"`), "values"],
-  ["50,000 objects with a name each", list(50_000, (index) => `{"k${index}":0}`), "values"],
+  ["50,000 objects with different names", list(50_000, (index) => `{"k${index}":0}`), "values"],
   [
-    "50,000 long names that begin alike",
+    "50,000 long names with a common prefix",
     list(50_000, (index) => `{"${"k".repeat(60)}${index}":0}`),
     "values",
   ],
 ];
 
 for (const [name, text, excess] of TEXTS) {
-  test(`${name}: ${excess ?? "parsed"}`, () => assert.is(findExcess(text), excess));
+  test(`${name}: ${excess ? `over the limit of ${excess}` : "within the limits"}`, () =>
+    assert.is(findExcess(text), excess));
 }
 
 test.run();

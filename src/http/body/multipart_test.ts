@@ -15,14 +15,14 @@ const encoder = new TextEncoder();
 const LIMIT = 9_000_000;
 const PACE = { idle: 5000, whole: 5000 };
 
-/** Parses a body that comes in pieces of so many bytes. */
+/** Parses a body in chunks of `size` bytes. */
 function parseMultipart(body: Uint8Array, boundary: string, size = body.length, limit = LIMIT): Part[] {
   const parser = createMultipartParser(boundary, { limit, keep: () => true });
   for (let at = 0; at < body.length; at += size) parser.push(body.subarray(at, at + size));
   return parser.end();
 }
 
-/** Parts as name, file name and content, in Latin-1 so that every byte is seen. */
+/** Parts as name, file name and content, which is decoded as Latin-1 to keep every byte. */
 function parse(body: string, boundary = "b"): [string, string | undefined, string][] {
   return parseMultipart(encoder.encode(body), boundary).map(({ name, filename, bytes }) => [
     name,
@@ -38,7 +38,7 @@ function refused(run: () => unknown): string {
     assert.instance(error, BodyError, String(error));
     return `${(error as BodyError).status} ${(error as BodyError).message}`;
   }
-  throw new Error("It was taken");
+  throw new Error("Not refused");
 }
 
 const boundaryOf = (type: string): string =>
@@ -52,14 +52,14 @@ test("the boundary is read plain and quoted, in any order of parameters", () => 
   assert.is(boundaryOf(`multipart/form-data; boundary=${"b".repeat(70)}`), "b".repeat(70));
 });
 
-test("a boundary that RFC 2046 section 5.1.1 does not allow is 400", () => {
+test("a boundary that RFC 2046 section 5.1.1 does not allow gets 400", () => {
   for (const boundary of ["", '""', "b".repeat(71), '"a\\"b"', '"a "', '"a;b"', '"\u00e9"']) {
     assert.match(refused(() => boundaryOf(`multipart/form-data; boundary=${boundary}`)), /^400 /, boundary);
   }
   assert.match(refused(() => boundaryOf("multipart/form-data")), /^400 /);
 });
 
-test("another media type is 415", () => {
+test("another media type gets 415", () => {
   for (
     const type of ["application/json", "multipart/mixed; boundary=b", "multipart/form-dataa; boundary=b"]
   ) {
@@ -67,7 +67,7 @@ test("another media type is 415", () => {
   }
 });
 
-test("contents come byte for byte: line ends, dashes, almost-boundaries, none at all", () => {
+test("contents are unchanged: empty, line ends, dashes and partial boundaries", () => {
   for (
     const content of [
       "",
@@ -86,14 +86,14 @@ test("contents come byte for byte: line ends, dashes, almost-boundaries, none at
   }
 });
 
-test("bytes that are no UTF-8 come as they are, also without a file name", () => {
+test("contents that are not UTF-8 are unchanged, also without a file name", () => {
   const head = encoder.encode('--b\r\nContent-Disposition: form-data; name="a"\r\n\r\n');
   const content = Uint8Array.from({ length: 256 }, (_, i) => i);
   const body = Uint8Array.from([...head, ...content, ...encoder.encode("\r\n--b--")]);
   assert.equal(parseMultipart(body, "b")[0]!.bytes, content);
 });
 
-test("names come as they were sent, hostile ones too", () => {
+test("file names are unchanged, also hostile ones", () => {
   for (
     const name of ["../../x", "/etc/passwd", "C:\\a\\b", "a\\", "%2e%2e/x", "a;b", "é", "", " x ", "CON"]
   ) {
@@ -109,7 +109,7 @@ test("filename* is not read: RFC 7578 section 4.2 forbids it", () => {
   assert.equal(parse(part("form-data; name=f; filename*=UTF-8''evil") + "--b--"), [["f", undefined, "x"]]);
 });
 
-test("of a parameter that comes twice the first counts", () => {
+test("the first of repeated parameters counts", () => {
   assert.equal(parse(part('form-data; name="a"; name="b"; filename="x"; filename="y"') + "--b--"), [[
     "a",
     "x",
@@ -117,14 +117,14 @@ test("of a parameter that comes twice the first counts", () => {
   ]]);
 });
 
-test("preamble, epilogue and padding are passed over", () => {
+test("preamble, epilogue and padding are ignored", () => {
   const body =
     'pre\r\namble\r\n--b \t\r\nContent-Disposition: form-data; name="a"\r\n\r\nx\r\n--b--  epilogue\r\n--b\r\n';
   assert.equal(parse(body), [["a", undefined, "x"]]);
   assert.equal(parse("--b--"), []);
 });
 
-test("2000 parts are taken, one more is 400", () => {
+test("2000 parts are accepted, and 2001 get 400", () => {
   const body = (count: number) => part("form-data; name=a", "").repeat(count) + "--b--";
   assert.is(parse(body(2000)).length, 2000);
   assert.match(refused(() => parse(body(2001))), /^400 .*2000/);
@@ -144,23 +144,23 @@ for (
     ["no Content-Disposition", "--b\r\nContent-Type: text/plain\r\n\r\nx\r\n--b--"],
     ["another disposition", part("attachment; name=a") + "--b--"],
     ["no name", part("form-data; filename=a") + "--b--"],
-    ["a name that never ends", part('form-data; name="a') + "--b--"],
-    ["a plain name with a blank in it", part("form-data; name=a b") + "--b--"],
+    ["an unterminated quoted name", part('form-data; name="a') + "--b--"],
+    ["an unquoted name with a space", part("form-data; name=a b") + "--b--"],
     [
       "a header of over 16 KB",
       `--b\r\nX: ${"y".repeat(16_400)}\r\nContent-Disposition: form-data; name=a\r\n\r\nx\r\n--b--`,
     ],
   ] as const
 ) {
-  test(`a body with ${what} is 400`, () => assert.match(refused(() => parse(body)), /^400 /));
+  test(`a body with ${what} gets 400`, () => assert.match(refused(() => parse(body)), /^400 /));
 }
 
-test("a header that is no UTF-8 is 400", () => {
+test("a header that is not UTF-8 gets 400", () => {
   const body = encoder.encode(part("form-data; name=a~") + "--b--").map((byte) => byte === 126 ? 0xff : byte);
   assert.match(refused(() => parseMultipart(body, "b")), /^400 /);
 });
 
-test("however the body is cut into pieces, the parts are the same", () => {
+test("the parts do not depend on how the body is split into chunks", () => {
   const body = encoder.encode(
     "pre\r\n--b \r\n" + part("form-data; name=a; filename=x", "one\r\n--\r\r\ntwo").slice(5) +
       part("form-data; name=b", "") + part("form-data; name=c", "\r\n-") + "--b--\r\nend",
@@ -175,18 +175,18 @@ test("however the body is cut into pieces, the parts are the same", () => {
     parser.push(body.subarray(0, at));
     parser.push(new Uint8Array());
     parser.push(body.subarray(at));
-    assert.equal(parser.end(), whole, `cut at ${at}`);
+    assert.equal(parser.end(), whole, `split at ${at}`);
   }
 });
 
-test("a body that ends anywhere before its closing boundary is 400, in pieces too", () => {
+test("a body that ends anywhere before its closing boundary gets 400, also in chunks", () => {
   const body = encoder.encode(part("form-data; name=a", "xy") + part("form-data; name=b", "") + "--b--");
   for (let end = 0; end < body.length; end++) {
     assert.match(refused(() => parseMultipart(body.subarray(0, end), "b", 7)), /^400 /, `${end}`);
   }
 });
 
-test("contents are kept up to the limit, to the byte; whatever is passed over does not count", () => {
+test("contents are accepted up to exactly the limit, and skipped parts do not count", () => {
   const body = encoder.encode(
     part("form-data; name=a", "x".repeat(60)) + part("form-data; name=no", "y".repeat(100_000)) +
       part("form-data; name=b", "z".repeat(40)) + "--b--",
@@ -200,14 +200,14 @@ test("contents are kept up to the limit, to the byte; whatever is passed over do
   assert.match(refused(() => parse(99)), /^413 .*99 bytes/);
 });
 
-test("a content that is too long is refused when it is, not at its end", () => {
+test("a content is refused as soon as it exceeds the limit, not at its end", () => {
   const parser = createMultipartParser("b", { limit: 1000, keep: () => true });
   parser.push(encoder.encode("--b\r\nContent-Disposition: form-data; name=a\r\n\r\n"));
   parser.push(new Uint8Array(1000));
   assert.match(refused(() => parser.push(new Uint8Array(10))), /^413 /);
 });
 
-test("a body of nothing that is kept ends at its own limit", () => {
+test("a body without kept contents has a limit of its own", () => {
   for (const start of ["", "--b\r\nContent-Disposition: form-data; name=a\r\n\r\n", "--b--"]) {
     const parser = createMultipartParser("b", { limit: 1000, keep: () => false });
     parser.push(encoder.encode(start));
@@ -216,24 +216,24 @@ test("a body of nothing that is kept ends at its own limit", () => {
       for (; sent <= 2 * maxMultipartBytes(1000); sent += 50_000) parser.push(new Uint8Array(50_000));
     };
     assert.match(refused(send), /^413 /);
-    assert.ok(sent <= maxMultipartBytes(1000), `${sent} bytes were taken`);
+    assert.ok(sent <= maxMultipartBytes(1000), `${sent} bytes were accepted`);
   }
 });
 
-test("a boundary that is padded without end is 400", () => {
+test("a boundary with more than 16 KB of padding gets 400", () => {
   const body = encoder.encode("--b" + " ".repeat(20_000));
   for (const size of [1, 1000, 20_003]) {
     assert.match(refused(() => parseMultipart(body, "b", size)), /^400 .*16384 bytes/);
   }
 });
 
-test("parts named like members of objects are parts like any other", () => {
+test("parts with the names of members of Object.prototype are returned like others", () => {
   const names = ["__proto__", "constructor", "toString", "hasOwnProperty"];
   const body = names.map((name) => part(`form-data; name="${name}"; filename="${name}"`)).join("") + "--b--";
   assert.equal(parse(body), names.map((name) => [name, name, "x"]));
 });
 
-test("a body that is made to be slow is told all the same, in pieces too", () => {
+test("bodies that make naive parsers slow get 400, also in chunks of one byte", () => {
   const boundary = "b".repeat(70);
   const start = `--${boundary}\r\nContent-Disposition: form-data; name=a\r\n\r\n`;
   const near = ("\r\n--" + "b".repeat(69)).repeat(50_000);
@@ -244,7 +244,7 @@ test("a body that is made to be slow is told all the same, in pieces too", () =>
       assert.match(refused(() => parseMultipart(encoder.encode(body), boundary, size)), /^400 /);
     }
   }
-  // What was looked at is not looked at again with each byte of a header.
+  // A header is not searched from its start again with each byte.
   const headers = Array.from({ length: 250 }, () => `--${boundary}\r\nX: ${"\r".repeat(16_000)}\r\n\r\n`)
     .join("");
   assert.match(refused(() => parseMultipart(encoder.encode(headers), boundary, 1)), /^400 /);
@@ -256,30 +256,30 @@ function streamed(body: ReadableStream<Uint8Array>): Request {
   return new Request("http://h/", { method: "POST", body, headers, duplex: "half" } as RequestInit);
 }
 
-test("the sender is cut off at the first byte that is wrong", async () => {
+test("an invalid body is cancelled at the first invalid byte", async () => {
   for (
-    const [piece, status] of [["no boundary here\n", 413], ["--b\nX", 400], ["--b\r\n\r\n", 400]] as const
+    const [chunk, status] of [["no boundary here\n", 413], ["--b\nX", 400], ["--b\r\n\r\n", 400]] as const
   ) {
     let sent = 0;
-    let cut = false;
+    let cancelled = false;
     const body = new ReadableStream<Uint8Array>({
       pull(controller) {
-        const bytes = encoder.encode(piece.repeat(1000));
+        const bytes = encoder.encode(chunk.repeat(1000));
         sent += bytes.length;
         controller.enqueue(bytes);
       },
-      cancel: () => void (cut = true),
+      cancel: () => void (cancelled = true),
     });
     const error = await readMultipart(streamed(body), { limit: 1000, keep: () => true, pace: PACE })
       .then(() => undefined, (error) => error);
     assert.instance(error, BodyError);
     assert.is(error.status, status);
-    assert.ok(cut, "cut off");
-    assert.ok(sent <= maxMultipartBytes(1000) + 100_000, `${sent} bytes were taken`);
+    assert.ok(cancelled);
+    assert.ok(sent <= maxMultipartBytes(1000) + 100_000, `${sent} bytes were accepted`);
   }
 });
 
-test("a request without a body has no boundary", async () => {
+test("a request without a body gets 400", async () => {
   const headers = { "content-type": "multipart/form-data; boundary=b" };
   const request = new Request("http://h/", { method: "POST", headers });
   const error = await readMultipart(request, { limit: 10, keep: () => true, pace: PACE }).catch((error) =>

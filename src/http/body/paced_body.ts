@@ -6,7 +6,7 @@
  * @module
  */
 import { BodyError, incompleteBody } from "./body.ts";
-import { timerDelay } from "../timer.ts";
+import { timerDelay } from "../../timer.ts";
 import { WorkSlice } from "../work_slice.ts";
 
 /** The time limits of a body, in milliseconds. */

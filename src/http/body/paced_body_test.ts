@@ -5,27 +5,27 @@ import { type Pace, readPaced, SlowBodyError } from "./paced_body.ts";
 
 const test = suite("http/paced_body");
 
-/** Reads a body; the pieces that came, what was thrown, and whether the sender was cut off. */
+/** Reads a body; the sizes of its chunks, the error, and whether the body was cancelled. */
 async function read(
   source: UnderlyingDefaultSource<Uint8Array>,
   pace: Pace = { idle: 5000, whole: 5000 },
   take: (piece: Uint8Array) => void = () => {},
-): Promise<{ sizes: number[]; error: unknown; cut: boolean }> {
-  let cut = false;
-  const body = new ReadableStream<Uint8Array>({ ...source, cancel: () => void (cut = true) });
+): Promise<{ sizes: number[]; error: unknown; cancelled: boolean }> {
+  let cancelled = false;
+  const body = new ReadableStream<Uint8Array>({ ...source, cancel: () => void (cancelled = true) });
   const sizes: number[] = [];
   const error = await readPaced(body, pace, (piece) => {
     sizes.push(piece.length);
     take(piece);
   }).then(() => undefined, (error) => error);
-  // The sender hears of it in a turn of its own.
+  // Cancelling is asynchronous.
   await new Promise((resolve) => setTimeout(resolve, 1));
-  return { sizes, error, cut };
+  return { sizes, error, cancelled };
 }
 
-test("all pieces come in order", async () => {
+test("all chunks are read in order", async () => {
   let sent = 0;
-  const { sizes, error, cut } = await read({
+  const { sizes, error, cancelled } = await read({
     pull(controller) {
       if (sent === 3) controller.close();
       else controller.enqueue(new Uint8Array(++sent));
@@ -33,10 +33,10 @@ test("all pieces come in order", async () => {
   });
   assert.equal(sizes, [1, 2, 3]);
   assert.is(error, undefined);
-  assert.not.ok(cut);
+  assert.not.ok(cancelled);
 });
 
-test("the memory of a piece is given back when it was looked at, unless somebody else may have it", async () => {
+test("the buffer of a chunk is detached after use, unless a tee of the stream shares it", async () => {
   const pieces: Uint8Array[] = [];
   const source = {
     start(controller: { enqueue(piece: Uint8Array<ArrayBuffer>): void; close(): void }) {
@@ -55,10 +55,10 @@ test("the memory of a piece is given back when it was looked at, unless somebody
   assert.equal(pieces.map(({ length }) => length), [0, 3, 3]);
 });
 
-test("a sender that brings too little is cut off when he has had time to get up to speed", async () => {
+test("a body below the minimum rate is cancelled after the grace period", async () => {
   for (const rate of [0, 1_000_000]) {
     let sent = 0;
-    const { sizes, error, cut } = await read({
+    const { sizes, error, cancelled } = await read({
       async pull(controller) {
         await new Promise((resolve) => setTimeout(resolve, 5));
         if (++sent === 40) controller.close();
@@ -67,13 +67,13 @@ test("a sender that brings too little is cut off when he has had time to get up 
     }, { idle: 5000, whole: 60_000, rate, grace: 50 });
     if (rate === 0) assert.is(error, undefined);
     else assert.instance(error, SlowBodyError);
-    assert.is(cut, rate > 0);
+    assert.is(cancelled, rate > 0);
     assert.ok(rate === 0 ? sizes.length === 39 : sizes.length < 39);
   }
 });
 
-test("a sender that falls silent is given up and cut off", async () => {
-  const { error, cut } = await read({ start: (controller) => controller.enqueue(new Uint8Array(1)) }, {
+test("a body that pauses longer than the idle limit gets 400 and is cancelled", async () => {
+  const { error, cancelled } = await read({ start: (controller) => controller.enqueue(new Uint8Array(1)) }, {
     idle: 20,
     whole: 5000,
   });
@@ -81,11 +81,11 @@ test("a sender that falls silent is given up and cut off", async () => {
   assert.is((error as SlowBodyError).status, 400);
   assert.is((error as SlowBodyError).limit, "idle");
   assert.match((error as SlowBodyError).message, "1 s");
-  assert.ok(cut);
+  assert.ok(cancelled);
 });
 
-test("a sender that drips is given up and cut off as well", async () => {
-  const { sizes, error, cut } = await read({
+test("a body that takes longer than the whole limit is cancelled", async () => {
+  const { sizes, error, cancelled } = await read({
     async pull(controller) {
       await new Promise((resolve) => setTimeout(resolve, 10));
       controller.enqueue(new Uint8Array(1));
@@ -95,19 +95,19 @@ test("a sender that drips is given up and cut off as well", async () => {
   assert.instance(error, SlowBodyError);
   assert.is((error as SlowBodyError).limit, "whole");
   assert.match((error as SlowBodyError).message, "1 s");
-  assert.ok(cut);
+  assert.ok(cancelled);
 });
 
-test("a sender that breaks off is 400", async () => {
+test("a body that breaks off gets 400", async () => {
   const { error } = await read({ pull: (controller) => controller.error(new Error("connection lost")) });
   assert.instance(error, BodyError);
   assert.not.instance(error, SlowBodyError);
   assert.is((error as BodyError).status, 400);
 });
 
-test("what the reader throws ends it, and cuts the sender off", async () => {
+test("an error of the consumer is thrown and cancels the body", async () => {
   const refusal = new BodyError(413, "too much");
-  const { sizes, error, cut } = await read(
+  const { sizes, error, cancelled } = await read(
     { pull: (controller) => controller.enqueue(new Uint8Array(9)) },
     undefined,
     () => {
@@ -116,7 +116,7 @@ test("what the reader throws ends it, and cuts the sender off", async () => {
   );
   assert.is(error, refusal);
   assert.equal(sizes, [9]);
-  assert.ok(cut);
+  assert.ok(cancelled);
 });
 
 test.run();

@@ -10,7 +10,7 @@ function newAllowance(perNetwork = 100, overall = 250, unknown = 150) {
   return { ...allowance, advance: (seconds: number) => void (at += seconds * 1000) };
 }
 
-test("a network takes up to its limit; another still has its own", () => {
+test("each network can take up to its limit", () => {
   const { take } = newAllowance();
   assert.is(take("a", 60), 0);
   assert.is(take("a", 40), 0);
@@ -18,7 +18,7 @@ test("a network takes up to its limit; another still has its own", () => {
   assert.is(take("b", 100), 0);
 });
 
-test("all together have a limit, and those without a network one of their own", () => {
+test("all networks together have a limit, and unknown networks have their own", () => {
   const { take } = newAllowance();
   assert.equal([take("a", 100), take("b", 100), take("c", 50)], [0, 0, 0]);
   assert.ok(take("d", 1) > 0);
@@ -26,7 +26,7 @@ test("all together have a limit, and those without a network one of their own", 
   assert.ok(take(undefined, 1) > 0);
 });
 
-test("what was taken is free again after the seconds that a refusal names, and not before", () => {
+test("a retry succeeds after the seconds that a refusal returns, and not before", () => {
   const { take, advance } = newAllowance();
   take("a", 50);
   advance(80);
@@ -37,41 +37,41 @@ test("what was taken is free again after the seconds that a refusal names, and n
   assert.ok(take("a", 50) > 0);
   advance(1);
   assert.is(take("a", 50), 0);
-  assert.ok(take("a", 1) > 0, "the second half is still out");
+  assert.ok(take("a", 1) > 0, "the second half has not expired");
 });
 
-test("more than the whole limit is never given", () => {
+test("an amount above the limit is always refused", () => {
   const { take, advance } = newAllowance();
   assert.ok(take("a", 101) > 0);
   advance(1000);
   assert.ok(take("a", 101) > 0);
-  assert.is(take("a", 100), 0, "a refusal takes nothing");
+  assert.is(take("a", 100), 0, "a refusal does not count");
 });
 
-test("what is given back can be taken again, and no more than that", () => {
+test("an amount that is given back can be taken again, and no more", () => {
   const { take, giveBack } = newAllowance();
   take("a", 100);
   giveBack("a", 30);
-  giveBack("nobody", 500);
+  giveBack("unused", 500);
   assert.ok(take("a", 31) > 0);
   assert.is(take("a", 30), 0);
   assert.is(take("b", 100), 0);
-  assert.ok(take("c", 51) > 0, "what nobody took is not given back to all");
+  assert.ok(take("c", 51) > 0, "an amount that was not taken is not given back to the total");
   giveBack(undefined, 1000);
   assert.is(take(undefined, 150), 0);
   assert.ok(take(undefined, 1) > 0);
 });
 
-test("at no time more is out than the limits say, whoever asks", () => {
+test("the amounts within a window never exceed the limits", () => {
   const { take, advance } = newAllowance(100, 250, 150);
-  const out: { readonly at: number; readonly amount: number }[] = [];
+  const taken: { readonly at: number; readonly amount: number }[] = [];
   let second = 0;
   for (let i = 0; i < 20_000; i++) {
-    if (take(`2001:db8::${i % 977}`, 7) === 0) out.push({ at: second, amount: 7 });
+    if (take(`2001:db8::${i % 977}`, 7) === 0) taken.push({ at: second, amount: 7 });
     if (i % 9 === 0) advance(1), second++;
-    const live = out.filter(({ at }) => at > second - 160).reduce((sum, { amount }) => sum + amount, 0);
+    const live = taken.filter(({ at }) => at > second - 160).reduce((sum, { amount }) => sum + amount, 0);
     assert.ok(live <= 250, `${live} at ${second}`);
-    while (out.length > 0 && out[0]!.at <= second - 160) out.shift();
+    while (taken.length > 0 && taken[0]!.at <= second - 160) taken.shift();
   }
 });
 

@@ -7,7 +7,7 @@ const test = suite("http/fetch_budget");
 function newBudget() {
   let time = 1_000_000;
   const budget = createFetchBudget(() => time);
-  /** Whether a fetch was let through; it ends at once. */
+  /** Whether a fetch is allowed; it ends immediately. */
   const ask = (host: string, caller: string | undefined, good: boolean): boolean => {
     const end = budget.begin({ host, network: caller });
     if (typeof end === "number") return false;
@@ -19,20 +19,20 @@ function newBudget() {
   return { budget, ask, count, advance: (seconds: number) => void (time += seconds * 1000) };
 }
 
-test("failures cost more than good answers, by caller whatever the host", () => {
+test("a caller may make 10 failing or 46 successful fetches in a row, of any hosts", () => {
   assert.is(newBudget().count(200, (i) => `h${i}.example`, "203.0.113.1", false), 10);
   assert.is(newBudget().count(200, (i) => `h${i}.example`, "203.0.113.1", true), 46);
 });
 
-test("one host is not asked without end, whoever wants it", () => {
+test("failing fetches of one host are limited, for all callers together", () => {
   assert.is(newBudget().count(200, () => "h.example", undefined, false), 20);
   const { ask } = newBudget();
-  let asked = 0;
-  for (let i = 0; i < 1000; i++) if (ask("h.example", `203.0.${i >> 8}.${i & 255}`, false)) asked++;
-  assert.ok(asked <= 40, `${asked}`);
+  let allowed = 0;
+  for (let i = 0; i < 1000; i++) if (ask("h.example", `203.0.${i >> 8}.${i & 255}`, false)) allowed++;
+  assert.ok(allowed <= 40, `${allowed}`);
 });
 
-test("who asks for the first time is let through beside one who asks again and again", () => {
+test("a caller that fetches for the first time is allowed although another caller has used up the budget of the host", () => {
   const { ask, count, advance } = newBudget();
   count(200, () => "h.example", "203.0.113.1", false);
   for (let minute = 0; minute < 10; minute++) {
@@ -42,7 +42,7 @@ test("who asks for the first time is let through beside one who asks again and a
   }
 });
 
-test("the wait that is named is long enough, and a clock that goes back does no harm", () => {
+test("a fetch is allowed after the returned wait, also when the clock was set back", () => {
   const { budget, ask, count, advance } = newBudget();
   count(200, () => "h.example", "203.0.113.1", false);
   const wait = budget.begin({ host: "h.example", network: "203.0.113.1" }) as number;
@@ -53,7 +53,7 @@ test("the wait that is named is long enough, and a clock that goes back does no 
   assert.ok(ask("h.example", "203.0.113.1", false));
 });
 
-test("so many at once: for one caller, to one host, and in all", () => {
+test("concurrent fetches are limited per caller, per host and in all", () => {
   const open = (host: (i: number) => string, caller: (i: number) => string | undefined) => {
     const { budget } = newBudget();
     let running = 0;
@@ -65,10 +65,10 @@ test("so many at once: for one caller, to one host, and in all", () => {
   assert.is(open((i) => `h${i}.example`, () => "203.0.113.1"), 8);
   assert.is(open(() => "h.example", (i) => `203.0.113.${i}`), 16);
   assert.is(open((i) => `h${i}.example`, (i) => `203.0.113.${i}`), 64);
-  assert.is(open((i) => `h${i}.example`, () => undefined), 64, "an unknown caller is not one caller");
+  assert.is(open((i) => `h${i}.example`, () => undefined), 64, "unknown callers do not share a limit");
 });
 
-test("an end that is told twice frees one place", () => {
+test("ending a fetch twice counts once", () => {
   const { budget } = newBudget();
   const caller = "203.0.113.1";
   const ends = Array.from({ length: 8 }, (_, i) => budget.begin({ host: `h${i}.example`, network: caller }));

@@ -4,7 +4,7 @@ import { addressBlock, isPublicIp, parseIp } from "./ip_address.ts";
 
 const test = suite("http/ip_address");
 
-test("addresses are read in their usual spellings only", () => {
+test("parseIp() accepts the standard spellings only", () => {
   assert.equal([...parseIp("192.0.2.1")!], [192, 0, 2, 1]);
   assert.equal([...parseIp("[::1]")!], [...new Array(15).fill(0), 1]);
   assert.equal([...parseIp("::ffff:127.0.0.1")!.subarray(10)], [255, 255, 127, 0, 0, 1]);
@@ -56,7 +56,7 @@ for (
     "2002:808:808::1",
   ]
 ) {
-  test(`public: ${ip}`, () => assert.ok(isPublicIp(parseIp(ip)!)));
+  test(`${ip} is public`, () => assert.ok(isPublicIp(parseIp(ip)!)));
 }
 
 for (
@@ -90,16 +90,16 @@ for (
     "100::1",
   ]
 ) {
-  test(`of special use: ${ip}`, () => assert.not.ok(isPublicIp(parseIp(ip)!)));
+  test(`${ip} is not public`, () => assert.not.ok(isPublicIp(parseIp(ip)!)));
 }
 
-test("what is no address is no public one", () => {
+test("bytes that are not an address are not public", () => {
   for (const bytes of [[], [8], [8, 8, 8], [8, 8, 8, 8, 8], new Array(15).fill(32), new Array(17).fill(32)]) {
     assert.not.ok(isPublicIp(new Uint8Array(bytes)));
   }
 });
 
-test("an IPv6 subscriber has 64 bits, an IPv4 one an address, in any spelling", () => {
+test("addressBlock() is the /64 of an IPv6 address and the whole IPv4 address, in any spelling", () => {
   assert.is(addressBlock("2001:db8:1:2::1"), addressBlock("2001:DB8:1:2:ffff::9"));
   assert.is.not(addressBlock("2001:db8:1:2::1"), addressBlock("2001:db8:1:3::1"));
   assert.is(addressBlock("::ffff:192.0.2.1"), "192.0.2.1");

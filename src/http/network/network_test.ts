@@ -4,14 +4,14 @@ import { networkOf } from "./network.ts";
 
 const test = suite("http/network");
 
-test("an IPv4 caller is its address, an IPv6 caller its /64, in any spelling", () => {
+test("the network is the IPv4 address or the /64 of the IPv6 address, in any spelling", () => {
   assert.is(networkOf({ ip: "203.0.113.9" }), "203.0.113.9");
   assert.is(networkOf({ ip: "::ffff:203.0.113.9" }), "203.0.113.9");
   assert.is(networkOf({ ip: "2001:db8:1:2::1" }), networkOf({ ip: "2001:DB8:1:2:ffff::9" }));
   assert.is.not(networkOf({ ip: "2001:db8:1:2::1" }), networkOf({ ip: "2001:db8:1:3::1" }));
 });
 
-test("an address that is unknown or none has no network", () => {
+test("an unknown or malformed address has no network", () => {
   for (const ip of [undefined, "", "unknown", "unix:", "1.2.3.4.5"]) {
     assert.is(networkOf({ ip }), undefined, String(ip));
     assert.is(networkOf({ ip, peer: "10.0.0.1" }), undefined, String(ip));
@@ -35,14 +35,14 @@ for (
     "fe80::1%eth0",
   ]
 ) {
-  test(`${ip} is a network only where the operator named the trusted proxies`, () => {
+  test(`the private address ${ip} has a network only when trusted proxies are configured`, () => {
     assert.is(networkOf({ ip }), undefined);
     assert.is.not(networkOf({ ip, peer: ip }), undefined);
   });
 }
 
 for (const ip of ["100.128.0.1", "172.32.0.1", "11.0.0.1", "::2", "2001:4860::1"]) {
-  test(`${ip} is not private`, () => assert.is.not(networkOf({ ip }), undefined));
+  test(`the public address ${ip} has a network`, () => assert.is.not(networkOf({ ip }), undefined));
 }
 
 test.run();

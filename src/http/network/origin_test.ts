@@ -7,14 +7,14 @@ const request = (url: string, headers: Record<string, string>): Request => new R
 const sent = (headers: Record<string, string>): boolean =>
   isSameOrigin(request("https://as.example/login", headers), "https://as.example");
 
-test("isSameOrigin() believes Sec-Fetch-Site", () => {
+test("isSameOrigin() follows Sec-Fetch-Site", () => {
   assert.ok(sent({ "sec-fetch-site": "same-origin" }));
   assert.ok(sent({ "sec-fetch-site": "none" }));
   assert.not.ok(sent({ "sec-fetch-site": "same-site" }));
   assert.not.ok(sent({ "sec-fetch-site": "cross-site", origin: "https://as.example" }));
 });
 
-test("isSameOrigin() compares Origin exactly; a caller with neither is no browser", () => {
+test("isSameOrigin() compares Origin exactly, and accepts a request without both fields, which is not from a browser", () => {
   assert.ok(sent({ origin: "https://as.example" }));
   assert.not.ok(sent({ origin: "https://as.example.evil.example" }));
   assert.not.ok(sent({ origin: "http://as.example" }));
@@ -22,7 +22,7 @@ test("isSameOrigin() compares Origin exactly; a caller with neither is no browse
   assert.ok(sent({}));
 });
 
-test("the host guard lets a loopback issuer be called by its names only", () => {
+test("the host guard of a loopback issuer accepts loopback hosts only", () => {
   const guard = createHostGuard({ issuer: "http://127.0.0.1:8787" });
   const allowed = (sent: Request) => guard.check(sent) === undefined;
   for (const host of ["127.0.0.1:8787", "localhost:8787", "[::1]:8787", "localhost", "LOCALHOST:1"]) {
@@ -35,7 +35,7 @@ test("the host guard lets a loopback issuer be called by its names only", () => 
   }
 });
 
-test("the host guard refuses pages of other sites", () => {
+test("the host guard of a loopback issuer refuses origins of other sites", () => {
   const guard = createHostGuard({ issuer: "http://127.0.0.1:8787" });
   const allowed = (sent: Request) => guard.check(sent) === undefined;
   const from = (origin: string): boolean => allowed(request("http://127.0.0.1:8787/", { origin }));
@@ -53,7 +53,7 @@ test("the host guard refuses pages of other sites", () => {
   }
 });
 
-test("the host guard of a public issuer takes its own host, and what the operator adds", () => {
+test("the host guard of a public issuer accepts its own host, and the hosts and origins that the operator allows", () => {
   const guard = createHostGuard({
     issuer: "https://a.example",
     allowedHosts: ["inner:80"],
@@ -71,7 +71,7 @@ test("the host guard of a public issuer takes its own host, and what the operato
   );
 });
 
-test("a refusal names what came and what allows it, whatever came", () => {
+test("a refusal names the field, its value and the option that allows it, shortened and in ASCII", () => {
   const { checkHost, checkOrigin } = createHostGuard({ issuer: "https://a.example" });
   const problem = checkHost(request("https://b.example/", { host: "b.example:81" })) ?? "";
   assert.match(problem, /^Host\b.*b\.example:81/);

@@ -10,7 +10,8 @@
  */
 import { ByteBuffer } from "../body/byte_buffer.ts";
 import { isPublicIp, parseIp } from "./ip_address.ts";
-import { timerDelay } from "../timer.ts";
+import { isLoopbackHost } from "./loopback.ts";
+import { timerDelay } from "../../timer.ts";
 
 /** A function like `fetch` that opens connections to public addresses only. */
 export type Connect = (url: string, init: RequestInit) => Promise<Response>;
@@ -21,8 +22,15 @@ export interface PublicDocument {
   readonly headers: Headers;
 }
 
-/** Fetches a JSON document. @throws {PublicFetchError} naming what is wrong with the URL or the response */
-export type PublicFetch = (url: string) => Promise<PublicDocument>;
+/**
+ * Fetches a JSON document.
+ * @param init another method, with its header fields and body
+ * @throws {PublicFetchError} naming what is wrong with the URL or the response
+ */
+export type PublicFetch = (
+  url: string,
+  init?: Pick<RequestInit, "method" | "body"> & { readonly headers?: Readonly<Record<string, string>> },
+) => Promise<PublicDocument>;
 
 /** Why a document was not fetched. The message is for the developer of the client that supplied the URL. */
 export class PublicFetchError extends Error {
@@ -67,12 +75,31 @@ export function checkPublicUrl(text: string): string | undefined {
   return undefined;
 }
 
-/** Creates a fetch function with these limits. */
-export function createPublicFetch(
-  { connect, limit = 10_240, timeout = 5000 }: PublicFetchOptions = {},
+/** The rule that a URL of the operator's configuration breaks: it may be on a private host, and http on loopback. */
+export function checkConfiguredUrl(text: string): string | undefined {
+  const url = URL.parse(text);
+  const isSecure = url?.protocol === "https:" || url?.protocol === "http:" && isLoopbackHost(url.hostname);
+  if (!url || !isSecure) return "must be an https URL (http on loopback)";
+  if (url.username !== "" || url.password !== "") return "must not have a user name or password";
+  return text.includes("#") ? "must not have a fragment" : undefined;
+}
+
+/** Creates a fetch function with these limits, for public URLs. */
+export function createPublicFetch(options: PublicFetchOptions = {}): PublicFetch {
+  return createCheckedFetch(checkPublicUrl, options);
+}
+
+/** Creates a fetch function with these limits, for URLs of the operator's configuration. */
+export function createConfiguredFetch(options: PublicFetchOptions): PublicFetch {
+  return createCheckedFetch(checkConfiguredUrl, options);
+}
+
+function createCheckedFetch(
+  check: (url: string) => string | undefined,
+  { connect, limit = 10_240, timeout = 5000 }: PublicFetchOptions,
 ): PublicFetch {
-  return async (url) => {
-    const problem = checkPublicUrl(url);
+  return async (url, init) => {
+    const problem = check(url);
     if (problem) throw new PublicFetchError(`The URL ${problem}`);
     if (!connect) {
       throw new PublicFetchError(
@@ -86,7 +113,8 @@ export function createPublicFetch(
     });
     late.catch(() => {});
     try {
-      const opened = connect(url, { headers: { accept: "application/json" }, redirect: "manual", signal });
+      const headers = { accept: "application/json", ...init?.headers };
+      const opened = connect(url, { ...init, headers, redirect: "manual", signal });
       opened.then((response) => signal.aborted && discard(response), () => {});
       const response = await Promise.race([opened, late]);
       if (response.status !== 200) {

@@ -34,24 +34,24 @@ for (
     "https://[fd00::1]/doc",
   ]
 ) {
-  test(`never asked: ${url}`, async () => {
+  test(`${url} is refused without a connection`, async () => {
     assert.ok(checkPublicUrl(url));
-    let asked = 0;
-    const get = createPublicFetch({ connect: () => (asked++, Promise.resolve(new Response("{}"))) });
+    let connections = 0;
+    const get = createPublicFetch({ connect: () => (connections++, Promise.resolve(new Response("{}"))) });
     assert.instance(await get(url).catch((error) => error), PublicFetchError);
-    assert.is(asked, 0);
+    assert.is(connections, 0);
   });
 }
 
 const URL_OF_DOC = "https://client.example/doc";
 const failure = async (response: () => Response | Promise<Response>, options = {}): Promise<string> => {
   const get = createPublicFetch({ connect: () => Promise.resolve(response()), ...options });
-  const error = await get(URL_OF_DOC).then(() => "taken", (error) => error);
+  const error = await get(URL_OF_DOC).then(() => "accepted", (error) => error);
   assert.instance(error, PublicFetchError);
   return error.message;
 };
 
-test("a document is taken whole, without following redirects and without credentials", async () => {
+test("a document is read whole, and the request follows no redirects and sends no credentials", async () => {
   const get = createPublicFetch({
     connect: (url, init) => {
       assert.is(url, URL_OF_DOC);
@@ -66,13 +66,13 @@ test("a document is taken whole, without following redirects and without credent
 });
 
 for (const status of [201, 301, 302, 307, 404, 500]) {
-  test(`an answer of ${status} is no document`, async () => {
+  test(`a response with status ${status} is refused`, async () => {
     const headers = { location: "https://127.0.0.1/" };
     assert.match(await failure(() => new Response("{}", { status, headers })), String(status));
   });
 }
 
-test("a document past the limit is cut off, also when it says nothing of its length", async () => {
+test("a document over the limit is refused and not read further, also without Content-Length", async () => {
   let sent = 0;
   const endless = new ReadableStream({
     pull(controller) {
@@ -84,7 +84,7 @@ test("a document past the limit is cut off, also when it says nothing of its len
   assert.ok(sent < 20_000, `${sent}`);
 });
 
-test("a timeout that no timer takes is not over at once", async () => {
+test("a timeout above the maximum of timers does not expire at once", async () => {
   for (const timeout of [3e9, Infinity]) {
     const connect = async () => {
       await new Promise((resolve) => setTimeout(resolve, 20));
@@ -94,7 +94,7 @@ test("a timeout that no timer takes is not over at once", async () => {
   }
 });
 
-test("a sender of one byte now and then is given up", async () => {
+test("a body that arrives too slowly times out", async () => {
   let timer: ReturnType<typeof setInterval>;
   const drip = new ReadableStream({
     start(controller) {
@@ -105,7 +105,7 @@ test("a sender of one byte now and then is given up", async () => {
   assert.match(await failure(() => new Response(drip), { timeout: 150 }), "150 ms");
 });
 
-test("a connection that hears no signal is given up, and what it brings later is dropped", async () => {
+test("a connection that ignores the abort signal times out, and its late response is cancelled", async () => {
   let cancelled = 0;
   const body = new ReadableStream({ cancel: () => void cancelled++ });
   const slow = () => new Promise<Response>((resolve) => setTimeout(() => resolve(new Response(body)), 120));
@@ -114,12 +114,12 @@ test("a connection that hears no signal is given up, and what it brings later is
   assert.is(cancelled, 1);
 });
 
-test("an answer that is not taken is not waited for", async () => {
+test("the cancellation of a refused response is not awaited", async () => {
   const stuck = new ReadableStream({ cancel: () => new Promise(() => {}) });
   assert.match(await failure(() => new Response(stuck, { status: 404 })), "404");
 });
 
-test("bytes that are no UTF-8, and a connection that fails, are no document", async () => {
+test("a body that is not UTF-8 and a failing connection are refused", async () => {
   await failure(() => new Response(new Uint8Array([0xff, 0xfe])));
   await failure(() => Promise.reject(new TypeError("refused")));
 });

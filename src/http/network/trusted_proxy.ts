@@ -81,6 +81,10 @@ class ProxiedContext implements RequestContext {
     return this.#context.isBodyBuffered;
   }
 
+  get isIsolated(): boolean | undefined {
+    return this.#context.isIsolated;
+  }
+
   waitUntil(promise: Promise<unknown>): void {
     this.#context.waitUntil?.(promise);
   }

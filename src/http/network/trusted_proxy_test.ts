@@ -11,7 +11,7 @@ function callerOf(headers: Record<string, string>, peer: string | undefined, pro
 }
 const OURS: TrustedProxies = { addresses: ["10.0.0.0/8", "192.0.2.7", "fd00::/8"] };
 
-test("nothing is believed of a caller that is no trusted proxy", () => {
+test("forwarding fields of a peer that is not a trusted proxy are ignored", () => {
   const headers = { "x-forwarded-for": "198.51.100.1", forwarded: "for=198.51.100.2" };
   assert.is(callerOf(headers, "203.0.113.5", OURS), "203.0.113.5");
   assert.is(callerOf(headers, "192.0.2.8", OURS), "192.0.2.8");
@@ -58,7 +58,7 @@ for (
   });
 }
 
-test("a field that the proxy does not write is the caller's own and is not read", () => {
+test("only the field that the proxy writes is read, since the caller can send the other", () => {
   const headers = { "x-forwarded-for": "198.51.100.1", forwarded: "for=198.51.100.2" };
   assert.is(callerOf(headers, "10.0.0.1", OURS), "198.51.100.1");
   assert.is(callerOf(headers, "10.0.0.1", { ...OURS, field: "forwarded" }), "198.51.100.2");
@@ -73,7 +73,7 @@ test("a field that the proxy does not write is the caller's own and is not read"
   );
 });
 
-test("a proxy that says nothing leaves the caller unknown, and a private caller counts by itself", () => {
+test("without a forwarding field the caller is unknown, and a forwarded private address has its own network", () => {
   const find = createCallerFinder(OURS);
   const request = new Request("https://as.example/");
   assert.is(networkOf(find(request, { ip: "10.0.0.1" })), undefined);
@@ -83,7 +83,7 @@ test("a proxy that says nothing leaves the caller unknown, and a private caller 
   assert.is(networkOf({ ip: "172.16.0.9" }), undefined);
 });
 
-test("the rest of the context is passed on", async () => {
+test("waitUntil() of the context is passed on, and does nothing without one", async () => {
   const waited: unknown[] = [];
   const context = { ip: "10.0.0.1", waitUntil: (promise: Promise<unknown>) => void waited.push(promise) };
   const found = createCallerFinder(OURS)(new Request("https://as.example/"), context);
@@ -97,7 +97,7 @@ test("the rest of the context is passed on", async () => {
 for (
   const address of ["", "proxy", "10.0.0.0/33", "10.0.0.0/", "10.0.0.0/8/8", "fd00::/129", "10.0.0.0/-1"]
 ) {
-  test(`"${address}" is refused when the server starts`, () => {
+  test(`the proxy address "${address}" is refused at start`, () => {
     assert.throws(
       () => createCallerFinder({ addresses: [address] }),
       (error: unknown) => error instanceof TypeError,

@@ -8,7 +8,6 @@
  */
 import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
 import type { Key, Put, Store } from "../../store/store.ts";
-import { areRequestsIsolated } from "../http/request_isolation.ts";
 import { type Wakeups, watchedKey } from "../session/wakeups.ts";
 
 /** A list that changed, or a resource that was updated. */
@@ -102,7 +101,7 @@ export class Changes {
 
   /** Whether requests share this object although the runtime isolates requests. */
   get #mustSplit(): boolean {
-    return areRequestsIsolated() && !this.#isForOneRequest;
+    return this.#wakeups.isIsolated && !this.#isForOneRequest;
   }
 
   #forOneRequest(): Changes {

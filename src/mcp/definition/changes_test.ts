@@ -11,7 +11,7 @@ function changesOver(store: Store, now: () => number = Date.now): Changes {
   return new Changes(store, new Wakeups(store), now);
 }
 
-/** A listener that collects changes as URIs, and can wait for a number of changes. */
+/** A listener that collects changes as URIs. `until()` waits for a number of changes. */
 function collect() {
   const received: string[] = [];
   const positions: string[] = [];
@@ -65,7 +65,7 @@ test("all instances receive concurrent changes once and in the same order", asyn
   for (const other of others) assert.equal(other, first);
 });
 
-test("changes of an instance whose clock is behind still come after earlier ones", async () => {
+test("changes of an instance with a slow clock follow earlier changes", async () => {
   const store = memoryStore();
   const [a, b] = [changesOver(store), changesOver(store, () => Date.now() - 60_000)];
   await a.publish(update("one"));
@@ -88,7 +88,7 @@ test("a listener receives all changes after its position, each once", async () =
   for (let i = 0; i < 250; i++) await changes.publish(update(String(i)));
   await early.until(250);
   const late = collect();
-  // One change comes while it reads.
+  // One change is published while it reads.
   stops.push(changes.listen(late.onChange, early.positions[99]!));
   await changes.publish(update("last"));
   assert.equal(await late.until(151), early.received.slice(100));
@@ -128,7 +128,7 @@ test("no change is lost while the store is unavailable", async () => {
   stop();
 });
 
-test("the last listener that stops ends the watch of the store", async () => {
+test("the watch of the store ends with the last listener", async () => {
   const store = memoryStore();
   let watches = 0;
   const watch = (prefix: Key): ReturnType<Store["watch"]> => {

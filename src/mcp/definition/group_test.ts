@@ -34,7 +34,7 @@ test("the names of tools and prompts get the prefix; lists may be nested", async
   assert.equal(await names("resources/list", "resources"), ["r"]);
 });
 
-test("middleware runs around each kind, the first outermost, groups around their members", async () => {
+test("middleware runs around each kind of definition, the first is outermost", async () => {
   const definitions = group({ middleware: [note("outer")] }, group({ middleware: [note("inner")] }, all));
   const { server } = newServer({ definitions, middleware: [note("server")] });
   const run = async (method: string, params: Record<string, unknown>, headers = {}) => {
@@ -109,7 +109,7 @@ test("a handler may require further scopes", async () => {
   const { server } = newServer({
     definitions: [tool({
       name: "careful",
-      description: "Looks at its arguments",
+      description: "Checks its arguments",
       input: { type: "object", properties: { all: { type: "boolean" } } },
       run({ all }, call) {
         if (all) call.requireScopes("read", "write");

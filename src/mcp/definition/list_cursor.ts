@@ -4,8 +4,10 @@
  *
  * @module
  */
-import { readCursor } from "../../crypto/cursor.ts";
+import { readCursor, writeCursor } from "../../crypto/cursor.ts";
 import { INVALID_PARAMS, RpcError } from "../../jsonrpc/error.ts";
+
+export { writeCursor };
 
 /**
  * The position that a cursor marks; `undefined` without a cursor.

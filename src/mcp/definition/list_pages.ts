@@ -6,11 +6,9 @@
  *
  * @module
  */
-import { writeCursor } from "../../crypto/cursor.ts";
 import { WrittenResult } from "../../jsonrpc/message.ts";
 import type { Call } from "../call.ts";
 import { MODERN } from "../era.ts";
-import { readListCursor } from "./list_cursor.ts";
 import { hasScopes } from "./scopes.ts";
 
 /** A tool, resource, resource template or prompt in a list. */
@@ -83,13 +81,17 @@ export async function writePage(
   cursor: unknown,
   revision: string,
 ): Promise<WrittenResult> {
-  const position = await readListCursor(cursor, `mcp:${member}`, secret);
+  // Loaded by the first list that has more than a page.
+  const cursors = cursor !== undefined || entries.length > pageSize
+    ? await import("./list_cursor.ts")
+    : undefined;
+  const position = await cursors?.readListCursor(cursor, `mcp:${member}`, secret);
   const start = position ? findStart(position, entries) : 0;
   const shown = entries.slice(start, start + pageSize);
   const last = shown.at(-1);
   const more = last && start + shown.length < entries.length
     ? `,"nextCursor":"${
-      writeCursor(await secret(), `mcp:${member}`, [String(start + shown.length), last.name])
+      cursors!.writeCursor(await secret(), `mcp:${member}`, [String(start + shown.length), last.name])
     }"`
     : "";
   const list = `"${member}":[${

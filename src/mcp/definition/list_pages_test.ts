@@ -29,7 +29,7 @@ async function pages(server: ToolServer, method: string, member: string, headers
   return all;
 }
 
-test("pages follow each other to the end, on any instance", async () => {
+test("pages continue to the end of the list on any instance", async () => {
   const a = instance(tools);
   const b = instance(tools);
   assert.equal(await pages(a, "tools/list", "tools"), [["t0", "t1"], ["t2", "t3"], ["t4"]]);
@@ -39,12 +39,12 @@ test("pages follow each other to the end, on any instance", async () => {
   assert.is((await modern(a, "tools/list")).answer.result.nextCursor, nextCursor, "cursors are stable");
 });
 
-test("a page that ends the list has no cursor", async () => {
+test("the last page has no cursor", async () => {
   const { result } = (await modern(instance(tools.slice(0, 2)), "tools/list")).answer;
   assert.not.ok("nextCursor" in result);
 });
 
-test("a cursor that is changed, made up, of another list or not a string is -32602", async () => {
+test("a cursor that is changed, invented, of another list or not a string is refused with -32602", async () => {
   const server = instance([
     ...tools,
     ...["a", "b", "c"].map((name) => prompt({ name, get: () => "x" })),
@@ -65,7 +65,7 @@ test("when the list changes, the next page continues after the last entry", asyn
   assert.equal(result.tools.map((each: { name: string }) => each.name), ["t4"]);
 });
 
-test("a page has only entries that the caller may see, and is private", async () => {
+test("a page has only entries for the caller's scopes, and is then private", async () => {
   const scoped = [
     tools[0]!,
     { ...tools[1]!, scopes: ["read"] },
@@ -83,7 +83,7 @@ test("a page has only entries that the caller may see, and is private", async ()
   assert.is((await modern(instance(tools), "tools/list")).answer.result.cacheScope, "public");
 });
 
-test("where tokens are required no result is public", async () => {
+test("if tokens are required no result is public", async () => {
   const definitions = [
     ...tools.slice(0, 1),
     resource({ uri: "test://r", name: "r", cacheScope: "public", ttl: 5, read: () => "x" }),
@@ -111,7 +111,7 @@ test("where tokens are required no result is public", async () => {
   }
 });
 
-test("a scope that another implies counts", async () => {
+test("an implied scope is sufficient", async () => {
   const server = instance([{ ...tools[0]!, scopes: ["low"] }], {
     implied: new Map([["read", new Set(["low"])]]),
   });
@@ -123,7 +123,7 @@ test("a scope that another implies counts", async () => {
   );
 });
 
-test("resources of templates come after fixed resources, also on pages", async () => {
+test("resources of templates follow fixed resources, also in pages", async () => {
   const server = instance([
     resource({ uri: "test://fixed", name: "fixed", read: () => "x" }),
     resourceTemplate({

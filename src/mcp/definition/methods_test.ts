@@ -5,10 +5,10 @@ import { tool, ToolError } from "./definition.ts";
 import { ScopeError } from "../error.ts";
 import { call, DEFINITIONS, newServer, request, STREAMABLE } from "../test_server.ts";
 
-const test = suite("mcp methods");
+const test = suite("mcp/definition/methods");
 
 for (
-  const [asked, answered] of [
+  const [requested, negotiated] of [
     ["2025-11-25", "2025-11-25"],
     ["2025-06-18", "2025-06-18"],
     ["2025-03-26", "2025-03-26"],
@@ -18,11 +18,11 @@ for (
     ["", "2025-11-25"],
   ]
 ) {
-  test(`initialize: asked for "${asked}", the server answers ${answered}`, async () => {
-    const params = { protocolVersion: asked, capabilities: {}, clientInfo: { name: "c", version: "1" } };
+  test(`initialize with "${requested}" negotiates ${negotiated}`, async () => {
+    const params = { protocolVersion: requested, capabilities: {}, clientInfo: { name: "c", version: "1" } };
     const { body } = await newServer().post(request("initialize", params));
     assert.equal(body.result, {
-      protocolVersion: answered,
+      protocolVersion: negotiated,
       capabilities: {
         tools: { listChanged: true },
         resources: { subscribe: true, listChanged: true },
@@ -35,7 +35,7 @@ for (
   });
 }
 
-test("initialize: capabilities have only what is offered", async () => {
+test("initialize returns only the capabilities of the definitions", async () => {
   const { post } = newServer({ definitions: DEFINITIONS.slice(0, 1), instructions: undefined });
   const { result } = (await post(request("initialize", { protocolVersion: "2025-11-25" }))).body;
   assert.equal(result.capabilities, { tools: { listChanged: true }, logging: {} });
@@ -56,16 +56,16 @@ for (
     },
   ]
 ) {
-  test(`initialize with ${JSON.stringify(params)} is -32602`, async () => {
+  test(`initialize with ${JSON.stringify(params)} is refused with -32602`, async () => {
     assert.is((await newServer().post(request("initialize", params))).body.error.code, -32602);
   });
 }
 
-test("a method before the handshake is answered, because it needs no state", async () => {
+test("a request before initialize is answered", async () => {
   assert.is((await newServer().post(request("tools/list"), STREAMABLE)).status, 200);
 });
 
-test("tools/list: name, description, inputSchema, in the order of definition", async () => {
+test("tools/list returns the tools in the order of definition", async () => {
   const { tools } = (await newServer().post(request("tools/list", {}))).body.result;
   assert.equal(tools.map((each: { name: string }) => each.name), [
     "add",
@@ -88,7 +88,7 @@ test("tools/list: name, description, inputSchema, in the order of definition", a
   assert.equal(tools[2].inputSchema, { type: "object", additionalProperties: false });
 });
 
-test("tools/call: content, with the schema's defaults filled in; omitted arguments are an empty object", async () => {
+test("tools/call applies defaults of the schema, and omitted arguments are an empty object", async () => {
   const { post } = newServer();
   assert.equal((await post(call("add", { a: 1, b: 2 }))).body.result, {
     content: [{ type: "text", text: "3" }],
@@ -97,7 +97,7 @@ test("tools/call: content, with the schema's defaults filled in; omitted argumen
   assert.equal((await post(request("tools/call", { name: "no_input" }))).body.result.content[0].text, "done");
 });
 
-test("tools/call: with an output schema the value is structured content and text", async () => {
+test("tools/call with an output schema returns structured content and text", async () => {
   const { result } = (await newServer().post(call("greet", { name: "Ann" }))).body;
   assert.equal(result, {
     content: [{ type: "text", text: '{"greeting":"Hello, Ann"}' }],
@@ -107,14 +107,14 @@ test("tools/call: with an output schema the value is structured content and text
 
 for (
   const [name, args, what] of [
-    ["add", {}, "/a"],
-    ["add", { a: "1" }, "/a"],
-    ["greet", {}, "name"],
-    ["greet", { name: 7 }, "/name: must be string"],
-    ["greet", { name: "x".repeat(11) }, "/name: must have at most 10 characters"],
+    ["add", {}, /\/a/],
+    ["add", { a: "1" }, /\/a/],
+    ["greet", {}, /name/],
+    ["greet", { name: 7 }, /\/name: .*string/],
+    ["greet", { name: "x".repeat(11) }, /\/name: .*\b10\b/],
   ] as const
 ) {
-  test(`tools/call: ${name}(${JSON.stringify(args)}) is a result with isError that says where`, async () => {
+  test(`tools/call: ${name}(${JSON.stringify(args)}) returns isError and the path`, async () => {
     for (const headers of [{}, STREAMABLE]) {
       const { status, body } = await newServer().post(call(name, args), headers as Record<string, string>);
       assert.is(status, 200);
@@ -124,7 +124,7 @@ for (
   });
 }
 
-test("tools/call: the model gets the message of a ToolError; other errors go to the observer only", async () => {
+test("tools/call returns the message of a ToolError, and reports other errors only to the observer", async () => {
   const { post, events } = newServer();
   assert.equal((await post(call("refuse"))).body.result, {
     content: [{ type: "text", text: "Ask for less" }],
@@ -140,17 +140,17 @@ test("tools/call: the model gets the message of a ToolError; other errors go to 
 
 test("tools/call: a result that does not match the output schema is a fault", async () => {
   const { post, events } = newServer();
-  assert.is((await post(call("greet", { name: "nobody" }))).body.result.isError, true);
+  assert.is((await post(call("greet", { name: "invalid" }))).body.result.isError, true);
   assert.is(events.filter((event) => event.type === "fault").length, 1);
 });
 
-test("tools/call: names of Object.prototype are unknown tools", async () => {
+test("tools/call refuses names of Object.prototype as unknown tools", async () => {
   for (const name of ["constructor", "__proto__", "toString"]) {
     assert.is((await newServer().post(call(name), STREAMABLE)).body.error.code, -32602);
   }
 });
 
-test("resources: list, templates, read as text and as base64", async () => {
+test("resources are listed, and read as text or base64", async () => {
   const { post } = newServer();
   assert.equal((await post(request("resources/list"))).body.result.resources, [
     { uri: "test://text", name: "text", description: "Text", mimeType: "text/plain" },
@@ -166,7 +166,7 @@ test("resources: list, templates, read as text and as base64", async () => {
   assert.equal(await read(uri), [{ uri, mimeType: "text/markdown", text: "a b: c/d/e" }]);
 });
 
-test("resources/read: an unknown resource is -32002 with its URI", async () => {
+test("resources/read refuses an unknown resource with -32002 and its URI", async () => {
   for (const uri of ["test://none", "test://things/none/x", "test://things/%ff/x", "", "not a uri"]) {
     const { body } = await newServer().post(request("resources/read", { uri }), STREAMABLE);
     assert.is(body.error.code, -32002);
@@ -174,7 +174,7 @@ test("resources/read: an unknown resource is -32002 with its URI", async () => {
   }
 });
 
-test("prompts: list and get; a missing or wrong argument is -32602", async () => {
+test("prompts are listed and returned, and a missing or invalid argument is refused with -32602", async () => {
   const { post } = newServer();
   assert.equal((await post(request("prompts/list"))).body.result.prompts, [{
     name: "ask",
@@ -195,12 +195,12 @@ test("prompts: list and get; a missing or wrong argument is -32602", async () =>
 
 for (
   const [what, define, message] of [
-    ["a name with a blank", () => tool({ name: "a b", description: "", run: () => 1 }), "1 to 128"],
-    ["an endless name", () => tool({ name: "a".repeat(129), description: "", run: () => 1 }), "1 to 128"],
+    ["a name with a space", () => tool({ name: "a b", description: "", run: () => 1 }), '"a b"'],
+    ["a name that is too long", () => tool({ name: "a".repeat(129), description: "", run: () => 1 }), "128"],
     [
-      "a schema that is no object's",
+      "a schema that does not describe an object",
       () => tool({ name: "a", description: "", input: { type: "string" }, run: () => 1 }),
-      "root",
+      '"type": "object"',
     ],
     [
       "a schema with an unknown type",
@@ -214,10 +214,10 @@ for (
       "/properties/x/type",
     ],
     [
-      "a reference to nowhere",
+      "a reference to a missing definition",
       () =>
         tool({ name: "a", description: "", input: { type: "object", $ref: "#/$defs/none" }, run: () => 1 }),
-      "unresolved reference",
+      "#/$defs/none",
     ],
     [
       "a reference to the network",
@@ -228,14 +228,14 @@ for (
           input: { type: "object", $ref: "https://x.example/s" },
           run: () => 1,
         }),
-      "unresolved reference",
+      "https://x.example/s",
     ],
   ] as const
 ) {
   test(`a definition with ${what} is refused at start`, () => {
     assert.throws(
       () => newServer({ definitions: [define()] }),
-      (error: Error) => error.message.includes(message),
+      (error: unknown) => error instanceof TypeError && error.message.includes(message),
     );
   });
 }
@@ -244,7 +244,7 @@ test("a handler may destructure its context", async () => {
   const { post } = newServer({
     definitions: [tool({
       name: "apart",
-      description: "Takes its context apart",
+      description: "Destructures its context",
       async run(_, { progress, log, can, once, waitUntil, principal, signal, revision }) {
         await progress(1);
         await log("info", "x");
@@ -257,7 +257,7 @@ test("a handler may destructure its context", async () => {
   assert.is(body.result.content[0].text, '[1,false,null,false,"2025-11-25"]');
 });
 
-test("a complete result must match the output schema too, unless it is an error", async () => {
+test("a complete result must match the output schema, unless it is an error", async () => {
   const full = (result: unknown) =>
     newServer({
       definitions: [tool({
@@ -306,7 +306,7 @@ test("a value that is not a definition is refused at start", () => {
 test("two definitions with one name are refused at start", () => {
   assert.throws(
     () => newServer({ definitions: [DEFINITIONS[0]!, DEFINITIONS[0]!] }),
-    /Cannot define "add" twice/,
+    (error: unknown) => error instanceof TypeError && error.message.includes('"add"'),
   );
 });
 

@@ -15,9 +15,10 @@ import type {
 import { type HeaderParameter, headerParameters } from "../http/header_parameters.ts";
 import type { ListEntry } from "./list_pages.ts";
 import { membersFor, toolMembersFor } from "../revision_shape.ts";
+import type { ConvertSchema } from "../schema/convert_schema.ts";
 import { compileAnySchema, type CompiledSchema } from "../schema/standard_schema.ts";
 import { checkTaskTimes } from "../tasks/task_outcome.ts";
-import { compileUriTemplate, variableNames } from "./uri_template.ts";
+import { variableNames } from "./uri_expression.ts";
 
 export interface CompiledTool extends ListEntry {
   readonly input: CompiledSchema;
@@ -34,7 +35,6 @@ export interface CompiledResource extends ListEntry {
 
 export interface CompiledTemplate extends ListEntry {
   readonly definition: ResourceTemplateDefinition;
-  readonly match: (uri: string) => Record<string, string> | undefined;
 }
 
 export interface CompiledPrompt extends ListEntry {
@@ -56,9 +56,10 @@ const NO_INPUT = { type: "object", additionalProperties: false };
 
 /**
  * Compiles the definitions of a server.
+ * @param convert for Standard Schemas that do not make JSON Schema themselves
  * @throws {TypeError} naming the invalid definition: an invalid or duplicate name, or an invalid schema
  */
-export function compileRegistry(definitions: readonly Definition[]): Registry {
+export function compileRegistry(definitions: readonly Definition[], convert: ConvertSchema): Registry {
   const tools = new Map<string, CompiledTool>();
   const resources = new Map<string, CompiledResource>();
   const templates = new Map<string, CompiledTemplate>();
@@ -66,7 +67,7 @@ export function compileRegistry(definitions: readonly Definition[]): Registry {
   for (const definition of definitions) {
     switch (definition?.kind) {
       case "tool":
-        add(tools, checkName(definition.name), compileTool(definition));
+        add(tools, checkName(definition.name), compileTool(definition, convert));
         break;
       case "resource":
         add(resources, definition.uri, compileResource(definition));
@@ -95,11 +96,11 @@ export function compileRegistry(definitions: readonly Definition[]): Registry {
   };
 }
 
-function compileTool(definition: ToolDefinition): CompiledTool {
+function compileTool(definition: ToolDefinition, convert: ConvertSchema): CompiledTool {
   const { name, title, description, input, output, scopes = [], annotations, icons, _meta } = definition;
   checkHandler(name, definition.run, "run");
-  const compiledInput = compileAnySchema(input ?? NO_INPUT, name);
-  const compiledOutput = output && compileAnySchema(output, name, "output");
+  const compiledInput = compileAnySchema(input ?? NO_INPUT, name, "input", convert);
+  const compiledOutput = output && compileAnySchema(output, name, "output", convert);
   const members = {
     name,
     title,
@@ -139,7 +140,6 @@ function compileTemplate(definition: ResourceTemplateDefinition): CompiledTempla
     definition;
   checkUriAndName(uriTemplate, definition);
   checkHandler(uriTemplate, definition.read, "read");
-  const match = compileUriTemplate(uriTemplate);
   const variables = variableNames(uriTemplate);
   const stray = Object.keys(definition.complete ?? {}).find((each) => !variables.includes(each));
   if (stray !== undefined) {
@@ -152,7 +152,6 @@ function compileTemplate(definition: ResourceTemplateDefinition): CompiledTempla
     name: uriTemplate,
     scopes,
     definition,
-    match,
     describe: (revision) => membersFor(revision, members),
   };
 }

@@ -29,7 +29,7 @@ for (
     { kind: "resource_template", uriTemplate: "test://{a}", name: "a" },
   ]
 ) {
-  test(`refused at start: ${JSON.stringify(wrong)}`, () => {
+  test(`an invalid definition is refused at start: ${JSON.stringify(wrong)}`, () => {
     const definition = wrong as unknown as Definition;
     for (const definitions of [[definition], group({ prefix: "its_", middleware: [] }, [definition])]) {
       assert.throws(() => newServer({ definitions }), (error: Error) => error instanceof TypeError);
@@ -37,7 +37,7 @@ for (
   });
 }
 
-test("a tool without an input schema takes no arguments, as its schema says", async () => {
+test("a tool without an input schema refuses arguments", async () => {
   const definitions = [{ kind: "tool", name: "a", description: "d", run } as const];
   const { post } = newServer({ definitions });
   assert.not.ok("isError" in (await post(call("a"))).body.result);

@@ -17,6 +17,7 @@ import { requireObject, requireString } from "../schema/params.ts";
 import type { CompiledResource, CompiledTemplate, Registry } from "./registry.ts";
 import { hasScopes, requireScopes } from "./scopes.ts";
 import { membersFor } from "../revision_shape.ts";
+import { matchTemplate } from "./uri_template.ts";
 
 export interface ResourceOptions {
   readonly registry: Registry;
@@ -84,7 +85,7 @@ async function readResource(
     );
   }
   for (const template of templates) {
-    const variables = template.match(uri);
+    const variables = matchTemplate(template, uri);
     if (!variables) continue;
     requireScopes(call, template.scopes);
     const result = await runHandler(() => template.definition.read(variables, call));

@@ -6,7 +6,7 @@ import { call, newServer } from "../test_server.ts";
 
 const test = suite("mcp/tool_result");
 
-/** The result for a client when a tool returns this. */
+/** The result for a client when a tool returns the value. */
 async function resultOf(value: unknown, output?: AnySchema) {
   const { post, events } = newServer({
     definitions: [tool({ name: "gives", description: "Gives it", output, run: () => value as never })],
@@ -21,7 +21,7 @@ const link = { type: "resource_link", uri: "test://a", name: "a" };
 const embedded = { type: "resource", resource: { uri: "test://a", text: "a" } };
 
 for (const items of [[image], [text, link], [embedded], [{ ...text, annotations: { priority: 1 } }]]) {
-  test(`content items are content: ${JSON.stringify(items)}`, async () => {
+  test(`content items are returned as content: ${JSON.stringify(items)}`, async () => {
     assert.equal((await resultOf(items)).result, { content: items });
     assert.equal((await resultOf(items[0])).result, { content: items.slice(0, 1) });
   });
@@ -47,12 +47,12 @@ for (
     { type: "resource_link", uri: "test://a" },
   ]
 ) {
-  test(`a value that is not a result is data: ${JSON.stringify(data)}`, async () => {
+  test(`a value that is not a result is returned as data: ${JSON.stringify(data)}`, async () => {
     assert.equal((await resultOf(data)).result, { content: [{ type: "text", text: JSON.stringify(data) }] });
   });
 }
 
-test("a value of an output schema is data, also if it looks like a result", async () => {
+test("a value of an output schema is data, also in the shape of a result", async () => {
   for (
     const [data, output] of [
       [{ content: ["a"] }, { type: "object", required: ["content"] }],

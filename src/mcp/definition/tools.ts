@@ -15,7 +15,7 @@ import { MODERN } from "../era.ts";
 import { MissingCapabilityError, UnknownNameError } from "../error.ts";
 import { checkHeaderParameters } from "../http/header_parameters.ts";
 import { runHandler, toHandlerError } from "../handler.ts";
-import { Suspension } from "../input/inputs.ts";
+import { Suspension } from "../input/suspension.ts";
 import type { ListPages } from "./list_pages.ts";
 import { optionalObject, requireObject, requireString } from "../schema/params.ts";
 import type { CompiledTool, Registry } from "./registry.ts";
@@ -23,14 +23,20 @@ import { requireScopes } from "./scopes.ts";
 import { resultFor } from "../revision_shape.ts";
 import { type InputRequired, isRetry } from "../input/input_required.ts";
 import type { ParseResult } from "../schema/standard_schema.ts";
-import type { Tasks } from "../tasks/tasks.ts";
 import { toResult, toStructuredResult } from "./tool_result.ts";
 
 export interface ToolOptions {
   readonly registry: Registry;
   readonly list: ListPages;
   readonly inputRequired: InputRequired;
-  readonly tasks: Tasks;
+  /** Runs a tool for a client with the tasks extension: see `tasks.ts`. */
+  readonly runAsTask: (
+    tool: CompiledTool,
+    given: Params,
+    input: unknown,
+    call: Call,
+    params: Params,
+  ) => unknown;
   readonly observe: Observe;
 }
 
@@ -47,8 +53,9 @@ export function toolMethods(options: ToolOptions): [string, Method<Call>][] {
     if (!tool) throw new UnknownNameError(`Unknown tool: ${name.slice(0, 200)}`);
     requireScopes(call, tool.scopes);
     const given = optionalObject(object, "arguments");
-    if (call.headers && tool.headerParameters.length > 0) {
-      checkHeaderParameters(tool.headerParameters, call.headers, given);
+    const { headers } = call.request;
+    if (headers && tool.headerParameters.length > 0) {
+      checkHeaderParameters(tool.headerParameters, headers, given);
     }
     const modern = call.revision >= MODERN;
     if (modern && tool.task?.support === "required" && !call.can("tasks")) {
@@ -87,7 +94,7 @@ export function toolMethods(options: ToolOptions): [string, Method<Call>][] {
     if ("problems" in parsed) return failure(`Invalid arguments: ${parsed.problems.join("; ")}`);
     if (!modern) return runTool(tool, parsed.value, call, observe);
     return tool.task && call.can("tasks")
-      ? options.tasks.run(tool, given, parsed.value, call, params)
+      ? options.runAsTask(tool, given, parsed.value, call, params)
       : options.inputRequired.run(call, "tools/call", params, () =>
         runTool(tool, parsed.value, call, observe));
   }

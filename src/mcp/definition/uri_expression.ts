@@ -68,6 +68,17 @@ export function parseUriTemplate(template: string): (string | Expression)[] {
   });
 }
 
+/**
+ * The names of a template's variables, each once, in the order of their first use.
+ * @throws {TypeError} naming the invalid part of the template
+ */
+export function variableNames(template: string): readonly string[] {
+  const names = parseUriTemplate(template).flatMap((part) =>
+    typeof part === "string" ? [] : part.variables.map(({ name }) => name)
+  );
+  return [...new Set(names)];
+}
+
 /** Percent-encodes all characters except unreserved and reserved ones; what is percent-encoded stays as it is. */
 export function encodeReserved(text: string): string {
   return encodeURI(text).replace(/%5B|%5D|%25(?=[\dA-Fa-f]{2})/g, decodeURIComponent);

@@ -11,17 +11,6 @@ import { matchSteps, toSteps } from "./uri_match.ts";
 /** The variables of a URI; `undefined` for a URI to which the template cannot expand. */
 export type MatchUri = (uri: string) => Record<string, string> | undefined;
 
-/**
- * The names of a template's variables, each once, in the order of their first use.
- * @throws {TypeError} naming the invalid part of the template
- */
-export function variableNames(template: string): readonly string[] {
-  const names = parseUriTemplate(template).flatMap((part) =>
-    typeof part === "string" ? [] : part.variables.map(({ name }) => name)
-  );
-  return [...new Set(names)];
-}
-
 /** A longer URI matches no template: callers choose URIs, and the work grows with their length. */
 export const MAX_URI_CHARACTERS = 8192;
 
@@ -59,4 +48,16 @@ export function compileUriTemplate(template: string): MatchUri {
       throw error;
     }
   };
+}
+
+const compiled = new WeakMap<object, MatchUri>();
+
+/** Matches a URI with the template of a definition, which is compiled at first use. */
+export function matchTemplate(
+  template: { readonly name: string },
+  uri: string,
+): ReturnType<MatchUri> {
+  let match = compiled.get(template);
+  if (!match) compiled.set(template, match = compileUriTemplate(template.name));
+  return match(uri);
 }

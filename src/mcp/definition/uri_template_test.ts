@@ -1,6 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { compileUriTemplate, variableNames } from "./uri_template.ts";
+import { variableNames } from "./uri_expression.ts";
+import { compileUriTemplate } from "./uri_template.ts";
 
 const test = suite("mcp/uri_template");
 
@@ -168,7 +169,7 @@ function expected(template: string): Record<string, string> {
   }));
 }
 
-/** Templates whose expansion does not contain all that is needed to get the variables back. */
+/** Templates whose expansion does not determine all variables. */
 const LOSSY_EXAMPLES: Readonly<Record<string, Record<string, string> | undefined>> = {
   "O{empty}X": undefined,
   "O{undef}X": undefined,
@@ -205,7 +206,7 @@ test("text outside of expressions matches with and without percent-encoding", ()
   assert.equal(compileUriTemplate("a://[b]/{x}")("a://[b]/c d"), { x: "c d" });
 });
 
-test("names: dots, digits, percent-encoding, and names that objects inherit", () => {
+test("names may have dots, digits, percent-encoding, and be names of Object.prototype", () => {
   assert.equal(
     compileUriTemplate("{?last.name,42,Stra%C3%9Fe}")("?last.name=Doe&42=all&Stra%C3%9Fe=Weg"),
     { "last.name": "Doe", "42": "all", "Stra%C3%9Fe": "Weg" },
@@ -217,7 +218,7 @@ test("names: dots, digits, percent-encoding, and names that objects inherit", ()
   );
 });
 
-test("half of a surrogate pair is no match", () => {
+test("a lone surrogate does not match", () => {
   assert.is(compileUriTemplate("{x}")("\ud800"), undefined);
 });
 
@@ -264,7 +265,7 @@ for (
   });
 }
 
-test("variableNames() gives each name once, in order", () => {
+test("variableNames() returns each name once, in order", () => {
   assert.equal(variableNames("a://{b}/{+c:3,a*}{?b,d}"), ["b", "c", "a", "d"]);
   assert.equal(variableNames("a://b"), []);
 });
@@ -274,7 +275,7 @@ function read(template: string, uri: string): Record<string, string> | undefined
   return compileUriTemplate(template)(uri);
 }
 
-test("a simple variable is one segment, and not empty", () => {
+test("a simple variable matches one segment that is not empty", () => {
   assert.equal(read("a://b/{x}", "a://b/c:@!&="), { x: "c:@!&=" });
   for (
     const uri of ["a://b/", "a://b/c/d", "a://b/c?d", "a://b/c#d", "a://b", "A://b/c", "xa://b/c", "a://b/c/"]
@@ -291,7 +292,7 @@ test("a reserved variable matches any text that is not empty", () => {
   assert.equal(read("s://{name}/{+path}", "s://a/b/c"), { name: "a", path: "b/c" });
 });
 
-test("the variables of an absent expression are absent, not empty", () => {
+test("variables of an absent expression are absent", () => {
   assert.equal(read("a:{/x,y}{?q}{#f}", "a:"), {});
   assert.equal(read("a:{/x,y}{?q}{#f}", "a:/1"), { x: "1" });
   assert.equal(read("a:{/x,y}{?q}{#f}", "a:/1?q=2"), { x: "1", q: "2" });
@@ -300,7 +301,7 @@ test("the variables of an absent expression are absent, not empty", () => {
   assert.is(read("a:{/x,y}{?q}{#f}", "a:?"), undefined);
 });
 
-test("of several matches, the one with most values counts, then the one with longer first values", () => {
+test("the match with most values is chosen, then the one with longer first values", () => {
   assert.equal(read("{a}-{b}", "1-2-3"), { a: "1-2", b: "3" });
   assert.equal(read("{/a}{/b}", "/1/2"), { a: "1", b: "2" });
   assert.equal(read("{/a*}{/b}", "/1/2/3"), { a: "1,2", b: "3" });
@@ -313,7 +314,7 @@ test("of several matches, the one with most values counts, then the one with lon
   assert.equal(read("{a}{b}", "%41%42"), { a: "A", b: "B" });
 });
 
-test("query and path parameters match in any order, each once", () => {
+test("each query and path parameter matches once, in any order", () => {
   assert.equal(read("a:b{?x,y}", "a:b?y=2&x=1"), { x: "1", y: "2" });
   assert.equal(read("a:b{?x}{&y,z}", "a:b?z=3&x=1"), { x: "1", z: "3" });
   assert.equal(read("a:b{;x}{;y}", "a:b;y=2;x"), { x: "", y: "2" });
@@ -336,7 +337,7 @@ test("query and path parameters match in any order, each once", () => {
   }
 });
 
-test("an exploded variable gets all parameters of its name, and those with unknown names", () => {
+test("an exploded variable has all parameters of its name and those with unknown names", () => {
   assert.equal(read("a:b{?x*,y}", "a:b?x=1&y=2&x=3%2C4"), { x: "1,3,4", y: "2" });
   assert.equal(read("a:b{?x,more*}", "a:b?p=1&x=2&q=%263"), { x: "2", more: "p=1,q=&3" });
 });
@@ -351,7 +352,7 @@ test("a variable that occurs twice must have the same value", () => {
 });
 
 for (const uri of ["a:%", "a:%4", "a:%zz", "a:%ff", "a:%C3", "a:%C3%28", "a:%ED%A0%80", "a:x%"]) {
-  test(`invalid percent-encoding is no match: ${uri}`, () => {
+  test(`invalid percent-encoding does not match: ${uri}`, () => {
     for (const template of ["a:{x}", "a:{+x}", "a{+x}", "a:{x*}"]) {
       assert.is(read(template, uri), undefined, template);
     }
@@ -394,13 +395,13 @@ test("percent-encoded values of all kinds are decoded", () => {
   }
 });
 
-test("long URIs match nothing", () => {
+test("URIs above the maximum length do not match", () => {
   assert.is(read("a:{x}", "a:" + "b".repeat(8190))?.x?.length, 8190);
   assert.is(read("a:{x}", "a:" + "b".repeat(8191)), undefined);
   assert.is(read("a:{x}", "a:" + "ü".repeat(4000)), undefined);
 });
 
-test("the work is linear in the length of the URI", () => {
+test("the time is linear in the length of the URI", () => {
   const hostile = [
     ["{a}-{b}-{c}-{d}-{e}-{f}-{g}-{h}!", "-".repeat(8000)],
     ["{+a}{+b}{+c}{+d}{+e}{+f}{+g}{+h}!", "a".repeat(8000)],

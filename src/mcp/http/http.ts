@@ -9,7 +9,7 @@ import { INVALID_REQUEST } from "../../jsonrpc/error.ts";
 import { createAnswers } from "./http_answer.ts";
 import { createAdmit, type Handler, type HttpOptions, type SseFactory } from "./http_options.ts";
 import { createPostHandler } from "./http_post.ts";
-import { createSessionHandler } from "./http_session.ts";
+import { lazy } from "../lazy.ts";
 
 export interface HttpHandlers {
   /** The MCP endpoint, `/mcp`. */
@@ -27,7 +27,12 @@ export function createHttpHandlers(
   const answers = createAnswers(options);
   const admit = createAdmit(options, answers);
   const post = createPostHandler(options, answers, admit);
-  const onSession = createSessionHandler(options, answers, admit);
+  const session = lazy(async () => {
+    const { createSessionHandler } = await import("./http_session.ts");
+    return { handle: createSessionHandler(options, answers, admit) };
+  });
+  const onSession: Handler = async (request, context) =>
+    await (await session.load()).handle(request, context);
   const sse = createSse?.(options, answers, admit, postPath);
 
   /** Checks Host and Origin, answers preflights, and routes by HTTP method. */
@@ -39,6 +44,8 @@ export function createHttpHandlers(
       const handle = methods.get(request.method);
       if (handle) {
         try {
+          const preparing = options.prepare();
+          if (preparing) await preparing;
           return allowEveryOrigin(request, await handle(request, context));
         } catch (error) {
           return allowEveryOrigin(request, answers.refuseFault(error));

@@ -6,16 +6,16 @@
 import { bearerChallenge, type TokenRefusal } from "../../http/bearer.ts";
 import type { Principal } from "../../http/principal.ts";
 import { type Fields, respond } from "../../http/response.ts";
-import { answerFault } from "../../jsonrpc/dispatch.ts";
 import { INTERNAL_ERROR, INVALID_REQUEST, RpcError, SERVER_ERROR } from "../../jsonrpc/error.ts";
 import { type Response as RpcResponse, writeResponse } from "../../jsonrpc/message.ts";
-import type { Call } from "../call.ts";
 import type { Era } from "../era.ts";
 import { modernStatus, ScopeError, UnavailableError, UnknownNameError } from "../error.ts";
 import { HandlerError } from "../handler.ts";
+import type { Exchange } from "../exchange.ts";
 import type { ModernWriter } from "../modern.ts";
 
 export interface AnswerOptions {
+  readonly exchange: Exchange;
   readonly writer: ModernWriter;
   /** The scope in the challenge of a 401 (RFC 6750 section 3). Calls that need more scopes name them. */
   readonly initialScope?: string | undefined;
@@ -36,8 +36,8 @@ const PLAIN_STATUS: Readonly<Record<number, number>> = {
 };
 
 export interface Answers {
-  /** The HTTP response. `call` carries the id of a session that `initialize` started. */
-  write(response: RpcResponse, era: Era, principal: Principal | undefined, call?: Call): Response;
+  /** The HTTP response. `session` is the id of a session that `initialize` started. */
+  write(response: RpcResponse, era: Era, principal: Principal | undefined, session?: string): Response;
   /** The JSON text, for an event stream. */
   text(response: RpcResponse, era: Era, principal: Principal | undefined): string;
   writeBatch(
@@ -61,7 +61,9 @@ export interface Answers {
 }
 
 /** Creates the responses of one server. */
-export function createAnswers({ writer, initialScope, resourceMetadata, onFault }: AnswerOptions): Answers {
+export function createAnswers(
+  { writer, initialScope, resourceMetadata, onFault, exchange }: AnswerOptions,
+): Answers {
   const initial = initialScope === undefined ? {} : { scope: initialScope };
   const versions = new Map<string, { readonly json: Fields; readonly stream: Fields }>();
 
@@ -81,25 +83,21 @@ export function createAnswers({ writer, initialScope, resourceMetadata, onFault 
       : writeResponse(response);
   }
 
-  /** A result that cannot be written as JSON is an internal error. */
   function text(response: RpcResponse, era: Era, principal: Principal | undefined): string {
-    try {
-      return toText(response, era, principal);
-    } catch (fault) {
-      return toText(answerFault({ onFault }, response.id, fault, "answer"), era, principal);
-    }
+    return exchange.write(response, (response) => toText(response, era, principal));
   }
 
   function write(
     response: RpcResponse,
     era: Era,
     principal: Principal | undefined,
-    call?: Call,
+    session?: string,
   ): Response {
+    // Not by `exchange.write`: on the path of every call a closure less.
     try {
-      return toResponse(response, era, principal, call);
+      return toResponse(response, era, principal, session);
     } catch (fault) {
-      return toResponse(answerFault({ onFault }, response.id, fault, "answer"), era, principal, call);
+      return toResponse(exchange.answerFault(response.id, fault, "answer"), era, principal, session);
     }
   }
 
@@ -107,12 +105,11 @@ export function createAnswers({ writer, initialScope, resourceMetadata, onFault 
     response: RpcResponse,
     era: Era,
     principal: Principal | undefined,
-    call: Call | undefined,
+    session: string | undefined,
   ): Response {
     const { json } = fieldsOf(era);
     if (!("error" in response)) {
-      const started = call?.startedSession;
-      const fields: Fields = started === undefined ? json : [...json, ["mcp-session-id", started]];
+      const fields: Fields = session === undefined ? json : [...json, ["mcp-session-id", session]];
       return respond(200, toText(response, era, principal), fields);
     }
     const { error } = response;
@@ -187,6 +184,7 @@ export function createAnswers({ writer, initialScope, resourceMetadata, onFault 
       return unauthorized(refusal.description, fields, era);
     },
     refuseFault(error) {
+      if (error instanceof RpcError) return refuse(500, error.code, error.message);
       const reported = onFault(error, "mcp");
       if (reported instanceof UnavailableError) {
         return respond(reported.status, writeResponse({ id: null, error: reported }), [

@@ -15,11 +15,12 @@ import { startListening } from "./listen.ts";
 
 /** Opens the stream; an error response for an invalid filter. */
 export async function openListenStream(
-  { outlet, streams, listen, now }: HttpOptions,
+  { outlet, stateful, now }: HttpOptions,
   answers: Answers,
   { id, params }: RpcRequest,
   call: Call,
 ): Promise<Response> {
+  const { streams, listen } = await stateful.load();
   let release: () => void;
   try {
     release = streams.openStreams.open(call, undefined);

@@ -6,35 +6,23 @@
 import { TokenRefusal } from "../../http/bearer.ts";
 import type { IdentifyCaller, Principal } from "../../http/principal.ts";
 import type { RequestContext } from "../../http/service.ts";
-import type { Dispatcher } from "../../jsonrpc/dispatch.ts";
-import type { Call, CallHost } from "../call.ts";
-import type { Cancellations } from "../cancellation.ts";
 import { eraOfHeaders } from "../era.ts";
 import type { AnswerOptions, Answers } from "./http_answer.ts";
 import type { OutletOptions } from "./http_outlet.ts";
-import type { ListenOptions } from "./listen.ts";
-import type { Sessions } from "../session/session.ts";
-import type { SessionStreamOptions } from "../session/session_stream.ts";
-import type { Subscriptions } from "../session/session_subscriptions.ts";
-import type { StorageAllowance } from "../session/storage_limits.ts";
+import type { Lazy } from "../lazy.ts";
+import type { Stateful } from "../stateful.ts";
 
 export interface HttpOptions extends AnswerOptions {
-  readonly host: CallHost;
-  readonly legacy: Dispatcher<Call>;
-  readonly modern: Dispatcher<Call>;
+  /** What must be done before the first request is answered; `undefined` when it is done. */
+  readonly prepare: () => Promise<void> | undefined;
   readonly checkSender: (request: Request) => string | undefined;
   readonly identify: IdentifyCaller;
   readonly auth: "required" | "optional" | "off";
   /** Bytes. */
   readonly bodyLimit: number;
-  readonly sessions: Sessions;
-  readonly subscriptions: Subscriptions;
-  readonly storage: StorageAllowance;
-  readonly cancellations: Cancellations;
+  readonly stateful: Lazy<Stateful>;
   readonly now: () => number;
   readonly outlet: OutletOptions;
-  readonly listen: ListenOptions;
-  readonly streams: SessionStreamOptions;
 }
 
 /** Creates the handlers of HTTP+SSE (2024-11-05): `open` for the stream, `post` for messages. */

@@ -5,7 +5,7 @@ import { call, newServer, STREAMABLE } from "../test_server.ts";
 
 const test = suite("mcp/http_outlet");
 
-test("a keepAlive beyond the range of timers opens no stream for a silent call", async () => {
+test("a keepAlive above the maximum of timers opens no stream for a silent call", async () => {
   const slow = tool({
     name: "slow",
     description: "Waits",

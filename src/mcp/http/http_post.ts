@@ -5,11 +5,9 @@
  *
  * @module
  */
-import type { Principal } from "../../http/principal.ts";
 import { BodyError, readText } from "../../http/body/body.ts";
 import { mediaType } from "../../http/body/media_type.ts";
 import type { RequestContext } from "../../http/service.ts";
-import { checkBatchSize, dispatchBatch, type Dispatcher, dispatchMessage } from "../../jsonrpc/dispatch.ts";
 import { INVALID_REQUEST, PARSE_ERROR, RpcError } from "../../jsonrpc/error.ts";
 import {
   type ClientResponse,
@@ -17,27 +15,33 @@ import {
   parseJsonInTurns,
   readMessage,
   type Request as RpcRequest,
-  type Response as RpcResponse,
 } from "../../jsonrpc/message.ts";
-import { checkBatchAllowed } from "../batch.ts";
-import { Call } from "../call.ts";
+import type { Call } from "../call.ts";
+import { type CallRequest, type Sender, toCallRequest, toModernRequest } from "../call_request.ts";
+import type { Connection, Outlet } from "../connection.ts";
 import { type Era, eraOfHeaders, eraOfRevision, MODERN_ERA } from "../era.ts";
 import { unsupportedVersion } from "../error.ts";
 import type { Answers } from "./http_answer.ts";
-import { openListenStream } from "./http_listen.ts";
 import { acceptsStream, type Admit, type Handler, type HttpOptions, isRefusal } from "./http_options.ts";
 import { HttpOutlet } from "./http_outlet.ts";
-import { claimedRevision, metaOf, readMeta } from "../modern.ts";
-import { acceptClientResponse } from "../input/server_request.ts";
+import { claimedRevision, metaOf } from "../request_meta.ts";
+import { lazy } from "../lazy.ts";
 import type { Session } from "../session/session.ts";
 
 /** Methods whose handlers may send messages before the response. */
 const MAY_STREAM: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "resources/read"]);
 
+/** The connection of a call over HTTP; the transport completes it. */
+interface HttpConnection extends Connection {
+  outlet: Outlet | undefined;
+  onHandshake: Connection["onHandshake"];
+}
+
 /** Creates the handler of POST. */
 export function createPostHandler(options: HttpOptions, answers: Answers, admit: Admit): Handler {
-  const { host, bodyLimit, sessions } = options;
+  const { exchange, bodyLimit, stateful } = options;
   const { refuse } = answers;
+  const listening = lazy(() => import("./http_listen.ts"));
 
   async function post(request: Request, runtime: RequestContext): Promise<Response> {
     const principal = await admit(request, runtime);
@@ -77,61 +81,70 @@ export function createPostHandler(options: HttpOptions, answers: Answers, admit:
     let session: Session | undefined;
     const id = era.profile === "modern" || claim !== undefined ? null : headers.get("mcp-session-id");
     if (id !== null) {
-      session = await sessions.open(id, principal);
+      session = await (await stateful.load()).sessions.open(id, principal);
       if (!session) return answers.noSession(era);
       // The negotiated revision takes precedence over the header field.
       era = eraOfRevision(session.revision)!;
     }
-    const call = newCall(principal, era, session, request, runtime);
-    if (isBatch) return await answerBatch(value as readonly unknown[], call);
+    const sender = { principal, session, runtime };
+    if (isBatch) return await answerBatch(value as readonly unknown[], era, sender, request);
     return message!.kind === "request"
-      ? await answerRequest(message as RpcRequest, call, claim !== undefined)
-      : await answerNonRequest(message!, call);
+      ? await answerRequest(message as RpcRequest, era, sender, request, claim !== undefined)
+      : await answerNonRequest(message!, era, sender, request);
   }
 
   /** The hot path: a request without a stream allocates nothing beyond its call. */
-  function answerRequest(message: RpcRequest, call: Call, claims: boolean): Promise<Response> | Response {
-    const { principal, session } = call;
-    const { id, method, params } = message;
+  function answerRequest(
+    message: RpcRequest,
+    named: Era,
+    sender: Sender,
+    request: Request,
+    claims: boolean,
+  ): Promise<Response> | Response {
+    const { id, method } = message;
+    const { principal, session } = sender;
+    const { headers } = request;
     // A bare server/discover comes from a client that does not know the revision yet.
-    const isBareDiscover = !claims && call.era.profile !== "modern" && method === "server/discover";
-    if (isBareDiscover) call.era = MODERN_ERA;
-    const { era } = call;
+    const isBareDiscover = !claims && named.profile !== "modern" && method === "server/discover";
+    const era = isBareDiscover ? MODERN_ERA : named;
     const modern = era.profile === "modern";
-    const { headers } = call.request!;
-    call.id = id;
-    if (!isBareDiscover && (modern || claims)) {
-      try {
-        readMeta(call, message, headers);
-      } catch (error) {
-        if (!(error instanceof RpcError)) throw error;
-        // A client that sends this _meta knows these errors, whatever revision it names.
-        return answers.write({ id: id ?? undefined, error }, MODERN_ERA, principal);
-      }
-    } else call.meta = metaOf(params) ?? call.meta;
-    if (modern) {
-      call.headers = headers;
-      if (method === "subscriptions/listen") return openListenStream(options, answers, message, call);
-    } else if (era.profile === "legacy" && method === "initialize" && !claims && !session) {
-      call.offersSession = true;
+    let read: CallRequest;
+    try {
+      read = !isBareDiscover && (modern || claims)
+        ? toModernRequest(sender, era, message, headers)
+        : toCallRequest(sender, era, message);
+    } catch (error) {
+      if (!(error instanceof RpcError)) throw error;
+      // A client that sends this _meta knows these errors, whatever revision it names.
+      return answers.write({ id: id ?? undefined, error }, MODERN_ERA, principal);
+    }
+    const connection: HttpConnection = { request, outlet: undefined, onHandshake: undefined };
+    const call = exchange.createCall(read, connection);
+    if (modern && method === "subscriptions/listen") {
+      return listening.use(({ openListenStream }) => openListenStream(options, answers, message, call));
     }
     if (era.profile !== "plain" && MAY_STREAM.has(method) && acceptsStream(headers, modern)) {
-      return answerWithOutlet(message, call);
+      return answerWithOutlet(message, call, connection);
     }
-    return (dispatchMessage(dispatcherOf(era), message, call) as Promise<RpcResponse>).then((response) => {
-      call.end();
-      return answers.write(response, era, principal, call);
-    });
+    let started: string | undefined;
+    if (era.profile === "legacy" && method === "initialize" && !claims && !session) {
+      connection.onHandshake = async (handshake) => {
+        started = await (await stateful.load()).sessions.start(handshake, principal);
+      };
+    }
+    return exchange.answer(message, call, (response) => answers.write(response, era, principal, started));
   }
 
   /** A request whose handler may send messages before the response. */
-  function answerWithOutlet(message: RpcRequest, call: Call): Promise<Response> {
+  function answerWithOutlet(
+    message: RpcRequest,
+    call: Call,
+    connection: HttpConnection,
+  ): Promise<Response> {
     const { era, principal, session } = call;
     const outlet = new HttpOutlet(options.outlet, call, answers.fields(era));
-    call.outlet = outlet;
-    const dispatched = dispatchMessage(dispatcherOf(era), message, call) as Promise<RpcResponse>;
-    const done = dispatched.then((response) => {
-      call.end();
+    connection.outlet = outlet;
+    const done = exchange.answer(message, call, (response) => {
       if (call.isCancelled) return outlet.abandon();
       outlet.finish(
         () => answers.text(response, era, principal),
@@ -142,10 +155,16 @@ export function createPostHandler(options: HttpOptions, answers: Answers, admit:
     return outlet.response;
   }
 
-  async function answerNonRequest(message: Message, call: Call): Promise<Response> {
-    const { era, principal, session } = call;
+  async function answerNonRequest(
+    message: Message,
+    era: Era,
+    sender: Sender,
+    request: Request,
+  ): Promise<Response> {
+    const { principal, session } = sender;
     if (message.kind !== "response") {
-      const response = await dispatchMessage(dispatcherOf(era), message, call);
+      const call = exchange.createCall(toCallRequest(sender, era, message), { request });
+      const response = await exchange.accept(message, call);
       return response ? answers.write(response, era, principal) : answers.accepted(era);
     }
     if (era.profile === "modern") {
@@ -161,48 +180,30 @@ export function createPostHandler(options: HttpOptions, answers: Answers, admit:
       : refuse(400, INVALID_REQUEST, "Invalid Request: no pending request has this id", era);
   }
 
-  async function answerBatch(batch: readonly unknown[], carrier: Call): Promise<Response> {
-    const { era, session, principal } = carrier;
-    const error = checkBatchSize(batch);
-    if (error) return answers.write({ id: null, error }, era, principal);
-    const messages = batch.map(readMessage);
-    const reason = checkBatchAllowed(messages, era.profile === "plain" ? undefined : era.revision);
-    if (reason !== undefined) return refuse(400, INVALID_REQUEST, reason, era);
-    for (const message of messages) if (message.kind === "response") await deliverResponse(message, session);
-    const calls: Call[] = [];
-    const responses = await dispatchBatch(dispatcherOf(era), messages, (message) => {
-      const call = newCall(principal, era, session, carrier.request!, carrier.runtime!);
-      calls.push(call);
-      if (message.kind === "request") {
-        call.id = message.id;
-        call.meta = metaOf(message.params) ?? call.meta;
-      }
-      return call;
-    }, { inSeries: session !== undefined });
-    for (const call of calls) call.end();
+  async function answerBatch(
+    values: readonly unknown[],
+    era: Era,
+    sender: Sender,
+    request: Request,
+  ): Promise<Response> {
+    const { principal, session } = sender;
+    const outcome = await exchange.answerBatch(values, {
+      era,
+      revision: era.profile === "plain" ? undefined : era.revision,
+      inSeries: session !== undefined,
+      deliver: (message) => deliverResponse(message, session),
+      createCall: (message) => exchange.createCall(toCallRequest(sender, era, message), { request }),
+    });
+    if ("sizeError" in outcome) {
+      return answers.write({ id: null, error: outcome.sizeError }, era, principal);
+    }
+    if ("refusal" in outcome) return refuse(400, INVALID_REQUEST, outcome.refusal, era);
+    const { responses } = outcome;
     return responses === undefined ? answers.accepted(era) : answers.writeBatch(responses, era, principal);
   }
 
-  function newCall(
-    principal: Principal | undefined,
-    era: Era,
-    session: Session | undefined,
-    request: Request,
-    runtime: RequestContext,
-  ): Call {
-    const call = new Call(host, principal, era);
-    call.request = request;
-    call.runtime = runtime;
-    if (session) call.join(session);
-    return call;
-  }
-
-  function dispatcherOf({ profile }: Era): Dispatcher<Call> {
-    return profile === "modern" ? options.modern : options.legacy;
-  }
-
   async function deliverResponse(message: ClientResponse, session: Session | undefined): Promise<boolean> {
-    return !session || await acceptClientResponse(options.outlet.serverRequests, session, message);
+    return !session || await stateful.value!.acceptClientResponse(session, message);
   }
 
   return post;

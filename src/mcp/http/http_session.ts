@@ -21,7 +21,7 @@ import { openSessionStream, resumeStream } from "../session/session_stream.ts";
 
 /** The handler of both methods. */
 export function createSessionHandler(
-  { sessions, streams, subscriptions, now }: HttpOptions,
+  { stateful, now }: HttpOptions,
   answers: Answers,
   admit: Admit,
 ): Handler {
@@ -36,6 +36,7 @@ export function createSessionHandler(
       return answers.write({ id: undefined, error }, MODERN_ERA, principal);
     }
     if (id === null || !era || era.profile === "modern") return answers.methodNotAllowed("POST, OPTIONS");
+    const { sessions, streams, subscriptions } = await stateful.load();
     const session = await sessions.open(id, principal);
     if (!session) return answers.noSession(era);
     if (method !== "DELETE" && !acceptsStream(headers, false)) {

@@ -10,25 +10,17 @@ import { BodyError, readText } from "../../http/body/body.ts";
 import { EventStream } from "../../http/event_stream.ts";
 import { respond } from "../../http/response.ts";
 import type { RequestContext } from "../../http/service.ts";
-import { answerFault, dispatchMessage } from "../../jsonrpc/dispatch.ts";
 import { INVALID_REQUEST, PARSE_ERROR, RpcError } from "../../jsonrpc/error.ts";
-import {
-  parseJsonInTurns,
-  readMessage,
-  type Response as RpcResponse,
-  writeNotification,
-  writeResponse,
-} from "../../jsonrpc/message.ts";
-import { Call, type Outlet } from "../call.ts";
+import { parseJsonInTurns, readMessage, writeNotification, writeResponse } from "../../jsonrpc/message.ts";
+import { toCallRequest } from "../call_request.ts";
+import type { Outlet } from "../connection.ts";
 import { eraOfRevision } from "../era.ts";
 import { LimitError } from "../error.ts";
 import type { Answers } from "./http_answer.ts";
 import { type Admit, type HttpOptions, isCurrent, isRefusal, type SseFactory } from "./http_options.ts";
-import { metaOf } from "../modern.ts";
 import { retryWhileUnavailable } from "../session/retry_while_unavailable.ts";
-import { acceptClientResponse, sendServerRequest } from "../input/server_request.ts";
 import { notificationOf } from "./listen.ts";
-import type { Session } from "../session/session.ts";
+import type { Handshake, Session } from "../session/session.ts";
 import { watchSessionChanges } from "../session/session_changes.ts";
 import { type Caller, RECORD_BYTES } from "../session/storage_limits.ts";
 import { watchedKey } from "../session/wakeups.ts";
@@ -46,12 +38,13 @@ export function createSseHandlers(
   admit: Admit,
   postPath: string,
 ): ReturnType<SseFactory> {
-  const { host, legacy, sessions, subscriptions, storage, streams, outlet: { serverRequests } } = options;
-  const { store, wakeups } = streams;
+  const { exchange, stateful } = options;
 
   async function open(request: Request, runtime: RequestContext): Promise<Response> {
     const principal = await admit(request, runtime);
     if (isRefusal(principal)) return principal;
+    const { sessions, subscriptions, streams } = await stateful.load();
+    const { store, wakeups } = streams;
     const sealed = await sessions.start({ revision: REVISION, capabilities: {}, clientInfo: {} }, principal);
     const session = (await sessions.open(sealed, principal))!;
     const caller = { principal, runtime };
@@ -115,6 +108,7 @@ export function createSseHandlers(
   async function post(request: Request, runtime: RequestContext): Promise<Response> {
     const principal = await admit(request, runtime);
     if (isRefusal(principal)) return principal;
+    const { sessions, acceptClientResponse, sendServerRequest } = await stateful.load();
     const sealed = new URL(request.url).searchParams.get("session") ?? "";
     const opened = await sessions.open(sealed, principal);
     const era = eraOfRevision(REVISION)!;
@@ -135,7 +129,7 @@ export function createSseHandlers(
     const { handshake } = await sessions.settings(opened);
     const session: Session = { ...opened, ...handshake };
     if (message.kind === "response") {
-      return await acceptClientResponse(serverRequests, session, message) ? accepted() : answers.refuse(
+      return await acceptClientResponse(session, message) ? accepted() : answers.refuse(
         400,
         INVALID_REQUEST,
         "Invalid Request: no pending request has this id",
@@ -146,53 +140,34 @@ export function createSseHandlers(
     const outlet: Outlet = {
       notify: async (method, params) => void await send(writeNotification(method, params)),
       sendRequest: (method, params, signal) =>
-        sendServerRequest(
-          serverRequests,
-          session,
-          method,
-          params,
-          (json) => void send(json).catch(() => {}),
-          signal,
-        ),
+        sendServerRequest(session, method, params, (json) => void send(json).catch(() => {}), signal),
     };
-    const call = new Call(host, principal, eraOfRevision(session.revision) ?? era);
-    call.runtime = runtime;
-    call.outlet = outlet;
-    call.join(session);
     let settled: Promise<unknown> = Promise.resolve();
-    call.onHandshake = (given) => {
+    const onHandshake = (given: Handshake): void => {
       const known = sessions.createLocal(given, principal);
       const handshake = {
         revision: known.revision,
         capabilities: known.capabilities,
         clientInfo: known.clientInfo,
       };
-      settled = sessions.change(opened, call, (settings) => ({ ...settings, handshake }));
+      settled = sessions.change(opened, { principal, runtime }, (settings) => ({ ...settings, handshake }));
     };
-    if (message.kind === "request") {
-      call.id = message.id;
-      call.meta = metaOf(message.params) ?? call.meta;
-    }
-    const work = (async () => {
-      const response = await dispatchMessage(legacy, message, call) as RpcResponse | undefined;
-      call.end();
-      await settled;
-      if (response && !call.isCancelled) await send(write(response));
-    })();
+    const sender = { principal, session, runtime };
+    const read = toCallRequest(sender, eraOfRevision(session.revision) ?? era, message);
+    const call = exchange.createCall(read, { outlet, onHandshake });
+    const work = message.kind === "request"
+      ? exchange.answer(message, call, async (response) => {
+        await settled;
+        if (!call.isCancelled) await send(exchange.write(response, writeResponse));
+      })
+      : Promise.resolve(exchange.accept(message, call)).finally(() => call.end());
     call.waitUntil(work);
     return accepted();
   }
 
-  function write(response: RpcResponse): string {
-    try {
-      return writeResponse(response);
-    } catch (fault) {
-      return writeResponse(answerFault(legacy, response.id, fault, "answer"));
-    }
-  }
-
   async function enqueue(session: Session, json: string, caller: Caller): Promise<boolean> {
     // A client that does not read must not fill the store.
+    const { storage, streams: { store } } = await stateful.load();
     if (!storage.tryTake(caller, json.length + RECORD_BYTES, MESSAGE_RETENTION_MS)) return false;
     const key = [...queueKey(session), options.now(), order++, randomId("")];
     return await retryWhileUnavailable(() =>

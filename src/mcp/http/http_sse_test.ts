@@ -19,7 +19,7 @@ const definitions = [
   }),
   tool({
     name: "slow",
-    description: "Waits until it is stopped",
+    description: "Runs until it is cancelled",
     async run(_, call) {
       await call.progress(1);
       await new Promise((resolve) => call.signal.addEventListener("abort", resolve));
@@ -68,7 +68,7 @@ const request = (method: string, params?: unknown, id: unknown = 1) => ({
 const hello = (protocolVersion: string, capabilities = {}) =>
   request("initialize", { protocolVersion, capabilities, clientInfo: { name: "old", version: "1" } });
 
-test("the stream names the endpoint for messages; responses come on it from any instance", async () => {
+test("the stream begins with the endpoint, and has the responses of any instance", async () => {
   const [a, b] = pair();
   const { events, path } = await open(a);
   assert.match(path, /^\/mcp\/messages\?session=[\w.-]+$/);
@@ -88,7 +88,7 @@ test("the stream names the endpoint for messages; responses come on it from any 
   await events.cancel();
 });
 
-test("a tool sends a request on the stream; a newer revision may be negotiated", async () => {
+test("a tool sends a request on the stream, also in a newer revision", async () => {
   const [a, b] = pair();
   const { events, path } = await open(a);
   await post(b, path, hello("2025-06-18", { elicitation: {} }));
@@ -103,7 +103,7 @@ test("a tool sends a request on the stream; a newer revision may be negotiated",
   await events.cancel();
 });
 
-test("progress, cancellation, subscriptions and changes", async () => {
+test("progress, cancellation, subscriptions and changes work across instances", async () => {
   const [a, b] = pair();
   const { events, path } = await open(a);
   await post(a, path, hello("2024-11-05"));
@@ -123,7 +123,7 @@ test("progress, cancellation, subscriptions and changes", async () => {
   await events.cancel();
 });
 
-test("when the stream ends, its endpoint is 404", async () => {
+test("the endpoint of an ended stream gets 404", async () => {
   const [a, b] = pair();
   const { events, path } = await open(a);
   await events.cancel();
@@ -161,7 +161,7 @@ test("an invalid message, an unknown session and another caller's session are re
   await events.cancel();
 });
 
-test("other methods are 405; without the option the paths are 404", async () => {
+test("other methods get 405; without the option the paths get 404", async () => {
   const [a] = pair();
   assert.is((await post(a, "/mcp/sse", request("ping"))).headers.get("allow"), "GET, OPTIONS");
   const get = await a.fetch(new Request("http://127.0.0.1:8787/mcp/messages"));
@@ -170,7 +170,7 @@ test("other methods are 405; without the option the paths are 404", async () => 
   assert.is((await server.fetch(new Request("http://127.0.0.1:8787/mcp/sse"))).status, 404);
 });
 
-test("a store that does not remove messages does not cause them to be sent again", async () => {
+test("messages are sent once even if the store does not remove them", async () => {
   const store = withoutRemoving(memoryStore());
   const { server } = newServer({ store, definitions, sse: createSseHandlers });
   const { events, path } = await open(server);

@@ -1,5 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { createRandom } from "../../http/test_random.ts";
 import { RpcError } from "../../jsonrpc/error.ts";
 import { prompt, tool } from "../definition/definition.ts";
 import { call, newServer, request, STREAMABLE } from "../test_server.ts";
@@ -7,9 +8,9 @@ import { call, newServer, request, STREAMABLE } from "../test_server.ts";
 const test = suite("mcp/http");
 const NOTIFICATION = { jsonrpc: "2.0", method: "notifications/initialized" };
 
-// The plain profile: a caller that names neither an event stream nor a protocol version.
+// The plain profile: requests without Accept for event streams and without protocol version.
 
-test("plain: a result is 200 application/json", async () => {
+test("plain: a result gets 200 application/json", async () => {
   const { status, headers, body } = await newServer().post(request("ping"));
   assert.is(status, 200);
   assert.is(headers.get("content-type"), "application/json");
@@ -23,7 +24,7 @@ for (
     result: {},
   }]
 ) {
-  test(`plain: ${JSON.stringify(message)} is 204 with an empty body`, async () => {
+  test(`plain: ${JSON.stringify(message)} gets 204 with an empty body`, async () => {
     const { status, body } = await newServer().post(message);
     assert.is(status, 204);
     assert.is(body, undefined);
@@ -37,18 +38,18 @@ for (
     ["an unknown prompt", request("prompts/get", { name: "nothing" }), 500, -32000],
     ["an unknown resource", request("resources/read", { uri: "test://nothing" }), 500, -32000],
     ["a missing parameter", request("tools/call", {}), 400, -32602],
-    ["parameters in a list", request("tools/call", ["add"]), 400, -32602],
-    ["arguments that are no object", call("add", [1, 2]), 400, -32602],
-    ["a cursor that was never issued", request("tools/list", { cursor: "x" }), 400, -32602],
-    ["text that is no JSON", "{", 400, -32700],
+    ["params that are a list", request("tools/call", ["add"]), 400, -32602],
+    ["arguments that are not an object", call("add", [1, 2]), 400, -32602],
+    ["an invented cursor", request("tools/list", { cursor: "x" }), 400, -32602],
+    ["invalid JSON", "{", 400, -32700],
     ["an empty body", "", 400, -32700],
-    ["bytes that are no UTF-8", Uint8Array.of(0x22, 0xff, 0x22), 400, -32700],
+    ["invalid UTF-8", Uint8Array.of(0x22, 0xff, 0x22), 400, -32700],
     ["a message of another version", { jsonrpc: "1.0", id: 1, method: "ping" }, 400, -32600],
     ["an empty batch", [], 400, -32600],
-    ["a message over the limit", JSON.stringify(request("ping", { x: "y".repeat(10_000) })), 413, -32600],
+    ["a message above the limit", JSON.stringify(request("ping", { x: "y".repeat(10_000) })), 413, -32600],
   ] as const
 ) {
-  test(`plain: ${what} is ${status} with ${code}`, async () => {
+  test(`plain: ${what} gets ${status} with ${code}`, async () => {
     const answer = await newServer().post(message);
     assert.is(answer.status, status);
     assert.is(answer.headers.get("content-type"), "application/json");
@@ -59,13 +60,13 @@ for (
   });
 }
 
-test("plain: the error of an unknown method or tool names it", async () => {
+test("plain: the error for an unknown method or tool contains its name", async () => {
   const { post } = newServer();
   assert.match((await post(request("no/such"))).body.error.message, "no/such");
-  assert.match((await post(call("nothing"))).body.error.message, "Unknown tool: nothing");
+  assert.match((await post(call("nothing"))).body.error.message, "nothing");
 });
 
-test("plain: a batch is 200 with a list, in which errors keep their plain codes", async () => {
+test("plain: a batch gets 200 with a list whose errors keep their plain codes", async () => {
   const { status, body } = await newServer().post([
     call("nothing"),
     NOTIFICATION,
@@ -83,7 +84,7 @@ test("plain: a batch is 200 with a list, in which errors keep their plain codes"
 
 // The Streamable HTTP profile.
 
-test("streamable: notifications and responses are 202 with an empty body", async () => {
+test("streamable: notifications and responses get 202 with an empty body", async () => {
   for (const message of [NOTIFICATION, { jsonrpc: "2.0", id: 1, result: {} }]) {
     const { status, body } = await newServer().post(message, STREAMABLE);
     assert.is(status, 202);
@@ -98,19 +99,19 @@ for (
     ["an unknown prompt", request("prompts/get", { name: "nothing" }), 200, -32602],
     ["an unknown resource", request("resources/read", { uri: "test://nothing" }), 200, -32002],
     ["a missing parameter", request("tools/call", {}), 200, -32602],
-    ["text that is no JSON", "{", 400, -32700],
+    ["invalid JSON", "{", 400, -32700],
     ["a message of another version", { jsonrpc: "1.0", id: 1, method: "ping" }, 400, -32600],
-    ["a batch, which 2025-11-25 has not", [request("ping")], 400, -32600],
+    ["a batch in 2025-11-25", [request("ping")], 400, -32600],
   ] as const
 ) {
-  test(`streamable: ${what} is ${status} with ${code}`, async () => {
+  test(`streamable: ${what} gets ${status} with ${code}`, async () => {
     const answer = await newServer().post(message, STREAMABLE);
     assert.is(answer.status, status);
     assert.is(answer.body.error.code, code);
   });
 }
 
-test("streamable: batches are allowed in 2025-03-26, named or by default, and in no other revision", async () => {
+test("streamable: batches are allowed only in 2025-03-26, which is the default", async () => {
   const { post } = newServer();
   const accept = STREAMABLE.accept;
   assert.is((await post([request("ping")], { accept })).status, 200);
@@ -121,7 +122,7 @@ test("streamable: batches are allowed in 2025-03-26, named or by default, and in
   }
 });
 
-test("an unsupported MCP-Protocol-Version is 400 and names the supported ones", async () => {
+test("an unsupported MCP-Protocol-Version is refused with 400 and the supported revisions", async () => {
   for (const version of ["2099-01-01", "1999-01-01", "", "2025-11-25, 2025-06-18"]) {
     const { status, body } = await newServer().post(request("ping"), { "mcp-protocol-version": version });
     assert.is(status, 400);
@@ -136,7 +137,7 @@ test("an unsupported MCP-Protocol-Version is 400 and names the supported ones", 
 
 // Checks before a message is dispatched.
 
-test("a foreign Host or Origin is 403 before anything is read", async () => {
+test("a foreign Host or Origin is refused with 403", async () => {
   const { server } = newServer();
   for (const headers of [{ host: "evil.example" }, { origin: "https://evil.example" }]) {
     const init = {
@@ -152,7 +153,7 @@ test("a foreign Host or Origin is 403 before anything is read", async () => {
   }
 });
 
-test("GET and DELETE without a session, and PUT, are 405 with Allow; OPTIONS returns the same Allow", async () => {
+test("GET and DELETE without a session, and PUT, are refused with 405 and Allow", async () => {
   const { server } = newServer();
   for (const method of ["GET", "DELETE", "PUT"]) {
     const response = await server.fetch(new Request("http://127.0.0.1/mcp", { method }));
@@ -170,13 +171,13 @@ test("GET and DELETE without a session, and PUT, are 405 with Allow; OPTIONS ret
 const unwritable = [
   tool({
     name: "big",
-    description: "Gives what JSON cannot hold",
+    description: "Returns a value that JSON cannot represent",
     run: () => ({ content: [], _meta: { of: 1n } }),
   }),
   prompt({ name: "big", get: () => ({ messages: [], _meta: { of: 1n } }) }),
   tool({
     name: "refuse",
-    description: "Refuses with what JSON cannot hold",
+    description: "Throws data that JSON cannot represent",
     run() {
       throw new RpcError(7, "No", 1n);
     },
@@ -195,7 +196,7 @@ for (const headers of [{}, STREAMABLE, { accept: STREAMABLE.accept }]) {
   }
 }
 
-test("a method sent as a notification does not run, nor a notification sent as a request", async () => {
+test("a method does not run as a notification, nor a notification as a request", async () => {
   const { post, events } = newServer();
   for (const headers of [{}, STREAMABLE]) {
     const { id: _, ...notification } = call("no_input");
@@ -237,7 +238,7 @@ test("a browser's preflight is answered without a token", async () => {
   assert.is(response.headers.get("access-control-allow-headers"), "authorization,mcp-protocol-version");
 });
 
-test("a Content-Type that is not JSON is 415", async () => {
+test("a Content-Type that is not JSON is refused with 415", async () => {
   for (const type of ["text/plain", "application/x-www-form-urlencoded", "application/jsonp", ""]) {
     assert.is((await newServer().post(request("ping"), { "content-type": type })).status, 415);
   }
@@ -247,7 +248,7 @@ test("a Content-Type that is not JSON is 415", async () => {
   );
 });
 
-test("other paths are 404", async () => {
+test("other paths get 404", async () => {
   const { server } = newServer();
   for (const path of ["/mcp/", "/mcp/x", "/mcpx"]) {
     assert.is((await server.fetch(new Request("http://127.0.0.1" + path, { method: "POST" }))).status, 404);
@@ -256,24 +257,24 @@ test("other paths are 404", async () => {
 
 // Authentication.
 
-test("required: no token is 401 with a bare challenge, a bad one is invalid_token", async () => {
+test("required: a missing token gets 401, and an invalid token 401 with invalid_token", async () => {
   const { post } = newServer({ auth: "required", resourceMetadata: "http://127.0.0.1/meta" });
-  const none = await post(request("ping"));
-  assert.is(none.status, 401);
-  assert.is(none.headers.get("www-authenticate"), 'Bearer resource_metadata="http://127.0.0.1/meta"');
+  const missing = await post(request("ping"));
+  assert.is(missing.status, 401);
+  assert.is(missing.headers.get("www-authenticate"), 'Bearer resource_metadata="http://127.0.0.1/meta"');
   const bad = await post(request("ping"), { authorization: "Bearer wrong" });
   assert.is(bad.status, 401);
   assert.match(bad.headers.get("www-authenticate")!, 'error="invalid_token"');
   assert.is((await post(request("ping"), { authorization: "Bearer reader" })).status, 200);
 });
 
-test("optional: an invalid token is refused, although none is required", async () => {
+test("optional: an invalid token is refused", async () => {
   const { post } = newServer();
   assert.is((await post(request("ping"))).status, 200);
   assert.is((await post(request("ping"), { authorization: "Bearer wrong" })).status, 401);
 });
 
-test("a tool with scopes is listed for callers that have them; others get a challenge that names all of them", async () => {
+test("a tool with scopes is listed only for callers with these scopes; others get a challenge with all of them", async () => {
   const { post } = newServer();
   const names = async (authorization?: string) =>
     (await post(request("tools/list"), authorization ? { authorization } : {})).body.result.tools
@@ -299,10 +300,9 @@ test("a tool with scopes is listed for callers that have them; others get a chal
 
 // Arbitrary input.
 
-test("a thousand generated messages are answered as specified: 500 only for unknown names, never a stack trace", async () => {
+test("a thousand generated messages get valid responses, and 500 only for unknown names", async () => {
   const { post, events } = newServer();
-  let seed = 7;
-  const random = (below: number): number => (seed = (seed * 1103515245 + 12345) & 0x7fffffff) % below;
+  const random = createRandom(7);
   const values = [null, true, 0, -1, 1e308, "", "add", "tools/call", "\u0000", "\ud800", [], [[]], {}, {
     name: "add",
   }, { __proto__: 1 }];
@@ -328,14 +328,15 @@ test("a thousand generated messages are answered as specified: 500 only for unkn
   assert.equal(events.filter((event) => event.type === "fault"), []);
 });
 
-test("deep nesting is answered with an error", async () => {
+test("deeply nested JSON is refused with 400 and -32700", async () => {
   const { post } = newServer({ bodyLimit: 10_000_000 });
   const deep = "[".repeat(100_000) + "]".repeat(100_000);
-  assert.ok((await post(deep)).status < 500);
-  const { status } = await post(
+  const top = await post(deep);
+  assert.equal([top.status, top.body.error.code], [400, -32700]);
+  const { status, body } = await post(
     `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"greet","arguments":{"name":${deep}}}}`,
   );
-  assert.ok(status < 500);
+  assert.equal([status, body.error.code], [400, -32700]);
 });
 
 test.run();

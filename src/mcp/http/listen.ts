@@ -69,7 +69,7 @@ export async function startListening(
     throw new MissingCapabilityError(requiredCapabilities("tasks"));
   }
   const accepted = acceptFilter(requested, registry(), call);
-  const _meta = { "io.modelcontextprotocol/subscriptionId": call.id };
+  const _meta = { "io.modelcontextprotocol/subscriptionId": call.request.id };
   const notify = (method: string, members: Record<string, unknown> = {}): void =>
     send(writeNotification(method, { ...members, _meta }));
 
@@ -108,7 +108,7 @@ export async function startListening(
   for (const send of delayed) send();
   delayed = undefined;
   return {
-    finalResult: writer.write({ id: call.id, result: { _meta } }),
+    finalResult: writer.write({ id: call.request.id, result: { _meta } }),
     stop: () => {
       for (const stop of stops) stop();
     },

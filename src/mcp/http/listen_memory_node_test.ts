@@ -11,7 +11,7 @@ const MB = 1024 * 1024;
 const PADDING = 2 * MB;
 const STREAMS = 20;
 
-/** Only on Node can a test collect garbage and measure the heap. */
+/** Garbage collection on demand, which only Node offers. */
 function collector(): (() => void) | undefined {
   if ("Deno" in globalThis || "Bun" in globalThis) return undefined;
   setFlagsFromString("--expose-gc");
@@ -35,7 +35,7 @@ for (
     }],
   ] as const
 ) {
-  test(`${what} does not keep the large request that opened it`, async () => {
+  test(`${what} does not retain the large request that opened it`, async () => {
     const { server } = newServer({ bodyLimit: 4 * MB });
     const used = async (): Promise<number> => {
       await new Promise((resolve) => setTimeout(resolve, 10));

@@ -28,12 +28,12 @@ async function listen(
   });
 }
 
-test("the acknowledgment comes first, with the accepted filter; then only what it contains, with the subscription id", async () => {
+test("the stream begins with the accepted filter and then has only matching notifications", async () => {
   const store = memoryStore();
   const a = newServer({ store, definitions }).server;
   const b = newServer({ store, definitions }).server;
-  const asked = { toolsListChanged: true, promptsListChanged: false, resourceSubscriptions: ["test://a"] };
-  const response = await listen(b, asked);
+  const filter = { toolsListChanged: true, promptsListChanged: false, resourceSubscriptions: ["test://a"] };
+  const response = await listen(b, filter);
   assert.is(response.headers.get("x-accel-buffering"), "no");
   const events = readEvents(response);
   const _meta = { [META + "subscriptionId"]: "sub" };
@@ -62,13 +62,13 @@ test("the acknowledgment comes first, with the accepted filter; then only what i
 
 test("a filter is not accepted for lists without definitions", async () => {
   const { server } = newServer({ definitions: [definitions[0]!] });
-  const asked = {
+  const filter = {
     toolsListChanged: true,
     promptsListChanged: true,
     resourcesListChanged: true,
     resourceSubscriptions: ["test://a"],
   };
-  const events = readEvents(await listen(server, asked, { id: 5 }));
+  const events = readEvents(await listen(server, filter, { id: 5 }));
   const { params } = await events.message();
   assert.equal(params.notifications, { toolsListChanged: true });
   assert.is(params._meta[META + "subscriptionId"], 5);
@@ -91,7 +91,7 @@ test("close() ends the stream with the result", async () => {
   assert.is(await events.next(), undefined);
 });
 
-test("replace() notifies of the lists that changed, and of no other", async () => {
+test("replace() notifies only of the lists that changed", async () => {
   const { server } = newServer({ definitions });
   const events = readEvents(
     await listen(server, { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true }),
@@ -109,7 +109,7 @@ test("replace() notifies of the lists that changed, and of no other", async () =
     "notifications/tools/list_changed",
     "notifications/prompts/list_changed",
   ]);
-  await assert.is((await modern(server, "tools/list")).status, 404);
+  assert.is((await modern(server, "tools/list")).status, 404);
   await events.cancel();
 });
 
@@ -124,16 +124,16 @@ test("invalid definitions replace nothing", async () => {
 for (
   const [what, notifications, code] of [
     ["a list", [], -32602],
-    ["a flag that is no boolean", { toolsListChanged: 1 }, -32602],
-    ["URIs that are no list", { resourceSubscriptions: "test://a" }, -32602],
-    ["a URI that is no text", { resourceSubscriptions: [1] }, -32602],
+    ["a flag that is not a boolean", { toolsListChanged: 1 }, -32602],
+    ["URIs that are not a list", { resourceSubscriptions: "test://a" }, -32602],
+    ["a URI that is not a string", { resourceSubscriptions: [1] }, -32602],
     ["too many URIs", { resourceSubscriptions: Array.from({ length: 1001 }, String) }, -32602],
     ["too many characters", { resourceSubscriptions: Array(100).fill("u".repeat(700)) }, -32602],
     ["too many tasks", { taskIds: Array.from({ length: 101 }, String) }, -32602],
     ["tasks without their extension", { taskIds: ["x"] }, -32021],
   ] as const
 ) {
-  test(`${what} is ${code}, as JSON`, async () => {
+  test(`a filter with ${what} is refused with ${code} as JSON`, async () => {
     const { server } = newServer({ definitions, bodyLimit: 100_000 });
     const response = await listen(server, notifications);
     assert.is(response.headers.get("content-type"), "application/json");

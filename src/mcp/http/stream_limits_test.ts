@@ -17,16 +17,16 @@ import { DEFINITIONS, newServer } from "../test_server.ts";
 const test = suite("mcp/stream_limits");
 
 let release = (): void => {};
-const tells = tool({
-  name: "tells",
-  description: "Tells how far it is, and waits",
+const reports = tool({
+  name: "reports",
+  description: "Reports progress and waits",
   async run(_, { progress }) {
     await progress(1);
     await new Promise<void>((resolve) => release = resolve);
     return "done";
   },
 });
-const definitions = [...DEFINITIONS, tells];
+const definitions = [...DEFINITIONS, reports];
 
 const listen = (server: ToolServer, headers = {}) =>
   client(server).fetch({
@@ -56,12 +56,12 @@ function call(own: SessionClient): Promise<Response> {
     jsonrpc: "2.0",
     id: 1,
     method: "tools/call",
-    params: { name: "tells", _meta: { progressToken: 1 } },
+    params: { name: "reports", _meta: { progressToken: 1 } },
   });
 }
 
 for (const revision of ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"]) {
-  test(`${revision}: a session has a limit of streams, then 429 with Retry-After; one that ends is released`, async () => {
+  test(`${revision}: streams of a session above the limit get 429 with Retry-After, and an ended stream is released`, async () => {
     const { server } = newServer({ definitions, streamLimits: { session: 3 } });
     const own = await session(server, { revision });
     const { streams, refused } = await fill(() => own.other("GET"));
@@ -83,7 +83,7 @@ for (
     ["all anonymous callers", { anonymous: 3 }, "127.0.0.1", 503, 503],
   ] as const
 ) {
-  test(`${what} may hold three streams: then ${status} in the shape of each protocol; callers with a token are not affected`, async () => {
+  test(`streams of ${what} above the limit get ${status}; callers with a token are not affected`, async () => {
     const { server } = newServer({ definitions, streamLimits: limits });
     const near = from(server, ip);
     const { streams, refused } = await fill(() => listen(near));
@@ -121,7 +121,7 @@ test("a caller with a token has one limit for all sessions", async () => {
   await closeAll([...streams, other]);
 });
 
-test("a call that may not open a stream is answered by one JSON text", async () => {
+test("a call that may not open a stream is answered with JSON", async () => {
   const { server } = newServer({ definitions, streamLimits: { session: 1 } });
   const own = await session(server);
   const stream = await own.other("GET");
@@ -152,7 +152,7 @@ test("the stream of a call and a resumed stream count until they end", async () 
   await closeAll([own2]);
 });
 
-test("a listen with an invalid filter, and the end of a session, leave nothing counted", async () => {
+test("an invalid filter and the end of a session release their streams", async () => {
   const { server } = newServer({ definitions, streamLimits: { session: 1, anonymous: 1 } });
   for (let i = 0; i < 3; i++) {
     const own = await session(server);

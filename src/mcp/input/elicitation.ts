@@ -6,6 +6,7 @@
 import { INVALID_PARAMS, RpcError } from "../../jsonrpc/error.ts";
 import type { FormAnswer, FormRequest, UrlAnswer, UrlRequest } from "../context.ts";
 import { toFormSchema } from "../schema/form_schema.ts";
+import type { ConvertSchema } from "../schema/convert_schema.ts";
 import { type AnySchema, compileAnySchema, type CompiledSchema } from "../schema/standard_schema.ts";
 
 /** By the schema object that the handler passes: most handlers pass the same one in each call. */
@@ -19,6 +20,7 @@ export function writeElicitation(
   request: FormRequest | UrlRequest,
   revision: string,
   makeId: () => string,
+  convert: ConvertSchema,
 ): { readonly params: Record<string, unknown>; readonly schema: CompiledSchema | undefined } {
   const { message } = request;
   if (request.mode === "url") {
@@ -28,7 +30,10 @@ export function writeElicitation(
     return { params: { mode: "url", message, url, ...id }, schema: undefined };
   }
   let schema = compiledSchemas.get(request.schema);
-  if (!schema) compiledSchemas.set(request.schema, schema = compileAnySchema(request.schema, "elicitation"));
+  if (!schema) {
+    schema = compileAnySchema(request.schema, "elicitation", "input", convert);
+    compiledSchemas.set(request.schema, schema);
+  }
   const mode = revision >= "2025-11-25" ? { mode: "form" } : {};
   return { params: { ...mode, message, requestedSchema: toFormSchema(schema.jsonSchema, revision) }, schema };
 }

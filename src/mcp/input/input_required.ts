@@ -6,7 +6,7 @@
  * @module
  */
 import type { Call } from "../call.ts";
-import { principalKey } from "../session/principal_key.ts";
+import type { Lazy } from "../lazy.ts";
 import type { Inputs, RequestStates } from "./inputs.ts";
 
 type Params = Readonly<Record<string, unknown>>;
@@ -33,7 +33,7 @@ export function isRetry(params: Params): boolean {
 }
 
 /** @param states seals what the runs of one request share into `requestState` */
-export function createInputRequired(states: RequestStates): InputRequired {
+export function createInputRequired(states: Lazy<RequestStates>): InputRequired {
   return {
     async run(call, method, params, handle) {
       try {
@@ -42,26 +42,10 @@ export function createInputRequired(states: RequestStates): InputRequired {
       } catch (error) {
         if (!call.inputs?.pending.size) throw error;
       }
-      return await states.result(call.inputs as Inputs, toRequestText(call, method, params));
+      return await (await states.load()).result(call.inputs as Inputs, call.principal, method, params);
     },
     async restore(call, method, params) {
-      call.inputs = await states.open(params, () => toRequestText(call, method, params));
+      call.inputs = await (await states.load()).open(call.principal, method, params);
     },
   };
-}
-
-/** The text that two requests share when one is a retry of the other: caller, method and parameters. */
-function toRequestText({ principal }: Call, method: InputMethod, params: Params): string {
-  const { _meta: _, requestState: _state, inputResponses: _responses, ...rest } = params;
-  return toCanonicalJson([principalKey(principal), method, rest]);
-}
-
-/** JSON text with members ordered by name: a client may serialize the retry in another order. */
-function toCanonicalJson(value: unknown): string {
-  // JSON.stringify writes the Infinity of 1e999 as null.
-  if (typeof value === "number") return String(value);
-  if (typeof value !== "object" || value === null) return JSON.stringify(value);
-  if (Array.isArray(value)) return `[${value.map(toCanonicalJson).join(",")}]`;
-  const members = Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1);
-  return `{${members.map(([name, each]) => `${JSON.stringify(name)}:${toCanonicalJson(each)}`).join(",")}}`;
 }

@@ -49,13 +49,13 @@ const { server, events } = newServer({
     several,
     tool({
       name: "site",
-      description: "Sends the user somewhere",
+      description: "Requests a URL elicitation",
       run: async (_, call) =>
         (await call.elicit({ mode: "url", message: "Pay there", url: "https://pay.example/" })).action,
     }),
     tool({
       name: "swallows",
-      description: "Catches what it should not",
+      description: "Catches the Suspension",
       async run(_, call) {
         try {
           await call.elicit({ message: "?", schema: NAME });
@@ -84,7 +84,7 @@ const callTool = (
 ) => modern(server, "tools/call", { name, ...more }, { capabilities });
 const accept = (content: unknown) => ({ action: "accept", content });
 
-test("the result has the input request and a state; the retry with a response completes the call", async () => {
+test("the result has an input request and requestState, and the retry with a response completes the call", async () => {
   const { status, answer } = await callTool("greet", { arguments: { greeting: "Hi" } });
   assert.is(status, 200);
   const { resultType, inputRequests, requestState, ...rest } = answer.result;
@@ -98,16 +98,16 @@ test("the result has the input request and a state; the retry with a response co
   assert.type(requestState, "string");
   assert.equal(Object.keys(rest), ["_meta"], "no cache hints");
 
-  const again = await callTool("greet", {
+  const retry = await callTool("greet", {
     arguments: { greeting: "Hi" },
     requestState,
     inputResponses: { user_name: accept({ name: "Ann" }) },
   });
-  assert.equal(again.answer.result.content, [{ type: "text", text: "Hi, Ann" }]);
-  assert.is(again.answer.result.resultType, "complete");
+  assert.equal(retry.answer.result.content, [{ type: "text", text: "Hi, Ann" }]);
+  assert.is(retry.answer.result.resultType, "complete");
 });
 
-test("decline and cancel are responses", async () => {
+test("decline and cancel are valid responses", async () => {
   const { requestState } = (await callTool("greet")).answer.result;
   for (const action of ["decline", "cancel"]) {
     const { answer } = await callTool("greet", { requestState, inputResponses: { user_name: { action } } });
@@ -115,7 +115,7 @@ test("decline and cancel are responses", async () => {
   }
 });
 
-test("several rounds: the state has the earlier responses, and once() makes its value once", async () => {
+test("requestState keeps the responses of earlier rounds, and once() computes its value once", async () => {
   made = 0;
   const first = (await callTool("steps")).answer.result;
   assert.equal(Object.keys(first.inputRequests), ["elicitation_1"]);
@@ -158,7 +158,7 @@ test("concurrent input requests are sent together", async () => {
   assert.is(all.content[0].text, "Ann Hi file:///x");
 });
 
-test("a URL needs its own capability, and has no elicitation id", async () => {
+test("a URL elicitation requires its own capability and has no elicitation id", async () => {
   const refused = await callTool("site");
   assert.is(refused.status, 400);
   assert.equal(refused.answer.error.data, { requiredCapabilities: { elicitation: { url: {} } } });
@@ -175,7 +175,7 @@ test("a tool that catches the Suspension still requests input", async () => {
   assert.is(result.resultType, "input_required");
 });
 
-test("prompts and resources may request input too", async () => {
+test("prompts and resources may request input", async () => {
   const inputResponses = { elicitation_1: accept({ name: "Ann" }) };
   const ask = (method: string, params: Record<string, unknown>) =>
     modern(server, method, params, { capabilities: FORMS });
@@ -197,7 +197,7 @@ test("prompts and resources may request input too", async () => {
   assert.is(contents[0].text, "For Ann");
 });
 
-test("a state is refused for other arguments, another tool, another caller, when expired, and when changed", async () => {
+test("requestState is refused for other arguments, another tool or caller, and when expired or changed", async () => {
   let now = Date.now();
   const { server } = newServer({ definitions: [greet, steps], now: () => now });
   const ask = (params: Record<string, unknown>, headers: Record<string, string> = {}) =>
@@ -223,7 +223,7 @@ test("a state is refused for other arguments, another tool, another caller, when
   await refused(given);
 });
 
-test("arguments may come in another order", async () => {
+test("the order of arguments does not matter", async () => {
   const twoArguments = tool({
     name: "two",
     description: "Takes two",
@@ -244,22 +244,22 @@ for (
   const [what, inputResponses] of [
     ["a number", 7],
     ["a list", []],
-    ["an answer that is null", { user_name: null }],
-    ["an answer that is a text", { user_name: "Ann" }],
-    ["an answer without an action", { user_name: { content: { name: "Ann" } } }],
+    ["a null response", { user_name: null }],
+    ["a response that is a string", { user_name: "Ann" }],
+    ["a response without action", { user_name: { content: { name: "Ann" } } }],
     ["an unknown action", { user_name: { action: "maybe" } }],
-    ["content that does not fit the form", { user_name: accept({ name: 7 }) }],
+    ["content that does not match the form", { user_name: accept({ name: 7 }) }],
     ["no content", { user_name: { action: "accept" } }],
   ] as const
 ) {
-  test(`inputResponses: ${what} is -32602`, async () => {
+  test(`inputResponses with ${what} are refused with -32602`, async () => {
     const { requestState } = (await callTool("greet")).answer.result;
     const { answer } = await callTool("greet", { requestState, inputResponses });
     assert.is(answer.error?.code, -32602);
   });
 }
 
-test("Infinity is not the null that JSON.stringify writes for it", async () => {
+test("requestState distinguishes Infinity from null", async () => {
   const send = async (more: string, state?: unknown) => {
     const params = {
       ...modernParams({ name: "greet", requestState: state }, FORMS),
@@ -274,14 +274,14 @@ test("Infinity is not the null that JSON.stringify writes for it", async () => {
   assert.is((await send("null", requestState)).error.code, -32602);
 });
 
-test("a response with an unknown key is ignored, and the input requested again", async () => {
+test("a response with an unknown key is ignored, and the input is requested again", async () => {
   const { requestState } = (await callTool("greet")).answer.result;
   const { result } =
     (await callTool("greet", { requestState, inputResponses: { other: accept({}) } })).answer;
   assert.equal(Object.keys(result.inputRequests), ["user_name"]);
 });
 
-test("the observer gets tool_called only for the completed call", async () => {
+test("tool_called is emitted only for the completed call", async () => {
   events.length = 0;
   const { requestState } = (await callTool("greet")).answer.result;
   assert.equal(events, []);
@@ -289,7 +289,7 @@ test("the observer gets tool_called only for the completed call", async () => {
   assert.equal(events.map(({ type }) => type), ["tool_called"]);
 });
 
-test("an RpcError that a tool throws is a JSON-RPC error", async () => {
+test("an RpcError of a tool becomes a JSON-RPC error", async () => {
   const { server } = newServer({
     definitions: [tool({
       name: "breaks",

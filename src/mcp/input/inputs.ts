@@ -8,15 +8,12 @@
 import { createSealer, type Sealer } from "../../crypto/seal.ts";
 import { secretDigest } from "../../crypto/secret.ts";
 import { INVALID_PARAMS, RpcError } from "../../jsonrpc/error.ts";
+import type { Principal } from "../../http/principal.ts";
 import type { Json } from "../../store/store.ts";
+import { principalKey } from "../session/principal_key.ts";
+import { Suspension } from "./suspension.ts";
 
-/** Ends a run that needs responses of the client. The result of a handler that catches it is ignored. */
-export class Suspension extends Error {
-  override readonly name = "Suspension";
-  constructor() {
-    super("The call is suspended until the client answers, and then runs again");
-  }
-}
+type Params = Readonly<Record<string, unknown>>;
 
 /** A member of `inputRequests`. */
 export interface InputRequest {
@@ -116,12 +113,12 @@ export class RequestStates {
 
   /**
    * The state and the responses that a retry carries; `undefined` for a first request.
-   * @param request gives the text to which the state is bound: principal, method and parameters
    * @throws {RpcError} -32602 when the state was not issued for this request, or has expired
    */
   async open(
-    params: Readonly<Record<string, unknown>>,
-    request: () => string,
+    principal: Principal | undefined,
+    method: string,
+    params: Params,
   ): Promise<Inputs | undefined> {
     const { requestState, inputResponses } = params;
     if (requestState === undefined && inputResponses === undefined) return undefined;
@@ -129,7 +126,10 @@ export class RequestStates {
     if (requestState === undefined) return new Inputs(responses);
     const text = typeof requestState === "string" ? await this.#sealer.unseal(requestState) : undefined;
     const state = text === undefined ? undefined : JSON.parse(text) as RequestState;
-    if (!state || state.of !== secretDigest(request()) || state.expires < this.#now()) {
+    if (
+      !state || state.of !== secretDigest(toRequestText(principal, method, params)) ||
+      state.expires < this.#now()
+    ) {
       throw new RpcError(
         INVALID_PARAMS,
         "Invalid params: requestState was not issued for this request, or has expired. Send the request without it",
@@ -141,11 +141,16 @@ export class RequestStates {
   }
 
   /** The `InputRequiredResult` for the pending input requests. */
-  async result(inputs: Inputs, request: string): Promise<Record<string, unknown>> {
+  async result(
+    inputs: Inputs,
+    principal: Principal | undefined,
+    method: string,
+    params: Params,
+  ): Promise<Record<string, unknown>> {
     await inputs.settled();
     const { pending, answers, kept } = inputs;
     const state: RequestState = {
-      of: secretDigest(request),
+      of: secretDigest(toRequestText(principal, method, params)),
       expires: this.#now() + REQUEST_STATE_LIFETIME_MS,
       asked: [...pending.keys()],
       answers,
@@ -172,4 +177,20 @@ export function readResponses(value: unknown): Record<string, unknown> {
     INVALID_PARAMS,
     `Invalid params: ${bad ? `inputResponses.${bad[0].slice(0, 100)}` : "inputResponses"} must be an object`,
   );
+}
+
+/** The text that two requests share when one is a retry of the other: caller, method and parameters. */
+function toRequestText(principal: Principal | undefined, method: string, params: Params): string {
+  const { _meta: _, requestState: _state, inputResponses: _responses, ...rest } = params;
+  return toCanonicalJson([principalKey(principal), method, rest]);
+}
+
+/** JSON text with members ordered by name: a client may serialize the retry in another order. */
+function toCanonicalJson(value: unknown): string {
+  // JSON.stringify writes the Infinity of 1e999 as null.
+  if (typeof value === "number") return String(value);
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map(toCanonicalJson).join(",")}]`;
+  const members = Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1);
+  return `{${members.map(([name, each]) => `${JSON.stringify(name)}:${toCanonicalJson(each)}`).join(",")}}`;
 }

@@ -16,14 +16,14 @@ const session: Session = {
   expires: Infinity,
 };
 
-/** A request that was sent to the client, over a store that can fail to read responses. */
-async function asked() {
+/** Sends a request to the client, on a store that can fail to read responses. */
+async function sendRequest() {
   const inner = memoryStore();
-  const state = { away: false };
+  const state = { isDown: false };
   const store: Store = {
     guarantees: inner.guarantees,
     async get(key) {
-      if (state.away && key[1] === "answer") throw new StoreUnavailableError("away");
+      if (state.isDown && key[1] === "answer") throw new StoreUnavailableError("down");
       return await inner.get(key);
     },
     list: (prefix, options) => inner.list(prefix, options),
@@ -40,45 +40,45 @@ async function asked() {
     return listen.call(wakeups, topic, listener);
   };
   const options = { store, wakeups, now: Date.now };
-  const gone = new AbortController();
+  const cancel = new AbortController();
   const sent = Promise.withResolvers<string>();
-  const result = sendServerRequest(options, session, "roots/list", undefined, sent.resolve, gone.signal);
+  const result = sendServerRequest(options, session, "roots/list", undefined, sent.resolve, cancel.signal);
   const { id } = JSON.parse(await sent.promise);
   const answer = (members: object) =>
     acceptClientResponse(options, session, { kind: "response", id, ...members } as never);
-  return { result, answer, gone, state, inner, wake: () => wake() };
+  return { result, answer, cancel, state, inner, wake: () => wake() };
 }
 
 const reasonOf = (promise: Promise<unknown>) => promise.then(() => undefined, (error) => error);
 
-test("a response resolves its request once, and leaves no record", async () => {
-  const { result, answer, inner } = await asked();
+test("a response resolves its request once and leaves no record", async () => {
+  const { result, answer, inner } = await sendRequest();
   assert.is(await answer({ result: { roots: [] } }), true);
   assert.is(await answer({ result: {} }), false);
   assert.equal(await result, { roots: [] });
   assert.equal(await inner.list([]), []);
 });
 
-test("a response that comes while the store is unavailable is not lost", async () => {
-  const { result, answer, state, wake } = await asked();
-  state.away = true;
+test("a response during an outage of the store is not lost", async () => {
+  const { result, answer, state, wake } = await sendRequest();
+  state.isDown = true;
   assert.is(await answer({ result: { ok: true } }), true);
   await new Promise((resolve) => setTimeout(resolve, 5));
-  state.away = false;
+  state.isDown = false;
   wake();
   assert.equal(await result, { ok: true });
 });
 
 test("a response after the cancellation of the call is refused", async () => {
-  const { result, answer, gone, inner } = await asked();
-  gone.abort(new Error("cancelled"));
+  const { result, answer, cancel, inner } = await sendRequest();
+  cancel.abort(new Error("cancelled"));
   assert.is((await reasonOf(result)).message, "cancelled");
   assert.is(await answer({ result: {} }), false);
   assert.equal(await inner.list([]), []);
 });
 
 test("an error response rejects the request with the client's code and message", async () => {
-  const { result, answer } = await asked();
+  const { result, answer } = await sendRequest();
   const reason = reasonOf(result);
   assert.is(await answer({ error: { code: -1, message: "No" } }), true);
   assert.is((await reason).code, -1);

@@ -8,24 +8,24 @@ import { temporaryFolder } from "../../end_to_end/test_process.ts";
 import { redisStore } from "../../store/drivers/redis.ts";
 import { sqliteStore } from "../../store/drivers/sqlite.ts";
 import { findEngine } from "../../store/test_engines.ts";
-import { clientsHangUp, killInTheMiddle, storeGoesAway } from "./test_instances_faults.ts";
-import { both, letGo, testAll } from "./test_instances_suite.ts";
+import { disconnectClients, interruptStore, killDuringCalls } from "./test_instances_faults.ts";
+import { createPair, testAll, waitUntilReleased } from "./test_instances_suite.ts";
 import { QUESTION_SCENARIOS, SSE_SCENARIOS, TASK_SCENARIOS } from "./test_instances_tasks.ts";
 
-const test = suite("several instances of the tool server");
+const test = suite("mcp/instances in processes");
 const run = Math.random().toString(36).slice(2, 8);
 
 testAll(test, "SQLite", async () => {
   const folder = temporaryFolder();
   const store = sqliteStore(`${folder.path}/test.db`);
-  return both([store, store], () => folder.remove());
+  return createPair([store, store], () => folder.remove());
 });
 
-// Two connections see each other's commits with a delay, so changes may come twice or not at all; calls are not affected.
-testAll(test, "SQLite, each with a connection", async () => {
+// Two connections see each other's commits with a delay, so changes may be repeated or lost; calls are not affected.
+testAll(test, "SQLite with two connections", async () => {
   const folder = temporaryFolder();
   const open = () => sqliteStore(`${folder.path}/test.db`);
-  return both([open(), open()], () => folder.remove());
+  return createPair([open(), open()], () => folder.remove());
 }, [...TASK_SCENARIOS, ...QUESTION_SCENARIOS, ...SSE_SCENARIOS]);
 
 const redis = await findEngine("redis");
@@ -33,7 +33,7 @@ if (redis === undefined) skipBecause(test, "no Redis listens: instances on it ar
 else {
   testAll(test, "Redis", async () => {
     const address = `${redis}?name=trivet_test_${run}`;
-    return both([redisStore(address), redisStore(address)], () => dropStore(address));
+    return createPair([redisStore(address), redisStore(address)], () => dropStore(address));
   });
 }
 
@@ -50,12 +50,12 @@ else {
   };
   let afterKill: () => Promise<void>;
 
-  test("PostgreSQL: an instance is killed during calls", async () => {
+  test("PostgreSQL: calls run when their instance is killed", async () => {
     const [a, b] = await start(address);
-    const check = await killInTheMiddle({ a, b }, () => a.kill());
+    const check = await killDuringCalls({ a, b }, () => a.kill());
     afterKill = async () => {
       await check();
-      await letGo([b]);
+      await waitUntilReleased([b]);
       await ended([b]);
     };
   });
@@ -65,26 +65,26 @@ else {
     return { a, b, close: () => ended([a, b]) };
   });
 
-  test("PostgreSQL: it is unavailable for a while", async () => {
+  test("PostgreSQL: calls and streams continue after an outage", async () => {
     const proxy = new CutProxy(Number(new URL(postgres).port));
     await proxy.start();
     const through = new URL(address);
     through.port = String(proxy.port);
     const [a, b] = await start(`${through}&timeout=1`);
-    await storeGoesAway({ a, b }, { leave: () => proxy.refuse(), comeBack: () => proxy.pass() });
-    await letGo([a, b]);
+    await interruptStore({ a, b }, { stop: () => proxy.refuse(), restart: () => proxy.pass() });
+    await waitUntilReleased([a, b]);
     await ended([a, b]);
     await proxy.stop();
   });
 
-  test("PostgreSQL: clients that disconnect at any moment leave nothing open", async () => {
+  test("PostgreSQL: disconnected clients leave no watch open", async () => {
     const [a, b] = await start(address);
-    await clientsHangUp({ a, b });
-    await letGo([a, b]);
+    await disconnectClients({ a, b });
+    await waitUntilReleased([a, b]);
     await ended([a, b]);
   });
 
-  test("PostgreSQL: another instance reports the outcome of the calls of the killed one", async () => {
+  test("PostgreSQL: another instance reports the outcome of the killed instance's calls", async () => {
     await afterKill();
   });
 

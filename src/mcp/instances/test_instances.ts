@@ -1,6 +1,6 @@
 /**
- * One of several MCP server instances on one store: its tools, and the orders that it takes from a test. It runs in the
- * test's process, or in its own by `end_to_end/mcp/test_mcp_instance.ts`. Nothing but tests imports this.
+ * Test kit: one of several MCP server instances on one store, its tools, and the orders that a test sends to it. It runs in
+ * the test's process, or in its own by `end_to_end/mcp/test_mcp_instance.ts`.
  *
  * @module
  */
@@ -13,7 +13,7 @@ import { newServer } from "../test_server.ts";
 
 export const WATCHED = "test://watched";
 
-/** What a test can order an instance to do, beside requests. */
+/** An order of a test to an instance, beside requests. */
 export type Order =
   | { readonly do: "update"; readonly uri: string }
   /** Adds a tool to the definitions, or removes it. */
@@ -26,8 +26,8 @@ export type Order =
 
 /** The state of an instance. */
 export interface Report {
-  /** Texts that running tools reported, in order. */
-  readonly told: readonly string[];
+  /** Texts that tools reported, in order. */
+  readonly messages: readonly string[];
   /** Open watches of the store. */
   readonly watches: number;
   /** Faults that were observed. */
@@ -53,20 +53,20 @@ const untilAborted = (signal: AbortSignal) =>
   });
 
 /** An instance in this process. Instances on one store have the same secret. */
-export function instanceOver(
+export function createInstance(
   shared: Store,
   name: string,
   { keepAlive = 15_000 }: InstanceOptions = {},
 ): Instance & { readonly server: ToolServer } {
-  const told: string[] = [];
-  const { store, watches } = counting(shared);
+  const messages: string[] = [];
+  const { store, watches } = countWatches(shared);
   const now = () => (shared.now?.() ?? Date.now()) + ahead;
   let ahead = 0;
   let hasMore = false;
-  const definitions = definitionsOf(name, (what) => told.push(what));
+  const definitions = definitionsOf(name, (text) => messages.push(text));
   const { server, events } = newServer({ store, definitions, sse: createSseHandlers, keepAlive, now });
 
-  async function obey(order: Order): Promise<void> {
+  async function execute(order: Order): Promise<void> {
     switch (order.do) {
       case "update":
         return await server.resourceUpdated(order.uri);
@@ -86,29 +86,29 @@ export function instanceOver(
     server,
     fetch: (path, init) => server.fetch(new Request(`http://127.0.0.1:8787${path}`, init)),
     async order(order) {
-      await obey(order);
+      await execute(order);
       const faults = events.filter(({ type }) => type === "fault").map((event) => JSON.stringify(event));
-      return { told, watches: watches(), faults };
+      return { messages, watches: watches(), faults };
     },
   };
 }
 
-const EXTRA: Definition = tool({ name: "extra", description: "Is there or not", run: () => "extra" });
+const EXTRA: Definition = tool({ name: "extra", description: "Added by an order", run: () => "extra" });
 
-function definitionsOf(name: string, tell: (what: string) => void): Definition[] {
+function definitionsOf(name: string, report: (text: string) => void): Definition[] {
   return [
-    tool({ name: "who", description: "Says which instance it is", run: () => name }),
+    tool({ name: "who", description: "Returns the name of the instance", run: () => name }),
     tool({
       name: "ask",
       description: "Asks the user",
-      input: v.object({ about: v.optional(v.string(), "you") }),
+      input: v.object({ about: v.optional(v.string(), "the user") }),
       async run({ about }, context) {
         const { action, content } = await context.elicit({
           key: "name",
           message: `Who is ${about}?`,
           schema: v.object({ name: v.string() }),
         });
-        return `${action} ${content?.name ?? "nobody"} on ${name}`;
+        return `${action} ${content?.name ?? "no name"} on ${name}`;
       },
     }),
     tool({
@@ -129,7 +129,7 @@ function definitionsOf(name: string, tell: (what: string) => void): Definition[]
           await context.progress(i, to);
           await pause(every);
         }
-        tell("counted");
+        report("counted");
         return `counted on ${name}`;
       },
     }),
@@ -139,24 +139,24 @@ function definitionsOf(name: string, tell: (what: string) => void): Definition[]
       async run(_, context) {
         await context.progress(1);
         await untilAborted(context.signal);
-        tell("wait was aborted");
+        report("wait was aborted");
       },
     }),
     tool({
       name: "task",
-      description: "Takes a while as a task",
+      description: "Runs as a task for a time",
       task: { support: "required" },
       input: v.object({ takes: v.number() }),
       async run({ takes }, context) {
         await context.progress(1, 1, `begun on ${name}`);
         await Promise.race([pause(takes), untilAborted(context.signal)]);
-        if (context.signal.aborted) tell("task was aborted");
+        if (context.signal.aborted) report("task was aborted");
         return `done on ${name}`;
       },
     }),
     tool({
       name: "late_task",
-      description: "Becomes a task after it looked at its signal",
+      description: "Becomes a task after it reads its signal",
       task: { support: "optional", start: "by_run" },
       async run(_, context) {
         const { signal } = context;
@@ -167,10 +167,10 @@ function definitionsOf(name: string, tell: (what: string) => void): Definition[]
     }),
     tool({
       name: "restarting_task",
-      description: "Never ends on A; runs again where A is gone",
+      description: "Never ends on A; runs again on another instance",
       task: { support: "required", restart: true },
       async run() {
-        tell("restarting_task ran");
+        report("restarting_task ran");
         if (name === "A") await pause(600_000);
         return `done on ${name}`;
       },
@@ -191,7 +191,7 @@ function definitionsOf(name: string, tell: (what: string) => void): Definition[]
 }
 
 /** The store, with the number of its open watches. */
-function counting(store: Store): { readonly store: Store; readonly watches: () => number } {
+function countWatches(store: Store): { readonly store: Store; readonly watches: () => number } {
   let open = 0;
   const counted: Store = {
     get guarantees() {

@@ -1,5 +1,5 @@
 /**
- * A client that chooses the instance for each request. Nothing but tests imports this.
+ * Test kit: a client that chooses the instance for each request.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import { request } from "../test_server.ts";
 /** How long to wait for an event. */
 const EVENT_TIMEOUT_MS = 6000;
 
-// Tests look into messages of every shape.
+// Tests read messages of any shape.
 // deno-lint-ignore no-explicit-any
 type Message = any;
 
@@ -46,7 +46,7 @@ export class Stream {
   }
 
   /** The next event, with or without data; `undefined` when the stream has ended. */
-  async nextEvent(patience: number = EVENT_TIMEOUT_MS): Promise<StreamEvent | undefined> {
+  async nextEvent(timeoutMs: number = EVENT_TIMEOUT_MS): Promise<StreamEvent | undefined> {
     for (;;) {
       const end = this.#text.indexOf("\n\n");
       if (end >= 0) {
@@ -58,7 +58,7 @@ export class Stream {
       }
       // After a timeout, the pending read is used by the next call.
       this.#reading ??= this.#reader.read();
-      const { done, value } = await within(patience, "an event", this.#reading);
+      const { done, value } = await within(timeoutMs, "an event", this.#reading);
       this.#reading = undefined;
       if (done) return undefined;
       this.#text += this.#decoder.decode(value, { stream: true });
@@ -66,26 +66,26 @@ export class Stream {
   }
 
   /** The next message; `undefined` when the stream has ended. */
-  async next(patience?: number): Promise<Message> {
+  async next(timeoutMs?: number): Promise<Message> {
     for (;;) {
-      const event = await this.nextEvent(patience);
+      const event = await this.nextEvent(timeoutMs);
       if (!event || event.json !== undefined) return event?.json;
     }
   }
 
   /** All messages until it ends. */
-  async rest(patience?: number): Promise<Message[]> {
+  async rest(timeoutMs?: number): Promise<Message[]> {
     const messages: Message[] = [];
     for (;;) {
-      const message = await this.next(patience);
+      const message = await this.next(timeoutMs);
       if (message === undefined) return messages;
       messages.push(message);
     }
   }
 
-  /** Whether no message comes for so many milliseconds. */
+  /** Whether no message arrives for a time. */
   async isQuiet(milliseconds: number): Promise<boolean> {
-    return await this.next(milliseconds).then(() => false, (error) => error instanceof LateError);
+    return await this.next(milliseconds).then(() => false, (error) => error instanceof TimeoutError);
   }
 
   /** Disconnects. */
@@ -95,13 +95,13 @@ export class Stream {
   }
 }
 
-class LateError extends Error {}
+class TimeoutError extends Error {}
 
 function within<Result>(milliseconds: number, what: string, work: Promise<Result>): Promise<Result> {
   let timer: ReturnType<typeof setTimeout>;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(
-      () => reject(new LateError(`${what} did not come within ${milliseconds} ms`)),
+      () => reject(new TimeoutError(`${what} did not arrive within ${milliseconds} ms`)),
       milliseconds,
     );
   });
@@ -174,7 +174,7 @@ export class Client {
   }
 
   /** Closes the connection of the last request. */
-  hangUp(): void {
+  disconnect(): void {
     this.#last?.abort();
   }
 
@@ -218,7 +218,7 @@ export class Client {
   }
 
   async #send(on: Instance, path: string, init: RequestInit & { method: string }): Promise<Reply> {
-    const gone = this.#last = new AbortController();
+    const controller = this.#last = new AbortController();
     const headers = new Headers(init.headers);
     headers.set("accept", "application/json, text/event-stream");
     if (this.session !== undefined) headers.set("mcp-session-id", this.session);
@@ -229,14 +229,14 @@ export class Client {
     const response = await within(
       EVENT_TIMEOUT_MS,
       `the response of ${on.name}`,
-      on.fetch(path, { ...init, headers, signal: gone.signal }),
+      on.fetch(path, { ...init, headers, signal: controller.signal }),
     );
     const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
     const text = isStream ? "" : await response.text();
     return {
       status: response.status,
       headers: response.headers,
-      stream: isStream ? new Stream(response.body!, () => gone.abort()) : undefined,
+      stream: isStream ? new Stream(response.body!, () => controller.abort()) : undefined,
       body: text.startsWith("{") ? JSON.parse(text) : text === "" ? undefined : text,
     };
   }
@@ -244,25 +244,26 @@ export class Client {
 
 /** Polls until the condition is true. */
 export async function eventually(
-  isSo: () => Promise<boolean>,
+  condition: () => Promise<boolean>,
   what: string,
-  patience: number = EVENT_TIMEOUT_MS,
+  timeoutMs: number = EVENT_TIMEOUT_MS,
 ): Promise<void> {
-  const late = Date.now() + patience;
-  while (!await isSo()) {
-    if (Date.now() > late) throw new LateError(`${what}: not within ${patience} ms`);
+  const late = Date.now() + timeoutMs;
+  while (!await condition()) {
+    if (Date.now() > late) throw new TimeoutError(`${what}: not within ${timeoutMs} ms`);
     await new Promise((resolve) => setTimeout(resolve, 30));
   }
 }
 
-/** Waits for so many texts that running tools report on an instance from now on. */
-export async function tellingOf(on: Instance): Promise<(count: number) => Promise<readonly string[]>> {
-  const before = (await on.order({ do: "report" })).told.length;
+/** Returns a function that waits for `count` further texts that tools report on an instance. */
+export async function watchMessages(on: Instance): Promise<(count: number) => Promise<readonly string[]>> {
+  const before = (await on.order({ do: "report" })).messages.length;
   return async (count) => {
-    let told: readonly string[] = [];
-    const isSo = async () => (told = (await on.order({ do: "report" })).told.slice(before)).length >= count;
-    await eventually(isSo, `${count} tellings`);
-    return told;
+    let messages: readonly string[] = [];
+    const condition = async () =>
+      (messages = (await on.order({ do: "report" })).messages.slice(before)).length >= count;
+    await eventually(condition, `${count} messages`);
+    return messages;
   };
 }
 

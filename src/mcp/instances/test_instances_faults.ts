@@ -1,63 +1,69 @@
 /**
- * Faults, for two instances in their own processes: an instance is killed, the store is unavailable for a while, clients
- * disconnect at any moment. Nothing but tests imports this.
+ * Test kit: faults of two instances in processes of their own. An instance is killed, the store is unavailable, clients
+ * disconnect.
  *
  * @module
  */
 import * as assert from "uvu/assert";
 import { WATCHED } from "./test_instances.ts";
-import { Client, eventually, type Pair, type Stream, tellingOf, textOf } from "./test_instances_client.ts";
-import { begin, TASK_CLIENT, until } from "./test_instances_tasks.ts";
+import {
+  Client,
+  eventually,
+  type Pair,
+  type Stream,
+  textOf,
+  watchMessages,
+} from "./test_instances_client.ts";
+import { startTask, TASK_CLIENT, until } from "./test_instances_tasks.ts";
 
 const PROGRESS = { _meta: { progressToken: "p" } };
 const ASKING = { capabilities: { elicitation: {} } };
 const ACCEPT = { result: { action: "accept", content: { name: "Ann" } } };
-/** How long it may take until other instances find that one has stopped. */
+/** Time until another instance detects that one has stopped. */
 const MAX_DETECTION_MS = 25_000;
 
-/** A session, a running call in it, and its first messages. */
-async function started({ a }: Pair, tool: string, args: unknown, count: number) {
+/** Opens a session, starts a call in it and reads its first messages. */
+async function startCall({ a }: Pair, tool: string, args: unknown, count: number) {
   const client = await Client.open(a, ASKING);
   const stream = (await client.call(a, tool, args, PROGRESS)).stream!;
-  const said = [];
-  while (said.length < count) said.push(await stream.next());
-  return { client, stream, said };
+  const messages = [];
+  while (messages.length < count) messages.push(await stream.next());
+  return { client, stream, messages };
 }
 
 /** Kills A during calls. Returns the function that checks the outcome on B. */
-export async function killInTheMiddle(
+export async function killDuringCalls(
   pair: Pair,
   kill: () => Promise<unknown>,
 ): Promise<() => Promise<void>> {
   const { a, b } = pair;
-  const counting = await started(pair, "count", { to: 1000, every: 20 }, 5);
-  const asking = await started(pair, "ask", {}, 1);
+  const counting = await startCall(pair, "count", { to: 1000, every: 20 }, 5);
+  const asking = await startCall(pair, "ask", {}, 1);
   const listener = await Client.open(a);
   const session = (await listener.get(a)).stream!;
   const { json } = (await session.nextEvent())!;
   assert.is(json, undefined);
   const tasks = new Client(TASK_CLIENT);
-  const failing = await begin(a, tasks, "task", { takes: 600_000 });
-  const restarting = await begin(a, tasks, "restarting_task");
-  const told = (await tasks.request(b, "subscriptions/listen", {
+  const failing = await startTask(a, tasks, "task", { takes: 600_000 });
+  const restarting = await startTask(a, tasks, "restarting_task");
+  const updates = (await tasks.request(b, "subscriptions/listen", {
     notifications: { taskIds: [failing, restarting] },
   })).stream!;
-  await told.next();
+  await updates.next();
   await kill();
   const killed = Date.now();
 
-  async function lost({ client, stream }: typeof counting): Promise<unknown[]> {
+  async function readLost({ client, stream }: typeof counting): Promise<unknown[]> {
     const rest = (await client.get(b, stream.lastId)).stream!;
     const messages = await rest.rest(MAX_DETECTION_MS);
     const { id, error } = messages.at(-1);
     assert.is(id, client.lastRequest);
     assert.is(error.code, -32603);
-    assert.match(error.message, "Send the request again");
     assert.ok(Date.now() - killed < MAX_DETECTION_MS);
     return messages.slice(0, -1);
   }
 
-  async function changesGoOn(): Promise<void> {
+  async function changesContinue(): Promise<void> {
     await b.order({ do: "replace" });
     const stream = (await listener.get(b, session.lastId)).stream!;
     assert.is((await stream.next()).method, "notifications/tools/list_changed");
@@ -68,48 +74,48 @@ export async function killInTheMiddle(
   async function tasksEnd(): Promise<void> {
     const failed = await until(b, tasks, failing, "failed", MAX_DETECTION_MS);
     assert.is(failed.error.code, -32603);
-    assert.match(failed.statusMessage, "Call the tool again");
-    const again = await until(b, tasks, restarting, "completed", MAX_DETECTION_MS);
-    assert.is(again.result.content[0].text, "done on B");
+    assert.is(failed.statusMessage, failed.error.message);
+    const restarted = await until(b, tasks, restarting, "completed", MAX_DETECTION_MS);
+    assert.is(restarted.result.content[0].text, "done on B");
     const last = new Map<string, string>();
     while (last.get(failing) !== "failed" || last.get(restarting) !== "completed") {
-      const { params } = await told.next();
+      const { params } = await updates.next();
       last.set(params.taskId, params.status);
     }
-    await told.cut();
+    await updates.cut();
   }
 
   const work = Promise.all([
-    lost(counting).then((messages) => {
+    readLost(counting).then((messages) => {
       const numbers = messages.map((each) => (each as { params: { progress: number } }).params.progress);
-      assert.ok(numbers.length > 0 || counting.said.length > 0);
+      assert.ok(numbers.length > 0 || counting.messages.length > 0);
       assert.equal(
         numbers,
         numbers.map((_, i) => i + 6),
-        "what was kept, in order, after the five that were seen",
+        "the logged events after the five that were read, in order",
       );
     }),
-    lost(asking).then((messages) => assert.equal(messages, [])),
-    changesGoOn(),
+    readLost(asking).then((messages) => assert.equal(messages, [])),
+    changesContinue(),
     tasksEnd(),
   ]);
   work.catch(() => {});
   return async () => void await work;
 }
 
-/** The store is unavailable during calls, and then available again. */
-export async function storeGoesAway(
+/** Makes the store unavailable during calls, and then available again. */
+export async function interruptStore(
   pair: Pair,
-  { leave, comeBack }: { leave: () => void; comeBack: () => void },
+  { stop, restart }: { stop: () => void; restart: () => void },
 ): Promise<void> {
   const { a, b } = pair;
-  const counting = await started(pair, "count", { to: 60, every: 50 }, 3);
-  const cut = await started(pair, "count", { to: 60, every: 50 }, 3);
-  await cut.stream.cut();
-  const resumed = (await cut.client.get(b, cut.stream.lastId)).stream!;
-  const asking = await started(pair, "ask", {}, 1);
-  const waiting = await started(pair, "wait", {}, 1);
-  const telling = await tellingOf(a);
+  const counting = await startCall(pair, "count", { to: 60, every: 50 }, 3);
+  const closed = await startCall(pair, "count", { to: 60, every: 50 }, 3);
+  await closed.stream.cut();
+  const resumed = (await closed.client.get(b, closed.stream.lastId)).stream!;
+  const asking = await startCall(pair, "ask", {}, 1);
+  const waiting = await startCall(pair, "wait", {}, 1);
+  const newMessages = await watchMessages(a);
   const listener = await Client.open(a);
   await listener.request(a, "resources/subscribe", { uri: WATCHED });
   const session = (await listener.get(b)).stream!;
@@ -119,18 +125,18 @@ export async function storeGoesAway(
   })).stream!;
   await modern.next();
   const tasks = new Client(TASK_CLIENT);
-  const task = await begin(a, tasks, "task", { takes: 2500 });
+  const task = await startTask(a, tasks, "task", { takes: 2500 });
 
-  leave();
-  const away = await listener.request(b, "ping");
-  assert.is(away.status, 503);
-  assert.ok(Number(away.headers.get("retry-after")) > 0);
+  stop();
+  const refused = await listener.request(b, "ping");
+  assert.is(refused.status, 503);
+  assert.ok(Number(refused.headers.get("retry-after")) > 0);
   await new Promise((resolve) => setTimeout(resolve, 1500));
-  comeBack();
+  restart();
   for (const on of [a, b]) {
-    // Bun sometimes takes five seconds to notice that a connection was cut while it was opened.
-    const isBack = async () => (await listener.request(on, "ping")).status === 200;
-    await eventually(isBack, `${on.name} is back`, 15_000);
+    // Bun sometimes detects after five seconds that a connection was closed while it was opened.
+    const isAvailable = async () => (await listener.request(on, "ping")).status === 200;
+    await eventually(isAvailable, `${on.name} responds`, 15_000);
   }
 
   const progressOf = (messages: { params?: { progress: number } }[]) =>
@@ -141,12 +147,12 @@ export async function storeGoesAway(
   assert.is(textOf(whole.at(-1)), "counted on A");
   assert.equal(progressOf(await resumed.rest()), [...numbers, undefined]);
 
-  assert.is(await asking.client.answer(b, asking.said[0].id, ACCEPT), 202);
+  assert.is(await asking.client.answer(b, asking.messages[0].id, ACCEPT), 202);
   assert.equal((await asking.stream.rest()).map(textOf), ["accept Ann on A"]);
   const requestId = waiting.client.lastRequest;
   await waiting.client.post(b, { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId } });
   assert.equal(await waiting.stream.rest(), []);
-  assert.ok((await telling(1)).includes("wait was aborted"));
+  assert.ok((await newMessages(1)).includes("wait was aborted"));
 
   await a.order({ do: "update", uri: WATCHED });
   await a.order({ do: "replace" });
@@ -161,23 +167,23 @@ export async function storeGoesAway(
 }
 
 /** Clients disconnect during and before the response. */
-export async function clientsHangUp({ a, b }: Pair): Promise<void> {
+export async function disconnectClients({ a, b }: Pair): Promise<void> {
   const legacy = await Client.open(a);
   const modern = new Client({ revision: "2026-07-28" });
   const listen = { notifications: { toolsListChanged: true } };
   const streams: Stream[] = [];
   for (let i = 0; i < 60; i++) {
     const on = i % 2 ? a : b;
-    const begin = [
+    const open = [
       () => legacy.get(on),
       () => modern.request(on, "subscriptions/listen", listen),
       () => modern.call(on, "wait", {}, PROGRESS),
       () => legacy.get(on, undefined, "/mcp/sse"),
     ][i % 4]!;
-    const reply = begin();
+    const reply = open();
     reply.catch(() => {});
     await new Promise((resolve) => setTimeout(resolve, i % 7));
-    for (const client of [legacy, modern]) client.hangUp();
+    for (const client of [legacy, modern]) client.disconnect();
     await reply.then(({ stream }) => stream && streams.push(stream), () => {});
   }
   await Promise.all(streams.map((stream) => stream.cut()));

@@ -1,26 +1,25 @@
 /**
- * Scenarios of a session whose requests go to different instances, for any two instances on one store. Nothing but tests
- * imports this.
+ * Test kit: scenarios of a session whose requests go to different instances.
  *
  * @module
  */
 import * as assert from "uvu/assert";
 import { WATCHED } from "./test_instances.ts";
-import { Client, type Pair, type Scenario, tellingOf, textOf } from "./test_instances_client.ts";
+import { Client, type Pair, type Scenario, textOf, watchMessages } from "./test_instances_client.ts";
 
 const ASKING = { capabilities: { elicitation: {}, sampling: {} } };
 const ACCEPT = { result: { action: "accept", content: { name: "Ann" } } };
 
-/** A session, its call of `ask` on A, and the server's request. */
-async function asked({ a }: Pair, tool: string = "ask") {
+/** Opens a session, calls a tool on A and reads the server's request. */
+async function startRequest({ a }: Pair, tool: string = "ask") {
   const client = await Client.open(a, ASKING);
   const stream = (await client.call(a, tool)).stream!;
-  const question = await stream.next();
-  return { client, stream, question };
+  const sent = await stream.next();
+  return { client, stream, sent };
 }
 
 export const SESSION_SCENARIOS: readonly Scenario[] = [
-  ["a session opened on A goes on on B, and its end on B is its end on A", async ({ a, b }) => {
+  ["a session of A continues on B, and its end on B applies to A", async ({ a, b }) => {
     for (const revision of ["2025-03-26", "2025-06-18", "2025-11-25"]) {
       const client = await Client.open(a, { revision });
       const { body } = await client.request(b, "tools/list");
@@ -35,7 +34,7 @@ export const SESSION_SCENARIOS: readonly Scenario[] = [
     }
   }],
 
-  ["a session is its principal's on every instance", async ({ a, b }) => {
+  ["a session is private to its principal on every instance", async ({ a, b }) => {
     const client = await Client.open(a, { token: "reader" });
     const thief = new Client({ token: "writer" });
     thief.session = client.session;
@@ -50,32 +49,32 @@ export const SESSION_SCENARIOS: readonly Scenario[] = [
     assert.is((await waiting.next()).method, "notifications/progress");
     const asking = (await client.call(a, "ask")).stream!;
     assert.is((await asking.next()).method, "elicitation/create");
-    const telling = await tellingOf(a);
+    const newMessages = await watchMessages(a);
     await client.end(b);
     assert.equal(await stream.rest(), []);
     assert.equal(await waiting.rest(), []);
     assert.equal(await asking.rest(), []);
-    assert.equal(await telling(1), ["wait was aborted"]);
+    assert.equal(await newMessages(1), ["wait was aborted"]);
   }],
 
-  ["a question of A is answered through B", async (pair) => {
-    const { client, stream, question } = await asked(pair);
-    assert.is(question.method, "elicitation/create");
-    assert.is(question.params.message, "Who is you?");
-    assert.is(await client.answer(pair.b, question.id, ACCEPT), 202);
+  ["B accepts the response to a request of A", async (pair) => {
+    const { client, stream, sent } = await startRequest(pair);
+    assert.is(sent.method, "elicitation/create");
+    assert.is(sent.params.message, "Who is the user?");
+    assert.is(await client.answer(pair.b, sent.id, ACCEPT), 202);
     assert.equal((await stream.rest()).map(textOf), ["accept Ann on A"]);
   }],
 
-  ["a question is declined through B", async (pair) => {
-    const { client, stream, question } = await asked(pair);
-    assert.is(await client.answer(pair.b, question.id, { result: { action: "decline" } }), 202);
-    assert.equal((await stream.rest()).map(textOf), ["decline nobody on A"]);
+  ["B accepts a decline", async (pair) => {
+    const { client, stream, sent } = await startRequest(pair);
+    assert.is(await client.answer(pair.b, sent.id, { result: { action: "decline" } }), 202);
+    assert.equal((await stream.rest()).map(textOf), ["decline no name on A"]);
   }],
 
-  ["an error as the answer through B is the call's error", async (pair) => {
-    const { client, stream, question } = await asked(pair);
+  ["an error response through B is the error of the call", async (pair) => {
+    const { client, stream, sent } = await startRequest(pair);
     const error = { code: -1, message: "User rejected sampling request" };
-    assert.is(await client.answer(pair.b, question.id, { error }), 202);
+    assert.is(await client.answer(pair.b, sent.id, { error }), 202);
     const [response, ...more] = await stream.rest();
     assert.equal(more, []);
     assert.is(response.id, client.lastRequest);
@@ -83,54 +82,54 @@ export const SESSION_SCENARIOS: readonly Scenario[] = [
     assert.match(response.error.message, "User rejected");
   }],
 
-  ["a question to the model is answered through B", async (pair) => {
-    const { client, stream, question } = await asked(pair, "ask_model");
-    assert.is(question.method, "sampling/createMessage");
+  ["B accepts the response to a sampling request", async (pair) => {
+    const { client, stream, sent } = await startRequest(pair, "ask_model");
+    assert.is(sent.method, "sampling/createMessage");
     const result = { role: "assistant", content: { type: "text", text: "Hello" }, model: "m" };
-    assert.is(await client.answer(pair.b, question.id, { result }), 202);
+    assert.is(await client.answer(pair.b, sent.id, { result }), 202);
     assert.equal((await stream.rest()).map(textOf), ["Hello on A"]);
   }],
 
-  ["of answers to one question, on any instance, one is taken", async (pair) => {
-    const { client, stream, question } = await asked(pair);
-    const racing = [pair.a, pair.b, pair.a, pair.b].map((on) => client.answer(on, question.id, ACCEPT));
+  ["of concurrent responses to one request one is accepted", async (pair) => {
+    const { client, stream, sent } = await startRequest(pair);
+    const racing = [pair.a, pair.b, pair.a, pair.b].map((on) => client.answer(on, sent.id, ACCEPT));
     assert.equal((await Promise.all(racing)).sort(), [202, 400, 400, 400]);
     assert.equal((await stream.rest()).map(textOf), ["accept Ann on A"]);
-    assert.is(await client.answer(pair.b, question.id, ACCEPT), 400);
-    assert.is(await client.answer(pair.b, "never asked", ACCEPT), 400);
+    assert.is(await client.answer(pair.b, sent.id, ACCEPT), 400);
+    assert.is(await client.answer(pair.b, "unknown", ACCEPT), 400);
   }],
 
-  ["another session cannot answer", async (pair) => {
-    const { client, stream, question } = await asked(pair);
+  ["another session cannot respond", async (pair) => {
+    const { client, stream, sent } = await startRequest(pair);
     const other = await Client.open(pair.b, ASKING);
-    assert.is(await other.answer(pair.b, question.id, ACCEPT), 400);
-    assert.is(await client.answer(pair.b, question.id, ACCEPT), 202);
+    assert.is(await other.answer(pair.b, sent.id, ACCEPT), 400);
+    assert.is(await client.answer(pair.b, sent.id, ACCEPT), 202);
     assert.is((await stream.rest()).length, 1);
   }],
 
-  ["a question whose stream was lost is asked again on B, and answered there", async (pair) => {
-    const { client, stream, question } = await asked(pair);
+  ["a request whose stream was lost is sent again on B and answered there", async (pair) => {
+    const { client, stream, sent } = await startRequest(pair);
     const first = stream.lastId!.replace(/\d+$/, "0");
     await stream.cut();
-    const again = (await client.get(pair.b, first)).stream!;
-    assert.equal(await again.next(), question);
-    assert.is(await client.answer(pair.b, question.id, ACCEPT), 202);
-    assert.equal((await again.rest()).map(textOf), ["accept Ann on A"]);
+    const resumed = (await client.get(pair.b, first)).stream!;
+    assert.equal(await resumed.next(), sent);
+    assert.is(await client.answer(pair.b, sent.id, ACCEPT), 202);
+    assert.equal((await resumed.rest()).map(textOf), ["accept Ann on A"]);
   }],
 
   ["notifications/cancelled to B aborts the call on A, which gets no response", async ({ a, b }) => {
     const client = await Client.open(a);
     const stream = (await client.call(a, "wait", {}, { _meta: { progressToken: 1 } })).stream!;
     await stream.next();
-    const telling = await tellingOf(a);
+    const newMessages = await watchMessages(a);
     const params = { requestId: client.lastRequest, reason: "enough" };
     const { status } = await client.post(b, { jsonrpc: "2.0", method: "notifications/cancelled", params });
     assert.is(status, 202);
     assert.equal(await stream.rest(), []);
-    assert.equal(await telling(1), ["wait was aborted"]);
+    assert.equal(await newMessages(1), ["wait was aborted"]);
   }],
 
-  ["notifications/cancelled of one session leaves the same id of another alone", async ({ a, b }) => {
+  ["notifications/cancelled does not affect the same id of another session", async ({ a, b }) => {
     const [one, other] = [await Client.open(a), await Client.open(a)];
     const progress = { _meta: { progressToken: 1 } };
     const streams = await Promise.all(
@@ -150,15 +149,18 @@ export const SESSION_SCENARIOS: readonly Scenario[] = [
     assert.equal(await streams[1]!.rest(), []);
   }],
 
-  ["a cancelled question: the call ends without a response, and its answer comes too late", async (pair) => {
-    const { client, stream, question } = await asked(pair);
-    const params = { requestId: client.lastRequest };
-    await client.post(pair.b, { jsonrpc: "2.0", method: "notifications/cancelled", params });
-    assert.equal(await stream.rest(), []);
-    assert.is(await client.answer(pair.b, question.id, ACCEPT), 400);
-  }],
+  [
+    "after a cancellation the call ends without a response, and the client's response is refused",
+    async (pair) => {
+      const { client, stream, sent } = await startRequest(pair);
+      const params = { requestId: client.lastRequest };
+      await client.post(pair.b, { jsonrpc: "2.0", method: "notifications/cancelled", params });
+      assert.equal(await stream.rest(), []);
+      assert.is(await client.answer(pair.b, sent.id, ACCEPT), 400);
+    },
+  ],
 
-  ["what a session sets on A holds on B", async ({ a, b }) => {
+  ["subscriptions of a session on A apply on B", async ({ a, b }) => {
     const client = await Client.open(a);
     await Promise.all(
       ["test://watched", "test://watched"].map((uri, i) =>

@@ -1,6 +1,6 @@
 /**
- * Scenarios of streams whose events come from another instance, and of streams that are resumed at another instance, for any
- * two instances on one store. Nothing but tests imports this.
+ * Test kit: scenarios of streams whose events come from another instance, and of streams that are resumed at another
+ * instance.
  *
  * @module
  */
@@ -34,7 +34,7 @@ const progressOf = ({ params, result }: { params?: { progress: number }; result?
 
 export const STREAM_SCENARIOS: readonly Scenario[] = [
   [
-    "a stream on B carries what changed on A, once, and only what its session subscribed to on A",
+    "a stream on B has changes of A once, and only those that its session subscribed to",
     async ({ a, b }) => {
       const client = await Client.open(a);
       const stream = (await client.get(b)).stream!;
@@ -52,7 +52,7 @@ export const STREAM_SCENARIOS: readonly Scenario[] = [
     },
   ],
 
-  ["a change right after its subscription is told, each time", async ({ a, b }) => {
+  ["a change right after its subscription is received", async ({ a, b }) => {
     const client = await Client.open(a);
     const stream = (await client.get(b)).stream!;
     for (let i = 0; i < 10; i++) {
@@ -64,7 +64,7 @@ export const STREAM_SCENARIOS: readonly Scenario[] = [
     await stream.cut();
   }],
 
-  ["subscriptions/listen on B carries what changed on A, once", async ({ a, b }) => {
+  ["subscriptions/listen on B has changes of A once", async ({ a, b }) => {
     const stream = await listen(b, { toolsListChanged: true, resourceSubscriptions: [WATCHED] });
     const other = await listen(b, { promptsListChanged: true });
     await a.order({ do: "update", uri: WATCHED });
@@ -78,7 +78,7 @@ export const STREAM_SCENARIOS: readonly Scenario[] = [
     await other.cut();
   }],
 
-  ["a hundred changes on both instances reach both, each once", async ({ a, b }) => {
+  ["both instances receive a hundred changes of both once", async ({ a, b }) => {
     const streams = await Promise.all([a, b].map((on) => listen(on, { resourceSubscriptions: uris })));
     await Promise.all(uris.map((uri, i) => [a, b][i % 2]!.order({ do: "update", uri })));
     for (const stream of streams) {
@@ -91,39 +91,39 @@ export const STREAM_SCENARIOS: readonly Scenario[] = [
   }],
 
   [
-    "a newer stream of a session on A silences its stream on B, which speaks when that is gone",
+    "the newest stream of a session on A is active, and its stream on B after the end",
     async ({ a, b }) => {
       const client = await Client.open(a);
-      const old = (await client.get(b)).stream!;
-      const young = (await client.get(a)).stream!;
+      const older = (await client.get(b)).stream!;
+      const newer = (await client.get(a)).stream!;
       await b.order({ do: "replace" });
-      assert.is((await young.next()).method, TOOLS_CHANGED);
+      assert.is((await newer.next()).method, TOOLS_CHANGED);
       await a.order({ do: "replace" });
-      assert.is((await young.next()).method, TOOLS_CHANGED);
-      assert.ok(await old.isQuiet(300));
-      await young.cut();
-      let told = false;
-      const next = old.next().then((message) => {
-        told = true;
+      assert.is((await newer.next()).method, TOOLS_CHANGED);
+      assert.ok(await older.isQuiet(300));
+      await newer.cut();
+      let isActive = false;
+      const next = older.next().then((message) => {
+        isActive = true;
         return message;
       });
-      while (!told) await a.order({ do: "replace" });
+      while (!isActive) await a.order({ do: "replace" });
       assert.is((await next).method, TOOLS_CHANGED);
-      await old.cut();
+      await older.cut();
     },
   ],
 
-  ["of many streams of a session that are opened at once one speaks", async ({ a, b }) => {
+  ["of concurrent streams of a session one is active", async ({ a, b }) => {
     const client = await Client.open(a);
     const replies = await Promise.all([a, b, a, b, a, b].map((on) => client.get(on)));
     const streams = replies.map(({ stream }) => stream!);
     await a.order({ do: "replace" });
-    const told = await Promise.all(streams.map(async (stream) => !await stream.isQuiet(500)));
-    assert.is(told.filter((each) => each).length, 1);
+    const active = await Promise.all(streams.map(async (stream) => !await stream.isQuiet(500)));
+    assert.is(active.filter((each) => each).length, 1);
     await Promise.all(streams.map((stream) => stream.cut()));
   }],
 
-  ["what a stream missed comes once when it is taken up again, on either instance", async ({ a, b }) => {
+  ["a resumed stream has missed changes once, on either instance", async ({ a, b }) => {
     const client = await Client.open(a);
     for (const uri of uris) await client.request(a, "resources/subscribe", { uri });
     let stream = (await client.get(a)).stream!;
@@ -137,7 +137,7 @@ export const STREAM_SCENARIOS: readonly Scenario[] = [
       await stream.cut();
       for (let i = 0; i < 3; i++) await [a, b][i % 2]!.order({ do: "update", uri: uris[sent++]! });
       stream = (await client.get(here!, stream.lastId)).stream!;
-      // Some changes come while the stream is opened.
+      // Some changes are published while the stream is opened.
       const more = [0, 1].map((i) => [a, b][i]!.order({ do: "update", uri: uris[sent++]! }));
       while (seen.length < sent) seen.push((await stream.next()).params.uri);
       await Promise.all(more);
@@ -147,7 +147,7 @@ export const STREAM_SCENARIOS: readonly Scenario[] = [
     await stream.cut();
   }],
 
-  ["a stream that is lost before it said what was missed loses nothing", async ({ a, b }) => {
+  ["a stream that is lost before its missed changes are sent loses none", async ({ a, b }) => {
     const client = await Client.open(a);
     await client.request(a, "resources/subscribe", { uri: WATCHED });
     let stream = (await client.get(a)).stream!;
@@ -167,7 +167,7 @@ export const STREAM_SCENARIOS: readonly Scenario[] = [
   }],
 
   [
-    "a call whose connection is cut goes on, and B gives the rest, in order, to its response",
+    "a call continues after a disconnect, and B returns the rest of its stream in order",
     async ({ a, b }) => {
       for (const revision of ["2025-03-26", "2025-11-25"]) {
         const client = await Client.open(a, { revision });
@@ -177,7 +177,7 @@ export const STREAM_SCENARIOS: readonly Scenario[] = [
         let rest = (await client.get(b, stream.lastId)).stream!;
         seen.push(await rest.next(), await rest.next());
         await rest.cut();
-        // Resumed where it began, then after its end.
+        // Resumed on its own instance, then after the end of the call.
         rest = (await client.get(a, rest.lastId)).stream!;
         seen.push(await rest.next());
         const last = rest.lastId;
@@ -192,7 +192,7 @@ export const STREAM_SCENARIOS: readonly Scenario[] = [
     },
   ],
 
-  ["a stream is taken up from the event that comes before all others", async ({ a, b }) => {
+  ["a stream is resumed from its first event", async ({ a, b }) => {
     const client = await Client.open(a);
     const stream = (await client.call(a, "count", { to: 3, every: 20 }, PROGRESS)).stream!;
     assert.is((await stream.nextEvent())!.data, "");
@@ -201,7 +201,7 @@ export const STREAM_SCENARIOS: readonly Scenario[] = [
     assert.equal((await rest.rest()).map(progressOf), [1, 2, 3, "response"]);
   }],
 
-  ["events as fast as they can be made come in order on both instances", async ({ a, b }) => {
+  ["fast events arrive in order on both instances", async ({ a, b }) => {
     const client = await Client.open(a);
     const stream = (await client.call(a, "count", { to: 300, every: 0 }, PROGRESS)).stream!;
     await stream.nextEvent();
@@ -211,7 +211,7 @@ export const STREAM_SCENARIOS: readonly Scenario[] = [
     assert.equal((await (await client.get(b, first)).stream!.rest()).map(progressOf), expected);
   }],
 
-  ["of a stream that is not known, or another session's, nothing is left", async ({ a, b }) => {
+  ["resuming an unknown stream, or another session's, gets 204", async ({ a, b }) => {
     const client = await Client.open(a);
     const stream = (await client.call(a, "count", { to: 1, every: 0 }, PROGRESS)).stream!;
     await stream.nextEvent();
@@ -229,7 +229,7 @@ export const STREAM_SCENARIOS: readonly Scenario[] = [
     assert.is((await client.get(b, first)).status, 200);
   }],
 
-  ["open streams end in good order when their instance stops", async ({ a, b }) => {
+  ["open streams end with their final messages when their instance stops", async ({ a, b }) => {
     const client = await Client.open(a);
     const legacy = (await client.get(b)).stream!;
     const modern = await listen(b, { toolsListChanged: true });

@@ -1,12 +1,12 @@
 /**
- * Runs all scenarios of two instances on one store as tests. Nothing but tests imports this.
+ * Test kit: runs all scenarios of two instances on one store as tests.
  *
  * @module
  */
 import type { Test } from "uvu";
 import * as assert from "uvu/assert";
 import type { Store } from "../../store/store.ts";
-import { type Instance, instanceOver } from "./test_instances.ts";
+import { createInstance, type Instance } from "./test_instances.ts";
 import { eventually, type Pair, type Scenario } from "./test_instances_client.ts";
 import { SESSION_SCENARIOS } from "./test_instances_sessions.ts";
 import { STREAM_SCENARIOS } from "./test_instances_streams.ts";
@@ -24,7 +24,7 @@ export interface Opened extends Pair {
   close(): Promise<void>;
 }
 
-/** Registers every scenario as a test. After each, no instance may have a stream or call open. */
+/** Registers every scenario as a test. After each, no instance may have an open stream or call. */
 export function testAll(
   test: Test,
   engine: string,
@@ -36,29 +36,29 @@ export function testAll(
     test(`${engine}: ${name}`, async () => {
       pair ??= await open();
       await scenario(pair);
-      await letGo([pair.a, pair.b]);
+      await waitUntilReleased([pair.a, pair.b]);
     });
   }
-  test(`${engine}: nothing keeps an instance alive that was closed`, async () => {
+  test(`${engine}: a closed instance keeps no resources`, async () => {
     pair ??= await open();
     await pair.close();
   });
 }
 
 /** Waits until no stream is open and no call runs, so that the store has no watch. */
-export async function letGo(instances: readonly Instance[]): Promise<void> {
+export async function waitUntilReleased(instances: readonly Instance[]): Promise<void> {
   for (const instance of instances) {
-    const watchesNothing = async () => (await instance.order({ do: "report" })).watches === 0;
-    await eventually(watchesNothing, `${instance.name} closes its watch of the store`);
+    const isReleased = async () => (await instance.order({ do: "report" })).watches === 0;
+    await eventually(isReleased, `${instance.name} closes its watch of the store`);
     assert.equal((await instance.order({ do: "report" })).faults, []);
   }
 }
 
-/** Two instances in this process, on one store or one each. */
-export function both(stores: readonly [Store, Store], remove: () => unknown = () => {}): Opened {
+/** Creates two instances in this process, on one store or one each. */
+export function createPair(stores: readonly [Store, Store], remove: () => unknown = () => {}): Opened {
   return {
-    a: instanceOver(stores[0], "A"),
-    b: instanceOver(stores[1], "B"),
+    a: createInstance(stores[0], "A"),
+    b: createInstance(stores[1], "B"),
     async close() {
       for (const store of new Set(stores)) await store.close();
       await remove();

@@ -1,6 +1,6 @@
 /**
- * Scenarios of tasks, of requests for input that end a run, and of HTTP+SSE (2024-11-05), with requests to different
- * instances, for any two instances on one store. Nothing but tests imports this.
+ * Test kit: scenarios of tasks, of input requests that suspend a run, and of HTTP+SSE (2024-11-05), with requests to
+ * different instances.
  *
  * @module
  */
@@ -13,8 +13,8 @@ import {
   type Pair,
   type Scenario,
   type Stream,
-  tellingOf,
   textOf,
+  watchMessages,
 } from "./test_instances_client.ts";
 import { request } from "../test_server.ts";
 
@@ -29,13 +29,18 @@ const NAMED = { name: { action: "accept", content: { name: "Ann" } } };
 type Task = any;
 
 /** Starts a task. Returns its id. */
-export async function begin(on: Instance, client: Client, tool: string, args: unknown = {}): Promise<string> {
+export async function startTask(
+  on: Instance,
+  client: Client,
+  tool: string,
+  args: unknown = {},
+): Promise<string> {
   const { body } = await client.call(on, tool, args);
   assert.is(body.result.resultType, "task", JSON.stringify(body));
   return body.result.taskId;
 }
 
-async function look(on: Instance, client: Client, taskId: string): Promise<Task> {
+async function getTask(on: Instance, client: Client, taskId: string): Promise<Task> {
   const { body } = await client.request(on, "tasks/get", { taskId });
   return body.result ?? body;
 }
@@ -46,18 +51,18 @@ export async function until(
   client: Client,
   taskId: string,
   status: string,
-  patience = 6000,
+  timeoutMs = 6000,
 ): Promise<Task> {
   let task: Task;
   await eventually(
-    async () => (task = await look(on, client, taskId)).status === status,
+    async () => (task = await getTask(on, client, taskId)).status === status,
     `a task ${status}`,
-    patience,
+    timeoutMs,
   );
   return task;
 }
 
-/** The statuses that a stream reports, to the last. */
+/** Reads the statuses of a stream up to `last`. */
 async function statuses(stream: Stream, last: string): Promise<string[]> {
   const seen: string[] = [];
   while (seen.at(-1) !== last) seen.push((await stream.next()).params.status);
@@ -65,33 +70,33 @@ async function statuses(stream: Stream, last: string): Promise<string[]> {
 }
 
 export const TASK_SCENARIOS: readonly Scenario[] = [
-  ["a task made on A is asked for on B until its result is there", async ({ a, b }) => {
+  ["B returns the status and result of a task on A", async ({ a, b }) => {
     const client = new Client(TASK_CLIENT);
-    const id = await begin(a, client, "task", { takes: 300 });
-    const working = await look(b, client, id);
+    const id = await startTask(a, client, "task", { takes: 300 });
+    const working = await getTask(b, client, id);
     assert.is(working.status, "working");
     const done = await until(b, client, id, "completed");
     assert.is(done.result.content[0].text, "done on A");
     assert.is(done.resultType, "complete");
   }],
 
-  ["a task goes on when its caller hangs up", async ({ a, b }) => {
+  ["a task continues after its client disconnects", async ({ a, b }) => {
     const client = new Client(TASK_CLIENT);
     const { body } = await client.call(a, "late_task");
-    client.hangUp();
+    client.disconnect();
     const done = await until(b, client, body.result.taskId, "completed");
     assert.is(done.result.content[0].text, "done on A");
   }],
 
-  ["a task is its principal's on every instance", async ({ a, b }) => {
-    const id = await begin(a, new Client({ ...TASK_CLIENT, token: "reader" }), "task", { takes: 0 });
-    const other = await look(b, new Client({ ...TASK_CLIENT, token: "writer" }), id);
+  ["a task is private to its principal on every instance", async ({ a, b }) => {
+    const id = await startTask(a, new Client({ ...TASK_CLIENT, token: "reader" }), "task", { takes: 0 });
+    const other = await getTask(b, new Client({ ...TASK_CLIENT, token: "writer" }), id);
     assert.is(other.error.code, -32602);
   }],
 
-  ["tasks/update on B runs the tool on B with the answer", async ({ a, b }) => {
+  ["tasks/update on B runs the tool on B with the response", async ({ a, b }) => {
     const client = new Client(TASK_CLIENT);
-    const id = await begin(a, client, "asking_task");
+    const id = await startTask(a, client, "asking_task");
     const waiting = await until(b, client, id, "input_required");
     assert.is(waiting.inputRequests.name.method, "elicitation/create");
     assert.is((await client.request(b, "tasks/update", { taskId: id, inputResponses: NAMED })).status, 200);
@@ -100,9 +105,9 @@ export const TASK_SCENARIOS: readonly Scenario[] = [
     assert.not.ok("inputRequests" in done);
   }],
 
-  ["of updates on both instances one runs the tool", async ({ a, b }) => {
+  ["concurrent updates on both instances run the tool once", async ({ a, b }) => {
     const client = new Client(TASK_CLIENT);
-    const id = await begin(a, client, "asking_task");
+    const id = await startTask(a, client, "asking_task");
     await until(b, client, id, "input_required");
     const params = { taskId: id, inputResponses: NAMED };
     const replies = await Promise.all([a, b, a, b].map((on) => client.request(on, "tasks/update", params)));
@@ -112,17 +117,17 @@ export const TASK_SCENARIOS: readonly Scenario[] = [
 
   ["tasks/cancel on B aborts the run on A", async ({ a, b }) => {
     const client = new Client(TASK_CLIENT);
-    const telling = await tellingOf(a);
-    const id = await begin(a, client, "task", { takes: 5000 });
+    const newMessages = await watchMessages(a);
+    const id = await startTask(a, client, "task", { takes: 5000 });
     assert.is((await client.request(b, "tasks/cancel", { taskId: id })).status, 200);
-    assert.is((await look(a, client, id)).status, "cancelled");
-    assert.equal(await telling(1), ["task was aborted"]);
-    assert.is((await look(b, client, id)).status, "cancelled");
+    assert.is((await getTask(a, client, id)).status, "cancelled");
+    assert.equal(await newMessages(1), ["task was aborted"]);
+    assert.is((await getTask(b, client, id)).status, "cancelled");
   }],
 
-  ["a stream on B tells of a task on A, to its end", async ({ a, b }) => {
+  ["a stream on B has the statuses of a task on A", async ({ a, b }) => {
     const client = new Client(TASK_CLIENT);
-    const id = await begin(a, client, "task", { takes: 400 });
+    const id = await startTask(a, client, "task", { takes: 400 });
     const stream =
       (await client.request(b, "subscriptions/listen", { notifications: { taskIds: [id, "unknown"] } }))
         .stream!;
@@ -133,11 +138,11 @@ export const TASK_SCENARIOS: readonly Scenario[] = [
     await stream.cut();
   }],
 
-  ["a stream on B tells of questions, answers and cancellation", async ({ a, b }) => {
+  ["a stream on B has input requests, responses and cancellation of tasks", async ({ a, b }) => {
     const client = new Client(TASK_CLIENT);
     const [id, other] = [
-      await begin(a, client, "asking_task"),
-      await begin(a, client, "task", { takes: 5000 }),
+      await startTask(a, client, "asking_task"),
+      await startTask(a, client, "task", { takes: 5000 }),
     ];
     await until(b, client, id, "input_required");
     const stream = (await client.request(b, "subscriptions/listen", { notifications: { taskIds: [id] } }))
@@ -156,7 +161,7 @@ export const TASK_SCENARIOS: readonly Scenario[] = [
 ];
 
 export const QUESTION_SCENARIOS: readonly Scenario[] = [
-  ["a call that asks on A is answered on B", async ({ a, b }) => {
+  ["a call with an input request on A is retried on B", async ({ a, b }) => {
     const client = new Client(TASK_CLIENT);
     const asked = (await client.call(a, "ask", { about: "he" })).body.result;
     assert.is(asked.resultType, "input_required");
@@ -166,14 +171,14 @@ export const QUESTION_SCENARIOS: readonly Scenario[] = [
   }],
 
   [
-    "what a call was asked is good for no other arguments, tool, principal, and not for ever",
+    "requestState is refused for other arguments, tools and principals, and when expired",
     async ({ a, b }) => {
       const client = new Client({ ...TASK_CLIENT, token: "reader" });
       const other = new Client({ ...TASK_CLIENT, token: "writer" });
       const { requestState } = (await client.call(a, "ask", { about: "he" })).body.result;
       const more = { requestState, inputResponses: NAMED };
-      const codeOf = async (who: Client, tool: string, about: string): Promise<number | undefined> =>
-        (await who.call(b, tool, { about }, more)).body.error?.code;
+      const codeOf = async (caller: Client, tool: string, about: string): Promise<number | undefined> =>
+        (await caller.call(b, tool, { about }, more)).body.error?.code;
       assert.is(await codeOf(client, "ask", "she"), -32602);
       assert.is(await codeOf(client, "ask_model", "he"), -32602);
       assert.is(await codeOf(other, "ask", "he"), -32602);
@@ -207,7 +212,7 @@ async function openSse({ a, b }: Pair) {
 }
 
 export const SSE_SCENARIOS: readonly Scenario[] = [
-  ["HTTP+SSE: the stream is on A, messages go to B", async (pair) => {
+  ["HTTP+SSE: the stream is on A, messages are posted to B", async (pair) => {
     const { stream, post, ask } = await openSse(pair);
     await ask(pair.b, "tools/call", { name: "who" });
     assert.is(textOf(await stream.next()), "B");
@@ -219,15 +224,15 @@ export const SSE_SCENARIOS: readonly Scenario[] = [
     for (let i = 1; i <= 50; i++) assert.is((await stream.next()).params.progress, i);
     assert.is(textOf(await stream.next()), "counted on B");
     await ask(pair.b, "tools/call", { name: "ask_model" });
-    const question = await stream.next();
-    assert.is(question.method, "sampling/createMessage");
+    const sampling = await stream.next();
+    assert.is(sampling.method, "sampling/createMessage");
     const result = { role: "assistant", content: { type: "text", text: "Hello" }, model: "m" };
-    assert.is((await post(pair.a, { jsonrpc: "2.0", id: question.id, result })).status, 202);
+    assert.is((await post(pair.a, { jsonrpc: "2.0", id: sampling.id, result })).status, 202);
     assert.is(textOf(await stream.next()), "Hello on B");
     await stream.cut();
   }],
 
-  ["HTTP+SSE: changes on B, and a cancellation by A", async (pair) => {
+  ["HTTP+SSE: changes of B are sent on A, and A cancels a call on B", async (pair) => {
     const { a, b } = pair;
     const { stream, post, ask } = await openSse(pair);
     await ask(b, "resources/subscribe", { uri: "test://watched" });
@@ -235,26 +240,26 @@ export const SSE_SCENARIOS: readonly Scenario[] = [
     await b.order({ do: "update", uri: "test://watched" });
     assert.is((await stream.next()).params.uri, "test://watched");
     await b.order({ do: "update", uri: "test://other" });
-    const telling = await tellingOf(b);
+    const newMessages = await watchMessages(b);
     await ask(b, "tools/call", { name: "wait", _meta: { progressToken: 1 } });
     assert.is((await stream.next()).params.progress, 1);
     await post(a, { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 3 } });
     await ask(b, "ping", {});
     assert.is((await stream.next()).id, 4);
-    assert.equal(await telling(1), ["wait was aborted"]);
+    assert.equal(await newMessages(1), ["wait was aborted"]);
     await stream.cut();
   }],
 
-  ["HTTP+SSE: when the stream is gone, so is its session, and the calls in it", async (pair) => {
+  ["HTTP+SSE: the end of the stream ends its session and calls", async (pair) => {
     const { stream, post, ask } = await openSse(pair);
-    const telling = await tellingOf(pair.b);
+    const newMessages = await watchMessages(pair.b);
     await ask(pair.b, "tools/call", { name: "wait", _meta: { progressToken: 1 } });
     await stream.next();
     await ask(pair.b, "tools/call", { name: "ask_model" });
     await stream.next();
     await stream.cut();
-    const isOver = async () => (await post(pair.b, request("ping"))).status === 404;
-    await eventually(isOver, "the end of the session");
-    assert.equal(await telling(1), ["wait was aborted"]);
+    const hasEnded = async () => (await post(pair.b, request("ping"))).status === 404;
+    await eventually(hasEnded, "the end of the session");
+    assert.equal(await newMessages(1), ["wait was aborted"]);
   }],
 ];

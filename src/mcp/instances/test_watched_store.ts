@@ -1,5 +1,5 @@
 /**
- * A store that counts its open watches and fails on demand, for tests of leaks. Nothing but tests imports this.
+ * Test kit: a store that counts its open watches and fails on demand, for tests of leaks.
  *
  * @module
  */

@@ -4,17 +4,17 @@ import * as v from "valibot";
 import * as z from "zod";
 import { toFormSchema } from "./form_schema.ts";
 import { type AnySchema, compileAnySchema } from "./standard_schema.ts";
-import { convertSchemasOf } from "./schema_vendor.ts";
-import { toJsonSchema } from "./valibot_json_schema.ts";
+import { createSchemaConverter } from "./schema_converter.ts";
 
-convertSchemasOf("valibot", toJsonSchema);
+const converter = createSchemaConverter();
+await converter.prepare([v.object({})]);
 
 const test = suite("mcp/form_schema");
 
 const form = (schema: AnySchema, revision = "2026-07-28") =>
-  toFormSchema(compileAnySchema(schema, "form").jsonSchema, revision);
+  toFormSchema(compileAnySchema(schema, "form", "input", converter.convert).jsonSchema, revision);
 
-test("fields in the form of the specification are not changed", () => {
+test("fields in the format of the specification are unchanged", () => {
   const schema = {
     type: "object",
     properties: {
@@ -45,7 +45,7 @@ const EXPECTED = {
   required: ["kind", "size", "tags"],
 };
 
-test("choices of valibot and of zod", () => {
+test("choices of valibot and zod become enums", () => {
   assert.equal(
     form(v.object({
       colour: v.optional(v.picklist(["red", "green"]), "green"),
@@ -66,7 +66,7 @@ test("choices of valibot and of zod", () => {
   );
 });
 
-test("choices with titles, for one and for several, and as 2025-06-18 has them", () => {
+test("choices with titles have the shape of the revision", () => {
   const titled = v.union([v.pipe(v.literal("s"), v.title("Small")), v.literal("m")]);
   const choices = [{ const: "s", title: "Small" }, { const: "m", title: "m" }];
   const { properties } = form(v.object({ size: titled, sizes: v.array(titled) }));
@@ -79,7 +79,7 @@ test("choices with titles, for one and for several, and as 2025-06-18 has them",
   });
 });
 
-test("unknown formats and further keywords of the object are left out", () => {
+test("unknown formats and further keywords of the object are omitted", () => {
   const schema = v.strictObject({ id: v.pipe(v.string(), v.uuid()), at: v.pipe(v.string(), v.isoDate()) });
   assert.equal(form(schema), {
     type: "object",
@@ -89,7 +89,7 @@ test("unknown formats and further keywords of the object are left out", () => {
   assert.equal(form({ type: "object" }), { type: "object", properties: {} });
 });
 
-test("the error for an invalid field names it", () => {
+test("the error for an invalid field contains its name", () => {
   for (
     const field of [
       { type: "object", properties: {} },
@@ -100,7 +100,7 @@ test("the error for an invalid field names it", () => {
       true,
     ]
   ) {
-    assert.throws(() => form({ type: "object", properties: { field } }), /form field "field"/);
+    assert.throws(() => form({ type: "object", properties: { field } }), /"field"/);
   }
 });
 

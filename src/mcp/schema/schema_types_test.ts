@@ -8,7 +8,7 @@ const test = suite("mcp/schema_types");
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false;
 type Schema = { readonly [keyword: string]: unknown };
 
-/** Checked by the type checker (`npm run check`): `true` is allowed only if the schema's values have the type. */
+/** For the type checker (`npm run check`): accepts `true` only if the schema's values have the type. */
 function typed<Wanted>(): <const S extends Schema>(
   schema: S,
   equal: Equal<FromJsonSchema<S>, Wanted>,
@@ -16,22 +16,22 @@ function typed<Wanted>(): <const S extends Schema>(
   return () => {};
 }
 
-/** The violations of values that the type checker allows. */
+/** The violations of values that the type checker accepts. */
 function problems<const S extends Schema>(schema: S, ...values: FromJsonSchema<S>[]): string[] {
   return values.flatMap(compileSchema(schema)).map(({ message }) => message);
 }
 
-test("single types, and lists of types", () => {
+test("a type, or a list of types", () => {
   typed<string>()({ type: "string", maxLength: 3, format: "uri" }, true);
   typed<number>()({ type: "integer" }, true);
   typed<null>()({ type: "null" }, true);
   typed<string | boolean | null>()({ type: ["string", "boolean", "null"] }, true);
   assert.equal(problems({ type: ["number", "null"] }, 1.5, null), []);
-  // @ts-expect-error: a string is no integer
+  // @ts-expect-error: a string is not an integer
   assert.is(problems({ type: "integer" }, "1").length, 1);
 });
 
-test("objects: required and optional, and names that are required only", () => {
+test("objects: required and optional properties, and required names without a property", () => {
   typed<{ a: string; b: number[]; c?: boolean }>()({
     type: "object",
     properties: {
@@ -48,7 +48,7 @@ test("objects: required and optional, and names that are required only", () => {
   assert.is(problems(schema, {}).length, 1);
 });
 
-test("objects: what else they may hold", () => {
+test("objects: additionalProperties and patternProperties", () => {
   typed<Record<string, unknown>>()({ type: "object" }, true);
   typed<Record<string, unknown>>()({ type: "object", properties: {} }, true);
   typed<Record<string, number>>()({ type: "object", additionalProperties: { type: "number" } }, true);
@@ -66,7 +66,7 @@ test("objects: what else they may hold", () => {
   assert.equal(problems(mixed, { a: "x" }, { a: "x", b: true, more: 1 }), []);
   const read = (value: FromJsonSchema<typeof mixed>): [string, boolean | undefined] => [value.a, value.b];
   assert.equal(read({ a: "x" }), ["x", undefined]);
-  // Names that fit the pattern hold no number.
+  // A property that matches the pattern is not a number.
   typed<Record<string, unknown>>()(
     {
       type: "object",
@@ -77,7 +77,7 @@ test("objects: what else they may hold", () => {
   );
 });
 
-test("arrays and tuples, as long as they must be", () => {
+test("arrays and tuples, with their minimum length", () => {
   typed<unknown[]>()({ type: "array" }, true);
   typed<string[][]>()({ type: "array", items: { type: "array", items: { type: "string" } } }, true);
   typed<[string?, number?, ...unknown[]]>()(
@@ -133,7 +133,7 @@ test("anyOf, oneOf and allOf", () => {
   }, true);
 });
 
-test("a schema that is not understood has the type unknown", () => {
+test("a schema without a known type has the type unknown", () => {
   typed<unknown>()({}, true);
   typed<unknown>()({ $ref: "#/$defs/a" }, true);
   typed<unknown>()({ properties: { a: { type: "string" } } }, true);

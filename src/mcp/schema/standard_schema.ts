@@ -7,7 +7,8 @@
 import { compileSchema, type JsonSchema } from "../../json_schema/compile.ts";
 import { pointerStep } from "../../json_schema/message_text.ts";
 import type { FromJsonSchema } from "./schema_types.ts";
-import { findConverter, type SchemaUse } from "./schema_vendor.ts";
+import type { ConvertSchema, SchemaUse } from "./convert_schema.ts";
+import { createSchemaConverter } from "./schema_converter.ts";
 
 /** The part of Standard Schema version 1 that we use, and its optional JSON Schema extension. */
 export interface StandardSchema<Input = unknown, Output = Input> {
@@ -54,11 +55,17 @@ export type ParseResult = { readonly value: unknown } | { readonly problems: rea
 
 /**
  * Compiles a schema. A Standard Schema for results is published as the JSON Schema of its output.
+ * @param convert makes the JSON Schema of a Standard Schema that does not make it itself
  * @throws {TypeError} when the schema has no JSON Schema, an invalid JSON Schema, or, for arguments, does not describe
  *   an object
  */
-export function compileAnySchema(schema: AnySchema, name: string, use: SchemaUse = "input"): CompiledSchema {
-  return isStandard(schema) ? compileStandard(schema, name, use) : compileRaw(schema, name, use);
+export function compileAnySchema(
+  schema: AnySchema,
+  name: string,
+  use: SchemaUse = "input",
+  convert: ConvertSchema = createSchemaConverter().convert,
+): CompiledSchema {
+  return isStandard(schema) ? compileStandard(schema, name, use, convert) : compileRaw(schema, name, use);
 }
 
 function isStandard(schema: AnySchema): schema is StandardSchema {
@@ -87,7 +94,12 @@ function compileRaw(
   };
 }
 
-function compileStandard(schema: StandardSchema, name: string, use: SchemaUse): CompiledSchema {
+function compileStandard(
+  schema: StandardSchema,
+  name: string,
+  use: SchemaUse,
+  convert: ConvertSchema,
+): CompiledSchema {
   const { validate } = schema["~standard"];
   const read = (result: StandardResult<unknown>): ParseResult =>
     result.issues === undefined ? { value: result.value } : {
@@ -96,7 +108,7 @@ function compileStandard(schema: StandardSchema, name: string, use: SchemaUse): 
       ),
     };
   return {
-    jsonSchema: toPublishedSchema(schema, name, use),
+    jsonSchema: toPublishedSchema(schema, name, use, convert),
     parse(value) {
       const result = validate(value);
       return result instanceof Promise ? result.then(read) : read(result);
@@ -104,23 +116,23 @@ function compileStandard(schema: StandardSchema, name: string, use: SchemaUse): 
   };
 }
 
-/** The JSON Schema of a Standard Schema, from its own extension or a registered converter. */
-function toPublishedSchema(schema: StandardSchema, name: string, use: SchemaUse): JsonSchema {
-  const { vendor, jsonSchema: extension } = schema["~standard"];
-  const convert = findConverter(vendor);
-  if (!extension && !convert) {
-    throw new TypeError(
-      `Cannot define "${name}": ${vendor} schemas cannot be converted to JSON Schema. Pass a JSON Schema object, or call convertSchemasOf("${vendor}", …)`,
-    );
-  }
+/** The JSON Schema of a Standard Schema, from its own extension (Standard JSON Schema) or the converter. */
+function toPublishedSchema(
+  schema: StandardSchema,
+  name: string,
+  use: SchemaUse,
+  convert: ConvertSchema,
+): JsonSchema {
+  const { jsonSchema: extension } = schema["~standard"];
   const target = { target: "draft-2020-12" };
-  const published = extension
-    ? withDefinitionName(
-      name,
-      use,
-      () => use === "output" && extension.output?.(target) || extension.input(target),
-    )
-    : convert!(schema, name, use);
+  const published = withDefinitionName(
+    name,
+    use,
+    () =>
+      extension
+        ? use === "output" && extension.output?.(target) || extension.input(target)
+        : convert(schema, use),
+  );
   if (use === "output" || published.type === "object") return published;
   if (!describesObject(published)) {
     throw new TypeError(`Cannot define "${name}": the input schema must describe an object`);

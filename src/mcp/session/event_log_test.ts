@@ -17,16 +17,16 @@ const test = suite("mcp/event_log");
 /** A log on a store that can be made unavailable, with a clock that can be set. */
 function newLog(limits: Partial<StorageLimits> = {}) {
   const inner = memoryStore();
-  const state = { away: false, commits: 0, ahead: 0, watches: 0 };
-  const ifThere = <Result>(work: () => Promise<Result>): Promise<Result> =>
-    state.away ? Promise.reject(new StoreUnavailableError("away")) : work();
+  const state = { isDown: false, commits: 0, ahead: 0, watches: 0 };
+  const whileUp = <Result>(work: () => Promise<Result>): Promise<Result> =>
+    state.isDown ? Promise.reject(new StoreUnavailableError("down")) : work();
   const store: Store = {
     guarantees: inner.guarantees,
-    get: (key) => ifThere(() => inner.get(key)),
-    list: (prefix, options) => ifThere(() => inner.list(prefix, options)),
+    get: (key) => whileUp(() => inner.get(key)),
+    list: (prefix, options) => whileUp(() => inner.list(prefix, options)),
     commit(commit) {
       state.commits++;
-      return ifThere(() => inner.commit(commit));
+      return whileUp(() => inner.commit(commit));
     },
     watch: (prefix) => inner.watch(prefix),
     sweep: () => inner.sweep(),
@@ -38,7 +38,7 @@ function newLog(limits: Partial<StorageLimits> = {}) {
   return { state, options };
 }
 
-const NOBODY = { principal: undefined, runtime: undefined };
+const ANONYMOUS = { principal: undefined, runtime: undefined };
 const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 const never = new AbortController().signal;
 
@@ -57,29 +57,29 @@ async function all(events: AsyncGenerator<ReplayedEvent>): Promise<string[]> {
   return found;
 }
 
-test("events are replayed in order from any event on, while the stream is written and after its end", async () => {
+test("events are replayed in order after any event, during and after the stream", async () => {
   const { options } = newLog();
-  const log = new LogWriter(options, "s", "1", NOBODY);
+  const log = new LogWriter(options, "s", "1", ANONYMOUS);
   await log.started;
   const live = all(await read(options, log.firstId));
   const ids = Array.from({ length: 500 }, (_, i) => log.append(`e${i + 1}`));
   await pause(5);
-  const last = log.end("answer");
+  const last = log.end("response");
   await log.written();
-  const expected = [...ids.map((_, i) => `${i + 1} e${i + 1}`), "501 answer"];
+  const expected = [...ids.map((_, i) => `${i + 1} e${i + 1}`), "501 response"];
   assert.equal(await live, expected);
   assert.equal(await all(await read(options, ids[249]!)), expected.slice(250));
   assert.is(await replayStream(options, "s", parseEventId(last!)!, never, String), undefined);
   assert.is(await replayStream(options, "another", parseEventId(ids[0]!)!, never, String), undefined);
 });
 
-test("events that come faster than they can be stored are stored in one commit", async () => {
+test("events that arrive faster than commits are stored together", async () => {
   const { options, state } = newLog();
-  const log = new LogWriter(options, "s", "1", NOBODY);
+  const log = new LogWriter(options, "s", "1", ANONYMOUS);
   for (let i = 0; i < 1000; i++) log.append("e");
   assert.is(
-    await Promise.race([log.waitUntilWritable().then(() => "room"), Promise.resolve("none")]),
-    "none",
+    await Promise.race([log.waitUntilWritable().then(() => "writable"), Promise.resolve("full")]),
+    "full",
   );
   await log.waitUntilWritable();
   log.end();
@@ -88,36 +88,36 @@ test("events that come faster than they can be stored are stored in one commit",
   assert.is((await all(await read(options, log.firstId))).length, 1000);
 });
 
-test("an unavailable store loses nothing, for writer and reader", async () => {
+test("an outage of the store loses no events for writer and reader", async () => {
   const { options, state } = newLog();
-  const log = new LogWriter(options, "s", "1", NOBODY);
+  const log = new LogWriter(options, "s", "1", ANONYMOUS);
   await log.started;
   const live = all(await read(options, log.firstId));
   log.append("one");
   await pause(5);
-  state.away = true;
+  state.isDown = true;
   log.append("two");
   log.end("answer");
   await pause(300);
-  state.away = false;
+  state.isDown = false;
   await log.written();
   assert.equal(await live, ["1 one", "2 two", "3 answer"]);
 });
 
-test("a store that is unavailable at first: the writer starts all the same", async () => {
+test("a writer starts while the store is unavailable", async () => {
   const { options, state } = newLog();
-  state.away = true;
-  const log = new LogWriter(options, "s", "1", NOBODY);
+  state.isDown = true;
+  const log = new LogWriter(options, "s", "1", ANONYMOUS);
   await log.started;
   log.end("answer");
-  state.away = false;
+  state.isDown = false;
   await log.written();
   assert.equal(await all(await read(options, log.firstId)), ["1 answer"]);
 });
 
-test("a writer whose lease has ended: its stream ends with the error for the request id", async () => {
+test("the stream of a writer whose lease has ended ends with an error for the request id", async () => {
   const { options, state } = newLog();
-  const log = new LogWriter(options, "s", '"r"', NOBODY);
+  const log = new LogWriter(options, "s", '"r"', ANONYMOUS);
   log.append("one");
   await log.written();
   state.ahead = 80_000;
@@ -125,9 +125,9 @@ test("a writer whose lease has ended: its stream ends with the error for the req
   log.end();
 });
 
-test("a lease that is renewed late, since the store was unavailable, does not end the stream", async () => {
+test("a late renewal of the lease does not end the stream", async () => {
   const { options, state } = newLog();
-  const log = new LogWriter(options, "s", "1", NOBODY);
+  const log = new LogWriter(options, "s", "1", ANONYMOUS);
   log.append("one");
   await log.written();
   state.ahead = 16_000;
@@ -137,26 +137,26 @@ test("a lease that is renewed late, since the store was unavailable, does not en
   assert.equal(await live, ["1 one", "2 answer"]);
 });
 
-test("a reader that stops leaves nothing open", async () => {
+test("a reader that stops removes its listener", async () => {
   const { options } = newLog();
-  const log = new LogWriter(options, "s", "1", NOBODY);
+  const log = new LogWriter(options, "s", "1", ANONYMOUS);
   await log.started;
   let listeners = 0;
   const { wakeups } = options;
   const listen = wakeups.listen.bind(wakeups);
   wakeups.listen = (topic, listener) => {
     listeners++;
-    const stop = listen(topic, listener);
+    const remove = listen(topic, listener);
     return () => {
       listeners--;
-      stop();
+      remove();
     };
   };
-  const gone = new AbortController();
-  const events = all(await read(options, log.firstId, gone.signal));
+  const stop = new AbortController();
+  const events = all(await read(options, log.firstId, stop.signal));
   await pause(5);
   assert.is(listeners, 1);
-  gone.abort();
+  stop.abort();
   assert.equal(await events, []);
   assert.is(listeners, 0);
   log.end();

@@ -11,17 +11,16 @@ import type { Method } from "../../jsonrpc/dispatch.ts";
 import type { Call } from "../call.ts";
 import { MODERN, negotiate, REVISIONS } from "../era.ts";
 import type { Extension } from "../definition/extension.ts";
+import { readClientInfo } from "../request_meta.ts";
 import { optionalObject, requireObject } from "../schema/params.ts";
 import type { Registry } from "../definition/registry.ts";
 import { implementation, serverCapabilities, type ServerInfo } from "../definition/server_info.ts";
-import type { Sessions } from "./session.ts";
 
 export interface LifecycleOptions {
   readonly info: ServerInfo;
   readonly instructions: string | undefined;
   readonly registry: Registry;
   readonly extensions: readonly Extension[];
-  readonly sessions: Sessions;
   /** How long a client may cache the result of `server/discover`, in milliseconds. */
   readonly ttl: number;
   readonly cacheScope: "public" | "private";
@@ -30,7 +29,7 @@ export interface LifecycleOptions {
 
 /** The methods of the handshake. */
 export function handshakeMethods(
-  { info, instructions, registry, extensions, sessions }: LifecycleOptions,
+  { info, instructions, registry, extensions }: LifecycleOptions,
 ): [string, Method<Call>][] {
   return [
     ["initialize", async (params, call) => {
@@ -44,10 +43,7 @@ export function handshakeMethods(
       const capabilities = optionalObject(object, "capabilities");
       const clientInfo = readClientInfo(optionalObject(object, "clientInfo"));
       const revision = negotiate(object.protocolVersion);
-      if (call.offersSession) {
-        call.startedSession = await sessions.start({ revision, capabilities, clientInfo }, call.principal);
-      }
-      call.onHandshake?.({ revision, capabilities, clientInfo });
+      await call.connection.onHandshake?.({ revision, capabilities, clientInfo });
       return {
         protocolVersion: revision,
         capabilities: serverCapabilities(registry, revision, extensions),
@@ -72,14 +68,4 @@ export function discoverMethods(
   });
   const written = new WrittenResult(`${modernHead},${members.slice(1)}`);
   return [["server/discover", () => written]];
-}
-
-/** Name and version, shortened, as they are part of the session id. */
-export function readClientInfo(
-  { name, version }: Readonly<Record<string, unknown>>,
-): { readonly name?: string; readonly version?: string } {
-  return {
-    ...(typeof name === "string" && { name: name.slice(0, 100) }),
-    ...(typeof version === "string" && { version: version.slice(0, 50) }),
-  };
 }

@@ -5,9 +5,11 @@
  */
 import type { Principal } from "../../http/principal.ts";
 
-/** The workspace, client and subject of a caller; empty for an anonymous caller. */
+/** The workspace, client, subject and issuer of a caller; empty for an anonymous caller. */
 export function principalKey(principal: Principal | undefined): string {
   if (!principal) return "";
-  const { workspace, client = "", subject = "" } = principal;
-  return JSON.stringify([workspace, client, subject]);
+  const { workspace, client = "", subject = "", issuer } = principal;
+  return JSON.stringify(
+    issuer === undefined ? [workspace, client, subject] : [workspace, client, subject, issuer],
+  );
 }

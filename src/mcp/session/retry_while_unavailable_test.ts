@@ -3,18 +3,18 @@ import * as assert from "uvu/assert";
 import { StoreUnavailableError } from "../../store/store.ts";
 import { retryWhileUnavailable } from "./retry_while_unavailable.ts";
 
-const test = suite("mcp/retryWhileUnavailable");
+const test = suite("mcp/retry_while_unavailable");
 
 test("work is retried until the store is available", async () => {
   let tries = 0;
-  let heard = 0;
+  let attempts = 0;
   const work = async () => {
-    if (++tries < 3) throw new StoreUnavailableError("away");
+    if (++tries < 3) throw new StoreUnavailableError("down");
     return "done";
   };
-  assert.is(await retryWhileUnavailable(work, () => heard++), "done");
+  assert.is(await retryWhileUnavailable(work, () => attempts++), "done");
   assert.is(tries, 3);
-  assert.is(heard, 3);
+  assert.is(attempts, 3);
 });
 
 test("any other error is thrown at once", async () => {

@@ -27,13 +27,16 @@ export interface Session {
   readonly expires: number;
 }
 
+/** The content of `initialize`. */
+export type Handshake = Pick<Session, "revision" | "capabilities" | "clientInfo">;
+
 /** The stored settings of a session. */
 export interface SessionSettings {
   readonly level?: LogLevel;
   /** The number and bytes of its subscriptions (`session_subscriptions.ts`). */
   readonly subscriptions?: { readonly count: number; readonly bytes: number };
   /** The content of `initialize` over HTTP+SSE (2024-11-05), where the id exists before it. */
-  readonly handshake?: Pick<Session, "revision" | "capabilities" | "clientInfo">;
+  readonly handshake?: Handshake;
 }
 
 export interface SessionOptions {
@@ -67,7 +70,7 @@ export class Sessions {
 
   /** Starts a session. Returns its id for the client. */
   async start(
-    handshake: Pick<Session, "revision" | "capabilities" | "clientInfo">,
+    handshake: Handshake,
     principal: Principal | undefined,
   ): Promise<string> {
     const { now, lifetime } = this.#options;
@@ -82,7 +85,7 @@ export class Sessions {
 
   /** Creates a session without an id for the client: the connection itself is the session. */
   createLocal(
-    { revision, capabilities, clientInfo }: Pick<Session, "revision" | "capabilities" | "clientInfo">,
+    { revision, capabilities, clientInfo }: Handshake,
     principal: Principal | undefined,
   ): Session {
     const { now, lifetime } = this.#options;

@@ -11,15 +11,15 @@ import { Wakeups } from "./wakeups.ts";
 
 const test = suite("mcp/session_changes");
 
-/** A store whose reads resolve when `answer` is called. */
-function slowStore(answer: (key: Key) => Promise<void>): Store {
+/** A store whose reads wait for `delay`. */
+function slowStore(delay: (key: Key) => Promise<void>): Store {
   const store = memoryStore();
   return new Proxy(store, {
     get(target, name) {
       const member = Reflect.get(target, name);
       if (name === "get" || name === "list") {
         return async (key: Key, options?: ListOptions) => {
-          await answer(key);
+          await delay(key);
           return name === "get" ? await store.get(key) : await store.list(key, options);
         };
       }
@@ -28,7 +28,7 @@ function slowStore(answer: (key: Key) => Promise<void>): Store {
   });
 }
 
-const NOBODY = { principal: undefined, runtime: undefined };
+const ANONYMOUS = { principal: undefined, runtime: undefined };
 
 function begin(store: Store): { options: SessionChangesOptions; session: Session } {
   const secret = () => Promise.resolve(new Uint8Array(32));
@@ -43,61 +43,61 @@ function begin(store: Store): { options: SessionChangesOptions; session: Session
   return { options: { changes: new Changes(store, wakeups, Date.now), subscriptions, wakeups }, session };
 }
 
-test("a subscription counts for a change right after it, however slowly it is read", async () => {
+test("a subscription applies to the next change, even if the store is slow", async () => {
   let slow = false;
   const store = slowStore(([, kind]) =>
     slow && kind === "session" ? new Promise((resolve) => setTimeout(resolve, 30)) : Promise.resolve()
   );
   const { options, session } = begin(store);
-  const told: string[] = [];
+  const received: string[] = [];
   const done = Promise.withResolvers<void>();
-  const stop = watchSessionChanges(options, session, NOBODY, ({ change }) => {
-    told.push(change.kind === "resource" ? change.uri : change.kind);
+  const stop = watchSessionChanges(options, session, ANONYMOUS, ({ change }) => {
+    received.push(change.kind === "resource" ? change.uri : change.kind);
     if (change.kind === "prompts") done.resolve();
   });
   await options.changes.latestPosition();
-  await options.subscriptions.add(session, "test://a", NOBODY);
+  await options.subscriptions.add(session, "test://a", ANONYMOUS);
   slow = true;
   await options.changes.publish({ kind: "resource", uri: "test://a" });
   await options.changes.publish({ kind: "resource", uri: "test://b" });
   await options.changes.publish({ kind: "tools" });
-  await options.subscriptions.remove(session, "test://a", NOBODY);
+  await options.subscriptions.remove(session, "test://a", ANONYMOUS);
   await options.changes.publish({ kind: "resource", uri: "test://a" });
   await options.changes.publish({ kind: "prompts" });
   await done.promise;
-  assert.equal(told, ["test://a", "tools", "prompts"]);
+  assert.equal(received, ["test://a", "tools", "prompts"]);
   stop();
 });
 
-test("missed changes come first, and once", async () => {
+test("missed changes are received first, and once", async () => {
   const { options, session } = begin(memoryStore());
   const { changes } = options;
-  await options.subscriptions.add(session, "test://a", NOBODY);
+  await options.subscriptions.add(session, "test://a", ANONYMOUS);
   const position = await changes.latestPosition();
   await changes.publish({ kind: "resource", uri: "test://a" });
   await changes.publish({ kind: "resource", uri: "test://b" });
-  const told: string[] = [];
+  const received: string[] = [];
   const done = Promise.withResolvers<void>();
-  const stop = watchSessionChanges(options, session, NOBODY, ({ change }) => {
-    told.push(change.kind);
+  const stop = watchSessionChanges(options, session, ANONYMOUS, ({ change }) => {
+    received.push(change.kind);
     if (change.kind === "prompts") done.resolve();
   }, { position });
-  // It comes while earlier changes are read.
+  // Published while earlier changes are read.
   await changes.publish({ kind: "tools" });
   await changes.publish({ kind: "prompts" });
   await done.promise;
-  assert.equal(told, ["resource", "tools", "prompts"]);
+  assert.equal(received, ["resource", "tools", "prompts"]);
   stop();
 });
 
-test("a change waits for what `settled` returned when it came", async () => {
+test("a change waits for the promise that settled() returned at its arrival", async () => {
   const { options, session } = begin(memoryStore());
   const done = Promise.withResolvers<void>();
   const first = Promise.withResolvers<void>();
   let settled = first.promise;
-  const told: string[] = [];
-  const stop = watchSessionChanges(options, session, NOBODY, ({ change }) => {
-    told.push(change.kind);
+  const received: string[] = [];
+  const stop = watchSessionChanges(options, session, ANONYMOUS, ({ change }) => {
+    received.push(change.kind);
     if (change.kind === "tools") done.resolve();
   }, { settled: () => settled });
   await options.changes.latestPosition();
@@ -106,10 +106,10 @@ test("a change waits for what `settled` returned when it came", async () => {
   settled = Promise.resolve();
   await options.changes.publish({ kind: "tools" });
   await new Promise((resolve) => setTimeout(resolve, 10));
-  assert.equal(told, []);
+  assert.equal(received, []);
   first.resolve();
   await done.promise;
-  assert.equal(told, ["prompts", "tools"]);
+  assert.equal(received, ["prompts", "tools"]);
   stop();
 });
 

@@ -6,14 +6,14 @@ import type { ToolServer } from "../service.ts";
 import { readEvents, session } from "../test_exchange.ts";
 import { newServer } from "../test_server.ts";
 
-const test = suite("mcp/session_stream");
+const test = suite("mcp/session_stream: resuming");
 
 const DEFINITIONS = [
   resource({ uri: "test://a", name: "a", read: () => "a" }),
-  tool({ name: "say", description: "Says something first", run: (_, call) => call.log("error", "first") }),
+  tool({ name: "say", description: "Logs a message", run: (_, call) => call.log("error", "first") }),
   tool({
     name: "hang",
-    description: "Goes on until it is cancelled",
+    description: "Runs until it is cancelled",
     async run(_, call) {
       await call.log("error", "began");
       await new Promise((resolve) => call.signal.addEventListener("abort", resolve));
@@ -28,31 +28,31 @@ function pair(): [ToolServer, ToolServer] {
   return [newOne(), newOne()];
 }
 
-test("the rest of an answered call's stream comes from another instance; 204 when nothing is left", async () => {
+test("another instance returns the rest of an answered call's stream, or 204 at its end", async () => {
   const [a, b] = pair();
   const { fetch, other } = await session(a, {}, b);
   const events = await readEvents(await fetch(call("say"))).all();
   const ids = events.map(({ id }) => id!);
-  assert.is(events.length, 3, "the id to come back with, a log message, the answer");
+  assert.is(events.length, 3, "an event with only an id, a log message, the response");
   const rest = await readEvents(await other("GET", { "last-event-id": ids[1]! })).all();
-  assert.is(rest[0]!.id, ids[1], "who loses this stream at once knows where it was");
+  assert.is(rest[0]!.id, ids[1], "the first event repeats the id for the next resumption");
   assert.equal(rest.slice(1), events.slice(2));
-  const nothing = await other("GET", { "last-event-id": ids[2]! });
-  assert.is(nothing.status, 204);
-  assert.is(nothing.body, null);
+  const ended = await other("GET", { "last-event-id": ids[2]! });
+  assert.is(ended.status, 204);
+  assert.is(ended.body, null);
 });
 
-test("resuming the stream of a cancelled call is 204", async () => {
+test("resuming the stream of a cancelled call gets 204", async () => {
   const [a, b] = pair();
   const { fetch, send, other } = await session(a, {}, b);
   const events = readEvents(await fetch(call("hang")));
   assert.is((await events.message()).params.data, "began");
   await send({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 5 } });
   assert.is(await events.next(), undefined);
-  assert.is((await other("GET", { "last-event-id": "AAAAAAAAAAAAAAAAAAAAAA.1" })).status, 204, "forgotten");
+  assert.is((await other("GET", { "last-event-id": "AAAAAAAAAAAAAAAAAAAAAA.1" })).status, 204, "unknown");
 });
 
-test("a stream that was cut off is resumed at another instance, and ends when the call is cancelled", async () => {
+test("a stream that is resumed at another instance ends when the call is cancelled", async () => {
   const [a, b] = pair();
   const { fetch, send, other } = await session(a, {}, b);
   const events = readEvents(await fetch(call("hang")));
@@ -67,7 +67,7 @@ test("a stream that was cut off is resumed at another instance, and ends when th
   assert.is((await other("GET", { "last-event-id": last })).status, 204);
 });
 
-test("of two streams of a session the newer is active; the other becomes active when it ends", async () => {
+test("the newest stream of a session is active, and the other after its end", async () => {
   const [a, b] = pair();
   const { send, other } = await session(a, {}, a);
   await send({ jsonrpc: "2.0", id: 1, method: "resources/subscribe", params: { uri: "test://a" } });
@@ -78,15 +78,15 @@ test("of two streams of a session the newer is active; the other becomes active 
   await b.resourceUpdated("test://a");
   assert.is((await newer.message()).method, "notifications/resources/updated");
   await newer.cancel();
-  // That it became active shows only when it sends a message.
-  const spoke = older.message();
-  let heard = false;
-  spoke.then(() => heard = true);
-  while (!heard) {
+  // A message shows that the stream is active.
+  const next = older.message();
+  let isActive = false;
+  next.then(() => isActive = true);
+  while (!isActive) {
     await b.listChanged("tools");
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
-  assert.is((await spoke).method, "notifications/tools/list_changed", "not what the newer one said");
+  assert.is((await next).method, "notifications/tools/list_changed", "not the message of the newer stream");
   await older.cancel();
 });
 
@@ -104,11 +104,15 @@ test("the end of a session ends its streams on every instance", async () => {
   assert.is(ended.status, 204);
   assert.is(await events.next(), undefined);
   await a.listChanged("tools");
-  assert.is((await others.message()).method, "notifications/tools/list_changed", "another session's goes on");
+  assert.is(
+    (await others.message()).method,
+    "notifications/tools/list_changed",
+    "the stream of another session continues",
+  );
   await others.cancel();
 });
 
-test("streams begin at once, also for clients of revisions without empty events", async () => {
+test("streams begin at once, also in revisions without empty events", async () => {
   const { server } = newServer({ definitions: DEFINITIONS });
   const { other } = await session(server, { revision: "2025-06-18" });
   const response = await other("GET");

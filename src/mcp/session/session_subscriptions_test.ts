@@ -10,7 +10,7 @@ import { newServer } from "../test_server.ts";
 
 const test = suite("mcp/session_subscriptions");
 const HOUR = 3_600_000;
-/** Documents exist for numbers. */
+/** Only documents with a numeric id exist. */
 const definitions = [
   resourceTemplate({
     uriTemplate: "doc://{id}",
@@ -23,7 +23,7 @@ const doc = (i: number, length = 0) => `doc://${i}${"x".repeat(length)}`;
 
 const subscribe = (own: SessionClient, uri: string) => own.request("resources/subscribe", { uri });
 
-test("only an existing resource can be subscribed to: nothing is stored for other URIs that match a template", async () => {
+test("only existing resources can be subscribed to, and nothing is stored for others", async () => {
   const { store, written } = countingStore();
   const { server } = newServer({ store, definitions });
   const own = await session(server);
@@ -35,13 +35,13 @@ test("only an existing resource can be subscribed to: nothing is stored for othe
   assert.ok(written() > before);
 });
 
-test("`exists` is asked before reading, unless middleware guards reads", async () => {
-  const asked: string[] = [];
+test("exists() is called instead of read(), unless middleware guards reads", async () => {
+  const called: string[] = [];
   const template = resourceTemplate({
     uriTemplate: "doc://{id}",
     name: "doc",
-    exists: ({ id }) => asked.push(`exists ${id}`) > 0,
-    read: ({ id }) => (asked.push(`read ${id}`), id),
+    exists: ({ id }) => called.push(`exists ${id}`) > 0,
+    read: ({ id }) => (called.push(`read ${id}`), id),
   });
   const plain = newServer({ definitions: [template] });
   assert.equal((await subscribe(await session(plain.server), "doc://1")).answer.result, {});
@@ -50,10 +50,10 @@ test("`exists` is asked before reading, unless middleware guards reads", async (
     middleware: [({ kind }, _, next) => kind === "resource_template" ? undefined : next()],
   });
   assert.is((await subscribe(await session(guarded.server), "doc://2")).answer.error.code, -32002);
-  assert.equal(asked, ["exists 1"]);
+  assert.equal(called, ["exists 1"]);
 });
 
-test("each subscription is one record: in a batch of 100 each writes as much as the first", async () => {
+test("each subscription in a batch of 100 writes one record", async () => {
   const { store, written, calls } = countingStore();
   const { server } = newServer({ store, definitions, bodyLimit: 1e6 });
   const own = await session(server, { revision: "2025-03-26" });
@@ -70,11 +70,11 @@ test("each subscription is one record: in a batch of 100 each writes as much as 
     if (from === 1000) assert.ok(answer.every(({ result }: { result: unknown }) => result !== undefined));
     const [bytes, count] = [written() - before[0], calls() - before[1]];
     assert.ok(bytes < 3 * JSON.stringify(batch(from)).length, `${bytes} bytes written`);
-    assert.ok(count <= 2 + 4 * 100, `${count} calls of the store`);
+    assert.ok(count <= 2 + 4 * 100, `${count} store calls`);
   }
 });
 
-test("a hundred concurrent requests of one session all subscribe", async () => {
+test("a hundred concurrent subscriptions of one session succeed", async () => {
   const { server } = newServer({ definitions });
   const own = await session(server);
   const uris = Array.from({ length: 100 }, (_, i) => doc(i));
@@ -99,7 +99,7 @@ test("a session that loses every race gets 503 with Retry-After", async () => {
   assert.equal([status, headers.get("retry-after")], [503, "1"]);
 });
 
-test("bytes of one session are limited; unsubscribing and expiry release them", async () => {
+test("the bytes of one session are limited, and unsubscribing and expiry release them", async () => {
   let now = Date.now();
   const store = memoryStore({ now: () => now });
   const { server } = newServer({ store, definitions, now: () => now, sessionLifetime: 24 * HOUR });
@@ -108,7 +108,7 @@ test("bytes of one session are limited; unsubscribing and expiry release them", 
   for (let i = 0; i < 14; i++) statuses.push((await subscribe(own, doc(i, 5000))).status);
   const fit = statuses.indexOf(400);
   assert.ok(fit > 10 && fit < 14, String(statuses));
-  assert.is((await subscribe(own, doc(0, 5000))).status, 200, "one that there is");
+  assert.is((await subscribe(own, doc(0, 5000))).status, 200, "an existing subscription");
   await own.request("resources/unsubscribe", { uri: doc(0, 5000) });
   assert.is((await subscribe(own, doc(100, 5000))).status, 200);
   assert.is((await subscribe(own, doc(101, 5000))).status, 400);
@@ -116,7 +116,7 @@ test("bytes of one session are limited; unsubscribing and expiry release them", 
   assert.is((await subscribe(own, doc(101, 5000))).status, 200);
 });
 
-test("a caller with a token has a higher limit, and its subscriptions live as long as the session", async () => {
+test("a caller with a token has a higher limit and subscriptions for the whole session", async () => {
   let now = Date.now();
   const store = memoryStore({ now: () => now });
   const { server } = newServer({ store, definitions, now: () => now, sessionLifetime: 24 * HOUR });
@@ -130,7 +130,7 @@ test("a caller with a token has a higher limit, and its subscriptions live as lo
   await events.cancel();
 });
 
-test("a subscription of an anonymous session expires unless a stream uses it, which renews it", async () => {
+test("a subscription of an anonymous session expires unless a stream renews it", async () => {
   let now = Date.now();
   const store = memoryStore({ now: () => now });
   const { server } = newServer({ store, definitions, now: () => now, sessionLifetime: 24 * HOUR });
@@ -167,11 +167,11 @@ test("the end of one session does not affect others", async () => {
   await one.other("DELETE");
   const before = secrets;
   assert.is((await other.request("ping")).status, 200);
-  assert.is(secrets, before, "its id is still known");
+  assert.is(secrets, before, "its id is still cached");
   assert.is((await one.request("ping")).status, 404);
 });
 
-test("an anonymous network has a storage limit, then 429 with Retry-After; another network is not affected", async () => {
+test("an anonymous network above its storage limit gets 429 with Retry-After; others are not affected", async () => {
   const { server } = newServer({ definitions, storageLimits: { network: 20_000 } });
   const [near, far] = [from(server, "198.51.100.7"), from(server, "198.51.100.8")];
   let refused: Awaited<ReturnType<typeof subscribe>> | undefined;
@@ -183,10 +183,10 @@ test("an anonymous network has a storage limit, then 429 with Retry-After; anoth
   assert.ok(Number(refused!.headers.get("retry-after")) > 0);
   assert.is((await subscribe(await session(far), doc(1, 4000))).status, 200);
   const reader = await session(near, { headers: { authorization: "Bearer reader" } });
-  assert.is((await subscribe(reader, doc(1, 4000))).status, 200, "a caller with a token has its own");
+  assert.is((await subscribe(reader, doc(1, 4000))).status, 200, "a caller with a token has its own limit");
 });
 
-test("all anonymous callers of unknown address share a storage limit, then 503 with Retry-After", async () => {
+test("anonymous callers without address share a storage limit, then get 503 with Retry-After", async () => {
   const { server } = newServer({ definitions, storageLimits: { anonymous: 5000 } });
   assert.is((await subscribe(await session(server), doc(1, 4000))).status, 200);
   const { status, headers } = await subscribe(await session(server), doc(1, 4000));

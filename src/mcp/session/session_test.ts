@@ -19,7 +19,7 @@ function pair(definitions = DEFINITIONS, options = {}): [ToolServer, ToolServer]
   ];
 }
 
-test("initialize returns an id of visible ASCII; another instance accepts it; DELETE ends it everywhere", async () => {
+test("initialize returns a session id that every instance accepts until DELETE", async () => {
   const [a, b] = pair();
   const { id, request, other } = await session(a, {}, b);
   assert.match(id, /^[\x21-\x7e]+$/);
@@ -38,7 +38,7 @@ test("initialize returns an id of visible ASCII; another instance accepts it; DE
   assert.is((await other("GET")).status, 404);
 });
 
-test("GET and DELETE with an unsupported revision are 400, and the session continues", async () => {
+test("GET and DELETE with an unsupported revision get 400, and the session continues", async () => {
   const { request, other } = await session(newServer({}).server);
   for (const version of ["1999-01-01", "2025-11-25, 2025-11-25", "newest"]) {
     for (const method of ["GET", "DELETE"] as const) {
@@ -52,7 +52,7 @@ test("GET and DELETE with an unsupported revision are 400, and the session conti
   assert.is((await request("tools/list")).status, 200);
 });
 
-test("a changed, invented or expired id is 404", async () => {
+test("a changed, invented or expired session id gets 404", async () => {
   let now = Date.now();
   const { server } = newServer({ now: () => now });
   const { id } = await session(server);
@@ -75,7 +75,7 @@ test("a changed, invented or expired id is 404", async () => {
   assert.is(await ask(id), 404);
 });
 
-test("a session is bound to its caller; one that started without a token may continue with one", async () => {
+test("a session is bound to its caller, and an anonymous one may continue with a token", async () => {
   const { server } = newServer();
   const reader = { authorization: "Bearer reader" };
   const own = await session(server, { headers: reader });
@@ -88,7 +88,7 @@ test("a session is bound to its caller; one that started without a token may con
   assert.not.match(atob(own.id.split(".")[0]!.replaceAll("-", "+").replaceAll("_", "/")), /reader/);
 });
 
-test("the revision of a session is the negotiated one; plain callers get no session", async () => {
+test("a session keeps its negotiated revision, and plain callers get no session", async () => {
   const { server } = newServer();
   for (const revision of ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"]) {
     const { result, id } = await session(server, { revision });
@@ -103,7 +103,7 @@ test("the revision of a session is the negotiated one; plain callers get no sess
     "mcp-session-id": id,
     "mcp-protocol-version": "2025-03-26",
   });
-  assert.is(fields.get("mcp-protocol-version"), "2025-11-25", "what was agreed on holds");
+  assert.is(fields.get("mcp-protocol-version"), "2025-11-25", "the negotiated revision applies");
   const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "x", version: "1" } };
   const { headers } = await client(server).send({ jsonrpc: "2.0", id: 1, method: "initialize", params });
   assert.is(headers.get("mcp-session-id"), null);
@@ -136,7 +136,7 @@ const call = (name: string, id: unknown = 7) => ({
   params: { name },
 });
 
-test("a tool sends a request on the stream of its call; the response goes to another instance", async () => {
+test("a tool sends a request on the stream of its call, and another instance accepts the response", async () => {
   const [a, b] = pair(asking);
   const capabilities = { elicitation: {}, sampling: {}, roots: {} };
   for (
@@ -153,22 +153,22 @@ test("a tool sends a request on the stream of its call; the response goes to ano
   ) {
     const own = await session(a, { capabilities });
     const events = readEvents(await own.fetch(call(name)));
-    const question: Message = await events.message();
-    assert.is(question.method, method);
-    assert.match(question.id, /^[\w-]{22}$/);
-    const posted = { jsonrpc: "2.0", id: question.id, result };
+    const sent: Message = await events.message();
+    assert.is(sent.method, method);
+    assert.match(sent.id, /^[\w-]{22}$/);
+    const posted = { jsonrpc: "2.0", id: sent.id, result };
     const headers = { "mcp-session-id": own.id, accept: "application/json, text/event-stream" };
     assert.is((await client(b).send(posted, headers)).status, 202);
     const { result: { content } } = await events.message();
     assert.is(content[0].text, text);
-    assert.is(await events.next(), undefined, "the answer ends the stream");
-    const twice = await client(b).send(posted, headers);
-    assert.is(twice.status, 400);
-    assert.is(twice.answer.error.code, -32600);
+    assert.is(await events.next(), undefined, "the response ends the stream");
+    const repeated = await client(b).send(posted, headers);
+    assert.is(repeated.status, 400);
+    assert.is(repeated.answer.error.code, -32600);
   }
 });
 
-test("an error response is an error for the tool; another session cannot respond", async () => {
+test("an error response is an error for the tool, and another session cannot respond", async () => {
   const [a, b] = pair(asking);
   const own = await session(a, { capabilities: { elicitation: {} } });
   const other = await session(b, { capabilities: { elicitation: {} } });
@@ -187,16 +187,16 @@ test("an error response is an error for the tool; another session cannot respond
 for (
   const [what, members, code, name = "ask"] of [
     ["null in place of an error", { error: null }, -32603],
-    ["a text in place of an error", { error: "no" }, -32603],
-    ["an error whose code is no integer", { error: { code: 1.5, message: "no" } }, -32603],
-    ["an error whose message is no text", { error: { code: 7, message: { toString: 1 } } }, 7],
+    ["a string in place of an error", { error: "no" }, -32603],
+    ["an error whose code is not an integer", { error: { code: 1.5, message: "no" } }, -32603],
+    ["an error whose message is not a string", { error: { code: 7, message: { toString: 1 } } }, 7],
     ["a result that is null", { result: null }, -32602],
     ["a result that is a list", { result: [] }, -32602],
     ["roots that are null", { result: { roots: [null] } }, -32602, "roots"],
     ["roots without uri", { result: { roots: [{ uri: 1 }] } }, -32602, "roots"],
   ] as const
 ) {
-  test(`${what}: the call is answered with ${code}, and no fault is reported`, async () => {
+  test(`${what} as response gives the call the error ${code}, without a fault`, async () => {
     const { server, events } = newServer({ definitions: asking });
     const own = await session(server, { capabilities: { elicitation: {}, roots: {} } });
     const stream = readEvents(await own.fetch(call(name)));
@@ -235,18 +235,18 @@ test("DELETE cancels running calls", async () => {
   assert.is(await events.next(), undefined);
 });
 
-test("a tool in a batch, and one that reads its signal after the end, leave no listener", async () => {
+test("tools in a batch, and tools that read their signal after the end, leave no listener", async () => {
   let after: Promise<void> | undefined;
   const watches = tool({
     name: "watches",
-    description: "Looks whether it is cancelled",
+    description: "Reads its signal",
     run(_, call) {
       void call.signal;
     },
   });
   const late = tool({
     name: "late",
-    description: "Looks when it is over",
+    description: "Reads its signal after the end",
     run(_, call) {
       after = new Promise((resolve) => setTimeout(() => resolve(void call.signal), 5));
     },
@@ -261,7 +261,7 @@ test("a tool in a batch, and one that reads its signal after the end, leave no l
   assert.is(watched.watches(), 0);
 });
 
-test("a missing client capability is named in the tool's result", async () => {
+test("the tool result contains the missing client capability", async () => {
   const { server } = newServer({ definitions: asking });
   const { request } = await session(server);
   const { answer } = await request("tools/call", { name: "ask" });
@@ -269,7 +269,7 @@ test("a missing client capability is named in the tool's result", async () => {
   assert.match(answer.result.content[0].text, /elicitation/);
 });
 
-test("each revision gets a form in its own shape", async () => {
+test("forms have the shape of the revision", async () => {
   const { server } = newServer({ definitions: asking });
   for (const [revision, mode] of [["2025-11-25", "form"], ["2025-06-18", undefined]] as const) {
     const own = await session(server, { revision, capabilities: { elicitation: {} } });
@@ -281,12 +281,12 @@ test("each revision gets a form in its own shape", async () => {
   }
 });
 
-test("notifications/cancelled at another instance aborts the tool; no response follows", async () => {
+test("notifications/cancelled at another instance aborts the tool without a response", async () => {
   let aborted = (): void => {};
   const stopped = new Promise<void>((resolve) => aborted = resolve);
   const slow = tool({
     name: "slow",
-    description: "Waits until it is told to stop",
+    description: "Runs until it is cancelled",
     async run(_, call) {
       call.signal.addEventListener("abort", aborted);
       await call.progress(1);
@@ -329,7 +329,7 @@ test("logging/setLevel applies to the session on every instance", async () => {
       params.level
     );
   const own = await session(a, {}, b);
-  assert.equal(await levels(own), ["info", "error"], "what a client hears that says nothing");
+  assert.equal(await levels(own), ["info", "error"], "the default level");
   assert.equal((await own.request("logging/setLevel", { level: "debug" })).answer.result, {});
   assert.equal(await levels(own), ["debug", "info", "error"]);
   await own.request("logging/setLevel", { level: "error" });

@@ -12,14 +12,14 @@ const TASKS = { extensions: { "io.modelcontextprotocol/tasks": {} } };
 const definitions = [
   tool({
     name: "repeats",
-    description: "Gives a text so often",
+    description: "Repeats a text",
     input: { type: "object", properties: { text: { type: "string" }, times: { type: "number" } } },
     task: "required",
     run: ({ text, times }) => (text as string).repeat(times as number),
   }),
   tool({
     name: "streams",
-    description: "Tells its progress with a text, ten times",
+    description: "Reports progress with a text, ten times",
     async run(_, { progress }) {
       for (let i = 1; i <= 10; i++) await progress(i, 10, "x".repeat(1000));
       return "done";
@@ -33,7 +33,7 @@ const start = (server: ToolServer, length: number, times = 1, headers = {}) =>
     headers,
   });
 
-async function over(server: ToolServer, taskId: string): Promise<Message> {
+async function waitForEnd(server: ToolServer, taskId: string): Promise<Message> {
   for (let i = 0; i < 200; i++) {
     const { result } = (await modern(server, "tasks/get", { taskId }, { capabilities: TASKS })).answer;
     if (result.status !== "working") return result;
@@ -42,7 +42,7 @@ async function over(server: ToolServer, taskId: string): Promise<Message> {
   throw new Error("The task did not end");
 }
 
-test("tasks of an anonymous network count by the bytes of their arguments; then 429, and nothing is stored", async () => {
+test("a task above the storage limit of its network gets 429 and is not stored", async () => {
   const store = memoryStore();
   const { server } = newServer({
     store,
@@ -64,13 +64,13 @@ test("a result beyond the storage limit fails the task", async () => {
   const { server } = newServer({ definitions, storageLimits: { network: 30_000 } });
   const near = from(server, ADDRESS);
   const fits = (await start(near, 10, 100)).answer.result.taskId;
-  assert.is((await over(near, fits)).status, "completed");
+  assert.is((await waitForEnd(near, fits)).status, "completed");
   const large = (await start(near, 10, 10_000)).answer.result.taskId;
-  const ended = await over(near, large);
+  const ended = await waitForEnd(near, large);
   assert.equal([ended.status, ended.error.code], ["failed", -32000]);
 });
 
-test("a stream is logged up to the storage limit; then it continues without event ids, and cannot be resumed", async () => {
+test("a stream above the storage limit continues without event ids and cannot be resumed", async () => {
   const store = memoryStore();
   const { server } = newServer({ store, definitions, storageLimits: { network: 5000 } });
   const own = await session(from(server, ADDRESS));
@@ -88,13 +88,13 @@ test("a stream is logged up to the storage limit; then it continues without even
   const ids = events.flatMap(({ id }) => id ?? []);
   assert.ok(ids.length > 2 && ids.length < 8, `${ids.length} of 12 have ids`);
   const kept = JSON.stringify(await store.list(["mcp", "event"], { limit: 1000 })).length;
-  assert.ok(kept < 6000, `${kept} bytes are kept`);
+  assert.ok(kept < 6000, `${kept} bytes stored`);
   const rest = await readEvents(await own.other("GET", { "last-event-id": ids.at(-1)! })).all();
   const [lost] = rest.filter(({ data }) => data).map(({ data }) => JSON.parse(data!));
   assert.equal([lost.id, lost.error.code], [7, -32603]);
 });
 
-test("the end of a session is stored only within the storage limit", async () => {
+test("the end of a session above the storage limit gets 429", async () => {
   const { server } = newServer({ definitions, storageLimits: { network: 2000 } });
   const near = from(server, ADDRESS);
   const statuses = [];

@@ -11,11 +11,12 @@ import { ResourceNotFoundError } from "../error.ts";
 import { runHandler } from "../handler.ts";
 import { requireObject, requireString } from "../schema/params.ts";
 import type { CompiledTemplate, Registry } from "../definition/registry.ts";
+import { matchTemplate } from "../definition/uri_template.ts";
 import type { Subscriptions } from "./session_subscriptions.ts";
 
 /** The scopes that reading a resource requires, and so subscribing to it; `undefined` for an unknown URI. */
 export function scopesOf({ resources, templates }: Registry, uri: string): readonly string[] | undefined {
-  return (resources.get(uri) ?? templates.find(({ match }) => match(uri)))?.scopes;
+  return (resources.get(uri) ?? templates.find((template) => matchTemplate(template, uri)))?.scopes;
 }
 
 /** The methods of the `subscribe` capability. */
@@ -44,7 +45,7 @@ async function requireResource({ resources, templates }: Registry, uri: string, 
   const resource = resources.get(uri);
   if (resource) return call.requireScopes(...resource.scopes);
   for (const template of templates) {
-    const variables = template.match(uri);
+    const variables = matchTemplate(template, uri);
     if (!variables) continue;
     call.requireScopes(...template.scopes);
     if (await exists(template, variables, call)) return;

@@ -26,13 +26,13 @@ test("a caller without the scopes of a resource cannot subscribe to it", async (
   }
 });
 
-test("nor get its changes by subscriptions/listen", async () => {
+test("subscriptions/listen omits resources for which the caller lacks scopes", async () => {
   const { server } = newServer({ definitions });
   const resourceSubscriptions = ["test://open", ...CLOSED, "test://not-yet"];
   const params = modernParams({ notifications: { resourceSubscriptions } });
   const message = { jsonrpc: "2.0", id: 1, method: "subscriptions/listen", params };
   for (
-    const [token, heard] of [["reader", ["test://open", "test://not-yet"]], [
+    const [token, accepted] of [["reader", ["test://open", "test://not-yet"]], [
       "writer",
       resourceSubscriptions,
     ]] as const
@@ -40,9 +40,9 @@ test("nor get its changes by subscriptions/listen", async () => {
     const headers = { ...modernHeaders("subscriptions/listen"), authorization: `Bearer ${token}` };
     const events = readEvents(await client(server).fetch(message, headers));
     const { params: { notifications } } = await events.message();
-    assert.equal(notifications, { resourceSubscriptions: heard });
+    assert.equal(notifications, { resourceSubscriptions: accepted });
     for (const uri of resourceSubscriptions) await server.resourceUpdated(uri);
-    for (const uri of heard) assert.is((await events.message()).params.uri, uri);
+    for (const uri of accepted) assert.is((await events.message()).params.uri, uri);
     await events.cancel();
   }
 });

@@ -4,7 +4,6 @@
  *
  * @module
  */
-import { areRequestsIsolated } from "../http/request_isolation.ts";
 import { type Key, type Store, StoreUnavailableError } from "../../store/store.ts";
 
 /** `key` is what changed; `undefined` means that anything may have changed. */
@@ -32,19 +31,29 @@ export function ignoreUnavailable(error: unknown): undefined {
 export class Wakeups {
   readonly #store: Store;
   readonly #isAlone: boolean;
+  readonly #isIsolated: () => boolean;
   readonly #listeners = new Map<string, Set<Listener>>();
   #reader: ReadableStreamDefaultReader<readonly Key[]> | undefined;
 
-  /** @param isAlone whether it serves a single listener */
-  constructor(store: Store, isAlone = false) {
+  /**
+   * @param isIsolated whether requests may not share a watch: see `RequestContext.isIsolated`
+   * @param isAlone whether it serves a single listener
+   */
+  constructor(store: Store, isIsolated: () => boolean = () => false, isAlone = false) {
     this.#store = store;
+    this.#isIsolated = isIsolated;
     this.#isAlone = isAlone;
+  }
+
+  /** Whether each request needs a watch of its own, and what is read with it. */
+  get isIsolated(): boolean {
+    return this.#isIsolated();
   }
 
   /** Listens from now on: reads after this call miss no change. Returns the function that ends it. */
   listen(topic: readonly (string | number)[], listener: Listener): () => void {
-    if (areRequestsIsolated() && !this.#isAlone) {
-      return new Wakeups(this.#store, true).listen(topic, listener);
+    if (this.isIsolated && !this.#isAlone) {
+      return new Wakeups(this.#store, this.#isIsolated, true).listen(topic, listener);
     }
     const name = topic.join("\n");
     let listeners = this.#listeners.get(name);

@@ -4,7 +4,7 @@ import { readSkillUri, writeSkillUri } from "./skill_uri.ts";
 
 const test = suite("mcp/skill_uri");
 
-test("a URI is read back to the same segments, for any characters", () => {
+test("readSkillUri() inverts writeSkillUri() for any characters", () => {
   for (
     const segments of [
       ["demo"],
@@ -20,7 +20,7 @@ test("a URI is read back to the same segments, for any characters", () => {
   }
 });
 
-test("unneeded percent-encoding is accepted, and some missing percent-encoding too", () => {
+test("unneeded and some missing percent-encoding are accepted", () => {
   assert.equal(readSkillUri("skill://de%6Do/a%2emd"), ["demo", "a.md"]);
   assert.equal(readSkillUri("skill://demo/a b@ä"), ["demo", "a b@ä"]);
 });
@@ -55,7 +55,7 @@ test("a URI beyond the maximum length is refused", () => {
   assert.is(readSkillUri("skill://" + "a/".repeat(4200) + "SKILL.md"), undefined);
 });
 
-test("half of a surrogate pair in a name is replaced", () => {
+test("a lone surrogate in a name is replaced", () => {
   assert.is(writeSkillUri(["a\ud800"]), "skill://a%EF%BF%BD");
 });
 

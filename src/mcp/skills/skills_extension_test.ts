@@ -22,7 +22,7 @@ interface TestSkill {
   readonly more?: Record<string, unknown>;
 }
 
-/** With made-up digests; the file `null` has no digest. */
+/** An entry with invented digests; a file with `null` has no digest. */
 function toEntry({ path, files, client, more }: TestSkill): SkillEntry {
   const segments = path.split("/");
   const name = segments.at(-1)!;
@@ -106,7 +106,7 @@ async function refusal(server: ToolServer, method: string, params = {}, headers 
   return answer.error;
 }
 
-test("the extension is declared if there is a source, for clients since 2025-11-25", async () => {
+test("the extension is declared for clients since 2025-11-25, if the server has a source", async () => {
   const server = newSkillServer();
   const { capabilities } = await ask(server, "server/discover");
   assert.equal(capabilities.extensions, { [EXTENSION]: { directoryRead: true } });
@@ -135,7 +135,7 @@ test("older clients have tools, resources and a prompt, but not the methods", as
   assert.is((await client.request("resources/list")).answer.result.resources.length, 2);
 });
 
-test("in a session of 2025-11-25 the results are those of 2026-07-28 without its new members", async () => {
+test("results of 2025-11-25 are those of 2026-07-28 without its new members", async () => {
   const server = newSkillServer(undefined, { pageSize: 1 });
   const client = await session(server);
   for (
@@ -156,7 +156,7 @@ test("in a session of 2025-11-25 the results are those of 2026-07-28 without its
   assert.is(unknown.answer.error.code, -32602);
 });
 
-test("an entry has the complete front matter, and each file with digest and size", async () => {
+test("an entry has the complete front matter and all files with digest and size", async () => {
   const server = newSkillServer();
   const { skills, nextCursor, ttlMs, cacheScope } = await ask(server, "skills/list");
   assert.equal([nextCursor, ttlMs, cacheScope], [undefined, 60_000, "private"]);
@@ -202,22 +202,22 @@ test("callers see only skills that they may see", async () => {
     assert.equal(await uris(headers), ["skill://demo/SKILL.md", "skill://large/SKILL.md"]);
     for (const method of ["skills/get", "resources/read", "resources/directory/read"]) {
       for (
-        const [asked, never] of [[uri, "skill://none/demo/SKILL.md"], [
+        const [hidden, unknown] of [[uri, "skill://none/demo/SKILL.md"], [
           "skill://skill_01/demo",
           "skill://x/y",
         ]]
       ) {
-        const error = await refusal(server, method, { uri: asked }, headers);
-        const other = await refusal(server, method, { uri: never }, headers);
+        const error = await refusal(server, method, { uri: hidden }, headers);
+        const other = await refusal(server, method, { uri: unknown }, headers);
         assert.is(error.code, -32602);
-        assert.equal(error.data, { uri: asked });
-        assert.is(error.message.replace(asked, ""), other.message.replace(never, ""));
+        assert.equal(error.data, { uri: hidden });
+        assert.is(error.message.replace(hidden, ""), other.message.replace(unknown, ""));
       }
     }
   }
 });
 
-test("the list is public if no caller needs a token, and private otherwise", async () => {
+test("the list is public only with auth: off", async () => {
   const scopes = async (auth: ToolServerOptions["auth"], headers = {}) => {
     const server = newSkillServer([DEMO], { auth });
     const uri = "skill://demo/SKILL.md";
@@ -232,7 +232,7 @@ test("the list is public if no caller needs a token, and private otherwise", asy
   assert.equal(await scopes("required", WRITER), ["private", "private"]);
 });
 
-test("pages have every skill once; a cursor is valid for its own list only", async () => {
+test("pages list each skill once, and a cursor is valid only for its list", async () => {
   const many = Array.from({ length: 7 }, (_, i): TestSkill => ({ ...DEMO, path: `skill_${i}/demo` }));
   const server = newSkillServer([...many, PRIVATE], { pageSize: 3 });
   const walk = async (headers = {}) => {
@@ -282,7 +282,7 @@ test("a page ends before the limit of files, but has at least one skill", async 
   assert.equal(pages, [2, 1, 1, 2]);
 });
 
-test("at most a hundred skills are in one page, whatever the page size", async () => {
+test("a page has at most a hundred skills", async () => {
   const skills = Array.from({ length: 101 }, (_, i) => ({ path: `s${i}`, files: { "SKILL.md": "x" } }));
   const server = newSkillServer(skills);
   const { skills: first, nextCursor } = await ask(server, "skills/list");
@@ -290,7 +290,7 @@ test("at most a hundred skills are in one page, whatever the page size", async (
   assert.is((await ask(server, "skills/list", { cursor: nextCursor })).skills.length, 1);
 });
 
-test("a directory lists its direct children; URIs of directories have no slash at the end", async () => {
+test("a directory lists its direct children, with URIs without a trailing slash", async () => {
   const server = newSkillServer();
   const result = await ask(server, "resources/directory/read", { uri: "skill://demo" });
   assert.equal([result.ttlMs, result.cacheScope], [60_000, "public"]);
@@ -315,7 +315,7 @@ test("a directory lists its direct children; URIs of directories have no slash a
   assert.equal(large.resources, [{ uri: "skill://large/a/b.txt", name: "b.txt", size: 1 }]);
 });
 
-test("a directory has pages, and a cursor is valid for this directory only", async () => {
+test("a directory has pages, and a cursor is valid only for this directory", async () => {
   const files = Object.fromEntries(["SKILL.md", "a/x", "b", "c/y", "d"].map((path) => [path, "x"]));
   const server = newSkillServer([{ path: "s", files }, { path: "t", files }], { pageSize: 2 });
   const names: string[][] = [];
@@ -332,7 +332,7 @@ test("a directory has pages, and a cursor is valid for this directory only", asy
   assert.is((await refusal(server, "resources/directory/read", elsewhere)).code, -32602);
 });
 
-test("an unknown skill or directory is -32602 with its URI", async () => {
+test("an unknown skill or directory is refused with -32602 and its URI", async () => {
   const server = newSkillServer();
   const cases: Record<string, string[]> = {
     "skills/get": [
@@ -378,7 +378,7 @@ test("an unknown skill or directory is -32602 with its URI", async () => {
   }
 });
 
-test("every file of a listed skill can be read: text unchanged, other files in base64", async () => {
+test("every file of a listed skill can be read, as unchanged text or base64", async () => {
   const server = newSkillServer();
   const { skills } = await ask(server, "skills/list");
   const contents = [];
@@ -390,7 +390,7 @@ test("every file of a listed skill can be read: text unchanged, other files in b
   assert.equal(contents, ["\ufeff---\nname: demo\n---\nÄ", "x", "1", "2", "AP8="]);
 });
 
-test("the list of resources has each SKILL.md under its name, with its description", async () => {
+test("resources/list has each SKILL.md with name and description", async () => {
   const server = newSkillServer();
   const { resources } = await ask(server, "resources/list", {}, WRITER);
   const named = (uri: string, name: string) => ({
@@ -406,7 +406,7 @@ test("the list of resources has each SKILL.md under its name, with its descripti
   ]);
 });
 
-test("a skill that is deleted meanwhile, or has no SKILL.md, is left out", async () => {
+test("a skill that is deleted meanwhile or has no SKILL.md is omitted", async () => {
   const source = sourceOf([DEMO, { path: "odd", files: { "readme.md": "x" } }, LARGE]);
   const { server } = newServer({
     definitions: [],
@@ -428,7 +428,7 @@ test("a skill that is deleted meanwhile, or has no SKILL.md, is left out", async
   assert.is((await refusal(server, "skills/get", { uri: "skill://odd/SKILL.md" })).code, -32602);
 });
 
-test("skills stay when definitions are replaced; a definition of the server itself wins", async () => {
+test("skills remain when definitions are replaced, and the server's own definitions take precedence", async () => {
   const server = newSkillServer();
   const own = tool({ name: "load_skill", description: "Mine", run: () => "mine" });
   await server.replace([own, tool({ name: "late", description: "Came later", run: () => "late" })]);

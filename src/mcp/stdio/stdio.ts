@@ -7,13 +7,6 @@
  */
 import { randomId } from "../../crypto/secret.ts";
 import type { Principal } from "../../http/principal.ts";
-import {
-  answerFault,
-  checkBatchSize,
-  dispatchBatch,
-  type Dispatcher,
-  dispatchMessage,
-} from "../../jsonrpc/dispatch.ts";
 import { INTERNAL_ERROR, INVALID_REQUEST, RpcError } from "../../jsonrpc/error.ts";
 import {
   type ClientResponse,
@@ -26,29 +19,25 @@ import {
   writeRequest,
   writeResponse,
 } from "../../jsonrpc/message.ts";
-import { checkBatchAllowed } from "../batch.ts";
-import { Call, type CallHost, type Outlet } from "../call.ts";
-import type { Changes } from "../definition/changes.ts";
-import { eraOfRevision, LEGACY, MODERN, MODERN_ERA } from "../era.ts";
+import type { Call } from "../call.ts";
+import { toCallRequest, toModernRequest } from "../call_request.ts";
+import type { Connection, Outlet } from "../connection.ts";
+import { type Era, eraOfRevision, LEGACY, MODERN, MODERN_ERA } from "../era.ts";
+import type { Exchange } from "../exchange.ts";
 import { readLines, writeLines } from "./lines.ts";
-import { type Listening, type ListenOptions, notificationOf, startListening } from "../http/listen.ts";
-import { claimedRevision, metaOf, type ModernWriter, readMeta } from "../modern.ts";
+import { type Listening, notificationOf, startListening } from "../http/listen.ts";
+import type { ModernWriter } from "../modern.ts";
+import { claimedRevision, metaOf } from "../request_meta.ts";
 import { toClientError } from "../input/server_request.ts";
-import type { Session, Sessions } from "../session/session.ts";
+import type { Lazy } from "../lazy.ts";
+import type { Handshake, Session } from "../session/session.ts";
 import { watchSessionChanges } from "../session/session_changes.ts";
-import type { Subscriptions } from "../session/session_subscriptions.ts";
-import type { Wakeups } from "../session/wakeups.ts";
+import type { Stateful } from "../stateful.ts";
 
 export interface StdioOptions {
-  readonly host: CallHost;
-  readonly legacy: Dispatcher<Call>;
-  readonly modern: Dispatcher<Call>;
+  readonly exchange: Exchange;
   readonly writer: ModernWriter;
-  readonly sessions: Sessions;
-  readonly subscriptions: Subscriptions;
-  readonly changes: Changes;
-  readonly wakeups: Wakeups;
-  readonly listen: ListenOptions;
+  readonly stateful: Lazy<Stateful>;
 }
 
 /** A request to the client that has no response yet. */
@@ -74,7 +63,8 @@ export async function serveStdio(
   principal: Principal | undefined,
 ): Promise<void> {
   const { write, finish } = writeLines(output);
-  const { host, sessions, writer } = options;
+  const { exchange, writer } = options;
+  const { sessions, streams, listen: listenOptions } = await options.stateful.load();
   /** Calls without a response yet. */
   const calls = new Map<Id, Call>();
   /** Calls of batches. */
@@ -104,26 +94,28 @@ export async function serveStdio(
       }),
   };
 
-  function newCall(revision: string): Call {
-    const call = new Call(host, principal, eraOfRevision(revision) ?? MODERN_ERA);
-    call.outlet = outlet;
-    call.onCancelled = (id) => {
-      calls.get(id)?.cancel("The client cancelled the request");
-      listens.get(id)?.stop();
-      listens.delete(id);
-    };
-    if (revision >= MODERN) return call;
-    call.outlet = sessionOutlet;
-    call.onHandshake = startSession;
-    if (session) call.join(session);
-    return call;
+  const onCancelled = (id: Id): void => {
+    calls.get(id)?.cancel("The client cancelled the request");
+    listens.get(id)?.stop();
+    listens.delete(id);
+  };
+  const modernConnection: Connection = { outlet, onCancelled };
+  const sessionConnection: Connection = { outlet: sessionOutlet, onCancelled, onHandshake: startSession };
+
+  function createCall(era: Era, message: Message, claims: boolean): Call {
+    const isModern = era.profile === "modern";
+    const sender = { principal, session: isModern ? undefined : session, runtime: undefined };
+    const request = claims && message.kind === "request"
+      ? toModernRequest(sender, era, message, undefined)
+      : toCallRequest(sender, era, message);
+    return exchange.createCall(request, isModern ? modernConnection : sessionConnection);
   }
 
-  function startSession(handshake: Pick<Session, "revision" | "capabilities" | "clientInfo">): void {
+  function startSession(handshake: Handshake): void {
     const own = session = sessions.createLocal(handshake, principal);
     for (const stop of stops.splice(0)) stop();
     stops.push(
-      watchSessionChanges(options, own, { principal, runtime: undefined }, ({ change }) => {
+      watchSessionChanges(streams, own, { principal, runtime: undefined }, ({ change }) => {
         send(writeNotification(...notificationOf(change)));
       }),
     );
@@ -138,29 +130,29 @@ export async function serveStdio(
       : claim !== undefined
       ? claim as string
       : session?.revision ?? LEGACY[0]!;
-    const call = newCall(revision);
-    const modern = revision === MODERN;
-    const dispatcher = modern ? options.modern : options.legacy;
+    const era = eraOfRevision(revision) ?? MODERN_ERA;
+    const modern = era.profile === "modern";
     const write = modern ? writer.write : writeResponse;
     if (message.kind !== "request") {
-      const response = await dispatchMessage(dispatcher, message, call);
-      return response && toText(response, write);
+      const response = await exchange.accept(message, createCall(era, message, false));
+      return response && exchange.write(response, write);
     }
     const { id, method } = message;
-    call.id = id;
-    calls.set(id, call);
+    let call: Call | undefined;
     try {
-      if (claim !== undefined) readMeta(call, message, undefined);
-      else call.meta = metaOf(message.params) ?? call.meta;
-      if (modern && method === "subscriptions/listen") return await listen(call, message);
-      const response = await dispatchMessage(dispatcher, message, call) as Response;
-      call.end();
-      return call.isCancelled ? undefined : toText(response, write);
+      const own = call = createCall(era, message, claim !== undefined);
+      calls.set(id, own);
+      if (modern && method === "subscriptions/listen") return await listen(own, message);
+      return await exchange.answer(
+        message,
+        own,
+        (response) => own.isCancelled ? undefined : exchange.write(response, write),
+      );
     } catch (error) {
       return write(
         error instanceof RpcError
           ? { id: id ?? undefined, error }
-          : answerFault(dispatcher, id, error, method, call),
+          : exchange.answerFault(id, error, method, call),
       );
     } finally {
       // A second request with the same id may have replaced it.
@@ -168,17 +160,8 @@ export async function serveStdio(
     }
   }
 
-  /** A result that cannot be written as JSON is an internal error. */
-  function toText(response: Response, write: (response: Response) => string): string {
-    try {
-      return write(response);
-    } catch (fault) {
-      return write(answerFault(options.legacy, response.id, fault, "answer"));
-    }
-  }
-
   async function listen(call: Call, { id, params }: Message & { kind: "request" }): Promise<undefined> {
-    const listening = await startListening(options.listen, call, params, send);
+    const listening = await startListening(listenOptions, call, params, send);
     // Meanwhile another with this id may have started, or this one may be cancelled.
     listens.get(id)?.stop();
     listens.delete(id);
@@ -194,42 +177,41 @@ export async function serveStdio(
     else request.reject(toClientError(request.method, error));
   }
 
-  async function answerLine(line: string | RpcError): Promise<string | undefined> {
-    if (typeof line !== "string") return writeResponse({ id: null, error: line });
+  function answerLine(line: string | RpcError): Promise<string | undefined> {
+    if (typeof line !== "string") return Promise.resolve(writeResponse({ id: null, error: line }));
     let value: unknown;
     try {
       value = parseJson(line);
     } catch (error) {
-      return writeResponse({ id: null, error: error as RpcError });
+      return Promise.resolve(writeResponse({ id: null, error: error as RpcError }));
     }
-    if (!Array.isArray(value)) return await answer(readMessage(value));
-    const error = checkBatchSize(value);
-    if (error) return writeResponse({ id: null, error });
-    const messages = value.map(readMessage);
-    const reason = checkBatchAllowed(messages, session?.revision);
-    if (reason !== undefined) {
-      return writeResponse({ id: null, error: new RpcError(INVALID_REQUEST, reason) });
-    }
-    for (const message of messages) if (message.kind === "response") deliverResponse(message);
-    const revision = session?.revision ?? LEGACY[0]!;
+    return Array.isArray(value) ? answerBatch(value) : answer(readMessage(value));
+  }
+
+  async function answerBatch(values: readonly unknown[]): Promise<string | undefined> {
     const own: Call[] = [];
-    const responses = await dispatchBatch(options.legacy, messages, (message) => {
-      const call = newCall(revision);
-      own.push(call);
-      batchCalls.add(call);
-      if (message.kind === "request") {
-        call.id = message.id;
-        call.meta = metaOf(message.params) ?? call.meta;
-      }
-      return call;
-    }, { inSeries: true });
-    for (const call of own) {
-      call.end();
-      batchCalls.delete(call);
+    const era = eraOfRevision(session?.revision ?? LEGACY[0]!)!;
+    const outcome = await exchange.answerBatch(values, {
+      era,
+      revision: session?.revision,
+      inSeries: true,
+      deliver: deliverResponse,
+      createCall(message) {
+        const call = createCall(era, message, false);
+        own.push(call);
+        batchCalls.add(call);
+        return call;
+      },
+    });
+    for (const call of own) batchCalls.delete(call);
+    if ("sizeError" in outcome) return writeResponse({ id: null, error: outcome.sizeError });
+    if ("refusal" in outcome) {
+      return writeResponse({ id: null, error: new RpcError(INVALID_REQUEST, outcome.refusal) });
     }
+    const { responses } = outcome;
     if (responses === undefined) return undefined;
     return isList(responses)
-      ? `[${responses.map((each) => toText(each, writeResponse)).join(",")}]`
+      ? `[${responses.map((each) => exchange.write(each, writeResponse)).join(",")}]`
       : writeResponse(responses);
   }
 

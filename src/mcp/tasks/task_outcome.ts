@@ -5,7 +5,7 @@
  */
 import { INTERNAL_ERROR, RpcError } from "../../jsonrpc/error.ts";
 import type { TaskOptions } from "../context.ts";
-import { Suspension } from "../input/inputs.ts";
+import { Suspension } from "../input/suspension.ts";
 
 /** The largest time value of a date (ECMA-262, 21.4.1.1), less some 20,000 years. */
 const MAX_TIME_MS = 8e15;

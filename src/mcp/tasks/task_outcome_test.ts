@@ -8,8 +8,8 @@ import { newServer } from "../test_server.ts";
 const test = suite("mcp/task_outcome");
 const TASKS = { capabilities: { extensions: { "io.modelcontextprotocol/tasks": {} } } };
 
-/** What becomes of a task whose tool does this. */
-async function ended(run: () => unknown): Promise<{ task: Message; faults: number }> {
+/** Runs a tool as a task and returns the ended task. */
+async function runTask(run: () => unknown): Promise<{ task: Message; faults: number }> {
   const { server, events } = newServer({
     definitions: [tool({ name: "odd", description: "d", task: "optional", run })],
   });
@@ -24,17 +24,17 @@ async function ended(run: () => unknown): Promise<{ task: Message; faults: numbe
   throw new Error("The task did not end");
 }
 
-test("a result without a JSON representation fails the task, and is reported as a fault", async () => {
-  const { task, faults } = await ended(() => ({ content: [], _meta: { of: 1n } }));
+test("a result without a JSON representation fails the task and is reported as a fault", async () => {
+  const { task, faults } = await runTask(() => ({ content: [], _meta: { of: 1n } }));
   assert.equal([task.status, task.error.code, faults], ["failed", -32603, 1]);
 });
 
-test("an error keeps its code, whatever its data", async () => {
+test("an error keeps its code with any data", async () => {
   const fail = (data: unknown) => () => {
     throw new RpcError(7, "No", data);
   };
-  assert.equal((await ended(fail(1n))).task.error, { code: 7, message: "No" });
-  assert.equal((await ended(fail({ a: 1 }))).task.error, { code: 7, message: "No", data: { a: 1 } });
+  assert.equal((await runTask(fail(1n))).task.error, { code: 7, message: "No" });
+  assert.equal((await runTask(fail({ a: 1 }))).task.error, { code: 7, message: "No", data: { a: 1 } });
 });
 
 for (const wrong of [{ ttl: NaN }, { ttl: Infinity }, { ttl: -1 }, { ttl: 1e16 }, { pollInterval: 0.5 }]) {

@@ -6,7 +6,7 @@ import { Wakeups } from "../session/wakeups.ts";
 
 const test = suite("mcp/task_store");
 
-/** Instances over one store, with one clock. */
+/** Instances on one store, with one clock. */
 function instances(count: number) {
   const store = memoryStore();
   const clock = { now: Date.now() };
@@ -34,12 +34,12 @@ function newTask(clock: { now: number }, id: string = "t"): TaskRecord {
   };
 }
 
-test("a task is abandoned only when its lease was found expired and then not renewed", async () => {
+test("a task is abandoned only if its lease is not renewed after it was found expired", async () => {
   const { clock, made: [a, b, c] } = instances(3);
   await a!.create(newTask(clock));
   assert.is(await b!.isAbandoned("t"), false);
   clock.now += 15_001;
-  assert.is(await b!.isAbandoned("t"), false, "the renewal may be on its way");
+  assert.is(await b!.isAbandoned("t"), false, "the renewal may be pending");
   assert.is(await c!.isAbandoned("t"), false);
   clock.now += 6_000;
   assert.is(await c!.isAbandoned("t"), true, "also if another instance found it");
@@ -56,7 +56,7 @@ test("a lease that is renewed in the grace period is valid", async () => {
   assert.is(await b!.isAbandoned("t"), false);
 });
 
-test("a task that runs on this instance is not abandoned, however late its renewal is", async () => {
+test("a task that runs on this instance is not abandoned", async () => {
   const { clock, made: [a] } = instances(1);
   const task = newTask(clock);
   await a!.create(task);
@@ -67,7 +67,7 @@ test("a task that runs on this instance is not abandoned, however late its renew
   assert.is(await a!.isAbandoned("t"), true);
 });
 
-test("the id of a task is not in the store", async () => {
+test("the store does not contain the id of a task", async () => {
   const { clock, store, made: [a, b] } = instances(2);
   const id = "the-id-of-a-task";
   await a!.create(newTask(clock, id));
@@ -78,7 +78,7 @@ test("the id of a task is not in the store", async () => {
   assert.not.ok(JSON.stringify(kept).includes(id));
 });
 
-test("one of many instances takes an expired lease; none takes a valid one, or a finished task", async () => {
+test("one instance takes over an expired lease, and none a valid lease or a finished task", async () => {
   const { clock, made } = instances(5);
   const [a, ...others] = made;
   await a!.create(newTask(clock));
@@ -92,7 +92,7 @@ test("one of many instances takes an expired lease; none takes a valid one, or a
   assert.is(await others[0]!.takeOver("unknown"), undefined);
 });
 
-test("the holder of the lease gets a cancellation of another instance, and nothing after release", async () => {
+test("the holder of a lease receives cancellations of other instances until release", async () => {
   const { clock, made: [a, b] } = instances(2);
   const task = newTask(clock);
   await a!.create(task);

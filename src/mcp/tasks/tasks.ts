@@ -11,6 +11,8 @@ import type { Method } from "../../jsonrpc/dispatch.ts";
 import { INVALID_PARAMS, RpcError } from "../../jsonrpc/error.ts";
 import { randomSecret } from "../../crypto/secret.ts";
 import { Call, type CallHost } from "../call.ts";
+import { NO_REQUEST } from "../call_request.ts";
+import { NO_CONNECTION } from "../connection.ts";
 import { requiredCapabilities } from "../input/client_feature.ts";
 import type { InputRequired } from "../input/input_required.ts";
 import type { TaskOptions } from "../context.ts";
@@ -276,9 +278,9 @@ export class Tasks {
   }
 
   async #runAgain(record: TaskRecord, tool: CompiledTool, from: Call): Promise<void> {
-    const call = new Call(this.#options.host, toPrincipal(record.principal), MODERN_ERA);
-    call.capabilities = record.capabilities;
-    call.runtime = from.runtime;
+    const sender = { principal: toPrincipal(record.principal), session: undefined, runtime: from.runtime };
+    const request = { ...NO_REQUEST, ...sender, era: MODERN_ERA, capabilities: record.capabilities };
+    const call = new Call(this.#options.host, request, NO_CONNECTION);
     call.inputs = new Inputs({ ...record.answers }, { ...record.kept });
     const parsed = await tool.input.parse(record.arguments);
     if ("problems" in parsed) {

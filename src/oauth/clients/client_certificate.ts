@@ -21,7 +21,7 @@ export interface PresentedCertificate extends Certificate {
 
 /** The certificate of the request; `undefined` without one, and for requests that do not come from the proxy. */
 export function readCertificate(
-  { certificateProxy }: AuthorizationServer,
+  { certificateProxy }: Pick<AuthorizationServer, "certificateProxy">,
   request: Request,
   { ip, peer = ip }: RequestContext,
 ): PresentedCertificate | undefined {

@@ -5,32 +5,11 @@ import { TokenRefusal } from "../../http/bearer.ts";
 import type { RequestContext } from "../../http/service.ts";
 import { type ClientRegistration, toClient } from "./client.ts";
 import type { AccessToken, Grant } from "../records.ts";
-import { newKey, prove } from "../test_keys.ts";
+import { createProof, newKey, PEM, SEQUENCE, THUMBPRINT } from "../test_keys.ts";
 import { CHALLENGE, ISSUER, newServer, VERIFIER } from "../test_server.ts";
 
 const test = suite("oauth/client_certificate");
 
-/**
- * openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 36500 -subj "/C=DE/O=Example, Inc./OU=A"
- *   -addext "subjectAltName=DNS:client.example,URI:https://client.example/id,IP:192.0.2.7,IP:2001:db8::7,email:ops@client.example"
- */
-const PEM = `-----BEGIN CERTIFICATE-----
-MIICHDCCAcOgAwIBAgIUaiOeDrdJCSwXglvyXw/QxZAA8f0wCgYIKoZIzj0EAwIw
-MTELMAkGA1UEBhMCREUxFjAUBgNVBAoMDUV4YW1wbGUsIEluYy4xCjAIBgNVBAsM
-AUEwIBcNMjYxMTIxMDcwNjQzWhgPMjEyNjEwMjgwNzA2NDNaMDExCzAJBgNVBAYT
-AkRFMRYwFAYDVQQKDA1FeGFtcGxlLCBJbmMuMQowCAYDVQQLDAFBMFkwEwYHKoZI
-zj0CAQYIKoZIzj0DAQcDQgAEObgUPjYZtopEDdjV4aWUsUUVrUm0USEhJhtuiAsi
-nTlO7jnOJ366o0mcYFX+EBsNynuU6cf4ro8KknZewsW7jqOBtjCBszAdBgNVHQ4E
-FgQUop7Ma9vJ6/HP1nh3BYrz2tjbvFQwHwYDVR0jBBgwFoAUop7Ma9vJ6/HP1nh3
-BYrz2tjbvFQwDwYDVR0TAQH/BAUwAwEB/zBgBgNVHREEWTBXgg5jbGllbnQuZXhh
-bXBsZYYZaHR0cHM6Ly9jbGllbnQuZXhhbXBsZS9pZIcEwAACB4cQIAENuAAAAAAA
-AAAAAAAAB4ESb3BzQGNsaWVudC5leGFtcGxlMAoGCCqGSM49BAMCA0cAMEQCIC0F
-QNu4GLy9nWCZ399qn6B90wipSEZAApGXQbGyvALeAiBpmToLoXWpk5CWD1itX+rG
-TaEs45AeLZt9RxkLsBmEGw==
------END CERTIFICATE-----
-`;
-/** What openssl says of it. */
-const THUMBPRINT = "xkcIpEmq0ugPZg30eQ87-wCsi6IAtAHi7NHhSU5G0TY";
 const JWK = {
   kty: "EC",
   crv: "P-256",
@@ -44,7 +23,6 @@ const certificateProxy = {
   verifiedField: "x-client-verify",
   verifiedValue: "SUCCESS",
 };
-const SEQUENCE = ":" + PEM.replace(/-----[^-]+-----|\s/g, "") + ":";
 
 /**
  * openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 36500 -utf8
@@ -67,7 +45,7 @@ MEUCIQDa5m8b6pygVAHg7E4niYBx0DWkIVDutNBP4gUCv2+H1gIgLlSLPpWjtspi
 /JRupTKVAq+gy2ew+9lbK4jaSKZ63Sg=
 `.replace(/\s/g, "") + ":";
 
-test("a certificate's names, key and thumbprint are read", () => {
+test("the names, key and thumbprint of a certificate are read", () => {
   assert.equal(parseCertificate(decodePem(PEM)!), {
     thumbprint: THUMBPRINT,
     publicKey: parseCertificate(decodePem(PEM)!)!.publicKey,
@@ -81,7 +59,7 @@ test("a certificate's names, key and thumbprint are read", () => {
   });
 });
 
-test("an alternative name that is not text is ignored: two of them must not become equal", () => {
+test("a subject alternative name that is not ASCII is ignored, so that two different names never become equal", () => {
   const der = Uint8Array.from(decodePem(PEM)!);
   const name = new TextEncoder().encode("client.example");
   const at = der.findIndex((tag, i) => tag === 0x82 && name.every((byte, k) => der[i + 2 + k] === byte));
@@ -90,7 +68,7 @@ test("an alternative name that is not text is ignored: two of them must not beco
   assert.equal(parseCertificate(der)!.names.san_dns, []);
 });
 
-test("bytes that are no certificate are none, wherever they break off", () => {
+test("parsing a truncated or altered certificate neither throws nor gives the original thumbprint", () => {
   const der = decodePem(PEM)!;
   for (let end = 0; end < der.length; end += 7) {
     const cut = parseCertificate(der.subarray(0, end));
@@ -99,17 +77,17 @@ test("bytes that are no certificate are none, wherever they break off", () => {
   for (let i = 0; i < der.length; i += 3) {
     const changed = Uint8Array.from(der);
     changed[i]! ^= 0xff;
-    parseCertificate(changed);
+    assert.is.not(parseCertificate(changed)?.thumbprint, THUMBPRINT, `${i}`);
   }
 });
 
 async function newToken(
   client: Partial<ClientRegistration>,
   headers: Record<string, string>,
-  { isNamed = true, ...context }: RequestContext & { isNamed?: boolean } = {},
+  { hasProxy = true, ...context }: RequestContext & { hasProxy?: boolean } = {},
 ) {
   const server = await newServer({
-    certificateProxy: isNamed ? certificateProxy : undefined,
+    certificateProxy: hasProxy ? certificateProxy : undefined,
     clients: [toClient({ id: "m", grant_types: ["client_credentials"], ...client }, 0)],
   });
   const body = new URLSearchParams({ grant_type: "client_credentials", client_id: "m" });
@@ -126,7 +104,7 @@ const BY_NAME = {
 } as const;
 const TRUSTED = { "client-cert": SEQUENCE, "x-client-verify": "SUCCESS" };
 
-test("RFC 8705 section 2.1: a certificate that the proxy trusts, with the registered name", async () => {
+test("RFC 8705 section 2.1: a certificate that the proxy verified authenticates the client with the registered name", async () => {
   for (
     const [type, value] of [
       ["san_dns", "client.example"],
@@ -139,7 +117,7 @@ test("RFC 8705 section 2.1: a certificate that the proxy trusts, with the regist
     const { response } = await newToken({ ...BY_NAME, certificate: { type, value } }, TRUSTED);
     assert.is(response.status, 200, type);
   }
-  // A trusted proxy that names the caller is still who checked the certificate.
+  // Behind trustedProxies `ip` is the caller; the proxy that verified the certificate is `peer`.
   const named = await newToken(BY_NAME, TRUSTED, { ip: "198.51.100.1", peer: PROXY });
   assert.is(named.response.status, 200);
   const forged = await newToken(BY_NAME, TRUSTED, { ip: PROXY, peer: "198.51.100.1" });
@@ -168,7 +146,7 @@ for (
     ["san_dns", "Client.Example"],
   ] as const
 ) {
-  test(`RFC 8705 section 2.1.2: one name in another spelling matches: ${type} ${value}`, async () => {
+  test(`RFC 8705 section 2.1.2: an equal name in another spelling matches: ${type} ${value}`, async () => {
     const headers = { "client-cert": OTHER_SEQUENCE, "x-client-verify": "SUCCESS" };
     const { response } = await newToken({ ...BY_NAME, certificate: { type, value } }, headers);
     assert.is(response.status, 200);
@@ -184,7 +162,7 @@ for (
     ["san_ip", "::2001:db8:7"],
   ] as const
 ) {
-  test(`RFC 8705 section 2.1.2: another name does not: ${type} ${value}`, async () => {
+  test(`RFC 8705 section 2.1.2: another name does not match: ${type} ${value}`, async () => {
     const headers = { "client-cert": OTHER_SEQUENCE, "x-client-verify": "SUCCESS" };
     const { response } = await newToken({ ...BY_NAME, certificate: { type, value } }, headers);
     assert.is(response.status, 401);
@@ -235,19 +213,27 @@ async function newBoundGrant() {
   return { server, tokens, refresh };
 }
 
-test("RFC 8705 section 4: a public client's refresh token is good with its certificate only", async () => {
+test("RFC 8705 section 4: a refresh token bound to a certificate is refused with another certificate", async () => {
   const { refresh } = await newBoundGrant();
   const stolen = await refresh({ "client-cert": OTHER_SEQUENCE });
   assert.equal([stolen.status, stolen.error], [400, "invalid_grant"]);
-  assert.is((await refresh({ "client-cert": SEQUENCE })).status, 200, "and the attempt did it no harm");
+  assert.is(
+    (await refresh({ "client-cert": SEQUENCE })).status,
+    200,
+    "the refused request did not consume it",
+  );
   const again = await refresh({ "client-cert": OTHER_SEQUENCE });
-  assert.equal([again.status, again.error], [400, "invalid_grant"], "nor is its old answer told");
+  assert.equal(
+    [again.status, again.error],
+    [400, "invalid_grant"],
+    "a retry with another certificate gets no cached response",
+  );
 });
 
-test("a DPoP proof does not take the place of the certificate: tokens are bound to both", async () => {
+test("a DPoP proof does not replace the certificate: tokens are bound to both", async () => {
   const { server, refresh } = await newBoundGrant();
   const key = await newKey();
-  const dpop = () => prove(key, ISSUER + "/oauth/token");
+  const dpop = () => createProof(key, ISSUER + "/oauth/token");
   assert.is((await refresh({ dpop: await dpop() })).error, "invalid_request");
   assert.is((await refresh({ dpop: await dpop(), "client-cert": OTHER_SEQUENCE })).error, "invalid_grant");
   const both = await refresh({ dpop: await dpop(), "client-cert": SEQUENCE });
@@ -260,7 +246,7 @@ test("a DPoP proof does not take the place of the certificate: tokens are bound 
   assert.equal(Object.keys(token!.value.cnf!).sort(), ["jkt", "x5t#S256"]);
 });
 
-test("RFC 8705 section 2.2: a certificate with the registered key, from any issuer", async () => {
+test("RFC 8705 section 2.2: a self-signed certificate authenticates the client with the registered key", async () => {
   const client = {
     token_endpoint_auth_method: "self_signed_tls_client_auth",
     jwks: { keys: [JWK] },
@@ -269,13 +255,13 @@ test("RFC 8705 section 2.2: a certificate with the registered key, from any issu
   assert.is(
     (await newToken(client, { "client-cert": encodeURIComponent(PEM) })).response.status,
     200,
-    "as nginx sends it",
+    "percent-encoded PEM, as nginx sends it",
   );
   const other = { keys: [{ ...JWK, x: JWK.y, y: JWK.x }] };
   assert.is((await newToken({ ...client, jwks: other }, { "client-cert": SEQUENCE })).response.status, 401);
 });
 
-test("RFC 8705 section 2.2: the registered keys may be at jwks_uri; when they cannot be fetched, authentication fails", async () => {
+test("RFC 8705 section 2.2: the registered keys may be at jwks_uri, and a failing fetch fails authentication", async () => {
   let answer = () => new Response(JSON.stringify({ keys: [JWK] }));
   const server = await newServer({
     certificateProxy,
@@ -304,36 +290,36 @@ test("RFC 8705 section 2.2: the registered keys may be at jwks_uri; when they ca
 
 for (
   const [name, headers, options] of [
-    ["from another address than the proxy's", TRUSTED, { ip: "10.0.0.10" }],
-    ["where no proxy is named: off by default", TRUSTED, { isNamed: false }],
-    ["that the proxy does not trust", { "client-cert": SEQUENCE, "x-client-verify": "FAILED" }, {}],
-    ["without a word on trust", { "client-cert": SEQUENCE }, {}],
-    ["that is none", { ...TRUSTED, "client-cert": ":AAAA:" }, {}],
-    ["that is missing", { "x-client-verify": "SUCCESS" }, {}],
+    ["from an address other than the proxy's", TRUSTED, { ip: "10.0.0.10" }],
+    ["without a configured proxy, the default", TRUSTED, { hasProxy: false }],
+    ["that the proxy did not verify", { "client-cert": SEQUENCE, "x-client-verify": "FAILED" }, {}],
+    ["without the verification field", { "client-cert": SEQUENCE }, {}],
+    ["that is malformed", { ...TRUSTED, "client-cert": ":AAAA:" }, {}],
+    ["that is absent", { "x-client-verify": "SUCCESS" }, {}],
   ] as const
 ) {
-  test(`invalid_client: a certificate ${name}`, async () => {
+  test(`a certificate ${name} gets invalid_client`, async () => {
     const { response, body } = await newToken(BY_NAME, headers as Record<string, string>, options);
     assert.equal([response.status, body.error], [401, "invalid_client"]);
   });
 }
 
-test("RFC 8705 section 3: a bound token is good with its certificate only", async () => {
+test("RFC 8705 section 3: an access token bound to a certificate is refused without it", async () => {
   const client = { ...BY_NAME, tls_client_certificate_bound_access_tokens: true };
   const { server, body } = await newToken(client, TRUSTED);
   assert.is(body.token_type, "Bearer");
-  const at = (headers: Record<string, string>, ip = PROXY) =>
+  const identify = (headers: Record<string, string>, ip = PROXY) =>
     server.service.identify(
       new Request(ISSUER + "/mcp", { headers: { authorization: `Bearer ${body.access_token}`, ...headers } }),
       { ip },
       ISSUER + "/mcp",
     );
-  assert.not.instance(await at({ "client-cert": SEQUENCE }), TokenRefusal);
-  assert.instance(await at({}), TokenRefusal);
-  assert.instance(await at({ "client-cert": SEQUENCE }, "10.0.0.10"), TokenRefusal);
+  assert.not.instance(await identify({ "client-cert": SEQUENCE }), TokenRefusal);
+  assert.instance(await identify({}), TokenRefusal);
+  assert.instance(await identify({ "client-cert": SEQUENCE }, "10.0.0.10"), TokenRefusal);
 });
 
-test("RFC 8705 section 3.4: a client whose tokens must be bound to a certificate gets none without", async () => {
+test("RFC 8705 section 3.4: a client with tls_client_certificate_bound_access_tokens gets no token without a certificate", async () => {
   const clients = [
     toClient({ id: "bound", secret: "s", tls_client_certificate_bound_access_tokens: true }, 0),
   ];
@@ -347,11 +333,11 @@ test("RFC 8705 section 3.4: a client whose tokens must be bound to a certificate
     const { error, token_type } = await response.json();
     return [response.status, error ?? token_type];
   };
-  const shown = { "client-cert": SEQUENCE, "x-client-verify": "SUCCESS" };
+  const certificate = { "client-cert": SEQUENCE, "x-client-verify": "SUCCESS" };
   const refused = [400, "invalid_request"];
   assert.equal(await ask({}, PROXY), refused);
-  assert.equal(await ask(shown, "192.0.2.1"), refused, "only the proxy passes certificates on");
-  assert.equal(await ask(shown, PROXY), [200, "Bearer"]);
+  assert.equal(await ask(certificate, "192.0.2.1"), refused, "only certificates from the proxy count");
+  assert.equal(await ask(certificate, PROXY), [200, "Bearer"]);
 });
 
 test.run();

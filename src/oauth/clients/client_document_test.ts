@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { listAll } from "../../store/store.ts";
-import { assertClient, newKey } from "../test_keys.ts";
+import { createAssertion, newKey } from "../test_keys.ts";
 import { CHALLENGE, ISSUER, newServer, type TestServer, VERIFIER } from "../test_server.ts";
 
 const test = suite("oauth/client_document");
@@ -15,16 +15,16 @@ const DOCUMENT = {
   token_endpoint_auth_method: "none",
 };
 
-/** A server that finds these documents, and how often it looked. */
-async function newWorld(answer: (url: string) => Response | Promise<Response>) {
-  const asked: string[] = [];
+/** A server that gets these responses for documents, and the URLs that it fetched. */
+async function newDocumentServer(answer: (url: string) => Response | Promise<Response>) {
+  const fetched: string[] = [];
   const server = await newServer({
     connect: (url) => {
-      asked.push(url);
+      fetched.push(url);
       return Promise.resolve(answer(url));
     },
   });
-  return { server, asked };
+  return { server, fetched };
 }
 const json = (document: unknown, headers = {}) => () => new Response(JSON.stringify(document), { headers });
 const ask = async (
@@ -45,8 +45,8 @@ const ask = async (
   return { status: response.status, location: response.headers.get("location"), text: await response.text() };
 };
 
-test("a client is known by the address of its document, on any loopback port, and its host is shown", async () => {
-  const { server, asked } = await newWorld(json(DOCUMENT));
+test("a client is identified by the URL of its document, and its consent page shows that host and the redirect host", async () => {
+  const { server, fetched } = await newDocumentServer(json(DOCUMENT));
   const cookie = await server.signIn();
   const page = await ask(server, cookie);
   assert.is(page.status, 200);
@@ -70,12 +70,12 @@ test("a client is known by the address of its document, on any loopback port, an
   };
   const tokens = await (await server.token(form)).json();
   assert.ok(tokens.refresh_token);
-  assert.equal(asked, [ID], "the document was fetched once");
+  assert.equal(fetched, [ID], "the document was fetched once");
   const metadata = await (await server.send("/.well-known/oauth-authorization-server")).json();
   assert.is(metadata.client_id_metadata_document_supported, true);
 });
 
-test("it is gone by for as long as it says, within bounds, and then fetched again", async () => {
+test("a document is cached for its max-age, between 5 minutes and 24 hours, and then fetched again", async () => {
   for (
     const [control, fresh, stale] of [["max-age=600", 599, 2], ["max-age=1", 299, 2], ["no-store", 299, 2], [
       "max-age=99999999",
@@ -83,30 +83,30 @@ test("it is gone by for as long as it says, within bounds, and then fetched agai
       2,
     ]] as const
   ) {
-    const { server, asked } = await newWorld(json(DOCUMENT, { "cache-control": control }));
+    const { server, fetched } = await newDocumentServer(json(DOCUMENT, { "cache-control": control }));
     const session = () => server.signIn();
     await ask(server, await session());
     server.advance(fresh);
     await ask(server, await session());
-    assert.is(asked.length, 1, control);
+    assert.is(fetched.length, 1, control);
     server.advance(stale);
     await ask(server, await session());
-    assert.is(asked.length, 2, control);
+    assert.is(fetched.length, 2, control);
   }
 });
 
-const BAD: Record<string, () => Response> = {
+const INVALID: Record<string, () => Response> = {
   "another client_id": json({ ...DOCUMENT, client_id: "https://evil.example/client.json" }),
-  "a client_id in another spelling": json({ ...DOCUMENT, client_id: ID + "/" }),
+  "a client_id with a trailing slash": json({ ...DOCUMENT, client_id: ID + "/" }),
   "no client_id": json({ ...DOCUMENT, client_id: undefined }),
   "a secret": json({ ...DOCUMENT, client_secret: "x" }),
   "a method with a shared secret": json({ ...DOCUMENT, token_endpoint_auth_method: "client_secret_basic" }),
   "no redirect URIs": json({ ...DOCUMENT, redirect_uris: [] }),
   "a javascript redirect URI": json({ ...DOCUMENT, redirect_uris: ["javascript:alert(1)"] }),
-  "no JSON": () => new Response("<html>"),
+  "text that is not JSON": () => new Response("<html>"),
   "an array": json([]),
   "null": json(null),
-  "a text": json("x"),
+  "a JSON string": json("x"),
   "a number": json(5),
   "a private key": json({
     ...DOCUMENT,
@@ -118,18 +118,18 @@ const BAD: Record<string, () => Response> = {
     token_endpoint_auth_method: "private_key_jwt",
     jwks_uri: "https://10.0.0.1/keys",
   }),
-  "a redirect": () => new Response(null, { status: 302, headers: { location: "https://169.254.169.254/" } }),
-  "an error": () => new Response("{}", { status: 404 }),
-  "11 kB": json({ ...DOCUMENT, padding: "x".repeat(11_000) }),
+  "status 302": () => new Response(null, { status: 302, headers: { location: "https://169.254.169.254/" } }),
+  "status 404": () => new Response("{}", { status: 404 }),
+  "11,000 characters": json({ ...DOCUMENT, padding: "x".repeat(11_000) }),
 };
-for (const [name, answer] of Object.entries(BAD)) {
-  test(`refused on a page, and forgotten: a document with ${name}`, async () => {
+for (const [name, answer] of Object.entries(INVALID)) {
+  test(`a document with ${name} is refused on a page and is not cached`, async () => {
     let good = false;
-    const { server } = await newWorld(() => good ? json(DOCUMENT)() : answer());
+    const { server } = await newDocumentServer(() => good ? json(DOCUMENT)() : answer());
     const cookie = await server.signIn();
     const page = await ask(server, cookie);
     assert.equal([page.status, page.location], [400, null]);
-    assert.match(page.text, "client metadata document");
+    assert.match(page.text, /^<!doctype html>/);
     const token = await server.token({
       grant_type: "refresh_token",
       refresh_token: "x",
@@ -138,7 +138,7 @@ for (const [name, answer] of Object.entries(BAD)) {
     });
     assert.equal([token.status, (await token.json()).error], [401, "invalid_client"]);
     good = true;
-    assert.is((await ask(server, cookie)).status, 200, "a failure is not kept");
+    assert.is((await ask(server, cookie)).status, 200, "the failure is not cached");
   });
 }
 
@@ -155,15 +155,15 @@ for (
     "http://client.example/c",
   ]
 ) {
-  test(`never asked for: ${id}`, async () => {
-    const { server, asked } = await newWorld(json({ ...DOCUMENT, client_id: id }));
+  test(`a client_id that cannot be the URL of a document is not fetched: ${id}`, async () => {
+    const { server, fetched } = await newDocumentServer(json({ ...DOCUMENT, client_id: id }));
     const page = await ask(server, await server.signIn(), id);
-    assert.equal([page.status, asked], [400, []]);
+    assert.equal([page.status, fetched], [400, []]);
   });
 }
 
-test("its redirect URIs match exactly, and no others do", async () => {
-  const { server } = await newWorld(json(DOCUMENT));
+test("redirect URIs that are not in the document are refused", async () => {
+  const { server } = await newDocumentServer(json(DOCUMENT));
   const cookie = await server.signIn();
   for (
     const uri of [
@@ -177,12 +177,12 @@ test("its redirect URIs match exactly, and no others do", async () => {
   }
 });
 
-test("a client proves itself with the keys of its document", async () => {
+test("a client authenticates with the keys of its document", async () => {
   const key = await newKey();
-  const { server } = await newWorld(
+  const { server } = await newDocumentServer(
     json({ ...DOCUMENT, token_endpoint_auth_method: "private_key_jwt", jwks: { keys: [key.jwk] } }),
   );
-  const form = async (assertion: string) => {
+  const revoke = async (assertion: string) => {
     const response = await server.send("/oauth/revoke", {
       form: {
         token: "x",
@@ -192,12 +192,12 @@ test("a client proves itself with the keys of its document", async () => {
     });
     return response.status;
   };
-  assert.is(await form(await assertClient(key, ID, ISSUER)), 200);
-  assert.is(await form(await assertClient(await newKey(), ID, ISSUER)), 401);
+  assert.is(await revoke(await createAssertion(key, ID, ISSUER)), 200);
+  assert.is(await revoke(await createAssertion(await newKey(), ID, ISSUER)), 401);
 });
 
-test("the members that ChatGPT's document has beside the standard's are passed over", async () => {
-  const { server } = await newWorld(
+test("unknown members of a document, such as those of ChatGPT, are ignored", async () => {
+  const { server } = await newDocumentServer(
     json({
       ...DOCUMENT,
       token_endpoint_auth_method: undefined,
@@ -208,26 +208,26 @@ test("the members that ChatGPT's document has beside the standard's are passed o
   assert.is((await ask(server, await server.signIn())).status, 200);
 });
 
-test("a host that does not answer well is not knocked at without end", async () => {
-  const { server, asked } = await newWorld(() => new Response("{}", { status: 500 }));
+test("fetches from a failing host are limited", async () => {
+  const { server, fetched } = await newDocumentServer(() => new Response("{}", { status: 500 }));
   const cookie = await server.signIn();
   let last = 0;
   for (let i = 0; i < 40; i++) last = (await ask(server, cookie, `https://client.example/${i}.json`)).status;
   assert.is(last, 429);
-  assert.ok(asked.length <= 21, `${asked.length}`);
+  assert.ok(fetched.length <= 21, `${fetched.length}`);
 });
 
-test("a host of many good documents is knocked at for each", async () => {
-  const { server, asked } = await newWorld((url) => json({ ...DOCUMENT, client_id: url })());
+test("a host with many valid documents is not limited", async () => {
+  const { server, fetched } = await newDocumentServer((url) => json({ ...DOCUMENT, client_id: url })());
   const cookie = await server.signIn();
   for (let i = 0; i < 40; i++) {
     assert.is((await ask(server, cookie, `https://client.example/${i}.json`)).status, 200);
   }
-  assert.is(asked.length, 40);
+  assert.is(fetched.length, 40);
 });
 
-test("only the document of a client to which a user consented is in the store", async () => {
-  const { server, asked } = await newWorld((url) => json({ ...DOCUMENT, client_id: url })());
+test("only documents of clients to which a user consented are stored", async () => {
+  const { server, fetched } = await newDocumentServer((url) => json({ ...DOCUMENT, client_id: url })());
   const inStore = async () => {
     let count = 0;
     for await (const _ of listAll(server.store, ["client_document"])) count++;
@@ -240,7 +240,7 @@ test("only the document of a client to which a user consented is in the store", 
     });
     assert.is((await server.send(path)).status, 302);
   }
-  assert.equal([asked.length, await inStore()], [30, 0]);
+  assert.equal([fetched.length, await inStore()], [30, 0]);
   const uri = "http://127.0.0.1:1234/callback";
   const pkce = { code_challenge: CHALLENGE, code_challenge_method: "S256" };
   await server.authorize({ client_id: ID, redirect_uri: uri, ...pkce });
@@ -250,8 +250,8 @@ test("only the document of a client to which a user consented is in the store", 
   assert.is((await ask(second, await second.signIn())).status, 200);
 });
 
-test("requests for made-up paths at a public host do not keep its client out", async () => {
-  const { server, asked } = await newWorld((url) =>
+test("requests for unknown documents of a host do not block the valid client of that host", async () => {
+  const { server, fetched } = await newDocumentServer((url) =>
     url === ID ? json(DOCUMENT)() : new Response("", { status: 404 })
   );
   const statusFor = async (client_id: string, ip: string): Promise<number> => {
@@ -263,11 +263,11 @@ test("requests for made-up paths at a public host do not keep its client out", a
     for (let i = 0; i < 60; i++) await statusFor(`https://client.example/${minute}/${i}`, "203.0.113.9");
     assert.is(await statusFor(ID, "198.51.100.7"), 302);
   }
-  assert.ok(asked.length <= 30 * 11, `${asked.length}`);
+  assert.ok(fetched.length <= 30 * 11, `${fetched.length}`);
 });
 
-test("a client to which a user consented works although the fetch budget of its host is used up", async () => {
-  const { server } = await newWorld((url) =>
+test("a client to which a user consented works while the fetch budget of its host is exhausted", async () => {
+  const { server } = await newDocumentServer((url) =>
     url === ID ? json(DOCUMENT)() : new Response("", { status: 404 })
   );
   const cookie = await server.signIn();
@@ -282,20 +282,20 @@ test("a client to which a user consented works although the fetch budget of its 
   assert.is((await ask(server, await server.signIn())).status, 200);
 });
 
-test("off: an address is no client id, nothing is fetched, and the metadata follows the option", async () => {
-  let on = false;
-  let asked = 0;
+test("when documents are disabled a URL is not a client_id, nothing is fetched, and the metadata has false", async () => {
+  let isEnabled = false;
+  let fetches = 0;
   const server = await newServer({
-    clientMetadataDocuments: () => on,
-    connect: () => (asked++, Promise.resolve(json(DOCUMENT)())),
+    clientMetadataDocuments: () => isEnabled,
+    connect: () => (fetches++, Promise.resolve(json(DOCUMENT)())),
   });
   const supported = async () =>
     (await (await server.send("/.well-known/oauth-authorization-server")).json())
       .client_id_metadata_document_supported;
   const page = await ask(server, await server.signIn());
-  assert.equal([page.status, asked, await supported()], [400, 0, false]);
+  assert.equal([page.status, fetches, await supported()], [400, 0, false]);
   assert.match(page.text, "--client-documents on");
-  on = true;
+  isEnabled = true;
   assert.equal([(await ask(server, await server.signIn())).status, await supported()], [200, true]);
 });
 

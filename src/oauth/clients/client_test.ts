@@ -6,7 +6,7 @@ import { addUser, listUsers, removeUser } from "../users/user.ts";
 
 const test = suite("oauth/client");
 
-test("addClient() makes an id and a secret, and keeps only the secret's digest", async () => {
+test("addClient() generates an id and a secret, and stores only the digest of the secret", async () => {
   const store = memoryStore();
   const { client, secret } = await addClient(store, { domain: "app.example" });
   assert.match(client.id, /^client_/);
@@ -15,20 +15,20 @@ test("addClient() makes an id and a secret, and keeps only the secret's digest",
   assert.equal(client.grant_types, ["authorization_code", "refresh_token", "client_credentials"]);
 });
 
-test("addClient() of an id that is taken is refused, and changes nothing", async () => {
+test("addClient() with an existing id is refused and changes nothing", async () => {
   const store = memoryStore();
   await addClient(store, { id: "a", domain: "one.example" });
-  const message = await addClient(store, { id: "a", domain: "two.example" }).catch((error) => error.message);
-  assert.is(message, 'Cannot register client "a": the id is taken');
+  const error = await addClient(store, { id: "a", domain: "two.example" }).catch((error) => error);
+  assert.instance(error, TypeError);
+  assert.match(error.message, 'client "a"');
   const [client] = await Array.fromAsync(listClients(store));
   assert.is(client?.domain, "one.example");
 });
 
-test("addClient() takes no id that is an address: such ids are of documents", async () => {
+test("addClient() refuses an id that is a URL, which identifies a client metadata document", async () => {
   const store = memoryStore();
   const adding = addClient(store, { id: "https://client.example/oauth", secret: "s" });
-  const message = await adding.catch((error) => error.message);
-  assert.match(message, "metadata document");
+  assert.instance(await adding.catch((error) => error), TypeError);
   assert.equal(await store.list([]), []);
 });
 
@@ -43,46 +43,46 @@ test("a public client has no secret and no client_credentials", async () => {
 });
 
 for (
-  const [registration, reason] of [
-    [{ id: "", secret: "s" }, "1 to 256 printable"],
-    [{ id: "a b", secret: "s" }, "1 to 256 printable"],
-    [{ id: "x".repeat(257), secret: "s" }, "1 to 256 printable"],
-    [{ id: "a", secret: "ü" }, "the secret must be"],
-    [{ id: "a" }, "a secret, a domain or redirect URIs"],
+  const [registration, named] of [
+    [{ id: "", secret: "s" }, /\bid\b.*\b256\b/],
+    [{ id: "a b", secret: "s" }, /\bid\b.*\b256\b/],
+    [{ id: "x".repeat(257), secret: "s" }, /\bid\b.*\b256\b/],
+    [{ id: "a", secret: "ü" }, /\bsecret\b.*\b256\b/],
+    [{ id: "a" }, /\bsecret\b.*\bdomain\b.*\bredirect URIs\b/],
     [
       { id: "a", domain: "x.example", grant_types: ["client_credentials"] },
-      "client_credentials requires",
+      /\bclient_credentials\b/,
     ],
-    [{ id: "a", secret: "s", grant_types: ["authorization_code"] }, "authorization_code requires"],
-    [{ id: "a", secret: "s", grant_types: ["password"] }, "grant type password"],
-    [{ id: "a", jwks: { keys: [] }, jwks_uri: "https://a.example/keys" }, "jwks and jwks_uri"],
-    [{ id: "a", jwks_uri: "http://a.example/keys" }, "jwks_uri must"],
-    [{ id: "a", jwks_uri: "https://127.0.0.1/keys" }, "jwks_uri must"],
-    [{ id: "a", jwks: { keys: [{ kty: "oct", k: "AA" }] } }, "jwks: "],
+    [{ id: "a", secret: "s", grant_types: ["authorization_code"] }, /\bauthorization_code\b/],
+    [{ id: "a", secret: "s", grant_types: ["password"] }, /\bgrant type password\b/],
+    [{ id: "a", jwks: { keys: [] }, jwks_uri: "https://a.example/keys" }, /\bjwks\b.*\bjwks_uri\b/],
+    [{ id: "a", jwks_uri: "http://a.example/keys" }, /\bjwks_uri\b/],
+    [{ id: "a", jwks_uri: "https://127.0.0.1/keys" }, /\bjwks_uri\b/],
+    [{ id: "a", jwks: { keys: [{ kty: "oct", k: "AA" }] } }, /\bjwks\b/],
     [
       { id: "a", domain: "x.example", token_endpoint_auth_method: "private_key_jwt" },
-      "private_key_jwt requires",
+      /\bprivate_key_jwt\b/,
     ],
     [
       { id: "a", domain: "x.example", token_endpoint_auth_method: "tls_client_auth" },
-      "tls_client_auth requires",
+      /\btls_client_auth\b/,
     ],
     [
       { id: "a", domain: "x.example", token_endpoint_auth_method: "client_secret_post" },
-      "client_secret_post requires",
+      /\bclient_secret_post\b/,
     ],
-    [{ id: "a", domain: "x.example", redirect_uris: ["/cb"] }, "/cb"],
+    [{ id: "a", domain: "x.example", redirect_uris: ["/cb"] }, /"\/cb"/],
   ] as const
 ) {
-  test(`${JSON.stringify(registration).slice(0, 70)} is refused: ${reason}`, () => {
+  test(`the error for registration ${JSON.stringify(registration).slice(0, 70)} names the invalid member`, () => {
     assert.throws(
       () => toClient(registration as Parameters<typeof toClient>[0], 0),
-      (error: Error) => error.message.includes(reason),
+      (error: Error) => error instanceof TypeError && named.test(error.message),
     );
   });
 }
 
-test("listClients() gives all of many, and removeClient() takes one", async () => {
+test("listClients() returns all clients, and removeClient() removes one", async () => {
   const store = memoryStore();
   for (let i = 0; i < 250; i++) await addClient(store, { id: `c${i}`, secret: "s" });
   assert.is((await Array.fromAsync(listClients(store))).length, 250);
@@ -91,13 +91,14 @@ test("listClients() gives all of many, and removeClient() takes one", async () =
   assert.is((await Array.fromAsync(listClients(store))).length, 249);
 });
 
-test("users: names that differ only in case or width are one; removal frees the name", async () => {
+test("user names that differ only in case or width are equal, and removal frees the name", async () => {
   const store = memoryStore();
   const user = await addUser(store, { username: "Alice", password: "p" }, 1000);
   assert.is(user.name, "Alice");
   for (const username of ["alice", "ALICE", "Ａlice"]) {
-    const message = await addUser(store, { username, password: "p" }, 1000).catch((error) => error.message);
-    assert.match(message, "taken");
+    const error = await addUser(store, { username, password: "p" }, 1000).catch((error) => error);
+    assert.instance(error, TypeError, username);
+    assert.match(error.message, `"${username}"`);
   }
   assert.is((await Array.fromAsync(listUsers(store))).length, 1);
   assert.is(await removeUser(store, "aLiCe"), true);
@@ -107,19 +108,17 @@ test("users: names that differ only in case or width are one; removal frees the 
 
 for (const username of ["", " alice", "a\u0000b", "x".repeat(200)]) {
   test(`a user named ${JSON.stringify(username).slice(0, 30)} is refused`, async () => {
-    const message = await addUser(memoryStore(), { username, password: "p" }, 1000).catch((error) =>
-      error.message
-    );
-    assert.match(message, "1 to 128 characters");
+    const error = await addUser(memoryStore(), { username, password: "p" }, 1000).catch((error) => error);
+    assert.instance(error, TypeError);
+    assert.match(error.message, /\buser name\b.*\b128\b/);
   });
 }
 
-test("a user needs a password of at most 1024 characters", async () => {
+test("a user must have a password of 1 to 1024 characters", async () => {
   for (const password of ["", "x".repeat(1025)]) {
-    const message = await addUser(memoryStore(), { username: "a", password }, 1000).catch((error) =>
-      error.message
-    );
-    assert.match(message, "1 to 1024 characters");
+    const error = await addUser(memoryStore(), { username: "a", password }, 1000).catch((error) => error);
+    assert.instance(error, TypeError);
+    assert.match(error.message, /\bpassword\b.*\b1024\b/);
   }
 });
 

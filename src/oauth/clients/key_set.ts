@@ -4,7 +4,15 @@
  * @module
  */
 import { algorithmsOf, checkJwk, importPublicJwk, type PublicJwk } from "../../crypto/jwk.ts";
-import { type Claims, hasSignature, JWS_ALGORITHMS, readJws, verifyJws } from "../../crypto/jws.ts";
+import {
+  type Claims,
+  hasSignature,
+  JWS_ALGORITHMS,
+  type JwsAlgorithm,
+  type JwsKey,
+  readJws,
+  verifyJws,
+} from "../../crypto/jws.ts";
 import { type PublicDocument, PublicFetchError } from "../../http/network/public_fetch.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 
@@ -26,18 +34,25 @@ const MIN_REFETCH_MS = 60 * 1000;
 const MAX_KEYS = 50;
 const MAX_TRIED = 5;
 
+type KeyFetcher = Pick<AuthorizationServer, "documents">;
+
+/** Imported keys, for as long as the set that they came with is cached. */
+const imported = new WeakMap<PublicJwk, Map<JwsAlgorithm, JwsKey>>();
+
 /**
  * The header and claims of a JWT that one of these keys signed; `undefined` when none did.
  * @param typ the `typ` that its header must have; any, when left out
+ * @param read the result of `readJws` for this token, if it was read before
  * @throws {PublicFetchError} when the keys cannot be fetched
  */
 export async function verifyBySource(
-  as: AuthorizationServer,
+  as: KeyFetcher,
   source: KeySource,
   token: string,
   typ?: string,
+  read: ReturnType<typeof readJws> = readJws(token),
 ): Promise<{ header: Claims; claims: Claims } | undefined> {
-  const header = readJws(token)?.header;
+  const header = read?.header;
   const alg = JWS_ALGORITHMS.find((each) => each === header?.alg);
   // Without a signature of the right form no key is fetched.
   if (!header || !alg || !hasSignature(token, alg)) return undefined;
@@ -51,10 +66,22 @@ export async function verifyBySource(
       (kid === undefined || key.kid === kid),
   );
   for (const jwk of keys.slice(0, MAX_TRIED)) {
-    const claims = await importPublicJwk(jwk, alg).then((key) => verifyJws(key, typ, token), () => undefined);
+    const key = await importOnce(jwk, alg);
+    const claims = key && await verifyJws(key, typ, token, read);
     if (claims) return { header, claims };
   }
   return undefined;
+}
+
+/** The imported key; `undefined` for an invalid one. */
+async function importOnce(jwk: PublicJwk, alg: JwsAlgorithm): Promise<JwsKey | undefined> {
+  let keys = imported.get(jwk);
+  let key = keys?.get(alg);
+  if (key) return key;
+  key = await importPublicJwk(jwk, alg).catch(() => undefined);
+  if (!keys) imported.set(jwk, keys = new Map());
+  if (key) keys.set(alg, key);
+  return key;
 }
 
 /**
@@ -62,7 +89,7 @@ export async function verifyBySource(
  * @throws {PublicFetchError} when the keys cannot be fetched
  */
 export async function findKeys(
-  as: AuthorizationServer,
+  as: KeyFetcher,
   { jwks, jwks_uri, network, isKnown }: KeySource,
   fits: (key: PublicJwk) => boolean = () => true,
 ): Promise<readonly PublicJwk[]> {

@@ -26,7 +26,7 @@ const POLL_INTERVAL_MS = 25;
 const MAX_POLLS = 240;
 
 /** What is fetched: one URL may serve both. */
-export type RemoteKind = "client" | "keys";
+export type RemoteKind = "client" | "keys" | "issuer";
 
 export interface RemoteRequest<T> {
   readonly kind: RemoteKind;
@@ -72,7 +72,12 @@ interface Failure {
   readonly message: string;
 }
 
-export function createRemoteDocuments(fetchPublic: PublicFetch, now: () => number): RemoteDocuments {
+/** @param maxWaitMs the longest wait after failures: short for the operator's own URLs, whose recovery users wait for */
+export function createRemoteDocuments(
+  fetchPublic: PublicFetch,
+  now: () => number,
+  maxWaitMs: number = MAX_WAIT_MS,
+): RemoteDocuments {
   /** Least recently used first. */
   const kept = new Map<string, Kept>();
   const failures = new Map<string, Failure>();
@@ -115,7 +120,7 @@ export function createRemoteDocuments(fetchPublic: PublicFetch, now: () => numbe
     const count = (failures.get(name)?.count ?? 0) + 1;
     const wait = count < FREE_FAILURES ? 0 : FIRST_WAIT_MS * 2 ** Math.min(count - FREE_FAILURES, 10);
     failures.delete(name);
-    failures.set(name, { count, until: now() + Math.min(wait, MAX_WAIT_MS), message: plain(error.message) });
+    failures.set(name, { count, until: now() + Math.min(wait, maxWaitMs), message: plain(error.message) });
     if (failures.size > MAX_FAILURES_KEPT) failures.delete(failures.keys().next().value!);
   }
 
@@ -124,7 +129,7 @@ export function createRemoteDocuments(fetchPublic: PublicFetch, now: () => numbe
     const failure = failures.get(name);
     const wait = (failure?.until ?? 0) - now();
     // A longer wait than the maximum comes from a clock that was set back.
-    if (!failure || wait <= 0 || wait > MAX_WAIT_MS) return;
+    if (!failure || wait <= 0 || wait > maxWaitMs) return;
     throw busy(`Fetching this URL failed ${failure.count} times: ${failure.message}`, Math.ceil(wait / 1000));
   }
 
@@ -140,8 +145,12 @@ export function createRemoteDocuments(fetchPublic: PublicFetch, now: () => numbe
   async function get<T>(request: RemoteRequest<T>): Promise<RemoteCopy<T>> {
     const { kind, url, network, isKnown, maxAge, read } = request;
     const name = nameOf(kind, url);
-    if (fetching.has(name)) await waitForOthers(name);
-    const copy = find<T>(kind, url, maxAge);
+    // First the cache: a request whose copy is good does not wait for one that needs a newer copy.
+    let copy = find<T>(kind, url, maxAge);
+    if (!copy && fetching.has(name)) {
+      await waitForOthers(name);
+      copy = find<T>(kind, url, maxAge);
+    }
     if (copy) return copy;
     checkFailures(name);
     const end = isKnown ? () => {} : budget.begin({ host: new URL(url).hostname, network });

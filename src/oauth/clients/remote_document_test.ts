@@ -8,11 +8,11 @@ const test = suite("oauth/remote_document");
 const HOUR = 3_600_000;
 const URL = "https://client.example/doc";
 
-function newWorld(answer: (url: string) => Promise<string> | string) {
+function newDocuments(answer: (url: string) => Promise<string> | string) {
   let time = 1_000_000;
-  const asked: string[] = [];
+  const fetched: string[] = [];
   const documents = createRemoteDocuments(async (url): Promise<PublicDocument> => {
-    asked.push(url);
+    fetched.push(url);
     return { text: await answer(url), headers: new Headers() };
   }, () => time);
   const get = (url = URL, more: { network?: string; isKnown?: boolean; maxAge?: number } = {}) =>
@@ -24,44 +24,44 @@ function newWorld(answer: (url: string) => Promise<string> | string) {
       read: ({ text }) => ({ value: text, lifetime: HOUR }),
       ...more,
     }).then(({ value }) => value, (error) => error);
-  return { documents, asked, get, advance: (ms: number) => void (time += ms) };
+  return { documents, fetched, get, advance: (ms: number) => void (time += ms) };
 }
-const fails = () => Promise.reject(new PublicFetchError("The address answered 404, not 200"));
+const fails = () => Promise.reject(new PublicFetchError("status 404"));
 const waitOf = (error: unknown): number => {
   assert.instance(error, OAuthError);
   assert.equal([(error as OAuthError).code, (error as OAuthError).status], ["temporarily_unavailable", 429]);
   return Number(new Map((error as OAuthError).fields).get("retry-after"));
 };
 
-test("a copy is used until it is over, or older than asked for", async () => {
-  const { asked, get, advance } = newWorld(() => "x");
+test("a copy is used until it expires or is older than maxAge", async () => {
+  const { fetched, get, advance } = newDocuments(() => "x");
   await get();
   advance(HOUR - 1);
   assert.is(await get(), "x");
-  assert.is(asked.length, 1);
+  assert.is(fetched.length, 1);
   assert.is(await get(URL, { maxAge: HOUR }), "x");
-  assert.is(asked.length, 1);
+  assert.is(fetched.length, 1);
   await get(URL, { maxAge: 1000 });
-  assert.is(asked.length, 2);
+  assert.is(fetched.length, 2);
   advance(HOUR);
   await get();
-  assert.is(asked.length, 3);
+  assert.is(fetched.length, 3);
 });
 
-test("what is wanted by many at once is fetched once", async () => {
+test("concurrent requests for a document fetch it once", async () => {
   let answer: (text: string) => void;
-  const { asked, get } = newWorld(() => new Promise((resolve) => answer = resolve));
+  const { fetched, get } = newDocuments(() => new Promise((resolve) => answer = resolve));
   const all = Array.from({ length: 50 }, () => get());
   await new Promise((resolve) => setTimeout(resolve, 5));
   answer!("x");
   assert.equal(new Set(await Promise.all(all)), new Set(["x"]));
-  assert.is(asked.length, 1);
+  assert.is(fetched.length, 1);
 });
 
-test("an address that fails is left alone, each time for longer, and by those who wait for it at once too", async () => {
-  const { asked, get, advance } = newWorld(fails);
+test("after failures a URL is not fetched for a growing time, also by concurrent requests", async () => {
+  const { fetched, get, advance } = newDocuments(fails);
   const answers = await Promise.all(Array.from({ length: 30 }, () => get()));
-  assert.is(asked.length, 3);
+  assert.is(fetched.length, 3);
   assert.is(answers.filter((each) => each instanceof PublicFetchError).length, 3);
   let before = 0;
   for (let i = 0; i < 4; i++) {
@@ -71,50 +71,51 @@ test("an address that fails is left alone, each time for longer, and by those wh
     advance(wait * 1000);
     await get();
   }
-  assert.is(asked.length, 7);
+  assert.is(fetched.length, 7);
 });
 
-test("after a failure the next good answer is used, and the failures are forgotten", async () => {
+test("a success after failures is used and resets their count", async () => {
   let good = false;
-  const { asked, get } = newWorld(() => good ? "x" : fails());
+  const { fetched, get } = newDocuments(() => good ? "x" : fails());
   await get();
   await get();
   good = true;
   assert.is(await get(), "x", "an error response is not cached");
-  assert.is(asked.length, 3);
+  assert.is(fetched.length, 3);
 });
 
-test("a clock that goes back does not leave an address alone for as long", async () => {
-  const { asked, get, advance } = newWorld(fails);
+test("a clock that is set back does not prolong the time without fetches", async () => {
+  const { fetched, get, advance } = newDocuments(fails);
   for (let i = 0; i < 4; i++) await get();
   advance(-24 * HOUR);
   await get();
-  assert.is(asked.length, 4);
+  assert.is(fetched.length, 4);
 });
 
-test("unknown clients have a fetch budget, for all ports; known URLs do not use it", async () => {
-  const { asked, get } = newWorld(fails);
+test("unknown clients have a fetch budget, which ports of one host share; known URLs do not use it", async () => {
+  const { fetched, get } = newDocuments(fails);
   for (let i = 0; i < 200; i++) {
     await get(`https://victim.example:${10_000 + i}/x`, { network: "203.0.113.1" });
   }
-  assert.is(asked.length, 10);
+  assert.is(fetched.length, 10);
   waitOf(await get("https://victim.example/y", { network: "203.0.113.1" }));
   assert.instance(await get("https://victim.example/z", { isKnown: true }), PublicFetchError);
 });
 
-test("callers whose address is not known are not one caller", async () => {
-  const { asked, get } = newWorld(fails);
+test("callers with an unknown address do not share one budget", async () => {
+  const { fetched, get } = newDocuments(fails);
   for (let i = 0; i < 180; i++) await get(`https://h${i}.example/x`);
-  assert.is(asked.length, 180);
+  assert.is(fetched.length, 180);
 });
 
-test("what is kept is bounded by number and bytes, and one host has its share", async () => {
-  const { documents, get } = newWorld(() => "x".repeat(8000));
+test("the number and bytes of copies are limited, in all and per host", async () => {
+  const { documents, get } = newDocuments(() => "x".repeat(8000));
   await get("https://honest.example/doc", { isKnown: true });
   for (let i = 0; i < 300; i++) await get(`https://evil.example/${i}`, { isKnown: true });
-  const held = Array.from({ length: 300 }, (_, i) => documents.find("client", `https://evil.example/${i}`))
-    .filter(Boolean).length;
-  assert.ok(held >= 20 && held * 8000 <= 256 * 1024, `${held}`);
+  const ofOneHost =
+    Array.from({ length: 300 }, (_, i) => documents.find("client", `https://evil.example/${i}`))
+      .filter(Boolean).length;
+  assert.ok(ofOneHost >= 20 && ofOneHost * 8000 <= 256 * 1024, `${ofOneHost}`);
   assert.ok(documents.find("client", "https://honest.example/doc"));
   for (let i = 0; i < 2000; i++) await get(`https://h${i}.example/`, { isKnown: true });
   const all = Array.from({ length: 2000 }, (_, i) => documents.find("client", `https://h${i}.example/`))
@@ -122,8 +123,8 @@ test("what is kept is bounded by number and bytes, and one host has its share", 
   assert.ok(all >= 400 && all * 8000 <= 4 * 1024 * 1024, `${all}`);
 });
 
-test("a document and keys at one address are two things", async () => {
-  const { documents, get } = newWorld(() => "x");
+test("a document and keys with the same URL have separate copies", async () => {
+  const { documents, get } = newDocuments(() => "x");
   await get();
   assert.is(documents.find("keys", URL), undefined);
 });

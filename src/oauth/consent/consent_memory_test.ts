@@ -24,7 +24,7 @@ const decide = async (server: TestServer, cookie: string, page: Response, decisi
 const codeOf = (response: Response) =>
   new URL(response.headers.get("location") ?? ISSUER).searchParams.get("code");
 
-test("allowed scopes are not asked again, for this user and this client", async () => {
+test("consent to scopes is remembered for this user and this client", async () => {
   const server = await newServer();
   const cookie = await server.signIn();
   await decide(server, cookie, await ask(server, cookie, { scope: "read write" }));
@@ -32,10 +32,10 @@ test("allowed scopes are not asked again, for this user and this client", async 
     assert.ok(codeOf(await ask(server, cookie, { scope })), scope);
   }
   const web = { client_id: "web", redirect_uri: "https://web.example/cb" };
-  assert.is((await ask(server, cookie, web)).status, 200, "another client is asked for");
+  assert.is((await ask(server, cookie, web)).status, 200, "another client needs consent");
 });
 
-test("the page lists new scopes apart from those allowed before", async () => {
+test("the page lists new scopes separately from those allowed before", async () => {
   const server = await newServer();
   const cookie = await server.signIn();
   await decide(server, cookie, await ask(server, cookie, { scope: "read" }));
@@ -46,7 +46,7 @@ test("the page lists new scopes apart from those allowed before", async () => {
   assert.match(before!, "Read your data");
 });
 
-test("implied scopes are allowed with the scope", async () => {
+test("consent to a scope includes its implied scopes", async () => {
   const server = await newServer({
     scopes: { read: "Read", write: { description: "Write", implies: ["read"] } },
   });
@@ -55,7 +55,7 @@ test("implied scopes are allowed with the scope", async () => {
   assert.ok(codeOf(await ask(server, cookie, { scope: "read" })));
 });
 
-test("a scope allowed at one resource is not allowed at another", async () => {
+test("consent to a scope at one resource does not apply to another resource", async () => {
   const server = await newServer();
   const cookie = await server.signIn();
   const [tools, all] = [{ resource: `${ISSUER}/mcp` }, { resource: ISSUER }];
@@ -79,7 +79,7 @@ test("concurrent consents are all remembered", async () => {
   assert.ok(codeOf(await ask(server, cookie, { scope: "read write profile" })));
 });
 
-test("concurrent answers to one page give one code", async () => {
+test("exactly one of concurrent approvals of a page gets a code", async () => {
   const server = await newServer();
   const cookie = await server.signIn();
   const transaction = transactionOf(await (await ask(server, cookie)).text());
@@ -91,20 +91,22 @@ test("concurrent answers to one page give one code", async () => {
   assert.is(answers.filter(({ status }) => status === 400).length, 4);
 });
 
-test("RFC 9126 section 4: one request_uri gives one code, also when used concurrently", async () => {
+test("RFC 9126 section 4: a request_uri gets one code, also when it is used concurrently", async () => {
   const server = await newServer();
   await server.authorize();
   const cookie = await server.signIn();
-  for (const isAsked of [false, true]) {
-    const path = await push(server, isAsked ? "read write" : "read");
+  for (const needsConsent of [false, true]) {
+    const path = await push(server, needsConsent ? "read write" : "read");
     const open = () => server.send(path, { headers: { cookie } });
     const pages = await Promise.all(Array.from({ length: 5 }, open));
-    const answers = isAsked ? await Promise.all(pages.map((page) => decide(server, cookie, page))) : pages;
+    const answers = needsConsent
+      ? await Promise.all(pages.map((page) => decide(server, cookie, page)))
+      : pages;
     assert.is(answers.filter(codeOf).length, 1);
   }
 });
 
-test("a scope allowed together with authorization_details is asked again, with and without them", async () => {
+test("consent that was given with authorization_details is not remembered, with or without them", async () => {
   const server = await newServer({
     authorizationDetailTypes: { payment: { check: () => undefined, describe: () => "Pay" } },
   });
@@ -135,7 +137,7 @@ test("a record of an earlier version, without resources, is ignored", async () =
   assert.is((await ask(server, cookie, { scope: "write" })).status, 200);
 });
 
-test("HEAD gives no code", async () => {
+test("HEAD creates no code", async () => {
   const server = await newServer();
   await server.authorize();
   const headers = { cookie: await server.signIn() };
@@ -194,7 +196,7 @@ test("RFC 6749 section 10.2: a public client needs consent each time, unless the
     const again = await ask(server, cookie, SPA);
     const isTrusted = trusted || trustedClients.some((id) => id === "spa");
     assert.is(codeOf(again) !== null, isTrusted, JSON.stringify([trusted, trustedClients]));
-    // Which program answers at a private-use scheme the operator cannot know.
+    // Trust in the client does not include the program that handles a private-use scheme.
     const native = await ask(server, cookie, { ...SPA, redirect_uri: "com.example.spa:/cb" });
     assert.is(native.status, 200);
   }
@@ -213,7 +215,7 @@ test("a client with a metadata document needs consent each time, unless the oper
   }
 });
 
-test("a client cannot register itself as trusted", async () => {
+test("dynamic registration cannot make a client trusted", async () => {
   const server = await newServer();
   const { body } = await register(server, { ...WEB, token_endpoint_auth_method: "none", trusted: true });
   const cookie = await server.signIn();
@@ -222,10 +224,10 @@ test("a client cannot register itself as trusted", async () => {
   assert.is((await ask(server, cookie, request)).status, 200);
 });
 
-test("a browser that another site sent here gets the page, also for allowed scopes", async () => {
+test("a navigation from another site gets the page, also for remembered consent", async () => {
   const server = await newServer();
   await server.authorize();
-  // A browser on https is believed its host-bound cookie only.
+  // From a browser on https only the __Host- cookie counts.
   const cookie = (await server.send("/login", { form: { username: "alice", password: "wonderland" } }))
     .headers.getSetCookie().map((field) => field.split(";")[0]).join("; ");
   const browser = async (site: string, path?: string) => {
@@ -238,11 +240,11 @@ test("a browser that another site sent here gets the page, also for allowed scop
     await Promise.all(["cross-site", "same-site", "same-origin", "none"].map((site) => browser(site))),
     [false, false, true, true],
   );
-  // The authenticated client pushed it: no other site made it up.
+  // The client authenticated the pushed request, so another site cannot have made it.
   assert.ok(await browser("cross-site", await push(server)));
 });
 
-test("a trusted client skips the page wherever the browser comes from", async () => {
+test("a trusted client skips the page, also after a navigation from another site", async () => {
   const server = await newServer({ trustedClients: new Set(["app"]) });
   await server.authorize();
   const cookie = (await server.send("/login", { form: { username: "alice", password: "wonderland" } }))
@@ -251,7 +253,7 @@ test("a trusted client skips the page wherever the browser comes from", async ()
   assert.ok(codeOf(await server.send(server.authorizePath(), { headers })));
 });
 
-/** The path of a request that the client "app" pushed. */
+/** The path of a pushed request of the client "app". */
 async function push(server: TestServer, scope = "read"): Promise<string> {
   const form = {
     client_id: "app",

@@ -4,8 +4,8 @@ import { APP_URI, CHALLENGE, ISSUER, newServer } from "../test_server.ts";
 
 const test = suite("oauth/authorize");
 
-for (const [who, cookie] of [["no session_id cookie", ""], ["an unknown session", "session_id=nobody"]]) {
-  test(`with ${who}: 302 to the login with the whole request, and access_denied in the body`, async () => {
+for (const [who, cookie] of [["no session_id cookie", ""], ["an unknown session", "session_id=unknown"]]) {
+  test(`a request with ${who} is redirected to the login with the whole request, and has access_denied in the body`, async () => {
     const server = await newServer();
     const path = server.authorizePath({ state: "a b&c=d/%" });
     const response = await server.send(path, { headers: { cookie: cookie! } });
@@ -19,14 +19,14 @@ for (const [who, cookie] of [["no session_id cookie", ""], ["an unknown session"
 for (
   const [what, parameters] of [
     ["without client_id", { client_id: undefined }],
-    ["with an unknown client_id", { client_id: "nobody" }],
-    ["without redirect_uri, when none is registered whole", { redirect_uri: undefined }],
+    ["with an unknown client_id", { client_id: "unknown" }],
+    ["without redirect_uri, for a client without a registered URI", { redirect_uri: undefined }],
     ["with an unregistered redirect_uri", { redirect_uri: "https://evil.example/cb" }],
     ["with a redirect_uri of another host by suffix", { redirect_uri: "https://evilapp.example/cb" }],
     ["with a relative redirect_uri", { redirect_uri: "/cb" }],
   ] as const
 ) {
-  test(`RFC 6749 section 4.1.2.1: ${what}, a page that names the parameter, and no redirect`, async () => {
+  test(`RFC 6749 section 4.1.2.1: a request ${what} gets a page that names the parameter, and no redirect`, async () => {
     const server = await newServer();
     for (const headers of [{}, { cookie: await server.signIn() }]) {
       const response = await server.send(server.authorizePath(parameters), { headers });
@@ -68,10 +68,10 @@ for (
     ["no response_type", "invalid_request", { response_type: undefined }],
     ["response_type=token (the implicit grant)", "unsupported_response_type", { response_type: "token" }],
     ["response_type=code token", "unsupported_response_type", { response_type: "code token" }],
-    ["nothing but unknown scopes", "invalid_scope", { scope: "everything openid" }],
-    ["a forbidden scope among others", "invalid_scope", { scope: "read admin" }],
+    ["only unknown scopes", "invalid_scope", { scope: "everything openid" }],
+    ["a forbidden scope among allowed ones", "invalid_scope", { scope: "read admin" }],
     ["a malformed scope", "invalid_scope", { scope: 'read "write"' }],
-    ["a scope that the client may not have", "invalid_scope", { scope: "admin" }],
+    ["a scope that is not allowed for the client", "invalid_scope", { scope: "admin" }],
     ["code_challenge_method=plain", "invalid_request", {
       code_challenge: CHALLENGE,
       code_challenge_method: "plain",
@@ -79,11 +79,11 @@ for (
     ["a challenge without a method, which would be plain", "invalid_request", { code_challenge: CHALLENGE }],
     ["a method without a challenge", "invalid_request", { code_challenge_method: "S256" }],
     ["a short challenge", "invalid_request", { code_challenge: "abc", code_challenge_method: "S256" }],
-    ["a parameter twice", "invalid_request", {}, "&scope=write"],
-    ["an unknown parameter twice", "invalid_request", {}, "&x=1&x=2"],
+    ["a repeated parameter", "invalid_request", {}, "&scope=write"],
+    ["a repeated unknown parameter", "invalid_request", {}, "&x=1&x=2"],
   ] as const
 ) {
-  test(`${what}: ${error} at the client, with state and iss`, async () => {
+  test(`${what}: the client receives ${error} with state and iss`, async () => {
     const query = await errorSentBack(parameters, more);
     assert.is(query.get("error"), error);
     assert.match(query.get("error_description")!, /^[\x20-\x21\x23-\x5b\x5d-\x7e]+$/);
@@ -103,7 +103,7 @@ test("RFC 7636 section 4.4.1: a public client without code_challenge is refused"
   assert.match(query.get("error_description")!, "code_challenge");
 });
 
-test("a client without the authorization code grant: unauthorized_client", async () => {
+test("a client without the authorization code grant receives unauthorized_client", async () => {
   const { toClient } = await import("../clients/client.ts");
   const client = toClient({
     id: "m2m",
@@ -121,14 +121,14 @@ test("an error response has no state when the request had none", async () => {
   assert.is((await errorSentBack({ state: undefined, response_type: "x" })).has("state"), false);
 });
 
-test("unknown parameters are ignored, and one without a value counts as omitted", async () => {
+test("unknown parameters are ignored, and a parameter without a value counts as omitted", async () => {
   const server = await newServer();
   const path = server.authorizePath({ scope: "" }) + "&unknown=1";
   const response = await server.send(path, { headers: { cookie: await server.signIn() } });
   assert.is(response.status, 200);
 });
 
-test("an issuer with a path serves everything below it", async () => {
+test("with an issuer with a path all endpoints are below the path", async () => {
   const server = await newServer({ issuer: "https://host.example/tenant" });
   const path = "/tenant" + server.authorizePath();
   const response = await server.send(path);

@@ -15,7 +15,7 @@ const clients = [
   toClient({ id: "app", secret: "app secret:&%+", domain: "app.example" }, 0),
 ];
 
-interface DeviceAnswer {
+interface DeviceResponse {
   readonly device_code: string;
   readonly user_code: string;
   readonly verification_uri: string;
@@ -24,7 +24,7 @@ interface DeviceAnswer {
   readonly interval: number;
 }
 
-const start = async (server: TestServer, form: Record<string, string> = {}): Promise<DeviceAnswer> =>
+const start = async (server: TestServer, form: Record<string, string> = {}): Promise<DeviceResponse> =>
   await (await server.send("/oauth/device_authorization", {
     form: { client_id: "tv", scope: "read", ...form },
   })).json();
@@ -39,17 +39,17 @@ async function poll(
   return [response.status, body.error ?? body.token_type, body];
 }
 
-/** What the page of this user says to this code. */
-const type = (server: TestServer, cookie: string, user_code: string) =>
+/** Submits the user code on the device page. */
+const enterCode = (server: TestServer, cookie: string, user_code: string) =>
   server.send("/device", { form: { user_code }, headers: { cookie } });
 
-async function answer(server: TestServer, user_code: string, decision = "approve"): Promise<Response> {
+async function decide(server: TestServer, user_code: string, decision = "approve"): Promise<Response> {
   const cookie = await server.signIn();
-  const transaction = transactionOf(await (await type(server, cookie, user_code)).text());
+  const transaction = transactionOf(await (await enterCode(server, cookie, user_code)).text());
   return await server.send("/device", { form: { transaction, decision }, headers: { cookie } });
 }
 
-test("RFC 8628 section 3.2: the device authorization response", async () => {
+test("RFC 8628 section 3.2: the device authorization response has all members", async () => {
   const server = await newServer({ clients });
   const device = await start(server);
   assert.match(device.device_code, /^trivet_dc_[A-Za-z0-9_-]{43}$/);
@@ -59,13 +59,13 @@ test("RFC 8628 section 3.2: the device authorization response", async () => {
   assert.equal([device.expires_in, device.interval], [600, 5]);
 });
 
-test("an answer that loses every race is 503, and can be sent again", async () => {
+test("a decision that loses every race gets 503, and a retry succeeds", async () => {
   let loses = false;
   const store = losingRaces(memoryStore(), ({ check = [] }) => loses && check.length === 2);
   const server = await newServer({ clients, store });
   const device = await start(server);
   const cookie = await server.signIn();
-  const transaction = transactionOf(await (await type(server, cookie, device.user_code)).text());
+  const transaction = transactionOf(await (await enterCode(server, cookie, device.user_code)).text());
   const send = () =>
     server.send("/device", { form: { transaction, decision: "approve" }, headers: { cookie } });
   loses = true;
@@ -76,12 +76,13 @@ test("an answer that loses every race is 503, and can be sent again", async () =
   assert.is((await poll(server, device.device_code))[0], 200);
 });
 
-test("the whole flow: pending, the user types the code and allows, tokens, refresh", async () => {
+test("the whole flow: pending, the user enters the code and approves, tokens, refresh", async () => {
   const server = await newServer({ clients });
   const { device_code, user_code } = await start(server, { scope: "profile read" });
   assert.equal((await poll(server, device_code)).slice(0, 2), [400, "authorization_pending"]);
   const cookie = await server.signIn();
-  const page = await (await type(server, cookie, ` ${user_code.toLowerCase().replace("-", " ")} `)).text();
+  const page = await (await enterCode(server, cookie, ` ${user_code.toLowerCase().replace("-", " ")} `))
+    .text();
   assert.match(page, "<h1>Television ");
   assert.match(page, "Read your data");
   assert.match(page, user_code);
@@ -101,22 +102,22 @@ test("the whole flow: pending, the user types the code and allows, tokens, refre
   assert.is((await server.send("/oauth/token", { form })).status, 200);
 });
 
-test("section 3.5: slow_down for a device that polls too often, with five seconds more each time", async () => {
+test("section 3.5: a device that polls too often gets slow_down, and its interval grows by five seconds each time", async () => {
   const server = await newServer({ clients });
   const { device_code } = await start(server);
   assert.is((await poll(server, device_code))[1], "authorization_pending");
   server.advance(4);
   assert.is((await poll(server, device_code))[1], "slow_down");
   server.advance(9);
-  assert.is((await poll(server, device_code))[1], "slow_down", "ten seconds by now");
+  assert.is((await poll(server, device_code))[1], "slow_down", "the interval is ten seconds");
   server.advance(15);
   assert.is((await poll(server, device_code))[1], "authorization_pending");
 });
 
-test("section 3.5: denied, expired, unknown, another client's", async () => {
+test("section 3.5: access_denied, expired_token, and invalid_grant for an unknown code and another client's code", async () => {
   const server = await newServer({ clients });
   const denied = await start(server);
-  assert.is((await answer(server, denied.user_code, "deny")).status, 200);
+  assert.is((await decide(server, denied.user_code, "deny")).status, 200);
   assert.equal((await poll(server, denied.device_code)).slice(0, 2), [400, "access_denied"]);
   const late = await start(server);
   assert.equal((await poll(server, late.device_code, "box")).slice(0, 2), [400, "invalid_grant"]);
@@ -124,31 +125,30 @@ test("section 3.5: denied, expired, unknown, another client's", async () => {
   assert.equal((await poll(server, late.device_code)).slice(0, 2), [400, "expired_token"]);
   assert.equal((await poll(server, "trivet_dc_none")).slice(0, 2), [400, "invalid_grant"]);
   const cookie = await server.signIn();
-  assert.is((await type(server, cookie, late.user_code)).status, 400);
+  assert.is((await enterCode(server, cookie, late.user_code)).status, 400);
 });
 
-test("without its code: invalid_request; used again: invalid_grant, its tokens end, with an event code_replayed", async () => {
+test("a poll without device_code gets invalid_request; a replay gets invalid_grant, revokes the tokens and is reported", async () => {
   const server = await newServer({ clients });
   const missing = await server.send("/oauth/token", { form: { grant_type: GRANT, client_id: "tv" } });
-  assert.equal([missing.status, await missing.json()], [400, {
-    error: "invalid_request",
-    error_description: "device_code is missing",
-  }]);
+  const { error, error_description } = await missing.json();
+  assert.equal([missing.status, error], [400, "invalid_request"]);
+  assert.match(error_description, /\bdevice_code\b/);
   const { device_code, user_code } = await start(server);
-  await answer(server, user_code);
+  await decide(server, user_code);
   const { access_token } = (await poll(server, device_code))[2];
   const user = async () =>
     (await server.send("/api/user", { headers: { authorization: `Bearer ${access_token}` } })).status;
-  assert.is(await user(), 403, "it is good, but not for this");
+  assert.is(await user(), 403, "the token is valid and lacks the scope");
   assert.equal((await poll(server, device_code)).slice(0, 2), [400, "invalid_grant"]);
   assert.is(await user(), 401);
   assert.equal([server.events.at(-1)!.type], ["code_replayed"]);
 });
 
-test("a device code is redeemed once, also by concurrent requests; a replay ends its tokens", async () => {
+test("one of many concurrent polls redeems a device code, and the replays revoke its tokens", async () => {
   const server = await newServer({ clients });
   const { device_code, user_code } = await start(server);
-  await answer(server, user_code);
+  await decide(server, user_code);
   const answers = await Promise.all(Array.from({ length: 8 }, () => poll(server, device_code)));
   const [, , tokens] = answers.find(([status]) => status === 200)!;
   assert.is(answers.filter(([status]) => status === 200).length, 1);
@@ -156,15 +156,15 @@ test("a device code is redeemed once, also by concurrent requests; a replay ends
   const user = await server.send("/api/user", {
     headers: { authorization: `Bearer ${tokens.access_token}` },
   });
-  assert.is(user.status, 401, "it was replayed");
+  assert.is(user.status, 401, "the replays revoked it");
 });
 
-test("the user's answer wins over a concurrent poll", async () => {
+test("a concurrent poll does not undo the user's decision", async () => {
   for (let round = 0; round < 20; round++) {
     const server = await newServer({ clients });
     const { device_code, user_code } = await start(server);
     const [done] = await Promise.all([
-      answer(server, user_code),
+      decide(server, user_code),
       poll(server, device_code),
       poll(server, device_code),
     ]);
@@ -174,7 +174,7 @@ test("the user's answer wins over a concurrent poll", async () => {
   }
 });
 
-test("without a session: 302 to the login, and back with the code", async () => {
+test("a request without a session is redirected to the login and keeps the user code", async () => {
   const server = await newServer({ clients });
   const response = await server.send("/device?user_code=ABCD-EFGH");
   assert.equal([response.status, response.headers.get("location")], [
@@ -187,11 +187,11 @@ test("without a session: 302 to the login, and back with the code", async () => 
   assert.match(page, 'value="ABCD-&quot;&gt;&lt;b&gt;"');
 });
 
-test("as CVE-2026-45337: only the session to which the page was shown can answer", async () => {
+test("only the session to which the page was shown can approve (as in CVE-2026-45337)", async () => {
   const server = await newServer({ clients });
   const { device_code, user_code } = await start(server);
   const [alice, mallory] = [await server.signIn(), await server.signIn()];
-  const transaction = transactionOf(await (await type(server, alice, user_code)).text());
+  const transaction = transactionOf(await (await enterCode(server, alice, user_code)).text());
   const stolen = await server.send("/device", {
     form: { transaction, decision: "approve" },
     headers: { cookie: mallory },
@@ -202,7 +202,7 @@ test("as CVE-2026-45337: only the session to which the page was shown can answer
     form: { user_code, decision: "approve" },
     headers: { cookie: alice },
   });
-  assert.ok(transactionOf(await noCode.text()), "with a user code alone the page asks");
+  assert.ok(transactionOf(await noCode.text()), "a user code alone gets the consent page");
   const crossSite = await server.send("/device", {
     form: { transaction, decision: "approve" },
     headers: { cookie: alice, "sec-fetch-site": "cross-site" },
@@ -210,25 +210,25 @@ test("as CVE-2026-45337: only the session to which the page was shown can answer
   assert.is(crossSite.status, 403);
 });
 
-test("an invalid, late or repeated answer changes nothing", async () => {
+test("an invalid, unauthenticated or repeated decision changes nothing", async () => {
   const server = await newServer({ clients });
   const { device_code, user_code } = await start(server);
   const cookie = await server.signIn();
-  const transaction = transactionOf(await (await type(server, cookie, user_code)).text());
-  const decide = async (
+  const transaction = transactionOf(await (await enterCode(server, cookie, user_code)).text());
+  const post = async (
     form: Record<string, string> | string,
     headers: Record<string, string> = { cookie },
   ) => {
     const response = await server.send("/device", { form, headers });
     return [response.status, response.headers.get("location")];
   };
-  assert.equal((await decide({ transaction, decision: "maybe" }))[0], 400);
-  assert.equal((await decide(`transaction=${transaction}&decision=approve&decision=deny`))[0], 400);
-  assert.equal(await decide({ transaction, decision: "approve" }, {}), [302, "/login?redirect=%2Fdevice"]);
-  assert.equal((await decide({ transaction: "x".repeat(43), decision: "approve" }))[0], 400);
+  assert.equal((await post({ transaction, decision: "maybe" }))[0], 400);
+  assert.equal((await post(`transaction=${transaction}&decision=approve&decision=deny`))[0], 400);
+  assert.equal(await post({ transaction, decision: "approve" }, {}), [302, "/login?redirect=%2Fdevice"]);
+  assert.equal((await post({ transaction: "x".repeat(43), decision: "approve" }))[0], 400);
   assert.is((await poll(server, device_code))[1], "authorization_pending");
-  assert.is((await decide({ transaction, decision: "deny" }))[0], 200);
-  assert.equal((await decide({ transaction, decision: "approve" }))[0], 400);
+  assert.is((await post({ transaction, decision: "deny" }))[0], 200);
+  assert.equal((await post({ transaction, decision: "approve" }))[0], 400);
   server.advance(5);
   assert.is((await poll(server, device_code))[1], "access_denied");
 });
@@ -243,7 +243,9 @@ test("an authorization transaction is refused at /device, and a device transacti
     headers: { cookie },
   });
   assert.is(atDevice.status, 400);
-  const device = transactionOf(await (await type(server, cookie, (await start(server)).user_code)).text());
+  const device = transactionOf(
+    await (await enterCode(server, cookie, (await start(server)).user_code)).text(),
+  );
   const atConsent = await server.send("/oauth/authorize", {
     form: { transaction: device, decision: "approve" },
     headers: { cookie },
@@ -251,26 +253,26 @@ test("an authorization transaction is refused at /device, and a device transacti
   assert.equal([atConsent.status, atConsent.headers.get("location")], [400, null]);
 });
 
-test("a user code that was answered or has expired is refused", async () => {
+test("a user code that was decided or has expired is refused", async () => {
   const server = await newServer({ clients });
   const first = await start(server);
   const late = await server.signIn();
-  const open = transactionOf(await (await type(server, late, first.user_code)).text());
-  await answer(server, first.user_code);
-  assert.is((await type(server, late, first.user_code)).status, 400);
+  const open = transactionOf(await (await enterCode(server, late, first.user_code)).text());
+  await decide(server, first.user_code);
+  assert.is((await enterCode(server, late, first.user_code)).status, 400);
   const second = await server.send("/device", {
     form: { transaction: open, decision: "deny" },
     headers: { cookie: late },
   });
-  assert.is(second.status, 400, "the first answer stands");
+  assert.is(second.status, 400, "the first decision stands");
   assert.is((await poll(server, first.device_code))[0], 200);
   const third = await start(server);
-  const waiting = transactionOf(await (await type(server, late, third.user_code)).text());
+  const waiting = transactionOf(await (await enterCode(server, late, third.user_code)).text());
   server.advance(599);
-  assert.is((await type(server, await server.signIn(), third.user_code)).status, 200);
+  assert.is((await enterCode(server, await server.signIn(), third.user_code)).status, 200);
   server.advance(2);
   const cookie = await server.signIn();
-  assert.is((await type(server, cookie, third.user_code)).status, 400);
+  assert.is((await enterCode(server, cookie, third.user_code)).status, 400);
   assert.is(
     (await server.send("/device", {
       form: { transaction: waiting, decision: "approve" },
@@ -280,22 +282,22 @@ test("a user code that was answered or has expired is refused", async () => {
   );
 });
 
-test("right codes are not counted, and a right code does not reset the count of wrong ones", async () => {
+test("a right user code is not counted, and does not reset the count of wrong ones", async () => {
   const server = await newServer({ clients });
   const cookie = await server.signIn();
   for (let i = 0; i < 20; i++) {
-    assert.is((await type(server, cookie, (await start(server)).user_code)).status, 200);
+    assert.is((await enterCode(server, cookie, (await start(server)).user_code)).status, 200);
   }
   const statuses: number[] = [];
   for (let round = 0; round < 3; round++) {
-    for (let i = 0; i < 9; i++) statuses.push((await type(server, cookie, "BBBB-BBBB")).status);
-    await type(server, cookie, (await start(server)).user_code);
+    for (let i = 0; i < 9; i++) statuses.push((await enterCode(server, cookie, "BBBB-BBBB")).status);
+    await enterCode(server, cookie, (await start(server)).user_code);
   }
   assert.is(statuses.filter((status) => status === 400).length, 10);
   assert.is(statuses.at(-1), 429);
 });
 
-test("the storage of device codes of public clients is bounded", async () => {
+test("the storage of device codes of public clients is limited per network", async () => {
   const server = await newServer({ clients, deviceCodeLifetime: 600 });
   const begin = (ip: string) =>
     server.service.fetch(
@@ -306,8 +308,8 @@ test("the storage of device codes of public clients is bounded", async () => {
       { ip },
     );
   let last: Response | undefined;
-  let given = 0;
-  while (given < 10_000 && (last = await begin("203.0.113.1")).status === 200) given++;
+  let issued = 0;
+  while (issued < 10_000 && (last = await begin("203.0.113.1")).status === 200) issued++;
   assert.equal([last!.status, (await last!.json()).error], [429, "temporarily_unavailable"]);
   assert.ok(Number(last!.headers.get("retry-after")) > 0);
   assert.is((await begin("203.0.113.2")).status, 200);
@@ -324,7 +326,7 @@ test("the registration of a client is extended when a user connects its device",
   const cookie = await server.signIn();
   const expires = async () => (await server.store.get(["client", client_id]))!.expires!;
   const before = await expires();
-  const transaction = transactionOf(await (await type(server, cookie, user_code)).text());
+  const transaction = transactionOf(await (await enterCode(server, cookie, user_code)).text());
   assert.is(await expires(), before);
   await server.send("/device", { form: { transaction, decision: "approve" }, headers: { cookie } });
   assert.ok(await expires() > before + 86_400_000);
@@ -345,14 +347,14 @@ test("a user code in use is not issued to another device", async () => {
   const server = await newServer({ clients, store });
   refuse = 1;
   const { user_code, device_code } = await start(server);
-  assert.is((await type(server, await server.signIn(), user_code)).status, 200);
+  assert.is((await enterCode(server, await server.signIn(), user_code)).status, 200);
   assert.is((await poll(server, device_code))[1], "authorization_pending");
   refuse = 5;
   const full = await server.send("/oauth/device_authorization", { form: { client_id: "tv" } });
   assert.equal([full.status, (await full.json()).error], [503, "temporarily_unavailable"]);
 });
 
-test("section 6.1: user codes have all letters with equal frequency", async () => {
+test("section 6.1: all letters of user codes are equally frequent", async () => {
   const server = await newServer({ clients });
   const counts = new Map<string, number>();
   for (let i = 0; i < 1000; i++) {
@@ -365,17 +367,19 @@ test("section 6.1: user codes have all letters with equal frequency", async () =
   for (const [letter, count] of counts) assert.ok(Math.abs(count - 400) < 117, `${letter}: ${count}`);
 });
 
-test("section 5.1: guessing user codes is throttled", async () => {
+test("section 5.1: guessing of user codes is throttled", async () => {
   const server = await newServer({ clients });
   const { user_code } = await start(server);
   const cookie = await server.signIn();
   let refused: Response | undefined;
-  for (let i = 0; i < 20 && refused?.status !== 429; i++) refused = await type(server, cookie, "BBBB-BBBB");
+  for (let i = 0; i < 20 && refused?.status !== 429; i++) {
+    refused = await enterCode(server, cookie, "BBBB-BBBB");
+  }
   assert.is(refused!.status, 429);
   assert.ok(Number(refused!.headers.get("retry-after")) >= 1);
-  assert.is((await type(server, cookie, user_code)).status, 429, "nor is a right one taken meanwhile");
+  assert.is((await enterCode(server, cookie, user_code)).status, 429, "a right code waits too");
   server.advance(300);
-  assert.is((await type(server, cookie, user_code)).status, 200);
+  assert.is((await enterCode(server, cookie, user_code)).status, 200);
 });
 
 test("a client without the grant gets no device code", async () => {

@@ -20,7 +20,7 @@ import { readParameters } from "../parameters.ts";
 import { type Authorization, type Client, type Grant, grantKey } from "../records.ts";
 import { readRefreshToken } from "../tokens/refresh_token.ts";
 import { NO_STORE_JSON } from "./no_store.ts";
-import { tokenTypeOf } from "./token_response.ts";
+import { tokenTypeOf } from "../grants/token_response.ts";
 
 const SIGNED_MEDIA_TYPE = "application/token-introspection+jwt";
 const SIGNED_FIELDS: Fields = [["content-type", SIGNED_MEDIA_TYPE], ...NO_STORE_FIELDS];

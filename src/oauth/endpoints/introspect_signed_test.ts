@@ -19,11 +19,11 @@ async function introspect(server: TestServer, token: string, form = WEB) {
   const { keys } = await (await server.send("/.well-known/jwks.json")).json() as { keys: PublicJwk[] };
   const jwk = keys.find(({ kid }) => kid === header.kid)!;
   const key = await importPublicJwk(jwk, header.alg as "ES256");
-  assert.ok(await verifyJws(key, "token-introspection+jwt", text), "its signature is of a published key");
+  assert.ok(await verifyJws(key, "token-introspection+jwt", text), "signed with a published key");
   return { response, header, claims };
 }
 
-test("RFC 9701 section 5: a client that accepts it gets a JWT with itself as audience", async () => {
+test("RFC 9701 section 5: a client that accepts a signed response gets a JWT whose audience is the client", async () => {
   const server = await newServer();
   const { access_token } = await server.tokens();
   const { response, header, claims } = await introspect(server, access_token!);
@@ -31,7 +31,7 @@ test("RFC 9701 section 5: a client that accepts it gets a JWT with itself as aud
   assert.is(response.headers.get("cache-control"), "no-store");
   assert.is(header.typ, "token-introspection+jwt");
   const { iss, aud, iat, token_introspection, ...rest } = claims as Record<string, unknown>;
-  assert.equal([iss, aud, rest], [ISSUER, "web", {}], "no exp and no sub: it is no access token");
+  assert.equal([iss, aud, rest], [ISSUER, "web", {}], "no exp and no sub, unlike an access token");
   assert.ok(Math.abs(iat as number - Date.now() / 1000) < 5);
   const plain = await (await server.send("/oauth/introspect", { form: { token: access_token, ...WEB } }))
     .json();
@@ -43,7 +43,7 @@ test("an unknown token is inactive without further members", async () => {
   assert.equal((claims as Record<string, unknown>).token_introspection, { active: false });
 });
 
-test("RFC 9701 section 6: the algorithm that the client registered", async () => {
+test("RFC 9701 section 6: the response is signed with the algorithm that the client registered", async () => {
   const clients = [
     toClient({ id: "web", secret: "web-secret", introspection_signed_response_alg: "EdDSA" }, 0),
   ];

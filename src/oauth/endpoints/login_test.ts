@@ -5,7 +5,7 @@ import { newServer } from "../test_server.ts";
 const test = suite("oauth/login");
 const ALICE = { username: "alice", password: "wonderland" };
 
-test("GET /login: a form with username and password whose action carries redirect", async () => {
+test("GET /login returns a form with username and password whose action keeps redirect", async () => {
   const server = await newServer();
   const response = await server.send("/login?redirect=" + encodeURIComponent("/oauth/authorize?a=1&b=2"));
   assert.is(response.status, 200);
@@ -17,12 +17,12 @@ test("GET /login: a form with username and password whose action carries redirec
   assert.match(page, 'name="password"');
 });
 
-test("POST /login: a session, its cookie, and 302 to redirect", async () => {
+test("POST /login creates a session, sets its cookie and redirects", async () => {
   const server = await newServer();
   const response = await server.send("/login?redirect=%2Foauth%2Fauthorize%3Fa%3D%2541", { form: ALICE });
   assert.is(response.status, 302);
   assert.is(response.headers.get("location"), "/oauth/authorize?a=%41");
-  // On https the same secret comes under the name that no other host can set: browsers are believed only that one.
+  // On https the same secret is also set with the __Host- prefix, the only name that counts for browsers.
   const [plain, prefixed] = response.headers.getSetCookie();
   assert.match(
     plain!,
@@ -31,7 +31,7 @@ test("POST /login: a session, its cookie, and 302 to redirect", async () => {
   assert.is(prefixed, "__Host-" + plain);
 });
 
-test("POST /login without redirect: a welcome in plain text", async () => {
+test("POST /login without redirect gets plain text with the name of the user", async () => {
   const server = await newServer();
   for (const path of ["/login", "/login?redirect="]) {
     const response = await server.send(path, { form: ALICE });
@@ -41,11 +41,11 @@ test("POST /login without redirect: a welcome in plain text", async () => {
   }
 });
 
-test("an unknown user and a wrong password: the same 401 in plain text, no cookie", async () => {
+test("an unknown user and a wrong password get the same 401 in plain text, without a cookie", async () => {
   const server = await newServer();
   const texts = new Set<string>();
   for (
-    const form of [{ ...ALICE, password: "wrong" }, { ...ALICE, username: "nobody" }, {
+    const form of [{ ...ALICE, password: "wrong" }, { ...ALICE, username: "unknown" }, {
       ...ALICE,
       password: "x".repeat(2000),
     }]
@@ -59,7 +59,7 @@ test("an unknown user and a wrong password: the same 401 in plain text, no cooki
   assert.is(texts.size, 1);
 });
 
-test("a browser gets the same 401 as a page with the form again", async () => {
+test("a browser gets the 401 as a page with the form", async () => {
   const server = await newServer();
   const headers = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
   const response = await server.send("/login?redirect=%2Fx", {
@@ -129,7 +129,7 @@ test("a repeated redirect is refused", async () => {
   assert.is((await server.send("/login?redirect=/a&redirect=//evil.example", { form: ALICE })).status, 400);
 });
 
-test("a cross-site form starts no session (login CSRF)", async () => {
+test("a cross-site form creates no session (login CSRF)", async () => {
   const server = await newServer();
   for (const headers of [{ origin: "https://evil.example" }, { "sec-fetch-site": "cross-site" }]) {
     const response = await server.send("/login", { form: ALICE, headers });
@@ -138,7 +138,7 @@ test("a cross-site form starts no session (login CSRF)", async () => {
   }
 });
 
-test("missing, empty and repeated fields are 400; another media type is 415; too much is 413", async () => {
+test("missing, empty and repeated fields get 400, another media type 415, a large body 413", async () => {
   const server = await newServer();
   for (const form of [{}, { username: "alice" }, { password: "x" }, { username: "", password: "" }]) {
     assert.is((await server.send("/login", { form })).status, 400);
@@ -152,20 +152,20 @@ test("missing, empty and repeated fields are 400; another media type is 415; too
   assert.is((await server.send("/login", { form: "username=" + "x".repeat(20_000) })).status, 413);
 });
 
-test("the session gets a new id at login, and the one before ends (session fixation)", async () => {
+test("a login creates a new session id and ends the previous session (session fixation)", async () => {
   const server = await newServer();
   const first = await server.signIn();
   const second = await server.send("/login", { form: ALICE, headers: { cookie: first } });
   assert.is.not(second.headers.get("set-cookie")!.split(";")[0], first);
   const response = await server.send(server.authorizePath(), { headers: { cookie: first } });
-  assert.is(response.status, 302, "the old id is no session any more");
+  assert.is(response.status, 302, "the previous session has ended");
   const planted = "session_id=" + "p".repeat(43);
   const third = await server.send("/login", { form: ALICE, headers: { cookie: planted } });
   assert.is.not(third.headers.get("set-cookie")!.split(";")[0], planted);
   assert.is((await server.send(server.authorizePath(), { headers: { cookie: planted } })).status, 302);
 });
 
-test("a session ends with its lifetime, with logout, and with its user", async () => {
+test("a session ends when its lifetime is over, at logout, and when its user is removed", async () => {
   const server = await newServer();
   const isSignedIn = async (cookie: string) =>
     (await server.send(server.authorizePath(), { headers: { cookie } })).status === 200;
@@ -185,7 +185,7 @@ test("a session ends with its lifetime, with logout, and with its user", async (
   assert.not.ok(await isSignedIn(orphan));
 });
 
-test("GET /logout ends no session; a cross-site POST is refused", async () => {
+test("GET /logout does not end the session, and a cross-site POST is refused", async () => {
   const server = await newServer();
   const cookie = await server.signIn();
   assert.match(await (await server.send("/logout", { headers: { cookie } })).text(), "<form");

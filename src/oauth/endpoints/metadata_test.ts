@@ -14,7 +14,7 @@ async function read(path: string, options: Partial<AuthorizationServerOptions> =
 const describe = (options: Partial<AuthorizationServerOptions> = {}) =>
   read("/.well-known/oauth-authorization-server", options);
 
-test("RFC 8414 section 2: the whole document", async () => {
+test("RFC 8414 section 2: the metadata has these members and no others", async () => {
   const proving = ["client_secret_basic", "client_secret_post", "private_key_jwt"];
   assert.equal(await describe(), {
     issuer: "https://as.example",
@@ -90,7 +90,7 @@ test("only enabled features are advertised", async () => {
   assert.is(off.client_id_metadata_document_supported, false);
 });
 
-test("RFC 8414 section 3: the same document at the OpenID Connect URLs, before and after the path of the issuer", async () => {
+test("RFC 8414 section 3: the OpenID Connect URLs, before and after the path of the issuer, return the same document", async () => {
   for (const issuer of ["https://as.example", "https://as.example/tenant"]) {
     const base = new URL(issuer).pathname.replace(/\/$/, "");
     const expected = await read(`/.well-known/oauth-authorization-server${base}`, { issuer });
@@ -103,7 +103,7 @@ test("RFC 8414 section 3: the same document at the OpenID Connect URLs, before a
   }
 });
 
-test("every origin may read a 404 below /.well-known, and no other 404", async () => {
+test("CORS allows every origin to read a 404 below /.well-known, and no other 404", async () => {
   const server = await newServer();
   const headers = { origin: "https://page.example" };
   const origin = async (path: string) => {
@@ -115,9 +115,9 @@ test("every origin may read a 404 below /.well-known, and no other 404", async (
   assert.is(await origin("/oauth/nothing"), null);
 });
 
-test("RFC 9728 section 2: the whole document, with the enabled features", async () => {
+test("RFC 9728 section 2: the protected resource metadata has these members and the enabled features", async () => {
   const path = "/.well-known/oauth-protected-resource/mcp";
-  const usual = {
+  const minimal = {
     resource: "https://as.example/mcp",
     authorization_servers: ["https://as.example"],
     scopes_supported: ["profile", "read", "write"],
@@ -126,10 +126,10 @@ test("RFC 9728 section 2: the whole document, with the enabled features", async 
     dpop_signing_alg_values_supported: ALGORITHMS,
     dpop_bound_access_tokens_required: false,
   };
-  assert.equal(await read(path), usual);
+  assert.equal(await read(path), minimal);
   const more = { certificateProxy: CERTIFICATES, authorizationDetailTypes: PAYMENT };
   assert.equal(await read(path, more), {
-    ...usual,
+    ...minimal,
     tls_client_certificate_bound_access_tokens: true,
     authorization_details_types_supported: ["payment"],
   });

@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { toClient } from "../clients/client.ts";
-import { newKey, prove } from "../test_keys.ts";
+import { createProof, newKey } from "../test_keys.ts";
 import { APP_URI, CHALLENGE, ISSUER, newServer, type TestServer, transactionOf } from "../test_server.ts";
 
 const test = suite("oauth/par");
@@ -22,7 +22,7 @@ const authorize = (server: TestServer, cookie: string, request_uri: string, more
     headers: { cookie },
   });
 
-test("RFC 9126 sections 2.2 and 4: a pushed request gets a request_uri, which is all that the browser sends", async () => {
+test("RFC 9126 sections 2.2 and 4: a pushed request gets a request_uri, and parameters beside it are ignored", async () => {
   const server = await newServer();
   const { response, body } = await push(server);
   assert.is(response.status, 201);
@@ -31,7 +31,6 @@ test("RFC 9126 sections 2.2 and 4: a pushed request gets a request_uri, which is
   assert.match(body.request_uri, /^urn:ietf:params:oauth:request_uri:[A-Za-z0-9_-]{43}$/);
   assert.is(body.expires_in, 600);
   const cookie = await server.signIn();
-  // What stands beside it in the address changes nothing.
   const page = await (await authorize(
     server,
     cookie,
@@ -132,7 +131,7 @@ for (
     }],
   ] as const
 ) {
-  test(`section 5: where ${name} requires it, a request that was not pushed is refused`, async () => {
+  test(`section 5: when ${name} requires pushed requests, others are refused`, async () => {
     const server = await newServer(options);
     const cookie = await server.signIn();
     const refused = await server.send(server.authorizePath(), { headers: { cookie } });
@@ -147,13 +146,13 @@ for (
   });
 }
 
-test("RFC 9449 section 10.1: a proof with the pushed request binds the code", async () => {
+test("RFC 9449 section 10.1: a DPoP proof with the pushed request binds the code to its key", async () => {
   const server = await newServer();
   const key = await newKey();
   const PAR = ISSUER + "/oauth/par";
-  const differs = await push(server, { dpop_jkt: key.jkt }, { dpop: await prove(await newKey(), PAR) });
+  const differs = await push(server, { dpop_jkt: key.jkt }, { dpop: await createProof(await newKey(), PAR) });
   assert.is(differs.body.error, "invalid_dpop_proof");
-  const { body } = await push(server, {}, { dpop: await prove(key, PAR) });
+  const { body } = await push(server, {}, { dpop: await createProof(key, PAR) });
   const cookie = await server.signIn();
   const page = await (await authorize(server, cookie, body.request_uri)).text();
   const answer = await server.send("/oauth/authorize", {
@@ -163,14 +162,17 @@ test("RFC 9449 section 10.1: a proof with the pushed request binds the code", as
   const code = new URL(answer.headers.get("location")!).searchParams.get("code")!;
   const form = { grant_type: "authorization_code", code, redirect_uri: APP_URI };
   assert.is((await (await server.token(form)).json()).error, "invalid_grant");
-  assert.is((await server.token(form, { dpop: await prove(key, ISSUER + "/oauth/token") })).status, 200);
+  assert.is(
+    (await server.token(form, { dpop: await createProof(key, ISSUER + "/oauth/token") })).status,
+    200,
+  );
 });
 
 test("the client secret is not stored with the request", async () => {
   const server = await newServer();
   await push(server);
-  const [kept] = await server.store.list<{ parameters: string }>(["pushed_request"]);
-  assert.not.match(kept!.value.parameters, "secret");
+  const [stored] = await server.store.list<{ parameters: string }>(["pushed_request"]);
+  assert.not.match(stored!.value.parameters, "secret");
 });
 
 test.run();

@@ -10,14 +10,14 @@ const INVALID: Record<string, [unknown, string]> = {
   "no JSON": ["{", "invalid_client_metadata"],
   "an array": [[], "invalid_client_metadata"],
   "no redirect URI": [{}, "invalid_redirect_uri"],
-  "redirect URIs that are no list": [{ redirect_uris: "https://a.example" }, "invalid_redirect_uri"],
+  "redirect URIs that are not a list": [{ redirect_uris: "https://a.example" }, "invalid_redirect_uri"],
   "a redirect URI over http": [{ redirect_uris: ["http://client.example/cb"] }, "invalid_redirect_uri"],
   "a redirect URI with a fragment": [
     { redirect_uris: ["https://client.example/cb#x"] },
     "invalid_redirect_uri",
   ],
   "a javascript redirect URI": [{ redirect_uris: ["javascript:alert(1)"] }, "invalid_redirect_uri"],
-  "a data redirect URI among good ones": [
+  "a data redirect URI among valid ones": [
     { redirect_uris: ["https://a.example/cb", "data:text/html,x"] },
     "invalid_redirect_uri",
   ],
@@ -25,14 +25,14 @@ const INVALID: Record<string, [unknown, string]> = {
   "a redirect URI with a user": [{ redirect_uris: ["https://good@evil.example/cb"] }, "invalid_redirect_uri"],
   "the implicit grant": [{ ...WEB, grant_types: ["implicit"] }, "invalid_client_metadata"],
   "the password grant": [{ ...WEB, grant_types: ["password"] }, "invalid_client_metadata"],
-  "a grant without a user, which strangers do not get": [
+  "client_credentials, which is not open to dynamic registration": [
     { ...WEB, grant_types: ["client_credentials"] },
     "invalid_client_metadata",
   ],
-  "refresh alone": [{ ...WEB, grant_types: ["refresh_token"] }, "invalid_client_metadata"],
-  "a response type that is not offered": [{ ...WEB, response_types: ["token"] }, "invalid_client_metadata"],
+  "the refresh_token grant alone": [{ ...WEB, grant_types: ["refresh_token"] }, "invalid_client_metadata"],
+  "an unsupported response type": [{ ...WEB, response_types: ["token"] }, "invalid_client_metadata"],
   "no response type for the code grant": [{ ...WEB, response_types: [] }, "invalid_client_metadata"],
-  "a method that is not known": [
+  "an unknown authentication method": [
     { ...WEB, token_endpoint_auth_method: "client_secret_jwt" },
     "invalid_client_metadata",
   ],
@@ -49,11 +49,11 @@ const INVALID: Record<string, [unknown, string]> = {
     { ...WEB, jwks: { keys: [{ kty: "EC", crv: "P-256", x: "AA", y: "AA", d: "AA" }] } },
     "invalid_client_metadata",
   ],
-  "a scope that strangers do not get": [{ ...WEB, scope: "admin" }, "invalid_client_metadata"],
+  "a scope that is not open to dynamic registration": [{ ...WEB, scope: "admin" }, "invalid_client_metadata"],
   "a javascript client_uri": [{ ...WEB, client_uri: "javascript:alert(1)" }, "invalid_client_metadata"],
-  "a name that is no text": [{ ...WEB, client_name: { toString: 1 } }, "invalid_client_metadata"],
+  "a name that is not a string": [{ ...WEB, client_name: { toString: 1 } }, "invalid_client_metadata"],
   "null": ["null", "invalid_client_metadata"],
-  "more redirect URIs than anybody needs": [
+  "51 redirect URIs": [
     { redirect_uris: Array.from({ length: 51 }, (_, i) => `https://client.example/${i}`) },
     "invalid_redirect_uri",
   ],
@@ -62,42 +62,48 @@ const INVALID: Record<string, [unknown, string]> = {
     "invalid_redirect_uri",
   ],
   "redirect URIs that are numbers": [{ redirect_uris: [1, 2] }, "invalid_redirect_uri"],
-  "nothing but a private scheme that breaks RFC 8252": [
+  "only a private-use scheme that RFC 8252 does not allow": [
     { redirect_uris: ["app:/cb"] },
     "invalid_redirect_uri",
   ],
-  "grant types that are no list": [{ ...WEB, grant_types: "authorization_code" }, "invalid_client_metadata"],
-  "grant types of which none is offered": [
+  "grant types that are not a list": [
+    { ...WEB, grant_types: "authorization_code" },
+    "invalid_client_metadata",
+  ],
+  "only unsupported grant types": [
     { ...WEB, grant_types: ["implicit", "password", "no_such_grant"] },
     "invalid_client_metadata",
   ],
-  "response types that are no list": [{ ...WEB, response_types: "code" }, "invalid_client_metadata"],
-  "a redirect URI that parsers read in two ways": [
+  "response types that are not a list": [{ ...WEB, response_types: "code" }, "invalid_client_metadata"],
+  "a redirect URI that parsers read differently": [
     { redirect_uris: ["https://a.example/cb", "https://good.example\\@evil.example/cb"] },
     "invalid_redirect_uri",
   ],
-  "a redirect URI in another spelling": [{ redirect_uris: ["http://0x7f.1/cb"] }, "invalid_redirect_uri"],
+  "a redirect URI whose host is not normalized": [
+    { redirect_uris: ["http://0x7f.1/cb"] },
+    "invalid_redirect_uri",
+  ],
   "jwks without keys": [{ ...WEB, jwks: {} }, "invalid_client_metadata"],
-  "jwks that are null": [{ ...WEB, jwks: null }, "invalid_client_metadata"],
-  "no key in jwks": [{ ...WEB, jwks: { keys: [] } }, "invalid_client_metadata"],
+  "jwks that is null": [{ ...WEB, jwks: null }, "invalid_client_metadata"],
+  "jwks with an empty list of keys": [{ ...WEB, jwks: { keys: [] } }, "invalid_client_metadata"],
   "21 keys in jwks": [
     { ...WEB, jwks: { keys: Array.from({ length: 21 }, () => ({ kty: "EC" })) } },
     "invalid_client_metadata",
   ],
-  "authorization_details_types that are no list": [
+  "authorization_details_types that is not a list": [
     { ...WEB, authorization_details_types: "payment" },
     "invalid_client_metadata",
   ],
-  "an introspection algorithm that is not offered": [
+  "an unsupported introspection algorithm": [
     { ...WEB, introspection_signed_response_alg: "none" },
     "invalid_client_metadata",
   ],
-  "a flag that is a text": [{ ...WEB, dpop_bound_access_tokens: "yes" }, "invalid_client_metadata"],
+  "a flag that is a string": [{ ...WEB, dpop_bound_access_tokens: "yes" }, "invalid_client_metadata"],
   "a name of 3,000 characters": [{ ...WEB, client_name: "x".repeat(3000) }, "invalid_client_metadata"],
 };
 
 for (const [name, [metadata, error]] of Object.entries(INVALID)) {
-  test(`RFC 7591 section 3.2.2, ${error}: ${name}`, async () => {
+  test(`RFC 7591 section 3.2.2: ${name} gets ${error}`, async () => {
     const server = await newServer();
     const { status, body } = await register(server, metadata);
     assert.equal([status, body.error], [400, error]);
@@ -106,53 +112,53 @@ for (const [name, [metadata, error]] of Object.entries(INVALID)) {
   });
 }
 
-test("jwks without keys or with more than 20 keys: the description names the limit", async () => {
+test("the error for jwks without keys or with more than 20 keys names the member and the limits", async () => {
   const server = await newServer();
   for (const keys of [[], Array.from({ length: 21 }, () => ({ kty: "EC" })), undefined]) {
     const { body } = await register(server, { ...WEB, jwks: { keys } });
-    assert.match(body.error_description, "jwks must have 1 to 20 keys");
+    assert.match(body.error_description, /\bjwks\b.*\b1\b.*\b20\b/);
   }
 });
 
-test("section 2: informational metadata is stored and returned, unless malformed", async () => {
+test("RFC 7591 section 2: informational metadata is stored and returned, unless it is malformed", async () => {
   const server = await newServer();
-  const kept = {
+  const valid = {
     contacts: ["security@client.example"],
     application_type: "native",
     token_endpoint_auth_signing_alg: "ES256",
     software_id: "4NRB1-0XZABZI9E6-5SM3R",
     dpop_bound_access_tokens: true,
   };
-  const { body } = await register(server, { ...WEB, ...kept });
-  for (const [name, value] of Object.entries(kept)) assert.equal(body[name], value, name);
-  const dropped = {
+  const { body } = await register(server, { ...WEB, ...valid });
+  for (const [name, value] of Object.entries(valid)) assert.equal(body[name], value, name);
+  const malformed = {
     contacts: Array.from({ length: 21 }, () => "a@client.example"),
     application_type: "toaster",
     token_endpoint_auth_signing_alg: "none",
     dpop_bound_access_tokens: false,
   };
-  const second = (await register(server, { ...WEB, ...dropped })).body;
-  for (const name of Object.keys(dropped)) assert.not.ok(name in second, name);
+  const second = (await register(server, { ...WEB, ...malformed })).body;
+  for (const name of Object.keys(malformed)) assert.not.ok(name in second, name);
   const web = (await register(server, { ...WEB, application_type: "web", contacts: [1] })).body;
   assert.equal([web.application_type, web.contacts], ["web", undefined]);
 });
 
-test("of the redirect URIs of an editor the allowed ones are registered and returned", async () => {
+test("only the allowed redirect URIs of an editor are registered and returned", async () => {
   const uris = [
     "cursor://anysphere.cursor-mcp/oauth/callback",
     "http://localhost:8787/callback",
     "https://www.cursor.com/agents/mcp/oauth/callback",
   ];
   const metadata = { redirect_uris: uris, token_endpoint_auth_method: "none" };
-  const usual = await register(await newServer(), metadata);
-  assert.equal([usual.status, usual.body.redirect_uris], [201, uris]);
+  const open = await register(await newServer(), metadata);
+  assert.equal([open.status, open.body.redirect_uris], [201, uris]);
   const strict = await register(await newServer({ redirectSchemes: [] }), metadata);
   assert.equal([strict.status, strict.body.redirect_uris], [201, uris.slice(1)]);
   const own = { ...metadata, redirect_uris: ["unheard://of/cb", ...uris] };
   assert.equal((await register(await newServer(), own)).body.redirect_uris, uris);
 });
 
-test("a private-use redirect URI matches exactly, and the page does not show its host", async () => {
+test("a private-use redirect URI is matched exactly, and the page does not show its host", async () => {
   const server = await newServer();
   const uri = "cursor://claude.ai/oauth/callback";
   const { body } = await register(server, { redirect_uris: [uri], token_endpoint_auth_method: "none" });
@@ -181,7 +187,7 @@ test("RFC 7591 section 3.2.1: unsupported grant types and response types are omi
   assert.equal([body.grant_types, body.response_types], [["authorization_code"], ["code"]]);
 });
 
-test("the registered scope is the default of the client and no limit", async () => {
+test("the registered scope is the default of the client, not a limit", async () => {
   const server = await newServer();
   const { body } = await register(server, {
     ...WEB,
@@ -204,7 +210,7 @@ test("the registered scope is the default of the client and no limit", async () 
   assert.match(await ask("read write"), "Change your data");
 });
 
-test("of token_endpoint_auth_methods_supported a supported method is chosen", async () => {
+test("a supported method of token_endpoint_auth_methods_supported is chosen", async () => {
   const server = await newServer();
   const key = await newKey();
   const { body } = await register(server, {

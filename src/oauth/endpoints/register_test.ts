@@ -13,13 +13,13 @@ import { CHALLENGE, ISSUER, newServer, VERIFIER } from "../test_server.ts";
 const test = suite("oauth/register");
 
 /** `undefined` when the work takes longer than 20 seconds. */
-async function atOnce<Result>(work: Promise<Result>): Promise<Result | undefined> {
+async function withinLimit<Result>(work: Promise<Result>): Promise<Result | undefined> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<undefined>((resolve) => timer = setTimeout(resolve, 20_000));
   return await Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
-test("RFC 7591 section 3.2.1: 201 with all registered metadata, also what the server chose", async () => {
+test("RFC 7591 section 3.2.1: the response has all registered metadata, with the values that the server chose", async () => {
   const server = await newServer();
   const { response, status, body } = await register(server, {
     ...WEB,
@@ -53,20 +53,20 @@ test("a registration and its use do not wait for other caches", async () => {
   const store = layeredStore(memoryStore(), { lifetime: 3_600_000 });
   await store.get(["client", "unknown"], CACHED);
   const server = await newServer({ store });
-  const registered = await atOnce(register(server, WEB));
+  const registered = await withinLimit(register(server, WEB));
   assert.is(registered?.status, 201);
   const { client_id } = registered!.body;
   const [client] = await store.list<Client>(["client"]);
   assert.is(client!.value.id, client_id);
-  // Used long after, its life is extended.
+  // A use long after the registration extends it.
   const soon = Date.now() + 60_000;
   await store.commit({ set: [{ ...client!, expires: soon, isSameValue: true }] });
   const as = { store, now: Date.now, registrationLifetime: 86_400 } as unknown as AuthorizationServer;
-  assert.is(await atOnce(extendRegistration(as, client!.value).then(() => "kept")), "kept");
+  assert.is(await withinLimit(extendRegistration(as, client!.value).then(() => "kept")), "kept");
   assert.ok((await store.get(client!.key))!.expires! > soon);
 });
 
-test("a registered public client goes through the code flow at once; its page warns that the name is not verified", async () => {
+test("a registered public client can use the code flow, and its consent page has a warning", async () => {
   const server = await newServer();
   const { body } = await register(server, {
     ...WEB,
@@ -97,7 +97,7 @@ test("a registered public client goes through the code flow at once; its page wa
   assert.ok(tokens.access_token && tokens.refresh_token);
 });
 
-test("by token: registration needs an access token with clients:register", async () => {
+test("registration: 'token' requires an access token with clients:register", async () => {
   const server = await newServer({
     registration: "token",
     scopes: {
@@ -124,7 +124,7 @@ test("by token: registration needs an access token with clients:register", async
   assert.is((await register(server, WEB, await tokenFor("admin"))).status, 201);
 });
 
-test("by token: an unknown access token gets the challenge of RFC 6750", async () => {
+test("registration: 'token' answers an unknown access token with the challenge of RFC 6750", async () => {
   const server = await newServer({ registration: "token" });
   for (const token of ["made-up", "trivet_at_" + "x".repeat(43)]) {
     const { response, status, body } = await register(server, WEB, token);
@@ -134,14 +134,14 @@ test("by token: an unknown access token gets the challenge of RFC 6750", async (
   }
 });
 
-test("off: the endpoint is 404 and not advertised", async () => {
+test("registration: 'off' makes the endpoint 404 and removes it from the metadata", async () => {
   const server = await newServer({ registration: "off" });
   assert.is((await server.send("/oauth/register", { method: "POST", form: "{}" })).status, 404);
   const metadata = await (await server.send("/.well-known/oauth-authorization-server")).json();
   assert.not.ok("registration_endpoint" in metadata);
 });
 
-test("RFC 7591 section 3.2.2: metadata that is too large is refused, at registration and at a change", async () => {
+test("RFC 7591 section 3.2.2: metadata that is too large is refused, at registration and at an update", async () => {
   const server = await newServer();
   const redirect_uris = Array.from({ length: 30 }, (_, i) => `https://a.example/${i}${"x".repeat(1000)}`);
   const large = await register(server, { ...WEB, redirect_uris });
@@ -158,7 +158,7 @@ test("RFC 7591 section 3.2.2: metadata that is too large is refused, at registra
   assert.equal([response.status, (await response.json()).error], [400, "invalid_client_metadata"]);
 });
 
-test("an unused registration ends after a day, a used one after its lifetime", async () => {
+test("an unused registration expires after a day, a used one after its lifetime", async () => {
   const server = await newServer();
   const [used, idle] = [(await register(server, WEB)).body, (await register(server, WEB)).body];
   const parameters = {
@@ -197,7 +197,7 @@ test("a network that registers too much gets 429", async () => {
   assert.is(refused!.status, 429);
   assert.is((await refused!.json()).error, "temporarily_unavailable");
   assert.ok(refused!.headers.get("retry-after"));
-  assert.is((await register(server, WEB)).status, 201, "others do not");
+  assert.is((await register(server, WEB)).status, 201, "other networks are not throttled");
 });
 
 test.run();

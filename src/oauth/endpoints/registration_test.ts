@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import { register, send, WEB } from "./test_registration.ts";
 import { CHALLENGE, newServer, VERIFIER } from "../test_server.ts";
 
-const test = suite("oauth/register: what has registered itself");
+const test = suite("oauth/register: managing a registration");
 
 test("RFC 7592: a client reads, replaces and deletes its registration with its token", async () => {
   const server = await newServer();
@@ -27,7 +27,7 @@ test("RFC 7592: a client reads, replaces and deletes its registration with its t
     server.authorizePath({ client_id: first.client_id, redirect_uri: WEB.redirect_uris[0]! }),
     { headers: { cookie } },
   );
-  assert.is(old.status, 400, "the old address is gone");
+  assert.is(old.status, 400, "the previous redirect URI is no longer registered");
 
   for (
     const wrong of [{ ...changed, client_id: "other" }, { redirect_uris: WEB.redirect_uris }, {
@@ -43,7 +43,7 @@ test("RFC 7592: a client reads, replaces and deletes its registration with its t
 });
 
 for (const accessTokenFormat of ["opaque", "jwt"] as const) {
-  test(`RFC 7592 section 2.3: with its registration the client's ${accessTokenFormat} tokens end`, async () => {
+  test(`RFC 7592 section 2.3: deleting a registration revokes the client's ${accessTokenFormat} tokens`, async () => {
     const server = await newServer({ accessTokenFormat });
     const { body: client } = await register(server, WEB);
     const { client_id, client_secret, registration_access_token } = client;
@@ -72,7 +72,7 @@ for (const accessTokenFormat of ["opaque", "jwt"] as const) {
   });
 }
 
-test("RFC 7592 section 2: without the token of the client: 401 without metadata", async () => {
+test("RFC 7592 section 2: a request without the registration access token of the client gets 401 without metadata", async () => {
   const server = await newServer();
   const [one, other] = [(await register(server, WEB)).body, (await register(server, WEB)).body];
   for (const token of [undefined, "x", other.registration_access_token]) {
@@ -91,11 +91,11 @@ test("RFC 7592 section 2: without the token of the client: 401 without metadata"
   assert.is(
     (await send(server, "GET", "/oauth/register/app", undefined, "x")).status,
     401,
-    "a client of the operator has no registration token",
+    "an operator's client has no registration access token",
   );
 });
 
-test("an update keeps an omitted secret, and issues one where there was none", async () => {
+test("an update keeps an omitted client_secret, and issues one when there was none", async () => {
   const server = await newServer();
   const { body: first } = await register(server, WEB);
   const put = async (metadata: Record<string, unknown>) =>
@@ -151,10 +151,10 @@ test("concurrent updates are stored whole or refused with a retry", async () => 
   }
   const { body } = await send(server, "GET", path, undefined, token);
   assert.ok(done.some((answer) => answer.body.client_name === body.client_name));
-  assert.is(done.length, 1, "all looked before one of them wrote");
+  assert.is(done.length, 1, "all read before the first one writes");
 });
 
-test("an unused registration ends; a used one is extended", async () => {
+test("an unused registration expires, and a used one is extended", async () => {
   const server = await newServer({ registrationLifetime: 1000, accessTokenLifetime: 10 });
   const [used, idle] = [(await register(server, WEB)).body, (await register(server, WEB)).body];
   const isKnown = async ({ client_id, registration_access_token }: Record<string, string>) =>
@@ -171,7 +171,7 @@ test("an unused registration ends; a used one is extended", async () => {
   assert.equal([await isKnown(used), await isKnown(idle)], [true, false]);
 });
 
-test("a refresh extends the registration, too", async () => {
+test("a refresh extends the registration", async () => {
   const server = await newServer({ registrationLifetime: 1000 });
   const { client_id } = (await register(server, {
     ...WEB,
@@ -213,10 +213,10 @@ test("a registration is extended at most once in a tenth of its lifetime", async
   assert.is(await expires(), first);
   server.advance(20);
   await use();
-  assert.ok(Math.abs(await expires() - first - 110_000) < 5000, "it lives as long again from now on");
+  assert.ok(Math.abs(await expires() - first - 110_000) < 5000, "a whole lifetime from now");
 });
 
-test("a client of the operator does not expire", async () => {
+test("an operator's client does not expire", async () => {
   const server = await newServer({ clients: [] });
   const { addClient } = await import("../clients/client.ts");
   await addClient(server.store, { id: "stored", secret: "s", redirect_uris: ["https://client.example/cb"] });

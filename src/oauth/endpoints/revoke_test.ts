@@ -20,7 +20,7 @@ const userStatus = async (server: TestServer, token: string) =>
   (await server.send("/api/user", { headers: { authorization: `Bearer ${token}` } })).status;
 
 for (const accessTokenFormat of ["opaque", "jwt"] as const) {
-  test(`RFC 7662 section 2.2: a live ${accessTokenFormat} access token is described with all members`, async () => {
+  test(`RFC 7662 section 2.2: a live ${accessTokenFormat} access token is introspected with all members`, async () => {
     const server = await newServer({ accessTokenFormat });
     const { access_token } = await server.tokens({ scope: "read write" });
     const { iat, exp, sub, auth_time, ...rest } = await introspect(server, access_token!, WEB);
@@ -41,7 +41,7 @@ for (const accessTokenFormat of ["opaque", "jwt"] as const) {
     assert.equal(await introspect(server, access_token!, WEB), { active: false });
   });
 
-  test(`RFC 7009: a revoked ${accessTokenFormat} access token is invalid everywhere; its refresh token stays valid`, async () => {
+  test(`RFC 7009: a revoked ${accessTokenFormat} access token is invalid at every endpoint, and its refresh token stays valid`, async () => {
     const server = await newServer({ accessTokenFormat });
     const { access_token, refresh_token } = await server.tokens({ scope: "profile" });
     assert.is(await userStatus(server, access_token!), 200);
@@ -59,7 +59,7 @@ for (const accessTokenFormat of ["opaque", "jwt"] as const) {
     const first = await server.tokens({ scope: "profile" });
     const form = { grant_type: "refresh_token", refresh_token: first.refresh_token };
     const second = await (await server.token(form)).json();
-    // The hint is wrong on purpose: it widens the search, no more.
+    // A wrong hint must not prevent the revocation (RFC 7009 section 2.1).
     const hinted = { ...APP, token_type_hint: "access_token" };
     assert.is((await revoke(server, second.refresh_token, hinted)).status, 200);
     for (const { access_token, refresh_token } of [first, second]) {
@@ -71,7 +71,7 @@ for (const accessTokenFormat of ["opaque", "jwt"] as const) {
   });
 }
 
-test("an unknown or already invalid token: 200", async () => {
+test("RFC 7009 section 2.2: revoking an unknown or already invalid token gets 200", async () => {
   const server = await newServer();
   const { refresh_token } = await server.tokens();
   assert.is((await revoke(server, refresh_token!)).status, 200);
@@ -92,7 +92,7 @@ test("the token of another client is refused and stays valid", async () => {
   assert.equal(await introspect(server, refresh_token!, WEB), { active: false });
 });
 
-test("both endpoints authenticate the client, require token, and refuse repeated parameters", async () => {
+test("both endpoints authenticate the client, require the token parameter, and refuse repeated parameters", async () => {
   const server = await newServer();
   for (const path of ["/oauth/revoke", "/oauth/introspect"]) {
     const cases: [Record<string, string> | string, number, string][] = [
@@ -103,8 +103,8 @@ test("both endpoints authenticate the client, require token, and refuse repeated
     ];
     for (const [form, status, error] of cases) {
       const response = await server.send(path, { form });
-      const answered = [response.status, (await response.json()).error];
-      assert.equal(answered, [status, error], `${path} ${JSON.stringify(form)}`);
+      const outcome = [response.status, (await response.json()).error];
+      assert.equal(outcome, [status, error], `${path} ${JSON.stringify(form)}`);
     }
     assert.is((await server.send(path)).status, 405);
   }
@@ -160,7 +160,7 @@ test("concurrent rotation and revocation leave no valid token", async () => {
     ]);
     assert.is(revoked.status, 200);
     const body = await rotated.json();
-    // A revocation that came first leaves nothing to rotate; one that came second ends what was rotated.
+    // A revocation before the rotation makes it fail; one after it revokes the new tokens.
     if (rotated.status === 200) {
       assert.is(await userStatus(server, body.access_token), 401);
       assert.equal(await introspect(server, body.refresh_token), { active: false });

@@ -1,5 +1,5 @@
 /**
- * Registers clients in tests.
+ * Sends requests to the registration endpoints. Only tests import this.
  *
  * @module
  */
@@ -17,7 +17,7 @@ export interface Registered {
   readonly body: any;
 }
 
-/** Sends a request to the registration endpoints. A string is sent unchanged as the body. */
+/** Sends a request. Metadata that is a string is the body as it is; everything else is sent as JSON. */
 export async function send(
   server: TestServer,
   method: string,

@@ -18,7 +18,7 @@ import { grantRefresh } from "../grants/grant_refresh.ts";
 import { readParameters } from "../parameters.ts";
 import type { GrantType } from "../records.ts";
 import { NO_STORE_JSON } from "./no_store.ts";
-import type { TokenCall, TokenResponse } from "./token_response.ts";
+import type { TokenCall, TokenResponse } from "../grants/token_response.ts";
 
 type GrantHandler = (as: AuthorizationServer, call: TokenCall) => Promise<TokenResponse>;
 

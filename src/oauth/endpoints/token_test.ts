@@ -17,7 +17,7 @@ async function refusal(response: Response): Promise<[number, string]> {
 
 const CLIENT_CREDENTIALS = { grant_type: "client_credentials" };
 
-test("client_credentials: an access token without a refresh token, never cached", async () => {
+test("client_credentials gets an access token without a refresh token, which is not cached", async () => {
   const server = await newServer();
   const response = await server.token(CLIENT_CREDENTIALS);
   assert.is(response.status, 200);
@@ -34,7 +34,7 @@ test("client_credentials: an access token without a refresh token, never cached"
   });
 });
 
-test("client_credentials: the requested scope, or invalid_scope", async () => {
+test("client_credentials gets the requested scope or invalid_scope", async () => {
   const server = await newServer();
   assert.is(
     (await (await server.token({ ...CLIENT_CREDENTIALS, scope: "write read" })).json()).scope,
@@ -56,14 +56,14 @@ test("client_credentials: the requested scope, or invalid_scope", async () => {
   assert.is(
     (await (await server.token(form)).json()).scope,
     "admin",
-    "a client whose registration names it has it",
+    "this client is registered with admin",
   );
 });
 
 const basic = (id: string, secret: string) => ({ authorization: "Basic " + btoa(`${id}:${secret}`) });
 const noClient = { client_id: undefined, client_secret: undefined };
 
-test("RFC 6749 section 2.3.1: client credentials by Basic, form-encoded or raw, or in the body", async () => {
+test("RFC 6749 section 2.3.1: Basic credentials are accepted form-encoded and raw, with client_id also in the body", async () => {
   const server = await newServer();
   const secret = "app secret:&%+";
   for (
@@ -77,7 +77,7 @@ test("RFC 6749 section 2.3.1: client credentials by Basic, form-encoded or raw, 
     assert.is((await server.token({ ...CLIENT_CREDENTIALS, ...noClient }, headers)).status, 200);
   }
   const both = await server.token({ ...CLIENT_CREDENTIALS, client_secret: undefined }, basic("app", secret));
-  assert.is(both.status, 200, "client_id may be repeated in the body");
+  assert.is(both.status, 200, "client_id also in the body");
 });
 
 test("a public client may use Basic with an empty secret", async () => {
@@ -91,23 +91,23 @@ test("a public client may use Basic with an empty secret", async () => {
 
 for (
   const [what, form, headers] of [
-    ["an unknown client", { client_id: "nobody" }, {}],
+    ["an unknown client", { client_id: "unknown" }, {}],
     ["a wrong secret", { client_secret: "wrong" }, {}],
     ["an empty secret", { client_secret: "" }, {}],
     ["no secret", { client_secret: undefined }, {}],
-    ["no client at all", noClient, {}],
+    ["no client", noClient, {}],
     ["an empty client_id", { client_id: "", client_secret: undefined }, {}],
-    ["an unknown client by Basic", noClient, basic("nobody", "x")],
+    ["an unknown client by Basic", noClient, basic("unknown", "x")],
     ["a wrong secret by Basic", noClient, basic("app", "wrong")],
     ["an empty secret by Basic", noClient, basic("app", "")],
     ["a Basic field without a colon", noClient, { authorization: "Basic " + btoa("app") }],
-    ["a Basic field that is no base64", noClient, { authorization: "Basic ???" }],
-    ["a Basic field that is no UTF-8", noClient, { authorization: "Basic /////w==" }],
+    ["a Basic field that is not base64", noClient, { authorization: "Basic ???" }],
+    ["a Basic field that is not UTF-8", noClient, { authorization: "Basic /////w==" }],
     ["another scheme", noClient, { authorization: "Bearer abc" }],
     ["a public client that sends a secret", { client_id: "native", client_secret: "x" }, {}],
   ] as const
 ) {
-  test(`${what}: 401 invalid_client with a Basic challenge`, async () => {
+  test(`${what} gets 401 invalid_client with a Basic challenge`, async () => {
     const server = await newServer();
     const response = await server.token({ ...CLIENT_CREDENTIALS, ...form }, headers);
     assert.match(response.headers.get("www-authenticate")!, /^Basic realm=/);
@@ -115,15 +115,15 @@ for (
   });
 }
 
-test("unknown client and wrong secret get the same response", async () => {
+test("an unknown client and a wrong secret get the same response", async () => {
   const server = await newServer();
-  const unknown = await server.token({ ...CLIENT_CREDENTIALS, client_id: "nobody" });
+  const unknown = await server.token({ ...CLIENT_CREDENTIALS, client_id: "unknown" });
   const wrong = await server.token({ ...CLIENT_CREDENTIALS, client_secret: "wrong" });
   assert.is(await unknown.text(), await wrong.text());
   assert.equal([...unknown.headers], [...wrong.headers]);
 });
 
-test("RFC 6749 section 2.3: two methods at once are invalid_request", async () => {
+test("RFC 6749 section 2.3: two authentication methods in one request get invalid_request", async () => {
   const server = await newServer();
   const headers = basic("app", "app secret:&%+");
   assert.equal(await refusal(await server.token(CLIENT_CREDENTIALS, headers)), [400, "invalid_request"]);
@@ -141,13 +141,13 @@ for (
     ["__proto__", "__proto__", "unsupported_grant_type"],
   ] as const
 ) {
-  test(`${what}: ${error}`, async () => {
+  test(`${what} gets ${error}`, async () => {
     const server = await newServer();
     assert.equal(await refusal(await server.token({ grant_type })), [400, error]);
   });
 }
 
-test("a grant type that the client did not register: unauthorized_client", async () => {
+test("a grant type that the client did not register gets unauthorized_client", async () => {
   const server = await newServer();
   const service = { client_id: "service", client_secret: "service-secret" };
   const form = { ...service, grant_type: "authorization_code", code: "x" };
@@ -157,7 +157,7 @@ test("a grant type that the client did not register: unauthorized_client", async
 });
 
 for (const name of ["grant_type", "client_id", "client_secret", "scope", "anything"]) {
-  test(`RFC 6749 section 3.2: ${name} sent twice is invalid_request`, async () => {
+  test(`RFC 6749 section 3.2: ${name} sent twice gets invalid_request`, async () => {
     const server = await newServer();
     const form = new URLSearchParams({
       ...CLIENT_CREDENTIALS,
@@ -187,7 +187,7 @@ test("RFC 6749 section 2.3.1: parameters in the query are ignored, also secrets"
   ]);
 });
 
-test("a body of another type is invalid_request, one past 16 KB is 413", async () => {
+test("a body of another media type gets 400, a body over 16 KB gets 413, both invalid_request", async () => {
   const server = await newServer();
   const json = JSON.stringify({ ...CLIENT_CREDENTIALS, client_id: "web", client_secret: "web-secret" });
   const typed = { form: json, headers: { "content-type": "application/json" } };
@@ -196,19 +196,19 @@ test("a body of another type is invalid_request, one past 16 KB is 413", async (
   assert.equal(await refusal(await server.send("/oauth/token", large)), [413, "invalid_request"]);
 });
 
-test("GET is 405 with Allow", async () => {
+test("GET gets 405 with Allow", async () => {
   const server = await newServer();
   const response = await server.send("/oauth/token?grant_type=client_credentials");
   assert.match(response.headers.get("allow")!, "POST");
   assert.equal(await refusal(response), [405, "invalid_request"]);
 });
 
-test("browsers of every origin may call it, without credentials", async () => {
+test("CORS allows every origin, without credentials", async () => {
   const server = await newServer();
   const headers = { origin: "https://spa.example" };
-  const answered = await server.token(CLIENT_CREDENTIALS, headers);
-  assert.is(answered.headers.get("access-control-allow-origin"), "*");
-  assert.is(answered.headers.get("access-control-allow-credentials"), null);
+  const response = await server.token(CLIENT_CREDENTIALS, headers);
+  assert.is(response.headers.get("access-control-allow-origin"), "*");
+  assert.is(response.headers.get("access-control-allow-credentials"), null);
   const preflight = await server.send("/oauth/token", {
     method: "OPTIONS",
     headers: {
@@ -236,7 +236,7 @@ test("the store and the events contain no token and no secret", async () => {
   }
 });
 
-test("when the store fails: 500 server_error without details, and no token", async () => {
+test("a failing store gives 500 server_error without details, and no token", async () => {
   const server: TestServer = await newServer();
   await server.store.close();
   const response = await server.token(CLIENT_CREDENTIALS);

@@ -29,7 +29,7 @@ async function tokens(server: TestServer, authorization_details: string, more: R
   })).json();
 }
 
-test("RFC 9396 sections 2 and 7: details are requested, granted, and in token, response and introspection", async () => {
+test("RFC 9396 sections 2 and 7: granted details are in the token, the token response and introspection", async () => {
   const server = await newServer({ authorizationDetailTypes, accessTokenFormat: "jwt" });
   const body = await tokens(server, json([PAY]));
   assert.equal(body.authorization_details, [PAY]);
@@ -40,7 +40,7 @@ test("RFC 9396 sections 2 and 7: details are requested, granted, and in token, r
   ]);
 });
 
-test("the consent page says them in the operator's words, as text; they are asked each time", async () => {
+test("the consent page shows the operator's description, escaped, and consent to details is not remembered", async () => {
   const server = await newServer({ authorizationDetailTypes });
   const cookie = await server.signIn();
   for (let i = 0; i < 2; i++) {
@@ -57,7 +57,7 @@ test("the consent page says them in the operator's words, as text; they are aske
   }
 });
 
-test("section 6: a token may have a part of what was granted, whatever the order of members, and no more", async () => {
+test("section 6: a token request may ask for a part of the granted details, in any order of members, and not for more", async () => {
   const server = await newServer({ authorizationDetailTypes });
   const first = await tokens(server, json([PAY, CALENDAR]), { authorization_details: json([CALENDAR]) });
   assert.equal(first.authorization_details, [CALENDAR]);
@@ -77,16 +77,16 @@ test("section 6: a token may have a part of what was granted, whatever the order
 
 for (
   const [name, text] of [
-    ["no JSON", "[{"],
-    ["no array", json(PAY)],
+    ["not JSON", "[{"],
+    ["not an array", json(PAY)],
     ["an empty array", "[]"],
-    ["no object", "[1]"],
+    ["not an object", "[1]"],
     ["null", "[null]"],
     ["no type", json([{ amount: 5 }])],
-    ["a type that is not known", json([{ type: "transfer" }])],
+    ["an unknown type", json([{ type: "transfer" }])],
     ["a type inherited from Object", json([{ type: "constructor" }])],
-    ["what its type refuses", json([{ type: "payment", amount: -5 }])],
-    ["more than a person reads", json(new Array(21).fill(CALENDAR))],
+    ["details that the check of the type refuses", json([{ type: "payment", amount: -5 }])],
+    ["21 details", json(new Array(21).fill(CALENDAR))],
     ["too deep", "[".repeat(1000) + "]".repeat(1000)],
     ["too long", json([{ ...CALENDAR, text: "x".repeat(8200) }])],
   ] as const
@@ -107,7 +107,7 @@ for (
   });
 }
 
-test("section 10: a client that is registered for some types gets no others; metadata tells the types", async () => {
+test("section 10: a client is refused types that it is not registered for, and the metadata lists the types", async () => {
   const clients = [
     toClient({ id: "app", secret: "app secret:&%+", authorization_details_types: ["calendar"] }, 0),
   ];
@@ -119,7 +119,7 @@ test("section 10: a client that is registered for some types gets no others; met
   assert.equal(metadata.authorization_details_types_supported, ["payment", "calendar"]);
 });
 
-test("details that are nested without end are refused at once, on every way in", async () => {
+test("deeply nested details are refused at the token endpoint and the authorization endpoint", async () => {
   const server = await newServer({ authorizationDetailTypes });
   const nested = (depth: number) => `[{"type":"calendar","a":${"[".repeat(depth)}${"]".repeat(depth)}}]`;
   const ask = async (depth: number) => {

@@ -6,7 +6,7 @@
 import type { Entry, Put } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { isPublic } from "../clients/client.ts";
-import type { TokenCall, TokenResponse } from "../endpoints/token_response.ts";
+import type { TokenCall, TokenResponse } from "./token_response.ts";
 import {
   type Authentication,
   type Authorization,

@@ -4,7 +4,7 @@
  * @module
  */
 import type { AuthorizationServer } from "../authorization_server.ts";
-import type { TokenCall, TokenResponse } from "../endpoints/token_response.ts";
+import type { TokenCall, TokenResponse } from "./token_response.ts";
 import type { Mutable } from "../records.ts";
 import type { AccessTokenRequest } from "../tokens/access_token.ts";
 import { parseAuthorizationDetails } from "./authorization_details.ts";

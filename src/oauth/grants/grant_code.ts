@@ -9,7 +9,7 @@ import type { Entry, Put } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { isPublic } from "../clients/client.ts";
 import { findRedirectUri } from "../clients/redirect_uri.ts";
-import type { TokenCall, TokenResponse } from "../endpoints/token_response.ts";
+import type { TokenCall, TokenResponse } from "./token_response.ts";
 import { OAuthError } from "../error.ts";
 import { type AuthorizationRequest, type Code, codeKey, grantKey, type Mutable } from "../records.ts";
 import { findLiveUser, isOfClient } from "../tokens/liveness.ts";

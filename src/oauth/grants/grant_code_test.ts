@@ -18,13 +18,13 @@ async function refusal(response: Response): Promise<[number, string]> {
   return [response.status, body.error];
 }
 
-async function isLive(server: TestServer, access_token: string): Promise<boolean> {
+async function isActive(server: TestServer, access_token: string): Promise<boolean> {
   const headers = { authorization: `Bearer ${access_token}` };
-  // 403 says that it is good, but not for this.
+  // 403 means that the token is valid and lacks the scope.
   return (await server.send("/api/user", { headers })).status !== 401;
 }
 
-test("a code gives an access and a refresh token, with the field names of RFC 6749 section 5.1", async () => {
+test("a code gets an access token and a refresh token, with the members of RFC 6749 section 5.1", async () => {
   const server = await newServer();
   const response = await server.token(await newCode(server));
   assert.is(response.status, 200);
@@ -34,16 +34,16 @@ test("a code gives an access and a refresh token, with the field names of RFC 67
   assert.is(body.token_type, "Bearer");
   assert.is(body.expires_in, 7200);
   assert.is(body.scope, "read");
-  assert.ok(await isLive(server, body.access_token));
+  assert.ok(await isActive(server, body.access_token));
 });
 
-test("PKCE: the verifier of the challenge is accepted", async () => {
+test("PKCE: the code_verifier of the code_challenge is accepted", async () => {
   const server = await newServer();
   const form = await newCode(server, { code_challenge: CHALLENGE, code_challenge_method: "S256" });
   assert.is((await server.token({ ...form, code_verifier: VERIFIER })).status, 200);
 });
 
-test("a public client redeems its code with the verifier and no secret", async () => {
+test("a public client redeems its code with the code_verifier and no secret", async () => {
   const server = await newServer();
   const redirect_uri = "http://127.0.0.1:49152/callback";
   const form = await newCode(server, {
@@ -68,7 +68,7 @@ for (
     ["a verifier with other letters", VERIFIER.slice(1) + "+", "RFC 7636 section 4.1"],
   ] as const
 ) {
-  test(`PKCE: ${what} is invalid_grant, and burns the code`, async () => {
+  test(`PKCE: ${what} gets invalid_grant and consumes the code`, async () => {
     const server = await newServer();
     const form = await newCode(server, { code_challenge: CHALLENGE, code_challenge_method: "S256" });
     const refused = await server.token({ ...form, code_verifier });
@@ -82,7 +82,7 @@ for (
   });
 }
 
-test("RFC 9700 section 4.8.2: a verifier without a challenge is refused (downgrade)", async () => {
+test("RFC 9700 section 4.8.2: a code_verifier without a code_challenge is refused (downgrade)", async () => {
   const server = await newServer();
   const form = await newCode(server);
   assert.equal(await refusal(await server.token({ ...form, code_verifier: VERIFIER })), [
@@ -95,12 +95,16 @@ for (
   const [what, form, error] of [
     ["no code", { code: undefined }, "invalid_request"],
     ["an unknown code", { code: "trivet_ac_" + "x".repeat(43) }, "invalid_grant"],
-    ["no redirect_uri, though one was sent before", { redirect_uri: undefined }, "invalid_request"],
+    [
+      "no redirect_uri, although the authorization request had one",
+      { redirect_uri: undefined },
+      "invalid_request",
+    ],
     ["another redirect_uri", { redirect_uri: APP_URI + "/" }, "invalid_grant"],
     ["another client", { client_id: "web", client_secret: "web-secret" }, "invalid_grant"],
   ] as const
 ) {
-  test(`${what}: ${error}, and the code still works for whom it is`, async () => {
+  test(`${what} gets ${error}, and the client can still redeem the code`, async () => {
     const server = await newServer();
     const good = await newCode(server);
     assert.equal(await refusal(await server.token({ ...good, ...form })), [400, error]);
@@ -108,7 +112,7 @@ for (
   });
 }
 
-test("a code works for 60 seconds", async () => {
+test("a code expires after 60 seconds", async () => {
   const server = await newServer();
   const [early, late] = [await newCode(server), await newCode(server)];
   server.advance(59);
@@ -117,28 +121,28 @@ test("a code works for 60 seconds", async () => {
   assert.equal(await refusal(await server.token(late)), [400, "invalid_grant"]);
 });
 
-test("RFC 6749 section 4.1.2: a code that comes twice is refused, and what it gave is taken back", async () => {
+test("RFC 6749 section 4.1.2: a replayed code is refused, and its tokens are revoked", async () => {
   const server = await newServer();
   const form = await newCode(server);
   const tokens = await (await server.token(form)).json();
-  assert.ok(await isLive(server, tokens.access_token));
+  assert.ok(await isActive(server, tokens.access_token));
   assert.equal(await refusal(await server.token(form)), [400, "invalid_grant"]);
-  assert.not.ok(await isLive(server, tokens.access_token));
+  assert.not.ok(await isActive(server, tokens.access_token));
   const refresh = { grant_type: "refresh_token", refresh_token: tokens.refresh_token };
   assert.equal(await refusal(await server.token(refresh)), [400, "invalid_grant"]);
   assert.equal(server.events.filter((event) => event.type === "code_replayed").length, 1);
 });
 
-test("a replay is seen after the code's own 60 seconds too", async () => {
+test("a replay after the code has expired also revokes its tokens", async () => {
   const server = await newServer();
   const form = await newCode(server);
   const tokens = await (await server.token(form)).json();
   server.advance(300);
   assert.equal(await refusal(await server.token(form)), [400, "invalid_grant"]);
-  assert.not.ok(await isLive(server, tokens.access_token));
+  assert.not.ok(await isActive(server, tokens.access_token));
 });
 
-test("of 8 redemptions at once exactly one gets tokens, in each of 50 rounds", async () => {
+test("exactly one of 8 concurrent redemptions gets tokens, in each of 50 rounds", async () => {
   const server = await newServer();
   for (let round = 0; round < 50; round++) {
     const form = await newCode(server);
@@ -148,7 +152,7 @@ test("of 8 redemptions at once exactly one gets tokens, in each of 50 rounds", a
   }
 });
 
-test("of two instances on one store exactly one redeems a code", async () => {
+test("exactly one of two instances on one store redeems a code", async () => {
   const first = await newServer();
   const { service: other } = await newServer({ store: first.store });
   const form = { ...(await newCode(first)), client_id: "app", client_secret: "app secret:&%+" };
@@ -160,7 +164,7 @@ test("of two instances on one store exactly one redeems a code", async () => {
   assert.is(responses.filter((response) => response.status === 200).length, 1);
 });
 
-test("a client without the refresh grant gets no refresh token", async () => {
+test("a client without the refresh_token grant gets no refresh token", async () => {
   const { toClient } = await import("../clients/client.ts");
   const client = toClient({
     id: "app",
@@ -171,7 +175,7 @@ test("a client without the refresh grant gets no refresh token", async () => {
   const server = await newServer({ clients: [client] });
   const body = await (await server.token(await newCode(server))).json();
   assert.not.ok("refresh_token" in body);
-  assert.ok(await isLive(server, body.access_token));
+  assert.ok(await isActive(server, body.access_token));
 });
 
 test.run();

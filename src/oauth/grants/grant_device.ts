@@ -8,7 +8,7 @@ import { secretDigest } from "../../crypto/secret.ts";
 import { compareAndSet, type Entry } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { OAuthError } from "../error.ts";
-import type { TokenCall, TokenResponse } from "../endpoints/token_response.ts";
+import type { TokenCall, TokenResponse } from "./token_response.ts";
 import { type ApprovedDeviceRequest, type DeviceCode, deviceCodeKey, grantKey } from "../records.ts";
 import { findLiveUser, isOfClient } from "../tokens/liveness.ts";
 import { findRefreshKey } from "../tokens/refresh_token.ts";

@@ -15,7 +15,7 @@ import type { Mutable } from "../records.ts";
 import { issueTokens } from "./issue_tokens.ts";
 import { canonicalResource, findResources, limitToResources } from "./resource.ts";
 import { grantScope, narrowScope } from "./scope.ts";
-import type { TokenCall, TokenResponse } from "../endpoints/token_response.ts";
+import type { TokenCall, TokenResponse } from "./token_response.ts";
 import { findUser, saveProfile } from "../users/user.ts";
 import { requireRole } from "../users/user_role.ts";
 

@@ -27,7 +27,7 @@ import {
 import { issueTokens, reportIssued } from "./issue_tokens.ts";
 import { limitToResources, narrowResources } from "./resource.ts";
 import { limitToClient, narrowScope } from "./scope.ts";
-import { type TokenCall, type TokenResponse, tokenTypeOf } from "../endpoints/token_response.ts";
+import { type TokenCall, type TokenResponse, tokenTypeOf } from "./token_response.ts";
 import { requireRole } from "../users/user_role.ts";
 
 const REFUSED =

@@ -18,13 +18,13 @@ async function refusal(response: Response): Promise<[number, string]> {
   return [response.status, body.error];
 }
 
-async function isLive(server: TestServer, access_token: string): Promise<boolean> {
+async function isActive(server: TestServer, access_token: string): Promise<boolean> {
   const headers = { authorization: `Bearer ${access_token}` };
-  // 403 says that it is good, but not for this.
+  // 403 means that the token is valid and lacks the scope.
   return (await server.send("/api/user", { headers })).status !== 401;
 }
 
-test("a refresh token gives a new access token and another refresh token", async () => {
+test("a refresh token gets a new access token and another refresh token", async () => {
   const server = await newServer();
   const before = await server.tokens({ scope: "read write" });
   const response = await refresh(server, before.refresh_token);
@@ -34,7 +34,7 @@ test("a refresh token gives a new access token and another refresh token", async
   assert.is(after.scope, "read write");
   assert.is.not(after.access_token, before.access_token);
   assert.is.not(after.refresh_token, before.refresh_token);
-  assert.ok(await isLive(server, after.access_token));
+  assert.ok(await isActive(server, after.access_token));
 });
 
 test("within 30 seconds a retry gets the same response, and the family stays valid", async () => {
@@ -42,12 +42,12 @@ test("within 30 seconds a retry gets the same response, and the family stays val
   const { refresh_token } = await server.tokens();
   const first = await (await refresh(server, refresh_token)).json();
   server.advance(29);
-  const again = await (await refresh(server, refresh_token)).json();
-  assert.equal(again, first);
+  const retried = await (await refresh(server, refresh_token)).json();
+  assert.equal(retried, first);
   assert.is((await refresh(server, first.refresh_token)).status, 200);
 });
 
-test("a retry gets the same signed token too", async () => {
+test("a retry gets the same JWT access token", async () => {
   const server = await newServer({ accessTokenFormat: "jwt" });
   const { refresh_token } = await server.tokens();
   const first = await (await refresh(server, refresh_token)).json();
@@ -56,7 +56,7 @@ test("a retry gets the same signed token too", async () => {
   assert.equal(await (await refresh(server, refresh_token)).json(), first);
 });
 
-test("a different request with the previous token is reuse: the family ends", async () => {
+test("a different request with the previous refresh token is reuse and revokes the family", async () => {
   for (const more of [{ scope: "read" }, { resource: "https://as.example/mcp" }]) {
     const server = await newServer();
     const { refresh_token } = await server.tokens({ scope: "read write" });
@@ -66,44 +66,45 @@ test("a different request with the previous token is reuse: the family ends", as
   }
 });
 
-test("nothing in the store tells the tokens that a refresh gave", async () => {
+test("the store does not contain the refreshed tokens", async () => {
   const server = await newServer();
   const { refresh_token } = await server.tokens();
   const after = await (await refresh(server, refresh_token)).json();
   const records = JSON.stringify(await Array.fromAsync(listAll(server.store, [])));
+  assert.ok(records.includes("grant"));
   for (const token of [refresh_token, after.refresh_token, after.access_token]) {
     assert.not.ok(records.includes(token.slice(-43)));
   }
 });
 
-test("RFC 9700 section 4.14.2: a used token after the grace ends the whole family", async () => {
+test("RFC 9700 section 4.14.2: reuse of a refresh token after the grace period revokes the family", async () => {
   const server = await newServer();
   const first = await server.tokens();
   const second = await (await refresh(server, first.refresh_token)).json();
   server.advance(31);
   assert.equal(await refusal(await refresh(server, first.refresh_token)), [400, "invalid_grant"]);
   assert.equal(await refusal(await refresh(server, second.refresh_token)), [400, "invalid_grant"]);
-  assert.not.ok(await isLive(server, second.access_token));
+  assert.not.ok(await isActive(server, second.access_token));
   assert.is(server.events.filter((event) => event.type === "refresh_replayed").length, 1);
 });
 
-test("a token from two generations ago ends the family at once, within any grace", async () => {
+test("reuse of a refresh token from two generations ago revokes the family, also within the grace period", async () => {
   const server = await newServer();
   const first = await server.tokens();
   const second = await (await refresh(server, first.refresh_token)).json();
   const third = await (await refresh(server, second.refresh_token)).json();
   assert.equal(await refusal(await refresh(server, first.refresh_token)), [400, "invalid_grant"]);
   assert.equal(await refusal(await refresh(server, third.refresh_token)), [400, "invalid_grant"]);
-  assert.not.ok(await isLive(server, third.access_token));
+  assert.not.ok(await isActive(server, third.access_token));
 });
 
 for (
   const [name, accessTokenFormat] of [["opaque", "opaque"], [
-    "signed, which tell the grant's id",
+    "JWTs, which contain the id of the grant",
     "jwt",
   ]] as const
 ) {
-  test(`RFC 9700 section 4.14.2: a token that was never good ends nothing (access tokens ${name})`, async () => {
+  test(`RFC 9700 section 4.14.2: a refresh token that was never issued revokes nothing (access tokens: ${name})`, async () => {
     const server = await newServer({ accessTokenFormat });
     const { refresh_token } = await server.tokens();
     const head = refresh_token!.split(".")[0] + ".";
@@ -112,7 +113,7 @@ for (
       head + "A".repeat(43),
       refresh_token!.slice(0, -1) + (last === "A" ? "B" : "A"),
       head + (refresh_token![head.length] === "B" ? "C" : "B") + refresh_token!.slice(head.length + 1),
-      // Another family's token under this family's name.
+      // The secret of another family with the id of this family.
       head + (await server.tokens()).refresh_token!.split(".")[1],
     ];
     for (const token of forged) {
@@ -123,7 +124,7 @@ for (
   });
 }
 
-test("a client that says later that it has no secret gets no tokens for what it was granted with one", async () => {
+test("a client that becomes public cannot use codes and refresh tokens that it got as a confidential client", async () => {
   const secret = { id: "web", secret: "web-secret", redirect_uris: ["https://web.example/cb"] };
   const before = await newServer({ clients: [toClient(secret, 0)] });
   const form = { client_id: "web", redirect_uri: "https://web.example/cb", scope: "read" };
@@ -142,7 +143,7 @@ test("a client that says later that it has no secret gets no tokens for what it 
   ]);
 });
 
-test("a client whose registration names less scope now gets no more than that for an older grant", async () => {
+test("after the scope of a registration shrinks, a refresh of an older grant gets no more than that", async () => {
   const client = { id: "web", secret: "web-secret", redirect_uris: ["https://web.example/cb"] };
   const before = await newServer({ clients: [toClient(client, 0)] });
   const code = (await before.authorize({
@@ -168,7 +169,7 @@ test("a client whose registration names less scope now gets no more than that fo
   assert.equal(await refusal(more), [400, "invalid_scope"]);
 });
 
-test("with no grace the first reuse ends the family", async () => {
+test("without a grace period the first reuse revokes the family", async () => {
   const server = await newServer({ refreshRetryGrace: 0 });
   const { refresh_token } = await server.tokens();
   const second = await (await refresh(server, refresh_token)).json();
@@ -176,7 +177,7 @@ test("with no grace the first reuse ends the family", async () => {
   assert.equal(await refusal(await refresh(server, second.refresh_token)), [400, "invalid_grant"]);
 });
 
-test("of 8 refreshes at once all hear one answer: there is one new lineage", async () => {
+test("8 concurrent refreshes get the same response, with one successor", async () => {
   const server = await newServer();
   for (let round = 0; round < 20; round++) {
     const { refresh_token } = await server.tokens();
@@ -188,14 +189,14 @@ test("of 8 refreshes at once all hear one answer: there is one new lineage", asy
   }
 });
 
-test("of 8 refreshes at once without grace at most one gets tokens", async () => {
+test("exactly one of 8 concurrent refreshes without a grace period gets tokens", async () => {
   const server = await newServer({ refreshRetryGrace: 0 });
   const { refresh_token } = await server.tokens();
   const responses = await Promise.all(Array.from({ length: 8 }, () => refresh(server, refresh_token)));
   assert.is(responses.filter((response) => response.status === 200).length, 1);
 });
 
-test("RFC 6749 section 6: the scope may be narrowed, and comes back whole next time", async () => {
+test("RFC 6749 section 6: a refresh may narrow the scope, and the next refresh gets the whole scope", async () => {
   const server = await newServer();
   const { refresh_token } = await server.tokens({ scope: "read write" });
   const narrow = await (await refresh(server, refresh_token, { scope: "read" })).json();
@@ -203,7 +204,7 @@ test("RFC 6749 section 6: the scope may be narrowed, and comes back whole next t
   assert.is((await (await refresh(server, narrow.refresh_token)).json()).scope, "read write");
 });
 
-test("RFC 6749 section 6: the scope may not grow; the token stays good", async () => {
+test("RFC 6749 section 6: a refresh with more scope is refused, and the refresh token stays valid", async () => {
   const server = await newServer();
   const { refresh_token } = await server.tokens({ scope: "read" });
   assert.equal(await refusal(await refresh(server, refresh_token, { scope: "read write" })), [
@@ -222,31 +223,35 @@ test("a refresh token is bound to its client, which must authenticate", async ()
     401,
     "invalid_client",
   ]);
-  assert.is((await refresh(server, refresh_token)).status, 200, "neither did it any harm");
+  assert.is((await refresh(server, refresh_token)).status, 200, "the refused requests did not consume it");
 });
 
 for (
   const [what, token, error] of [
     ["no refresh_token", undefined, "invalid_request"],
-    ["an empty one", "", "invalid_request"],
-    ["one that was never made", "trivet_rt_" + "x".repeat(22) + "." + "y".repeat(43), "invalid_grant"],
-    ["something else", "not a token", "invalid_grant"],
-    ["an endless one", "x".repeat(10_000), "invalid_grant"],
+    ["an empty refresh_token", "", "invalid_request"],
+    [
+      "a refresh_token that was never issued",
+      "trivet_rt_" + "x".repeat(22) + "." + "y".repeat(43),
+      "invalid_grant",
+    ],
+    ["a malformed refresh_token", "not a token", "invalid_grant"],
+    ["a refresh_token of 10,000 characters", "x".repeat(10_000), "invalid_grant"],
   ] as const
 ) {
-  test(`${what}: ${error}`, async () => {
+  test(`${what} gets ${error}`, async () => {
     assert.equal(await refusal(await refresh(await newServer(), token)), [400, error]);
   });
 }
 
-test("an access token is no refresh token, and a refresh token no access token", async () => {
+test("an access token is refused as a refresh token, and a refresh token as an access token", async () => {
   const server = await newServer();
   const { access_token, refresh_token } = await server.tokens();
   assert.equal(await refusal(await refresh(server, access_token)), [400, "invalid_grant"]);
-  assert.not.ok(await isLive(server, refresh_token!));
+  assert.not.ok(await isActive(server, refresh_token!));
 });
 
-test("7 days after its last rotation a refresh token has expired", async () => {
+test("a refresh token expires 7 days after its rotation", async () => {
   const server = await newServer();
   let { refresh_token } = await server.tokens();
   for (let day = 0; day < 21; day += 6) {
@@ -259,7 +264,7 @@ test("7 days after its last rotation a refresh token has expired", async () => {
   assert.equal(await refusal(await refresh(server, refresh_token)), [400, "invalid_grant"]);
 });
 
-test("a removed client refreshes no more", async () => {
+test("a removed client cannot refresh", async () => {
   const { addClient, removeClient } = await import("../clients/client.ts");
   const server = await newServer();
   const { client, secret } = await addClient(server.store, { id: "stored", domain: "app.example" });
@@ -276,7 +281,7 @@ test("a removed client refreshes no more", async () => {
   assert.equal(await refusal(await refresh(server, refresh_token, credentials)), [401, "invalid_client"]);
 });
 
-test("the tokens of a removed user are refreshed no more", async () => {
+test("the tokens of a removed user cannot be refreshed", async () => {
   const { removeUser } = await import("../users/user.ts");
   const server = await newServer();
   const { refresh_token } = await server.tokens();

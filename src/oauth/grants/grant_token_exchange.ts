@@ -14,7 +14,7 @@ import type { AccessToken, Actor, Client, Mutable } from "../records.ts";
 import { issueTokens } from "./issue_tokens.ts";
 import { canonicalResource, findResources, limitToResources, narrowResources } from "./resource.ts";
 import { limitToClient, narrowScope } from "./scope.ts";
-import type { TokenCall, TokenResponse } from "../endpoints/token_response.ts";
+import type { TokenCall, TokenResponse } from "./token_response.ts";
 
 const ACCESS_TOKEN = "urn:ietf:params:oauth:token-type:access_token";
 const JWT = "urn:ietf:params:oauth:token-type:jwt";

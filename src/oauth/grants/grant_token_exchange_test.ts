@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { readJws } from "../../crypto/jws.ts";
 import { toClient } from "../clients/client.ts";
-import { newKey, prove } from "../test_keys.ts";
+import { createProof, newKey } from "../test_keys.ts";
 import { ISSUER, newServer, type TestServer } from "../test_server.ts";
 
 const test = suite("oauth/grant_token_exchange");
@@ -43,7 +43,7 @@ async function exchange(
   return { status: response.status, body: await response.json() };
 }
 
-test("RFC 8693 section 2: a service trades the token that it was called with for one of its own", async () => {
+test("RFC 8693 section 2: a service exchanges the token that it received for a token of its own", async () => {
   const server = await newServer({ clients, accessTokenFormat: "jwt" });
   const { access_token } = await server.tokens({ scope: "read write", resource: MCP });
   server.advance(100);
@@ -62,10 +62,10 @@ test("RFC 8693 section 2: a service trades the token that it was called with for
   assert.equal([after!.sub, after!.client_id, after!.aud, after!.act], [before!.sub, "gateway", ISSUER, {
     sub: "gateway",
   }]);
-  assert.ok((after!.exp as number) <= (before!.exp as number), "it lives no longer");
+  assert.ok((after!.exp as number) <= (before!.exp as number), "not valid for longer");
 });
 
-test("section 4.1: who acted before is kept, and an actor token says who acts", async () => {
+test("section 4.1: act names the actor and nests the previous actors", async () => {
   const server = await newServer({ clients, accessTokenFormat: "jwt" });
   const { access_token } = await server.tokens({ resource: MCP });
   const actor_token =
@@ -76,7 +76,7 @@ test("section 4.1: who acted before is kept, and an actor token says who acts", 
   assert.equal(readJws(second.body.access_token)!.claims.act, { sub: "gateway", act: { sub: "gateway" } });
 });
 
-test("what was traded ends with what it came from", async () => {
+test("revoking the original grant revokes exchanged tokens", async () => {
   const server = await newServer({ clients });
   const { access_token, refresh_token } = await server.tokens({ resource: MCP, scope: "read" });
   const { body } = await exchange(server, access_token!, { ...GATEWAY, resource: MCP });
@@ -94,13 +94,13 @@ test("what was traded ends with what it came from", async () => {
   assert.equal(await (await server.send("/oauth/introspect", { form })).json(), { active: false });
 });
 
-test("a client trades only what was issued to it or meant for what it serves", async () => {
+test("a client may exchange only tokens that were issued to it or to resources that it serves", async () => {
   const server = await newServer({ clients });
   const { access_token } = await server.tokens({ scope: "read" });
   assert.equal(
     (await exchange(server, access_token!, GATEWAY)).body.error,
     "invalid_request",
-    "meant for the whole server, not for what the gateway serves",
+    "the audience is the whole server, not a resource of the gateway",
   );
   assert.is((await exchange(server, access_token!)).status, 200, "its own");
   assert.is(
@@ -112,22 +112,22 @@ test("a client trades only what was issued to it or meant for what it serves", a
 for (
   const [name, form, error] of [
     ["more scope than the token has", { scope: "write" }, "invalid_scope"],
-    ["a resource that is not known", { resource: "https://unknown.example" }, "invalid_target"],
-    ["an audience that is not known", { audience: "unknown" }, "invalid_target"],
-    ["a token that is none", { subject_token: "trivet_at_x" }, "invalid_request"],
-    ["no token", { subject_token: undefined }, "invalid_request"],
-    ["no type", { subject_token_type: undefined }, "invalid_request"],
+    ["an unknown resource", { resource: "https://unknown.example" }, "invalid_target"],
+    ["an unknown audience", { audience: "unknown" }, "invalid_target"],
+    ["an unknown subject_token", { subject_token: "trivet_at_x" }, "invalid_request"],
+    ["no subject_token", { subject_token: undefined }, "invalid_request"],
+    ["no subject_token_type", { subject_token_type: undefined }, "invalid_request"],
     ["an ID token", { subject_token_type: "urn:ietf:params:oauth:token-type:id_token" }, "invalid_request"],
     [
-      "a refresh token asked for",
+      "a refresh token as the requested type",
       { requested_token_type: "urn:ietf:params:oauth:token-type:refresh_token" },
       "invalid_request",
     ],
-    ["the type of an actor token without one", { actor_token_type: ACCESS_TOKEN }, "invalid_request"],
-    ["an actor token that is none", { actor_token: "x", actor_token_type: ACCESS_TOKEN }, "invalid_request"],
+    ["actor_token_type without actor_token", { actor_token_type: ACCESS_TOKEN }, "invalid_request"],
+    ["an unknown actor_token", { actor_token: "x", actor_token_type: ACCESS_TOKEN }, "invalid_request"],
   ] as const
 ) {
-  test(`refused: ${name}`, async () => {
+  test(`a token exchange with ${name} gets ${error}`, async () => {
     const server = await newServer({ clients });
     const { access_token } = await server.tokens({ scope: "read" });
     const { status, body } = await exchange(server, access_token!, form);
@@ -135,7 +135,7 @@ for (
   });
 }
 
-test("RFC 8693 section 1.1: a token of another client for itself is not traded: the subject would change", async () => {
+test("RFC 8693 section 1.1: a client_credentials token of another client is not exchanged, since the subject would change", async () => {
   const server = await newServer({ clients });
   const own = async (form = {}): Promise<string> =>
     (await (await server.token({ grant_type: "client_credentials", scope: "read", ...form })).json())
@@ -143,26 +143,27 @@ test("RFC 8693 section 1.1: a token of another client for itself is not traded: 
   const ofApp = await own({ resource: MCP });
   const { status, body } = await exchange(server, ofApp, GATEWAY);
   assert.equal([status, body.error], [400, "invalid_request"]);
-  assert.is((await exchange(server, ofApp)).status, 200, "its own client");
+  assert.is((await exchange(server, ofApp)).status, 200, "its own token");
 });
 
-test("a token that is bound to its key is traded with that key only", async () => {
+test("a DPoP-bound token is exchanged with a proof of its key only", async () => {
   const server = await newServer({ clients });
   const key = await newKey();
   const TOKEN = ISSUER + "/oauth/token";
   const bound =
-    await (await server.token({ grant_type: "client_credentials" }, { dpop: await prove(key, TOKEN) }))
+    await (await server.token({ grant_type: "client_credentials" }, { dpop: await createProof(key, TOKEN) }))
       .json();
   assert.is((await exchange(server, bound.access_token)).body.error, "invalid_request");
   assert.is(
-    (await exchange(server, bound.access_token, {}, { dpop: await prove(await newKey(), TOKEN) })).body.error,
+    (await exchange(server, bound.access_token, {}, { dpop: await createProof(await newKey(), TOKEN) })).body
+      .error,
     "invalid_request",
   );
-  const good = await exchange(server, bound.access_token, {}, { dpop: await prove(key, TOKEN) });
+  const good = await exchange(server, bound.access_token, {}, { dpop: await createProof(key, TOKEN) });
   assert.equal([good.status, good.body.token_type], [200, "DPoP"]);
 });
 
-test("RFC 8693 section 2.2.2: the new token is for no resource that the old one was not for", async () => {
+test("RFC 8693 section 2.2.2: an exchange for a resource outside the audience of the subject token is refused", async () => {
   const resources = [{ resource: ISSUER }, { resource: MCP }, { resource: "https://notes.example/" }];
   const server = await newServer({ clients, resources });
   const narrow = await server.tokens({ resource: "https://notes.example/" });
@@ -182,7 +183,7 @@ test("RFC 8693 section 2.2.2: the new token is for no resource that the old one 
   assert.is(foreign.body.error, "invalid_target");
 });
 
-test("the operator may let a client go on to further resources, and to these alone", async () => {
+test("token_exchange_resources allows a client these further resources only", async () => {
   const resources = [{ resource: ISSUER }, { resource: MCP }, { resource: "https://notes.example/" }];
   const server = await newServer({ clients, resources });
   const { access_token } = await server.tokens({ resource: MCP });
@@ -193,7 +194,7 @@ test("the operator may let a client go on to further resources, and to these alo
   );
 });
 
-test("RFC 9396 section 7: the answer tells the authorization_details of the new token", async () => {
+test("RFC 9396 section 7: the response has the authorization_details of the new token", async () => {
   const pay = { check: () => undefined, describe: () => "pay" };
   const server = await newServer({ clients, authorizationDetailTypes: { pay } });
   const details = [{ type: "pay", amount: 5 }];
@@ -204,14 +205,14 @@ test("RFC 9396 section 7: the answer tells the authorization_details of the new 
   assert.not.ok("authorization_details" in (await exchange(server, without)).body);
 });
 
-test("RFC 8693 section 1.1: who acts is shown by a token of the client that asks, and by its key", async () => {
+test("RFC 8693 section 1.1: an actor token must belong to the requesting client and come with its key", async () => {
   const server = await newServer({ clients });
   const { access_token } = await server.tokens({ resource: MCP });
   const foreign = { actor_token: access_token, actor_token_type: ACCESS_TOKEN, ...GATEWAY };
   const refused = await exchange(server, access_token!, foreign);
   assert.equal([refused.status, refused.body.error], [400, "invalid_request"]);
   const [key, other] = [await newKey(), await newKey()];
-  const proof = async (by: typeof key) => ({ dpop: await prove(by, ISSUER + "/oauth/token") });
+  const proof = async (by: typeof key) => ({ dpop: await createProof(by, ISSUER + "/oauth/token") });
   const bound = await (await server.token({ grant_type: "client_credentials" }, await proof(key))).json();
   const actor = { actor_token: bound.access_token, actor_token_type: ACCESS_TOKEN };
   assert.is((await exchange(server, access_token!, actor)).body.error, "invalid_request");
@@ -219,14 +220,14 @@ test("RFC 8693 section 1.1: who acts is shown by a token of the client that asks
   assert.is((await exchange(server, access_token!, actor, await proof(key))).status, 200);
 });
 
-test("a chain of exchanges has an end", async () => {
+test("the number of nested actors is limited", async () => {
   const server = await newServer({ clients });
   let { access_token: token } = await server.tokens({ scope: "read" });
   for (let i = 0; i < 10; i++) token = (await exchange(server, token!)).body.access_token;
   assert.is((await exchange(server, token!)).body.error, "invalid_request");
 });
 
-test("an opaque token is exchanged for a valid opaque one, and the observer gets an event", async () => {
+test("an opaque token is exchanged for a valid opaque token, and token_issued is reported", async () => {
   const server = await newServer({ clients });
   const { access_token } = await server.tokens({ scope: "profile" });
   const { body } = await exchange(server, access_token!);
@@ -238,7 +239,7 @@ test("an opaque token is exchanged for a valid opaque one, and the observer gets
   assert.equal([event.grant_type, event.client], [GRANT, "app"]);
 });
 
-test("a token without a scope that the client may have is not exchanged", async () => {
+test("a token without a scope that is allowed for the client is not exchanged", async () => {
   const server = await newServer({ clients });
   const { access_token } = await server.tokens({ scope: "write", resource: MCP });
   const { status, body } = await exchange(server, access_token!, GATEWAY);

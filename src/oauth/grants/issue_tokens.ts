@@ -6,7 +6,7 @@
  */
 import type { Entry, Put } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
-import { type TokenCall, type TokenResponse, tokenTypeOf } from "../endpoints/token_response.ts";
+import { type TokenCall, type TokenResponse, tokenTypeOf } from "./token_response.ts";
 import type { Client, GrantType, Mutable } from "../records.ts";
 import { type AccessTokenRequest, mintAccessToken, type MintedAccessToken } from "../tokens/access_token.ts";
 

@@ -13,18 +13,18 @@ const RESOURCES = [
   { resource: OTHER, scopes: ["read"], accessTokenFormat: "jwt", accessTokenLifetime: 60 },
 ] as const;
 
-const at = (server: TestServer, token: string, resource: string) =>
+const identifyAt = (server: TestServer, token: string, resource: string) =>
   server.service.identify(
     new Request(resource, { headers: { authorization: `Bearer ${token}` } }),
     {},
     resource,
   );
 
-test("RFC 8707 section 2: a token is for the resource that was asked for, and for no other", async () => {
+test("RFC 8707 section 2: a token is accepted at the requested resource only", async () => {
   const server = await newServer({ resources: RESOURCES });
   const { access_token } = await server.tokens({ resource: MCP });
-  assert.not.instance(await at(server, access_token!, MCP), TokenRefusal);
-  const refusal = await at(server, access_token!, `${ISSUER}/api/user`) as TokenRefusal;
+  assert.not.instance(await identifyAt(server, access_token!, MCP), TokenRefusal);
+  const refusal = await identifyAt(server, access_token!, `${ISSUER}/api/user`) as TokenRefusal;
   assert.is(refusal.error, "invalid_token");
   const user = await server.send("/api/user", { headers: { authorization: `Bearer ${access_token}` } });
   assert.is(user.status, 401);
@@ -35,8 +35,8 @@ test("resources with different access token formats must be requested one at a t
   const server = await newServer({ resources: RESOURCES });
   const form = `grant_type=client_credentials&client_id=web&client_secret=web-secret&scope=read`;
   const ask = async (...resources: string[]) => {
-    const asked = resources.map((each) => `&resource=${encodeURIComponent(each)}`).join("");
-    const response = await server.send("/oauth/token", { form: form + asked, method: "POST" });
+    const query = resources.map((each) => `&resource=${encodeURIComponent(each)}`).join("");
+    const response = await server.send("/oauth/token", { form: form + query, method: "POST" });
     const { error } = await response.json();
     return [response.status, error];
   };
@@ -45,14 +45,14 @@ test("resources with different access token formats must be requested one at a t
   assert.equal((await ask(OTHER))[0], 200);
 });
 
-test("without resource a token is for this server as a whole, and for no other", async () => {
+test("a token that was requested without resource is accepted at every resource below the issuer, and at no other", async () => {
   const server = await newServer({ resources: RESOURCES });
   const { access_token } = await server.tokens();
   for (const resource of [ISSUER, MCP, `${ISSUER}/api/user`]) {
-    assert.not.instance(await at(server, access_token!, resource), TokenRefusal, resource);
+    assert.not.instance(await identifyAt(server, access_token!, resource), TokenRefusal, resource);
   }
-  assert.instance(await at(server, access_token!, OTHER), TokenRefusal);
-  assert.instance(await at(server, access_token!, "https://as.example.evil/mcp"), TokenRefusal);
+  assert.instance(await identifyAt(server, access_token!, OTHER), TokenRefusal);
+  assert.instance(await identifyAt(server, access_token!, "https://as.example.evil/mcp"), TokenRefusal);
 });
 
 for (
@@ -63,7 +63,7 @@ for (
     "https://as.example:443/mcp",
   ]
 ) {
-  test(`clients spell it differently, aud has the server's spelling: ${spelling}`, async () => {
+  test(`aud has the server's spelling of the resource: ${spelling}`, async () => {
     const server = await newServer({ resources: RESOURCES, accessTokenFormat: "jwt" });
     const { access_token } = await server.tokens({ resource: spelling });
     assert.is(readJws(access_token!)!.claims.aud, MCP);
@@ -79,7 +79,7 @@ for (
     "javascript:alert(1)",
   ]
 ) {
-  test(`invalid_target: ${resource}`, async () => {
+  test(`an unknown or malformed resource gets invalid_target: ${resource}`, async () => {
     const server = await newServer({ resources: RESOURCES });
     const response = await server.token({ grant_type: "client_credentials", resource });
     assert.is(response.status, 400);
@@ -90,14 +90,14 @@ for (
   });
 }
 
-test("a resource that is no absolute URI without fragment is refused at the start", async () => {
+test("a configured resource must be an absolute URI without a fragment", async () => {
   for (const resource of ["mcp", "/mcp", "https://api.example/#part"]) {
     const message = await newServer({ resources: [{ resource }] }).catch((error) => error.message);
-    assert.match(message, `resource "${resource}" must be`);
+    assert.match(message, `resource "${resource}"`);
   }
 });
 
-test("too many resources are refused, also when all are the same", async () => {
+test("more than 10 resources in a request are refused, also when all are the same", async () => {
   const server = await newServer({ resources: RESOURCES });
   const form = `grant_type=client_credentials&client_id=web&client_secret=web-secret` +
     `&resource=${encodeURIComponent(MCP)}`.repeat(50);
@@ -107,15 +107,15 @@ test("too many resources are refused, also when all are the same", async () => {
   assert.match(error_description, /\b10$/);
 });
 
-test("a resource that limits no scopes limits none when it is asked for beside one that does", async () => {
+test("a resource without scopes does not limit scope, also beside a resource with scopes", async () => {
   const resources = [{ resource: MCP }, { resource: OTHER, scopes: ["read"] }];
   const server = await newServer({ resources });
-  const ask = async (...asked: string[]) => {
+  const ask = async (...requested: string[]) => {
     const form =
       `grant_type=client_credentials&client_id=app&client_secret=${
         encodeURIComponent("app secret:&%+")
       }&scope=read+write` +
-      asked.map((each) => `&resource=${encodeURIComponent(each)}`).join("");
+      requested.map((each) => `&resource=${encodeURIComponent(each)}`).join("");
     return (await (await server.send("/oauth/token", { form, method: "POST" })).json()).scope;
   };
   assert.equal([await ask(OTHER), await ask(MCP), await ask(MCP, OTHER)], [
@@ -125,7 +125,7 @@ test("a resource that limits no scopes limits none when it is asked for beside o
   ]);
 });
 
-test("several resources: the token request narrows, the grant keeps all (RFC 8707 section 2.2)", async () => {
+test("RFC 8707 section 2.2: a token request may narrow the resources, and the grant keeps all", async () => {
   const server = await newServer({
     resources: [...RESOURCES.slice(0, 2), { resource: "https://b.example/" }],
     accessTokenFormat: "jwt",
@@ -154,11 +154,11 @@ test("several resources: the token request narrows, the grant keeps all (RFC 870
   assert.is(
     (await refresh("https://b.example/", second.refresh_token)).status,
     200,
-    "the grant was not spent by the refusal",
+    "the refusal did not consume the refresh token",
   );
 });
 
-test("a resource decides the format, the lifetime and the scopes of its tokens", async () => {
+test("a resource sets the format, the lifetime and the scopes of its tokens", async () => {
   const server = await newServer({ resources: RESOURCES });
   const body =
     await (await server.token({ grant_type: "client_credentials", scope: "read write", resource: OTHER }))
@@ -170,7 +170,7 @@ test("a resource decides the format, the lifetime and the scopes of its tokens",
   assert.equal([none.status, (await none.json()).error], [400, "invalid_scope"]);
 });
 
-test("RFC 9728: each own resource has its document, found by its own address", async () => {
+test("RFC 9728: each resource below the issuer has metadata at its own URL", async () => {
   const server = await newServer({ resources: RESOURCES });
   for (const [path, resource] of [["", ISSUER], ["/mcp", MCP]]) {
     const response = await server.send(`/.well-known/oauth-protected-resource${path}`);
@@ -184,7 +184,7 @@ test("RFC 9728: each own resource has its document, found by its own address", a
   assert.is((await server.send("/.well-known/oauth-protected-resource/v2")).status, 404);
 });
 
-test("RFC 8414 section 3.1 and RFC 9728 section 3.1: with a path in the issuer, both are inserted before it", async () => {
+test("RFC 8414 section 3.1 and RFC 9728 section 3.1: the well-known segment is inserted before the path of the issuer", async () => {
   const issuer = "https://as.example/tenant/a";
   const server = await newServer({ issuer, resources: [{ resource: `${issuer}/mcp` }] });
   const metadata = await (await server.send("/.well-known/oauth-authorization-server/tenant/a")).json();

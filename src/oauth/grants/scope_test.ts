@@ -13,14 +13,14 @@ const SCOPES = {
   profile: "See your name",
 };
 
-test("a scope brings along what it implies, and what that implies", () => {
+test("a scope includes the scopes that it implies, also indirectly", () => {
   const table = defineScopes(SCOPES);
   assert.equal([...expandScopes(table, ["admin"])], ["admin", "write", "read"]);
   assert.equal([...expandScopes(table, ["read", "unknown"])], ["read", "unknown"]);
   assert.is(table.descriptions.get("write"), "Write");
 });
 
-test("scopes that imply each other in a circle are one another's", () => {
+test("scopes that imply each other include each other", () => {
   const circle = defineScopes({
     a: { description: "", implies: ["b"] },
     b: { description: "", implies: ["a"] },
@@ -29,14 +29,14 @@ test("scopes that imply each other in a circle are one another's", () => {
 });
 
 test("an invalid scope is refused at start", () => {
-  assert.throws(() => defineScopes({ "a b": "" }), /scope "a b" must be printable ASCII/);
+  assert.throws(() => defineScopes({ "a b": "" }), /scope "a b"/);
   assert.throws(
     () => defineScopes({ a: { description: "", implies: ["b"] } }),
-    /scope "a" implies "b", which is not defined/,
+    /scope "a" implies "b"/,
   );
 });
 
-test("RFC 6749 section 3.3: a malformed scope is invalid_scope", async () => {
+test("RFC 6749 section 3.3: a malformed scope gets invalid_scope", async () => {
   const server = await newServer();
   for (const scope of ["read  write", " read", 'read"', "read\twrite", "r\u00e9ad"]) {
     const response = await server.token({ grant_type: "client_credentials", scope });
@@ -48,7 +48,7 @@ test("RFC 6749 section 3.3: a malformed scope is invalid_scope", async () => {
   }
 });
 
-test("a client gets admin, and what implies it, only where its registration names it", () => {
+test("admin, and scopes that imply it, are not among the scopes of every client", () => {
   assert.equal(defineScopes({ ...SCOPES, root: { description: "", implies: ["admin"] } }).commonScopes, [
     "read",
     "write",
@@ -56,7 +56,7 @@ test("a client gets admin, and what implies it, only where its registration name
   ]);
 });
 
-test("RFC 6749 section 3.3: without a scope a client gets the scopes that only read", async () => {
+test("RFC 6749 section 3.3: the default scopes are those that only read, or those that the operator marks", async () => {
   assert.equal(
     defineScopes({
       profile: "",
@@ -77,14 +77,14 @@ test("RFC 6749 section 3.3: without a scope a client gets the scopes that only r
     write: "",
     admin: { description: "", default: true },
   };
-  assert.equal(defineScopes(marked).defaultScopes, ["a"], "the operator's word counts, but never for admin");
+  assert.equal(defineScopes(marked).defaultScopes, ["a"], "admin is never a default");
   const server = await newServer();
   assert.is((await server.tokens({ scope: undefined })).scope, "profile read");
   const machine = await (await server.token({ grant_type: "client_credentials" })).json();
   assert.is(machine.scope, "profile read");
 });
 
-test("where no scope only reads, a request without a scope is invalid_scope and names what there is", async () => {
+test("without default scopes a request without scope gets invalid_scope with the known scopes", async () => {
   const server = await newServer({ scopes: { notes: "Your notes", mail: "Your mail" } });
   const response = await server.token({ grant_type: "client_credentials" });
   const { error, error_description } = await response.json();
@@ -92,7 +92,7 @@ test("where no scope only reads, a request without a scope is invalid_scope and 
   assert.match(error_description, /notes mail/);
 });
 
-test("RFC 6749 section 3.3: unknown scopes are ignored in every request, and the answer says what was granted", async () => {
+test("RFC 6749 section 3.3: unknown scopes are ignored in every request, and the response has the granted scope", async () => {
   const server = await newServer();
   const scope = "openid read offline_access urn:unheard:of";
   const tokens = await server.tokens({ scope });
@@ -105,7 +105,7 @@ test("RFC 6749 section 3.3: unknown scopes are ignored in every request, and the
   assert.equal([nothing.status, (await nothing.json()).error], [400, "invalid_scope"]);
 });
 
-test("a client that registered itself gets all that is advertised when it asks for all of it", async () => {
+test("a dynamically registered client may request all advertised scopes", async () => {
   const server = await newServer();
   const path = "/.well-known/oauth-authorization-server";
   const { scopes_supported } = await (await server.send(path)).json();
@@ -120,12 +120,12 @@ test("a client that registered itself gets all that is advertised when it asks f
   assert.is((await (await server.token(form)).json()).scope, "profile read write");
 });
 
-test("a client that registers nothing but unknown scopes is registered without one", async () => {
+test("a client that registers only unknown scopes is registered without scope", async () => {
   const { status, body } = await register(await newServer(), { ...WEB, scope: "openid offline_access" });
   assert.equal([status, "scope" in body], [201, false]);
 });
 
-test("the consent page says what a scope implies", async () => {
+test("the consent page lists implied scopes", async () => {
   const server = await newServer({
     scopes: { ...SCOPES, write: { description: "Write", implies: ["read"] } },
   });
@@ -134,7 +134,7 @@ test("the consent page says what a scope implies", async () => {
   assert.match(page, /<li>Write<\/li>\s*<li>Read<\/li>/);
 });
 
-test("what a scope implies may be asked for in its place, when issued and when refreshed", async () => {
+test("an implied scope may be requested in place of the scope that implies it", async () => {
   const clients = [
     toClient({ id: "app", secret: "app secret:&%+", domain: "app.example", scope: "write" }, 0),
   ];
@@ -149,7 +149,7 @@ test("what a scope implies may be asked for in its place, when issued and when r
   assert.is(narrowed.scope, "read");
 });
 
-test("a principal has the implied scopes too", async () => {
+test("the scopes of a principal include the implied ones", async () => {
   const server = await newServer({ scopes: SCOPES });
   const { access_token } = await server.tokens({ scope: "write" });
   const principal = await server.service.verifyToken(access_token!);

@@ -20,7 +20,7 @@ async function clientToken(server: TestServer): Promise<string> {
     .access_token;
 }
 
-test("RFC 9068 section 2: a JWT access token has typ at+jwt and every claim that it must", async () => {
+test("RFC 9068 section 2: a JWT access token has typ at+jwt and every required claim", async () => {
   const server = await newServer({ accessTokenFormat: "jwt" });
   const { header, claims } = readJws((await server.tokens()).access_token!)!;
   assert.is(header.alg, "ES256");
@@ -43,7 +43,7 @@ test("RFC 9068 section 2.2: without a user, the client is the subject", async ()
   assert.is(readJws(await clientToken(server))!.claims.sub, "app");
 });
 
-test("/.well-known/jwks.json has the public key that verifies it, and nothing private", async () => {
+test("/.well-known/jwks.json has the public key that verifies a token, and no private member", async () => {
   const server = await newServer({ accessTokenFormat: "jwt" });
   const token = await clientToken(server);
   const response = await server.send("/.well-known/jwks.json");
@@ -60,7 +60,7 @@ test("/.well-known/jwks.json has the public key that verifies it, and nothing pr
   assert.ok(await crypto.subtle.verify({ name: "ECDSA", hash: "SHA-256" }, key, signature, signed));
 });
 
-test("the key is published before the first token, and stays the same on another instance", async () => {
+test("the key is published before the first token and is the same on other instances", async () => {
   const first = await newServer({ accessTokenFormat: "jwt" });
   const { keys: [key] } = await (await first.send("/.well-known/jwks.json")).json();
   const token = await clientToken(first);
@@ -86,7 +86,7 @@ test("instances that start together agree on one key", async () => {
 });
 
 for (const accessTokenFormat of ["opaque", "jwt"] as const) {
-  test(`${accessTokenFormat}: verifyToken() says who, what for, and until when`, async () => {
+  test(`${accessTokenFormat}: verifyToken() returns client, subject, scopes and expiry`, async () => {
     const server = await newServer({ accessTokenFormat });
     const principal = await server.service.verifyToken((await server.tokens()).access_token!);
     assert.is(principal?.client, "app");
@@ -98,7 +98,7 @@ for (const accessTokenFormat of ["opaque", "jwt"] as const) {
     assert.is(own?.client, "app");
   });
 
-  test(`${accessTokenFormat}: a token ends with its lifetime`, async () => {
+  test(`${accessTokenFormat}: a token expires after its lifetime`, async () => {
     const server = await newServer({ accessTokenFormat });
     const token = await clientToken(server);
     server.advance(7198);
@@ -107,7 +107,7 @@ for (const accessTokenFormat of ["opaque", "jwt"] as const) {
     assert.is(await server.service.verifyToken(token), undefined);
   });
 
-  test(`${accessTokenFormat}: a token ends with its grant, at once`, async () => {
+  test(`${accessTokenFormat}: a token is invalid as soon as its grant is removed`, async () => {
     const server = await newServer({ accessTokenFormat });
     const { access_token } = await server.tokens();
     assert.ok(await server.service.verifyToken(access_token!));
@@ -129,8 +129,8 @@ test("a JWT that this server did not issue is invalid", async () => {
     "another type": `${encode({ ...read.header, typ: "JWT" })}.${claims}.${signature}`,
     "an unknown kid": `${encode({ ...read.header, kid: "../../key" })}.${claims}.${signature}`,
     "no kid": `${encode({ alg: "ES256", typ: "at+jwt" })}.${claims}.${signature}`,
-    "a kid that is no text": `${encode({ ...read.header, kid: { a: 1 } })}.${claims}.${signature}`,
-    "the key's storage name": `${encode({ ...read.header, kid: "current" })}.${claims}.${signature}`,
+    "a kid that is not a string": `${encode({ ...read.header, kid: { a: 1 } })}.${claims}.${signature}`,
+    "the key of the store as kid": `${encode({ ...read.header, kid: "current" })}.${claims}.${signature}`,
     "garbage": "..",
   };
   for (const [what, token] of Object.entries(forged)) {
@@ -142,7 +142,7 @@ test("a JWT that this server did not issue is invalid", async () => {
   for (const { key, value } of await server.store.list(["signing_key"])) {
     await renamed.store.commit({ set: [{ key, value }] });
   }
-  assert.is(await renamed.service.verifyToken(good), undefined, "for another issuer");
+  assert.is(await renamed.service.verifyToken(good), undefined, "from another issuer");
 });
 
 test.run();

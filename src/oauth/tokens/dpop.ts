@@ -10,15 +10,24 @@ import { type Claims, JWS_ALGORITHMS, readJws, verifyJws } from "../../crypto/jw
 import { equalInConstantTime } from "../../crypto/secret.ts";
 import { hmacSha256, sha256 } from "../../crypto/sha256.ts";
 import { pathOf } from "../../http/router.ts";
-import type { AuthorizationServer } from "../authorization_server.ts";
 import { OAuthError, type OAuthErrorCode } from "../error.ts";
-import { useOnce } from "../clients/replay.ts";
+import { type ReplayMemory, useOnce } from "../clients/replay.ts";
 
 /** By how much `iat` may be in the past or the future (§11.1). */
 const MAX_AGE_SECONDS = 60;
 /** How long a nonce is the current one; the previous one is still accepted. */
 const NONCE_LIFETIME_SECONDS = 120;
 const MAX_PROOF_LENGTH = 4096;
+
+/** The server that receives proofs. */
+export interface DpopServer extends ReplayMemory {
+  /** Scheme, host and port of its address, never taken from a request. */
+  readonly origin: string;
+  /** Whether proofs must contain a nonce. */
+  readonly requireDpopNonce: boolean;
+  /** What nonces are derived from; absent where the server issues none. */
+  readonly secret?: () => Promise<Uint8Array>;
+}
 
 /** A verified proof. */
 export interface DpopProof {
@@ -35,7 +44,7 @@ export interface DpopProof {
  * @throws {OAuthError} invalid_dpop_proof or use_dpop_nonce
  */
 export async function checkDpopProof(
-  as: AuthorizationServer,
+  as: DpopServer,
   request: Request,
   token?: string,
 ): Promise<DpopProof | undefined> {
@@ -93,20 +102,24 @@ function isSameTarget(htu: unknown, target: string): boolean {
 }
 
 /** The current nonce, when that of the proof is the previous one. */
-async function checkNonce(as: AuthorizationServer, nonce: unknown): Promise<string | undefined> {
-  if (nonce === undefined && !as.requireDpopNonce) return undefined;
-  const window = Math.floor(as.now() / 1000 / NONCE_LIFETIME_SECONDS);
-  const current = await makeNonce(as, window);
+async function checkNonce(
+  { secret, requireDpopNonce, now }: DpopServer,
+  nonce: unknown,
+): Promise<string | undefined> {
+  if (!secret || nonce === undefined && !requireDpopNonce) return undefined;
+  const key = await secret();
+  const window = Math.floor(now() / 1000 / NONCE_LIFETIME_SECONDS);
+  const current = makeNonce(key, window);
   if (typeof nonce === "string") {
     if (equalInConstantTime(nonce, current)) return undefined;
-    if (equalInConstantTime(nonce, await makeNonce(as, window - 1))) return current;
+    if (equalInConstantTime(nonce, makeNonce(key, window - 1))) return current;
   }
   throw refusal("nonce must be the value of the DPoP-Nonce header field", "use_dpop_nonce", current);
 }
 
 /** Derived from the secret and the time, so that every instance can check it and none is stored. */
-async function makeNonce(as: AuthorizationServer, window: number): Promise<string> {
-  return encodeBase64url(hmacSha256(await as.secret(), `dpop nonce:${window}`).subarray(0, 18));
+function makeNonce(secret: Uint8Array, window: number): string {
+  return encodeBase64url(hmacSha256(secret, `dpop nonce:${window}`).subarray(0, 18));
 }
 
 function refusal(rule: string, code: OAuthErrorCode = "invalid_dpop_proof", nonce?: string): OAuthError {

@@ -1,6 +1,5 @@
 /**
- * What was issued ends with the client, the user or the grant that it was issued for: every way to use it, against every
- * way to end it.
+ * Tokens, codes and refresh tokens end with their client, user or grant: every use is tested against every way to end them.
  *
  * @module
  */
@@ -37,19 +36,19 @@ const stored = {
 interface Issued {
   readonly access_token: string;
   readonly refresh_token: string;
-  /** What the gateway got for the access token. */
+  /** The token that the gateway got in exchange for the access token. */
   readonly exchanged: string;
   readonly code: string;
   readonly device_code: string;
   readonly cookie: string;
 }
 
-/** One of everything that can be issued for alice and the stored client. */
+/** Issues one of everything for alice and the client "stored". */
 async function issue(server: TestServer): Promise<Issued> {
-  const asked = { client_id: "stored", redirect_uri: URI, scope: "profile read" };
+  const request = { client_id: "stored", redirect_uri: URI, scope: "profile read" };
   const redeem = async (form: Record<string, string>) =>
     await (await server.token({ ...form, ...STORED })).json();
-  const newCode = async () => (await server.authorize(asked)).get("code")!;
+  const newCode = async () => (await server.authorize(request)).get("code")!;
   const tokens = await redeem({ grant_type: "authorization_code", code: await newCode(), redirect_uri: URI });
   const exchanged = await redeemExchange(server, tokens.access_token);
   const form = { client_id: "stored", client_secret: STORED.client_secret, scope: "read" };
@@ -85,8 +84,8 @@ const mayCall = async (server: TestServer, token: string): Promise<boolean> => {
   const caller = await server.service.identify(request, {}, url);
   return caller !== "none" && !(caller instanceof TokenRefusal);
 };
-/** Who called with a token before it ended, and may have something open still. */
-async function open(server: TestServer, token: string): Promise<() => Promise<boolean>> {
+/** Calls with a token; the result checks later whether a stream of this call may stay open. */
+async function openStream(server: TestServer, token: string): Promise<() => Promise<boolean>> {
   const url = `${ISSUER}/mcp`;
   const request = new Request(url, { headers: { authorization: `Bearer ${token}` } });
   const caller = await server.service.identify(request, {}, url);
@@ -94,58 +93,58 @@ async function open(server: TestServer, token: string): Promise<() => Promise<bo
     ? caller.isStillValid!
     : () => Promise.resolve(false);
 }
-const gives = async (server: TestServer, form: Record<string, string>): Promise<boolean> =>
+const getsTokens = async (server: TestServer, form: Record<string, string>): Promise<boolean> =>
   (await server.token({ ...STORED, ...form })).status === 200;
 
-/** Every path that reads what was issued: whether it is still good there. Those that use it up stand last. */
+/** Every use of what was issued, and whether it succeeds. Uses that consume it come last. */
 const USES: Readonly<Record<string, (server: TestServer, issued: Issued) => Promise<boolean>>> = {
   "introspection": (server, { access_token }) => isActive(server, access_token),
-  "introspection of what it was exchanged for": (server, { exchanged }) => isActive(server, exchanged),
+  "introspection of the exchanged token": (server, { exchanged }) => isActive(server, exchanged),
   "introspection of the refresh token": (server, { refresh_token }) =>
     isActive(server, refresh_token, STORED),
   "a protected resource": (server, { access_token }) => mayCall(server, access_token),
   "a protected resource, exchanged": (server, { exchanged }) => mayCall(server, exchanged),
-  "a token without proof": async (server, { access_token }) =>
+  "verifyToken()": async (server, { access_token }) =>
     await server.service.verifyToken(access_token) !== undefined,
-  "the user's profile": async (server, { access_token }) =>
+  "user info": async (server, { access_token }) =>
     (await server.send("/api/user", { headers: { authorization: `Bearer ${access_token}` } })).status === 200,
   "exchange as subject": async (server, { access_token }) =>
     (await redeemExchange(server, access_token)).access_token !== undefined,
   "the code": (server, { code }) =>
-    gives(server, { grant_type: "authorization_code", code, redirect_uri: URI }),
+    getsTokens(server, { grant_type: "authorization_code", code, redirect_uri: URI }),
   "the device code": (server, { device_code }) =>
-    gives(server, { grant_type: `${GRANT}device_code`, device_code }),
+    getsTokens(server, { grant_type: `${GRANT}device_code`, device_code }),
   "the refresh token": (server, { refresh_token }) =>
-    gives(server, { grant_type: "refresh_token", refresh_token }),
+    getsTokens(server, { grant_type: "refresh_token", refresh_token }),
 };
-const OF_THE_GRANT = [
+const GRANT_USES = [
   "introspection",
-  "introspection of what it was exchanged for",
+  "introspection of the exchanged token",
   "introspection of the refresh token",
   "a protected resource",
   "a protected resource, exchanged",
-  "a token without proof",
-  "the user's profile",
+  "verifyToken()",
+  "user info",
   "exchange as subject",
   "the refresh token",
 ];
 
-async function newWorld(accessTokenFormat: "opaque" | "jwt"): Promise<TestServer> {
+async function newLivenessServer(accessTokenFormat: "opaque" | "jwt"): Promise<TestServer> {
   const clients = [toClient({ id: "gateway", secret: "g", grant_types: [`${GRANT}token-exchange`] }, 0)];
   const server = await newServer({ accessTokenFormat, clients });
   await addClient(server.store, stored);
   return server;
 }
 
-/** What ends what. Those with "again" make one of the same name afterwards. */
+/** Ways to end it. Some then add another user or client of the same name. */
 const ENDS: Readonly<Record<string, (server: TestServer, issued: Issued) => Promise<unknown>>> = {
   "the user is removed": ({ store }) => removeUser(store, "alice"),
-  "the user is removed, and another of that name added": async ({ store }) => {
+  "the user is removed and another of that name is added": async ({ store }) => {
     await removeUser(store, "alice");
     await addUser(store, ALICE, 1000);
   },
   "the client is removed": ({ store }) => removeClient(store, "stored"),
-  "the client is removed, and another of that id added": async ({ store }) => {
+  "the client is removed and another with that id is added": async ({ store }) => {
     await removeClient(store, "stored");
     await new Promise((resolve) => setTimeout(resolve, 2));
     await addClient(store, stored);
@@ -153,32 +152,32 @@ const ENDS: Readonly<Record<string, (server: TestServer, issued: Issued) => Prom
 };
 
 for (const format of ["opaque", "jwt"] as const) {
-  test(`${format}: everything that was issued is good at first`, async () => {
-    const server = await newWorld(format);
+  test(`${format}: every use succeeds at first`, async () => {
+    const server = await newLivenessServer(format);
     const issued = await issue(server);
     for (const [name, use] of Object.entries(USES)) assert.ok(await use(server, issued), name);
   });
 
   for (const [what, end] of Object.entries(ENDS)) {
-    test(`${format}: when ${what} nothing that was issued is good any more`, async () => {
-      const server = await newWorld(format);
+    test(`${format}: after ${what} every use is refused`, async () => {
+      const server = await newLivenessServer(format);
       const issued = await issue(server);
-      const mayStayOpen = await open(server, issued.access_token);
+      const mayStayOpen = await openStream(server, issued.access_token);
       assert.ok(await mayStayOpen());
       await end(server, issued);
-      assert.not.ok(await mayStayOpen(), "what stays open");
+      assert.not.ok(await mayStayOpen(), "an open stream");
       for (const [name, use] of Object.entries(USES)) assert.not.ok(await use(server, issued), name);
     });
   }
 
-  test(`${format}: when the grant is revoked nothing of it is good any more`, async () => {
-    const server = await newWorld(format);
+  test(`${format}: after the grant is revoked every use of it is refused`, async () => {
+    const server = await newLivenessServer(format);
     const issued = await issue(server);
     await server.send("/oauth/revoke", { form: { token: issued.refresh_token, ...STORED } });
-    for (const name of OF_THE_GRANT) assert.not.ok(await USES[name]!(server, issued), name);
+    for (const name of GRANT_USES) assert.not.ok(await USES[name]!(server, issued), name);
   });
 
-  test(`${format}: an assertion's token, which has no grant, ends with its user and its client`, async () => {
+  test(`${format}: a JWT bearer token, which has no grant, ends with its user and its client`, async () => {
     const key = await newKey("ES256", "idp-1");
     const claims = (jti: string) => ({
       iss: "https://idp.example",
@@ -190,22 +189,30 @@ for (const format of ["opaque", "jwt"] as const) {
     const trustedIssuers = [{ issuer: "https://idp.example", jwks: { keys: [key.jwk] } }];
     const clients = [toClient({ id: "gateway", secret: "g", grant_types: [`${GRANT}token-exchange`] }, 0)];
     const server = await newServer({ accessTokenFormat: format, trustedIssuers, clients });
-    await addClient(server.store, { id: "agent", secret: "s", grant_types: [`${GRANT}jwt-bearer`] });
+    const agent = { id: "agent", secret: "s", grant_types: [`${GRANT}jwt-bearer`] as const };
+    await addClient(server.store, agent);
     const bob = await addUser(server.store, { username: "bob", password: "builder" }, 1000);
     const ask = async (jti: string) => {
       const assertion = await sign(key, { typ: "JWT", kid: "idp-1" }, { ...claims(jti), sub: bob.id });
       const form = { grant_type: `${GRANT}jwt-bearer`, assertion, client_id: "agent", client_secret: "s" };
       return (await (await server.token(form)).json()).access_token;
     };
-    const token = await ask("1");
-    assert.ok(await isActive(server, token) && await mayCall(server, token));
+    const isAccepted = async (token: string) => [await isActive(server, token), await mayCall(server, token)];
+    const first = await ask("1");
+    assert.equal(await isAccepted(first), [true, true]);
+    await removeClient(server.store, "agent");
+    assert.equal(await isAccepted(first), [false, false]);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+    await addClient(server.store, agent);
+    const second = await ask("2");
+    assert.equal(await isAccepted(second), [true, true]);
     await removeUser(server.store, "bob");
-    assert.not.ok(await isActive(server, token) || await mayCall(server, token));
+    assert.equal(await isAccepted(second), [false, false]);
   });
 }
 
-test("a page that lay open gives no code for a redirect URI that the client has no more", async () => {
-  const server = await newWorld("opaque");
+test("an open consent page gives no code for a redirect URI that is no longer registered", async () => {
+  const server = await newLivenessServer("opaque");
   const cookie = await server.signIn();
   const query = {
     client_id: "stored",
@@ -225,10 +232,10 @@ test("a page that lay open gives no code for a redirect URI that the client has 
   });
   assert.equal([answer.status, answer.headers.get("location")], [400, null]);
   const form = { grant_type: "authorization_code", code, redirect_uri: URI, code_verifier: VERIFIER };
-  assert.not.ok(await gives(server, form));
+  assert.not.ok(await getsTokens(server, form));
 });
 
-test("clients that are described by documents end when documents are turned off", async () => {
+test("tokens of clients with metadata documents end when documents are disabled", async () => {
   const id = "https://app.example/client";
   const document = { client_id: id, client_name: "D", redirect_uris: ["https://app.example/cb"] };
   const connect = () => Promise.resolve(Response.json(document));
@@ -251,7 +258,7 @@ test("clients that are described by documents end when documents are turned off"
   assert.not.ok(await mayCall(after, tokens.access_token));
 });
 
-test("behind a cache: once the removal of a user is acknowledged, no instance takes their tokens", async () => {
+test("after the removal of a user is acknowledged, no instance with a cache accepts their tokens", async () => {
   const inner = memoryStore();
   const [one, other] = await Promise.all(
     [1, 2].map(() => newServer({ store: layeredStore(inner, { lifetime: 50 }) })),
@@ -262,21 +269,21 @@ test("behind a cache: once the removal of a user is acknowledged, no instance ta
   for (const server of [one!, other!]) assert.not.ok(await mayCall(server, access_token!));
 });
 
-test("a token check asks the store for the token, its grant and its user, at once, and for nothing else", async () => {
+test("a token check reads the token, its grant and its user from the store, and nothing else", async () => {
   const inner = memoryStore();
-  const asked: string[] = [];
+  const read: string[] = [];
   const get = inner.get.bind(inner);
   const store = Object.assign(inner, {
     get: (...call: Parameters<typeof get>) => {
-      asked.push(String(call[0][0]));
+      read.push(String(call[0][0]));
       return get(...call);
     },
   });
   const server = await newServer({ store });
   const { access_token } = await server.tokens({ scope: "read" });
-  asked.length = 0;
+  read.length = 0;
   assert.ok(await mayCall(server, access_token!));
-  assert.equal(asked, ["access_token", "grant", "user"]);
+  assert.equal(read, ["access_token", "grant", "user"]);
 });
 
 test.run();

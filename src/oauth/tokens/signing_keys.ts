@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { importPublicJwk, type PublicJwk } from "../../crypto/jwk.ts";
+import { importPublicJwk, type PrivateJwk, type PublicJwk } from "../../crypto/jwk.ts";
 import { ALGORITHMS, type JwsAlgorithm, type JwsKey } from "../../crypto/jws.ts";
 import { randomId } from "../../crypto/secret.ts";
 import type { Store } from "../../store/store.ts";
@@ -134,7 +134,7 @@ export function createSigningKeys(options: SigningKeyOptions): SigningKeys {
   };
 }
 
-async function generate(alg: JwsAlgorithm): Promise<{ kid: string; jwk: JsonWebKey }> {
+async function generate(alg: JwsAlgorithm): Promise<{ kid: string; jwk: PrivateJwk }> {
   const { privateKey } = await crypto.subtle.generateKey(ALGORITHMS[alg].generate, true, [
     "sign",
     "verify",
@@ -142,7 +142,7 @@ async function generate(alg: JwsAlgorithm): Promise<{ kid: string; jwk: JsonWebK
   const { key_ops: _, ext: __, alg: ___, ...jwk } = await crypto.subtle.exportKey(
     "jwk",
     privateKey,
-  ) as JsonWebKey;
+  ) as JsonWebKey & PrivateJwk;
   return { kid: randomId("key_"), jwk };
 }
 
@@ -152,6 +152,6 @@ async function load(record: SigningKey): Promise<Loaded> {
   return { record, sign: { kid, alg, key }, verify: await importPublicJwk({ ...publicPart(jwk), kid }, alg) };
 }
 
-function publicPart({ kty, crv, x, y, n, e }: JsonWebKey): PublicJwk {
+function publicPart({ kty, crv, x, y, n, e }: PrivateJwk): PublicJwk {
   return JSON.parse(JSON.stringify({ kty, crv, x, y, n, e }));
 }

@@ -8,7 +8,7 @@ import { createSigningKeys, type SigningKeys } from "./signing_keys.ts";
 const test = suite("oauth/signing_keys");
 const DAY = 86_400;
 
-/** Instances on one store, with a clock moved by hand. */
+/** Instances on one store, with a settable clock. */
 function newKeys(options: { lifetime?: number; notice?: number; tokens?: number } = {}) {
   let at = Date.UTC(2026, 0, 1);
   const now = () => at;
@@ -25,7 +25,7 @@ function newKeys(options: { lifetime?: number; notice?: number; tokens?: number 
   return { open, store, advance: (seconds: number) => void (at += seconds * 1000) };
 }
 
-/** The store, and how often it was listed. */
+/** The store, and the number of its lists. */
 function counting(store: Store): { counted: Store; reads: () => number } {
   let reads = 0;
   const counted = Object.assign(Object.create(store), {
@@ -39,7 +39,7 @@ function counting(store: Store): { counted: Store; reads: () => number } {
 const published = async (keys: SigningKeys) =>
   (await keys.publish()).keys.map((key) => (key as { kid: string }).kid);
 
-test("the next key is published a day before it signs, and signs then", async () => {
+test("the next key is published a day before it signs", async () => {
   const { open, advance } = newKeys();
   const keys = open();
   const first = (await keys.current()).kid;
@@ -54,7 +54,7 @@ test("the next key is published a day before it signs, and signs then", async ()
   assert.is((await keys.current()).kid, second);
 });
 
-test("an old key stays until the last token that it signed is over, and is gone then", async () => {
+test("an old key stays published until the last token that it signed has expired, and is then removed", async () => {
   const { open, advance } = newKeys({ tokens: 7200 });
   const keys = open();
   const first = await keys.current();
@@ -70,7 +70,7 @@ test("an old key stays until the last token that it signed is over, and is gone 
   assert.not.ok((await published(keys)).includes(first.kid));
 });
 
-/** An instance with a clock of its own. */
+/** An instance with its own clock. */
 const openAt = (store: Store, now: () => number): SigningKeys =>
   createSigningKeys({
     store,
@@ -81,7 +81,7 @@ const openAt = (store: Store, now: () => number): SigningKeys =>
     maxTokenLifetime: 7200,
   });
 
-test("an instance whose clock is behind that of the first key's writer signs with that key", async () => {
+test("an instance whose clock is behind that of the instance that created the first key signs with that key", async () => {
   for (const behind of [1, 1000, 3600_000]) {
     const { open, store } = newKeys();
     const first = (await open().current()).kid;
@@ -91,7 +91,7 @@ test("an instance whose clock is behind that of the first key's writer signs wit
   }
 });
 
-test("a clock that is set back keeps no instance from reading the keys again", async () => {
+test("an instance reads the keys again after its clock is set back", async () => {
   const { open, advance, store } = newKeys();
   let at = Date.UTC(2026, 0, 1) + 3 * 3600_000;
   const keys = openAt(store, () => at);
@@ -114,19 +114,19 @@ test("instances agree on each new key", async () => {
   assert.is((await store.list(["signing_key"])).length, 2);
 });
 
-test("an instance that slept verifies with a key that another made", async () => {
+test("an instance that was suspended verifies with a key that another instance created", async () => {
   const { open, advance } = newKeys();
-  const [awake, asleep] = [open(), open()];
-  await asleep.current();
+  const [running, suspended] = [open(), open()];
+  await suspended.current();
   advance(90 * DAY);
-  await awake.publish();
+  await running.publish();
   advance(DAY);
-  const token = await signJws(await awake.current(), "at+jwt", { a: 1 });
-  const key = await asleep.find(readJws(token)!.header.kid as string);
+  const token = await signJws(await running.current(), "at+jwt", { a: 1 });
+  const key = await suspended.find(readJws(token)!.header.kid as string);
   assert.equal(await verifyJws(key!, "at+jwt", token), { a: 1 });
 });
 
-test("a server that stood still for a year gives notice before its next key, and signs with the old one until then", async () => {
+test("a server that was stopped for a year publishes its next key a day before it signs, and signs with the old key until then", async () => {
   const { open, advance } = newKeys();
   const first = (await open().current()).kid;
   advance(365 * DAY);
@@ -147,7 +147,7 @@ test("unknown key ids do not cause a store read each time", async () => {
   assert.ok(reads() - before <= 1, `${reads() - before} reads`);
 });
 
-test("the key that signs is not looked for in the store each time, but is again within minutes", async () => {
+test("the signing key is read from the store at intervals, not for each token", async () => {
   const { store, open, advance } = newKeys();
   const { counted, reads } = counting(store);
   const keys = open(counted);
@@ -160,7 +160,7 @@ test("the key that signs is not looked for in the store each time, but is again 
   assert.ok(reads() > before);
 });
 
-test("every algorithm has its own keys, all published before the first token", async () => {
+test("every algorithm has its own key, published before the first token", async () => {
   const store = memoryStore();
   const keys = createSigningKeys({
     store,

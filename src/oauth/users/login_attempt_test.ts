@@ -19,7 +19,7 @@ import { ISSUER, newServer, type TestServer } from "../test_server.ts";
 
 const test = suite("oauth/login_attempt");
 
-/** One POST of the login form. */
+/** Posts the login form. */
 async function login(
   server: TestServer,
   password: string,
@@ -34,7 +34,7 @@ const deviceOf = (response: Response): string | undefined =>
     /device/.test(cookie)
   );
 
-test("after wrong passwords a network waits, longer each time; other networks do not", async () => {
+test("after wrong passwords a network waits longer each time, and other networks do not wait", async () => {
   const server = await newServer();
   const ip = "203.0.113.1";
   for (let i = 0; i < NETWORK_LIMIT.freeAttempts; i++) {
@@ -52,22 +52,22 @@ test("after wrong passwords a network waits, longer each time; other networks do
 });
 
 for (const ip of [undefined, "127.0.0.1", "10.0.0.1", "::1", "fd00::1"]) {
-  test(`from an address that does not identify a caller (${ip}) the right password always succeeds`, async () => {
+  test(`from an address that does not identify a caller (${ip}) the right password always succeeds and guesses get 429`, async () => {
     const server = await newServer();
     const at = ip === undefined ? {} : { ip };
     const statuses: number[] = [];
     for (let i = 0; i < 120; i++) {
       statuses.push(
-        (await login(server, "wrong", { ...at, username: i % 2 ? "alice" : `nobody-${i}` })).status,
+        (await login(server, "wrong", { ...at, username: i % 2 ? "alice" : `unknown-${i}` })).status,
       );
     }
-    assert.ok(statuses.includes(429), "guessing gets 429");
+    assert.ok(statuses.includes(429), "guesses get 429");
     assert.is((await login(server, "wonderland", at)).status, 200);
     assert.equal(await server.store.list(["attempts"]), []);
   });
 }
 
-test("a browser with a device cookie signs in from a network that has to wait, and has its own limit", async () => {
+test("a browser with a device cookie signs in from a network that must wait, and has its own limit", async () => {
   const server = await newServer();
   const ip = "203.0.113.1";
   const cookie = deviceOf(await login(server, "wonderland", { ip }))!;
@@ -75,7 +75,7 @@ test("a browser with a device cookie signs in from a network that has to wait, a
   assert.is((await login(server, "wonderland", { ip })).status, 429);
   const response = await login(server, "wonderland", { ip, cookie });
   assert.is(response.status, 200);
-  // With a stolen cookie no more guesses are possible than without.
+  // A stolen cookie has its own limit too.
   const stolen = deviceOf(response)!;
   const statuses: number[] = [];
   for (let i = 0; i < 40; i++) statuses.push((await login(server, "wrong", { ip, cookie: stolen })).status);
@@ -100,7 +100,7 @@ test("the device cookie is valid for its account only and cannot be forged", asy
   }
   assert.not.match(cookie, "alice");
   const again = deviceOf(await login(server, "wonderland", { ip: "203.0.113.9", cookie }))!;
-  assert.is.not(again, cookie, "each login sets a new one");
+  assert.is.not(again, cookie, "each login sets a new cookie");
 });
 
 test("the networks of one IPv6 /48 share a limit", async () => {
@@ -114,7 +114,7 @@ test("the networks of one IPv6 /48 share a limit", async () => {
   assert.is((await login(server, "wonderland", { ip: "2001:db8:8::1" })).status, 200);
 });
 
-test("a network that tries many accounts waits for every account", async () => {
+test("a network that guesses at many accounts waits at every account", async () => {
   const server = await newServer();
   const ip = "203.0.113.1";
   const statuses: number[] = [];
@@ -127,7 +127,7 @@ test("a network that tries many accounts waits for every account", async () => {
   assert.ok(JSON.stringify(records[0]).length <= MAX_RECORD_BYTES);
 });
 
-test("attempts at other accounts do not replace the count of the account with the most attempts", async () => {
+test("attempts at other accounts do not evict the count of the account with the most attempts", async () => {
   const server = await newServer();
   const ip = "203.0.113.1";
   for (let i = 0; i < NETWORK_LIMIT.freeAttempts; i++) {
@@ -158,7 +158,7 @@ test("a network has at most 18 attempts at an account in any 24 hours", async ()
   }
 });
 
-test("the password of a removed user and a replaced password are refused", async () => {
+test("a replaced password and the password of a removed user are refused", async () => {
   const server = await newServer();
   assert.is((await login(server, "wonderland")).status, 200);
   const [user] = await server.store.list<Record<string, unknown>>(["user"]);
@@ -167,7 +167,7 @@ test("the password of a removed user and a replaced password are refused", async
   await server.store.commit({
     set: [{ key: user!.key, value: { ...user!.value, password: other!.value.password } }],
   });
-  assert.is((await login(server, "wonderland")).status, 200, "the same password under another salt");
+  assert.is((await login(server, "wonderland")).status, 200, "the same password with another salt");
   const elsewhere = "pbkdf2-sha256$1000$AAAAAAAAAAAAAAAAAAAAAA$" + "A".repeat(43);
   await server.store.commit({ set: [{ key: user!.key, value: { ...user!.value, password: elsewhere } }] });
   assert.is((await login(server, "wonderland")).status, 401);
@@ -175,7 +175,7 @@ test("the password of a removed user and a replaced password are refused", async
   assert.is((await login(server, "wonderland")).status, 401);
 });
 
-test("a hash with more iterations than the platform allows is a wrong password and a fault event", async () => {
+test("a hash with more iterations than the platform allows counts as a wrong password and is reported as a fault", async () => {
   const store = memoryStore();
   const derive: Derive = (password, salt, iterations) =>
     iterations > PORTABLE_ITERATIONS
@@ -202,7 +202,7 @@ test("a hash with more iterations than the platform allows is a wrong password a
   } as unknown as AuthorizationServer;
   const check = (username: string) =>
     checkPassword(as, username, "wonderland", { account: username, network: undefined, trusted: false });
-  assert.is(await check("nobody"), undefined);
+  assert.is(await check("unknown"), undefined);
   assert.is(await check("alice"), undefined);
   assert.equal(events.map(({ type }) => type), ["fault"]);
   // A hash with as many iterations as the platform allows is not renewed at each login.

@@ -28,7 +28,7 @@ function newQueue() {
       }).then((outcome) => outcomes.set(name, outcome));
     },
     running: () => ends.length,
-    /** Ends the work that began first, and lets the next begin. */
+    /** Ends the first running hash, so that the next one begins. */
     async endOne() {
       ends.shift()!();
       for (let i = 0; i < 10; i++) await undefined;
@@ -36,7 +36,7 @@ function newQueue() {
   };
 }
 
-/** A queue whose places are all taken. */
+/** A queue that runs MAX_CONCURRENT_HASHES hashes. */
 function newBusyQueue() {
   const queue = newQueue();
   for (let i = 0; i < MAX_CONCURRENT_HASHES; i++) queue.ask(`busy ${i}`, { network: `198.51.100.${i}` });
@@ -51,7 +51,7 @@ async function orderOf(queue: ReturnType<typeof newQueue>): Promise<string[]> {
   return queue.begun;
 }
 
-test("runs at most MAX_CONCURRENT_HASHES at once, and each caller gets its own result", async () => {
+test("the queue runs at most MAX_CONCURRENT_HASHES hashes at once, and each caller gets its own result", async () => {
   const queue = newQueue();
   for (let i = 0; i < 6; i++) queue.ask(`a${i}`, { network: `20.0.${i}.1` });
   assert.equal(queue.begun, ["a0", "a1"]);
@@ -71,14 +71,14 @@ test("a browser that signed in before goes first, then the network with the fewe
   assert.equal(await orderOf(queue), ["owner", "guesser 0", "newcomer", "guesser 1", "guesser 2"]);
 });
 
-test("of networks with equal counts, the account with fewer attempts goes first", async () => {
+test("between networks with equal counts the account with fewer attempts goes first", async () => {
   const queue = newBusyQueue();
   for (let i = 0; i < 3; i++) queue.ask(`at alice ${i}`, { network: `20.0.${i}.1`, account: "alice" });
   queue.ask("at bob", { network: "21.0.0.1", account: "bob" });
   assert.equal(await orderOf(queue), ["at alice 0", "at bob", "at alice 1", "at alice 2"]);
 });
 
-test("the IPv6 networks of one /48 count together", async () => {
+test("IPv6 networks of one /48 are counted together", async () => {
   const queue = newBusyQueue();
   for (let i = 0; i < 16; i++) {
     queue.ask(`site ${i}`, {
@@ -91,7 +91,7 @@ test("the IPv6 networks of one /48 count together", async () => {
   assert.ok(order.indexOf("elsewhere") < order.indexOf("site 12"), order.join());
 });
 
-test("unknown networks and known ones take turns", async () => {
+test("unknown and known networks alternate", async () => {
   const queue = newBusyQueue();
   for (let i = 0; i < 3; i++) queue.ask(`known ${i}`, { network: `20.0.${i}.1`, account: `k${i}` });
   for (let i = 0; i < 3; i++) queue.ask(`unknown ${i}`, { network: undefined, account: `u${i}` });
@@ -100,7 +100,7 @@ test("unknown networks and known ones take turns", async () => {
   assert.ok(order.slice(0, 2).some((name) => name.startsWith("unknown")), order.join());
 });
 
-test("an attempt that waits too long ends, and in a full queue the one of the network with the most attempts", async () => {
+test("an attempt that waits too long ends, and a full queue ends an attempt of the network with the most attempts", async () => {
   const queue = newBusyQueue();
   queue.ask("late");
   queue.advance(MAX_ATTEMPT_WAIT_MS);
@@ -117,7 +117,7 @@ test("an attempt that waits too long ends, and in a full queue the one of the ne
   assert.ok(queue.begun.includes("owner"));
 });
 
-test("a failure of the work rejects, and the next attempt begins", async () => {
+test("a failing hash rejects its attempt, and the next attempt begins", async () => {
   const queue = createPasswordQueue(() => 0);
   const attempt = { account: "a", network: undefined, trusted: false };
   for (let i = 0; i < 5; i++) {

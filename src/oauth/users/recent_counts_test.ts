@@ -4,7 +4,7 @@ import { createRecentCounts, HALF_LIFE_MS, MAX_NAMES } from "./recent_counts.ts"
 
 const test = suite("oauth/recent_counts");
 
-test("counts by name, and halves the counts with time", () => {
+test("add() counts per name, and counts halve after HALF_LIFE_MS", () => {
   let at = 0;
   const counts = createRecentCounts(() => at);
   assert.equal([counts.add("a"), counts.add("a"), counts.add("b"), counts.add("a")], [0, 1, 0, 2]);
@@ -18,7 +18,7 @@ test("counts by name, and halves the counts with time", () => {
   assert.is(counts.add("a"), 0);
 });
 
-test("keeps the MAX_NAMES latest names", () => {
+test("only the MAX_NAMES latest names are kept", () => {
   const counts = createRecentCounts(() => 0);
   for (let i = 0; i < MAX_NAMES; i++) counts.add(`${i}`);
   counts.add("0");

@@ -7,7 +7,7 @@ const test = suite("oauth/session");
 const isSignedIn = async (server: TestServer, cookie: string) =>
   (await server.send(server.authorizePath(), { headers: { cookie } })).status === 200;
 
-test("an unused session ends after its idle lifetime, a used one after its absolute lifetime", async () => {
+test("an unused session expires after its idle lifetime, a used one after its absolute lifetime", async () => {
   const server = await newServer({ sessionIdleLifetime: 600, sessionLifetime: 3600 });
   const [idle, used] = [await server.signIn(), await server.signIn()];
   for (let minutes = 9; minutes < 60; minutes += 9) {
@@ -16,10 +16,10 @@ test("an unused session ends after its idle lifetime, a used one after its absol
   }
   assert.not.ok(await isSignedIn(server, idle));
   server.advance(400);
-  assert.not.ok(await isSignedIn(server, used), "an hour after the login, in use or not");
+  assert.not.ok(await isSignedIn(server, used), "the absolute lifetime is over");
 });
 
-test("a used session is written at most once in a tenth of its idle lifetime", async () => {
+test("use of a session is written at most once in a tenth of its idle lifetime", async () => {
   const server = await newServer({ sessionIdleLifetime: 1000 });
   const cookie = await server.signIn();
   const version = async () => (await server.store.list(["session"]))[0]!.version;
@@ -34,7 +34,7 @@ test("a used session is written at most once in a tenth of its idle lifetime", a
   assert.is.not(await version(), before);
 });
 
-test("each login starts its own session; logout ends only that one", async () => {
+test("each login creates its own session, and logout ends only that one", async () => {
   const server = await newServer();
   const [one, other] = [await server.signIn(), await server.signIn()];
   await server.send("/logout", { method: "POST", headers: { cookie: one } });
@@ -57,8 +57,8 @@ test("an http issuer on loopback accepts the plain cookie, also of browsers", as
   assert.is((await server.send(server.authorizePath(), { headers })).status, 200);
 });
 
-/** What a browser keeps of a login, and sends to a path (RFC 6265 section 5.4). */
-function toJar(response: Response): (path: string) => string {
+/** The `Cookie` value that a browser sends to a path after this login (RFC 6265 section 5.4). */
+function toCookieJar(response: Response): (path: string) => string {
   const cookies = response.headers.getSetCookie().map((field) => ({
     pair: field.split(";")[0]!,
     path: /; Path=([^;]+)/.exec(field)![1]!,
@@ -75,9 +75,9 @@ const BROWSER = { "sec-fetch-site": "same-origin" };
 for (const issuer of ["http://127.0.0.1:8787", "https://as.example", "http://127.0.0.1:8787/tenant"]) {
   const base = new URL(issuer).pathname.replace(/\/$/, "");
 
-  test(`${issuer}: the cookies that a browser sends to another port or host are no session`, async () => {
+  test(`${issuer}: the cookies that a browser sends to another port or host do not authenticate`, async () => {
     const server = await newServer({ issuer });
-    const jar = toJar(await server.send(`${base}/login`, { form: ALICE, headers: BROWSER }));
+    const jar = toCookieJar(await server.send(`${base}/login`, { form: ALICE, headers: BROWSER }));
     const open = async (cookie: string, headers = {}) =>
       (await server.send(base + server.authorizePath(), { headers: { cookie, ...headers } })).status;
     const stolen = jar("/callback").split("; ").find((pair) => pair.startsWith("session_id="))!;
@@ -87,9 +87,9 @@ for (const issuer of ["http://127.0.0.1:8787", "https://as.example", "http://127
     assert.is(await open(jar(`${base}/oauth/authorize`), BROWSER), 200);
   });
 
-  test(`${issuer}: a browser session is valid at every page, and logout ends it everywhere`, async () => {
+  test(`${issuer}: a browser session is valid at every page, and logout ends it at every page`, async () => {
     const server = await newServer({ issuer });
-    const jar = toJar(await server.send(`${base}/login`, { form: ALICE, headers: BROWSER }));
+    const jar = toCookieJar(await server.send(`${base}/login`, { form: ALICE, headers: BROWSER }));
     const send = (path: string, method = "GET") =>
       server.send(base + path, { method, headers: { cookie: jar(base + path), ...BROWSER } });
     assert.is((await send("/device")).status, 200);
@@ -104,9 +104,9 @@ for (const issuer of ["http://127.0.0.1:8787", "https://as.example", "http://127
   });
 }
 
-test("a program that signs in after a browser, with the browser's cookies, is signed in", async () => {
+test("a program that logs in with the cookies of an earlier browser login is signed in", async () => {
   const server = await newServer({ issuer: "http://127.0.0.1:8787" });
-  const first = toJar(await server.send("/login", { form: ALICE, headers: BROWSER }));
+  const first = toCookieJar(await server.send("/login", { form: ALICE, headers: BROWSER }));
   const second = await server.send("/login", { form: ALICE, headers: { cookie: first("/login") } });
   const fields = second.headers.getSetCookie();
   assert.ok(fields.some((field) => /^session_key=; Path=\/oauth\/authorize; .*Max-Age=0/.test(field)));

@@ -24,20 +24,20 @@ const SHARED: AttemptSeries = {
   isShared: true,
 };
 
-test("after the free attempts each waits twice as long as the one before, up to maxWaitSeconds", async () => {
+test("after the free attempts each wait is twice as long as the previous one, up to maxWaitSeconds", async () => {
   const { throttle, advance } = newThrottle();
   const waits: number[] = [];
   for (let i = 0; i < 12; i++) {
     assert.is(await throttle.begin([OWN]), 0);
     const wait = await throttle.begin([OWN]);
-    // Within the free attempts the second call is an attempt, too.
+    // Among the free attempts the second call is also an attempt.
     waits.push(wait);
     advance(wait);
   }
   assert.equal(waits, [0, 1, 2, 4, 8, 16, 32, 60, 60, 60, 60, 60]);
 });
 
-test("during a wait nothing is counted, so that another call does not prolong it", async () => {
+test("attempts during a wait are not counted, so they do not prolong it", async () => {
   const { throttle, advance } = newThrottle();
   for (let i = 0; i < 3; i++) assert.is(await throttle.begin([OWN]), 0);
   for (let i = 0; i < 50; i++) assert.is(await throttle.begin([OWN]), 1);
@@ -46,7 +46,7 @@ test("during a wait nothing is counted, so that another call does not prolong it
   assert.is(await throttle.begin([OWN]), 2);
 });
 
-test("when one series has to wait, none is counted", async () => {
+test("when one series must wait, no series is counted", async () => {
   const { throttle } = newThrottle();
   for (let i = 0; i < 3; i++) await throttle.begin([OWN]);
   for (let i = 0; i < 20; i++) assert.is(await throttle.begin([OWN, SHARED]), 1);
@@ -54,7 +54,7 @@ test("when one series has to wait, none is counted", async () => {
   assert.is(await throttle.begin([SHARED]), 1);
 });
 
-test("a successful attempt resets a series; in a shared series it takes back only its own count", async () => {
+test("a successful attempt resets its series, and in a shared series removes only its own count", async () => {
   const { throttle, advance } = newThrottle();
   for (let i = 0; i < 4; i++) assert.is(await throttle.begin([SHARED]), 0);
   for (let i = 0; i < 20; i++) {
@@ -71,7 +71,7 @@ test("a successful attempt resets a series; in a shared series it takes back onl
   assert.is(await throttle.begin([SHARED]), waiting, "failed attempts still count");
 });
 
-test("a series ends an hour after the last attempt", async () => {
+test("a series expires an hour after the last attempt", async () => {
   const { throttle, store, advance } = newThrottle();
   for (let i = 0; i < 3; i++) await throttle.begin([OWN]);
   advance(3601);
@@ -79,7 +79,7 @@ test("a series ends an hour after the last attempt", async () => {
   assert.is(await throttle.begin([OWN]), 0);
 });
 
-test("of concurrent attempts only the free ones go through", async () => {
+test("of concurrent attempts only the free ones are allowed", async () => {
   const { throttle } = newThrottle();
   const waits = await Promise.all(Array.from({ length: 50 }, () => throttle.begin([OWN])));
   assert.is(waits.filter((wait) => wait === 0).length, 3);

@@ -37,8 +37,8 @@ const redeem = async (server: TestServer, code: string) =>
   await (await server.token({ grant_type: "authorization_code", code, redirect_uri: APP_URI })).json();
 const refresh = async (server: TestServer, refresh_token: string) =>
   await (await server.token({ grant_type: "refresh_token", refresh_token })).json();
-/** The scope that the server and a resource server see in a token, `undefined` when it is not valid. */
-async function seen(
+/** The scopes of a token by `verifyToken()` and by introspection, `undefined` when it is invalid. */
+async function scopesOf(
   server: TestServer,
   token: string,
 ): Promise<readonly [string[] | undefined, string | undefined]> {
@@ -48,7 +48,7 @@ async function seen(
   return [principal && [...principal.scopes], scope];
 }
 
-test("the role that a scope requires is the highest of all scopes that it implies", () => {
+test("a scope requires the highest role of the scopes that it implies", () => {
   const { scopeRoles } = defineScopes({
     read: "",
     write: { description: "", role: "author" },
@@ -75,7 +75,7 @@ for (
     ["admin", ALL],
   ] as const
 ) {
-  test(`a user with the role ${role} grants ${granted}`, async () => {
+  test(`a user with the role ${role} can grant ${granted}`, async () => {
     const server = await newRoleServer(role);
     const cookie = await server.signIn();
     const page = await (await server.send(server.authorizePath({ scope: ALL }), { headers: { cookie } }))
@@ -89,7 +89,7 @@ for (
   });
 }
 
-test("a request without any scope that the role allows: access_denied at the client", async () => {
+test("a request without any scope that the role allows gets access_denied at the client", async () => {
   const server = await newRoleServer("reader");
   const cookie = await server.signIn();
   for (const scope of ["skills:write", "messages:write admin"]) {
@@ -106,7 +106,7 @@ test("defaultRole applies to users without a role", async () => {
   assert.is((await server.tokens({ scope: "skills:read skills:write" })).scope, "skills:read");
 });
 
-test("a user is added with a role; an unknown role is refused", async () => {
+test("addUser() sets a role, and an unknown role is refused", async () => {
   const server = await newRoleServer();
   const user = await addUser(server.store, { username: "bob", password: "x", role: "author" }, 1000);
   assert.is(user.role, "author");
@@ -116,16 +116,16 @@ test("a user is added with a role; an unknown role is refused", async () => {
     () => setUserRole(server.store, "bob", role),
   ];
   for (const attempt of attempts) assert.instance(await attempt().catch((error) => error), TypeError);
-  assert.is(await setUserRole(server.store, "nobody", "admin"), false);
+  assert.is(await setUserRole(server.store, "unknown", "admin"), false);
 });
 
-test("a lowered role applies at once to existing tokens, codes, refresh tokens and consents", async () => {
+test("a lowered role applies immediately to existing tokens, codes, refresh tokens and consents", async () => {
   for (const accessTokenFormat of ["opaque", "jwt"] as const) {
     const server = await newRoleServer("author", { accessTokenFormat });
     const scope = "skills:read skills:write";
     const tokens = await server.tokens({ scope });
     const code = (await server.authorize({ scope })).get("code")!;
-    assert.equal(await seen(server, tokens.access_token!), [[
+    assert.equal(await scopesOf(server, tokens.access_token!), [[
       "skills:read",
       "skills:write",
       "messages:write",
@@ -137,7 +137,7 @@ test("a lowered role applies at once to existing tokens, codes, refresh tokens a
     const again = await server.send(server.authorizePath({ scope }), { headers: { cookie } });
     const next = new URL(again.headers.get("location")!).searchParams.get("code")!;
     assert.is((await redeem(server, next)).scope, "skills:read");
-    assert.equal(await seen(server, tokens.access_token!), [["skills:read"], "skills:read"]);
+    assert.equal(await scopesOf(server, tokens.access_token!), [["skills:read"], "skills:read"]);
   }
 });
 
@@ -148,16 +148,16 @@ test("a token is invalid when the lowered role allows none of its scopes", async
   await setUserRole(server.store, "alice", "reader");
   assert.is((await redeem(server, code)).error, "invalid_grant");
   assert.is((await refresh(server, tokens.refresh_token!)).error, "invalid_grant");
-  assert.equal(await seen(server, tokens.access_token!), [undefined, undefined]);
+  assert.equal(await scopesOf(server, tokens.access_token!), [undefined, undefined]);
   await setUserRole(server.store, "alice", "author");
   assert.is(
     (await refresh(server, tokens.refresh_token!)).scope,
     "skills:write",
-    "it comes back with the role",
+    "the scope returns with the role",
   );
 });
 
-test("device grant: the page and the token have only the scopes that the role allows", async () => {
+test("in the device grant the page and the token have only the scopes that the role allows", async () => {
   const server = await newRoleServer("reader");
   const start = async (scope: string) =>
     await (await server.send("/oauth/device_authorization", { form: { client_id: "tv", scope } })).json();
@@ -182,13 +182,13 @@ test("device grant: the page and the token have only the scopes that the role al
   const beyond = await start("skills:write");
   assert.is((await open(beyond.user_code)).status, 403);
 
-  // The role is lowered between the question and the answer, and between the answer and the token.
+  // The role is lowered before the decision, and then between the decision and the token.
   await setUserRole(server.store, "alice", "author");
-  const asked = await start("skills:write");
-  const question = await (await open(asked.user_code)).text();
+  const undecided = await start("skills:write");
+  const openPage = await (await open(undecided.user_code)).text();
   await setUserRole(server.store, "alice", "reader");
-  await allow(question);
-  assert.is((await poll(asked.device_code)).error, "access_denied");
+  await allow(openPage);
+  assert.is((await poll(undecided.device_code)).error, "access_denied");
   await setUserRole(server.store, "alice", "author");
   const allowed = await start("skills:write");
   await allow(await (await open(allowed.user_code)).text());
@@ -196,7 +196,7 @@ test("device grant: the page and the token have only the scopes that the role al
   assert.is((await poll(allowed.device_code)).error, "invalid_grant");
 });
 
-test("users of the embedder have the role that it gives them, else the default", async () => {
+test("users of authenticateUser have the role that it returns, or else the default role", async () => {
   let role: UserRole | undefined = "author";
   const authenticateUser = () =>
     Promise.resolve({ id: "idp|1", name: "Bob", email: "b@example.com", ...(role && { role }) });
@@ -204,13 +204,13 @@ test("users of the embedder have the role that it gives them, else the default",
   const scope = "skills:read skills:write";
   const tokens = await server.tokens({ scope });
   assert.is(tokens.scope, scope);
-  // What the embedder says at the next login holds for what was granted before.
+  // The role of the next login also applies to earlier grants.
   role = undefined;
   await server.signIn();
   assert.is((await refresh(server, tokens.refresh_token!)).scope, "skills:read");
 });
 
-test("JWT bearer grant: the scopes are limited by the role of the user", async () => {
+test("in the JWT bearer grant the role of the user limits the scopes", async () => {
   const idp = await newKey("ES256", "idp");
   for (
     const [role, outcome] of [[undefined, "skills:read"], ["author", "skills:read skills:write"]] as const

@@ -2,16 +2,16 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { formatBytes, metered, type Progress, type Terminal, withProgressBar } from "./progress_bar.ts";
 
-const test = suite("cli/progress_bar");
+const test = suite("withProgressBar");
 
 interface FakeTerminal extends Terminal {
-  /** The text of its line now. */
+  /** The current text of the line. */
   line(): string;
-  /** Every line that was drawn. */
+  /** Every drawn line. */
   readonly seen: readonly string[];
 }
 
-/** A terminal of one line. It accepts only the control sequence that a bar needs. */
+/** A terminal of one line. @throws {Error} for a line that is too long and for other control sequences than a bar needs */
 function fakeTerminal(columns?: number): FakeTerminal {
   let shown = "";
   const seen: string[] = [];
@@ -34,7 +34,7 @@ function fakeTerminal(columns?: number): FakeTerminal {
   };
 }
 
-/** Runs a transfer whose clock is moved by hand. */
+/** Runs a transfer with a clock that `wait` advances. */
 async function draw(
   terminal: Terminal | undefined,
   transfer: (progress: Progress, wait: (milliseconds: number) => void) => void,
@@ -48,7 +48,7 @@ async function draw(
   );
 }
 
-test("bytes, percentage and rate are drawn; the line is empty at the end", async () => {
+test("the bar shows bytes, percentage and rate, and is erased at the end", async () => {
   const terminal = fakeTerminal();
   await draw(terminal, (progress, wait) => {
     progress.begin(8_000_000);
@@ -65,7 +65,7 @@ test("bytes, percentage and rate are drawn; the line is empty at the end", async
   assert.is(terminal.line(), "");
 });
 
-test("nothing is drawn in the first half second, and then at most ten times per second", async () => {
+test("the bar is drawn after half a second, at most ten times per second", async () => {
   const terminal = fakeTerminal();
   await draw(terminal, (progress, wait) => {
     progress.begin(1000);
@@ -82,7 +82,7 @@ test("nothing is drawn in the first half second, and then at most ten times per 
   assert.is(terminal.seen.length, 10);
 });
 
-test("a quick transfer writes nothing at all", async () => {
+test("a transfer of less than half a second draws nothing", async () => {
   const written: string[] = [];
   await draw({ isTTY: true, write: (text) => written.push(text) }, (progress, wait) => {
     progress.begin(10);
@@ -92,7 +92,7 @@ test("a quick transfer writes nothing at all", async () => {
   assert.equal(written, []);
 });
 
-test("without a terminal nothing is written", async () => {
+test("nothing is drawn without a terminal", async () => {
   const written: string[] = [];
   for (const terminal of [undefined, { write: (text: string) => written.push(text) }]) {
     await draw(terminal, (progress, wait) => {
@@ -104,7 +104,7 @@ test("without a terminal nothing is written", async () => {
   assert.equal(written, []);
 });
 
-test("a failure erases the bar and is thrown on", async () => {
+test("an error erases the bar and is thrown", async () => {
   const terminal = fakeTerminal();
   let thrown: unknown;
   await draw(terminal, (progress, wait) => {
@@ -118,7 +118,7 @@ test("a failure erases the bar and is thrown on", async () => {
   assert.is(terminal.line(), "");
 });
 
-test("without a size there are bytes and rate", async () => {
+test("without a size the bar shows bytes and rate", async () => {
   const terminal = fakeTerminal();
   await draw(terminal, (progress, wait) => {
     progress.begin(undefined);
@@ -128,7 +128,7 @@ test("without a size there are bytes and rate", async () => {
   });
 });
 
-test("a transfer that begins again counts from 0; one that is larger than declared stays at 100%", async () => {
+test("begin() resets the count; more bytes than declared are 100%", async () => {
   const terminal = fakeTerminal();
   await draw(terminal, (progress, wait) => {
     progress.begin(100);
@@ -149,19 +149,18 @@ test("a transfer that begins again counts from 0; one that is larger than declar
 });
 
 for (const columns of [20, 40, 50, 60, 79, 120]) {
-  test(`the line fits a terminal of ${columns} columns`, async () => {
+  test(`the bar fits a terminal of ${columns} columns`, async () => {
     const terminal = fakeTerminal(columns);
     await draw(terminal, (progress, wait) => {
       progress.begin(12_345_678);
       wait(1000);
       progress.advance(2_345_678);
-      // The terminal throws for a line that is too long.
       assert.match(terminal.line(), /^pulling: /);
     });
   });
 }
 
-test("sizes are three digits and a unit", () => {
+test("formatBytes() returns up to three digits and a unit", () => {
   const sizes = [0, 1, 999, 1000, 9_949, 9_951, 999_499, 999_500, 1_500_000, 2e9, 3e12, 4e15];
   assert.equal(sizes.map(formatBytes), [
     "0 B",
@@ -179,7 +178,7 @@ test("sizes are three digits and a unit", () => {
   ]);
 });
 
-test("metered() passes the same chunks on and reports each", async () => {
+test("metered() yields the chunks and reports their sizes", async () => {
   const reported: number[] = [];
   async function* chunks() {
     yield Uint8Array.of(1, 2, 3);

@@ -4,7 +4,7 @@ import { DEMO, multipart, newService, SKILL_MD, type TestService, zip } from "..
 import type { UploadOptions } from "./upload.ts";
 import { createUploadReader } from "./upload.ts";
 
-const test = suite("skills: taking in uploads");
+const test = suite("skills/api/upload: reading bodies");
 const encoder = new TextEncoder();
 const TYPE = "multipart/form-data; boundary=b";
 
@@ -12,15 +12,15 @@ const part = (disposition: string, content = "x"): string =>
   `--b\r\nContent-Disposition: form-data; ${disposition}\r\n\r\n${content}\r\n`;
 const skill = part('name="files[]"; filename="demo/SKILL.md"', SKILL_MD);
 
-/** Sends a body of pieces, without a length. `null` is a sender that falls silent. */
+/** Sends a body in pieces, without content-length. After `null` no further bytes follow. */
 async function sendPieces(
   { send }: TestService,
   pieces: Iterable<Uint8Array | null>,
   headers: Record<string, string> = {},
-): Promise<{ response: Response; sent: number; cut: boolean }> {
+): Promise<{ response: Response; sent: number; cancelled: boolean }> {
   const source = pieces[Symbol.iterator]();
   let sent = 0;
-  let cut = false;
+  let cancelled = false;
   const body = new ReadableStream<Uint8Array>({
     pull(controller) {
       const { done, value } = source.next();
@@ -29,12 +29,12 @@ async function sendPieces(
       sent += value.length;
       controller.enqueue(value);
     },
-    cancel: () => void (cut = true),
+    cancel: () => void (cancelled = true),
   });
   const init = { method: "POST", headers: { "content-type": TYPE, ...headers }, body, duplex: "half" };
   const response = await send("/v1/skills", init as RequestInit);
   await new Promise((resolve) => setTimeout(resolve, 1));
-  return { response, sent, cut };
+  return { response, sent, cancelled };
 }
 
 function* endless(start: string): Generator<Uint8Array> {
@@ -42,7 +42,7 @@ function* endless(start: string): Generator<Uint8Array> {
   for (;;) yield new Uint8Array(50_000);
 }
 
-/** A refusal's status, type and code; and that nothing is kept of it. */
+/** Status, type and code of an error response. Asserts that nothing is stored. */
 async function refusal(
   { store, events }: TestService,
   response: Response,
@@ -59,7 +59,7 @@ const invalid = (code: string) => [400, "invalid_request_error", code];
 for (
   const [what, body, code] of [
     [
-      "a field that must come once twice",
+      "a repeated field",
       part("name=display_name") + part("name=display_name"),
       "upload-field-twice",
     ],
@@ -68,11 +68,11 @@ for (
     ["a file without a name", part('name="files[]"'), "upload-filename"],
     ["a plain field of 17 KB", part("name=x", "y".repeat(17_000)), "upload-field-length"],
     ["a part without a name", part('filename="x"'), "upload-malformed"],
-    ["a part of a header without end", "--b\r\nX: " + "y".repeat(20_000), "upload-malformed"],
+    ["an endless part header", "--b\r\nX: " + "y".repeat(20_000), "upload-malformed"],
     ["2001 parts", part("name=x", "").repeat(2000), "upload-malformed"],
   ] as const
 ) {
-  test(`${what} is refused, before and behind the files`, async () => {
+  test(`${what} is refused, before and after the files`, async () => {
     for (const text of [body + skill + "--b--", skill + body + "--b--"]) {
       const service = await newService();
       const { response } = await sendPieces(service, [encoder.encode(text)]);
@@ -99,7 +99,7 @@ for (
   });
 }
 
-test("two archives, and an archive beside files, have codes of their own", async () => {
+test("two archives, an archive with files, and an invalid archive have different codes", async () => {
   const archive = await zip([{ name: "demo/SKILL.md", content: SKILL_MD }]);
   for (
     const [files, code] of [
@@ -116,7 +116,7 @@ test("two archives, and an archive beside files, have codes of their own", async
   }
 });
 
-test("SKILL.md may come last, the label behind the files, and fields named like members of objects harm nobody", async () => {
+test("SKILL.md and the label may come last, and fields named like members of objects are ignored", async () => {
   const service = await newService();
   const body = part('name="files[]"; filename="demo/x"') + part('name="__proto__"', '{"polluted":true}') +
     part('name="constructor"; filename="prototype"') + part('name="toString"') +
@@ -128,7 +128,7 @@ test("SKILL.md may come last, the label behind the files, and fields named like 
   assert.is(({} as { polluted?: boolean }).polluted, undefined);
 });
 
-test("the plain fields come as they were sent, the first of each", async () => {
+test("the first value of each plain field is returned", async () => {
   const intake = createUploadReader({ limit: 1000 });
   const body = skill + part("name=default", "true") + part('name="x"', " é ") + part("name=x", "second") +
     part("name=__proto__") + "--b--";
@@ -137,7 +137,7 @@ test("the plain fields come as they were sent, the first of each", async () => {
   assert.equal([...fields], [["default", "true"], ["x", "é"], ["__proto__", "x"]]);
 });
 
-test("files of exactly the limit are taken, a byte more is 413, with and without a length", async () => {
+test("files of exactly the limit are accepted, and one byte more is refused with 413", async () => {
   const limit = 100_000;
   for (const more of [0, 1]) {
     const files = [["demo/SKILL.md", SKILL_MD], [
@@ -154,24 +154,26 @@ test("files of exactly the limit are taken, a byte more is 413, with and without
   }
 });
 
-test("a sender that declares too much is not read at all", async () => {
+test("a body with a content-length above the limit is not read", async () => {
   const service = await newService({ uploadLimit: 1000 });
   const { response, sent } = await sendPieces(service, [encoder.encode(skill), null], {
     "content-length": "100000000",
   });
   assert.equal(await refusal(service, response), TOO_LARGE);
-  assert.ok(sent <= skill.length, "no more than the stream asked for by itself");
+  assert.ok(sent <= skill.length, "only what the stream buffers by itself");
 });
 
-test("a sender that declares too little is counted all the same", async () => {
+test("a body above its content-length is aborted at the limit", async () => {
   const service = await newService({ uploadLimit: 100_000 });
   const start = part('name="files[]"; filename="demo/SKILL.md"').slice(0, -3);
-  const { response, sent, cut } = await sendPieces(service, endless(start), { "content-length": "500" });
+  const { response, sent, cancelled } = await sendPieces(service, endless(start), {
+    "content-length": "500",
+  });
   assert.equal(await refusal(service, response), TOO_LARGE);
-  assert.ok(cut && sent < 250_000, `${sent} bytes were taken`);
+  assert.ok(cancelled && sent < 250_000, `${sent} bytes were read`);
 });
 
-test("an endless upload is cut off at the byte that is too much, wherever it hides", async () => {
+test("an endless upload is aborted at the limit in every part", async () => {
   for (
     const start of [
       part('name="files[]"; filename="demo/SKILL.md"').slice(0, -3),
@@ -182,18 +184,18 @@ test("an endless upload is cut off at the byte that is too much, wherever it hid
     ]
   ) {
     const service = await newService({ uploadLimit: 100_000 });
-    const { response, sent, cut } = await sendPieces(service, endless(start));
+    const { response, sent, cancelled } = await sendPieces(service, endless(start));
     assert.equal(await refusal(service, response), TOO_LARGE);
-    assert.ok(cut && sent < 2_500_000, `${sent} bytes were taken`);
+    assert.ok(cancelled && sent < 2_500_000, `${sent} bytes were read`);
   }
 });
 
 const quick = (options: Partial<UploadOptions>) => newService({ intake: options });
 
-test("a sender that falls silent, or drips, is given up: 400, which clients do not repeat by themselves", async () => {
+test("an idle or slow body is refused with 400, which clients do not retry", async () => {
   const silent = await quick({ idle: 30 });
   const first = await sendPieces(silent, [encoder.encode(skill), null]);
-  assert.ok(first.cut);
+  assert.ok(first.cancelled);
   assert.equal(await refusal(silent, first.response), invalid("upload-too-slow"));
 
   const dripping = await quick({ whole: 60 });
@@ -211,7 +213,7 @@ test("a sender that falls silent, or drips, is given up: 400, which clients do n
   assert.equal(await refusal(dripping, second), invalid("upload-too-slow"));
 });
 
-test("a sender that breaks off leaves nothing, not even its room", async () => {
+test("an aborted upload stores nothing and releases its memory", async () => {
   const service = await newService({ uploadLimit: 5_000_000, intake: { memory: 0, wait: 5000 } });
   for (let i = 0; i < 20; i++) {
     const body = new ReadableStream<Uint8Array>({
@@ -229,7 +231,7 @@ test("a sender that breaks off leaves nothing, not even its room", async () => {
   assert.is((await service.upload(DEMO)).status, 200);
 });
 
-test("uploads that find no room wait, and are told to come back when it takes too long", async () => {
+test("uploads wait for memory, and get 529 with retry-after when they wait too long", async () => {
   const service = await quick({ memory: 0, wait: 200, idle: 2000 });
   let end = () => {};
   const held = service.send("/v1/skills", {
@@ -261,10 +263,10 @@ test("uploads that find no room wait, and are told to come back when it takes to
   const waiting = large();
   end();
   assert.is((await held).status, 200);
-  assert.is((await waiting).status, 200, "there was room before its time was over");
+  assert.is((await waiting).status, 200, "memory was free before the timeout");
 });
 
-test("a hundred uploads at once with room for two are all taken", async () => {
+test("a hundred concurrent uploads with memory for two are all accepted", async () => {
   const service = await newService({ uploadLimit: 200_000, intake: { memory: 0 } });
   const archive = await zip([
     { name: "demo/SKILL.md", content: SKILL_MD, method: 8 },

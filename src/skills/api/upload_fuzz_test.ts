@@ -1,26 +1,17 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { createRandom } from "../../http/test_random.ts";
 import { ORDINARY_ARCHIVES } from "../../../fixtures/hostile/ordinary_archives.ts";
 import { SkillError } from "../error.ts";
 import { DEMO, multipart, newService } from "../test_service.ts";
 import { readZip } from "../archive/zip_reader.ts";
 
-const test = suite("skills: uploads that were tampered with");
-
-/** The same numbers each time. */
-function createRandom(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = Math.imul(state ^ state >>> 15, state | 1);
-    state ^= state + Math.imul(state ^ state >>> 7, state | 61);
-    return ((state ^ state >>> 14) >>> 0) % below;
-  };
-}
+const test = suite("skills/api/upload: mutated bodies");
 
 const EXTREMES = [0, 1, 0x7f, 0x80, 0xff];
 
-/** Some bytes changed, cut out, put in or doubled. */
-function tamper(whole: Uint8Array, random: (below: number) => number): Uint8Array<ArrayBuffer> {
+/** Changes, removes, inserts or repeats some bytes. */
+function mutate(whole: Uint8Array, random: (below: number) => number): Uint8Array<ArrayBuffer> {
   let bytes = whole.slice() as Uint8Array<ArrayBuffer>;
   for (let n = random(4); n >= 0; n--) {
     const at = random(bytes.length || 1);
@@ -46,7 +37,7 @@ function tamper(whole: Uint8Array, random: (below: number) => number): Uint8Arra
   return bytes;
 }
 
-/** A body that comes in pieces of any size. */
+/** A body in pieces of random sizes. */
 function inPieces(
   body: Uint8Array<ArrayBuffer>,
   random: (below: number) => number,
@@ -75,12 +66,12 @@ async function statusesOf(bodies: Iterable<[body: BodyInit, type: string]>): Pro
   return statuses;
 }
 
-test("a body of loose files that was tampered with is taken or refused with a code, and never a fault", async () => {
+test("a mutated multipart body is accepted or refused with a code, without a fault", async () => {
   const random = createRandom(1);
   function* bodies(): Generator<[BodyInit, string]> {
     for (let i = 0; i < 1500; i++) {
       const { body, type } = multipart(DEMO, { note: "any text" });
-      const changed = tamper(body, random);
+      const changed = mutate(body, random);
       yield [i % 2 ? changed : inPieces(changed, random), type];
     }
   }
@@ -88,12 +79,12 @@ test("a body of loose files that was tampered with is taken or refused with a co
   assert.ok(statuses.get(200)! > 50 && statuses.get(400)! > 500, JSON.stringify([...statuses]));
 });
 
-test("an archive that was tampered with is taken or refused with a code, and never a fault", async () => {
+test("a mutated archive is accepted or refused with a code, without a fault", async () => {
   const random = createRandom(2);
   const archives = await Promise.all(ORDINARY_ARCHIVES.map(({ make }) => make()));
   function* bodies(): Generator<[BodyInit, string]> {
     for (let i = 0; i < 3000; i++) {
-      const { body, type } = multipart([["demo.zip", tamper(archives[i % archives.length]!, random)]]);
+      const { body, type } = multipart([["demo.zip", mutate(archives[i % archives.length]!, random)]]);
       yield [body, type];
     }
   }
@@ -101,23 +92,23 @@ test("an archive that was tampered with is taken or refused with a code, and nev
   assert.ok(statuses.get(200)! > 50 && statuses.get(400)! > 1000, JSON.stringify([...statuses]));
 });
 
-test("what comes out of an archive that was tampered with is what its checksums say", async () => {
+test("files of a mutated archive have their original checksum and length", async () => {
   const random = createRandom(3);
   const archives = await Promise.all(ORDINARY_ARCHIVES.map(({ make }) => make()));
   const originals = await Promise.all(archives.map((archive) => readZip(archive, 100_000)));
-  let taken = 0;
+  let accepted = 0;
   for (let i = 0; i < 5000; i++) {
     const which = i % archives.length;
-    const files = await readZip(tamper(archives[which]!, random), 100_000).catch((error) => {
+    const files = await readZip(mutate(archives[which]!, random), 100_000).catch((error) => {
       assert.instance(error, SkillError);
       return undefined;
     });
     if (!files) continue;
-    taken++;
+    accepted++;
     const known = new Set(originals[which]!.map(({ crc, bytes }) => `${crc} ${bytes.length}`));
     for (const { bytes, crc } of files) assert.ok(known.has(`${crc} ${bytes.length}`));
   }
-  assert.ok(taken > 50, `${taken}`);
+  assert.ok(accepted > 50, `${accepted}`);
 });
 
 test.run();

@@ -11,7 +11,7 @@
  *
  * @module
  */
-import { timerDelay } from "../../http/timer.ts";
+import { timerDelay } from "../../timer.ts";
 import { SkillError } from "../error.ts";
 
 export interface UploadGate {

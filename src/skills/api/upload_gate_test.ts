@@ -3,11 +3,11 @@ import * as assert from "uvu/assert";
 import { SkillError } from "../error.ts";
 import { createUploadGate, type Reservation } from "./upload_gate.ts";
 
-const test = suite("skills/upload_gate");
+const test = suite("skills/api/upload_gate");
 const LONG = 60_000;
 const pause = (time = 0) => new Promise<void>((resolve) => setTimeout(resolve, time));
 
-/** Whether a promise settles without anybody leaving. */
+/** Whether a promise stays pending. */
 async function waits(promise: Promise<unknown>): Promise<boolean> {
   let settled = false;
   promise.then(() => settled = true, () => settled = true);
@@ -15,7 +15,7 @@ async function waits(promise: Promise<unknown>): Promise<boolean> {
   return !settled;
 }
 
-test("as many are inside as there is room for, the others come in their order", async () => {
+test("reservations up to the limit are granted, and others wait in order", async () => {
   const gate = createUploadGate({ memory: 130, kept: 30, wait: LONG, life: LONG });
   const reservations: Reservation[] = [];
   const order: number[] = [];
@@ -26,7 +26,7 @@ test("as many are inside as there is room for, the others come in their order", 
   await pause(30);
   assert.equal(order, [0, 1, 2, 3], "four quarters");
   reservations[0]!.release();
-  assert.ok(await waits(all[5]!), "the next is small, the one behind it needs everything");
+  assert.ok(await waits(all[5]!), "the next is small, and the one after it needs all memory");
   assert.equal(order, [0, 1, 2, 3, 4]);
   for (let left = 1; order.length < 20; left++) {
     reservations[left]!.release();
@@ -35,7 +35,7 @@ test("as many are inside as there is room for, the others come in their order", 
   assert.equal(order, Array.from({ length: 20 }, (_, i) => i));
 });
 
-test("where waiting has its cost, those who would be too many are turned away at once, and come in later", async () => {
+test("with a limit of the queue, excess reservations are refused at once with 529", async () => {
   const gate = createUploadGate({ memory: 130, kept: 30, wait: LONG, life: LONG });
   const first = await gate.reserve(100, 50);
   const waiting = [gate.reserve(20, 50), gate.reserve(30, 50)];
@@ -48,11 +48,11 @@ test("where waiting has its cost, those who would be too many are turned away at
   (await gate.reserve(60, 50)).release();
 });
 
-test("never more than the room is taken, however they come and go", async () => {
+test("reserved memory never exceeds the limit", async () => {
   const gate = createUploadGate({ memory: 1000, kept: 200, wait: LONG, life: LONG });
   let held = 0;
-  let most = 0;
-  const take = (bytes: number) => most = Math.max(most, held += bytes);
+  let maxHeld = 0;
+  const take = (bytes: number) => maxHeld = Math.max(maxHeld, held += bytes);
   await Promise.all(Array.from({ length: 300 }, async (_, i) => {
     const bytes = 1 + i * 37 % 400;
     const more = i % 3 === 0 ? 200 : 0;
@@ -68,10 +68,10 @@ test("never more than the room is taken, however they come and go", async () => 
     reservation.release();
   }));
   assert.is(held, 0);
-  assert.ok(most > 500 && most <= 1000, `${most}`);
+  assert.ok(maxHeld > 500 && maxHeld <= 1000, `${maxHeld}`);
 });
 
-test("those inside who all need more get it one after the other: nobody waits for ever", async () => {
+test("concurrent extensions are granted one after the other, without deadlock", async () => {
   const gate = createUploadGate({ memory: 150, kept: 50, wait: LONG, life: LONG });
   const reservations = await Promise.all([gate.reserve(50), gate.reserve(50)]);
   const newcomer = gate.reserve(10);
@@ -80,25 +80,25 @@ test("those inside who all need more get it one after the other: nobody waits fo
   assert.ok(await waits(extended[1]!));
   reservations[0]!.release();
   await extended[1];
-  assert.ok(await waits(newcomer), "what is kept for those inside is not for newcomers");
+  assert.ok(await waits(newcomer), "memory kept for extensions is not for new reservations");
   reservations[1]!.release();
   (await newcomer).release();
 });
 
-test("whoever needs more goes before newcomers", async () => {
+test("extensions precede new reservations", async () => {
   const gate = createUploadGate({ memory: 200, kept: 100, wait: LONG, life: LONG });
   const [first, second] = [await gate.reserve(10), await gate.reserve(10)];
   await first.extend(100);
   const extended = second.extend(100);
   const newcomer = gate.reserve(10);
-  assert.ok(await waits(Promise.race([extended, newcomer])), "it would fit, but others are before it");
+  assert.ok(await waits(Promise.race([extended, newcomer])), "it would fit, but others precede it");
   first.release();
   await extended;
   second.release();
   (await newcomer).release();
 });
 
-test("who waits for too long is told to come back", async () => {
+test("a reservation that waits too long is refused with 529 and retry-after", async () => {
   const gate = createUploadGate({ memory: 20, kept: 10, wait: 40, life: LONG });
   const reservation = await gate.reserve(10);
   const error = await gate.reserve(1).then(() => undefined, (error) => error);
@@ -108,7 +108,7 @@ test("who waits for too long is told to come back", async () => {
   (await gate.reserve(10)).release();
 });
 
-test("who was turned away holds nothing, and does not stand in the way", async () => {
+test("a refused reservation holds no memory and does not block the queue", async () => {
   const gate = createUploadGate({ memory: 20, kept: 10, wait: 40, life: LONG });
   const reservation = await gate.reserve(5);
   const large = gate.reserve(10).then(() => "in", (error) => error.status);
@@ -119,7 +119,7 @@ test("who was turned away holds nothing, and does not stand in the way", async (
   reservation.release();
 });
 
-test("one caller has half of the room, and makes only himself wait", async () => {
+test("one caller gets at most half of the memory, and only that caller waits", async () => {
   const gate = createUploadGate({ memory: 130, kept: 30, wait: LONG, life: LONG });
   const reservations = [await gate.reserve(30, undefined, "a")];
   const second = gate.reserve(30, undefined, "a");
@@ -132,7 +132,7 @@ test("one caller has half of the room, and makes only himself wait", async () =>
   (await gate.reserve(100, undefined, "a")).release();
 });
 
-test("the next one in is of the caller who holds the least", async () => {
+test("the next reservation is of the caller that holds the least", async () => {
   const gate = createUploadGate({ memory: 130, kept: 30, wait: LONG, life: LONG });
   const all = await gate.reserve(100, undefined, "a");
   const order: string[] = [];
@@ -144,7 +144,7 @@ test("the next one in is of the caller who holds the least", async () => {
   const waiting = [..."aaaaabc"].map(enter);
   all.release();
   await pause(30);
-  assert.equal(order.join(""), "abca", "the first of each, then another of the one who came first");
+  assert.equal(order.join(""), "abca", "the first of each caller, then again the first caller");
   while (order.length < waiting.length) {
     reservations.shift()!.release();
     await pause(5);
@@ -153,7 +153,7 @@ test("the next one in is of the caller who holds the least", async () => {
   for (const reservation of reservations) reservation.release();
 });
 
-test("one caller has half of the queue, where waiting has its cost", async () => {
+test("with a limit of the queue, one caller gets at most half of it", async () => {
   const gate = createUploadGate({ memory: 130, kept: 30, wait: LONG, life: LONG });
   const all = await gate.reserve(100, 50, "a");
   const mine = gate.reserve(25, 50, "a");
@@ -164,7 +164,7 @@ test("one caller has half of the queue, where waiting has its cost", async () =>
   for (const reservation of await Promise.all([mine, other])) reservation.release();
 });
 
-test("who has half of the room waits, and only so much of it, though there is room", async () => {
+test("a caller with half of the memory waits within its half of the queue, even if memory is free", async () => {
   const gate = createUploadGate({ memory: 130, kept: 30, wait: LONG, life: LONG });
   const reservation = await gate.reserve(40, 50, "a");
   const waiting = gate.reserve(25, 50, "a");
@@ -175,7 +175,7 @@ test("who has half of the room waits, and only so much of it, though there is ro
   (await waiting).release();
 });
 
-test("leaving twice is leaving once", async () => {
+test("a second release has no effect", async () => {
   const gate = createUploadGate({ memory: 20, kept: 10, wait: LONG, life: LONG });
   const reservation = await gate.reserve(5);
   reservation.release();
@@ -185,19 +185,19 @@ test("leaving twice is leaving once", async () => {
   full.release();
 });
 
-test("what somebody never gave back is free after a while", async () => {
+test("a reservation without release expires", async () => {
   const gate = createUploadGate({ memory: 20, kept: 10, wait: LONG, life: 50 });
   const lost = await gate.reserve(10);
   const reservation = await gate.reserve(10);
   lost.release();
   assert.ok(
     await waits(gate.reserve(10).then((reservation) => reservation.release())),
-    "it is not given back a second time",
+    "a release after the expiry has no effect",
   );
   reservation.release();
 });
 
-test("who asks for more than there is gets all of it", async () => {
+test("a reservation above the limit gets all of the memory", async () => {
   const gate = createUploadGate({ memory: 20, kept: 10, wait: LONG, life: LONG });
   const reservation = await gate.reserve(1000);
   await reservation.extend(1000);

@@ -1,5 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { createRandom } from "../../http/test_random.ts";
 import {
   DEMO,
   multipart,
@@ -10,9 +11,9 @@ import {
   zip,
 } from "../test_service.ts";
 
-const test = suite("skills/upload");
+const test = suite("skills/api/upload");
 
-/** Uploads, and expects a 400 that stores nothing; returns the codes of the broken rules, and the message. */
+/** Uploads and asserts 400 and an empty store. Returns the codes of the broken rules, and the message. */
 async function refused(files: readonly TestFile[], fields: Record<string, string> = {}): Promise<string> {
   const { upload, store, events } = await newService();
   const response = await upload(files, fields);
@@ -49,7 +50,7 @@ for (
     ],
     ["no front matter", [["demo/SKILL.md", "# Demo"]], /^front-matter: SKILL\.md line 1: /],
     ["front matter without end", [["demo/SKILL.md", "---\nname: demo\n"]], /^front-matter: /],
-    ["SKILL.md that is no UTF-8", [["demo/SKILL.md", Uint8Array.of(45, 45, 45, 10, 0xff)]], /^encoding: /],
+    ["SKILL.md with invalid UTF-8", [["demo/SKILL.md", Uint8Array.of(45, 45, 45, 10, 0xff)]], /^encoding: /],
     ["SKILL.md with a NUL", [["demo/SKILL.md", "---\nname: demo\n---\n\u0000"]], /^encoding: /],
     ["no name", skill(described), /^name-required: /],
     ["no description", skill("name: demo"), /^description-required: /],
@@ -91,7 +92,7 @@ for (
       /^hidden-characters: .*U\+E0041/,
     ],
     [
-      "text that turns round in the body",
+      "a bidirectional override in the body",
       skill(`name: demo\n${described}`, "a\u202eb"),
       /^hidden-characters: .*U\+202E/,
     ],
@@ -130,12 +131,12 @@ for (
     ],
   ] as readonly [string, readonly TestFile[], RegExp][]
 ) {
-  test(`${what} is refused, saying what to mend`, async () => {
+  test(`${what} is refused with its code`, async () => {
     assert.match(await refused(files), message);
   });
 }
 
-test("all broken rules are told at once, each with its line", async () => {
+test("all broken rules are reported together, each with its line", async () => {
   const message = await refused(skill(`name: Not_Good\ndescription: ${"x".repeat(1025)}`));
   assert.match(message, "SKILL.md line 2: field 'name'");
   assert.match(message, "SKILL.md line 3: field 'description'");
@@ -171,13 +172,13 @@ for (
   });
 }
 
-test("a name that climbs is told so, whatever else is wrong with it", async () => {
+test("a path with dot segments is refused with path-dots", async () => {
   for (const name of ["../evil", "demo/../../evil", "demo/./x"]) {
     assert.match(await refused([...DEMO, [name, "x"]]), /^path-dots: /);
   }
 });
 
-test("backslashes of Windows archives are slashes", async () => {
+test("backslashes in an archive separate path segments", async () => {
   const { upload, service } = await newService();
   const archive = await zip([{ name: "demo\\SKILL.md", content: SKILL_MD }, {
     name: "demo\\scripts\\run.py",
@@ -214,18 +215,18 @@ for (
     ["an encrypted entry", () => zip([{ ...good, flags: 1 }]), /^archive-encrypted: /],
     ["an unknown method", () => zip([{ ...good, method: 12 }]), /^archive-method: /],
     ["a wrong checksum", () => zip([{ ...good, crc: 1 }]), /^archive-damaged: /],
-    ["a size that lies", () => zip([{ ...good, size: 3 }]), /^archive-size: /],
+    ["a wrong size", () => zip([{ ...good, size: 3 }]), /^archive-size: /],
     [
       "two names for one entry",
       () => zip([{ ...good, localName: "demo/OTHER.md" }]),
       /^archive-headers: /,
     ],
-    ["something before it", () => zip([good], { prefix: "#!/bin/sh\n" }), /^archive-start: /],
-    ["something after it", () => zip([good], { suffix: "trailer" }), /^archive-/],
+    ["bytes before the archive", () => zip([good], { prefix: "#!/bin/sh\n" }), /^archive-start: /],
+    ["bytes after the archive", () => zip([good], { suffix: "trailer" }), /^archive-/],
     ["a gap between entries", () => zip([good, { name: "demo/x", content: "x", gap: 3 }]), /^archive-gap: /],
     ["a wrong count", () => zip([good], { count: 2 }), /^archive-directory: /],
     [
-      "a name that is no UTF-8",
+      "a name with invalid UTF-8",
       () => zip([good, { name: Uint8Array.of(0x64, 0x82, 0x65), content: "x" }]),
       /^archive-name-encoding: /,
     ],
@@ -236,7 +237,7 @@ for (
       /^archive-entries: .*2000/,
     ],
     [
-      "a ratio beyond reason",
+      "a compression ratio above the limit",
       () => zip([good, { name: "demo/z", content: new Uint8Array(4_000_000), method: 8 }]),
       /^archive-ratio: .*200/,
     ],
@@ -244,8 +245,8 @@ for (
       const inner = await zip([good]);
       return await zip([good], { comment: String.fromCharCode(...inner.subarray(inner.length - 22)) });
     }, /^archive-/],
-    ["its end cut off", async () => (await zip([good])).slice(0, -10), /^archive-end: /],
-    ["its middle cut out", async () => {
+    ["a truncated end", async () => (await zip([good])).slice(0, -10), /^archive-end: /],
+    ["missing bytes in the middle", async () => {
       const whole = await zip([good, { name: "demo/x", content: "y".repeat(200) }]);
       return Uint8Array.from([...whole.slice(0, 150), ...whole.slice(200)]);
     }, /^archive-/],
@@ -254,7 +255,7 @@ for (
       whole.fill(0xff, 50, 70);
       return whole;
     }, /^archive-/],
-    ["nothing in it", () => zip([]), /^no-files: /],
+    ["no entries", () => zip([]), /^no-files: /],
   ] as readonly [string, () => Promise<Uint8Array>, RegExp][]
 ) {
   test(`an archive with ${what} is refused`, async () => {
@@ -262,13 +263,13 @@ for (
   });
 }
 
-test("two archives, or an archive beside loose files that are no skill, are refused", async () => {
+test("two archives, and an archive with files, are refused", async () => {
   const archive = await zip([good]);
   assert.match(await refused([["a.zip", archive], ["b.zip", archive]]), /^upload-two-archives: /);
   assert.match(await refused([["a.zip", archive], ["demo/x", "x"]]), /^upload-archive-and-files: /);
 });
 
-test("an archive inside a package is one of its files, and stays as it is", async () => {
+test("an archive inside a package is stored unchanged", async () => {
   const { upload, service } = await newService();
   const archive = await zip([{ name: "anything", content: "x" }]);
   const { id } = await (await upload([...DEMO, ["demo/templates/a.zip", archive]])).json();
@@ -280,7 +281,7 @@ test("an archive inside a package is one of its files, and stays as it is", asyn
   assert.equal(file?.bytes, archive);
 });
 
-test("other keys of front matter, block scalars, CRLF, a byte order mark and --- in the body are taken", async () => {
+test("other keys, block scalars, CRLF, a byte order mark and --- in the body are accepted", async () => {
   const { upload, service } = await newService();
   const text =
     "\ufeff---\r\nname: demo\r\ndescription: >-\r\n  First line\r\n  second line\r\nversion: 1.10\r\nallowed-tools:\r\n  - Read\r\n---\r\nBody\r\n---\r\nmore 👩‍💻🏴󠁧󠁢󠁥󠁮󠁧󠁿";
@@ -292,21 +293,9 @@ test("other keys of front matter, block scalars, CRLF, a byte order mark and ---
   assert.match(loaded!.instructions, "Body\n---\nmore");
 });
 
-for (
-  const [label, message] of [
-    ["", "1 to 255"],
-    ["x".repeat(256), "1 to 255"],
-    ["two\nlines", "one line"],
-    [
-      "  ",
-      "1 to 255",
-    ],
-    ["a\u202eb", "one line"],
-    ["a\u200bb", "one line"],
-  ]
-) {
+for (const label of ["", "x".repeat(256), "two\nlines", "  ", "a\u202eb", "a\u200bb"]) {
   test(`display_name ${JSON.stringify(label).slice(0, 20)} is refused`, async () => {
-    assert.match(await refused(DEMO, { display_name: label! }), message!);
+    assert.match(await refused(DEMO, { display_name: label }), /^: display_name .*\b255\b/);
   });
 }
 
@@ -319,7 +308,7 @@ for (
     ["a body without its boundary", "x", "multipart/form-data; boundary=b", 400],
     ["an empty body", "", "multipart/form-data; boundary=b", 400],
     [
-      "a body that breaks off",
+      "a truncated body",
       '--b\r\nContent-Disposition: form-data; name="files[]"; filename="a"\r\n\r\nx',
       "multipart/form-data; boundary=b",
       400,
@@ -343,7 +332,7 @@ for (
       400,
     ],
     [
-      "an endless part header",
+      "a part header that is too long",
       `--b\r\nX: ${"y".repeat(20_000)}\r\n\r\nx\r\n--b--\r\n`,
       "multipart/form-data; boundary=b",
       400,
@@ -354,10 +343,10 @@ for (
       "multipart/form-data; boundary=b",
       400,
     ],
-    ["no part at all", "--b--\r\n", "multipart/form-data; boundary=b", 400],
+    ["no parts", "--b--\r\n", "multipart/form-data; boundary=b", 400],
   ] as const
 ) {
-  test(`a body of ${what} is ${status} in the envelope`, async () => {
+  test(`${what} as a body is refused with ${status} in the error format`, async () => {
     const { send } = await newService();
     const response = await send("/v1/skills", { method: "POST", body, headers: { "content-type": type } });
     assert.is(response.status, status);
@@ -365,7 +354,7 @@ for (
   });
 }
 
-test("preamble, epilogue, padding and odd orders of parts are taken; unknown parts are passed over", async () => {
+test("preamble, epilogue, padding and any order of parts are accepted, and unknown parts ignored", async () => {
   const { send } = await newService();
   const body = 'preamble\r\n--b  \r\nContent-Disposition: form-data; name="x"\r\n\r\n\r\n--b\r\n' +
     'content-disposition: form-data; FILENAME="demo/SKILL.md"; name=files\r\n\r\n' + SKILL_MD +
@@ -376,11 +365,11 @@ test("preamble, epilogue, padding and odd orders of parts are taken; unknown par
   assert.is((await response.json()).display_name, "Label");
 });
 
-test("a body of random bytes, a thousand times over, is 400 or 413 and never a fault", async () => {
+test("a thousand bodies with random bytes are accepted or refused, without a fault", async () => {
   const { send, events } = await newService();
   const { body, type } = multipart(DEMO);
-  let seed = 42;
-  const random = (below: number): number => (seed = (seed * 1103515245 + 12345) & 0x7fffffff) % below;
+  const random = createRandom(42);
+  const statuses = new Set<number>();
   for (let i = 0; i < 1000; i++) {
     const changed = body.slice(0, random(4) === 0 ? random(body.length) : body.length);
     for (let n = random(6); n >= 0; n--) changed[random(changed.length || 1)] = random(256);
@@ -389,22 +378,24 @@ test("a body of random bytes, a thousand times over, is 400 or 413 and never a f
       body: changed,
       headers: { "content-type": type },
     });
-    assert.ok([200, 400, 413].includes(response.status), `${response.status}`);
+    statuses.add(response.status);
   }
+  assert.equal([...statuses].sort(), [200, 400]);
   assert.equal(events.filter((event) => event.type === "fault"), []);
 });
 
-test("an archive with changed bytes, a thousand times over, is 200 or 400 and never a fault", async () => {
+test("a thousand archives with random bytes are accepted or refused, without a fault", async () => {
   const { upload, events } = await newService();
   const archive = await zip([{ ...good, method: 8 }, { name: "demo/x", content: "x".repeat(100) }]);
-  let seed = 4;
-  const random = (below: number): number => (seed = (seed * 1103515245 + 12345) & 0x7fffffff) % below;
+  const random = createRandom(4);
+  const statuses = new Set<number>();
   for (let i = 0; i < 1000; i++) {
     const changed = archive.slice();
     for (let n = random(4); n >= 0; n--) changed[4 + random(changed.length - 4)] = random(256);
     const response = await upload([["a.zip", changed]]);
-    assert.ok([200, 400, 413].includes(response.status), `${response.status}`);
+    statuses.add(response.status);
   }
+  assert.equal([...statuses].sort(), [200, 400]);
   assert.equal(events.filter((event) => event.type === "fault"), []);
 });
 

@@ -5,10 +5,10 @@ import { memoryStore } from "../../store/drivers/memory.ts";
 import { DEMO, folderOf, newService, SKILL_MD } from "../test_service.ts";
 import { createUsage } from "./usage.ts";
 
-const test = suite("skills/usage");
+const test = suite("skills/api/usage");
 const principal = { workspace: "default", scopes: new Set(["skills:read"]) };
 
-test("each level that a model gets through the catalogue is told and counted, with what it costs", async () => {
+test("each disclosure through the catalogue emits an event and is counted with its tokens", async () => {
   const { service, send, upload, events } = await newService();
   const { id, latest_version_id: version } = await (await upload(DEMO)).json();
   const { catalog } = service;
@@ -57,7 +57,7 @@ test("each level that a model gets through the catalogue is told and counted, wi
   assert.equal(await (await send("/v1/skills/usage")).json(), { data: [usage], next_page: null });
 });
 
-test("what is managed or downloaded through the API is not counted", async () => {
+test("reads through the management API are not counted", async () => {
   const { send, upload } = await newService();
   const { id } = await (await upload(DEMO)).json();
   for (const path of ["/v1/skills", `/v1/skills/${id}`, `/v1/skills/${id}/versions/latest`]) await send(path);
@@ -76,7 +76,7 @@ test("what is managed or downloaded through the API is not counted", async () =>
   assert.equal(await (await send("/v1/skills/usage")).json(), { data: [], next_page: null });
 });
 
-test("local skills are counted for the workspace that uses them, and for nobody's", async () => {
+test("local skills are counted for the workspace that uses them, and not for anonymous callers", async () => {
   const { service, send } = await newService({ folders: [folderOf(new Map([["demo/SKILL.md", SKILL_MD]]))] });
   const { skills: [{ id } = { id: "" }] } = await service.catalog.list(principal);
   await service.catalog.list(undefined);
@@ -85,7 +85,7 @@ test("local skills are counted for the workspace that uses them, and for nobody'
   assert.is(usage.levels.metadata.count, 1);
 });
 
-test("usage of a skill that is not there, or another workspace's, is 404 or empty; lists go in pages", async () => {
+test("usage of an unknown skill gets 404, and lists are paged and private to the workspace", async () => {
   const { service, send, upload } = await newService();
   for (let i = 0; i < 5; i++) await upload([["SKILL.md", SKILL_MD.replace("name: demo", `name: demo-${i}`)]]);
   await service.catalog.list(principal);
@@ -97,14 +97,14 @@ test("usage of a skill that is not there, or another workspace's, is 404 or empt
     names.push(...data.map(({ name }: { name: string }) => name));
     query = next_page === null ? "" : `limit=2&page=${next_page}`;
   }
-  // In the order of their ids, which is none of its own within a millisecond.
+  // The order of ids, which is random within a millisecond.
   assert.equal(names.sort(), [0, 1, 2, 3, 4].map((i) => `demo-${i}`));
   for (const query of ["limit=0", "limit=x", "page=x"]) {
     assert.is((await send(`/v1/skills/usage?${query}`)).status, 400, query);
   }
 });
 
-test("instances that count the same skills at once lose nothing", async () => {
+test("concurrent instances lose no counts", async () => {
   const store = memoryStore();
   const counters = Array.from({ length: 8 }, () => createUsage(store, Date.now, () => {}));
   const disclosure = { type: "skill_disclosed", workspace: "w", version: "v", via: "mcp", level: 2 } as const;
@@ -121,7 +121,7 @@ test("instances that count the same skills at once lose nothing", async () => {
   for (const { value } of entries) assert.equal(value.levels.instructions, { count: 40, tokens: 120 });
 });
 
-test("a store that fails is told to whoever watches, and keeps no caller from anything", async () => {
+test("a store failure emits a fault and does not reject", async () => {
   const events: TrivetEvent[] = [];
   const store = { ...memoryStore(), commit: () => Promise.reject(new Error("full")) };
   const counter = createUsage(store, Date.now, (event) => events.push(event));

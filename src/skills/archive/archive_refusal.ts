@@ -5,6 +5,7 @@
  */
 import { SkillError } from "../error.ts";
 import { showPath } from "../package/path.ts";
+import { tooManyBytes } from "../package/problem.ts";
 
 /** The hint for most archives that are refused. */
 export const REPACK = "pack the folder again with a standard tool";
@@ -24,10 +25,7 @@ export function refuseArchive(
 }
 
 /** The error for too many bytes, packed or unpacked. */
-export function refuseSize(limit: number, where: string, cause?: unknown): SkillError {
-  const message = `A skill may have at most ${limit} bytes, ${where}`;
-  return new SkillError("request_too_large", message, {
-    problems: [{ file: "", line: undefined, rule: "upload-too-large", message }],
-    cause,
-  });
+export function refuseSize(limit: number, scope: string, cause?: unknown): SkillError {
+  const problem = tooManyBytes(limit, scope);
+  return new SkillError("request_too_large", problem.message, { problems: [problem], cause });
 }

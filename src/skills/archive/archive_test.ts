@@ -6,12 +6,13 @@ import { crc32 } from "./crc32.ts";
 import { SkillError } from "../error.ts";
 import { digestOf } from "../content_digest.ts";
 import { readZip } from "./zip_reader.ts";
+import { ContentChangedError } from "./zip_writer.ts";
 
-const test = suite("skills/archive");
+const test = suite("skills/archive/archive");
 const encoder = new TextEncoder();
 
 let opened = 0;
-/** A file with everything known, or (as a local one) with nothing. */
+/** A file with digest and checksum, or (as a local one) without. */
 async function file(path: string, content: string, isKnown = true): Promise<ArchiveFile> {
   const bytes = encoder.encode(content);
   return {
@@ -29,14 +30,18 @@ async function file(path: string, content: string, isKnown = true): Promise<Arch
 const filesOf = (isKnown = true): Promise<ArchiveFile[]> =>
   Promise.all([file("scripts/run.py", "print(1)\n", isKnown), file("SKILL.md", "# Demo\n", isKnown)]);
 
-const ask = (headers: Record<string, string> = {}, method = "GET"): Request =>
+const createRequest = (headers: Record<string, string> = {}, method = "GET"): Request =>
   new Request("http://h/v1/skills/skill_01/versions/skver_01/content", { method, headers });
 
-// Worked out elsewhere: the same on every instance.
+// Computed independently: it is the same on every instance.
 const TAG = '"RiAXjKkzPBNL78YB1gvsfXB-VBAuJrOgvC6j1w9ewSs"';
 
-test("the answer is the archive with all its fields, and one folder around everything", async () => {
-  const response = await respondArchive(ask(), { name: "demo", files: await filesOf(), isImmutable: false });
+test("the response is the archive with its header fields, in one folder", async () => {
+  const response = await respondArchive(createRequest(), {
+    name: "demo",
+    files: await filesOf(),
+    isImmutable: false,
+  });
   assert.is(response.status, 200);
   const bytes = new Uint8Array(await response.arrayBuffer());
   assert.equal(Object.fromEntries(response.headers), {
@@ -55,18 +60,22 @@ test("the answer is the archive with all its fields, and one folder around every
   ]);
 });
 
-test("an address that names one version for ever says so", async () => {
-  const response = await respondArchive(ask(), { name: "demo", files: await filesOf(), isImmutable: true });
+test("the archive of a fixed version is immutable in caches", async () => {
+  const response = await respondArchive(createRequest(), {
+    name: "demo",
+    files: await filesOf(),
+    isImmutable: true,
+  });
   assert.is(response.headers.get("cache-control"), "private, max-age=31536000, immutable");
   await response.body?.cancel();
 });
 
-test("who has it gets 304 without content, and no file is opened", async () => {
+test("a matching If-None-Match gets 304 and opens no file", async () => {
   const files = await filesOf();
   opened = 0;
   for (const field of [TAG, `W/${TAG}`, `"x", ${TAG}`, "*"]) {
     const content = { name: "demo", files, isImmutable: false };
-    const response = await respondArchive(ask({ "if-none-match": field }), content);
+    const response = await respondArchive(createRequest({ "if-none-match": field }), content);
     assert.is(response.status, 304);
     assert.equal(Object.fromEntries(response.headers), {
       "cache-control": "private, no-cache",
@@ -76,7 +85,7 @@ test("who has it gets 304 without content, and no file is opened", async () => {
     assert.is(await response.text(), "");
   }
   assert.is(opened, 0);
-  const other = await respondArchive(ask({ "if-none-match": '"x"' }), {
+  const other = await respondArchive(createRequest({ "if-none-match": '"x"' }), {
     name: "demo",
     files,
     isImmutable: false,
@@ -85,21 +94,25 @@ test("who has it gets 304 without content, and no file is opened", async () => {
   await other.body?.cancel();
 });
 
-test("HEAD has the fields of GET, and opens no file", async () => {
+test("HEAD returns the header fields of GET and opens no file", async () => {
   const content = { name: "demo", files: await filesOf(), isImmutable: false };
-  const whole = await respondArchive(ask(), content);
+  const whole = await respondArchive(createRequest(), content);
   const { byteLength } = await whole.arrayBuffer();
   opened = 0;
-  const response = await respondArchive(ask({}, "HEAD"), content);
+  const response = await respondArchive(createRequest({}, "HEAD"), content);
   assert.equal([...response.headers], [...whole.headers]);
   assert.is(response.headers.get("content-length"), String(byteLength));
   assert.is(response.body, null);
   assert.is(opened, 0);
 });
 
-test("local files, of which nothing is known, make the same archive under the same tag", async () => {
-  const known = await respondArchive(ask(), { name: "demo", files: await filesOf(), isImmutable: false });
-  const local = await respondArchive(ask(), {
+test("local files without digests give the same archive and ETag", async () => {
+  const known = await respondArchive(createRequest(), {
+    name: "demo",
+    files: await filesOf(),
+    isImmutable: false,
+  });
+  const local = await respondArchive(createRequest(), {
     name: "demo",
     files: await filesOf(false),
     isImmutable: false,
@@ -108,13 +121,14 @@ test("local files, of which nothing is known, make the same archive under the sa
   assert.equal(new Uint8Array(await local.arrayBuffer()), new Uint8Array(await known.arrayBuffer()));
 });
 
-test("a file that went since it was listed is an error before anything is sent", async () => {
-  const gone = { ...await file("SKILL.md", "x", false), open: () => Promise.resolve(undefined) };
-  const error = await complete([gone], "crc").catch((error) => error);
-  assert.match(String(error), /"SKILL.md" is gone/);
+test("a file that was removed since it was listed rejects before the response", async () => {
+  const removed = { ...await file("SKILL.md", "x", false), open: () => Promise.resolve(undefined) };
+  const error = await complete([removed], "crc").catch((error) => error);
+  assert.instance(error, ContentChangedError);
+  assert.match(error.message, /"SKILL\.md"/);
 });
 
-test("the tag tells paths, contents and folders apart, and not the order in which files come", () => {
+test("the ETag depends on paths, contents and folder, and not on the order of files", () => {
   const [a, b] = [{ path: "a", digest: "sha256:1" }, { path: "b", digest: "sha256:2" }];
   const tags = [
     archiveTag([a, b], "demo"),
@@ -130,7 +144,7 @@ test("the tag tells paths, contents and folders apart, and not the order in whic
   for (const tag of tags) assert.match(tag, /^"[\w-]{43}"$/);
 });
 
-test("a local skill may be called by anything: neither the folder nor the field is led astray", async () => {
+test("any name of a local skill gives a safe folder and Content-Disposition", async () => {
   for (
     const [name, folder, disposition] of [
       ["../../etc/x", "etc-x", 'attachment; filename="etc-x.zip"'],
@@ -146,7 +160,7 @@ test("a local skill may be called by anything: neither the folder nor the field 
       ["\ud800", "skill", 'attachment; filename="skill.zip"'],
     ] as const
   ) {
-    const response = await respondArchive(ask(), {
+    const response = await respondArchive(createRequest(), {
       name,
       files: [await file("SKILL.md", "x")],
       isImmutable: false,
@@ -155,7 +169,7 @@ test("a local skill may be called by anything: neither the folder nor the field 
     const entries = await readZip(new Uint8Array(await response.arrayBuffer()), 1000);
     assert.equal(entries.map(({ path }) => path), [`${folder}/SKILL.md`]);
   }
-  const long = await respondArchive(ask({}, "HEAD"), {
+  const long = await respondArchive(createRequest({}, "HEAD"), {
     name: "𝒳".repeat(100),
     files: [await file("SKILL.md", "x")],
     isImmutable: false,
@@ -163,11 +177,11 @@ test("a local skill may be called by anything: neither the folder nor the field 
   assert.ok(long.headers.get("content-disposition")!.endsWith(encodeURIComponent("𝒳".repeat(64)) + ".zip"));
 });
 
-test("a local file with a name that cannot be packed is refused by name", async () => {
+test("a local file with an invalid path is refused with its path", async () => {
   const files = [await file("SKILL.md", "x"), await file("..\\evil", "x", false)];
-  const error = await respondArchive(ask(), { name: "demo", files, isImmutable: false }).catch((error) =>
-    error
-  );
+  const error = await respondArchive(createRequest(), { name: "demo", files, isImmutable: false }).catch((
+    error,
+  ) => error);
   assert.instance(error, SkillError);
   assert.is(error.status, 400);
   assert.match(error.message, /"\.\.\\\\evil"/);

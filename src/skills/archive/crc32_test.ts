@@ -2,9 +2,9 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { crc32 } from "./crc32.ts";
 
-const test = suite("skills/crc32");
+const test = suite("skills/archive/crc32");
 
-/** Bit by bit, as the definition has it. */
+/** Computes bit by bit, from the definition. */
 function byDefinition(bytes: Uint8Array): number {
   let crc = ~0;
   for (const byte of bytes) {
@@ -14,12 +14,12 @@ function byDefinition(bytes: Uint8Array): number {
   return ~crc >>> 0;
 }
 
-test("the check value of the catalogue of CRCs", () => {
+test("the check value of CRC-32 is correct", () => {
   assert.is(crc32(new TextEncoder().encode("123456789")), 0xcbf43926);
   assert.is(crc32(new Uint8Array()), 0);
 });
 
-test("any length from any place in memory is as the definition has it", () => {
+test("every length and offset gives the value of the definition", () => {
   const memory = Uint8Array.from({ length: 64 }, (_, i) => i * 167 + 13);
   for (let from = 0; from < 9; from++) {
     for (let to = from; to <= memory.length; to++) {

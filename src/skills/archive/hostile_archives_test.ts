@@ -7,7 +7,7 @@ import { newService } from "../test_service.ts";
 const test = suite("skills: hostile and ordinary archives");
 
 for (const { what, rule, status = 400, make } of HOSTILE_ARCHIVES) {
-  test(`an archive with ${what} is refused, and nothing of it is kept`, async () => {
+  test(`an archive with ${what} is refused and not stored`, async () => {
     const { upload, store, events } = await newService();
     const response = await upload([["demo.zip", await make()]]);
     const { type, error } = await response.json();
@@ -25,7 +25,7 @@ for (const { what, rule, status = 400, make } of HOSTILE_ARCHIVES) {
 }
 
 for (const { what, filename = "demo.zip", files, make } of ORDINARY_ARCHIVES) {
-  test(`an archive of ${what} is taken`, async () => {
+  test(`an archive of ${what} is accepted`, async () => {
     const { upload, service, events } = await newService();
     const response = await upload([[filename, await make()]]);
     const text = await response.text();

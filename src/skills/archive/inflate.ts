@@ -1,7 +1,7 @@
 /**
- * Unpacks deflated data of a known length (https://www.rfc-editor.org/rfc/rfc1951) into a given buffer. A
- * `DecompressionStream` needs twice the memory, takes a millisecond for each small file, and runtimes differ on data after
- * the end. Never writes beyond the buffer.
+ * Unpacks deflated data of a known length (https://www.rfc-editor.org/rfc/rfc1951) into a given buffer, and never writes
+ * beyond it. The platform's `DecompressionStream` has no such limit everywhere: Deno 2.9 unpacks 0.4 MB to one chunk of
+ * 400 MB before its first read returns, without a turn of the event loop, and accepts data that is cut off.
  *
  * @module
  */

@@ -1,8 +1,9 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { createRandom } from "../../http/test_random.ts";
 import { inflate, InflateError } from "./inflate.ts";
 
-const test = suite("skills/inflate");
+const test = suite("skills/archive/inflate");
 const encoder = new TextEncoder();
 
 async function deflate(bytes: Uint8Array): Promise<Uint8Array> {
@@ -20,11 +21,11 @@ async function unpack(packed: Uint8Array, size: number): Promise<Uint8Array> {
 
 async function fault(packed: Uint8Array, size: number): Promise<string> {
   const error = await unpack(packed, size).then(() => undefined, (error) => error);
-  assert.instance(error, InflateError, "It was taken");
+  assert.instance(error, InflateError, "It was accepted");
   return error.fault;
 }
 
-/** Bytes of bits that are given in the order in which they are read. */
+/** Bytes from bits in reading order. */
 function ofBits(...words: string[]): Uint8Array {
   const bits = words.join("").replaceAll(" ", "");
   return Uint8Array.from(
@@ -33,8 +34,7 @@ function ofBits(...words: string[]): Uint8Array {
   );
 }
 
-let seed = 7;
-const random = (below: number): number => (seed = (seed * 1103515245 + 12345) & 0x7fffffff) % below;
+const random = createRandom(7);
 const noise = (size: number, letters = 256): Uint8Array =>
   Uint8Array.from({ length: size }, () => random(letters));
 
@@ -47,10 +47,10 @@ for (
     ["noise, which is stored", noise(200_000)],
     ["noise of few letters", noise(300_000, 5)],
     ["all bytes", Uint8Array.from({ length: 70_000 }, (_, i) => i * i >> 3)],
-    // Letters that get rarer and rarer have words longer than the table knows.
+    // Letters of decreasing frequency have codes longer than the lookup table.
     ["letters of many weights", Uint8Array.from({ length: 400_000 }, () => Math.clz32(random(2 ** 30)))],
     [
-      "repeats from afar",
+      "distant repeats",
       (() => {
         const part = noise(32_000);
         return Uint8Array.from([...part, ...part, ...part.subarray(5), ...noise(9), ...part]);
@@ -58,20 +58,20 @@ for (
     ],
   ] as const
 ) {
-  test(`${what} comes out as it went in`, async () => {
+  test(`${what} is unpacked unchanged, and a wrong length is refused`, async () => {
     const packed = await deflate(bytes);
     // `assert.equal` of many bytes takes minutes.
     const unpacked = await unpack(packed, bytes.length);
     assert.is(unpacked.findIndex((byte, i) => byte !== bytes[i]), -1);
     if (bytes.length > 0) assert.is(await fault(packed, bytes.length - 1), "longer");
     assert.is(await fault(packed, bytes.length + 1), "shorter");
-    assert.is(await fault(Uint8Array.from([...packed, 0]), bytes.length), "damaged", "with a byte behind");
-    assert.is.not(await fault(packed.subarray(0, -1), bytes.length), "shorter", "with a byte missing");
+    assert.is(await fault(Uint8Array.from([...packed, 0]), bytes.length), "damaged", "with an extra byte");
+    assert.is.not(await fault(packed.subarray(0, -1), bytes.length), "shorter", "with a missing byte");
   });
 }
 
-test("codes of every kind, stored blocks between them, and empty ones", async () => {
-  // Fixed code: A is 01110001, the end 0000000. Stored: length 2 and its complement.
+test("fixed codes, stored blocks and empty blocks are unpacked", async () => {
+  // Fixed codes: A is 01110001, end of block 0000000. Stored block: length 2 and its complement.
   const stored = Uint8Array.of(2, 0, 0xfd, 0xff, 66, 67);
   const end = ofBits("1 10", "0000000");
   assert.is(
@@ -92,30 +92,30 @@ test("codes of every kind, stored blocks between them, and empty ones", async ()
 for (
   const [what, packed] of [
     ["no data", new Uint8Array()],
-    ["a block of no kind", ofBits("1 11 00000")],
-    ["a stored length that its complement denies", Uint8Array.of(1, 1, 0, 0, 0, 65)],
-    ["a stored block that is cut off", Uint8Array.of(1, 9, 0, 0xf6, 0xff, 65)],
+    ["an invalid block type", ofBits("1 11 00000")],
+    ["a stored length with a wrong complement", Uint8Array.of(1, 1, 0, 0, 0, 65)],
+    ["a truncated stored block", Uint8Array.of(1, 9, 0, 0xf6, 0xff, 65)],
     ["a distance before the beginning", ofBits("1 10", "0000001", "00000", "0000000")],
     ["a symbol that does not exist", ofBits("1 10", "11000110", "00000", "0000000")],
     ["a distance that does not exist", ofBits("1 10", "01110001", "0000001", "11110", "0000000")],
     ["a block without an end", ofBits("1 10", "01110001")],
     ["too many literals", ofBits("1 01", "11111", "00000", "0000", "0".repeat(40))],
-    ["a code of lengths with room left", ofBits("1 01", "00000", "00000", "0000", "010 000 000 000")],
-    ["a code of lengths with too many words", ofBits("1 01", "00000", "00000", "0000", "100 100 100 100")],
+    ["an incomplete code of code lengths", ofBits("1 01", "00000", "00000", "0000", "010 000 000 000")],
+    ["an oversubscribed code of code lengths", ofBits("1 01", "00000", "00000", "0000", "100 100 100 100")],
     [
-      "a repeat of nothing",
+      "a repeat without a previous length",
       ofBits("1 01", "00000", "00000", "0000", "100 000 000 100", "0 00", "0".repeat(40)),
     ],
     [
-      "no word for the end",
+      "no code for end of block",
       ofBits("1 01", "00000", "00000", "0000", "000 000 100 100", "1 1111111", "1 1101011", "0".repeat(40)),
     ],
   ] as const
 ) {
-  test(`${what} is damage`, async () => assert.is(await fault(packed, 1000), "damaged"));
+  test(`${what} is refused as damaged`, async () => assert.is(await fault(packed, 1000), "damaged"));
 }
 
-test("damage anywhere is told, or leaves the length as it was: nothing else is thrown, nothing hangs", async () => {
+test("mutated data is unpacked to its length or refused with InflateError", async () => {
   const whole = await deflate(encoder.encode("some text, some more text and some text again ".repeat(40)));
   for (let round = 0; round < 5000; round++) {
     const packed = whole.slice(0, random(3) === 0 ? random(whole.length) : whole.length);

@@ -11,7 +11,7 @@ import { readAll } from "../blobs/blob_store.ts";
 import { crc32 } from "./crc32.ts";
 import { writeZip } from "./zip_writer.ts";
 
-const test = suite("skills/zip_writer, read by others");
+const test = suite("skills/archive/zip_writer with other readers");
 const folder = mkdtempSync(join(tmpdir(), "trivet-test-"));
 test.after(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -24,12 +24,12 @@ const CONTENTS: Readonly<Record<string, Uint8Array>> = {
   "-dash.txt": encoder.encode("dash"),
   ".hidden": encoder.encode("kept"),
   "empty": new Uint8Array(),
-  "demo/demo.txt": encoder.encode("a folder that is called as its wrapper"),
+  "demo/demo.txt": encoder.encode("a folder with the name of the wrapper"),
   "nested.zip": Uint8Array.of(0x50, 0x4b, 3, 4, 0x50, 0x4b, 5, 6),
   "big.bin": Uint8Array.from({ length: 1_000_000 }, (_, i) => (i * i) >> 3),
 };
 
-/** Writes the archive to a file, whose path it gives. */
+/** Writes the archive to a file and returns its path. */
 async function write(wrapper: string | undefined): Promise<string> {
   const files = Object.entries(CONTENTS).map(([path, bytes]) => ({
     path,
@@ -46,7 +46,7 @@ async function write(wrapper: string | undefined): Promise<string> {
 const has = (command: string, ...words: string[]): boolean => spawnSync(command, words).status === 0;
 
 if (has("unzip", "-v")) {
-  test("unzip finds no fault, and unpacks plain files of mode 0644", async () => {
+  test("unzip tests and unpacks the archive as plain files of mode 0644", async () => {
     for (const wrapper of ["demo", undefined]) {
       const archive = await write(wrapper);
       const checked = spawnSync("unzip", ["-t", archive], { encoding: "utf8" });
@@ -55,7 +55,7 @@ if (has("unzip", "-v")) {
       assert.is(checked.stderr, "");
       const target = join(folder, `unzipped-${wrapper}`);
       mkdirSync(target);
-      // Without a locale of UTF-8 it would write names in ASCII.
+      // Without a UTF-8 locale unzip writes names in ASCII.
       const env = { ...process.env, LC_ALL: "C.UTF-8" };
       const done = spawnSync("unzip", ["-q", archive, "-d", target], { encoding: "utf8", env });
       assert.is(done.status, 0, done.stdout + done.stderr);
@@ -78,7 +78,7 @@ print(json.dumps([[i.filename, i.file_size, i.date_time, i.external_attr >> 16, 
 `;
 
 if (has("/usr/bin/python3", "--version")) {
-  test("Python's zipfile finds no fault, and everything where it should be", async () => {
+  test("Python's zipfile reads every entry with its metadata", async () => {
     for (const wrapper of ["demo", undefined]) {
       const archive = await write(wrapper);
       const { status, stdout, stderr } = spawnSync("/usr/bin/python3", ["-c", READ, archive], {

@@ -13,11 +13,11 @@ import type { Blob, SkillVersion } from "../records.ts";
 import { removeSkill } from "../publishing/remove.ts";
 import { SKILL_MD } from "../test_service.ts";
 
-const test = suite("skills/blob_ledger");
+const test = suite("skills/blobs/blob_ledger");
 const HOUR = 3_600_000;
 const encoder = new TextEncoder();
 
-/** A blobs of its own, so that what lies on it can be looked at. */
+/** A blob store whose objects the test can read. */
 function newBlobStore(): { blobs: BlobStore; objects: Map<string, Uint8Array> } {
   const objects = new Map<string, Uint8Array>();
   const blobs: BlobStore = {
@@ -41,8 +41,8 @@ const add = (ledger: Ledger, name: string, ...texts: string[]) => addTo("w", led
 const addTo = async (workspace: string, ledger: Ledger, name: string, ...texts: string[]) =>
   (await publish(ledger, workspace, await skill(name, ...texts), { now: Date.now() })).skill;
 
-/** Every version is whole, every object has who refers to it, and nothing is left over. */
-async function checkShelf(
+/** Asserts that every version is complete, every object is referenced and no other records remain. */
+async function checkBlobs(
   store: Store,
   ledger: Ledger,
   objects: ReadonlyMap<string, Uint8Array>,
@@ -52,7 +52,7 @@ async function checkShelf(
   for (const { value: { id, files } } of versions) {
     for (const file of files) {
       const bytes = await ledger.read(file);
-      assert.ok(bytes, `${file.path} dangles`);
+      assert.ok(bytes, `${file.path} has no object`);
       assert.is(await digestOf(bytes), file.digest);
     }
     for (const content of new Set(files.map(({ object }) => contentOf(object)))) {
@@ -66,7 +66,7 @@ async function checkShelf(
   assert.equal(
     [...objects.keys()].sort(),
     blobs.map(({ value }) => value.object).sort(),
-    "an orphan, or a lost object",
+    "unreferenced and missing objects",
   );
   assert.equal(await store.list(["blob_pending"]), []);
   assert.equal(await store.list(["blob_garbage"]), []);
@@ -74,24 +74,24 @@ async function checkShelf(
   return versions.length;
 }
 
-test("equal files are stored once, and go with the last version that has them", async () => {
+test("equal files are stored once and removed with their last version", async () => {
   const store = memoryStore();
   const { blobs, objects } = newBlobStore();
   const ledger = createLedger(store, Date.now, blobs);
   const first = await add(ledger, "one", "same", "same", "first alone");
   const second = await add(ledger, "two", "same", "second alone");
   assert.is(objects.size, 5);
-  await checkShelf(store, ledger, objects);
+  await checkBlobs(store, ledger, objects);
   assert.is(await removeSkill(store, ledger, "w", first.id), "done");
   assert.is(objects.size, 3);
-  await checkShelf(store, ledger, objects);
+  await checkBlobs(store, ledger, objects);
   assert.is(await removeSkill(store, ledger, "w", first.id), "gone");
   assert.is(await removeSkill(store, ledger, "w", second.id), "done");
   assert.is(objects.size, 0);
-  await checkShelf(store, ledger, objects);
+  await checkBlobs(store, ledger, objects);
 });
 
-test("equal files of two workspaces are stored apart: no upload is quicker for what others have", async () => {
+test("equal files of two workspaces are stored separately, so timing reveals nothing", async () => {
   const store = memoryStore();
   const { blobs, objects } = newBlobStore();
   let puts = 0;
@@ -107,16 +107,16 @@ test("equal files of two workspaces are stored apart: no upload is quicker for w
   assert.is(objects.size, 2);
   assert.is(await removeSkill(store, ledger, "other", other.id), "done");
   assert.is(objects.size, 2);
-  await checkShelf(store, ledger, objects);
+  await checkBlobs(store, ledger, objects);
 });
 
-test("what was stored for all workspaces together is read, kept and removed as before", async () => {
+test("objects that earlier versions stored for all workspaces are read, kept and removed", async () => {
   const store = memoryStore();
   const { blobs, objects } = newBlobStore();
   const ledger = createLedger(store, Date.now, blobs);
   const old = await add(ledger, "old", "same");
   const stays = await add(ledger, "stays", "same");
-  // As earlier versions wrote it: the digest alone is the id.
+  // The format of earlier versions: the id is the digest alone.
   const early = (text: string): string => text.replace(/([0-9a-f]{64})-[0-9a-f]{16}/g, "$1");
   for (const { key, value, version } of await store.list([])) {
     const written = JSON.parse(early(JSON.stringify({ key, value })));
@@ -127,21 +127,21 @@ test("what was stored for all workspaces together is read, kept and removed as b
     objects.delete(name);
     objects.set(early(name), bytes);
   }
-  await checkShelf(store, ledger, objects);
+  await checkBlobs(store, ledger, objects);
   await add(ledger, "new", "same");
-  assert.is(objects.size, 5, "what is new does not refer to it");
+  assert.is(objects.size, 5, "new versions do not refer to it");
   assert.is(await removeSkill(store, ledger, "w", old.id), "done");
-  await checkShelf(store, ledger, objects);
+  await checkBlobs(store, ledger, objects);
   assert.is(await removeSkill(store, ledger, "w", stays.id), "done");
   assert.is(objects.size, 2);
-  await checkShelf(store, ledger, objects);
+  await checkBlobs(store, ledger, objects);
 });
 
 class Crash extends Error {}
 
 /**
- * A store and a blob store that stop for ever at a step: before it was done, or after it was done and before anybody heard.
- * Steps are commits and acts on the blob store.
+ * A store and a blob store that fail permanently at a step: before it is done, or after it is done and before the response.
+ * Steps are commits and writes to the blob store.
  */
 function crashing(store: Store, blobs: BlobStore, at: number, after: boolean) {
   let steps = 0;
@@ -164,18 +164,18 @@ function crashing(store: Store, blobs: BlobStore, at: number, after: boolean) {
     sweep: () => store.sweep(),
     close: () => store.close(),
   };
-  const dyingShelf: BlobStore = {
+  const dyingBlobs: BlobStore = {
     kind: blobs.kind,
     put: (...all) => step(() => blobs.put(...all)),
     get: (name) => blobs.get(name),
     remove: (name) => step(() => blobs.remove(name)),
   };
-  return { ledger: createLedger(dyingStore, Date.now, dyingShelf), store: dyingStore, steps: () => steps };
+  return { ledger: createLedger(dyingStore, Date.now, dyingBlobs), store: dyingStore, steps: () => steps };
 }
 
 for (const after of [false, true]) {
-  const when = after ? "after a step, before its answer" : "before a step";
-  test(`a crash ${when}, at each step of publishing: no orphan, nothing dangles, the skill is whole or not there`, async () => {
+  const when = after ? "after a step" : "before a step";
+  test(`a crash ${when} of publishing leaves a complete skill or none, and collection removes the rest`, async () => {
     let crashes = 0;
     for (let at = 0;; at++) {
       const store = memoryStore();
@@ -191,16 +191,16 @@ for (const after of [false, true]) {
       );
       const later = createLedger(store, () => Date.now() + 2 * HOUR, blobs);
       await later.collect();
-      const versions = await checkShelf(store, later, objects);
+      const versions = await checkBlobs(store, later, objects);
       assert.ok(outcome === "done" ? versions === 2 : versions === 1 || versions === 2);
       if (outcome === "done" && dying.steps() <= at) break;
       crashes++;
     }
-    // Naming, three objects, the commit.
+    // The pending record, three objects, the commit.
     assert.is(crashes, 5);
   });
 
-  test(`a crash ${when}, at each step of deleting: no orphan, nothing dangles, what is left is whole`, async () => {
+  test(`a crash ${when} of deleting leaves complete skills, and collection removes the rest`, async () => {
     let crashes = 0;
     for (let at = 0;; at++) {
       const store = memoryStore();
@@ -217,16 +217,16 @@ for (const after of [false, true]) {
         },
       );
       await whole.collect();
-      const versions = await checkShelf(store, whole, objects);
-      assert.ok(outcome === "true" ? versions === 1 : versions === 1 || versions === 2);
+      const versions = await checkBlobs(store, whole, objects);
+      assert.ok(outcome === "done" ? versions === 1 : versions === 1 || versions === 2);
       if (dying.steps() <= at) break;
       crashes++;
     }
-    // The commit, two for what nobody needs; then for each of three objects its removal and that of its name.
+    // The commit, two for unreferenced content, then for each of three objects its removal and that of its record.
     assert.is(crashes, 9);
   });
 
-  test(`a crash ${when}, at each step of collecting, is finished by the next`, async () => {
+  test(`the next collection completes one that crashed ${when}`, async () => {
     for (let at = 0;; at++) {
       const store = memoryStore();
       const { blobs, objects } = newBlobStore();
@@ -241,7 +241,7 @@ for (const after of [false, true]) {
       await ledger.collect().catch(() => {});
       const whole = createLedger(store, later, blobs);
       await whole.collect();
-      await checkShelf(store, whole, objects);
+      await checkBlobs(store, whole, objects);
       if (dying.steps() <= at) break;
     }
   });
@@ -253,13 +253,13 @@ async function dyingRemove(store: Store, blobs: BlobStore, name: string): Promis
   await blobs.remove(name);
 }
 
-/** A step that is done, and whose answer is lost; everything before and after it goes well, and nobody dies. */
+/** One step is done but its response is lost; all other steps succeed. */
 function losingOneAnswer(store: Store, blobs: BlobStore, at: number) {
   let steps = 0;
   async function step<Result>(work: () => Promise<Result>): Promise<Result> {
     const mine = steps++;
     const result = await work();
-    if (mine === at) throw new StoreUnavailableError("The answer was lost");
+    if (mine === at) throw new StoreUnavailableError("The response was lost");
     return result;
   }
   const lossyStore: Store = {
@@ -271,15 +271,15 @@ function losingOneAnswer(store: Store, blobs: BlobStore, at: number) {
     sweep: () => store.sweep(),
     close: () => store.close(),
   };
-  const lossyShelf: BlobStore = {
+  const lossyBlobs: BlobStore = {
     ...blobs,
     put: (...all) => step(() => blobs.put(...all)),
     remove: (name) => step(() => blobs.remove(name)),
   };
-  return { store: lossyStore, ledger: createLedger(lossyStore, Date.now, lossyShelf), steps: () => steps };
+  return { store: lossyStore, ledger: createLedger(lossyStore, Date.now, lossyBlobs), steps: () => steps };
 }
 
-test("the answer to any step of publishing is lost: what was published all the same is whole, also for the next with its files", async () => {
+test("if the response to a step of publishing is lost, every published version is complete", async () => {
   let losses = 0;
   for (let at = 0;; at++) {
     const store = memoryStore();
@@ -292,7 +292,7 @@ test("the answer to any step of publishing is lost: what was published all the s
     const whole = createLedger(store, () => Date.now() + 2 * HOUR, blobs);
     await add(whole, "lossy", "mine", "mine too");
     await whole.collect();
-    const versions = await checkShelf(store, whole, objects);
+    const versions = await checkBlobs(store, whole, objects);
     assert.ok(outcome === "done" ? versions === 2 : versions === 1 || versions === 2);
     if (lossy.steps() <= at) break;
     losses++;
@@ -300,7 +300,7 @@ test("the answer to any step of publishing is lost: what was published all the s
   assert.ok(losses >= 5, `${losses} steps`);
 });
 
-test("the answer to any step of deleting is lost: what is left is whole", async () => {
+test("if the response to a step of deleting is lost, the other skill is complete", async () => {
   for (let at = 0;; at++) {
     const store = memoryStore();
     const { blobs, objects } = newBlobStore();
@@ -312,12 +312,12 @@ test("the answer to any step of deleting is lost: what is left is whole", async 
       assert.instance(error, StoreUnavailableError);
     });
     await whole.collect();
-    assert.is(await checkShelf(store, whole, objects), 1);
+    assert.is(await checkBlobs(store, whole, objects), 1);
     if (lossy.steps() <= at) break;
   }
 });
 
-test("what is pending is left alone while its upload may be under way", async () => {
+test("pending objects are not collected while their upload may still run", async () => {
   const store = memoryStore();
   const { blobs, objects } = newBlobStore();
   const dead = crashing(store, blobs, 1, true);
@@ -328,7 +328,7 @@ test("what is pending is left alone while its upload may be under way", async ()
   assert.is(objects.size, 0);
 });
 
-test("an upload that was collected because it took too long is made again", async () => {
+test("an upload whose objects were collected is repeated", async () => {
   const store = memoryStore();
   const { blobs, objects } = newBlobStore();
   let collected = false;
@@ -344,10 +344,10 @@ test("an upload that was collected because it took too long is made again", asyn
   const ledger = createLedger(store, Date.now, slow);
   await add(ledger, "slow", "a");
   await ledger.collect();
-  assert.is(await checkShelf(store, ledger, objects), 1);
+  assert.is(await checkBlobs(store, ledger, objects), 1);
 });
 
-/** A store that lets something happen just before the first commit that writes or removes a skill. */
+/** A store that calls `meanwhile` before the first commit that writes or removes a skill. */
 function interrupted(store: Store, meanwhile: () => Promise<unknown>): Store {
   let isFirst = true;
   return {
@@ -368,47 +368,47 @@ function interrupted(store: Store, meanwhile: () => Promise<unknown>): Store {
   };
 }
 
-test("an upload that is collected just before its commit is made again", async () => {
+test("an upload whose objects are collected just before its commit is repeated", async () => {
   const store = memoryStore();
   const { blobs, objects } = newBlobStore();
   const late = createLedger(store, () => Date.now() + 2 * HOUR, blobs);
   const ledger = createLedger(interrupted(store, () => late.collect()), Date.now, blobs);
   await add(ledger, "late", "a");
   await late.collect();
-  assert.is(await checkShelf(store, ledger, objects), 1);
+  assert.is(await checkBlobs(store, ledger, objects), 1);
 });
 
-test("the last skill with a content is deleted just before the commit of another one with it", async () => {
+test("content is kept if its last skill is deleted just before the commit of a new one", async () => {
   const store = memoryStore();
   const { blobs, objects } = newBlobStore();
   const other = createLedger(store, Date.now, blobs);
   const { id } = await add(other, "goes", "shared");
   const ledger = createLedger(interrupted(store, () => removeSkill(store, other, "w", id)), Date.now, blobs);
   await add(ledger, "comes", "shared");
-  assert.is(await checkShelf(store, ledger, objects), 1);
+  assert.is(await checkBlobs(store, ledger, objects), 1);
 });
 
-test("a skill with a content comes just before the last other one with it is deleted", async () => {
+test("content is kept if a new skill is published just before its last one is deleted", async () => {
   const store = memoryStore();
   const { blobs, objects } = newBlobStore();
   const other = createLedger(store, Date.now, blobs);
   const { id } = await add(other, "goes", "shared");
   const dying = interrupted(store, () => add(other, "comes", "shared"));
   assert.is(await removeSkill(dying, createLedger(dying, Date.now, blobs), "w", id), "done");
-  assert.is(await checkShelf(store, other, objects), 1);
+  assert.is(await checkBlobs(store, other, objects), 1);
 });
 
-test("two upload the same new content: it is kept once", async () => {
+test("two concurrent uploads of the same new content store it once", async () => {
   const store = memoryStore();
   const { blobs, objects } = newBlobStore();
   const other = createLedger(store, Date.now, blobs);
   const ledger = createLedger(interrupted(store, () => add(other, "first", "same")), Date.now, blobs);
   await add(ledger, "second", "same");
-  assert.is(await checkShelf(store, ledger, objects), 2);
+  assert.is(await checkBlobs(store, ledger, objects), 2);
   assert.is(objects.size, 3);
 });
 
-test("publishers and deleters of the same files at one time: nothing dangles, nothing is left over", async () => {
+test("concurrent publishing and deleting of shared files leaves only complete skills", async () => {
   const store = memoryStore();
   const { blobs, objects } = newBlobStore();
   const ledgers = [1, 2, 3].map(() => createLedger(store, Date.now, blobs));
@@ -419,10 +419,10 @@ test("publishers and deleters of the same files at one time: nothing dangles, no
     assert.is(await removeSkill(store, ledgers[(i + 1) % 3]!, "w", id), "done");
     return undefined;
   }));
-  assert.is(await checkShelf(store, ledgers[0]!, objects), kept.filter(Boolean).length);
+  assert.is(await checkBlobs(store, ledgers[0]!, objects), kept.filter(Boolean).length);
 });
 
-test("a blob store that fails leaves nothing behind once it works again", async () => {
+test("collection removes the records of a failed upload", async () => {
   const store = memoryStore();
   const { blobs, objects } = newBlobStore();
   let fails = true;
@@ -436,10 +436,10 @@ test("a blob store that fails leaves nothing behind once it works again", async 
   assert.is(await add(ledger, "fails", "x").catch((error: Error) => error.message), "full");
   fails = false;
   await ledger.collect();
-  assert.is(await checkShelf(store, ledger, objects), 0);
+  assert.is(await checkBlobs(store, ledger, objects), 0);
 });
 
-test("a caller's check that fails does nothing, and nothing is left on the shelf", async () => {
+test("a failed check of the caller stores nothing", async () => {
   const store = memoryStore();
   const { blobs, objects } = newBlobStore();
   const ledger = createLedger(store, Date.now, blobs);
@@ -449,20 +449,20 @@ test("a caller's check that fails does nothing, and nothing is left on the shelf
   const done = await ledger.publish("w", contents, () => Promise.resolve({ version: "v", commit }));
   assert.is(done, false);
   assert.is(await store.get(["k"]), undefined);
-  await checkShelf(store, ledger, objects);
+  await checkBlobs(store, ledger, objects);
 });
 
-test("an object on a blob store that is not configured is an error that names the blob store", async () => {
+test("opening an object of a blob store that is not configured throws an error with its kind", async () => {
   const { blobs } = newBlobStore();
   const store = memoryStore();
   await add(createLedger(store, Date.now, blobs), "far", "x");
   const [entry] = await store.list<SkillVersion>(["skill_version"]);
   const near = createLedger(store, Date.now);
-  assert.throws(() => near.open(entry!.value.files[0]!), /blob store "test"/);
+  assert.throws(() => near.open(entry!.value.files[0]!), /"test"/);
 });
 
 for (const size of [0, 1, 512 * 1024 - 1, 512 * 1024, 512 * 1024 + 1, 2_000_000]) {
-  test(`the store as a blob store: ${size} bytes in, the same out, as a stream both ways`, async () => {
+  test(`storeBlobs() streams ${size} bytes in and out`, async () => {
     const blobs = storeBlobs(memoryStore());
     const bytes = new Uint8Array(size).map((_, i) => i * 31);
     const stream = new Response(bytes).body ??
@@ -476,7 +476,7 @@ for (const size of [0, 1, 512 * 1024 - 1, 512 * 1024, 512 * 1024 + 1, 2_000_000]
   });
 }
 
-test("the store as a blob store: removing ends, also on a store that says so and removes nothing", async () => {
+test("storeBlobs().remove() ends on a store that confirms removals without removing", async () => {
   const store = memoryStore();
   const blobs = storeBlobs(withoutRemoving(store));
   await blobs.put("store/x/1", new Uint8Array(3_000_000), 3_000_000, "");

@@ -10,7 +10,7 @@ import { removeSkill } from "../publishing/remove.ts";
 import { SKILL_MD } from "../test_service.ts";
 import { auditBlobs } from "./test_blob_audit.ts";
 
-const test = suite("skills/blob_references");
+const test = suite("skills/blobs/blob_references");
 const encoder = new TextEncoder();
 const DAY = 24 * 60 * 60 * 1000;
 
@@ -24,7 +24,7 @@ async function add(store: Store, name: string, text: string): Promise<string> {
 
 const ledgerOf = (store: Store): Ledger => createLedger(store, Date.now);
 
-/** The store; before the step of this number (reads and commits alike) something else happens. */
+/** A store that calls `meanwhile` before one of its reads and commits. */
 function interrupted(store: Store, at: number, meanwhile: () => Promise<unknown>) {
   let steps = 0;
   async function step<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -43,7 +43,7 @@ function interrupted(store: Store, at: number, meanwhile: () => Promise<unknown>
   return { watched, steps: () => steps };
 }
 
-/** Deletes a skill, and does something else before each of its steps in turn. */
+/** Deletes a skill and calls `meanwhile` before each of its steps in turn. */
 async function atEachStep(
   meanwhile: (store: Store, other: string) => Promise<unknown>,
   check: (store: Store) => Promise<void>,
@@ -63,13 +63,13 @@ async function atEachStep(
   assert.ok(tried >= 10, `${tried} steps`);
 }
 
-test("a content that two have goes when both are deleted at the same time, whichever step meets which", () =>
+test("content of two skills is removed when both are deleted concurrently, at every step", () =>
   atEachStep(
     (store, other) => removeSkill(store, ledgerOf(store), "w", other),
     async (store) => assert.equal(await store.list(["blob"]), []),
   ));
 
-test("a content whose last version is deleted stays for one that comes at any step of it", () =>
+test("content is kept if a new version is published at any step of deleting its last one", () =>
   atEachStep(
     async (store, other) => {
       await removeSkill(store, ledgerOf(store), "w", other);
@@ -82,7 +82,7 @@ test("a content whose last version is deleted stays for one that comes at any st
     },
   ));
 
-test("a content that comes, at any step of publishing it again, to its end: it is there in the end", async () => {
+test("content is kept if its last skill is deleted at any step of publishing it again", async () => {
   let tried = 0;
   for (let at = 0;; at++) {
     const store = memoryStore();
@@ -97,7 +97,7 @@ test("a content that comes, at any step of publishing it again, to its end: it i
   assert.ok(tried >= 5, `${tried} steps`);
 });
 
-test("a deletion that ended half way keeps what somebody published since, and collection ends the rest", async () => {
+test("after an aborted deletion new versions are complete, and collection removes the rest", async () => {
   for (let at = 0;; at++) {
     const store = memoryStore();
     const id = await add(store, "goes", "shared");
@@ -111,7 +111,7 @@ test("a deletion that ended half way keeps what somebody published since, and co
   }
 });
 
-test("publishers who share a content do not disturb each other: no commit of theirs fails", async () => {
+test("concurrent uploads that share content have no commit conflicts", async () => {
   const store = memoryStore();
   await add(store, "first", "shared");
   let failed = 0;
@@ -120,7 +120,7 @@ test("publishers who share a content do not disturb each other: no commit of the
     get: (key) => store.get(key),
     list: (prefix, options) => store.list(prefix, options),
     async commit(commit) {
-      // As over a network: all have read before one has written.
+      // As over a network: all reads precede the first write.
       await new Promise((resolve) => setTimeout(resolve, 1));
       const done = await store.commit(commit);
       if (!done) failed++;

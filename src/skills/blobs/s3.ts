@@ -7,7 +7,7 @@
  */
 import { AwsV4Signer } from "aws4fetch";
 import { ByteBuffer } from "../../http/body/byte_buffer.ts";
-import { timerDelay } from "../../http/timer.ts";
+import { timerDelay } from "../../timer.ts";
 import { StoreUnavailableError } from "../../store/store.ts";
 import { type BlobContent, type BlobStore, readAll } from "./blob_store.ts";
 

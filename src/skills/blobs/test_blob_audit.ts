@@ -1,6 +1,5 @@
 /**
- * Checks that a store holds exactly what its skills need: every file of every version has its complete object, and there is
- * nothing else. Only tests import this.
+ * Test kit: checks that a store contains a complete object for every file of every version, and no other objects.
  *
  * @module
  */
@@ -8,9 +7,9 @@ import { listAll, type Store } from "../../store/store.ts";
 import { contentOf } from "./blob_references.ts";
 import type { Blob, Skill, SkillVersion } from "../records.ts";
 
-/** Lists what is wrong; empty when the store is consistent. Reads every record, so nothing may write meanwhile. */
+/** The inconsistencies of a store. Reads every record, so there must be no concurrent writes. */
 export async function auditBlobs(store: Store): Promise<string[]> {
-  const wrong: string[] = [];
+  const problems: string[] = [];
   const skills = new Map<string, Skill>();
   for await (const { key, value } of listAll<Skill>(store, ["skill"])) {
     skills.set(idOf(key[1], key[2]), value);
@@ -20,7 +19,7 @@ export async function auditBlobs(store: Store): Promise<string[]> {
   const objects = new Map<string, string>();
   for await (const { key, value } of listAll<SkillVersion>(store, ["skill_version"])) {
     const skill = idOf(key[1], key[2]);
-    if (!skills.has(skill)) wrong.push(`version ${value.id} belongs to no skill`);
+    if (!skills.has(skill)) problems.push(`version ${value.id} belongs to no skill`);
     versions.set(skill, (versions.get(skill) ?? 0) + 1);
     for (const { object } of value.files) objects.set(contentOf(object), object);
     for (const content of new Set(value.files.map(({ object }) => contentOf(object)))) {
@@ -30,32 +29,32 @@ export async function auditBlobs(store: Store): Promise<string[]> {
   for (const [id, skill] of skills) {
     const found = versions.get(id) ?? 0;
     if (found !== skill.versions) {
-      wrong.push(`skill ${id} has ${found} versions and counts ${skill.versions}`);
+      problems.push(`skill ${id} has ${found} versions and counts ${skill.versions}`);
     }
   }
   const sizes = await sizesOfObjects(store);
   for await (const { key, value } of listAll<Blob>(store, ["blob"])) {
     const digest = String(key[1]);
-    if (value.ending) wrong.push(`${digest} is ending`);
+    if (value.ending) problems.push(`${digest} is ending`);
     if (sizes.get(value.object) !== value.size) {
-      wrong.push(`${value.object} has ${sizes.get(value.object)} of its ${value.size} bytes`);
+      problems.push(`${value.object} has ${sizes.get(value.object)} of its ${value.size} bytes`);
     }
     if (objects.get(digest) !== value.object) {
-      wrong.push(`${digest} lies in ${value.object}, and versions look for it in ${objects.get(digest)}`);
+      problems.push(`${digest} is in ${value.object}, but versions refer to ${objects.get(digest)}`);
     }
     objects.delete(digest);
     sizes.delete(value.object);
   }
-  for (const digest of objects.keys()) wrong.push(`${digest} is needed and not there`);
+  for (const digest of objects.keys()) problems.push(`${digest} is referenced and missing`);
   for await (const { key } of listAll(store, ["blob_reference"])) {
-    if (!references.delete(idOf(key[1], key[2]))) wrong.push(`${key.join(" ")} refers from nowhere`);
+    if (!references.delete(idOf(key[1], key[2]))) problems.push(`${key.join(" ")} has no version`);
   }
-  for (const reference of references) wrong.push(`${reference} is not noted`);
-  for (const object of sizes.keys()) wrong.push(`${object} is there and not needed`);
+  for (const reference of references) problems.push(`${reference} has no record`);
+  for (const object of sizes.keys()) problems.push(`${object} is not referenced`);
   for (const kind of ["blob_pending", "blob_garbage", "blob_released"]) {
-    for await (const { key } of listAll(store, [kind])) wrong.push(`${key.join(" ")} is left`);
+    for await (const { key } of listAll(store, [kind])) problems.push(`${key.join(" ")} is left`);
   }
-  return wrong;
+  return problems;
 }
 
 function idOf(...words: readonly unknown[]): string {

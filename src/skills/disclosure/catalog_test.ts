@@ -3,11 +3,11 @@ import * as assert from "uvu/assert";
 import { skillKey } from "../records.ts";
 import { DEMO, folderOf, newService } from "../test_service.ts";
 
-const test = suite("skills/catalog");
+const test = suite("skills/disclosure/catalog");
 const reader = { workspace: "default", scopes: new Set(["skills:read"]) };
 const named = (name: string): string => `---\nname: ${name}\ndescription: Does it.\n---\nText`;
 
-test("an uploaded skill answers to its name however many came after it", async () => {
+test("a skill is found by name and id after 510 later uploads", async () => {
   const { service, upload, advance } = await newService();
   const { id } = await (await upload([["first/SKILL.md", named("first")]])).json();
   for (let i = 0; i < 510; i++) {
@@ -17,11 +17,11 @@ test("an uploaded skill answers to its name however many came after it", async (
   assert.is((await service.catalog.load(reader, "first"))?.id, id);
   assert.is((await service.catalog.load(reader, id))?.id, id);
   const { skills: list, omitted } = await service.catalog.list(reader);
-  assert.is(list.filter(({ name }) => name === "demo").length, 1, "one name is shown once");
-  assert.equal(omitted, { shadowed: 499, older: true }, "and what is not shown is told");
+  assert.is(list.filter(({ name }) => name === "demo").length, 1, "each name is listed once");
+  assert.equal(omitted, { shadowed: 499, older: true }, "the list states what it omits");
 });
 
-test("without a scope that reads, and in another workspace, an upload is not found by id or name", async () => {
+test("without a read scope, and in another workspace, an upload is not found by id or name", async () => {
   const { service, upload } = await newService();
   const { id } = await (await upload(DEMO)).json();
   for (
@@ -41,7 +41,7 @@ test("without a scope that reads, and in another workspace, an upload is not fou
   }
 });
 
-test("after the newest of a name is deleted the one before answers to it, then none", async () => {
+test("after a deletion the name finds the next older skill", async () => {
   const { service, send, upload, advance } = await newService();
   const ids: string[] = [];
   for (let i = 0; i < 3; i++) {
@@ -55,7 +55,7 @@ test("after the newest of a name is deleted the one before answers to it, then n
   assert.is(await service.catalog.load(reader, "demo"), undefined);
 });
 
-test("a name that begins another, or holds odd characters, finds nothing", async () => {
+test("a prefix of a name, or a name with special characters, finds no skill", async () => {
   const { service, upload } = await newService();
   await upload(DEMO);
   for (const name of ["dem", "demo2", "", "demo\u0000", "\ud800", "__proto__", "demo/SKILL.md"]) {
@@ -64,7 +64,7 @@ test("a name that begins another, or holds odd characters, finds nothing", async
   }
 });
 
-test("reads while a skill is deleted give all of it or nothing", async () => {
+test("reads during a deletion return the whole skill or undefined", async () => {
   const { service, send, upload } = await newService();
   for (let round = 0; round < 20; round++) {
     const { id } = await (await upload(DEMO)).json();
@@ -80,14 +80,14 @@ test("reads while a skill is deleted give all of it or nothing", async () => {
   }
 });
 
-test("the description is one line, however many it was written on", async () => {
+test("a description on several lines becomes one line", async () => {
   const { service, upload } = await newService();
   const text = "---\nname: demo\ndescription: |\n  One.\n\n    Two.\n  Three.\n---\n";
   assert.is((await upload([["demo/SKILL.md", text]])).status, 200);
   assert.is((await service.catalog.load(reader, "demo"))?.description, "One. Two. Three.");
 });
 
-test("a file's media type is told by its name, and else by its bytes", async () => {
+test("the media type of a file depends on its name, then on its bytes", async () => {
   const { service, upload } = await newService();
   await upload([...DEMO, ["demo/page.html", "<script>"], ["demo/x.constructor", "text"]]);
   const type = async (path: string) => (await service.catalog.read(reader, "demo", path))?.mediaType;
@@ -97,7 +97,7 @@ test("a file's media type is told by its name, and else by its bytes", async () 
   assert.is(await type("x.constructor"), "text/plain");
 });
 
-test("a local file of over 8 MiB is not in the list, and cannot be read when it grows to that", async () => {
+test("a local file above 8 MiB is not listed, and not read if it grows later", async () => {
   const files = new Map<string, string | null>([
     ["a/SKILL.md", named("a")],
     ["a/large", "x".repeat(8 * 1024 * 1024 + 1)],
@@ -117,13 +117,13 @@ test("a local file of over 8 MiB is not in the list, and cannot be read when it 
   assert.is(await service.catalog.read(undefined, "a", "grows"), undefined);
 });
 
-test("a skill whose files are gone is no skill", async () => {
+test("a skill without its files is not found", async () => {
   const { service, store, upload } = await newService();
   const { id } = await (await upload(DEMO)).json();
   for (const { key } of await store.list(["blob_data"])) await store.commit({ remove: [key] });
   assert.is(await service.catalog.load(reader, id), undefined);
   await store.commit({ remove: [skillKey("default", id)] });
-  assert.is(await service.catalog.load(reader, "demo"), undefined, "its name alone is none either");
+  assert.is(await service.catalog.load(reader, "demo"), undefined, "the name index alone finds no skill");
 });
 
 test.run();

@@ -5,10 +5,10 @@ import { digestOf } from "../content_digest.ts";
 import { type Skill, skillKey } from "../records.ts";
 import { DEMO, folderOf, newService, type TestService } from "../test_service.ts";
 
-const test = suite("skills/entries");
+const test = suite("skills/disclosure/entries");
 const reader: Principal = { workspace: "default", scopes: new Set(["skills:read"]) };
 const stranger: Principal = { workspace: "other", scopes: new Set(["skills:read", "skills:write", "admin"]) };
-const nobody: Principal = { workspace: "default", scopes: new Set(["profile"]) };
+const unscoped: Principal = { workspace: "default", scopes: new Set(["profile"]) };
 const md = (front: string): string => `---\n${front}\n---\nText`;
 const named = (name: string): string => md(`name: ${name}\ndescription: Does it.`);
 
@@ -32,7 +32,7 @@ async function walk(
 const locals = (...names: string[]) =>
   folderOf(new Map(names.map((name) => [`${name}/SKILL.md`, named(name)])));
 
-test("pages of every size have all skills once: local ones by name, then uploads, newest first", async () => {
+test("pages of every size list each skill once: local ones by name, then uploads, newest first", async () => {
   const server = await newService({ folders: [locals("c", "a", "b")] });
   const ids: string[] = [];
   for (let i = 0; i < 3; i++) {
@@ -48,7 +48,7 @@ test("pages of every size have all skills once: local ones by name, then uploads
   assert.equal(await walk(server, undefined, 2), [["a", "b"], ["c"]]);
 });
 
-test("local and uploaded skills of one name are all there, at paths of their own", async () => {
+test("local and uploaded skills of one name have different paths", async () => {
   const server = await newService({ folders: [locals("demo")] });
   const ids = [];
   for (let i = 0; i < 2; i++) ids.push((await (await server.upload(DEMO)).json()).id);
@@ -62,12 +62,12 @@ test("local and uploaded skills of one name are all there, at paths of their own
   }
 });
 
-test("an upload is known to those who may read in its workspace, by id and name together", async () => {
+test("an upload is found by id and name together, by readers of its workspace", async () => {
   const server = await newService();
   const { id } = await (await server.upload(DEMO)).json();
   const { catalog } = server.service;
   assert.ok(await catalog.find(reader, [id, "demo"]));
-  for (const principal of [undefined, stranger, nobody]) {
+  for (const principal of [undefined, stranger, unscoped]) {
     assert.is(await catalog.find(principal, [id, "demo"]), undefined);
     assert.equal((await catalog.page(principal, { limit: 10 })).entries, []);
   }
@@ -95,7 +95,7 @@ test("an upload is known to those who may read in its workspace, by id and name 
   }
 });
 
-test("files of an upload are as they were sent, with the digests of the record", async () => {
+test("files of an upload are returned unchanged, with their digests", async () => {
   const server = await newService();
   const { id } = await (await server.upload(DEMO)).json();
   const { entry } = (await server.service.catalog.find(reader, [id, "demo"]))!;
@@ -121,7 +121,7 @@ test("files of an upload are as they were sent, with the digests of the record",
   assert.is(await entry.read("../demo/SKILL.md"), undefined);
 });
 
-test("an upload of more than 512 files has no digests, and is read all the same", async () => {
+test("an upload of more than 512 files has no digests and can be read", async () => {
   const server = await newService();
   const files = Array.from({ length: 512 }, (_, i) => [`demo/${i}.txt`, "x"] as const);
   for (const [sent, hasDigests] of [[files.slice(1), true], [files, false]] as const) {
@@ -136,7 +136,7 @@ test("an upload of more than 512 files has no digests, and is read all the same"
   }
 });
 
-test("front matter is all that the author wrote, typed as YAML has it", async () => {
+test("front matter contains every field with its YAML type", async () => {
   const front =
     'name: demo\ndescription: |\n  One.\n\n  Two.\nlicense: MIT\nallowed-tools: Read, Bash\nmetadata: {version: "1.10", io.modelcontextprotocol/x: yes}\nextra: {version: 1.50, tags: [a, ~, true]}';
   const expected = {
@@ -154,7 +154,7 @@ test("front matter is all that the author wrote, typed as YAML has it", async ()
   for (const { frontMatter } of entries) assert.equal(frontMatter, expected);
 });
 
-test("what is not as the open specification has it has no entry, and is in the catalogue all the same", async () => {
+test("a local skill that violates the open specification has no entry, but is in the catalogue", async () => {
   const bad: [string, string][] = [
     ["colon", "name: colon\ndescription: Use when: always"],
     ["long", `name: long\ndescription: ${"x".repeat(1025)}`],
@@ -179,11 +179,11 @@ test("what is not as the open specification has it has no entry, and is in the c
   assert.equal(await walk(server, undefined, 2), [["claude-helper", "longest"], ["other-name"]]);
   assert.is((await server.service.catalog.list(undefined)).skills.length, bad.length + good.length);
   assert.is(await server.service.catalog.find(undefined, ["Upper"]), undefined);
-  const told = (await server.service.diagnostics()).map(({ where }) => where);
-  for (const [folder] of bad) assert.ok(told.includes(`/skills/${folder}`), folder);
+  const reported = (await server.service.diagnostics()).map(({ where }) => where);
+  for (const [folder] of bad) assert.ok(reported.includes(`/skills/${folder}`), folder);
 });
 
-test("a skill that is deleted between two reads is gone; one without front matter does not end the list", async () => {
+test("a skill deleted between two reads is not found, and one without front matter is skipped in pages", async () => {
   const server = await newService();
   const ids: string[] = [];
   for (let i = 0; i < 3; i++) {
@@ -202,7 +202,7 @@ test("a skill that is deleted between two reads is gone; one without front matte
   assert.is(await server.service.catalog.find(reader, [ids[0]!, "demo"]), undefined);
 });
 
-test("a local file is read by the path that is in its list, and by no other", async () => {
+test("only exact paths of the list read a local file", async () => {
   const folder = folderOf(
     new Map<string, string | null>([["a/SKILL.md", named("a")], ["a/x/y.txt", "y"], [
       "b/SKILL.md",

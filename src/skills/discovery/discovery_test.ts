@@ -20,7 +20,7 @@ const FILES = {
 const bytesOf = async (response: Response): Promise<Uint8Array> =>
   new Uint8Array(await response.arrayBuffer());
 
-test("the index of v0.2.0 names one artifact a skill, with the digest of exactly the bytes that are served", async () => {
+test("the index of v0.2.0 lists one artifact per skill, with the digest of the served bytes", async () => {
   const server = await newDiscovery({ files: FILES });
   const response = await server.get(CURRENT + "index.json");
   assert.is(response.status, 200);
@@ -61,7 +61,7 @@ test("the index of v0.2.0 names one artifact a skill, with the digest of exactly
   ]);
 });
 
-test("the index of v0.1 lists files, SKILL.md first, and each is served as it is", async () => {
+test("the index of v0.1 lists files, SKILL.md first, and each is served unchanged", async () => {
   const server = await newDiscovery({ files: { ...FILES, "wrangler/A.txt": "before S" } });
   const index = await server.index("skills");
   assert.equal(index, {
@@ -81,12 +81,12 @@ test("the index of v0.1 lists files, SKILL.md first, and each is served as it is
       assert.is(await response.text(), server.local.get(`${name}/${path}`), path);
     }
   }
-  // A script is text to whoever follows a link to it.
+  // Browsers must not run a script that a link leads to.
   const script = await server.get(OLDER + "wrangler/run.sh");
   assert.is(script.headers.get("content-type"), "text/plain");
 });
 
-test("every answer can be read by scripts of other pages, names itself by a tag, and runs nothing", async () => {
+test("every response allows CORS, has an ETag and forbids scripts", async () => {
   const server = await newDiscovery({ files: FILES });
   for (const path of ["index.json", "wrangler.zip", "wrangler/SKILL.md", "wrangler/references/a%20b.md"]) {
     const { status, headers } = await server.get(CURRENT + path);
@@ -113,7 +113,7 @@ test("every answer can be read by scripts of other pages, names itself by a tag,
   }
 });
 
-test("other methods are told which there are, and preflights are answered", async () => {
+test("other methods get 405 with Allow, and preflights are answered", async () => {
   const server = await newDiscovery({ files: FILES });
   const options = await server.get(CURRENT + "index.json", { method: "OPTIONS" });
   assert.equal([options.status, options.headers.get("allow")], [204, "GET, HEAD, OPTIONS"]);
@@ -132,7 +132,7 @@ test("other methods are told which there are, and preflights are answered", asyn
   }
 });
 
-test("a path is looked up, never joined: whatever leads elsewhere is 404", async () => {
+test("only exact paths of the index are served, and other paths get 404", async () => {
   const server = await newDiscovery({
     files: {
       ...FILES,
@@ -184,13 +184,13 @@ test("a path is looked up, never joined: whatever leads elsewhere is 404", async
       assert.is(response.headers.get("cache-control"), "no-store");
     }
   }
-  // What the URL standard resolves before it is sent is an ordinary path by then.
+  // The URL standard resolves dot segments before the request.
   assert.is((await server.get(CURRENT + "wrangler/../review/SKILL.md")).status, 200);
   assert.not(server.discovery.covers(new Request("http://h/.well-known/skills-evil/index.json")));
   assert.not(server.discovery.covers(new Request("http://h/.well-known/agent-skills")));
 });
 
-test("names with a percent sign are found as clients of either version ask for them", async () => {
+test("names with a percent sign are found in the URLs of both versions", async () => {
   const odd = { "100%.txt": "hundred", "a%20b.txt": "literal", "ü%41.md": "mixed" };
   const files = {
     "odd/SKILL.md": skillMd("odd"),
@@ -205,7 +205,7 @@ test("names with a percent sign are found as clients of either version ask for t
   assert.is(await (await server.get(OLDER + "odd/a%20b.txt")).text(), "literal");
 });
 
-test("below an issuer's own path there is an index of its own, and none at the root", async () => {
+test("with a base path the index is below it and not at the root", async () => {
   const server = await newDiscovery({ files: FILES, base: "/tenant" });
   assert.equal(server.discovery.mounts, [CURRENT, OLDER]);
   assert.equal((await server.index()).skills.map(({ name }) => name), ["review", "wrangler"]);
@@ -214,7 +214,7 @@ test("below an issuer's own path there is an index of its own, and none at the r
   assert.is((await server.get("/tenant-evil" + CURRENT + "index.json")).status, 404);
 });
 
-test("a store that is away is told as such, and a fault tells nothing", async () => {
+test("an unavailable store gets 503 with retry-after, and a fault 500 without details", async () => {
   let failure: Error | undefined;
   const server = await newDiscovery({
     files: FILES,
@@ -224,15 +224,15 @@ test("a store that is away is told as such, and a fault tells nothing", async ()
     },
   });
   failure = new StoreUnavailableError("10.0.0.1 refused", { retryAfter: 3 });
-  const away = await server.get(CURRENT + "index.json");
-  assert.equal([away.status, away.headers.get("retry-after")], [503, "3"]);
-  assert.is(await away.text(), STORE_UNAVAILABLE);
+  const unavailable = await server.get(CURRENT + "index.json");
+  assert.equal([unavailable.status, unavailable.headers.get("retry-after")], [503, "3"]);
+  assert.is(await unavailable.text(), STORE_UNAVAILABLE);
   failure = new Error("secret");
   server.advance(1000);
   const fault = await server.get(CURRENT + "index.json");
   assert.equal([fault.status, await fault.text()], [500, SERVER_FAILED]);
   assert.equal(server.events.map(({ type }) => type), ["store_unavailable", "fault"]);
-  // Local skills are there all the same.
+  // Local skills do not need the store.
   assert.is((await server.get(CURRENT + "review/SKILL.md")).status, 200);
   failure = undefined;
   server.advance(1000);

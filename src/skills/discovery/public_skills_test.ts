@@ -5,24 +5,24 @@ import type { Key } from "../../store/store.ts";
 import { digestOf } from "../content_digest.ts";
 import { newDiscovery, skillMd, type TestDiscovery } from "./test_discovery.ts";
 
-const test = suite("skills/public_skills");
+const test = suite("skills/discovery/public_skills");
 const CURRENT = "/.well-known/agent-skills/";
 
-/** Names and descriptions of both indexes, which must agree; and each artifact must be what its entry says. */
+/** Names and descriptions of the index. Asserts that both indexes agree and each artifact has its digest. */
 async function listed(server: TestDiscovery): Promise<string[]> {
   server.advance(1000);
   const { skills } = await server.index();
   const older = await server.index("skills");
-  const told = skills.map(({ name, description }) => `${name}: ${description}`);
-  assert.equal(older.skills.map(({ name, description }) => `${name}: ${description}`), told);
+  const current = skills.map(({ name, description }) => `${name}: ${description}`);
+  assert.equal(older.skills.map(({ name, description }) => `${name}: ${description}`), current);
   for (const { url, digest } of skills) {
     const response = await server.get(CURRENT + url);
     assert.is(await digestOf(new Uint8Array(await response.arrayBuffer())), digest, url);
   }
-  return told;
+  return current;
 }
 
-test("uploaded skills are nobody's business until their workspace is published", async () => {
+test("uploaded skills are private until their workspace is published", async () => {
   const server = await newDiscovery();
   await server.upload([["SKILL.md", skillMd("mine")]]);
   assert.equal(await listed(server), []);
@@ -35,7 +35,7 @@ test("uploaded skills are nobody's business until their workspace is published",
   assert.is((await open.get(CURRENT + "mine.zip")).status, 200);
 });
 
-test("of one name the local skill counts, then the earlier workspace, then the newer upload", async () => {
+test("for one name the local skill precedes the earlier workspace, and that the newer upload", async () => {
   const server = await newDiscovery({
     files: { "a/SKILL.md": skillMd("a", "Local.") },
     workspaces: ["other", "default"],
@@ -46,7 +46,7 @@ test("of one name the local skill counts, then the earlier workspace, then the n
   assert.equal(await listed(server), ["a: Local.", "b: Of other.", "c: Newer."]);
 });
 
-test("a new version takes the place of the one before, and a deleted skill goes", async () => {
+test("a new version replaces its predecessor, and a deleted skill is removed", async () => {
   const server = await newDiscovery({ workspaces: ["default"] });
   const id = await server.upload([["SKILL.md", skillMd("demo", "One.")], ["a.txt", "1"]]);
   assert.equal(await listed(server), ["demo: One."]);
@@ -63,7 +63,7 @@ test("a new version takes the place of the one before, and a deleted skill goes"
   assert.is((await server.get(CURRENT + "demo/SKILL.md")).status, 404);
 });
 
-test("what is marked as internal is hidden, and what it hides stays hidden", async () => {
+test("a skill marked as internal is hidden, and so are skills that it shadows", async () => {
   const server = await newDiscovery({
     files: {
       "one/SKILL.md": skillMd("one", "Local.", "metadata:\n  internal: true\n"),
@@ -83,7 +83,7 @@ test("what is marked as internal is hidden, and what it hides stays hidden", asy
   }
 });
 
-test("a skill that some client would refuse the whole index for is left out of that index", async () => {
+test("a skill that would make clients refuse an index is omitted from that index", async () => {
   const server = await newDiscovery({
     files: {
       "good/SKILL.md": skillMd("good"),
@@ -103,7 +103,7 @@ test("a skill that some client would refuse the whole index for is left out of t
   assert.equal((await server.index("skills")).skills.map(({ name }) => name), ["good"]);
 });
 
-test("an index has at most 1,000 skills, and the same ones each time", async () => {
+test("an index has at most 1,000 skills, in a fixed order", async () => {
   const files = Object.fromEntries(
     Array.from({ length: 1005 }, (_, i) => `s${String(i).padStart(4, "0")}`).map((name) => [
       `${name}/SKILL.md`,
@@ -114,11 +114,11 @@ test("an index has at most 1,000 skills, and the same ones each time", async () 
   const { skills } = await server.index();
   assert.is(skills.length, 1000);
   assert.equal([skills[0]!.name, skills[999]!.name], ["s0000", "s0999"]);
-  // One that is asked for by name is found all the same.
+  // Omitted skills are still served by name.
   assert.is((await server.get(CURRENT + "s1004/SKILL.md")).status, 200);
 });
 
-test("a local skill that changes is another within a second", async () => {
+test("a change of a local skill is visible within a second", async () => {
   const server = await newDiscovery({ files: { "demo/SKILL.md": skillMd("demo"), "demo/a.txt": "one" } });
   const tag = async () => (await server.get(CURRENT + "demo.zip")).headers.get("etag");
   assert.equal(await listed(server), ["demo: Does it."]);
@@ -141,7 +141,7 @@ const counter = (): { contents: number; onRead: (key: Key) => void } => {
   return counts;
 };
 
-test("a digest is worked out once for each content: never again here, and by no other instance", async () => {
+test("a digest is computed once for each content, across instances", async () => {
   const store = memoryStore();
   const counts = counter();
   const options = { store, workspaces: ["default"], onRead: counts.onRead };
@@ -159,18 +159,18 @@ test("a digest is worked out once for each content: never again here, and by no 
   const other = await newDiscovery(options);
   assert.equal(await other.index(), first);
   assert.is(counts.contents, 20);
-  // What is kept ends by itself, and not while somebody asks.
-  const kept = async () => (await store.list(["archive_digest"])).map(({ expires }) => expires!);
-  const before = await kept();
+  // Stored digests expire, and each use extends them.
+  const expiries = async () => (await store.list(["archive_digest"])).map(({ expires }) => expires!);
+  const before = await expiries();
   assert.is(before.length, 10);
   const later = await newDiscovery(options);
   later.advance(20 * 24 * 60 * 60 * 1000);
   assert.equal(await later.index(), first);
-  assert.ok(Math.min(...await kept()) > Math.max(...before));
+  assert.ok(Math.min(...await expiries()) > Math.max(...before));
   assert.is(counts.contents, 20);
 });
 
-test("many who ask at once for a new index get the same one, and share the work", async () => {
+test("concurrent requests for a new index get equal responses and share the work", async () => {
   const counts = counter();
   const server = await newDiscovery({ workspaces: ["default"], onRead: counts.onRead });
   for (let i = 0; i < 40; i++) {
@@ -181,11 +181,11 @@ test("many who ask at once for a new index get the same one, and share the work"
   );
   assert.is(new Set(texts).size, 1);
   assert.is(JSON.parse(texts[0]!).skills.length, 40);
-  // 80 for one; 1,600 if each had done all of it.
+  // 80 for one request; 1,600 if each did all of the work.
   assert.ok(counts.contents <= 1000, String(counts.contents));
 });
 
-test("the same content deleted and uploaded again is served from where it lies now", async () => {
+test("content that is deleted and uploaded again is served", async () => {
   const server = await newDiscovery({ workspaces: ["default"] });
   const files = [["SKILL.md", skillMd("demo")], ["a.txt", "a"]] as const;
   const id = await server.upload(files);

@@ -1,6 +1,5 @@
 /**
- * Discovery over a memory store and folders made of words, and a Skills service on the same store to upload by. Nothing
- * but tests imports this.
+ * Test kit of this folder: discovery on a memory store and a local folder in memory, with a Skills service for uploads.
  *
  * @module
  */
@@ -16,7 +15,7 @@ export interface TestDiscovery {
   readonly discovery: Discovery;
   readonly server: TestService;
   readonly events: TrivetEvent[];
-  /** What lies in the local folder: change it, then `advance(1000)`. */
+  /** The files of the local folder: change them, then call `advance(1000)`. */
   readonly local: Map<string, string>;
   advance(milliseconds: number): void;
   get(path: string, init?: RequestInit): Promise<Response>;
@@ -46,7 +45,7 @@ export async function newDiscovery(
     readonly base?: string;
     readonly workspaces?: readonly string[];
     readonly store?: Store;
-    /** Called before discovery reads at or below a key; what it throws, the store throws. */
+    /** Called before discovery reads at or below a key; the store throws what it throws. */
     readonly onRead?: (key: Key) => void;
   } = {},
 ): Promise<TestDiscovery> {
@@ -54,18 +53,18 @@ export async function newDiscovery(
   const now = (): number => Date.now() + offset;
   const whole = store ?? memoryStore({ now });
   const server = await newService({ store: whole, now });
-  const seen = watched(whole, onRead);
+  const watched = watchReads(whole, onRead);
   const local = new Map(Object.entries(files));
   const folder = {
     ...folderOf(local),
-    // Any name that is listed, as it is.
+    // Every listed name, unchanged.
     read: (path: string) => Promise.resolve(local.has(path) ? encoder.encode(local.get(path)) : undefined),
   };
   const events: TrivetEvent[] = [];
   const discovery = createDiscovery({
     base,
-    store: seen,
-    ledger: createLedger(seen, now),
+    store: watched,
+    ledger: createLedger(watched, now),
     directory: openDirectory([folder], now),
     workspaces,
     observe: (event) => void events.push(event),
@@ -82,7 +81,7 @@ export async function newDiscovery(
       return await (await test.get(`${base}/.well-known/${place}/index.json`)).json();
     },
     async upload(files, key) {
-      // Ids order by their milliseconds.
+      // Ids are ordered by their milliseconds.
       offset += 1;
       const response = await server.upload(files, {}, key);
       const { id, error } = await response.json();
@@ -93,7 +92,7 @@ export async function newDiscovery(
   return test;
 }
 
-function watched(store: Store, onRead: (key: Key) => void): Store {
+function watchReads(store: Store, onRead: (key: Key) => void): Store {
   return {
     guarantees: store.guarantees,
     async get(key, options) {

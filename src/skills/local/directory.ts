@@ -7,7 +7,7 @@
 import { type FolderEntry, FolderError, type SkillFolder } from "./folder.ts";
 import { keepFresh } from "./fresh.ts";
 import { createReader, type LocalRead, type LocalSkill } from "./local_skill.ts";
-import { findBadLink, findMisplaced } from "../package/near_miss.ts";
+import { findBadLink, findMisplaced } from "./near_miss.ts";
 import { describe, type Problem } from "../package/problem.ts";
 
 export type { LocalSkill } from "./local_skill.ts";
@@ -18,7 +18,7 @@ export interface Diagnostic {
   /** The problems as one text. */
   readonly message: string;
   readonly problems: readonly Problem[];
-  /** Whether it is not served at all. */
+  /** Whether the skill is not served. */
   readonly skipped: boolean;
 }
 
@@ -45,18 +45,18 @@ interface Candidate {
   readonly folder: SkillFolder;
   readonly entry: FolderEntry;
   readonly where: string;
-  /** Why it is not read. */
+  /** The reason if it is not read. */
   readonly problem: Problem | undefined;
 }
 
-/** The skills of these folders, the first folder before the next. */
+/** Opens folders in order of precedence. @param now milliseconds since the epoch */
 export function openDirectory(folders: readonly SkillFolder[], now: () => number): Directory {
   const read = createReader();
   let known: ReadonlyMap<string, LocalRead> = new Map();
 
   async function scanAll(): Promise<Scan> {
     const { candidates, diagnostics } = await findCandidates(folders);
-    const reads = await mapAtOnce(
+    const reads = await mapConcurrently(
       MAX_CONCURRENT_READS,
       candidates,
       ({ folder, entry, where, problem }) =>
@@ -67,7 +67,7 @@ export function openDirectory(folders: readonly SkillFolder[], now: () => number
     candidates.forEach(({ where, problem }, i) => {
       const { skill, problems = [] } = reads[i] ?? {};
       const taken = skill && byName.get(keyOf(skill.name));
-      const all = taken ? [...problems, nameTaken(skill, taken)] : problem ? [problem] : problems;
+      const all = taken ? [...problems, refuseName(skill, taken)] : problem ? [problem] : problems;
       if (skill && !taken) byName.set(keyOf(skill.name), skill);
       if (all.length > 0) diagnostics.push(diagnose(where, all, !skill || taken !== undefined));
     });
@@ -108,22 +108,22 @@ async function findCandidates(
           const message = `More than ${MAX_SKILLS} folders: those from ${
             JSON.stringify(entry.name)
           } on are skipped`;
-          diagnostics.push(diagnose(folder.path, [about("too-many-skills", message)], true));
+          diagnostics.push(diagnose(folder.path, [toProblem("too-many-skills", message)], true));
           break;
         }
       }
       candidates.push({ folder, entry, where, problem });
     }
   }
-  // A link that is not followed is no problem if its target is served anyway.
-  const isServed = ({ problem, entry: { realPath } }: Candidate): boolean =>
+  // A link that is not followed needs no report if its target is served anyway.
+  const isTargetServed = ({ problem, entry: { realPath } }: Candidate): boolean =>
     problem?.rule === "link" && realPath !== undefined && places.has(realPath);
-  return { candidates: candidates.filter((each) => !isServed(each)), diagnostics };
+  return { candidates: candidates.filter((each) => !isTargetServed(each)), diagnostics };
 }
 
 async function listTop(folder: SkillFolder, diagnostics: Diagnostic[]): Promise<readonly FolderEntry[]> {
   const report = (rule: string, message: string): void =>
-    void diagnostics.push(diagnose(folder.path, [about(rule, message)], true));
+    void diagnostics.push(diagnose(folder.path, [toProblem(rule, message)], true));
   try {
     const entries = await folder.list("");
     if (!entries && folder.optional !== true) {
@@ -142,10 +142,10 @@ function keyOf(name: string): string {
   return name.normalize("NFC").toLowerCase();
 }
 
-function nameTaken(skill: LocalSkill, { name, folder, directory }: LocalSkill): Problem {
+function refuseName(skill: LocalSkill, { name, folder, directory }: LocalSkill): Problem {
   const message = `Duplicate name: "${name}" is already used by ${folder.path}/${directory}`;
   return {
-    ...about(
+    ...toProblem(
       "name-taken",
       message + (name === skill.name ? "" : ` ("${skill.name}" differs only in case or accents)`),
     ),
@@ -153,7 +153,7 @@ function nameTaken(skill: LocalSkill, { name, folder, directory }: LocalSkill): 
   };
 }
 
-function about(rule: string, message: string): Problem {
+function toProblem(rule: string, message: string): Problem {
   return { file: "", line: undefined, rule, message };
 }
 
@@ -162,14 +162,14 @@ function diagnose(where: string, problems: readonly Problem[], skipped: boolean)
 }
 
 /** Maps in order, with limited concurrency; rejects with the first failure after all work has ended. */
-async function mapAtOnce<Item, Value>(
-  most: number,
+async function mapConcurrently<Item, Value>(
+  maxConcurrent: number,
   items: readonly Item[],
   map: (item: Item) => Promise<Value>,
 ): Promise<Value[]> {
   const values: Value[] = [];
   let next = 0;
-  const workers = Array.from({ length: Math.min(most, items.length) }, async () => {
+  const workers = Array.from({ length: Math.min(maxConcurrent, items.length) }, async () => {
     while (next < items.length) {
       const i = next++;
       values[i] = await map(items[i]!);

@@ -4,11 +4,11 @@ import { type Directory, openDirectory } from "./directory.ts";
 import { type FolderEntry, FolderError, type SkillFolder } from "./folder.ts";
 import { folderOf } from "../test_service.ts";
 
-const test = suite("skills/directory, several folders");
+const test = suite("skills/local/directory with several folders");
 const md = (name: string, description = "Use it.") =>
   `---\nname: ${name}\ndescription: ${description}\n---\nInstructions.`;
 
-/** A folder of skills by their names, with links to folders beside them, by name and where they lead. */
+/** A folder of skills. @param links targets of links to skill folders, by name */
 function folder(
   path: string,
   names: readonly string[],
@@ -34,24 +34,28 @@ function folder(
   };
 }
 
-const places = async (directory: Directory) =>
+const servedPaths = async (directory: Directory) =>
   (await directory.skills()).map(({ folder, directory }) => `${folder.path}/${directory}`);
-const told = async (directory: Directory) =>
+const reported = async (directory: Directory) =>
   (await directory.diagnostics()).map(({ where, problems }) =>
     `${where} ${problems.map(({ rule }) => rule)}`
   );
 
-test("the first folder with a name counts, and each further one is told", async () => {
+test("the first folder of a name is served, and further ones are reported", async () => {
   const directory = openDirectory(
     [folder("/named", ["a"]), folder("/project", ["a", "b"]), folder("/home", ["a", "b", "c"])],
     () => 0,
   );
-  assert.equal(await places(directory), ["/named/a", "/project/b", "/home/c"]);
-  assert.equal(await told(directory), ["/project/a name-taken", "/home/a name-taken", "/home/b name-taken"]);
+  assert.equal(await servedPaths(directory), ["/named/a", "/project/b", "/home/c"]);
+  assert.equal(await reported(directory), [
+    "/project/a name-taken",
+    "/home/a name-taken",
+    "/home/b name-taken",
+  ]);
   assert.match((await directory.diagnostics())[0]!.message, /"a".*\/named\/a/);
 });
 
-test("names that differ in case or accents alone are one name", async () => {
+test("names that differ only in case or Unicode form are one name", async () => {
   const files = new Map([
     ["1/SKILL.md", md("Report")],
     ["2/SKILL.md", md("report")],
@@ -70,52 +74,52 @@ test("names that differ in case or accents alone are one name", async () => {
   assert.match(second!, /"caf\u00e9".*\/skills\/3.*"cafe\u0301"/);
 });
 
-test("a link to a skill that another folder has is that skill: not served twice, and not told", async () => {
+test("a link to a skill of another folder is neither served twice nor reported", async () => {
   for (const followLinks of [false, true]) {
     const agents = folder("/p/.agents", ["a"], { followLinks });
     const claude = folder("/p/.claude", [], { links: { a: "/p/.agents/a" }, followLinks });
     for (const folders of [[agents, claude], [claude, agents]]) {
       const directory = openDirectory(folders, () => 0);
       assert.equal((await directory.skills()).map(({ name }) => name), ["a"]);
-      assert.equal(await told(directory), []);
+      assert.equal(await reported(directory), []);
     }
   }
 });
 
-test("one folder that is reached in two ways is served once", async () => {
+test("a folder with two paths is served once", async () => {
   const directory = openDirectory([folder("/p", ["a"]), { ...folder("/p", ["a"]), path: "/same" }], () => 0);
-  assert.equal(await places(directory), ["/p/a"]);
-  assert.equal(await told(directory), []);
+  assert.equal(await servedPaths(directory), ["/p/a"]);
+  assert.equal(await reported(directory), []);
 });
 
-test("a folder beside a link to it is named as the folder is", async () => {
+test("a folder takes precedence over a link to it", async () => {
   const skills = folder("/p", ["zebra"], { links: { alias: "/p/zebra" }, followLinks: true });
   const directory = openDirectory([skills], () => 0);
-  assert.equal(await places(directory), ["/p/zebra"]);
-  assert.equal(await told(directory), []);
+  assert.equal(await servedPaths(directory), ["/p/zebra"]);
+  assert.equal(await reported(directory), []);
 });
 
-test("a folder that is not there is told, unless it need not be; others are served", async () => {
-  const gone: SkillFolder = { ...folder("/gone", []), list: () => Promise.resolve(undefined) };
+test("a missing folder is reported unless it is optional, and others are served", async () => {
+  const missing: SkillFolder = { ...folder("/missing", []), list: () => Promise.resolve(undefined) };
   const directory = openDirectory(
-    [gone, { ...gone, path: "/may-be-gone", optional: true }, folder("/p", ["a"])],
+    [missing, { ...missing, path: "/optional", optional: true }, folder("/p", ["a"])],
     () => 0,
   );
-  assert.equal(await places(directory), ["/p/a"]);
-  assert.equal(await told(directory), ["/gone folder-missing"]);
+  assert.equal(await servedPaths(directory), ["/p/a"]);
+  assert.equal(await reported(directory), ["/missing folder-missing"]);
 });
 
-test("a folder that may not be read is told; others are served", async () => {
+test("an unreadable folder is reported, and others are served", async () => {
   const closed: SkillFolder = {
     ...folder("/closed", []),
     list: () => Promise.reject(new FolderError("It cannot be read (EACCES)")),
   };
   const directory = openDirectory([closed, folder("/p", ["a"])], () => 0);
-  assert.equal(await places(directory), ["/p/a"]);
-  assert.equal(await told(directory), ["/closed unreadable"]);
+  assert.equal(await servedPaths(directory), ["/p/a"]);
+  assert.equal(await reported(directory), ["/closed unreadable"]);
 });
 
-test("of more than 2000 skills in a folder the first are served, and that is told", async () => {
+test("the first 2000 skills of a folder are served, and the excess is reported", async () => {
   const names = Array.from({ length: 2010 }, (_, i) => `s${String(i).padStart(4, "0")}`);
   const flat = folder("/p", names);
   const top = await flat.list("");
@@ -126,29 +130,29 @@ test("of more than 2000 skills in a folder the first are served, and that is tol
     ...flat,
     list: (path) => Promise.resolve(path === "" ? top : listed.get(path)),
   }], () => 0);
-  assert.equal(await places(directory), names.slice(0, 2000).map((name) => `/p/${name}`));
-  assert.equal(await told(directory), ["/p too-many-skills"]);
+  assert.equal(await servedPaths(directory), names.slice(0, 2000).map((name) => `/p/${name}`));
+  assert.equal(await reported(directory), ["/p too-many-skills"]);
 });
 
-test("many skills are looked at 16 at a time, and come in order all the same", async () => {
+test("at most 16 skills are read concurrently, and their order is kept", async () => {
   const skills = folder("/p", Array.from({ length: 50 }, (_, i) => `s${String(i).padStart(2, "0")}`));
-  let now = 0;
-  let most = 0;
+  let active = 0;
+  let maxActive = 0;
   const directory = openDirectory([{
     ...skills,
     async list(path) {
-      if (path !== "") most = Math.max(most, ++now);
+      if (path !== "") maxActive = Math.max(maxActive, ++active);
       await Promise.resolve();
       const entries = await skills.list(path);
-      if (path !== "") now--;
+      if (path !== "") active--;
       return entries;
     },
   }], () => 0);
   assert.equal(
-    await places(directory),
+    await servedPaths(directory),
     Array.from({ length: 50 }, (_, i) => `/p/s${String(i).padStart(2, "0")}`),
   );
-  assert.is(most, 16);
+  assert.is(maxActive, 16);
 });
 
 test.run();

@@ -2,11 +2,11 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { DEMO, folderOf, newService } from "../test_service.ts";
 
-const test = suite("skills/directory");
+const test = suite("skills/local/directory");
 const md = (name: string, description = "Does it when asked.") =>
   `---\nname: ${name}\ndescription: ${description}\n---\nInstructions of ${name}`;
 
-test("skills in a folder are in the list without a call, with a source of their own, and not in the store", async () => {
+test("local skills are listed with source local, and are not stored", async () => {
   const files = new Map<string, string | null>([["beta/SKILL.md", md("beta")], [
     "alpha/SKILL.md",
     md("alpha"),
@@ -24,12 +24,12 @@ test("skills in a folder are in the list without a call, with a source of their 
       ["demo", "custom"],
     ],
   );
-  assert.equal(Object.keys(data[0]), Object.keys(data[2]), "the same members as an uploaded one");
+  assert.equal(Object.keys(data[0]), Object.keys(data[2]), "the same members as an uploaded skill");
   assert.is((await store.list(["skill"])).length, 1);
   assert.equal(await (await send(`/v1/skills/${data[0].id}`)).json(), data[0]);
 });
 
-test("pages go across local and uploaded skills; source filters them", async () => {
+test("pages contain local and uploaded skills, and source filters them", async () => {
   const files = new Map<string, string | null>(["a", "b", "c"].map((name) => [`${name}/SKILL.md`, md(name)]));
   const { send, upload } = await newService({ folders: [folderOf(files)] });
   await upload(DEMO);
@@ -46,7 +46,7 @@ test("pages go across local and uploaded skills; source filters them", async () 
   assert.is((await (await send("/v1/skills?source=custom")).json()).data.length, 2);
 });
 
-test("a local skill cannot be deleted here: 403 says where it lies", async () => {
+test("deleting a local skill is refused with 403 and its path", async () => {
   const { send } = await newService({ folders: [folderOf(new Map([["a/SKILL.md", md("a")]]))] });
   const [{ id }] = (await (await send("/v1/skills")).json()).data;
   const response = await send(`/v1/skills/${id}`, { method: "DELETE" });
@@ -55,7 +55,7 @@ test("a local skill cannot be deleted here: 403 says where it lies", async () =>
   assert.is((await send(`/v1/skills/${id}`)).status, 200);
 });
 
-test("a change is seen within a second; what did not change is not read again", async () => {
+test("a change is visible after a second, and unchanged files are not read again", async () => {
   const files = new Map<string, string | null>([["a/SKILL.md", md("a")], ["b/SKILL.md", md("b")], [
     "same/SKILL.md",
     md("same"),
@@ -87,7 +87,7 @@ test("a change is seen within a second; what did not change is not read again", 
   assert.equal(read.slice(3), ["a/SKILL.md", "c/SKILL.md"]);
 });
 
-test("ids stay while the folder stays; the version changes with SKILL.md", async () => {
+test("a change of SKILL.md keeps the id and changes the version", async () => {
   const files = new Map<string, string | null>([["a/SKILL.md", md("a")]]);
   const { send, advance } = await newService({ folders: [folderOf(files)] });
   const first = (await (await send("/v1/skills")).json()).data[0];
@@ -98,7 +98,7 @@ test("ids stay while the folder stays; the version changes with SKILL.md", async
   assert.is.not(second.latest_version_id, first.latest_version_id);
 });
 
-test("lenient: what can be served is, with a warning; what cannot is skipped, with the reason", async () => {
+test("invalid skills are served with a warning or skipped with a reason", async () => {
   const files = new Map<string, string | null>([
     ["good/SKILL.md", md("good")],
     ["Folder/SKILL.md", md("other-name")],
@@ -117,10 +117,10 @@ test("lenient: what can be served is, with a warning; what cannot is skipped, wi
   const names = (await service.catalog.list(undefined)).skills.map((skill) => skill.name);
   assert.equal(names, ["colon", "good", "long", "other-name"]);
   const diagnostics = await service.diagnostics();
-  const told = (skipped: boolean) =>
+  const reported = (skipped: boolean) =>
     diagnostics.filter((each) => each.skipped === skipped).map((each) => each.where).sort();
-  assert.equal(told(false), ["/skills/Folder", "/skills/colon", "/skills/long"]);
-  assert.equal(told(true), [
+  assert.equal(reported(false), ["/skills/Folder", "/skills/colon", "/skills/long"]);
+  assert.equal(reported(true), [
     "/skills/broken",
     "/skills/gone",
     "/skills/linked",
@@ -131,16 +131,16 @@ test("lenient: what can be served is, with a warning; what cannot is skipped, wi
   ]);
 });
 
-test("a slow folder is looked at once at a time: callers share the look, and none starts another", async () => {
+test("concurrent calls share one scan of a slow folder", async () => {
   const folder = folderOf(new Map([["a/SKILL.md", md("a")]]));
-  let looks = 0;
-  let answer = (): void => {};
+  let scans = 0;
+  let finish = (): void => {};
   const slow = {
     ...folder,
     async list(path: string) {
       if (path === "") {
-        looks++;
-        await new Promise<void>((resolve) => answer = resolve);
+        scans++;
+        await new Promise<void>((resolve) => finish = resolve);
       }
       return await folder.list(path);
     },
@@ -149,17 +149,17 @@ test("a slow folder is looked at once at a time: callers share the look, and non
   const first = service.catalog.list(undefined);
   advance(5000);
   const second = service.catalog.list(undefined);
-  answer();
+  finish();
   assert.equal((await first).skills.map(({ name }) => name), ["a"]);
   assert.equal(await second, await first);
-  assert.is(looks, 1);
+  assert.is(scans, 1);
   const third = service.catalog.list(undefined);
-  answer();
+  finish();
   assert.equal(await third, await first);
-  assert.is(looks, 2, "the answer was stale by then");
+  assert.is(scans, 2, "the result has expired");
 });
 
-test("a folder that cannot be looked at fails the call, and is looked at again by the next", async () => {
+test("a failed scan fails the call, and the next call scans again", async () => {
   const folder = folderOf(new Map([["a/SKILL.md", md("a")]]));
   let broken = true;
   const flaky = {
@@ -175,16 +175,17 @@ test("a folder that cannot be looked at fails the call, and is looked at again b
   assert.is((await (await send("/v1/skills")).json()).data.length, 1);
 });
 
-test("instructions of more than 5000 tokens are served, with a warning that says how many", async () => {
+test("instructions of more than 5000 tokens are served with a warning", async () => {
   const files = new Map<string, string | null>([["a/SKILL.md", md("a") + "x".repeat(20_001)]]);
   const { service } = await newService({ folders: [folderOf(files)] });
   assert.is((await service.catalog.list(undefined)).skills.length, 1);
   const [warning] = await service.diagnostics();
   assert.is(warning?.skipped, false);
-  assert.match(warning!.message, /about 50\d\d tokens of instructions: keep it under 5000/);
+  assert.equal(warning!.problems.map(({ rule }) => rule), ["instructions-tokens"]);
+  assert.match(warning!.message, /\b50\d\d\b.*\b5000\b/);
 });
 
-test("of two folders with one skill the first counts, and the other is told", async () => {
+test("of two skills with one name the first folder's is served, and the other is reported", async () => {
   const first = folderOf(new Map([["a/SKILL.md", md("a", "Use first.")]]), "/project");
   const second = folderOf(new Map([["a/SKILL.md", md("a", "Use second.")]]), "/home");
   const { service } = await newService({ folders: [first, second] });
@@ -196,7 +197,7 @@ test("of two folders with one skill the first counts, and the other is told", as
 
 const reader = { workspace: "default", scopes: new Set(["skills:read"]) };
 
-test("catalogue: anonymous callers see local skills, readers those of their workspace too", async () => {
+test("catalogue: anonymous callers see local skills, readers also those of their workspace", async () => {
   const { service, upload } = await newService({
     folders: [folderOf(new Map([["local/SKILL.md", md("local")]]))],
   });
@@ -213,7 +214,7 @@ test("catalogue: anonymous callers see local skills, readers those of their work
   }
 });
 
-test("catalogue: of two uploads with one name the newer answers to it; the id reaches both", async () => {
+test("catalogue: of two uploads with one name the name finds the newer, and each id its own", async () => {
   const { service, upload, advance } = await newService();
   const first = await (await upload(DEMO)).json();
   advance(5);
@@ -222,7 +223,7 @@ test("catalogue: of two uploads with one name the newer answers to it; the id re
   assert.is((await service.catalog.load(reader, first.id))?.id, first.id);
 });
 
-test("catalogue: a file is found by its exact path in the skill, and by nothing else", async () => {
+test("catalogue: only the exact path finds a file", async () => {
   const files = new Map<string, string | null>([
     ["a/SKILL.md", md("a")],
     ["a/docs/x.md", "inside"],

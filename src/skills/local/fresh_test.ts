@@ -2,9 +2,9 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { keepFresh } from "./fresh.ts";
 
-const test = suite("skills/fresh");
+const test = suite("skills/local/fresh");
 
-test("is made again when it is too old and somebody asks, also when the clock was set back", async () => {
+test("a call makes a new value after the lifetime, or when the clock was set back", async () => {
   let time = 5000;
   let made = 0;
   const get = keepFresh(1000, () => time, () => Promise.resolve(++made));
@@ -18,7 +18,7 @@ test("is made again when it is too old and somebody asks, also when the clock wa
   ]);
 });
 
-test("is made once at a time, however long that takes", async () => {
+test("calls share a value that is being made", async () => {
   let time = 0;
   const made: PromiseWithResolvers<string>[] = [];
   const get = keepFresh(1000, () => time, () => (made.push(Promise.withResolvers()), made.at(-1)!.promise));
@@ -33,7 +33,7 @@ test("is made once at a time, however long that takes", async () => {
   assert.is(await third, "next");
 });
 
-test("what failed is not kept", async () => {
+test("a failure is not cached", async () => {
   let tries = 0;
   const get = keepFresh(
     1000,

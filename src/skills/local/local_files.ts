@@ -14,7 +14,7 @@ export interface ManifestFile {
   readonly path: string;
   /** Bytes. */
   readonly size: number;
-  /** Absent when it depends on the content, which was not read. */
+  /** Absent when the type depends on content that was not read. */
   readonly type: string | undefined;
   /** `sha256:` and 64 hexadecimal digits; absent for all files of a skill that is too large. */
   readonly digest: string | undefined;
@@ -34,7 +34,7 @@ export interface FoundFiles {
   readonly files: readonly FoundFile[];
   /** Which files are ignored, and why. */
   readonly problems: readonly Problem[];
-  /** When anything below last changed. */
+  /** When a file or folder last changed, in milliseconds since the epoch. */
   readonly modified: number;
 }
 
@@ -130,7 +130,7 @@ async function listOrReport(
   }
 }
 
-/** Gives what makes digests; a file that cannot be read is left out and reported. */
+/** Creates the function that digests files. A file that cannot be read is omitted and reported. */
 export function createDigester(): (
   folder: SkillFolder,
   directory: string,
@@ -180,8 +180,8 @@ async function digestFile(
 }
 
 /**
- * A file of a skill by the path that is in its list: a path is looked up, never joined to a folder. `undefined` when there
- * is none, or it is gone, cannot be read any more, or has grown too large since.
+ * A file of a skill by its path in the list: paths outside the list are never read. `undefined` when the list has no such
+ * path, or when the file was removed, became unreadable or grew too large since the scan.
  */
 export async function readLocalFile(
   { folder, directory, files }: LocalPlace,

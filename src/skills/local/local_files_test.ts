@@ -5,10 +5,10 @@ import type { SkillFolder } from "./folder.ts";
 import { digestOf } from "../content_digest.ts";
 import { folderOf, newService, SKILL_MD, type TestService } from "../test_service.ts";
 
-const test = suite("skills/local_files");
+const test = suite("skills/local/local_files");
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-/** A service over one folder, and what was read and listed of it. */
+/** A service with one folder, which records the paths that are read and listed. */
 async function watched(files: Map<string, string | null>): Promise<
   TestService & { read: string[]; listed: string[]; demo: () => Promise<SkillEntry> }
 > {
@@ -25,7 +25,7 @@ async function watched(files: Map<string, string | null>): Promise<
   return { ...service, read, listed, demo };
 }
 
-test("every file has its size, type and digest, in path order", async () => {
+test("the list has path, size, type and digest of each file, in path order", async () => {
   const content: [string, string][] = [
     ["SKILL.md", SKILL_MD],
     ["a/b/c.md", "# Ä\n"],
@@ -47,7 +47,7 @@ test("every file has its size, type and digest, in path order", async () => {
   );
 });
 
-test("what did not change is not read again, and folders are not looked at twice in a second", async () => {
+test("unchanged files are not read again, and folders are listed once a second", async () => {
   const files = new Map<string, string | null>([
     ["demo/SKILL.md", SKILL_MD],
     ["demo/a.txt", "a"],
@@ -57,13 +57,13 @@ test("what did not change is not read again, and folders are not looked at twice
   const [first, same] = await Promise.all([demo(), demo()]);
   await Promise.all([first.files(), same.files(), first.files()]);
   assert.equal(read, ["demo/SKILL.md", "demo/a.txt", "demo/sub/b.txt"]);
-  const looks = listed.length;
+  const listings = listed.length;
   await (await demo()).files();
-  assert.is(listed.length, looks);
+  assert.is(listed.length, listings);
 
   advance(1001);
   await (await demo()).files();
-  assert.ok(listed.length > looks);
+  assert.ok(listed.length > listings);
   assert.is(read.length, 3);
 
   files.set("demo/a.txt", "changed");
@@ -76,7 +76,7 @@ test("what did not change is not read again, and folders are not looked at twice
   assert.is(changed[1]!.digest, await digestOf(encode("changed")));
 });
 
-test("front matter and the digest of SKILL.md are of the same moment", async () => {
+test("front matter and the digest of SKILL.md come from the same read", async () => {
   const files = new Map<string, string | null>([["demo/SKILL.md", SKILL_MD]]);
   const { demo, advance } = await watched(files);
   const before = await demo();
@@ -88,7 +88,7 @@ test("front matter and the digest of SKILL.md are of the same moment", async () 
   assert.is((await after.files())![0]!.digest, await digestOf(encode(SKILL_MD.replace("Shows", "Tells"))));
 });
 
-test("of 513 files, or 16 MiB and a byte, there are no digests, and none is read for one", async () => {
+test("above 512 files or 16 MiB files have no digests and are not read", async () => {
   const many = (count: number) =>
     new Map<string, string | null>([
       ["demo/SKILL.md", SKILL_MD],
@@ -110,21 +110,21 @@ test("of 513 files, or 16 MiB and a byte, there are no digests, and none is read
   }
 });
 
-test("a file that vanishes or grows while it is read is left out, and the next look tells", async () => {
+test("a file that is removed or grows during a scan is omitted until the next scan", async () => {
   const files = new Map<string, string | null>([
     ["demo/SKILL.md", SKILL_MD],
-    ["demo/gone", "x"],
+    ["demo/removed", "x"],
     ["demo/grown", "x"],
     ["demo/stays", "x"],
   ]);
   const folder = folderOf(files);
-  let isUneasy = true;
+  let isChanging = true;
   const { service, advance } = await newService({
     folders: [{
       ...folder,
       read(path, limit) {
-        if (isUneasy && path === "demo/gone") return Promise.resolve(undefined);
-        if (isUneasy && path === "demo/grown") return Promise.reject(new RangeError("too large"));
+        if (isChanging && path === "demo/removed") return Promise.resolve(undefined);
+        if (isChanging && path === "demo/grown") return Promise.reject(new RangeError("too large"));
         return folder.read(path, limit);
       },
     }],
@@ -134,12 +134,12 @@ test("a file that vanishes or grows while it is read is left out, and the next l
     return (await entry.files())!.map(({ path }) => path);
   };
   assert.equal(await paths(), ["SKILL.md", "stays"]);
-  isUneasy = false;
+  isChanging = false;
   advance(1001);
-  assert.equal(await paths(), ["SKILL.md", "gone", "grown", "stays"]);
+  assert.equal(await paths(), ["SKILL.md", "grown", "removed", "stays"]);
 });
 
-test("a disk that fails once fails once", async () => {
+test("a read failure fails one call, and the next call succeeds", async () => {
   const folder = folderOf(new Map([["demo/SKILL.md", SKILL_MD], ["demo/a", "a"], ["demo/b", "b"]]));
   let fails = 1;
   const { service } = await newService({

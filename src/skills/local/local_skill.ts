@@ -15,7 +15,7 @@ import {
   type FoundFile,
   type ManifestFile,
 } from "./local_files.ts";
-import { findNearMiss } from "../package/near_miss.ts";
+import { findNearMiss } from "./near_miss.ts";
 import type { Problem } from "../package/problem.ts";
 import { digestOf } from "../content_digest.ts";
 import type { FrontMatter } from "../package/rules.ts";
@@ -23,13 +23,13 @@ import type { SkillTokens } from "../package/tokens.ts";
 
 /** A skill folder at one moment. */
 export interface LocalSkill {
-  /** `skill_local_` and a digest of its name: the same on every machine, and for whatever takes the name over. */
+  /** `skill_local_` and a digest of its name: the same on every machine, and for a later skill of the same name. */
   readonly id: string;
   readonly name: string;
   readonly description: string;
   /**
-   * `skver_local_` and a digest of all its files, by path and content; of those of a skill that is too large for that,
-   * by path, size and time.
+   * `skver_local_` and a digest of all its files, by path and content, or by path, size and time if the skill is too large
+   * for digests.
    */
   readonly version: string;
   /** When one of its files last changed, in microseconds: 16 digits, as the older dialect names versions. */
@@ -40,7 +40,7 @@ export interface LocalSkill {
   /** The skill's folder below the local one. */
   readonly directory: string;
   readonly instructions: string;
-  /** What the levels cost a model, estimated. */
+  /** Estimated tokens of each level. */
   readonly tokens: SkillTokens;
   /** In path order. */
   readonly files: readonly ManifestFile[];
@@ -50,10 +50,10 @@ export interface LocalSkill {
 
 /** The result of one scan, kept for the next. */
 export interface LocalRead {
-  /** Changes when one of the files does; empty when the next scan must read again. */
+  /** Changes when a file changes; empty when the next scan must read again. */
   readonly stamp: string;
   readonly skill: LocalSkill | undefined;
-  /** Why it is not served, or the warnings. */
+  /** The reasons if it is not served; otherwise its warnings. */
   readonly problems: readonly Problem[];
   readonly markdown: Markdown | undefined;
   readonly digested: Digested;
@@ -66,12 +66,12 @@ interface Markdown {
   readonly check: MarkdownCheck;
 }
 
-/** The maximum of a Date, in milliseconds. */
+/** The maximum of a `Date`, in milliseconds since the epoch. */
 const MAX_DATE_MS = 8.64e15;
 
 /**
- * Gives what reads the skill in a folder, and gives `before` again when nothing changed; `undefined` when the folder is
- * gone.
+ * Creates the function that reads the skill in a folder. It returns `before` when no file changed, and `undefined` when the
+ * folder does not exist.
  */
 export function createReader(): (
   folder: SkillFolder,
@@ -89,7 +89,7 @@ export function createReader(): (
     if (!top) return undefined;
     const entry = top.find(({ name }) => name === "SKILL.md");
     if (!entry) return skip(await findNearMiss(folder, directory, top));
-    if (entry.type !== "file") return skip(broken("not-a-file", "must be a regular file"));
+    if (entry.type !== "file") return skip(toProblem("not-a-file", "must be a regular file"));
     const found = await findFiles(folder, directory, top);
     const stamp = JSON.stringify([found.files.map(({ path, stamp }) => [path, stamp]), found.problems]);
     if (before?.stamp === stamp) return before;
@@ -111,10 +111,10 @@ export function createReader(): (
       files,
     });
     return {
-      // Try again at the next scan what could not be read.
+      // The next scan retries what could not be read.
       stamp: problems.length > 0 ? "" : stamp,
       skill,
-      problems: [...warnings, ...hiddenFrom(text, warnings), ...found.problems, ...problems],
+      problems: [...warnings, ...findStrictOmission(text, warnings), ...found.problems, ...problems],
       markdown,
       digested,
     };
@@ -125,19 +125,19 @@ export function createReader(): (
       return await read(folder, entry, before);
     } catch (error) {
       if (!(error instanceof FolderError)) throw error;
-      return skip(broken("unreadable", error.message, ""));
+      return skip(toProblem("unreadable", error.message, ""));
     }
   };
 }
 
 /** Strict clients omit a skill whose front matter does not conform: report it if no other warning does. */
-function hiddenFrom({ frontMatter }: SkillText, warnings: readonly Problem[]): Problem[] {
+function findStrictOmission({ frontMatter }: SkillText, warnings: readonly Problem[]): Problem[] {
   if (frontMatter || warnings.length > 0) return [];
   const message = "a field of the front matter has the wrong type, so strict clients omit the skill";
-  return [broken("front-matter-form", message)];
+  return [toProblem("front-matter-form", message)];
 }
 
-function broken(rule: string, message: string, file: string = "SKILL.md"): Problem {
+function toProblem(rule: string, message: string, file: string = "SKILL.md"): Problem {
   return { file, line: undefined, rule, message };
 }
 
@@ -152,16 +152,16 @@ async function readMarkdown(
 ): Promise<Markdown | Problem> {
   try {
     const bytes = await folder.read(`${directory}/SKILL.md`, MAX_SKILL_MD_BYTES);
-    if (!bytes) return broken("unreadable", "was removed while it was read");
+    if (!bytes) return toProblem("unreadable", "was removed while it was read");
     const digest = await digestOf(bytes);
     const file = { path: "SKILL.md", size: bytes.length, type: "text/markdown", digest };
     const { checkMarkdown } = await import("../package/check_markdown.ts");
     return { stamp, file, check: checkMarkdown(bytes, directory, "lenient") };
   } catch (error) {
     if (error instanceof RangeError) {
-      return broken("skill-md-size", `must have at most ${MAX_SKILL_MD_BYTES} bytes`);
+      return toProblem("skill-md-size", `must have at most ${MAX_SKILL_MD_BYTES} bytes`);
     }
-    if (error instanceof FolderError) return broken("unreadable", error.message);
+    if (error instanceof FolderError) return toProblem("unreadable", error.message);
     throw error;
   }
 }

@@ -46,27 +46,27 @@ export function addCatalogue(
   ];
 }
 
-/** Of the Messages API: https://docs.anthropic.com/en/docs/build-with-claude/prompt-caching */
+/** A limit of the Messages API: https://docs.anthropic.com/en/docs/build-with-claude/prompt-caching */
 const MAX_BREAKPOINTS = 4;
 
-/** How many `cache_control` marks a request has: at its top, on tools, and on blocks of system and messages. */
+/** The number of `cache_control` members: of the request itself, its tools, and blocks of system and messages. */
 export function countBreakpoints(body: MessagesBody): number {
-  return mark(body) + countMarks(body.tools, 0) + countMarks(body.system, 0) +
+  return countMark(body) + countMarks(body.tools, 0) + countMarks(body.system, 0) +
     body.messages.reduce((sum, { content }) => sum + countMarks(content, 1), 0);
 }
 
-/** Of blocks, and of those inside them, as results of tools have them. */
-function countMarks(blocks: unknown, deeper: number): number {
+/** Counts in blocks and, as tool results contain blocks, in those inside them. */
+function countMarks(blocks: unknown, depth: number): number {
   if (!Array.isArray(blocks)) return 0;
   let count = 0;
   for (const block of blocks) {
     if (!isObject(block)) continue;
-    count += mark(block) + (deeper > 0 ? countMarks(block.content, deeper - 1) : 0);
+    count += countMark(block) + (depth > 0 ? countMarks(block.content, depth - 1) : 0);
   }
   return count;
 }
 
-function mark(value: Members): number {
+function countMark(value: Members): number {
   return isObject(value.cache_control) ? 1 : 0;
 }
 

@@ -25,7 +25,7 @@ export interface SkillParameter {
   readonly version: string;
 }
 
-/** Written by every response; expires 30 days after the last one. Skills keep their versions. */
+/** The record; every response writes it anew, and it expires 30 days later. Skills keep their versions. */
 export interface Container {
   readonly id: string;
   readonly skills: readonly SkillParameter[];
@@ -46,8 +46,8 @@ export function isOwnContainer(id: string): boolean {
   return OWN_ID.test(id);
 }
 
-/** The parameter; `undefined` when the request has none. @throws {SkillError} naming the member */
-export function readContainer(value: unknown, most: number): ContainerParameter | undefined {
+/** The parameter; `undefined` when the request omits it. @throws {SkillError} that names the member */
+export function readContainer(value: unknown, maxSkills: number): ContainerParameter | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value === "string") return { id: checkId("container", value), skills: undefined };
   if (!isObject(value)) throw invalid("container", "must be an id or an object with id and skills");
@@ -57,7 +57,7 @@ export function readContainer(value: unknown, most: number): ContainerParameter 
   }
   return {
     id: typeof id === "string" ? checkId("container.id", id) : undefined,
-    skills: skills === undefined || skills === null ? undefined : readSkills(skills, most),
+    skills: skills === undefined || skills === null ? undefined : readSkills(skills, maxSkills),
   };
 }
 
@@ -66,10 +66,13 @@ function checkId(place: string, id: string): string {
   return id;
 }
 
-function readSkills(skills: unknown, most: number): SkillParameter[] {
+function readSkills(skills: unknown, maxSkills: number): SkillParameter[] {
   if (!Array.isArray(skills)) throw invalid("container.skills", "must be an array");
-  if (skills.length > most) {
-    throw invalid("container.skills", `must contain at most ${most} skills, but contains ${skills.length}`);
+  if (skills.length > maxSkills) {
+    throw invalid(
+      "container.skills",
+      `must contain at most ${maxSkills} skills, but contains ${skills.length}`,
+    );
   }
   const ids = new Set<string>();
   return skills.map((skill, index) => {
@@ -100,7 +103,7 @@ function readSkills(skills: unknown, most: number): SkillParameter[] {
   });
 }
 
-/** The record of a container. @throws {SkillError} when there is none in the workspace */
+/** The record of a container. @throws {SkillError} when the workspace has no such container */
 export async function findContainer(store: Store, workspace: string, id: string): Promise<Container> {
   const entry = await store.get<Container>(containerKey(workspace, id));
   if (entry) return entry.value;
@@ -112,7 +115,7 @@ export async function findContainer(store: Store, workspace: string, id: string)
   );
 }
 
-/** Remembers the skills, at their versions. Resolves to when that ends, in milliseconds since the epoch. */
+/** Saves the skills with their versions. Resolves to the time of expiry, in milliseconds since the epoch. */
 export async function saveContainer(
   store: Store,
   workspace: string,

@@ -8,7 +8,7 @@ import { ByteBuffer } from "../../http/body/byte_buffer.ts";
 import { SkillError } from "../error.ts";
 
 export interface ServerSentEvent {
-  /** `message` when the stream names none. */
+  /** `message` when the stream omits it. */
   readonly event: string;
   readonly data: string;
 }
@@ -41,7 +41,7 @@ class Lines {
   readonly #decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   readonly #rest = new ByteBuffer();
   #isFirst = true;
-  /** Where the search continues: a long line is searched once. */
+  /** Where the search continues, so that a long line is searched once. */
   #from = 0;
 
   *add(chunk: Uint8Array): Generator<string> {

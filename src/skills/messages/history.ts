@@ -9,50 +9,50 @@
  */
 import type { OpenSkill } from "../disclosure/library.ts";
 import type { Block, Turn } from "./request.ts";
-import { isView, toAnswer, toCall, type ToolNames, VIEW_RESULT } from "./view.ts";
+import { isView, type ToolNames, toToolResult, toToolUse, VIEW_RESULT } from "./view.ts";
 
-/** The turns, with every loaded skill as the model saw it. Turns without one stay the very same values. */
+/** The turns, with every loaded skill as the model saw it. Turns without one are returned unchanged. */
 export function rebuildTurns(
   turns: readonly Turn[],
   names: ToolNames,
   skills: readonly OpenSkill[],
 ): Turn[] {
   const rebuilt: Turn[] = [];
-  let answers: Block[] = [];
-  const flush = (): void => {
-    if (answers.length > 0) rebuilt.push({ role: "user", content: answers });
-    answers = [];
+  let results: Block[] = [];
+  const flushResults = (): void => {
+    if (results.length > 0) rebuilt.push({ role: "user", content: results });
+    results = [];
   };
   for (const turn of turns) {
-    if (turn.role === "user" && answers.length > 0) {
+    if (turn.role === "user" && results.length > 0) {
       const own = typeof turn.content === "string" ? toBlocks(turn.content) : turn.content;
-      rebuilt.push({ ...turn, content: [...answers, ...own] });
-      answers = [];
+      rebuilt.push({ ...turn, content: [...results, ...own] });
+      results = [];
       continue;
     }
-    flush();
+    flushResults();
     if (typeof turn.content === "string" || !hasView(turn)) {
       rebuilt.push(turn);
       continue;
     }
-    const ids = pairs(turn.content);
-    let said: Block[] = [];
+    const ids = findAnsweredCalls(turn.content);
+    let content: Block[] = [];
     for (const block of turn.content) {
-      if (isAnswer(block, ids)) {
-        if (said.length > 0) rebuilt.push({ role: "assistant", content: said });
-        said = [];
-        answers.push(toAnswer(block));
+      if (isResult(block, ids)) {
+        if (content.length > 0) rebuilt.push({ role: "assistant", content });
+        content = [];
+        results.push(toToolResult(block));
         continue;
       }
-      // A call without an answer, as a stream that broke off leaves it, cannot be sent.
+      // The Messages API refuses a call without a result, which an aborted stream leaves.
       if (isView(block) && !ids.has(block.id as string)) continue;
       if (block.type === "text" && block.text === "") continue;
-      if (answers.length > 0) flush();
-      said.push(isView(block) ? toCall(block, names, skills) : block);
+      if (results.length > 0) flushResults();
+      content.push(isView(block) ? toToolUse(block, names, skills) : block);
     }
-    if (said.length > 0) rebuilt.push({ ...turn, content: said });
+    if (content.length > 0) rebuilt.push({ ...turn, content });
   }
-  flush();
+  flushResults();
   return rebuilt;
 }
 
@@ -61,14 +61,14 @@ export function hasView({ role, content }: Turn): boolean {
   return role === "assistant" && typeof content !== "string" && content.some(isView);
 }
 
-/** The ids of calls that have their answer. */
-function pairs(content: readonly Block[]): ReadonlySet<string> {
+/** The ids of calls that have a result. */
+function findAnsweredCalls(content: readonly Block[]): ReadonlySet<string> {
   const asked = new Set(content.filter(isView).map(({ id }) => id as string));
   const answered = content.filter(({ type }) => type === VIEW_RESULT).map(({ tool_use_id }) => tool_use_id);
   return new Set(answered.filter((id): id is string => typeof id === "string" && asked.has(id)));
 }
 
-function isAnswer({ type, tool_use_id }: Block, ids: ReadonlySet<string>): boolean {
+function isResult({ type, tool_use_id }: Block, ids: ReadonlySet<string>): boolean {
   return type === VIEW_RESULT && typeof tool_use_id === "string" && ids.has(tool_use_id);
 }
 

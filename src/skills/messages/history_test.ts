@@ -30,7 +30,7 @@ const rebuild = (turns: Turn[]): Turn[] => rebuildTurns(turns, NAMES, []);
 const assistant = (...content: Block[]): Turn => ({ role: "assistant", content });
 const user = (...content: Block[]): Turn => ({ role: "user", content });
 
-test("rounds of one turn become turns, and parallel calls stay in one", () => {
+test("each round becomes a turn, and parallel calls stay in one turn", () => {
   const turns = rebuild([
     { role: "user", content: "Hi" },
     assistant(
@@ -61,24 +61,24 @@ test("rounds of one turn become turns, and parallel calls stay in one", () => {
   ]);
 });
 
-test("answers at the end of a turn open the message that follows, whatever its form", () => {
+test("results at the end of a turn begin the next user message", () => {
   const turn = assistant(use("1", "x/SKILL.md"), result("1", "one"));
-  const said = assistant(call("toolu_1", "load_skill", { name: "x" }));
-  assert.equal(rebuild([turn]), [said, user(answer("1", "one"))]);
+  const called = assistant(call("toolu_1", "load_skill", { name: "x" }));
+  assert.equal(rebuild([turn]), [called, user(answer("1", "one"))]);
   assert.equal(rebuild([turn, { role: "user", content: "Go" }]), [
-    said,
+    called,
     user(answer("1", "one"), text("Go")),
   ]);
-  assert.equal(rebuild([turn, { role: "user", content: "" }]), [said, user(answer("1", "one"))]);
-  assert.equal(rebuild([turn, user(text("Go"))]), [said, user(answer("1", "one"), text("Go"))]);
+  assert.equal(rebuild([turn, { role: "user", content: "" }]), [called, user(answer("1", "one"))]);
+  assert.equal(rebuild([turn, user(text("Go"))]), [called, user(answer("1", "one"), text("Go"))]);
   assert.equal(rebuild([turn, assistant(text("on"))]), [
-    said,
+    called,
     user(answer("1", "one")),
     assistant(text("on")),
   ]);
 });
 
-test("turns without skills are the very same values", () => {
+test("turns without skills are returned unchanged", () => {
   const turns: Turn[] = [
     { role: "user", content: "Hi" },
     assistant(text(""), { type: "server_tool_use", id: "srvtoolu_9", name: "web_search", input: {} }),
@@ -88,7 +88,7 @@ test("turns without skills are the very same values", () => {
   turns.forEach((turn, at) => assert.ok(same[at] === turn));
 });
 
-test("other commands and other places of the same server tool are not Trivet's", () => {
+test("other commands and paths of the server tool are unchanged", () => {
   for (
     const input of [
       { command: "create", path: "/skills/x/SKILL.md" },
@@ -107,14 +107,14 @@ test("other commands and other places of the same server tool are not Trivet's",
   }
 });
 
-test("a call without its result is left out, as is a turn of nothing else", () => {
+test("a call without a result is omitted, and so is a turn that becomes empty", () => {
   assert.equal(rebuild([assistant(text("a"), use("1", "x/SKILL.md"))]), [assistant(text("a"))]);
   assert.equal(rebuild([assistant(use("1", "x/SKILL.md")), { role: "user", content: "Hi" }]), [
     { role: "user", content: "Hi" },
   ]);
 });
 
-test("errors stay errors, and breakpoints stay where they were", () => {
+test("errors keep is_error, and blocks keep cache_control", () => {
   const failed = {
     type: `${VIEW}_tool_result`,
     tool_use_id: "srvtoolu_1",
@@ -135,14 +135,14 @@ test("errors stay errors, and breakpoints stay where they were", () => {
   );
 });
 
-test("results of any shape are no fault", () => {
+test("a result of invalid shape becomes an empty result", () => {
   for (const content of [undefined, null, 5, "text", [], {}, { type: "x", content: 5 }]) {
     const block = { type: `${VIEW}_tool_result`, tool_use_id: "srvtoolu_1", content };
     assert.equal(rebuild([assistant(use("1", "x/SKILL.md"), block)])[1], user(answer("1", "")));
   }
 });
 
-test("ids come back as the model endpoint gave them", () => {
+test("toModelId() inverts toClientId()", () => {
   for (const id of ["toolu_01AbC", "call_12-3", "a", "_", "x__y", "toolu_a_b", "toolu_-", "ü:1"]) {
     const client = toClientId(id);
     assert.match(client, /^srvtoolu_[A-Za-z0-9_]+$/);
@@ -150,8 +150,8 @@ test("ids come back as the model endpoint gave them", () => {
   }
 });
 
-test("a call becomes a view, and the view the same call", () => {
-  const again = (kind: "load" | "read", input: unknown): unknown => {
+test("a call becomes a view, and the view becomes the same call", () => {
+  const roundTrip = (kind: "load" | "read", input: unknown): unknown => {
     const block = { ...use("1", ""), input: writeViewInput(viewOfCall(kind, input)) };
     const [turn] = rebuild([assistant(block, result("1", ""))]);
     const { name, input: made } = (turn!.content as Block[])[0]!;
@@ -166,20 +166,20 @@ test("a call becomes a view, and the view the same call", () => {
       { name: "x", path: "a b/ü.md" },
     ]
   ) {
-    assert.equal(again("read", input), ["read_skill_file", input]);
+    assert.equal(roundTrip("read", input), ["read_skill_file", input]);
   }
-  assert.equal(again("read", { name: "x", path: "a.md", limit: 3 }), [
+  assert.equal(roundTrip("read", { name: "x", path: "a.md", limit: 3 }), [
     "read_skill_file",
     { name: "x", path: "a.md", offset: 1, limit: 3 },
   ]);
-  assert.equal(again("read", { name: "x", path: "SKILL.md" }), ["load_skill", { name: "x" }]);
-  assert.equal(again("read", { name: "x", path: "/skills/x/a.md" }), ["read_skill_file", {
+  assert.equal(roundTrip("read", { name: "x", path: "SKILL.md" }), ["load_skill", { name: "x" }]);
+  assert.equal(roundTrip("read", { name: "x", path: "/skills/x/a.md" }), ["read_skill_file", {
     name: "x",
     path: "a.md",
   }]);
-  assert.equal(again("load", { name: "x" }), ["load_skill", { name: "x" }]);
+  assert.equal(roundTrip("load", { name: "x" }), ["load_skill", { name: "x" }]);
   for (const input of [undefined, null, "x", {}, { name: 5 }, { name: "" }]) {
-    assert.equal(again("load", input), ["load_skill", {}]);
+    assert.equal(roundTrip("load", input), ["load_skill", {}]);
   }
   for (
     const more of [{}, { path: "" }, { path: "a", offset: 0 }, { path: "a", limit: 1.5 }, {
@@ -187,7 +187,7 @@ test("a call becomes a view, and the view the same call", () => {
       offset: "1",
     }]
   ) {
-    assert.equal(again("read", { name: "x", ...more }), ["load_skill", {}]);
+    assert.equal(roundTrip("read", { name: "x", ...more }), ["load_skill", {}]);
   }
 });
 

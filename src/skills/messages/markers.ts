@@ -1,6 +1,6 @@
 /**
  * The three markers in `anthropic-beta` that requests with skills once needed, and still need if the request uses the older
- * API (`anthropic-version: 2023-06-01`, or none).
+ * API (`anthropic-version: 2023-06-01`, or no version).
  *
  * @module
  */
@@ -16,7 +16,7 @@ const HANDLED_MARKERS: ReadonlySet<string> = new Set(MARKERS.slice(0, 2));
 /** The version that requires them. */
 const MARKER_VERSION = "2023-06-01";
 
-/** @throws {SkillError} naming each marker that is missing */
+/** @throws {SkillError} that names each missing marker */
 export function checkMarkers(headers: Headers, rule: MarkerRule): void {
   if (rule === "never") return;
   const version = headers.get("anthropic-version");

@@ -1,6 +1,6 @@
 /**
  * `POST /v1/messages` with `container`: any model can use skills. The request goes to a model endpoint, or to the scripted
- * model if there is none, and Trivet answers the model's calls for skills. A request without skills is forwarded unchanged.
+ * model without one, and Trivet answers the model's calls for skills. A request without skills is forwarded unchanged.
  *
  * @module
  */
@@ -59,16 +59,16 @@ export type Messages = (
 ) => Promise<Response>;
 
 const JSON_FIELDS: Fields = [["content-type", "application/json"]];
-/** `anthropic-version` of a request that names none. */
+/** `anthropic-version` of a request that omits it. */
 const DEFAULT_VERSION = "2023-06-01";
 
 /** The container of a request, and its skills. */
-interface Chosen {
+interface ResolvedContainer {
   readonly id: string;
   readonly skills: readonly SkillParameter[];
 }
 
-/** What all ways to respond need. */
+/** What forwarding and responding with skills both need. */
 interface ModelCall {
   readonly question: Omit<Question, "body" | "betas">;
   readonly headers: Headers;
@@ -94,7 +94,7 @@ export function createMessages(options: MessagesOptions): Messages {
   async function withSkills(
     principal: Principal,
     body: MessagesBody,
-    { id, skills: listed }: Chosen,
+    { id, skills: listed }: ResolvedContainer,
     { question, headers, stream }: ModelCall,
   ): Promise<Response> {
     if (listed.length > 0) {
@@ -137,10 +137,10 @@ export function createMessages(options: MessagesOptions): Messages {
   }
 
   /** The container and its skills; `undefined` when Trivet does not handle them. */
-  async function choose(
+  async function resolveContainer(
     { workspace }: Principal,
     container: ContainerParameter | undefined,
-  ): Promise<Chosen | undefined> {
+  ): Promise<ResolvedContainer | undefined> {
     if (!container) return undefined;
     const { id, skills } = container;
     if (id === undefined) return skills?.length ? { id: newContainerId(), skills } : undefined;
@@ -153,30 +153,30 @@ export function createMessages(options: MessagesOptions): Messages {
   return async (principal, request) => {
     const text = await readText(request, bodyLimit);
     const body = await parseBody(text);
-    const gone = new AbortController();
-    const leave = (): void => gone.abort();
+    const disconnected = new AbortController();
+    const disconnect = (): void => disconnected.abort();
     const { signal } = request;
-    if (signal.aborted) leave();
-    signal.addEventListener("abort", leave);
-    const onEnd = (): void => signal.removeEventListener("abort", leave);
-    const asking: ModelCall = {
+    if (signal.aborted) disconnect();
+    signal.addEventListener("abort", disconnect);
+    const onEnd = (): void => signal.removeEventListener("abort", disconnect);
+    const call: ModelCall = {
       question: {
         stream: body.stream === true,
         version: request.headers.get("anthropic-version") ?? DEFAULT_VERSION,
-        signal: gone.signal,
+        signal: disconnected.signal,
       },
       headers: request.headers,
-      stream: { gone, onEnd, onFault },
+      stream: { disconnected, onEnd, onFault },
     };
     try {
-      const chosen = await choose(principal, readContainer(body.container, skillsPerRequest));
+      const resolved = await resolveContainer(principal, readContainer(body.container, skillsPerRequest));
       // A model endpoint validates requests itself; the scripted model needs a valid one.
-      if (!chosen && !upstream) checkBody(body);
-      return chosen
-        ? await withSkills(principal, checkBody(body), chosen, asking)
-        : await forward(text, asking);
+      if (!resolved && !upstream) checkBody(body);
+      return resolved
+        ? await withSkills(principal, checkBody(body), resolved, call)
+        : await forward(text, call);
     } catch (error) {
-      leave();
+      disconnect();
       onEnd();
       throw error;
     }

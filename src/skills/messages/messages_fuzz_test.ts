@@ -1,9 +1,10 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { createRandom } from "../../http/test_random.ts";
 import {
-  ask,
   call,
   CODE_EXECUTION,
+  createRequest,
   json,
   message,
   newMessages,
@@ -13,18 +14,7 @@ import {
   text,
 } from "./test_messages.ts";
 
-const test = suite("skills/messages and what nobody would write");
-
-/** The same numbers on every run: https://prng.di.unimi.it, splitmix32. */
-function randomOf(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = state + 0x9e3779b9 | 0;
-    let mixed = Math.imul(state ^ state >>> 16, 0x21f0aaad);
-    mixed = Math.imul(mixed ^ mixed >>> 15, 0x735a2d97);
-    return ((mixed ^ mixed >>> 15) >>> 0) % below;
-  };
-}
+const test = suite("skills/messages with mutated input");
 
 const ODD: readonly unknown[] = [
   null,
@@ -44,7 +34,7 @@ const ODD: readonly unknown[] = [
   { command: "view", path: "/skills/forms/SKILL.md", view_range: [1e9, -5] },
 ];
 
-/** The value with some of its parts replaced, removed or doubled. */
+/** The value with some parts replaced, removed or repeated. */
 function mutate(value: unknown, random: (below: number) => number): unknown {
   if (random(60) === 0) return ODD[random(ODD.length)];
   if (Array.isArray(value)) {
@@ -59,7 +49,7 @@ function mutate(value: unknown, random: (below: number) => number): unknown {
   return Object.fromEntries(entries.map(([name, member]) => [name, mutate(member, random)]));
 }
 
-const CONVERSATION = ask(["forms", "tables"], {
+const CONVERSATION = createRequest(["forms", "tables"], {
   system: [{ ...text("Be brief."), cache_control: { type: "ephemeral" } }],
   tools: [{ name: "weather", input_schema: { type: "object" } }, CODE_EXECUTION],
   tool_choice: { type: "any" },
@@ -90,23 +80,23 @@ const CONVERSATION = ask(["forms", "tables"], {
   ],
 });
 
-test("requests of any shape are answered or refused, and are nobody's fault", async () => {
-  const random = randomOf(1);
+test("mutated requests get 200, 400 or 404 and cause no fault", async () => {
+  const random = createRandom(1);
   const { post, events } = newMessages();
   const counts = new Map<number, number>();
   for (let time = 0; time < 800; time++) {
     const body = JSON.stringify(mutate(CONVERSATION, random));
     const response = await post(body);
-    const said = await response.text();
-    assert.ok([200, 400, 404].includes(response.status), `${response.status} ${said} for ${body}`);
+    const text = await response.text();
+    assert.ok([200, 400, 404].includes(response.status), `${response.status} ${text} for ${body}`);
     counts.set(response.status, (counts.get(response.status) ?? 0) + 1);
   }
   assert.ok(counts.get(200)! > 20 && counts.get(400)! > 20, JSON.stringify([...counts]));
   assert.equal(events.filter(({ type }) => type === "fault"), []);
 });
 
-test("answers of any shape end: as an answer, or as the model endpoint's error", async () => {
-  const random = randomOf(2);
+test("mutated model responses end with 200 or 502", async () => {
+  const random = createRandom(2);
   const good = message([
     { type: "thinking", thinking: "…", signature: "x" },
     call("toolu_1", "load_skill", { name: "forms" }),
@@ -118,7 +108,7 @@ test("answers of any shape end: as an answer, or as the model endpoint's error",
     const { post, events } = newMessages([answer, answer, answer, () => json([text("Done")])], {
       mostRounds: 4,
     });
-    const response = await post(ask(["forms"]));
+    const response = await post(createRequest(["forms"]));
     statuses.add(response.status);
     assert.ok([200, 502].includes(response.status), String(response.status));
     JSON.parse(await response.text());
@@ -127,8 +117,8 @@ test("answers of any shape end: as an answer, or as the model endpoint's error",
   assert.equal([...statuses].sort(), [200, 502]);
 });
 
-test("streams of any shape end as a stream does, or with an error event", async () => {
-  const random = randomOf(3);
+test("mutated model streams end with message_stop or an error event", async () => {
+  const random = createRandom(3);
   const events = streamText([text("abc"), call("toolu_1", "load_skill", { name: "forms" })]).split("\n\n")
     .slice(0, -1);
   const ends = new Set<string>();
@@ -145,7 +135,7 @@ test("streams of any shape end as a stream does, or with an error event", async 
       return sse(split(mutated.join("\n\n") + "\n\n", 1 + random(200)));
     };
     const { post } = newMessages([answer, answer, answer], { mostRounds: 3 });
-    const response = await post(ask(["forms"], { stream: true }));
+    const response = await post(createRequest(["forms"], { stream: true }));
     const [, last] = /event: (\w+)\ndata: [^\n]*\n\n$/.exec(await response.text())!;
     ends.add(last!);
   }

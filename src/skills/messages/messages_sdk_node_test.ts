@@ -14,9 +14,9 @@ import {
   text,
 } from "./test_messages.ts";
 
-const test = suite("skills/messages through the official SDK");
+const test = suite("skills/messages with the official SDK");
 
-/** The SDK, with the endpoint as its network. */
+/** The SDK with a `fetch` that calls the endpoint. */
 function newClient(script?: Script, retries = 0): TestMessages & { client: Anthropic } {
   const messages = newMessages(script);
   const client = new Anthropic({
@@ -32,7 +32,7 @@ const USER = { role: "user", content: "Fill the form" } as const;
 const PARAMS = { model: "any", max_tokens: 1000, messages: [USER], tools: [CODE_EXECUTION] };
 const skills = (...ids: string[]) => ids.map((skill_id) => ({ type: "custom", skill_id } as const));
 
-test("messages.create() with container as an object, then as text: one conversation", async () => {
+test("messages.create() accepts container as an object and then as an id", async () => {
   const { client, upload } = newClient();
   const { id, version } = await upload([["demo/SKILL.md", SKILL_MD]]);
   const container = { skills: [{ type: "custom", skill_id: id, version: "latest" } as const] };
@@ -46,15 +46,15 @@ test("messages.create() with container as an object, then as text: one conversat
     "text",
   ]);
   assert.is(first.stop_reason, "end_turn");
-  // What the SDK gives is what it takes.
+  // The response's content is valid in the next request.
   messages.push({ role: "assistant", content: first.content }, { role: "user", content: "And again demo" });
   const second = await client.messages.create({ ...PARAMS, messages, container: first.container!.id });
   assert.is(second.container!.id, first.container!.id);
   assert.equal(second.content.map(({ type }) => type), ["text"]);
-  assert.match((second.content[0] as Any).text, /Loaded its instructions/);
+  assert.match((second.content[0] as Any).text, /<skill_content name="demo"/);
 });
 
-test("messages.stream() gathers the message that create() answers", async () => {
+test("messages.stream() assembles the message that create() returns", async () => {
   const rounds = (make: typeof stream) => [
     make([text("I look."), call("toolu_1", "load_skill", { name: "forms" })]),
     make([text("Filled.")]),
@@ -79,7 +79,7 @@ test("messages.stream() gathers the message that create() answers", async () => 
   assert.is(message.container!.skills!.length, 1);
 });
 
-test("messages.create({ stream: true }): container in message_start and message_delta", async () => {
+test("messages.create({ stream: true }) returns container in message_start and message_delta", async () => {
   const { client } = newClient();
   const events: Any[] = [];
   for await (
@@ -94,7 +94,7 @@ test("messages.create({ stream: true }): container in message_start and message_
   assert.equal(events.find(({ type }) => type === "message_delta").delta.container, container);
 });
 
-test("beta.messages with the markers of October 2025: versions by their epochs", async () => {
+test("beta.messages with the markers of October 2025 returns versions as epochs", async () => {
   const { client, upload } = newClient();
   const { id } = await upload([["demo/SKILL.md", SKILL_MD]]);
   const betas = ["code-execution-2025-08-25", "skills-2025-10-02", "files-api-2025-04-14"];
@@ -117,7 +117,7 @@ test("beta.messages with the markers of October 2025: versions by their epochs",
   assert.match(error.message, /skills-2025-10-02, files-api-2025-04-14/);
 });
 
-test("errors are the SDK's own classes", async () => {
+test("errors are instances of the SDK's classes", async () => {
   const { client } = newClient();
   const create = (more: Any): Promise<Any> =>
     client.messages.create({ ...PARAMS, ...more }).then(() => undefined, (error) => error);
@@ -132,16 +132,16 @@ test("errors are the SDK's own classes", async () => {
   assert.instance(await create({ container: "container_x" }), Anthropic.NotFoundError);
 });
 
-test("the SDK tries again when the model endpoint is busy, and not when the server's key is wrong", async () => {
+test("the SDK retries a busy model endpoint, and does not retry a rejected server key", async () => {
   const busy = () => new Response("{}", { status: 429, headers: { "retry-after-ms": "1" } });
-  const { client, asked } = newClient([busy(), busy(), json([text("Hi")])], 2);
+  const { client, modelRequests } = newClient([busy(), busy(), json([text("Hi")])], 2);
   const message = await client.messages.create({ ...PARAMS, container: { skills: skills("forms") } });
   assert.is((message.content[0] as Any).text, "Hi");
-  assert.is(asked.length, 3);
+  assert.is(modelRequests.length, 3);
   const wrong = newClient([new Response("{}", { status: 401 })], 2);
   const error = await wrong.client.messages.create(PARAMS).then(() => undefined, (error) => error);
   assert.is(error.status, 502);
-  assert.is(wrong.asked.length, 1);
+  assert.is(wrong.modelRequests.length, 1);
 });
 
 test("an error event in a stream rejects with its type", async () => {
@@ -157,7 +157,7 @@ test("an error event in a stream rejects with its type", async () => {
   assert.is(error.type, "overloaded_error");
 });
 
-test("abort() on the client's side ends what the model endpoint does", async () => {
+test("abort() in the client cancels the request to the model endpoint", async () => {
   const start = stream([text("abc")]).text().then((whole) =>
     whole.split("\n\n").slice(0, 4).join("\n\n") + "\n\n"
   );
@@ -167,7 +167,7 @@ test("abort() on the client's side ends what the model endpoint does", async () 
     start: (controller) => controller.enqueue(bytes),
     cancel: () => void (cancelled = true),
   });
-  const { client, asked } = newClient([
+  const { client, modelRequests } = newClient([
     new Response(body, { headers: { "content-type": "text/event-stream" } }),
   ]);
   const running = client.messages.stream({ ...PARAMS, container: { skills: skills("forms") } });
@@ -178,7 +178,7 @@ test("abort() on the client's side ends what the model endpoint does", async () 
     await new Promise((resolve) => setTimeout(resolve, 2));
   }
   assert.ok(cancelled);
-  assert.ok(asked[0]!.signal.aborted);
+  assert.ok(modelRequests[0]!.signal.aborted);
 });
 
 test.run();

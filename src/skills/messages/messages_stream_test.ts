@@ -3,8 +3,8 @@ import * as assert from "uvu/assert";
 import { eventsOf, toMessage } from "./model_events.ts";
 import {
   type Any,
-  ask,
   call,
+  createRequest,
   json,
   newMessages,
   readStream,
@@ -24,7 +24,7 @@ const ROUNDS = [
   [text("Done: ✓")],
 ] as const;
 
-/** The message that the events of a response make. */
+/** Assembles the events of a response to a message. */
 async function assemble(response: Response): Promise<Any> {
   async function* chunks(): AsyncGenerator<Uint8Array> {
     yield new Uint8Array(await response.arrayBuffer());
@@ -39,9 +39,9 @@ async function collect(parts: readonly Uint8Array[]): Promise<Any[]> {
   return await Array.fromAsync(eventsOf({ type: "text/event-stream", chunks: chunks() }));
 }
 
-test("the events of all rounds are those of one message", async () => {
+test("the events of all rounds form one message", async () => {
   const { post } = newMessages([stream(ROUNDS[0]), stream(ROUNDS[1])]);
-  const response = await post(ask(["tables"], { stream: true }));
+  const response = await post(createRequest(["tables"], { stream: true }));
   assert.is(response.headers.get("content-type"), "text/event-stream; charset=utf-8");
   assert.is(response.headers.get("cache-control"), "no-cache, no-transform");
   const events = await readStream(response);
@@ -105,24 +105,24 @@ test("the events of all rounds are those of one message", async () => {
   assert.is(events.filter(({ type }) => type === "ping").length, 2);
 });
 
-test("a stream makes the message that is answered without one, and asks the model the same", async () => {
+test("a stream assembles to the message without streaming, from equal requests to the model", async () => {
   const streamed = newMessages([stream(ROUNDS[0]), stream(ROUNDS[1])]);
   const whole = newMessages([json(ROUNDS[0]), json(ROUNDS[1])]);
-  const a = await assemble(await streamed.post(ask(["tables"], { stream: true })));
-  const b = await whole.say(ask(["tables"]));
+  const a = await assemble(await streamed.post(createRequest(["tables"], { stream: true })));
+  const b = await whole.send(createRequest(["tables"]));
   assert.equal({ ...a, container: 0 }, { ...b, container: 0 });
   assert.equal(a.content[0], THINKING);
-  const [one, two] = [streamed, whole].map(({ asked }) =>
-    asked.map(({ body }) => ({ ...JSON.parse(body), stream: 0 }))
+  const [one, two] = [streamed, whole].map(({ modelRequests }) =>
+    modelRequests.map(({ body }) => ({ ...JSON.parse(body), stream: 0 }))
   );
   assert.equal(one, two);
 });
 
-test("it does not matter where the bytes of the model endpoint are split", async () => {
+test("the model's stream may be split at any byte", async () => {
   let first: string | undefined;
   for (const size of [1, 2, 3, 7, 64, 1e6]) {
     const { post } = newMessages([stream(ROUNDS[0], {}, size), stream(ROUNDS[1], {}, size)]);
-    const events = await (await post(ask(["tables"], { stream: true }))).text();
+    const events = await (await post(createRequest(["tables"], { stream: true }))).text();
     const bare = events.replace(/"container":\{.*?\}\]\}/g, "");
     first ??= bare;
     assert.is(bare, first);
@@ -135,7 +135,7 @@ test("it does not matter where the bytes of the model endpoint are split", async
   }
 });
 
-test("lines may end with CR LF or CR, data may be in several lines, and comments are passed over", async () => {
+test("lines may end with CR LF or CR, data may have several lines, and comments are ignored", async () => {
   const lines = streamText(ROUNDS[1]).replaceAll("data: {", "data:{\ndata:").replaceAll(
     "event: ping",
     ": quiet\nevent:ping",
@@ -143,21 +143,21 @@ test("lines may end with CR LF or CR, data may be in several lines, and comments
   for (const end of ["\r\n", "\r"]) {
     for (const size of [1, 1e6]) {
       const { post } = newMessages([sse(split(lines.replaceAll("\n", end), size))]);
-      const message = await assemble(await post(ask(["tables"], { stream: true })));
+      const message = await assemble(await post(createRequest(["tables"], { stream: true })));
       assert.equal(message.content, ROUNDS[1]);
     }
   }
 });
 
-test("an endpoint may answer a stream with one message, or one message with a stream", async () => {
+test("the endpoint may respond to stream: true with JSON, and otherwise with a stream", async () => {
   const one = newMessages([json(ROUNDS[0]), json(ROUNDS[1])]);
-  const a = await assemble(await one.post(ask(["tables"], { stream: true })));
+  const a = await assemble(await one.post(createRequest(["tables"], { stream: true })));
   const two = newMessages([stream(ROUNDS[0]), json(ROUNDS[1])]);
-  const b = await two.say(ask(["tables"]));
+  const b = await two.send(createRequest(["tables"]));
   assert.equal({ ...a, container: 0 }, { ...b, container: 0 });
 });
 
-test("without skills the bytes of a stream go through as they are", async () => {
+test("without skills the bytes of a stream are forwarded unchanged", async () => {
   const bytes = streamText(ROUNDS[1]).replaceAll("data: {", "data:   {") + ": end\n\n";
   const { post } = newMessages([sse(split(bytes, 5))]);
   const response = await post({ model: "any", stream: true });
@@ -165,11 +165,11 @@ test("without skills the bytes of a stream go through as they are", async () => 
   assert.is(await response.text(), bytes);
 });
 
-test("a tool of the client's streams through, also when its input is cut off", async () => {
+test("a call of the client's tool is streamed, also with truncated input", async () => {
   const cut = streamText([call("toolu_9", "weather", { at: "sea" })], { stop_reason: "max_tokens" })
     .replace(/event: content_block_delta\ndata: .*sea.*\n\n/, "");
   const { post } = newMessages([sse(split(cut, 1e6))]);
-  const events = await readStream(await post(ask(["tables"], { stream: true })));
+  const events = await readStream(await post(createRequest(["tables"], { stream: true })));
   const deltas = events.filter(({ type }) => type === "content_block_delta");
   assert.equal(deltas.map(({ delta }) => delta.partial_json), ['{"a']);
   assert.is(events.at(-2).delta.stop_reason, "max_tokens");
@@ -179,18 +179,18 @@ test("citations, unknown deltas and unknown events are kept", async () => {
   const citation = { type: "char_location", cited_text: "x" };
   const event = (value: Any): string => `event: ${value.type}\ndata: ${JSON.stringify(value)}\n\n`;
   const delta = (index: number, delta: Any): string => event({ type: "content_block_delta", index, delta });
-  const begun = streamText([text("abcdef"), call("toolu_1", "load_skill", { name: "tables" })])
+  const upstreamEvents = streamText([text("abcdef"), call("toolu_1", "load_skill", { name: "tables" })])
     .replace(
       'event: content_block_stop\ndata: {"type":"content_block_stop","index":0}\n\n',
       (stop) =>
         delta(0, { type: "citations_delta", citation }) + delta(0, { type: "new_delta", note: "a" }) +
         delta(0, { type: "new_delta", note: "b" }) + event({ type: "new_event", x: 1 }) + stop,
     );
-  const { post, asked } = newMessages([sse(split(begun, 1e6)), stream(ROUNDS[1])]);
-  const events = await readStream(await post(ask(["tables"], { stream: true })));
+  const { post, modelRequests } = newMessages([sse(split(upstreamEvents, 1e6)), stream(ROUNDS[1])]);
+  const events = await readStream(await post(createRequest(["tables"], { stream: true })));
   assert.equal(events.filter(({ type }) => type === "new_event"), [{ type: "new_event", x: 1 }]);
-  const said = JSON.parse(asked[1]!.body).messages[1].content[0];
-  assert.equal(said, { ...text("abcdef"), citations: [citation], note: "ab" });
+  const sent = JSON.parse(modelRequests[1]!.body).messages[1].content[0];
+  assert.equal(sent, { ...text("abcdef"), citations: [citation], note: "ab" });
 });
 
 test.run();

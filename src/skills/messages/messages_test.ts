@@ -1,26 +1,36 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { ask, call, CODE_EXECUTION, json, LOCAL, message, newMessages, text } from "./test_messages.ts";
+import {
+  type Any,
+  call,
+  CODE_EXECUTION,
+  createRequest,
+  json,
+  LOCAL,
+  message,
+  newMessages,
+  text,
+} from "./test_messages.ts";
 
 const test = suite("skills/messages");
 
 const VIEW = "text_editor_code_execution";
 const FORMS = LOCAL[0]![1].split("---\n")[2]!;
 
-test("a request without container goes to the model endpoint as it came, and so does the answer", async () => {
+test("a request without container and its response are forwarded unchanged", async () => {
   const answer = JSON.stringify(message([text("Hi")], { container: null, other: 1 })).replace(":", " :  ");
-  const { post, asked } = newMessages([
+  const { post, modelRequests } = newMessages([
     new Response(answer, { headers: { "content-type": "application/json" } }),
   ]);
-  const body = '{"model" :"any",\n "messages":"whatever", "tools":[{"type":"code_execution_20250825"}]}';
+  const body = '{"model" :"any",\n "messages":"any", "tools":[{"type":"code_execution_20250825"}]}';
   const response = await post(body, {
     headers: { "anthropic-version": "2023-06-01", "anthropic-beta": "skills-2025-10-02, x" },
   });
   assert.is(response.status, 200);
   assert.is(response.headers.get("content-type"), "application/json");
   assert.is(await response.text(), answer);
-  assert.is(asked[0]!.body, body);
-  assert.equal(Object.fromEntries(asked[0]!.headers), {
+  assert.is(modelRequests[0]!.body, body);
+  assert.equal(Object.fromEntries(modelRequests[0]!.headers), {
     accept: "application/json",
     "anthropic-beta": "skills-2025-10-02,x",
     "anthropic-version": "2023-06-01",
@@ -29,12 +39,12 @@ test("a request without container goes to the model endpoint as it came, and so 
   });
 });
 
-test("a skill is listed, loaded and followed within one answer", async () => {
-  const { say, asked, idOf } = newMessages([
+test("a skill is listed, loaded and followed within one message", async () => {
+  const { send, modelRequests, idOf } = newMessages([
     json([text("I look."), call("toolu_01A", "load_skill", { name: "forms" })]),
     json([text("Filled.")], { usage: { input_tokens: 100, output_tokens: 7, cache_read_input_tokens: 3 } }),
   ]);
-  const answer = await say(ask(["forms"]));
+  const answer = await send(createRequest(["forms"]));
   const id = await idOf("forms");
   const { version } = answer.container.skills[0];
   assert.match(answer.container.id, /^container_01[0-9A-Z]{24}$/);
@@ -73,7 +83,7 @@ test("a skill is listed, loaded and followed within one answer", async () => {
     },
     usage: { input_tokens: 110, output_tokens: 12, cache_read_input_tokens: 3 },
   });
-  const [first, second] = asked.map(({ body }) => JSON.parse(body));
+  const [first, second] = modelRequests.map(({ body }) => JSON.parse(body));
   assert.is(first.container, undefined);
   assert.equal(first.tools.map(({ name }: { name: string }) => name), ["load_skill", "read_skill_file"]);
   assert.equal(first.tools[0].input_schema.properties.name.enum, ["forms"]);
@@ -89,8 +99,8 @@ test("a skill is listed, loaded and followed within one answer", async () => {
   ]);
 });
 
-test("calls of one turn are answered together, each by its own result", async () => {
-  const { say, asked } = newMessages([
+test("parallel calls get one result each, in one user message", async () => {
+  const { send, modelRequests } = newMessages([
     json([
       call("toolu_1", "load_skill", { name: "tables" }),
       call("call_2-b", "read_skill_file", {
@@ -105,7 +115,7 @@ test("calls of one turn are answered together, each by its own result", async ()
     ]),
     json([text("Done")]),
   ]);
-  const { content } = await say(ask(["forms", "tables"]));
+  const { content } = await send(createRequest(["forms", "tables"]));
   assert.equal(content.map(({ type }: { type: string }) => type), [
     ...Array(5).fill("server_tool_use"),
     ...Array(5).fill(`${VIEW}_tool_result`),
@@ -122,49 +132,42 @@ test("calls of one turn are answered together, each by its own result", async ()
     ["srvtoolu_4", { command: "view", path: "/skills/" }],
     ["srvtoolu_5", { command: "view", path: "/skills/unknown/SKILL.md" }],
   ]);
-  const results = JSON.parse(asked[1]!.body).messages.at(-1);
+  const results = JSON.parse(modelRequests[1]!.body).messages.at(-1);
   assert.is(results.role, "user");
   assert.match(results.content[0].content, /Align the columns\./);
-  assert.equal(results.content.slice(1), [
-    {
-      type: "tool_result",
-      tool_use_id: "call_2-b",
-      content: "two\n[Lines 2 to 2 of 3. To continue, read with offset 3.]",
-    },
-    {
-      type: "tool_result",
-      tool_use_id: "call_2-b_2",
-      content: 'File "no.md" not found in forms. Files: SKILL.md, logo.bin, references/fields.md',
-      is_error: true,
-    },
-    {
-      type: "tool_result",
-      tool_use_id: "toolu_4",
-      content: "Invalid input: name must be the name of a skill, and path the path of a file",
-      is_error: true,
-    },
-    {
-      type: "tool_result",
-      tool_use_id: "toolu_5",
-      content: "Skill not found. Available skills: forms, tables",
-      is_error: true,
-    },
+  const failed = content.slice(7, 10).map(({ content }: Any) => content);
+  assert.equal(failed.map(({ error_code }: Any) => error_code), [
+    "file_not_found",
+    "invalid_tool_input",
+    "file_not_found",
   ]);
+  assert.match(failed[0].error_message, /"no\.md".*forms.*SKILL\.md, logo\.bin, references\/fields\.md/);
+  assert.match(failed[2].error_message, /forms, tables/);
+  assert.equal(results.content.slice(1), [
+    { type: "tool_result", tool_use_id: "call_2-b", content: content[6].content.content },
+    ...["call_2-b_2", "toolu_4", "toolu_5"].map((tool_use_id, at) => ({
+      type: "tool_result",
+      tool_use_id,
+      content: failed[at].error_message,
+      is_error: true,
+    })),
+  ]);
+  assert.match(content[6].content.content, /^two\n/);
 });
 
-test("the client's own tools are passed through, and what they are called is taken by no other", async () => {
+test("the client's tools are unchanged, and Trivet's tools get other names", async () => {
   const own = [
     { name: "load_skill", input_schema: { type: "object" }, cache_control: { type: "ephemeral" } },
     CODE_EXECUTION,
     { name: "weather", description: "…", input_schema: { type: "object" } },
     { ...CODE_EXECUTION, type: "code_execution_20260521" },
   ];
-  const { say, asked } = newMessages([
+  const { send, modelRequests } = newMessages([
     json([call("toolu_1", "load_skill_2", { name: "forms" })]),
     json([call("toolu_2", "load_skill", { its: "own" })]),
   ]);
-  const { content, stop_reason } = await say(ask(["forms"], { tools: own }));
-  const { tools, system } = JSON.parse(asked[0]!.body);
+  const { content, stop_reason } = await send(createRequest(["forms"], { tools: own }));
+  const { tools, system } = JSON.parse(modelRequests[0]!.body);
   assert.equal(tools.map(({ name }: { name: string }) => name), [
     "load_skill",
     "load_skill_2",
@@ -172,7 +175,7 @@ test("the client's own tools are passed through, and what they are called is tak
     "weather",
   ]);
   assert.equal([tools[0], tools[3]], [own[0], own[2]]);
-  assert.match(system[0].text, /call load_skill_2 with its name/);
+  assert.match(system[0].text, /\bload_skill_2\b/);
   assert.is(stop_reason, "tool_use");
   assert.equal(content.at(-1), call("toolu_2", "load_skill", { its: "own" }));
 });

@@ -29,7 +29,7 @@ export async function* eventsOf({ type, chunks }: ModelAnswer): AsyncGenerator<S
     return;
   }
   for await (const { data } of readEvents(chunks)) {
-    // Endpoints with several APIs end their streams like this.
+    // Endpoints that also serve other APIs end every stream with this.
     if (data === "[DONE]") continue;
     const event = parse(data);
     if (event.type === "error") throw toError(event.error);
@@ -43,7 +43,7 @@ export async function readAll(chunks: AsyncIterable<Uint8Array>): Promise<string
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
-    throw noAnswer();
+    throw invalidResponse();
   }
 }
 
@@ -56,35 +56,35 @@ function parse(text: string): Members & { readonly type: string } {
   } catch {
     // Reported below.
   }
-  throw noAnswer();
+  throw invalidResponse();
 }
 
-export function noAnswer(): SkillError {
+export function invalidResponse(): SkillError {
   return new SkillError("api_error", "The response of the model endpoint is not a message", { status: 502 });
 }
 
-/** An answer that ended before `message_stop`. */
+/** The message for a response that ends before `message_stop`. */
 export const ENDED_EARLY = "The model endpoint ended its response early";
 
-/** Error types that are passed on, so that clients wait and retry. */
-const PASSING = { overloaded_error: 529, rate_limit_error: 429, timeout_error: 504 } as const;
+/** Error types that are passed on, with their status, so that clients wait and retry. */
+const FORWARDED_ERRORS = { overloaded_error: 529, rate_limit_error: 429, timeout_error: 504 } as const;
 
 /** The error of an `error` event. */
 function toError(error: unknown): SkillError {
   const { type, message } = isObject(error) ? error : {};
-  const kind = typeof type === "string" && Object.hasOwn(PASSING, type)
-    ? type as keyof typeof PASSING
+  const kind = typeof type === "string" && Object.hasOwn(FORWARDED_ERRORS, type)
+    ? type as keyof typeof FORWARDED_ERRORS
     : "api_error";
   const text = typeof message === "string" ? message.slice(0, 1000) : "no message";
   return new SkillError(kind, `The model endpoint failed during its response: ${text}`, {
-    status: kind === "api_error" ? 502 : PASSING[kind],
+    status: kind === "api_error" ? 502 : FORWARDED_ERRORS[kind],
   });
 }
 
 /** A message as stream events, with whole blocks. */
 function* toEvents(message: Members): Generator<StreamEvent> {
   const { content, stop_reason = null, stop_sequence = null, stop_details = null, usage } = message;
-  if (message.type !== "message" || !Array.isArray(content)) throw noAnswer();
+  if (message.type !== "message" || !Array.isArray(content)) throw invalidResponse();
   yield {
     type: "message_start",
     message: { ...message, content: [], stop_reason: null, stop_sequence: null },
@@ -113,14 +113,14 @@ export class BlockAssembly {
     const block = this.#block;
     if (delta.type === "input_json_delta") this.#json += String(delta.partial_json ?? "");
     else if (delta.type === "citations_delta") {
-      // Copied once: what the event brought belongs to the event.
+      // Copied once, so that the event's own array stays unchanged.
       if (!this.#citations) {
         this.#citations = Array.isArray(block.citations) ? [...block.citations] : [];
         block.citations = this.#citations;
       }
       this.#citations.push(delta.citation);
     } else {
-      // Text, thinking, signatures, and what is to come: texts go on, the rest is replaced.
+      // Text, thinking, signatures and future kinds: strings are appended, other values replaced.
       for (const [name, value] of Object.entries(delta)) {
         if (name === "type") continue;
         const before = block[name] ?? "";
@@ -142,7 +142,7 @@ export class BlockAssembly {
   }
 }
 
-/** The message that events make. @throws {SkillError} when they do not */
+/** Assembles events to a message. @throws {SkillError} without a `message_start` event */
 export async function toMessage(events: AsyncIterable<StreamEvent>): Promise<Members> {
   let message: Members | undefined;
   const blocks: BlockAssembly[] = [];
@@ -157,7 +157,7 @@ export async function toMessage(events: AsyncIterable<StreamEvent>): Promise<Mem
       message = { ...message, ...event.delta as Members, usage };
     }
   }
-  if (!message) throw noAnswer();
+  if (!message) throw invalidResponse();
   return { ...message, content: blocks.map((block) => finish(block.end())) };
 }
 

@@ -14,10 +14,10 @@ import type { ToolNames } from "./view.ts";
 
 export interface ModelRequest {
   readonly names: ToolNames;
-  /** The body of a round. `said` is what the answer has so far; `spent` is how many tokens that took. */
-  write(said: readonly Block[], round: number, spent: number): string;
-  /** Why there can be no further round: no token, or too few to think with, is left. */
-  exhausted(spent: number): "max_tokens" | "pause_turn" | undefined;
+  /** The body of a round. `content` is the message so far, `outputTokens` the tokens that it took. */
+  write(content: readonly Block[], round: number, outputTokens: number): string;
+  /** The stop reason if the remaining tokens do not suffice for another round; thinking has a minimum. */
+  findTokenStop(outputTokens: number): "max_tokens" | "pause_turn" | undefined;
 }
 
 /** Prepares what all rounds share. */
@@ -25,7 +25,7 @@ export function prepareRequest(body: MessagesBody, skills: readonly OpenSkill[])
   const { container: _, ...rest } = body;
   const own = body.tools ?? [];
   const names = nameTools(own);
-  // Earlier turns may contain calls of skills that were removed since, and calls need their tools.
+  // Earlier turns may contain calls for skills that were removed since, and a call needs its tool.
   const tools = skills.length > 0 || body.messages.some(hasView) ? replaceTools(own, names, skills) : own;
   const system = skills.length === 0 ? body.system : addCatalogue(
     body.system,
@@ -37,22 +37,20 @@ export function prepareRequest(body: MessagesBody, skills: readonly OpenSkill[])
     : 0;
   return {
     names,
-    write(said, round, spent) {
-      const turns = said.length === 0
-        ? body.messages
-        : [...body.messages, { role: "assistant", content: said }];
+    write(content, round, outputTokens) {
+      const turns = content.length === 0 ? body.messages : [...body.messages, { role: "assistant", content }];
       const choice = chooseTool(body.tool_choice, names, own, round);
       return write({
         ...rest,
-        max_tokens: body.max_tokens - spent,
+        max_tokens: body.max_tokens - outputTokens,
         ...(system !== undefined && { system }),
         ...(tools.length > 0 && { tools }),
         ...(choice !== undefined && { tool_choice: choice }),
         messages: rebuildTurns(turns, names, skills),
       });
     },
-    exhausted(spent) {
-      const left = body.max_tokens - spent;
+    findTokenStop(outputTokens) {
+      const left = body.max_tokens - outputTokens;
       return left < 1 ? "max_tokens" : left <= budget ? "pause_turn" : undefined;
     },
   };
@@ -62,7 +60,7 @@ function write(value: unknown): string {
   try {
     return JSON.stringify(value);
   } catch (cause) {
-    // The stack of the engine ends before the text does.
+    // JSON.stringify() overflows the stack for deep values.
     throw new SkillError("invalid_request_error", "The request body is nested too deeply", { cause });
   }
 }

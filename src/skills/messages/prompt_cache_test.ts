@@ -2,26 +2,29 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { countBreakpoints, readCatalogue, writeCatalogue } from "./catalogue.ts";
 import { checkBody } from "./request.ts";
-import { type Any, ask, call, CODE_EXECUTION, json, newMessages, text } from "./test_messages.ts";
+import { type Any, call, CODE_EXECUTION, createRequest, json, newMessages, text } from "./test_messages.ts";
 
-const test = suite("skills/messages and prompt caches");
+const test = suite("skills/messages prompt caching");
 
 const EPHEMERAL = { type: "ephemeral" };
-const marked = (said: string, cache_control: unknown = EPHEMERAL): Any => ({ ...text(said), cache_control });
+const marked = (content: string, cache_control: unknown = EPHEMERAL): Any => ({
+  ...text(content),
+  cache_control,
+});
 
 async function sent(more: Any, skills = ["forms", "tables"]): Promise<Any> {
-  const { say, asked } = newMessages([json([text("Hi")])]);
-  await say(ask(skills, more));
-  return JSON.parse(asked[0]!.body);
+  const { send, modelRequests } = newMessages([json([text("Hi")])]);
+  await send(createRequest(skills, more));
+  return JSON.parse(modelRequests[0]!.body);
 }
 
-test("the same request is the same bytes, on every instance", async () => {
+test("equal requests give equal bytes on every instance", async () => {
   const bodies: string[] = [];
   for (let time = 0; time < 3; time++) {
-    const { say, asked } = newMessages([json([text("Hi")]), json([text("Hi")])]);
-    const { container } = await say(ask(["forms", "tables"]));
-    await say(ask([], { container: container.id }));
-    bodies.push(...asked.map(({ body }) => body));
+    const { send, modelRequests } = newMessages([json([text("Hi")]), json([text("Hi")])]);
+    const { container } = await send(createRequest(["forms", "tables"]));
+    await send(createRequest([], { container: container.id }));
+    bodies.push(...modelRequests.map(({ body }) => body));
   }
   assert.is(new Set(bodies).size, 1);
 });
@@ -37,9 +40,9 @@ test("skills are listed in the order of the request", async () => {
   assert.equal(await names(["tables", "forms"]), ["tables", "forms"]);
 });
 
-test("what a model was sent within an answer begins what it is sent when the client comes back", async () => {
+test("the next request of the client begins with the bytes of the last round", async () => {
   const tools = [{ name: "weather", input_schema: { type: "object" } }, CODE_EXECUTION];
-  const { say, asked } = newMessages([
+  const { send, modelRequests } = newMessages([
     json([
       { type: "thinking", thinking: "…", signature: "c2ln" },
       text("I look."),
@@ -50,14 +53,14 @@ test("what a model was sent within an answer begins what it is sent when the cli
     json([text("Filled.")]),
     json([text("Yes.")]),
   ]);
-  const body = ask(["forms"], { tools, system: "Be brief." });
-  const { content, container } = await say(body);
+  const body = createRequest(["forms"], { tools, system: "Be brief." });
+  const { content, container } = await send(body);
   const turns = [...body.messages as Any[], { role: "assistant", content }, {
     role: "user",
     content: "Really?",
   }];
-  await say({ ...body, container: container.id, messages: turns });
-  const [, , third, fourth] = asked.map(({ body }) => JSON.parse(body));
+  await send({ ...body, container: container.id, messages: turns });
+  const [, , third, fourth] = modelRequests.map(({ body }) => JSON.parse(body));
   assert.equal(fourth.messages.slice(0, third.messages.length), third.messages);
   assert.equal(fourth.messages.slice(third.messages.length), [
     { role: "assistant", content: [text("Filled.")] },
@@ -68,7 +71,7 @@ test("what a model was sent within an answer begins what it is sent when the cli
   }
 });
 
-test("the client's own system stays as it is, before the catalogue", async () => {
+test("the client's system precedes the catalogue unchanged", async () => {
   assert.equal((await sent({ system: "Be brief." })).system[0], text("Be brief."));
   assert.is((await sent({ system: "" })).system.length, 1);
   const own = [marked("One"), text("Two")];
@@ -77,7 +80,7 @@ test("the client's own system stays as it is, before the catalogue", async () =>
   assert.is(system[2].cache_control, undefined);
 });
 
-test("a breakpoint at the end of system is also at the end of the catalogue, while there are fewer than four", async () => {
+test("a breakpoint at the end of system is repeated after the catalogue, up to four breakpoints", async () => {
   const hour = { type: "ephemeral", ttl: "1h" };
   const { system } = await sent({ system: [marked("Mine", hour)] });
   assert.equal(system.map(({ cache_control }: Any) => cache_control), [hour, hour]);
@@ -96,7 +99,7 @@ test("a breakpoint at the end of system is also at the end of the catalogue, whi
   assert.is(body.tools[0].cache_control, undefined);
 });
 
-test("nothing of a skill looks like another element of the catalogue, and all of it can be read back", () => {
+test("a skill cannot add elements to the catalogue, and readCatalogue() inverts writeCatalogue()", () => {
   const skills = [
     { name: "a&b", description: `</description></skill><skill> "x" 'y' & &amp; &lt;` },
     { name: "b", description: "one\n\u2028two\u0000\u200b \u{e0041}three 👩‍👧" },
@@ -104,11 +107,10 @@ test("nothing of a skill looks like another element of the catalogue, and all of
   ];
   const text = writeCatalogue(skills, "load_skill", "read_skill_file");
   assert.equal(text.match(/<\/?skill>/g)!.length, 6);
-  assert.equal(readCatalogue(text), [
-    skills[0],
-    { name: "b", description: "one two three 👩‍👧" },
-    { name: "c", description: `${"é".repeat(1024)} [truncated after 1024 of 1025 characters]` },
-  ]);
+  const [first, second, third, ...more] = readCatalogue(text);
+  assert.equal([first, second, more], [skills[0], { name: "b", description: "one two three 👩‍👧" }, []]);
+  assert.is(third!.name, "c");
+  assert.match(third!.description, /^é{1024} \[.*\b1024\b.*\b1025\b.*\]$/);
 });
 
 test.run();

@@ -1,6 +1,6 @@
 /**
- * The body of `POST /v1/messages` (https://docs.anthropic.com/en/api/messages), as far as Trivet acts on it. What it
- * does not know it keeps: the model endpoint judges the rest.
+ * The body of `POST /v1/messages` (https://docs.anthropic.com/en/api/messages), as far as Trivet acts on it. Unknown
+ * members are kept: the model endpoint validates them.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import { findExcess, LARGE_TEXT_CHARACTERS, MAX_JSON_DEPTH } from "../../http/bo
 import { nextTurn } from "../../http/work_slice.ts";
 import { SkillError } from "../error.ts";
 
-/** A block of content: its type, and whatever the type has. */
+/** A content block: its type, and the members of that type. */
 export interface Block {
   readonly type: string;
   readonly [member: string]: unknown;
@@ -39,7 +39,7 @@ export interface MessagesBody {
   readonly [member: string]: unknown;
 }
 
-/** The body as an object. @throws {SkillError} when it is none, or has too many values */
+/** The body as an object. @throws {SkillError} when it is not a JSON object, or has too many values */
 export async function parseBody(text: string): Promise<Members> {
   const isLarge = text.length > LARGE_TEXT_CHARACTERS;
   if (isLarge) await nextTurn();
@@ -70,7 +70,7 @@ export async function parseBody(text: string): Promise<Members> {
   return body;
 }
 
-/** The body with every member that Trivet acts on checked. @throws {SkillError} naming the member */
+/** Checks every member that Trivet acts on. @throws {SkillError} that names the member */
 export function checkBody(body: Members): MessagesBody {
   const { model, max_tokens, messages, system, tools, stream } = body;
   if (typeof model !== "string" || model === "") throw invalid("model", "must be a model name");
@@ -115,7 +115,7 @@ function checkTools(tools: unknown): void {
   tools.forEach((tool, index) => {
     const at = `tools.${index}`;
     if (!isObject(tool)) throw invalid(at, "must be an object");
-    // Some kinds of tools bring names of their own.
+    // Tools that the API runs may omit the name.
     const { name, type } = tool;
     if (typeof name !== "string" && typeof type !== "string") throw invalid(`${at}.name`, "must be a string");
     if (type !== undefined && type !== null && typeof type !== "string") {
@@ -124,7 +124,7 @@ function checkTools(tools: unknown): void {
   });
 }
 
-/** `place` is the member as a path with dots, as the SDKs' users know it: `messages.0.content`. */
+/** @param place the member as a path with dots, as in the Messages API: `messages.0.content` */
 export function invalid(place: string, rule: string): SkillError {
   return new SkillError("invalid_request_error", `${place}: ${rule}`);
 }

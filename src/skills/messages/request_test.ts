@@ -1,10 +1,10 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { ask, newMessages } from "./test_messages.ts";
+import { createRequest, newMessages } from "./test_messages.ts";
 
 const test = suite("skills/messages/request");
 
-const { post, say } = newMessages();
+const { post, send } = newMessages();
 
 async function refused(body: unknown): Promise<string> {
   const response = await post(body);
@@ -14,14 +14,11 @@ async function refused(body: unknown): Promise<string> {
   return message ?? error.message;
 }
 
-test("a body that is no JSON object", async () => {
-  for (const body of ["", "{", "\0"]) await refused(body);
-  for (const body of ["null", "[]", '"text"', "5"]) {
-    await refused(body);
-  }
+test("a body that is not a JSON object is refused with 400", async () => {
+  for (const body of ["", "{", "\0", "null", "[]", '"text"', "5"]) await refused(body);
 });
 
-test("each member that Trivet acts on is named when it is wrong", async () => {
+test("the error names the invalid member", async () => {
   const user = { role: "user", content: "Hi" };
   for (
     const [more, member] of [
@@ -46,40 +43,42 @@ test("each member that Trivet acts on is named when it is wrong", async () => {
       [{ stream: "yes" }, "stream"],
     ] as const
   ) {
-    for (const body of [ask(["forms"], more), ask([], more)]) {
+    for (const body of [createRequest(["forms"], more), createRequest([], more)]) {
       const message = await refused(body);
       assert.is(message.slice(0, message.indexOf(":")), member);
     }
   }
 });
 
-test("a body past the limit is refused as such", async () => {
+test("a body above bodyLimit is refused with 413", async () => {
   const { post } = newMessages(undefined, { bodyLimit: 100 });
-  const response = await post(ask(["forms"]));
+  const response = await post(createRequest(["forms"]));
   assert.is(response.status, 413);
 });
 
-test("a body that is nested without end is refused, and harms nothing", async () => {
+test("a deeply nested body is refused, and the next request succeeds", async () => {
   const deep = "[".repeat(200_000) + "]".repeat(200_000);
-  const body = JSON.stringify(ask(["forms"])).replace('"any"', `"any","metadata":${deep}`);
+  const body = JSON.stringify(createRequest(["forms"])).replace('"any"', `"any","metadata":${deep}`);
   const response = await post(body);
-  assert.ok([200, 400].includes(response.status), String(response.status));
-  assert.is((await post(ask(["forms"]))).status, 200);
+  assert.is(response.status, 400);
+  assert.is((await response.json()).error.type, "invalid_request_error");
+  assert.is((await post(createRequest(["forms"]))).status, 200);
 });
 
-test("names of the language are names like others", async () => {
-  const body = '{"__proto__":{"stream":true},"constructor":5,' + JSON.stringify(ask(["forms"])).slice(1);
-  const answer = await say(JSON.parse(body));
+test("__proto__ and constructor are ordinary names", async () => {
+  const body = '{"__proto__":{"stream":true},"constructor":5,' +
+    JSON.stringify(createRequest(["forms"])).slice(1);
+  const answer = await send(JSON.parse(body));
   assert.is(answer.type, "message");
-  const names = ask(["forms"], {
-    tools: [{ name: "__proto__", input_schema: {} }, ...ask([]).tools as unknown[]],
+  const names = createRequest(["forms"], {
+    tools: [{ name: "__proto__", input_schema: {} }, ...createRequest([]).tools as unknown[]],
   });
-  assert.is((await say(names)).type, "message");
-  const response = await post(ask(["__proto__"]));
+  assert.is((await send(names)).type, "message");
+  const response = await post(createRequest(["__proto__"]));
   assert.is(response.status, 404);
 });
 
-test("a body of more values than one turn of the event loop can parse is 413", async () => {
+test("a body with more values than the limit is refused with 413", async () => {
   const many = `[${Array.from({ length: 200_000 }, () => "{}").join(",")}]`;
   const body = `{"model":"m","max_tokens":1,"messages":[{"role":"user","content":${many}}]}`;
   const response = await newMessages().post(body);

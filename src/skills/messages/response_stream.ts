@@ -17,8 +17,8 @@ export const STREAM_FIELDS: Fields = [
 ];
 
 export interface StreamOptions {
-  /** Aborted when the client is gone. */
-  readonly gone: AbortController;
+  /** Aborted when the client disconnects. */
+  readonly disconnected: AbortController;
   /** Called when the stream has ended. */
   readonly onEnd: () => void;
   /** Called for unexpected errors. */
@@ -28,7 +28,7 @@ export interface StreamOptions {
 const encoder = new TextEncoder();
 const LF = 10;
 
-/** Events as they are made. */
+/** Streams each event as soon as it exists. */
 export function streamEvents(
   events: AsyncGenerator<StreamEvent>,
   options: StreamOptions,
@@ -40,10 +40,10 @@ async function* encode(events: AsyncGenerator<StreamEvent>): AsyncGenerator<Uint
   for await (const event of events) yield encoder.encode(writeEvent(event));
 }
 
-/** Bytes of an event stream, as they come. Where they break off within an event, so does the stream. */
+/** Streams the bytes of an event stream. If they end with an error inside an event, the stream fails too. */
 export function streamChunks(
   chunks: AsyncGenerator<Uint8Array>,
-  { gone, onEnd, onFault }: StreamOptions,
+  { disconnected, onEnd, onFault }: StreamOptions,
 ): ReadableStream<Uint8Array> {
   let last: readonly (number | undefined)[] = [LF, LF];
   let cancelled = false;
@@ -61,8 +61,8 @@ export function streamChunks(
       } catch (error) {
         onEnd();
         if (cancelled) return;
-        if (gone.signal.aborted) return controller.error(gone.signal.reason);
-        // Within an event an error event would be misread: break the stream instead.
+        if (disconnected.signal.aborted) return controller.error(disconnected.signal.reason);
+        // A client would misread an error event inside another event, so fail the stream.
         if (last.some((byte) => byte !== LF)) return controller.error(error);
         controller.enqueue(encoder.encode(writeEvent(toErrorEvent(error, onFault))));
         controller.close();
@@ -71,7 +71,7 @@ export function streamChunks(
     async cancel() {
       cancelled = true;
       onEnd();
-      gone.abort();
+      disconnected.abort();
       await chunks.return(undefined).catch(() => {});
     },
   });

@@ -11,8 +11,8 @@ import {
   BlockAssembly,
   ENDED_EARLY,
   eventsOf,
+  invalidResponse,
   type ModelAnswer,
-  noAnswer,
   type StreamEvent,
 } from "./model_events.ts";
 import type { ModelRequest } from "./model_request.ts";
@@ -23,7 +23,7 @@ import { toClientId, type View, VIEW_RESULT, VIEW_TOOL, viewOfCall, writeViewInp
 export interface Exchange {
   readonly request: ModelRequest;
   readonly answers: ViewAnswers;
-  /** As answers show it. */
+  /** The `container` member of the response. */
   readonly container: Members;
   readonly ask: (body: string) => Promise<ModelAnswer>;
   /** Called when a skill cannot be loaded; the model gets an error result. */
@@ -38,17 +38,17 @@ interface Call {
   readonly view: View | undefined;
 }
 
-/** Stop reasons that end the message, whatever the model called. */
+/** Stop reasons that end the message even if the model called for skills. */
 const FINAL = new Set(["max_tokens", "model_context_window_exceeded", "refusal", "pause_turn"]);
 
 /** The events of the one message. @param first the answer to the request of round 0 */
 export async function* converse(exchange: Exchange, first: ModelAnswer): AsyncGenerator<StreamEvent> {
   const { request, answers, container, ask, onFault, mostRounds } = exchange;
-  const said: Block[] = [];
+  const content: Block[] = [];
   const ids = new Set<string>();
   let usage: Members | undefined;
   for (let round = 0, answer = first;; round++) {
-    const reading = new Round(exchange, said, ids);
+    const reading = new Round(exchange, content, ids);
     for await (const event of eventsOf(answer)) {
       if (event.type === "message_start") {
         reading.begin(event.message);
@@ -60,11 +60,11 @@ export async function* converse(exchange: Exchange, first: ModelAnswer): AsyncGe
       throw new SkillError("api_error", ENDED_EARLY, { status: 502 });
     }
     for (const { id, view } of reading.calls) {
-      const content = await answers.answer(view).catch((error) => {
+      const result = await answers.answer(view).catch((error) => {
         onFault(error);
         return failure("unavailable", "The skill cannot be read at the moment");
       });
-      yield* emit(said, { type: VIEW_RESULT, tool_use_id: id, content });
+      yield* emit(content, { type: VIEW_RESULT, tool_use_id: id, content: result });
     }
     usage = usage ? addUsage(usage, reading.usage) : reading.usage;
     const { delta } = reading;
@@ -79,10 +79,10 @@ export async function* converse(exchange: Exchange, first: ModelAnswer): AsyncGe
     if (reading.calls.length === 0 || reading.hasClientCall || FINAL.has(String(delta.stop_reason))) {
       return yield* end();
     }
-    const spent = countOf(usage, "output_tokens");
-    const enough = round + 1 >= mostRounds ? "pause_turn" : request.exhausted(spent);
-    if (enough) return yield* end({ stop_reason: enough, stop_sequence: null });
-    answer = await ask(request.write(said, round + 1, spent));
+    const outputTokens = countOf(usage, "output_tokens");
+    const stop = round + 1 >= mostRounds ? "pause_turn" : request.findTokenStop(outputTokens);
+    if (stop) return yield* end({ stop_reason: stop, stop_sequence: null });
+    answer = await ask(request.write(content, round + 1, outputTokens));
   }
 }
 
@@ -93,27 +93,27 @@ class Round {
   /** Whether `message_stop` was received. */
   isWhole = false;
   delta: Members = { stop_reason: null, stop_sequence: null };
-  /** Of the whole answer, and from its last event. */
+  /** Usage of the whole response, and of its last event. */
   usage: Members = {};
   last: Members = {};
   readonly #names: ModelRequest["names"];
-  readonly #said: Block[];
+  readonly #content: Block[];
   readonly #ids: Set<string>;
-  /** Blocks under way, by the index that the model gave them; calls for skills have none of the client's. */
+  /** Unfinished blocks by the model's index; a call for a skill has no index in the client's message. */
   readonly #open = new Map<
     unknown,
     { readonly assembly: BlockAssembly; readonly index: number | undefined }
   >();
 
-  /** @param ids of all calls of the message */
-  constructor({ request }: Exchange, said: Block[], ids: Set<string>) {
+  /** @param content the message so far @param ids of all calls of the message */
+  constructor({ request }: Exchange, content: Block[], ids: Set<string>) {
     this.#names = request.names;
-    this.#said = said;
+    this.#content = content;
     this.#ids = ids;
   }
 
   begin(message: unknown): void {
-    if (!isObject(message)) throw noAnswer();
+    if (!isObject(message)) throw invalidResponse();
     this.usage = replaceUsage({}, message.usage);
   }
 
@@ -131,7 +131,7 @@ class Round {
 
   *#start(event: StreamEvent): Generator<StreamEvent> {
     const block = event.content_block as Block;
-    if (!isObject(block) || typeof block.type !== "string") throw noAnswer();
+    if (!isObject(block) || typeof block.type !== "string") throw invalidResponse();
     const assembly = new BlockAssembly(block);
     if (this.#kindOf(block)) {
       this.#open.set(event.index, { assembly, index: undefined });
@@ -139,32 +139,32 @@ class Round {
     }
     if (block.type === "tool_use") this.hasClientCall = true;
     // Reserves its position; #stop() replaces it by the whole block.
-    const index = this.#said.push(block) - 1;
+    const index = this.#content.push(block) - 1;
     this.#open.set(event.index, { assembly, index });
     yield { ...event, index };
   }
 
   *#add(event: StreamEvent): Generator<StreamEvent> {
     const open = this.#open.get(event.index);
-    if (!open) throw noAnswer();
+    if (!open) throw invalidResponse();
     open.assembly.add(event.delta);
     if (open.index !== undefined) yield { ...event, index: open.index };
   }
 
   *#stop(event: StreamEvent): Generator<StreamEvent> {
     const open = this.#open.get(event.index);
-    if (!open) throw noAnswer();
+    if (!open) throw invalidResponse();
     this.#open.delete(event.index);
     const block = open.assembly.end();
     if (open.index !== undefined) {
-      this.#said[open.index] = block;
+      this.#content[open.index] = block;
       return yield { ...event, index: open.index };
     }
     const view = viewOfCall(this.#kindOf(block)!, block.input);
     const id = this.#newId(block.id);
     this.calls.push({ id, view });
     const input = writeViewInput(view);
-    yield* emit(this.#said, {
+    yield* emit(this.#content, {
       type: "server_tool_use",
       id,
       name: VIEW_TOOL,
@@ -173,13 +173,13 @@ class Round {
     });
   }
 
-  /** Which of the two tools a block calls; `undefined` when it is something else. */
+  /** Which of the two tools a block calls; `undefined` for any other block. */
   #kindOf({ type, name }: Block): "load" | "read" | undefined {
     if (type !== "tool_use") return undefined;
     return name === this.#names.load ? "load" : name === this.#names.read ? "read" : undefined;
   }
 
-  /** Some endpoints reuse call ids in each response, or send none. */
+  /** A unique id: some endpoints reuse call ids in each response, or omit them. */
   #newId(id: unknown): string {
     const own = typeof id === "string" && id !== "" ? id : "call";
     let given = toClientId(own);
@@ -189,9 +189,9 @@ class Round {
   }
 }
 
-/** A block of Trivet's own, and the events by which it comes. Input comes in pieces, as from the hosted API. */
-function* emit(said: Block[], block: Block): Generator<StreamEvent> {
-  const index = said.push(block) - 1;
+/** Appends a block of Trivet's own and yields its events. Input is a delta, as in streams of the hosted API. */
+function* emit(content: Block[], block: Block): Generator<StreamEvent> {
+  const index = content.push(block) - 1;
   const isCall = block.type === "server_tool_use";
   yield { type: "content_block_start", index, content_block: isCall ? { ...block, input: {} } : block };
   if (isCall) {

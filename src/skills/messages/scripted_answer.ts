@@ -1,5 +1,5 @@
 /**
- * What the scripted model says: what it is, which skills it chose and by which words, and what it loaded.
+ * The text of the scripted model's answer: what it is, which skills it chose by which words, and what it loaded.
  *
  * @module
  */
@@ -18,23 +18,23 @@ export interface Loaded {
   readonly files: readonly string[];
 }
 
-/** The last thing that the user said, and how often skills were asked for since. */
-export function taskOf(turns: readonly Turn[]): { text: string; rounds: number } {
-  const said = turns.map(({ role, content }) => {
+/** The user's last text, and the number of rounds with tool calls since. */
+export function readTask(turns: readonly Turn[]): { text: string; rounds: number } {
+  const texts = turns.map(({ role, content }) => {
     if (role !== "user") return "";
     if (typeof content === "string") return content;
     return content.flatMap(({ type, text }) => type === "text" ? [String(text)] : []).join("\n");
   });
-  const last = said.findLastIndex((text) => text.trim() !== "");
+  const last = texts.findLastIndex((text) => text.trim() !== "");
   const rounds =
     turns.slice(last + 1).filter(({ role, content }) =>
       role === "assistant" && typeof content !== "string" && content.some(({ type }) => type === "tool_use")
     ).length;
-  return { text: said[last] ?? "", rounds };
+  return { text: texts[last] ?? "", rounds };
 }
 
-/** The answer, once there is nothing more to load. */
-export function answerOf(
+/** The answer when no skill or file is left to load. */
+export function writeAnswer(
   task: string,
   skills: readonly { readonly name: string }[],
   chosen: readonly Match[],
@@ -43,7 +43,7 @@ export function answerOf(
   const parts = [
     "This is the scripted model that is built into Trivet, not a language model. It matches words of the task " +
     "against the names and descriptions of skills, and shows what a language model would receive.",
-    `The task: ${JSON.stringify(cut(task, 200))}.`,
+    `The task: ${JSON.stringify(truncate(task, 200))}.`,
   ];
   if (skills.length === 0) parts.push("The request has no skills.");
   else if (chosen.length === 0) {
@@ -62,15 +62,15 @@ export function answerOf(
     for (const { path, text } of shown) {
       const what = path === undefined ? "its instructions" : path;
       parts.push(
-        `Loaded ${what}, about ${estimateTokens(text)} tokens:\n\n${cut(text, MAX_REPEATED_CHARACTERS)}`,
+        `Loaded ${what}, about ${estimateTokens(text)} tokens:\n\n${truncate(text, MAX_REPEATED_CHARACTERS)}`,
       );
     }
   }
   return parts.join("\n\n");
 }
 
-function cut(text: string, most: number): string {
-  return text.length <= most
+function truncate(text: string, limit: number): string {
+  return text.length <= limit
     ? text
-    : `${text.slice(0, most)} [truncated after ${most} of ${text.length} characters]`;
+    : `${text.slice(0, limit)} [truncated after ${limit} of ${text.length} characters]`;
 }

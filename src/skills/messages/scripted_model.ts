@@ -12,16 +12,16 @@ import { estimateTokens } from "../package/tokens.ts";
 import { readCatalogue } from "./catalogue.ts";
 import { type StreamEvent, writeEvent } from "./model_events.ts";
 import type { Block, MessagesBody, Tool, Turn } from "./request.ts";
-import { answerOf, type Loaded, taskOf } from "./scripted_answer.ts";
+import { type Loaded, readTask, writeAnswer } from "./scripted_answer.ts";
 import type { AskModel } from "./upstream.ts";
 import { type Match, matchSkills } from "./word_match.ts";
 
-/** Skills that one task loads. */
+/** Skills, or files, that one round loads. */
 const MAX_LOADED_SKILLS = 3;
 /** Characters of one event of a stream. */
 const CHARACTERS_PER_EVENT = 48;
 
-/** Answers as a model endpoint does. */
+/** Creates the model: it responds in the format of a model endpoint. */
 export function askScriptedModel(): AskModel {
   return async ({ body, stream }) => {
     const bytes = new TextEncoder().encode(body);
@@ -55,12 +55,12 @@ interface Message {
 function answer(request: MessagesBody, input_tokens: number, digest: (purpose: string) => string): Message {
   const skills = readCatalogue(textOf(request.system));
   const tools = findTools(request.tools ?? [], skills.map(({ name }) => name));
-  const task = taskOf(request.messages);
+  const task = readTask(request.messages);
   const matches = matchSkills(task.text, skills).slice(0, MAX_LOADED_SKILLS);
-  // One word in common is little beside a skill that shares many.
+  // Skills that share few words are not loaded beside one that shares many.
   const chosen = matches.filter(({ score }) => score * 2 >= matches[0]!.score);
-  const loaded = loadedIn(request.messages);
-  const calls = tools ? nextCalls(chosen, skills, loaded, task.text, tools, task.rounds) : [];
+  const loaded = findLoaded(request.messages);
+  const calls = tools ? findNextCalls(chosen, skills, loaded, task.text, tools, task.rounds) : [];
   const content: Block[] = calls.length > 0
     ? [
       { type: "text", text: `Loading ${calls.map(({ what }) => what).join(", ")}.` },
@@ -71,8 +71,8 @@ function answer(request: MessagesBody, input_tokens: number, digest: (purpose: s
         input,
       })),
     ]
-    : [{ type: "text", text: answerOf(task.text, skills, chosen, loaded) }];
-  const { blocks, stop_reason, stop_sequence } = stopAt(content, request);
+    : [{ type: "text", text: writeAnswer(task.text, skills, chosen, loaded) }];
+  const { blocks, stop_reason, stop_sequence } = applyStops(content, request);
   return {
     id: `msg_01${digest("message").slice(0, 22)}`,
     type: "message",
@@ -94,7 +94,7 @@ interface SkillTools {
   readonly read: string;
 }
 
-/** The two tools, whatever they are called here: they take the names of the catalogue. */
+/** The two tools. A suffix may follow their names; they are recognized by the names of the catalogue in their schema. */
 function findTools(tools: readonly Tool[], names: readonly string[]): SkillTools | undefined {
   const find = (word: string): string | undefined =>
     tools.findLast(({ name, input_schema }) => {
@@ -113,8 +113,8 @@ interface NextCall {
   readonly what: string;
 }
 
-/** First the skills that are not loaded; then those of their files that the task names. */
-function nextCalls(
+/** First the skills that are not loaded, then those of their files that the task names. */
+function findNextCalls(
   chosen: readonly Match[],
   skills: readonly { readonly name: string }[],
   loaded: readonly Loaded[],
@@ -126,7 +126,7 @@ function nextCalls(
   const missing = names.filter((name) =>
     !loaded.some((each) => each.name === name && each.path === undefined)
   );
-  // What failed once is not tried again.
+  // A load that failed is not retried.
   if (missing.length > 0 && rounds === 0) {
     return missing.map((name) => ({ name: tools.load, input: { name }, what: `the skill ${name}` }));
   }
@@ -141,8 +141,8 @@ function nextCalls(
   ).slice(0, MAX_LOADED_SKILLS);
 }
 
-/** Everything that the conversation shows of skills. */
-function loadedIn(turns: readonly Turn[]): Loaded[] {
+/** All instructions and files of skills in the conversation. */
+function findLoaded(turns: readonly Turn[]): Loaded[] {
   const calls = new Map<string, Readonly<Record<string, unknown>>>();
   const loaded: Loaded[] = [];
   for (const { content } of turns) {
@@ -162,8 +162,8 @@ function loadedIn(turns: readonly Turn[]): Loaded[] {
   return loaded;
 }
 
-/** `stop_sequences` and `max_tokens`, as the API has them. */
-function stopAt(
+/** Applies `stop_sequences` and `max_tokens` as the Messages API does. */
+function applyStops(
   content: readonly Block[],
   { stop_sequences, max_tokens }: MessagesBody,
 ): { blocks: readonly Block[]; stop_reason: string; stop_sequence: string | null } {

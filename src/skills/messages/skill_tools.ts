@@ -10,7 +10,7 @@ import type { ToolNames } from "./view.ts";
 
 const CODE_EXECUTION = /^code_execution_\d{8}$/;
 
-/** @throws {SkillError} when no tool is there that skills need */
+/** @throws {SkillError} when `tools` lacks the code execution tool, which skills require */
 export function checkCodeExecution(tools: readonly Tool[] | undefined): void {
   if (tools?.some(isCodeExecution)) return;
   throw invalid(
@@ -23,19 +23,19 @@ function isCodeExecution({ type }: Tool): boolean {
   return typeof type === "string" && CODE_EXECUTION.test(type);
 }
 
-/** Names that no tool of the client has. */
+/** Names for the two tools that differ from the client's tools. */
 export function nameTools(tools: readonly Tool[]): ToolNames {
   const taken = new Set(tools.map(({ name }) => name));
-  return { load: free("load_skill", taken), read: free("read_skill_file", taken) };
+  return { load: findFreeName("load_skill", taken), read: findFreeName("read_skill_file", taken) };
 }
 
-function free(name: string, taken: ReadonlySet<string>): string {
+function findFreeName(name: string, taken: ReadonlySet<string>): string {
   let candidate = name;
   for (let number = 2; taken.has(candidate); number++) candidate = `${name}_${number}`;
   return candidate;
 }
 
-/** The tools as the model gets them. */
+/** The tools that the model receives. */
 export function replaceTools(
   tools: readonly Tool[],
   names: ToolNames,
@@ -44,7 +44,7 @@ export function replaceTools(
   const replaced: Members[] = [];
   const ours = defineTools(names, skills);
   const marks = tools.filter(isCodeExecution).map(({ cache_control }) => cache_control).filter(isObject);
-  // A breakpoint of the tool that is gone stays where it was.
+  // Keep the cache breakpoint of the tool that is replaced.
   if (marks.length > 0) ours[1] = { ...ours[1], cache_control: marks[0] };
   let placed = false;
   for (const tool of tools) {
@@ -61,7 +61,7 @@ function defineTools(names: ToolNames, skills: readonly Pick<OpenSkill, "name">[
   const name = {
     type: "string",
     description: "Name of the skill, as listed in <available_skills>",
-    // An empty list would be no schema.
+    // JSON Schema: an enum should have at least one value.
     ...(skills.length > 0 && { enum: skills.map((skill) => skill.name) }),
   };
   const object = (properties: Members, required: readonly string[]): Members => ({
@@ -89,8 +89,8 @@ function defineTools(names: ToolNames, skills: readonly Pick<OpenSkill, "name">[
 }
 
 /**
- * `tool_choice` for a round. The code execution tool by name means loading a skill; what forces a tool holds for the
- * first round only, or the model could never come to an answer.
+ * `tool_choice` for a round. Choosing the code execution tool means loading a skill. A forced tool is forced in the first
+ * round only: otherwise the model could never answer.
  */
 export function chooseTool(
   choice: unknown,

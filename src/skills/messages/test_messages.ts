@@ -1,6 +1,6 @@
 /**
- * The messages endpoint over a memory store, and a model endpoint that says what a test tells it to: what the tests of
- * this folder talk to. Nothing but tests imports this.
+ * Test kit of this folder: the messages endpoint on a memory store, with a model endpoint that returns the responses of a
+ * test.
  *
  * @module
  */
@@ -43,39 +43,39 @@ export const LOCAL: readonly (readonly [path: string, content: string])[] = [
 export interface TestMessages {
   readonly store: Store;
   readonly events: TrivetEvent[];
-  /** What the model endpoint was asked: bodies as text, and whole requests. */
-  readonly asked: {
+  /** The requests that the model endpoint received. */
+  readonly modelRequests: {
     readonly body: string;
     readonly headers: Headers;
     readonly url: string;
     readonly signal: AbortSignal;
   }[];
-  /** The endpoint alone, without authentication, in the envelope of the service. */
+  /** The endpoint without authentication; errors in the format of the service. */
   fetch(request: Request, principal?: Principal): Promise<Response>;
   advance(milliseconds: number): void;
   post(
     body: unknown,
     options?: { headers?: Record<string, string>; principal?: Principal; signal?: AbortSignal },
   ): Promise<Response>;
-  /** The answer as JSON; throws what is no 200. */
-  say(body: unknown, headers?: Record<string, string>): Promise<Any>;
+  /** Posts and returns the message. @throws {Error} for another status than 200 */
+  send(body: unknown, headers?: Record<string, string>): Promise<Any>;
   upload(files: readonly TestFile[]): Promise<{ id: string; version: string }>;
   /** The id of a local skill. */
   idOf(name: string): Promise<string>;
 }
 
-/** What the model endpoint says, one answer after the other; functions see the request. */
+/** The responses of the model endpoint, in order; functions receive the request. */
 export type Script =
   readonly (Response | ((body: Any, signal: AbortSignal) => Response | Promise<Response>))[];
 
-/** @param script without one there is no model endpoint, and the scripted model answers */
+/** @param script the scripted model responds if it is omitted */
 export function newMessages(script?: Script, options: Partial<MessagesOptions> = {}): TestMessages {
   let offset = 0;
   const now = (): number => Date.now() + offset;
   const store = options.store ?? memoryStore({ now });
   const folders = [folderOf(new Map(LOCAL))];
   const events: TrivetEvent[] = [];
-  const asked: TestMessages["asked"] = [];
+  const modelRequests: TestMessages["modelRequests"] = [];
   const library = createLibrary(store, createLedger(store, now), openDirectory(folders, now));
   const messages = createMessages({
     store,
@@ -86,9 +86,9 @@ export function newMessages(script?: Script, options: Partial<MessagesOptions> =
       key: "sk-upstream-secret",
       fetch: async (url, init) => {
         const signal = init.signal!;
-        asked.push({ body: init.body as string, headers: new Headers(init.headers), url, signal });
-        const next = script[asked.length - 1];
-        if (!next) throw new Error("The test has no further answer");
+        modelRequests.push({ body: init.body as string, headers: new Headers(init.headers), url, signal });
+        const next = script[modelRequests.length - 1];
+        if (!next) throw new Error("The test has no further response");
         return typeof next === "function" ? await next(JSON.parse(init.body as string), signal) : next;
       },
       ...options.upstream,
@@ -102,7 +102,7 @@ export function newMessages(script?: Script, options: Partial<MessagesOptions> =
   const test: TestMessages = {
     store,
     events,
-    asked,
+    modelRequests,
     advance: (milliseconds) => void (offset += milliseconds),
     async fetch(request, principal = ALICE) {
       try {
@@ -122,7 +122,7 @@ export function newMessages(script?: Script, options: Partial<MessagesOptions> =
       const init = { method: "POST", body: text, headers, ...(signal && { signal }) };
       return test.fetch(new Request("https://trivet.test/v1/messages", init), principal);
     },
-    async say(body, headers) {
+    async send(body, headers) {
       const response = await test.post(body, headers && { headers });
       if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`);
       return await response.json();
@@ -139,8 +139,8 @@ export function newMessages(script?: Script, options: Partial<MessagesOptions> =
   return test;
 }
 
-/** A request with skills, as short as it can be. */
-export function ask(skills: readonly (string | Members)[], more: Members = {}): Members {
+/** A minimal request with skills. */
+export function createRequest(skills: readonly (string | Members)[], more: Members = {}): Members {
   return {
     model: "any",
     max_tokens: 4096,
@@ -181,7 +181,7 @@ export function json(content: readonly Block[], more: Members = {}): Response {
   return Response.json(message(content, more));
 }
 
-/** The same message as the stream that a model endpoint makes of it, as text. */
+/** The same message as the text of an event stream. */
 export function streamText(content: readonly Block[], more: Members = {}): string {
   const whole = message(content, more);
   const { stop_reason, stop_sequence, usage, ...rest } = whole;
@@ -242,13 +242,13 @@ export function sse(chunks: Iterable<Uint8Array>): Response {
   return new Response(body, { headers: { "content-type": "text/event-stream; charset=utf-8" } });
 }
 
-/** Text as chunks of so many bytes. */
+/** Text as chunks of `size` bytes. */
 export function* split(text: string, size: number): Generator<Uint8Array> {
   const bytes = new TextEncoder().encode(text);
   for (let at = 0; at < bytes.length; at += size) yield bytes.slice(at, at + size);
 }
 
-/** The events of a response: their names must be their types. */
+/** The events of a response. @throws {Error} when the name of an event is not its type */
 export async function readStream(response: Response): Promise<Any[]> {
   const events: Any[] = [];
   for (const part of (await response.text()).split("\n\n")) {

@@ -1,17 +1,17 @@
 /**
- * What an answer cost. In a stream later numbers of one answer replace earlier ones; those of several answers add up.
+ * Token usage. Within one response later numbers replace earlier ones; those of several responses are added.
  *
  * @module
  */
 import { isObject, type Members } from "./request.ts";
 
-/** Usage of one answer, merged from its events: a member that is null keeps its earlier value. */
+/** Usage of one response, merged from its events: a null member keeps its earlier value. */
 export function replaceUsage(before: unknown, after: unknown): Members {
   const given = Object.entries(isObject(after) ? after : {}).filter(([, value]) => value !== null);
   return { ...isObject(before) ? before : {}, ...Object.fromEntries(given) };
 }
 
-/** Usage of several answers: numbers add up, also inside; of other values the last counts. */
+/** Usage of two responses: numbers are added, also in nested objects; other values are replaced. */
 export function addUsage(a: Members, b: Members): Members {
   const sum: Record<string, unknown> = { ...a };
   for (const [name, value] of Object.entries(b)) {

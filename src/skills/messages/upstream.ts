@@ -8,7 +8,7 @@ import type { Observe } from "../../events.ts";
 import { mediaType } from "../../http/body/media_type.ts";
 import { SkillError } from "../error.ts";
 import { completeUpstream, type Upstream } from "./upstream_options.ts";
-import { ENDED_EARLY, type ModelAnswer, noAnswer } from "./model_events.ts";
+import { ENDED_EARLY, invalidResponse, type ModelAnswer } from "./model_events.ts";
 import { refusalOf } from "./upstream_refusal.ts";
 
 /** A call of the model. */
@@ -23,10 +23,10 @@ export interface Question {
   readonly signal: AbortSignal;
 }
 
-/** @throws {SkillError} when there will be no answer */
+/** Calls the model. @throws {SkillError} when the endpoint fails or refuses the request */
 export type AskModel = (question: Question) => Promise<ModelAnswer>;
 
-/** Asks a model endpoint. @throws {TypeError | RangeError} for an invalid URL or limit */
+/** Creates the function that calls a model endpoint. @throws {TypeError | RangeError} for an invalid URL or limit */
 export function askUpstream(upstream: Upstream, observe: Observe): AskModel {
   const { url, connectLimit, answerLimit, idleLimit, sizeLimit } = completeUpstream(upstream);
   const send = upstream.fetch ?? ((url, init) => fetch(url, init));
@@ -56,7 +56,7 @@ export function askUpstream(upstream: Upstream, observe: Observe): AskModel {
         throw await timeout.wait(refusalOf(response, secrets, onFault), idleLimit, "sent no data for");
       }
       const type = answerType(response);
-      if (!type || !response.body) throw noAnswer();
+      if (!type || !response.body) throw invalidResponse();
       return { type, chunks: read(response.body, timeout, idleLimit) };
     } catch (error) {
       timeout.end();
@@ -115,16 +115,16 @@ class UpstreamTimeout {
     return this.#controller.signal;
   }
 
-  /** @param what the endpoint did, if it takes longer than `limit` milliseconds */
+  /** @param what the endpoint did, for the error after `limit` milliseconds */
   async wait<Value>(work: Promise<Value>, limit: number, what: string): Promise<Value> {
     const { signal } = this;
     let timer: ReturnType<typeof setTimeout> | undefined;
     let stop: (() => void) | undefined;
     const stopped = new Promise<never>((_, reject) => {
-      stop = () => reject(callerGone());
+      stop = () => reject(clientDisconnected());
       if (signal.aborted) return stop();
       signal.addEventListener("abort", stop);
-      timer = setTimeout(() => reject(tooLate(what, limit)), limit);
+      timer = setTimeout(() => reject(timedOut(what, limit)), limit);
     });
     try {
       return await Promise.race([work, stopped]);
@@ -137,18 +137,18 @@ class UpstreamTimeout {
     }
   }
 
-  /** Lets go of caller and endpoint. */
+  /** Removes the listener and aborts the request to the endpoint. */
   end(): void {
     this.#caller.removeEventListener("abort", this.#abort);
     this.#abort();
   }
 }
 
-function tooLate(what: string, limit: number): SkillError {
+function timedOut(what: string, limit: number): SkillError {
   return new SkillError("timeout_error", `The model endpoint ${what} ${limit / 1000} seconds`);
 }
 
-/** The client is gone and will not see this. */
-function callerGone(): SkillError {
+/** For logs only: the client has disconnected. */
+function clientDisconnected(): SkillError {
   return new SkillError("api_error", "The client closed the request", { status: 499 });
 }

@@ -1,5 +1,5 @@
 /**
- * The model endpoint that an operator names: its limits and its address, checked when the server starts.
+ * The options of the model endpoint: its URL and limits, checked when the server starts.
  *
  * @module
  */
@@ -28,9 +28,9 @@ export interface Upstream {
   readonly fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined;
 }
 
-/** Default limit: a response is assembled in memory. */
+/** Default of `sizeLimit`: a response is assembled in memory. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
-/** The maximum of a timer. */
+/** The maximum of `setTimeout()`. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 type Completed = {
@@ -40,8 +40,8 @@ type Completed = {
 };
 
 /**
- * The address that takes messages, and the limits with their defaults.
- * @throws {TypeError | RangeError} for a URL that is not one of HTTP, and for a limit that no timer keeps
+ * The URL for messages, and the limits with their defaults.
+ * @throws {TypeError | RangeError} for a URL that is not http or https, and for a limit outside its range
  */
 export function completeUpstream(upstream: Upstream): Completed {
   const { connectLimit = 60_000, answerLimit = 300_000, idleLimit = 120_000, sizeLimit = MAX_ANSWER_BYTES } =
@@ -60,7 +60,7 @@ export function completeUpstream(upstream: Upstream): Completed {
   return { url: messagesUrl(upstream.url), connectLimit, answerLimit, idleLimit, sizeLimit };
 }
 
-/** Where an endpoint takes messages. @throws {TypeError} naming the rule */
+/** The URL for messages of an endpoint. @throws {TypeError} when the URL is invalid */
 export function messagesUrl(base: string): string {
   const url = URL.parse(base);
   if (

@@ -9,20 +9,20 @@ import type { Fields } from "../../http/response.ts";
 import { SkillError, type SkillErrorType } from "../error.ts";
 import { isObject } from "./request.ts";
 
-/** Bytes of a refusal that are read, and characters of its message that are passed on. */
+/** Bytes of an error response that are read, and characters of its message that are passed on. */
 const MAX_ERROR_BYTES = 64 * 1024;
 const MAX_MESSAGE_CHARACTERS = 2000;
-/** Shorter words than this are found in any text, and are no secrets. */
+/** Shorter words occur in ordinary text and are not masked. */
 const MIN_SECRET_CHARACTERS = 8;
 
-/** About the request itself: passed on as they are, when the endpoint says so in the API's own words. */
+/** Errors of the request, passed on if the body is an error of the Messages API. */
 const PASSED_STATUSES: Readonly<Record<number, SkillErrorType>> = {
   400: "invalid_request_error",
   404: "not_found_error",
   413: "request_too_large",
   422: "invalid_request_error",
 };
-/** About the moment: the caller waits and tries again. */
+/** Temporary errors: the caller waits and retries. */
 const RETRY_STATUSES: Readonly<Record<number, readonly [SkillErrorType, number]>> = {
   408: ["timeout_error", 504],
   429: ["rate_limit_error", 429],
@@ -31,14 +31,14 @@ const RETRY_STATUSES: Readonly<Record<number, readonly [SkillErrorType, number]>
 };
 const RETRY_FIELDS = ["retry-after", "retry-after-ms", "x-should-retry"];
 
-/** The error for a response that is no answer. @param secrets masked where the endpoint repeats them */
+/** The error for a response with an error status. @param secrets are masked in the endpoint's message */
 export async function refusalOf(
   response: Response,
   secrets: readonly (string | undefined)[],
   onFault: (error: unknown) => void,
 ): Promise<SkillError> {
   const { status } = response;
-  const message = conceal(messageOf(await readSome(response)), secrets);
+  const message = maskSecrets(messageOf(await readStart(response)), secrets);
   const waiting: Fields = RETRY_FIELDS.flatMap((name) => {
     const value = response.headers.get(name);
     return value === null ? [] : [[name, value] as const];
@@ -71,13 +71,13 @@ export async function refusalOf(
     : `The model endpoint responded with status ${status}`;
   return new SkillError("api_error", `${what}. Contact the operator of this server.`, {
     status: 502,
-    // Nothing will be different in a moment.
+    // A retry would fail in the same way.
     fields: [["x-should-retry", "false"]],
   });
 }
 
-/** The beginning of the body; what does not end is not waited for. */
-async function readSome(response: Response): Promise<string> {
+/** The first bytes of the body, at most {@linkcode MAX_ERROR_BYTES}. */
+async function readStart(response: Response): Promise<string> {
   const read = new ByteBuffer();
   const reader = response.body?.getReader();
   try {
@@ -87,13 +87,13 @@ async function readSome(response: Response): Promise<string> {
       read.append(value);
     }
   } catch {
-    // What came before it broke off is enough.
+    // Use what was read before the failure.
   }
   reader?.cancel().catch(() => {});
   return new TextDecoder().decode(read.view());
 }
 
-/** The message of an error in the API's envelope, or in those of its relatives. */
+/** The message of an error in the format of the Messages API, or with `error` as text. */
 function messageOf(text: string): string | undefined {
   let body: unknown;
   try {
@@ -106,10 +106,10 @@ function messageOf(text: string): string | undefined {
   return typeof message === "string" && message !== "" ? message : undefined;
 }
 
-/** An endpoint may repeat what it was sent. */
-function conceal(text: string | undefined, secrets: readonly (string | undefined)[]): string | undefined {
+/** Masks secrets: an endpoint may repeat header fields in its message. */
+function maskSecrets(text: string | undefined, secrets: readonly (string | undefined)[]): string | undefined {
   let shown = text;
-  // A scheme may stand before the secret, as in `Bearer …`.
+  // A header field may have a scheme before the secret, as in `Bearer …`.
   for (const secret of secrets.flatMap((each) => each?.split(" ") ?? [])) {
     if (secret.length >= MIN_SECRET_CHARACTERS) shown = shown?.replaceAll(secret, "[hidden]");
   }

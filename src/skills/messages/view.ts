@@ -20,17 +20,17 @@ export interface View {
   readonly lines: readonly [first: number, last: number] | undefined;
 }
 
-/** The folder of a skill: names of local skills may hold anything. */
+/** The folder of a skill. Names of local skills may contain any character. */
 export function folderOf(name: string): string {
   return name.replace(/[%/\p{Cc}]/gu, encodeURIComponent);
 }
 
-/** The instructions as such are a view of the whole SKILL.md. */
+/** Whether the view loads the instructions: a view of the whole SKILL.md. */
 export function isLoad({ path, lines }: View): boolean {
   return path === SKILL_MD && lines === undefined;
 }
 
-/** The view that a call of one of the two tools asks for; `undefined` for input that makes no sense. */
+/** The view that a call of one of the two tools asks for; `undefined` for invalid input. */
 export function viewOfCall(kind: "load" | "read", input: unknown): View | undefined {
   if (!isObject(input) || typeof input.name !== "string" || input.name === "") return undefined;
   const folder = folderOf(input.name);
@@ -59,10 +59,10 @@ export function writeViewInput(view: View | undefined): Members {
   return { command: "view", path: `${SKILLS}${folder}/${path}`, ...(lines && { view_range: lines }) };
 }
 
-/** The view that an input of the server tool asks for; `undefined` when it is none of ours. */
-function readViewInput(input: unknown): View | "senseless" | undefined {
+/** The view that an input of the server tool asks for; `undefined` for a path outside `/skills/`. */
+function readViewInput(input: unknown): View | "invalid" | undefined {
   if (!isObject(input) || input.command !== "view" || typeof input.path !== "string") return undefined;
-  if (input.path === SKILLS) return "senseless";
+  if (input.path === SKILLS) return "invalid";
   const [, folder, path] = /^\/skills\/([^/]+)\/(.+)$/s.exec(input.path) ?? [];
   if (folder === undefined) return undefined;
   const range = input.view_range;
@@ -85,10 +85,10 @@ export function isView(block: Block): boolean {
 }
 
 /** The block as the call that the model made. */
-export function toCall(block: Block, names: ToolNames, skills: readonly OpenSkill[]): Block {
+export function toToolUse(block: Block, names: ToolNames, skills: readonly OpenSkill[]): Block {
   const view = readViewInput(block.input);
   const call = { type: "tool_use", id: toModelId(block.id as string), ...marked(block) };
-  if (view === undefined || view === "senseless") return { ...call, name: names.load, input: {} };
+  if (view === undefined || view === "invalid") return { ...call, name: names.load, input: {} };
   const name = skills.find((skill) => folderOf(skill.name) === view.folder)?.name ?? view.folder;
   if (isLoad(view)) return { ...call, name: names.load, input: { name } };
   const [first, last] = view.lines ?? [];
@@ -104,8 +104,8 @@ export function toCall(block: Block, names: ToolNames, skills: readonly OpenSkil
   };
 }
 
-/** The block as the answer that the model got. */
-export function toAnswer(block: Block): Block {
+/** The block as the tool result that the model received. */
+export function toToolResult(block: Block): Block {
   const { content } = block;
   const result = isObject(content) ? content : {};
   const failed = result.type === `${VIEW_RESULT}_error`;
@@ -123,7 +123,7 @@ function marked({ cache_control }: Block): Members {
   return isObject(cache_control) ? { cache_control } : {};
 }
 
-/** The id of a call as clients see it. Whatever the model endpoint calls it comes back from {@linkcode toModelId}. */
+/** The id of a call as clients see it; {@linkcode toModelId} is the inverse for every id of a model endpoint. */
 export function toClientId(id: string): string {
   const plain = /^toolu_([A-Za-z0-9]+)$/.exec(id);
   if (plain) return `srvtoolu_${plain[1]}`;
@@ -132,6 +132,7 @@ export function toClientId(id: string): string {
     id.replace(/[^A-Za-z0-9]/g, (character) => `_${character.charCodeAt(0).toString(16)}_`);
 }
 
+/** The id of a call as the model endpoint gave it. */
 export function toModelId(id: string): string {
   const escaped = /^srvtoolu_x_(\w*)$/.exec(id);
   if (!escaped) return id.replace(/^srvtoolu_/, "toolu_");

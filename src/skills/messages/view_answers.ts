@@ -1,6 +1,6 @@
 /**
- * Levels 2 and 3 of progressive disclosure: the instructions of a skill, and its files, as text for a model. What is
- * too long for one answer is cut at a line, and the answer says where to read on.
+ * Levels 2 and 3 of progressive disclosure: the instructions of a skill, and its files, as text for a model. A text that
+ * is too long for one answer is truncated at a line, and the answer states the offset of the rest.
  *
  * @module
  */
@@ -17,7 +17,7 @@ const MAX_INSTRUCTIONS_CHARACTERS = 100_000;
 const MAX_LISTED_FILES = 200;
 const MAX_SUGGESTED_FILES = 20;
 
-/** What was shown of a skill, for usage counts. */
+/** One disclosure of a skill, for usage counts. */
 export interface Shown {
   readonly skill: OpenSkill;
   readonly level: 2 | 3;
@@ -34,7 +34,7 @@ interface Excerpt {
   readonly total: number;
 }
 
-/** Answers views of the skills; instructions that the conversation has already are not given again. */
+/** Answers views of the skills. Instructions that the conversation already contains are not repeated. */
 export class ViewAnswers {
   readonly #skills: readonly OpenSkill[];
   readonly #loaded: Set<string>;
@@ -48,7 +48,7 @@ export class ViewAnswers {
     this.#onShown = onShown;
   }
 
-  /** The content of the result block. Rejects when the store does. */
+  /** The content of the result block. @throws when the store fails */
   async answer(view: View | undefined): Promise<Members> {
     if (!view) {
       return failure(
@@ -112,7 +112,7 @@ export class ViewAnswers {
   }
 }
 
-/** The first line of instructions, which says of what skill and version they are. */
+/** The first line of instructions: it identifies the skill and the version. */
 function headOf({ name, version }: OpenSkill): string {
   return `<skill_content name="${escape(name)}" version="${escape(version)}">`;
 }
@@ -141,14 +141,14 @@ function noFile(name: string, path: string, files: readonly OpenFile[]): string 
   return `File ${JSON.stringify(path.slice(0, 200))} not found in ${name}. Files: ${names}${more}`;
 }
 
-/** Lines of SKILL.md that stand before its body. */
+/** The number of lines of SKILL.md before its body. */
 async function linesBefore(skill: OpenSkill, body: string): Promise<number> {
   const bytes = await skill.read(SKILL_MD);
   const text = bytes && decode(bytes);
   return text === undefined ? 0 : Math.max(0, countLines(text) - countLines(body));
 }
 
-/** Bytes as text; `undefined` for what no model could read. */
+/** Bytes as text; `undefined` for invalid UTF-8, and for text with NUL. */
 function decode(bytes: Uint8Array): string | undefined {
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
@@ -158,8 +158,8 @@ function decode(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** Lines from `first` on, at most `count` and at most so many characters; `undefined` past the end. */
-function excerpt(text: string, first: number, count: number, most: number): Excerpt | undefined {
+/** Lines from `first` on, within both limits; `undefined` past the end. */
+function excerpt(text: string, first: number, count: number, maxCharacters: number): Excerpt | undefined {
   const total = countLines(text);
   if (first > Math.max(total, 1)) return undefined;
   let start = 0;
@@ -169,7 +169,7 @@ function excerpt(text: string, first: number, count: number, most: number): Exce
   while (lines < count && first + lines <= total) {
     const newline = text.indexOf("\n", end);
     const next = newline < 0 ? text.length : newline + 1;
-    if (next - start > most) break;
+    if (next - start > maxCharacters) break;
     end = next;
     lines++;
   }
@@ -177,14 +177,14 @@ function excerpt(text: string, first: number, count: number, most: number): Exce
     const newline = text.indexOf("\n", start);
     const length = (newline < 0 ? text.length : newline) - start;
     const cut = `${
-      text.slice(start, start + most)
-    }\n[Line ${first} truncated after ${most} of ${length} characters.]`;
+      text.slice(start, start + maxCharacters)
+    }\n[Line ${first} truncated after ${maxCharacters} of ${length} characters.]`;
     return { text: cut, first, lines: 1, total };
   }
   return { text: text.slice(start, end).replace(/\n$/, ""), first, lines, total };
 }
 
-/** A newline at the end begins no line. */
+/** A newline at the end does not begin a line. */
 function countLines(text: string): number {
   if (text === "") return 0;
   let lines = text.endsWith("\n") ? 0 : 1;
@@ -203,7 +203,7 @@ function shown(content: string, part?: Omit<Excerpt, "text">): Members {
   };
 }
 
-/** The content of a result that tells what went wrong. */
+/** The content of an error result. */
 export function failure(
   error_code: "invalid_tool_input" | "unavailable" | "file_not_found",
   error_message: string,

@@ -3,13 +3,13 @@ import * as assert from "uvu/assert";
 import type { OpenSkill } from "../disclosure/library.ts";
 import { StoreUnavailableError } from "../../store/store.ts";
 import { type Shown, ViewAnswers } from "./view_answers.ts";
-import { type Any, ask, call, json, newMessages, text } from "./test_messages.ts";
+import { type Any, call, createRequest, json, newMessages, text } from "./test_messages.ts";
 
 const test = suite("skills/messages/view_answers");
 
 const VIEW = "text_editor_code_execution";
 
-/** A skill of these files. */
+/** An open skill with these files. */
 function skillOf(files: Readonly<Record<string, string | Uint8Array>>, body = "Body\n"): OpenSkill {
   const all = Object.entries({ "SKILL.md": `---\nname: x\n---\n${body}`, ...files });
   const bytesOf = (content: string | Uint8Array) =>
@@ -61,15 +61,14 @@ const result = (
   total_lines,
 });
 
-test("a file, whole and in parts", async () => {
+test("a file can be read whole and in parts", async () => {
   const skill = skillOf({ "a.md": "1\n2\r\n3\n4\n", "b.md": "1\n2", "empty.md": "", "n.md": "\n" });
   const read = async (path: string, lines?: readonly [number, number]) =>
     (await view(skill, path, lines)).content;
   assert.equal(await read("a.md"), result("1\n2\r\n3\n4", 4, 1, 4));
-  assert.equal(
-    await read("a.md", [2, 3]),
-    result("2\r\n3\n[Lines 2 to 3 of 4. To continue, read with offset 4.]", 2, 2, 4),
-  );
+  const { content, ...part } = await read("a.md", [2, 3]);
+  assert.equal({ ...part, content: "" }, result("", 2, 2, 4));
+  assert.match(content, /^2\r\n3\n\[.*\b4\.\]$/);
   assert.equal(await read("a.md", [4, -1]), result("4", 1, 4, 4));
   assert.equal(await read("a.md", [1, 100]), result("1\n2\r\n3\n4", 4, 1, 4));
   assert.equal(await read("b.md", [2, 2]), result("2", 1, 2, 2));
@@ -80,7 +79,7 @@ test("a file, whole and in parts", async () => {
   assert.match(error_message, /5.*a\.md.*4/);
 });
 
-test("a long file is cut at a line, says so, and can be read on to its end", async () => {
+test("a long file is truncated at a line, and its notes lead to its end", async () => {
   const lines = Array.from({ length: 9000 }, (_, at) => `line ${at + 1}`);
   const skill = skillOf({ "a.md": lines.join("\n") });
   const read: string[] = [];
@@ -88,8 +87,7 @@ test("a long file is cut at a line, says so, and can be read on to its end", asy
     const { content } = await view(skill, "a.md", [offset, -1]);
     assert.ok(content.content.length <= 50_100);
     const shown = content.content.split("\n");
-    const [, from, to, next] =
-      /^\[Lines (\d+) to (\d+) of 9000\. To continue, read with offset (\d+)\.\]$/.exec(shown.at(-1)) ?? [];
+    const [, from, to, next] = /^\[\D+(\d+)\D+(\d+)\D+9000\D+(\d+)\D+\]$/.exec(shown.at(-1)) ?? [];
     assert.is(content.start_line, offset);
     if (next !== undefined) {
       shown.pop();
@@ -102,28 +100,27 @@ test("a long file is cut at a line, says so, and can be read on to its end", asy
   assert.equal(read, lines);
 });
 
-test("a line that is too long is cut, and what follows it can be read", async () => {
+test("a line that is too long is truncated, and the next lines can be read", async () => {
   const skill = skillOf({ "a.md": `first\n${"x".repeat(60_000)}\nlast\n` });
   const first = (await view(skill, "a.md")).content;
-  assert.equal(first, result("first\n[Lines 1 to 1 of 3. To continue, read with offset 2.]", 1, 1, 3));
+  assert.equal({ ...first, content: "" }, result("", 1, 1, 3));
+  assert.match(first.content, /^first\n\[.*\b2\.\]$/);
   const { content } = (await view(skill, "a.md", [2, -1])).content;
-  assert.ok(content.startsWith("x".repeat(50_000) + "\n[Line 2 truncated after 50000 of 60000 characters.]"));
-  assert.ok(content.endsWith("\n[Lines 2 to 2 of 3. To continue, read with offset 3.]"));
+  assert.match(content, /^x{50000}\n\[.*\b50000\b.*\b60000\b.*\]\n\[.*\b3\.\]$/);
   assert.equal((await view(skill, "a.md", [3, -1])).content, result("last", 1, 3, 3));
 });
 
-test("what is no text is told by its type and size", async () => {
+test("the result for a binary file contains its media type and size", async () => {
   const skill = skillOf({ "a.png": Uint8Array.of(137, 80, 78, 71), "b.bin": "a\0b" });
-  assert.equal(
-    (await view(skill, "a.png")).content,
-    result("a.png is not a text file: image/png, 4 bytes. It cannot be shown.", null, null, null),
-  );
+  const { content: note, ...rest } = (await view(skill, "a.png")).content;
+  assert.equal({ ...rest, content: "" }, result("", null, null, null));
+  assert.match(note, /^a\.png\b.* image\/png, 4 bytes/);
   const { content, shown } = await view(skill, "b.bin");
   assert.match(content.content, /3 bytes/);
   assert.equal(shown, []);
 });
 
-test("paths are looked up, never joined", async () => {
+test("only exact paths of the list of files are read", async () => {
   const skill = skillOf({ "a/b.md": "x" });
   for (
     const path of [
@@ -141,11 +138,11 @@ test("paths are looked up, never joined", async () => {
   }
 });
 
-test("instructions of any length: what is cut can be read on in the file", async () => {
+test("truncated instructions continue in SKILL.md at the stated offset", async () => {
   const body = Array.from({ length: 20_000 }, (_, at) => `line ${at + 1}\n`).join("");
   const skill = skillOf({}, body);
   const { content, shown } = await view(skill, "SKILL.md");
-  const [, next] = /\n\[Truncated. To continue, read SKILL\.md with offset (\d+)\.\]\n<\/skill_content>/.exec(
+  const [, next] = /\n\[.*SKILL\.md\D+(\d+)\.\]\n<\/skill_content>/.exec(
     content.content,
   )!;
   assert.is(content.start_line, 4);
@@ -156,15 +153,15 @@ test("instructions of any length: what is cut can be read on in the file", async
   assert.equal(shown, [{ skill, level: 2, tokens: 2 }]);
 });
 
-test("many files are listed in part, and the rest is counted", async () => {
+test("at most 200 files are listed, and the rest is counted", async () => {
   const skill = skillOf(Object.fromEntries(Array.from({ length: 250 }, (_, at) => [`f${at}<.md`, "x"])));
   const { content } = (await view(skill, "SKILL.md")).content;
   assert.is(content.match(/<file bytes="1">f\d+&lt;\.md<\/file>/g).length, 200);
-  assert.match(content, /\n\[and 50 more\]\n<\/skill_files>$/);
-  assert.match((await view(skill, "none")).content.error_message, /f18<\.md, and 231 more$/);
+  assert.match(content, /\n\[.*\b50\b.*\]\n<\/skill_files>$/);
+  assert.match((await view(skill, "none")).content.error_message, /f18<\.md, .*\b231\b/);
 });
 
-test("a skill that cannot be read now is unavailable to the model, and a fault to the operator", async () => {
+test("a store failure gives the model the error unavailable, and the operator a fault", async () => {
   const messages = newMessages([
     json([call("toolu_1", "load_skill", { name: "forms" })]),
     json([text("Without it, then.")]),
@@ -178,15 +175,15 @@ test("a skill that cannot be read now is unavailable to the model, and a fault t
         }),
     },
   });
-  const { content } = await messages.say(ask(["forms"]));
+  const { content } = await messages.send(createRequest(["forms"]));
   const { type, error_code } = content[1].content;
   assert.equal([type, error_code], [`${VIEW}_tool_result_error`, "unavailable"]);
   assert.equal(content[2], text("Without it, then."));
   assert.is(messages.events.filter(({ type }) => type === "fault").length, 1);
 });
 
-test("what each level cost is told, once for each time that it was given", async () => {
-  const { say, events, idOf } = newMessages([
+test("each disclosure emits one skill_disclosed event with its level and tokens", async () => {
+  const { send, events, idOf } = newMessages([
     json([
       call("toolu_1", "load_skill", { name: "forms" }),
       call("toolu_2", "load_skill", { name: "forms" }),
@@ -195,7 +192,7 @@ test("what each level cost is told, once for each time that it was given", async
     ]),
     json([text("Done")]),
   ]);
-  const { container } = await say(ask(["tables", "forms"]));
+  const { container } = await send(createRequest(["tables", "forms"]));
   const [tables, forms] = container.skills;
   const common = { type: "skill_disclosed", workspace: "default", via: "messages" };
   const of = { id: await idOf("forms"), name: "forms", version: forms.version };

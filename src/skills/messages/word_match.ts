@@ -1,12 +1,12 @@
 /**
- * Which skills a text is about, by its words alone: deterministic, and good enough to show how skills are found.
+ * Matches skills to a text by words. It is deterministic, and good enough to demonstrate how skills are found.
  *
  * @module
  */
 
-/** A word of the name says more than one of the description. */
+/** A word of the name counts more than a word of the description. */
 const NAME_WEIGHT = 3;
-/** The name as a whole is an explicit wish. */
+/** The whole name is an explicit request. */
 const WHOLE_NAME_WEIGHT = 10;
 
 const STOP_WORDS = new Set(
@@ -20,27 +20,27 @@ export interface Match {
   /** Position in the list of skills. */
   readonly index: number;
   readonly score: number;
-  /** The words in common, as the text has them, in its order. */
+  /** The shared words as written in the text, in its order. */
   readonly words: readonly string[];
 }
 
-/** A longer text is judged by its beginning: this shows how skills are found, and reads no books. */
+/** Only the beginning of a longer text is matched, which bounds the time. */
 const MAX_MATCHED_CHARACTERS = 20_000;
 
-/** The skills that share words with the text: best first, and in the order of the list where they are equal. */
+/** The skills that share words with the text: best first, equal scores in the order of the list. */
 export function matchSkills(
   text: string,
   skills: readonly { readonly name: string; readonly description: string }[],
 ): Match[] {
   const matched = text.slice(0, MAX_MATCHED_CHARACTERS);
-  const asked = new Map(wordsOf(matched).map((word) => [stem(word), word]));
+  const rootsOfText = new Map(wordsOf(matched).map((word) => [stem(word), word]));
   const lower = ` ${wordsOf(matched, "-").join(" ")} `;
   return skills.map(({ name, description }, index) => {
     const inName = new Set(wordsOf(name).map(stem));
     const inDescription = new Set(wordsOf(description).map(stem));
     const words: string[] = [];
     let score = lower.includes(` ${name.toLowerCase()} `) ? WHOLE_NAME_WEIGHT : 0;
-    for (const [root, word] of asked) {
+    for (const [root, word] of rootsOfText) {
       const weight = inName.has(root) ? NAME_WEIGHT : inDescription.has(root) ? 1 : 0;
       if (weight > 0) words.push(word);
       score += weight;
@@ -49,17 +49,17 @@ export function matchSkills(
   }).filter(({ score }) => score > 0).sort((a, b) => b.score - a.score || a.index - b.index);
 }
 
-/** Words without those that are in every text. */
+/** The words of a text without stop words. @param also a character that may join words */
 function wordsOf(text: string, also = ""): string[] {
   const pattern = also === "" ? /[\p{L}\p{N}]+/gu : /[\p{L}\p{N}]+(?:-[\p{L}\p{N}]+)*/gu;
   return (text.toLowerCase().match(pattern) ?? []).filter((word) => !STOP_WORDS.has(word));
 }
 
-/** Plural, -ing and -ed off, so that "forms", "filling" and "filled" meet "form" and "fill". */
+/** Removes plural, -ing and -ed, so that "forms", "filling" and "filled" match "form" and "fill". */
 export function stem(word: string): string {
   if (!/^[a-z]{4,}$/.test(word)) return word;
   const root = word.replace(/ies$/, "y").replace(/(?:sses|shes|ches|xes|zes)$/, (end) => end.slice(0, -2))
     .replace(/(?<![su])s$/, "").replace(/(?:ing|ed)$/, (end, at: number) => at >= 3 ? "" : end);
-  // "writing" and "write", "planned" and "plan".
+  // So that "writing" matches "write", and "planned" matches "plan".
   return root.replace(/e$/, "").replace(/([bdgmnprt])\1$/, "$1");
 }

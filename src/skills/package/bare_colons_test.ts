@@ -2,9 +2,9 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { quoteBareColons, readDespiteColons } from "./bare_colons.ts";
 
-const test = suite("skills/bare_colons");
+const test = suite("skills/package/bare_colons");
 const encoder = new TextEncoder();
-const mend = (text: string): string =>
+const quote = (text: string): string =>
   new TextDecoder("utf-8", { ignoreBOM: true }).decode(quoteBareColons(encoder.encode(text)));
 const within = (yaml: string): string => `---\n${yaml}\n---\nbody: a: b\n`;
 
@@ -13,23 +13,23 @@ for (
     ["a value", "a: b: c", 'a: "b: c"'],
     ["a value that ends with one", "a: b c:", 'a: "b c:"'],
     ["a value with a tab after it", "a: b:\tc", 'a: "b:\tc"'],
-    ["quotes and backslashes inside", 'a: b: "c" \\d', 'a: "b: \\"c\\" \\\\d"'],
-    ["blanks around it", "a:   b: c  ", 'a:   "b: c"  '],
-    ["a comment behind it", "a: b: c # d: e", 'a: "b: c" # d: e'],
-    ["a sign that is no comment", "a: b: c#d", 'a: "b: c#d"'],
+    ["quotes and backslashes in a value", 'a: b: "c" \\d', 'a: "b: \\"c\\" \\\\d"'],
+    ["spaces around a value", "a:   b: c  ", 'a:   "b: c"  '],
+    ["a comment after a value", "a: b: c # d: e", 'a: "b: c" # d: e'],
+    ["a # that begins no comment", "a: b: c#d", 'a: "b: c#d"'],
     ["several values", "a: b: c\nd: e\nf: g: h", 'a: "b: c"\nd: e\nf: "g: h"'],
     ["a value on several lines", "a: b\n  c: d\ne: f", 'a: "b\n  c: d"\ne: f'],
     ["a value with an empty line in it", "a: b: c\n\n  d\ne: f", 'a: "b: c\n\n  d"\ne: f'],
-    ["a value with a comment below it", "a: b: c\n  # d\ne: f", 'a: "b: c"\n  # d\ne: f'],
-    ["a value below its name", "description:\n  b: c", 'description:\n  "b: c"'],
-    ["a value below its name and a comment", "description: # x\n\n  b: c", 'description: # x\n\n  "b: c"'],
+    ["a value before a comment line", "a: b: c\n  # d\ne: f", 'a: "b: c"\n  # d\ne: f'],
+    ["a value below its key", "description:\n  b: c", 'description:\n  "b: c"'],
+    ["a value below its key and a comment", "description: # x\n\n  b: c", 'description: # x\n\n  "b: c"'],
   ] as const
 ) {
-  test(`${what}: quoted, and nothing else changes`, () => {
-    assert.is(mend(within(yaml)), within(repaired));
-    assert.is(mend("\ufeff" + within(yaml)), "\ufeff" + within(repaired), "after a byte order mark");
+  test(`${what}: only the value is quoted`, () => {
+    assert.is(quote(within(yaml)), within(repaired));
+    assert.is(quote("\ufeff" + within(yaml)), "\ufeff" + within(repaired), "after a byte order mark");
     for (const end of ["\r\n", "\r"]) {
-      assert.is(mend(within(yaml).replaceAll("\n", end)), within(repaired).replaceAll("\n", end));
+      assert.is(quote(within(yaml).replaceAll("\n", end)), within(repaired).replaceAll("\n", end));
     }
   });
 }
@@ -51,29 +51,29 @@ for (
     ["a value that is a comment", "a: # b: c"],
     ["a comment inside a value", "a: b # c\n  d: e"],
     ["a list", "a: - b: c"],
-    ["a list below its name", "description:\n  - b: c"],
-    ["a map below a name that is no text's", "metadata:\n  b: c"],
-    ["what is nested", "metadata:\n  b: c: d"],
-    ["a colon without a blank", "a: http://b:80/c"],
+    ["a list below its key", "description:\n  - b: c"],
+    ["a map below the key of a map field", "metadata:\n  b: c"],
+    ["a nested value", "metadata:\n  b: c: d"],
+    ["a colon without a space", "a: http://b:80/c"],
     ["a text without colon", "a: b"],
   ] as const
 ) {
-  test(`${what}: left alone`, () => assert.is(mend(within(yaml)), within(yaml)));
+  test(`${what}: unchanged`, () => assert.is(quote(within(yaml)), within(yaml)));
 }
 
-test("what is no front matter is left alone", () => {
+test("text without front matter is unchanged", () => {
   for (const text of ["", "a: b: c\n", "---\na: b: c\n", "text\n---\na: b: c\n---x\n"]) {
-    assert.is(mend(text), text);
+    assert.is(quote(text), text);
   }
 });
 
-test("a file that needs no mending is read as it is", () => {
+test("a valid file is read without repair", () => {
   const { read, repaired } = readDespiteColons(encoder.encode(within("name: demo\ndescription: 'a: b'")));
   assert.is(repaired, undefined);
   assert.is("rule" in read ? read.message : read.fields.get("description"), "a: b");
 });
 
-test("what is repaired is told with its line and how it should read", () => {
+test("a repair is reported with its line and the correction", () => {
   const { read, repaired } = readDespiteColons(
     encoder.encode(within("name: demo\ndescription: Use when: x")),
   );
@@ -82,15 +82,15 @@ test("what is repaired is told with its line and how it should read", () => {
   assert.is("rule" in read ? read.message : read.fields.get("description"), "Use when: x");
 });
 
-test("what quotes do not mend keeps its own problem", () => {
+test("a file that quotes cannot repair keeps its problem", () => {
   const { read, repaired } = readDespiteColons(encoder.encode(within('a: "open\nb: c: d')));
   assert.is(repaired, undefined);
   assert.is("rule" in read && read.rule, "yaml");
 });
 
-test("8 MB of lines after the front matter cost no more than they weigh", () => {
+test("a body of 8 MB of line ends is processed in linear time", () => {
   const text = within("a: b: c") + "\n".repeat(8 * 1024 * 1024);
-  assert.is(mend(text).length, text.length + 2);
+  assert.is(quote(text).length, text.length + 2);
 });
 
 test.run();

@@ -2,11 +2,11 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { checkMarkdown } from "./check_markdown.ts";
 
-const test = suite("skills/check_markdown");
+const test = suite("skills/package/check_markdown");
 const check = (yaml: string, body = "Do it.\n", folder = "demo") =>
   checkMarkdown(new TextEncoder().encode(`---\n${yaml}\n---\n${body}`), folder, "lenient");
 
-test("what it says: name, description on one line, all of the front matter, instructions and tokens", () => {
+test("the result has name, description on one line, front matter, instructions and tokens", () => {
   const { skill, problems, warnings, advice } = check(
     "name: demo\ndescription: |\n  Shows it.\n\n  Use when testing.\nmodel: opus\nhooks: {Stop: [{run: 1}]}\nversion: '1.10'",
     "\n# Demo\n",
@@ -34,17 +34,17 @@ test("what it says: name, description on one line, all of the front matter, inst
 
 for (
   const [what, yaml] of [
-    ["a name that is a number to others", "name: 42\ndescription: Use it."],
-    ["a description that is true to others", "name: demo\ndescription: true"],
+    ["a name that YAML reads as a number", "name: 42\ndescription: Use it."],
+    ["a description that YAML reads as a boolean", "name: demo\ndescription: true"],
     ["a number in metadata", "name: demo\ndescription: Use it.\nmetadata: {version: 1.0}"],
     ["a list in metadata", "name: demo\ndescription: Use it.\nmetadata: {tags: [a]}"],
-    ["compatibility that is nothing", "name: demo\ndescription: Use it.\ncompatibility:"],
+    ["an empty compatibility", "name: demo\ndescription: Use it.\ncompatibility:"],
     ["a bad name", "name: Demo\ndescription: Use it."],
     ["no name", "description: Use it."],
-    ["a description that had to be mended", "name: demo\ndescription: Use it: now"],
+    ["a description that had to be repaired", "name: demo\ndescription: Use it: now"],
   ] as const
 ) {
-  test(`${what}: served with a warning, and without front matter for those who check it`, () => {
+  test(`${what}: served with a warning and without front matter`, () => {
     const { skill, problems, warnings } = check(yaml);
     assert.equal(problems, []);
     assert.ok(warnings.length > 0);
@@ -53,12 +53,12 @@ for (
   });
 }
 
-test("a skill without a name has none here: its folder gives one", () => {
+test("a skill without a name has an empty name; its folder names it later", () => {
   assert.is(check("description: Use it.").skill?.name, "");
   assert.is(check("name: ~\ndescription: Use it.").skill?.name, "");
 });
 
-test("hidden characters are told line by line, ten lines at most, wherever in the file they are", () => {
+test("hidden characters are reported once per line, in at most ten lines", () => {
   const { warnings } = check("name: demo\ndescription: Use it.", "a\u200bb\u200bc\nd\n\u202ee\n");
   assert.equal(warnings.map(({ line, rule, message }) => [line, rule, /U\+\w+/.exec(message)?.[0]]), [
     [5, "hidden-characters", "U+200B"],
@@ -72,21 +72,21 @@ test("hidden characters are told line by line, ten lines at most, wherever in th
 });
 
 for (
-  const [what, description, told] of [
+  const [what, description, isReported] of [
     ["says when", "Shows it. Use when testing.", false],
-    ["says whom it asks", "Fills forms whenever the user mentions PDFs.", false],
-    ["only says what", "Shows how it is done.", true],
+    ["mentions the user", "Fills forms whenever the user mentions PDFs.", false],
+    ["only says what it does", "Shows how it is done.", true],
     ["is in another language", "Füllt Formulare aus.", false],
     ["is in another script", "填写表格", false],
   ] as const
 ) {
-  test(`a description that ${what}`, () => {
+  test(`a description that ${what} is ${isReported ? "" : "not "}reported`, () => {
     const { advice } = check(`name: demo\ndescription: ${description}`);
-    assert.is(advice.some(({ rule }) => rule === "description-when"), told);
+    assert.is(advice.some(({ rule }) => rule === "description-when"), isReported);
   });
 }
 
-test("bounds: what is exactly as much as may be is not told", () => {
+test("values of exactly the limit are not reported", () => {
   const long = (name: string, description: string, more = "", body = "x") =>
     check(`name: ${name}\ndescription: ${description}${more}`, body, name).warnings.map(({ rule }) => rule);
   const described = "Use " + "é".repeat(1020);

@@ -2,15 +2,15 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { findLayout, type LayoutRules } from "./layout.ts";
 
-const test = suite("skills/layout");
-const look = (paths: readonly string[], rules: LayoutRules = {}) =>
+const test = suite("skills/package/layout");
+const layoutOf = (paths: readonly string[], rules: LayoutRules = {}) =>
   findLayout(paths.map((path) => ({ path, bytes: new Uint8Array() })), rules);
-const found = async (paths: readonly string[], rules?: LayoutRules) => {
-  const { directory, files, problems } = await look(paths, rules);
+const summarize = async (paths: readonly string[], rules?: LayoutRules) => {
+  const { directory, files, problems } = await layoutOf(paths, rules);
   return [directory, files.map(({ path }) => path), problems.map(({ rule }) => rule)];
 };
 
-test("the package is where the one SKILL.md lies that is nearest to the top", async () => {
+test("the package is the folder of the only SKILL.md that is nearest to the top", async () => {
   for (
     const [paths, directory, inside] of [
       [["SKILL.md", "a/x"], "", ["SKILL.md", "a/x"]],
@@ -22,12 +22,12 @@ test("the package is where the one SKILL.md lies that is nearest to the top", as
       [["a.txt", "SKILL.md", "b.txt"], "", ["a.txt", "SKILL.md", "b.txt"]],
     ] as const
   ) {
-    assert.equal(await found(paths), [directory, inside, []]);
+    assert.equal(await summarize(paths), [directory, inside, []]);
   }
 });
 
-test("all bad names, all files outside and all collisions are told, each by its name", async () => {
-  const { problems } = await look([
+test("all invalid paths, files outside and collisions are reported by path", async () => {
+  const { problems } = await layoutOf([
     "demo/SKILL.md",
     "demo/a?",
     "../x",
@@ -47,36 +47,38 @@ test("all bad names, all files outside and all collisions are told, each by its 
   ]);
 });
 
-test("a SKILL.md with a bad name is told once, and not as missing", async () => {
-  assert.equal(await found(["../demo/SKILL.md"]), ["", [], ["path-dots"]]);
+test("a SKILL.md with an invalid path is reported once, and not as missing", async () => {
+  assert.equal(await summarize(["../demo/SKILL.md"]), ["", [], ["path-dots"]]);
 });
 
-test("skills-2025-10-02: SKILL.md must lie in one folder", async () => {
+test("with wrapped: required SKILL.md must be in one folder", async () => {
   const rules = { wrapped: "required" } as const;
-  assert.equal(await found(["demo/SKILL.md"], rules), ["demo", ["SKILL.md"], []]);
+  assert.equal(await summarize(["demo/SKILL.md"], rules), ["demo", ["SKILL.md"], []]);
   for (const paths of [["SKILL.md", "x"], ["a/b/SKILL.md"]]) {
-    const { problems } = await look(paths, rules);
-    assert.equal(problems.map(({ file, line, rule, message }) => [file, line, rule, message]), [
-      ["", undefined, "folder-required", "SKILL.md file must be exactly in the top-level folder."],
+    const { problems } = await layoutOf(paths, rules);
+    assert.equal(problems.map(({ file, line, rule }) => [file, line, rule]), [
+      ["", undefined, "folder-required"],
     ]);
   }
-  assert.equal((await look(["a/skill.md"], rules)).problems.map(({ rule }) => rule), ["skill-md-missing"]);
+  assert.equal((await layoutOf(["a/skill.md"], rules)).problems.map(({ rule }) => rule), [
+    "skill-md-missing",
+  ]);
 });
 
-test("skill.md in another case is taken where that is asked for and it is the only one, and stored as SKILL.md", async () => {
+test("with anyCase a single skill.md in another case is accepted and stored as SKILL.md", async () => {
   const rules = { anyCase: true };
   for (const name of ["skill.md", "Skill.MD"]) {
-    assert.equal(await found([`demo/${name}`, "demo/x"], rules), ["demo", ["SKILL.md", "x"], []]);
-    assert.equal(await found([name], rules), ["", ["SKILL.md"], []]);
-    assert.equal((await look([name], rules)).warnings.map(({ rule }) => rule), ["skill-md-case"]);
-    assert.equal((await found([`demo/${name}`]))[2], ["skill-md-missing"], "not where it is not asked for");
+    assert.equal(await summarize([`demo/${name}`, "demo/x"], rules), ["demo", ["SKILL.md", "x"], []]);
+    assert.equal(await summarize([name], rules), ["", ["SKILL.md"], []]);
+    assert.equal((await layoutOf([name], rules)).warnings.map(({ rule }) => rule), ["skill-md-case"]);
+    assert.equal((await summarize([`demo/${name}`]))[2], ["skill-md-missing"], "not without the option");
   }
-  assert.equal((await found(["demo/SKILL.md", "demo/skill.md"], rules))[2], ["path-collision"]);
-  assert.equal((await found(["a/skill.md", "b/skill.md"], rules))[2], ["several-skills"]);
+  assert.equal((await summarize(["demo/SKILL.md", "demo/skill.md"], rules))[2], ["path-collision"]);
+  assert.equal((await summarize(["a/skill.md", "b/skill.md"], rules))[2], ["several-skills"]);
 });
 
-test("what cannot be seen in a name is written out where it is told", async () => {
-  const [problem] = (await look(["SKILL.md", "a\u202eb\u{e0041}\n" + "x".repeat(600)])).problems;
+test("hidden characters of a reported path are escaped", async () => {
+  const [problem] = (await layoutOf(["SKILL.md", "a\u202eb\u{e0041}\n" + "x".repeat(600)])).problems;
   assert.is(problem?.file, "a\\u{202e}b\\u{e0041}\\u{a}" + "x".repeat(93) + "…");
 });
 

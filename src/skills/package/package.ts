@@ -6,7 +6,7 @@
  */
 import { SkillError } from "../error.ts";
 import { findLayout, type LayoutRules } from "./layout.ts";
-import { describe, type Problem } from "./problem.ts";
+import { describe, type Problem, tooManyBytes } from "./problem.ts";
 import type { FrontMatter, MarkdownRules } from "./rules.ts";
 import type { SentFile } from "./sent_file.ts";
 import type { SkillTokens } from "./tokens.ts";
@@ -53,7 +53,9 @@ export async function checkPackage(
   limit: number,
   rules: PackageRules = {},
 ): Promise<PackageCheck> {
-  const tooLarge = sent.reduce((sum, { bytes }) => sum + bytes.length, 0) > limit ? [largerThan(limit)] : [];
+  const tooLarge = sent.reduce((sum, { bytes }) => sum + bytes.length, 0) > limit
+    ? [{ ...tooManyBytes(limit, "unpacked"), hint: "remove files that the skill does not need" }]
+    : [];
   const layout = await findLayout(sent, rules);
   const { directory, files } = layout;
   const markdown = files.find(({ path }) => path === "SKILL.md");
@@ -89,14 +91,4 @@ export async function readPackage(
   const isTooLarge = problems.some(({ rule }) => rule === "upload-too-large");
   const type = isTooLarge ? "request_too_large" : "invalid_request_error";
   throw new SkillError(type, describe(problems), { problems });
-}
-
-function largerThan(limit: number): Problem {
-  return {
-    file: "",
-    line: undefined,
-    rule: "upload-too-large",
-    message: `A skill may have at most ${limit} bytes, unpacked`,
-    hint: "remove files that the skill does not need",
-  };
 }

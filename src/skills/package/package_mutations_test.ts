@@ -1,13 +1,14 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { createRandom } from "../../http/test_random.ts";
 import { VARIANTS } from "../../../fixtures/packages/variants.ts";
 import { checkMarkdown } from "./check_markdown.ts";
 import { checkPackage } from "./package.ts";
 
-const test = suite("skills/package: SKILL.md with changed bytes");
+const test = suite("skills/package: mutated SKILL.md");
 const encoder = new TextEncoder();
 
-/** What YAML and the rules look at. */
+/** Text that YAML or a rule treats specially. */
 const PIECES = [
   ": ",
   " #",
@@ -42,15 +43,11 @@ function mutate(bytes: Uint8Array, random: (below: number) => number): Uint8Arra
   return mutated;
 }
 
-test("five hundred of them: never a fault, every problem has a place and a reason, and lenient forgives what strict does", async () => {
+test("500 mutated files give problems with line and message, and the lenient profile accepts what the strict one does", async () => {
   const sources = Object.values(VARIANTS).flat()
     .filter(([path, content]) => path.endsWith("SKILL.md") && content.length < 2000)
     .map(([, content]) => typeof content === "string" ? encoder.encode(content) : content);
-  let seed = 7;
-  const random = (below: number): number => {
-    seed = (Math.imul(seed, 1103515245) + 12345) & 0x7fffffff;
-    return (seed >>> 8) % below;
-  };
+  const random = createRandom(7);
   for (let i = 0; i < 500; i++) {
     const bytes = mutate(sources[random(sources.length)]!, random);
     const text = new TextDecoder().decode(bytes);

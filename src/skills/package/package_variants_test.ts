@@ -7,11 +7,11 @@ import type { Problem } from "./problem.ts";
 import { OUTCOMES } from "./test_package_outcomes.ts";
 import { newService } from "../test_service.ts";
 
-const test = suite("skills/package: every oddity of the wild");
+const test = suite("skills/package: variants of packages");
 const LIMIT = 1_000_000;
 const encoder = new TextEncoder();
 
-test("every variant has an outcome, and every outcome a variant", () => {
+test("each variant has one outcome", () => {
   assert.equal(OUTCOMES.map(([what]) => what), Object.keys(VARIANTS));
 });
 
@@ -24,7 +24,7 @@ for (const [what, upload, local] of OUTCOMES) {
 
   test(`${what}: as an upload`, async () => {
     const { package: content, problems, warnings } = await checkPackage(sent, LIMIT);
-    const outcome = problems.length > 0 ? ["refused", ...codes(problems)] : ["taken", ...codes(warnings)];
+    const outcome = problems.length > 0 ? ["refused", ...codes(problems)] : ["accepted", ...codes(warnings)];
     assert.is(outcome.join(" "), upload);
     assert.is(content === undefined, problems.length > 0);
   });
@@ -34,18 +34,18 @@ for (const [what, upload, local] of OUTCOMES) {
     if (!markdown) return assert.is(local, "");
     const folder = markdown.path.slice(0, -"/SKILL.md".length);
     const { problems, warnings, advice } = checkMarkdown(markdown.bytes, folder, "lenient");
-    const told = codes([...warnings, ...advice]);
-    const outcome = problems.length > 0 ? ["skipped", ...codes(problems)] : ["served", ...told];
+    const reported = codes([...warnings, ...advice]);
+    const outcome = problems.length > 0 ? ["skipped", ...codes(problems)] : ["served", ...reported];
     assert.is(outcome.join(" "), local);
   });
 }
 
-test("the service says the same of each", async () => {
+test("the service accepts and refuses the same variants", async () => {
   const service = await newService({ uploadLimit: LIMIT });
   for (const [what, upload] of OUTCOMES) {
     const response = await service.upload(VARIANTS[what]!);
     const { error } = await response.json();
-    const expected = upload.startsWith("taken") ? 200 : upload.endsWith(" upload-too-large") ? 413 : 400;
+    const expected = upload.startsWith("accepted") ? 200 : upload.endsWith(" upload-too-large") ? 413 : 400;
     assert.is(response.status, expected, `${what}: ${JSON.stringify(error)}`);
   }
   assert.equal(service.events.filter(({ type }) => type === "fault"), []);
@@ -69,13 +69,13 @@ for (
     ["a byte order mark, CRLF and a bare colon", "Use when: always"],
   ] as const
 ) {
-  test(`${what}: the description is what its author meant`, () => {
+  test(`${what}: the description has its intended text`, () => {
     const markdown = bytesOf(VARIANTS[what]![0]![1]);
     assert.is(checkMarkdown(markdown, "demo", "lenient").skill?.description, description);
   });
 }
 
-test("litter is no part of the package; all else is, byte by byte", async () => {
+test("files of desktops are omitted, and other files are unchanged", async () => {
   for (const what of ["litter of desktops", "dotfiles", "binary files", "empty files", "backslashes"]) {
     const sent = VARIANTS[what]!.map(([path, content]) => ({ path, bytes: bytesOf(content) }));
     const expected = sent.filter(({ path }) => !/MACOSX|DS_Store|Thumbs/.test(path))

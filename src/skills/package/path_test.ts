@@ -2,14 +2,14 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { checkPath, collisionKey, isSystemFile, showPath } from "./path.ts";
 
-const test = suite("skills/path");
+const test = suite("skills/package/path");
 const codeOf = (path: string): string => {
   const checked = checkPath(path);
   return "problem" in checked ? checked.problem.rule : checked.path;
 };
 
 for (
-  const [path, is] of [
+  const [path, expected] of [
     ["a/b.txt", "a/b.txt"],
     ["a\\b.txt", "a/b.txt"],
     ["cafe\u0301", "caf\u00e9"],
@@ -20,7 +20,8 @@ for (
     ["日本語 (1)/👩‍💻.md", "日本語 (1)/👩‍💻.md"],
   ] as const
 ) {
-  test(`${path.slice(0, 30)} is taken as ${is.slice(0, 30)}`, () => assert.is(codeOf(path), is));
+  test(`${path.slice(0, 30)} is accepted as ${expected.slice(0, 30)}`, () =>
+    assert.is(codeOf(path), expected));
 }
 
 for (
@@ -57,7 +58,7 @@ for (
   test(`${JSON.stringify(path).slice(0, 30)} is refused: ${rule}`, () => assert.is(codeOf(path), rule));
 }
 
-test("litter is what archivers and desktops leave behind, not what begins with a dot", () => {
+test("system files are those of archivers and desktops, not all names with a dot", () => {
   for (
     const path of [
       "__MACOSX/a",
@@ -76,14 +77,14 @@ test("litter is what archivers and desktops leave behind, not what begins with a
   }
 });
 
-test("what some file system takes for one has one key", () => {
+test("names that a file system may treat as equal have one collision key", () => {
   for (const [a, b] of [["A", "a"], ["É", "e\u0301"], ["a\u00adb", "ab"], ["ẞ", "ß"]] as const) {
     assert.is(collisionKey(a), collisionKey(b));
   }
   assert.is.not(collisionKey("ß"), collisionKey("ss"));
 });
 
-test("a path is shown as it is, cut, and with what cannot be seen written out", () => {
+test("a path is shown truncated, with hidden characters escaped", () => {
   assert.is(showPath('a "b"\\c é'), 'a "b"\\c é');
   assert.is(showPath("a\n\u202e\ud800"), "a\\u{a}\\u{202e}\\u{d800}");
   assert.is(showPath("x".repeat(101)), "x".repeat(99) + "…");

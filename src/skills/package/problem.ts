@@ -25,6 +25,12 @@ const MAX_MESSAGE_CHARACTERS = 8 * 1024;
 const MAX_LIST_CHARACTERS = 48 * 1024;
 const MORE = "more-problems";
 
+/** The problem of a skill with too many bytes. @param scope which bytes count, such as "unpacked" */
+export function tooManyBytes(limit: number, scope: string): Problem {
+  const message = `A skill may have at most ${limit} bytes, ${scope}`;
+  return { file: "", line: undefined, rule: "upload-too-large", message };
+}
+
 /** Problems as one message, each with its place; the end says how many were omitted. */
 export function describe(problems: readonly Problem[]): string {
   const texts = problems.slice(0, MAX_PROBLEMS_IN_MESSAGE).map(({ file, line, message, hint }) => {

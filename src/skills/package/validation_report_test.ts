@@ -4,7 +4,7 @@ import { SkillError } from "../error.ts";
 import { type PackageRules, readPackage } from "./package.ts";
 import { reportOn, reportRefusal } from "./validation_report.ts";
 
-const test = suite("skills/validation_report");
+const test = suite("skills/package/validation_report");
 const LIMIT = 1000;
 const files = (sent: Readonly<Record<string, string>>) =>
   Object.entries(sent).map(([path, text]) => ({ path, bytes: new TextEncoder().encode(text) }));
@@ -16,7 +16,7 @@ const codes = async (sent: ReturnType<typeof files>, rules?: PackageRules) => {
   return [errors.map(({ code }) => code), warnings.map(({ code }) => code)];
 };
 
-test("a good package: what it is, what it costs, and nothing to say", async () => {
+test("the report of a valid package has name, description, sizes and tokens", async () => {
   const sent = [
     ...skill("demo", "description: Use when testing."),
     ...files({ "demo/x": "y", ".DS_Store": "z" }),
@@ -34,7 +34,7 @@ test("a good package: what it is, what it costs, and nothing to say", async () =
   });
 });
 
-test("a bad package: everything that is wrong, in one list, with file, line, code, message and hint", async () => {
+test("the report of an invalid package lists all problems with file, line, code, message and hint", async () => {
   const sent = [...skill("demo", "description: <b>x</b>", "extra: 1"), ...files({ "demo/a?": "y" })];
   const report = await reportOn(sent, LIMIT);
   const places = (problems: typeof report.errors) =>
@@ -52,7 +52,8 @@ test("a bad package: everything that is wrong, in one list, with file, line, cod
     assert.ok(message !== "" && hint !== "", message);
     assert.equal(Object.keys(rest), ["code", "file", "line"]);
   }
-  assert.equal(report.errors.map(({ hint }) => hint), [null, "write <b> without < and >"]);
+  assert.is(report.errors[0]!.hint, null);
+  assert.match(report.errors[1]!.hint!, "<b>");
   assert.equal({ ...report, errors: [], warnings: [] }, {
     type: "skill_validation",
     valid: false,
@@ -66,7 +67,7 @@ test("a bad package: everything that is wrong, in one list, with file, line, cod
   });
 });
 
-test("what cannot be read is null", async () => {
+test("members that cannot be read are null", async () => {
   const { name, description, tokens, errors } = await reportOn(files({ "demo/SKILL.md": "x" }), LIMIT);
   assert.equal([name, description, tokens, errors.length], [null, null, null, 1]);
   const nothing = await reportOn([], LIMIT);
@@ -75,16 +76,16 @@ test("what cannot be read is null", async () => {
   ]]);
 });
 
-test("too many bytes are told beside what else is wrong", async () => {
+test("upload-too-large is reported together with other problems", async () => {
   const sent = [...skill("demo"), ...files({ "demo/x": "y".repeat(LIMIT) })];
   assert.equal(await codes(sent), [["upload-too-large", "description-required"], []]);
 });
 
-test("a refusal of what could not be unpacked is a report too", () => {
+test("reportRefusal() reports an archive that cannot be unpacked", () => {
   const empty = { name: null, description: null, files: 0, size_bytes: 0, tokens: null, warnings: [] };
   const problem = { file: "a", line: undefined, rule: "archive-crc", message: "is damaged" };
-  const told = new SkillError("invalid_request_error", "Cannot read", { problems: [problem] });
-  assert.equal(reportRefusal(told), {
+  const refusal = new SkillError("invalid_request_error", "Cannot read", { problems: [problem] });
+  assert.equal(reportRefusal(refusal), {
     type: "skill_validation",
     valid: false,
     ...empty,
@@ -94,18 +95,18 @@ test("a refusal of what could not be unpacked is a report too", () => {
   assert.equal(reportRefusal(new SkillError("invalid_request_error", "Cannot")).errors, [error]);
 });
 
-test("unknownKeys: they are kept and told, or refused in the words of those who refuse them", async () => {
+test("unknown keys give a warning, or with unknownKeys: refuse an error", async () => {
   const sent = skill("demo", "description: Use it.", "model: x");
   assert.equal(await codes(sent), [[], ["unknown-key"]]);
   assert.equal(await codes(sent, { unknownKeys: "refuse" }), [["unknown-key"], []]);
-  assert.is(
-    (await reportOn(sent, LIMIT, { unknownKeys: "refuse" })).errors[0]?.message,
-    "unexpected key in SKILL.md frontmatter: 'model': properties must be in " +
-      "(allowed-tools, compatibility, description, license, metadata, name)",
+  const [error] = (await reportOn(sent, LIMIT, { unknownKeys: "refuse" })).errors;
+  assert.match(
+    error!.message,
+    /'model'.*allowed-tools, compatibility, description, license, metadata, name\b/,
   );
 });
 
-test("reservedNames: anthropic and claude are refused, or allowed; latest never is", async () => {
+test("reserved names are refused unless reservedNames is false, and latest always", async () => {
   for (const name of ["claude", "my-anthropic-skill"]) {
     const sent = skill(name, "description: Use it.");
     assert.equal(await codes(sent), [["name-reserved"], []]);
@@ -117,16 +118,18 @@ test("reservedNames: anthropic and claude are refused, or allowed; latest never 
   ]);
 });
 
-test("skills-2025-10-02: the folder is required, and its name is the skill's", async () => {
+test("with wrapped: required SKILL.md must be in a folder with the skill's name", async () => {
   const { bytes } = skill("demo", "description: Use it.")[0]!;
-  const say = async (path: string) =>
-    (await reportOn([{ path, bytes }], LIMIT, { wrapped: "required" })).errors[0]?.message;
-  assert.is(await say("demo/SKILL.md"), undefined);
-  assert.is(await say("SKILL.md"), "SKILL.md file must be exactly in the top-level folder.");
-  assert.is(await say("x/SKILL.md"), "The folder name 'x' must match the skill name 'demo' in SKILL.md.");
+  const errorsOf = async (path: string) =>
+    (await reportOn([{ path, bytes }], LIMIT, { wrapped: "required" })).errors;
+  assert.equal(await errorsOf("demo/SKILL.md"), []);
+  assert.equal((await errorsOf("SKILL.md")).map(({ code }) => code), ["folder-required"]);
+  const [error, ...more] = await errorsOf("x/SKILL.md");
+  assert.equal([error!.code, more], ["name-folder", []]);
+  assert.match(error!.message, /'x'.*'demo'/);
 });
 
-test("readPackage() throws all of it: one message that has room for twenty, and the list for programs", async () => {
+test("readPackage() throws an error with 20 problems in its message and 100 in its list", async () => {
   const bad = Object.fromEntries(Array.from({ length: 150 }, (_, i) => [`demo/${i}?`, "x"]));
   const sent = [...skill("demo"), ...files(bad)];
   const refusal = async (sent: ReturnType<typeof files>): Promise<SkillError> => {

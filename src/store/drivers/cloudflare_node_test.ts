@@ -7,16 +7,16 @@ import { runOnCloudflare, withWorker } from "../../../scripts/test/cloudflare.ts
 const test = suite("D1 and Durable Objects, inside workerd");
 
 if ("Deno" in globalThis || "Bun" in globalThis) {
-  // The code under test runs on workerd all the same; Miniflare, which starts it, is made for Node.
+  // The code under test runs on workerd in any case, and Miniflare, which starts it, requires Node.
   skipBecause(test, "Miniflare runs on Node: the contract on D1 and Durable Objects is tested there");
 } else {
-  test("the whole store contract, and Trivet on both", async () => {
+  test("the store contract and Trivet pass on D1 and Durable Objects", async () => {
     const { passed, failed, errors } = await runOnCloudflare("src/store/cloudflare_suite.ts");
     assert.is(failed, 0, errors);
     assert.ok(passed >= 75, `${passed} tests`);
   });
 
-  /** A Worker whose isolate keeps one store; the first call that reaches the database is never answered. */
+  /** A Worker whose isolate has one store. The first call of the database never settles. */
   const WORKER = `
     import { d1Store } from ${JSON.stringify(resolve("src/store/drivers/d1.ts"))};
     let store, stuck = false;
@@ -50,15 +50,15 @@ if ("Deno" in globalThis || "Bun" in globalThis) {
     };
   `;
 
-  test("D1: an isolate outlives a first request that broke off, and each watcher looks by itself", () =>
+  test("D1: an isolate works after its first request was aborted, and each watcher polls by itself", () =>
     withWorker(WORKER, {}, async (worker) => {
       const send = (path: string) => worker.dispatchFetch("http://tests" + path);
-      // The runtime ends a request that waits for nothing that could come.
+      // The runtime aborts a request whose promise can never settle.
       assert.not(await send("/set/a").then(({ ok }) => ok, () => false));
       assert.is(await (await send("/set/b")).json(), true);
       assert.is((await (await send("/get/b")).json() as { value: string }).value, "b");
       for (const name of ["c", "d"]) {
-        // The first watcher's request has ended when the second one comes.
+        // The request of the first watcher has ended before the second one begins.
         const reader = (await send("/watch")).body!.getReader();
         const decoder = new TextDecoder();
         assert.is(decoder.decode((await reader.read()).value), "watching ");

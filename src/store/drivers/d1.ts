@@ -34,7 +34,7 @@ import {
   type Store,
   StoreUnavailableError,
 } from "../store.ts";
-import { timerDelay } from "../timer.ts";
+import { timerDelay } from "../../timer.ts";
 import { PendingCalls } from "./pending_calls.ts";
 import { Watchers } from "../watchers.ts";
 

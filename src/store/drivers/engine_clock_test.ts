@@ -4,7 +4,7 @@ import { EngineClock } from "./engine_clock.ts";
 
 const test = suite("store/engine_clock");
 
-/** Clocks moved by hand: the engine's, the machine's own, and the time that passes. */
+/** Settable clocks: the engine's, the local one, and the monotonic one. */
 function newClocks(skew: number) {
   const at = { engine: 1_000_000_000, local: 1_000_000_000 + skew, monotonic: 7 };
   const drifts = { count: 0 };
@@ -20,7 +20,7 @@ function newClocks(skew: number) {
   return { at, clock, pass, drifts, measure: () => clock.measure(() => Promise.resolve(at.engine)) };
 }
 
-test("clocks that are minutes apart agree once they have asked the engine", async () => {
+test("a measurement removes the difference between the local clock and the engine's", async () => {
   for (const skew of [-300_000, 300_000]) {
     const { at, clock, pass, measure } = newClocks(skew);
     assert.is(clock.now(), at.local);
@@ -35,7 +35,7 @@ test("clocks that are minutes apart agree once they have asked the engine", asyn
   }
 });
 
-test("a clock of the machine that is set changes nothing, and asks for another look at the engine until there was one", async () => {
+test("a jump of the local clock changes nothing, and a measurement is requested until one is made", async () => {
   for (const jump of [3 * 3600_000, -3 * 3600_000]) {
     const { at, clock, pass, drifts, measure } = newClocks(40);
     await measure();
@@ -54,7 +54,7 @@ test("a clock of the machine that is set changes nothing, and asks for another l
   }
 });
 
-test("a machine that slept goes by the engine again as soon as it was asked", async () => {
+test("after a suspension of the machine the next measurement restores the engine's time", async () => {
   const { at, clock, drifts, measure } = newClocks(0);
   await measure();
   at.engine += 8 * 3600_000;
@@ -65,13 +65,13 @@ test("a machine that slept goes by the engine again as soon as it was asked", as
   assert.is(clock.now(), at.engine);
 });
 
-test("a difference that the way to the engine explains is none: the local clock stays as it is", async () => {
+test("a difference within the round-trip time does not change the local clock", async () => {
   const { at, clock } = newClocks(0);
   await clock.measure(() => Promise.resolve(at.engine + 1));
   assert.is(clock.now(), at.local);
 });
 
-test("an engine that does not answer changes nothing", async () => {
+test("a failed measurement changes nothing", async () => {
   const { at, clock } = newClocks(5);
   await clock.measure(() => Promise.reject(new Error("down"))).catch(() => {});
   assert.is(clock.now(), at.local);

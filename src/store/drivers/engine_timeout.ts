@@ -5,7 +5,7 @@
  * @module
  */
 import { StoreUnavailableError } from "../store.ts";
-import { timerDelay } from "../timer.ts";
+import { timerDelay } from "../../timer.ts";
 
 export interface EngineTimeout {
   /** The engine's name, for messages. */

@@ -15,7 +15,7 @@
 import { encodeKey } from "../key.ts";
 import { LOST_RACE, retryLostRaces } from "../retry.ts";
 import { type Commit, type Entry, type GetOptions, type Key, putIfAbsent, type Store } from "../store.ts";
-import { timerDelay } from "../timer.ts";
+import { timerDelay } from "../../timer.ts";
 import { PendingCalls } from "./pending_calls.ts";
 
 /** The commits of a kind that wait: those that remove a record, or all that change one. */

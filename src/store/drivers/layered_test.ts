@@ -12,7 +12,7 @@ storeContract("layered over memory", {
 
 const test = suite("layered store");
 
-/** A store that counts its reads of tokens. */
+/** A store that counts reads of access tokens. */
 function counting(inner: Store = memoryStore()): Store & { reads: number } {
   const store = {
     reads: 0,
@@ -34,7 +34,7 @@ const TOKEN: Key = ["access_token", "digest"];
 const cached = { cached: true };
 const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-test("reads that allow it are answered from memory; others never are", async () => {
+test("reads with cached are answered from memory, and others are not", async () => {
   const engine = counting();
   const store = layeredStore(engine);
   await store.commit({ set: [{ key: TOKEN, value: 1 }] });
@@ -44,7 +44,7 @@ test("reads that allow it are answered from memory; others never are", async () 
   assert.is(engine.reads, 6);
 });
 
-test("callers at one time share one read, also of what is not there, and absence is not remembered", async () => {
+test("concurrent reads share one read of the engine, and an absent record is not cached", async () => {
   const engine = counting();
   const store = layeredStore(engine);
   await store.get(TOKEN, cached);
@@ -55,7 +55,7 @@ test("callers at one time share one read, also of what is not there, and absence
   assert.is((await store.get(TOKEN, cached))?.value, 1);
 });
 
-test("an answer from memory is no older than the lifetime, and never one that has expired", async () => {
+test("a cached record is no older than the lifetime and has not expired", async () => {
   let offset = 0;
   const now = () => Date.now() + offset;
   const engine = counting(memoryStore({ now }));
@@ -69,20 +69,20 @@ test("an answer from memory is no older than the lifetime, and never one that ha
   assert.is(await store.get(TOKEN, cached), undefined);
 });
 
-test("once a removal is acknowledged on one instance, no instance serves the record", async () => {
+test("after a removal is acknowledged on one instance, no instance returns the record", async () => {
   const engine = memoryStore();
   const [a, b, c] = [1, 2, 3].map(() => layeredStore(engine, { lifetime: 60 }));
   for (let round = 0; round < 5; round++) {
     const key = ["access_token", `t${round}`];
     await a!.commit({ set: [{ key, value: 1 }] });
     let acknowledged = false;
-    let servedAfter = 0;
-    let served = 0;
+    let returnedAfter = 0;
+    let returned = 0;
     const readers = [a!, b!, c!].map(async (store) => {
       for (let after = 0; after < 30;) {
-        const askedAfter = acknowledged;
-        if (await store.get(key, cached)) askedAfter ? servedAfter++ : served++;
-        if (askedAfter) after++;
+        const isAfter = acknowledged;
+        if (await store.get(key, cached)) isAfter ? returnedAfter++ : returned++;
+        if (isAfter) after++;
         await pause(1);
       }
     });
@@ -90,12 +90,12 @@ test("once a removal is acknowledged on one instance, no instance serves the rec
     assert.is(await b!.commit({ remove: [key] }), true);
     acknowledged = true;
     await Promise.all(readers);
-    assert.ok(served > 3);
-    assert.is(servedAfter, 0);
+    assert.ok(returned > 3);
+    assert.is(returnedAfter, 0);
   }
 });
 
-test("a read that began before a removal and ends after it is not kept past the acknowledgement", async () => {
+test("a read that overlaps with a removal is not cached after the acknowledgement", async () => {
   const inner = memoryStore();
   await inner.commit({ set: [{ key: TOKEN, value: 1 }] });
   let release = () => {};
@@ -121,34 +121,34 @@ test("a read that began before a removal and ends after it is not kept past the 
   assert.is(await again, undefined);
 });
 
-test("only removals of cached kinds wait, and every change of a client or a key", async () => {
+test("only removals of cached kinds, and changes of clients, wait for other caches", async () => {
   const store = layeredStore(memoryStore(), { lifetime: 80 });
   const time = async (commit: Parameters<Store["commit"]>[0]) => {
     const started = performance.now();
     assert.is(await store.commit(commit), true);
-    return performance.now() - started >= 80 ? "waits" : "at once";
+    return performance.now() - started >= 80 ? "waits" : "immediate";
   };
   await store.get(TOKEN, cached);
-  assert.is(await time({ set: [{ key: TOKEN, value: 1 }] }), "at once");
-  assert.is(await time({ set: [{ key: ["grant", "g"], value: 1 }] }), "at once");
-  assert.is(await time({ remove: [["session", "s"]] }), "at once");
+  assert.is(await time({ set: [{ key: TOKEN, value: 1 }] }), "immediate");
+  assert.is(await time({ set: [{ key: ["grant", "g"], value: 1 }] }), "immediate");
+  assert.is(await time({ remove: [["session", "s"]] }), "immediate");
   assert.is(await time({ remove: [["grant", "g"]] }), "waits");
   const client = { key: ["client", "c"], value: 1 };
-  assert.is(await time({ check: [{ key: client.key, version: null }], set: [client] }), "at once");
+  assert.is(await time({ check: [{ key: client.key, version: null }], set: [client] }), "immediate");
   assert.is(await time({ set: [client] }), "waits");
   const { version } = (await store.get(client.key))!;
   const check = [{ key: client.key, version }];
   assert.is(
     await time({ check, set: [{ ...client, expires: Date.now() + 1e6, isSameValue: true }] }),
-    "at once",
+    "immediate",
   );
   assert.is(await store.commit({ check: [{ key: TOKEN, version: null }], remove: [TOKEN] }), false);
 });
 
-test("a removal that is under way when the store closes is done before", async () => {
+test("close() waits for a pending removal", async () => {
   const engine = memoryStore();
   await engine.commit({ set: [{ key: TOKEN, value: 1 }] });
-  let left: unknown = "nobody looked";
+  let left: unknown = "not read";
   const watched = {
     ...counting(engine),
     async close() {
@@ -162,25 +162,25 @@ test("a removal that is under way when the store closes is done before", async (
   assert.is(await removal, true);
 });
 
-test("an instance that keeps nothing waits for those that do; the first of them decides how long", async () => {
+test("an instance without a cache waits for those with one, for the lifetime of the first", async () => {
   const engine = memoryStore();
-  const none = layeredStore(engine, { lifetime: 0 });
-  await none.commit({ set: [{ key: TOKEN, value: 1 }] });
+  const uncached = layeredStore(engine, { lifetime: 0 });
+  await uncached.commit({ set: [{ key: TOKEN, value: 1 }] });
   let started = performance.now();
-  await none.commit({ remove: [["access_token", "other"]] });
-  assert.ok(performance.now() - started < 50, "nobody keeps copies yet");
-  const keeps = layeredStore(engine, { lifetime: 100 });
+  await uncached.commit({ remove: [["access_token", "other"]] });
+  assert.ok(performance.now() - started < 50, "no instance has a cache yet");
+  const caching = layeredStore(engine, { lifetime: 100 });
   const longer = layeredStore(engine, { lifetime: 60_000 });
-  await keeps.get(TOKEN, cached);
+  await caching.get(TOKEN, cached);
   await longer.get(TOKEN, cached);
   started = performance.now();
-  await none.commit({ remove: [TOKEN] });
+  await uncached.commit({ remove: [TOKEN] });
   assert.ok(performance.now() - started >= 100);
   assert.is(await longer.get(TOKEN, cached), undefined);
-  assert.is(await keeps.get(TOKEN, cached), undefined);
+  assert.is(await caching.get(TOKEN, cached), undefined);
 });
 
-test("a failed read is not remembered", async () => {
+test("a failed read is not cached", async () => {
   const inner = memoryStore();
   await inner.commit({ set: [{ key: TOKEN, value: 1 }, { key: ["cache_lifetime"], value: 1000 }] });
   let fails = true;
@@ -194,7 +194,7 @@ test("a failed read is not remembered", async () => {
   assert.is((await store.get(TOKEN, cached))?.value, 1);
 });
 
-test("no more records are kept than the limit", async () => {
+test("at most limit records are cached", async () => {
   const engine = counting();
   const store = layeredStore(engine, { limit: 10 });
   for (let i = 0; i < 20; i++) await engine.commit({ set: [{ key: ["access_token", i], value: i }] });

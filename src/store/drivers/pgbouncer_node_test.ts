@@ -30,7 +30,7 @@ if (address === undefined || PROGRAM === undefined) {
     const database = pathname.slice(1);
     const login = `user=${username}${password && ` password=${password}`}`;
     const config = join(folder, "pgbouncer.ini");
-    // Two connections to the server for all clients: a statement that leaned on its session would find another one.
+    // With two server connections for all clients, a statement that depends on its session would fail.
     writeFileSync(
       config,
       `[databases]
@@ -45,14 +45,14 @@ default_pool_size = 2
 server_reset_query_always = 1
 `,
     );
-    const words = [config];
+    const args = [config];
     // pgbouncer refuses to run as root.
     if (process.getuid?.() === 0) {
       const id = (flag: string) => Number(spawnSync("id", [flag, "postgres"], { encoding: "utf8" }).stdout);
       for (const path of [folder, config]) chownSync(path, id("-u"), id("-g"));
-      words.unshift("-u", "postgres");
+      args.unshift("-u", "postgres");
     }
-    pool = spawn(PROGRAM, words, { stdio: "ignore" });
+    pool = spawn(PROGRAM, args, { stdio: "ignore" });
     const store = postgresStore(pooled());
     for (let i = 0; i < 50; i++) {
       if (await store.get(["up"]).then(() => true, () => false)) break;
@@ -71,7 +71,7 @@ server_reset_query_always = 1
     return `postgres://${url.username}@127.0.0.1:${port}${url.pathname}?schema=${schema}&pgbouncer=true&max=6`;
   };
 
-  test("gets, lists, commits and sweeps of two stores with six connections each, over two of the server", async () => {
+  test("two stores with six connections each get, list, commit and sweep over two server connections", async () => {
     const [a, b] = [postgresStore(pooled()), postgresStore(pooled())];
     await Promise.all(
       Array.from({ length: 200 }, (_, i) => (i % 2 ? a : b).commit({ set: [{ key: ["k", i], value: i }] })),
@@ -87,7 +87,7 @@ server_reset_query_always = 1
     await b.close();
   });
 
-  test("of racing commits exactly one wins", async () => {
+  test("exactly one of concurrent commits succeeds", async () => {
     const stores = [postgresStore(pooled()), postgresStore(pooled())];
     for (let round = 0; round < 50; round++) {
       const key = ["race", round];
@@ -101,11 +101,11 @@ server_reset_query_always = 1
     await Promise.all(stores.map((store) => store.close()));
   });
 
-  test("a watcher hears of another store's commits", async () => {
+  test("a watcher is notified of commits of another store", async () => {
     const [a, b] = [postgresStore(pooled()), postgresStore(pooled())];
     const reader = a.watch(["w"]).getReader();
     await a.get(["w"]);
-    // The store's own timers keep no process alive.
+    // Timers of the store do not keep the process alive.
     const alive = setTimeout(() => {}, 10_000);
     await b.commit({ set: [{ key: ["w", 1], value: 1 }] });
     assert.equal((await reader.read()).value, [["w"]]);

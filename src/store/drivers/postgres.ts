@@ -103,7 +103,7 @@ const MIGRATIONS: readonly string[] = [
       ON CONFLICT (key) DO UPDATE SET
         value = excluded.value, bytes = excluded.bytes, version = excluded.version, expires = excluded.expires;
     END IF;
-    -- NOTIFY makes commits of the whole database wait for each other: only where somebody watches these keys.
+    -- NOTIFY makes commits of the whole database wait for each other: only when a watcher watches these keys.
     IF EXISTS (
       SELECT FROM $.watching AS w, unnest(w.prefixes) AS prefix, unnest(remove_keys || set_keys) AS changed
       WHERE w.until > now() AND starts_with(changed, prefix)

@@ -9,7 +9,7 @@ import { findEngine } from "../test_engines.ts";
 const address = await findEngine("postgres");
 const test = suite("store/postgres_pool");
 
-/** What came of it; a wait that is far below the driver's own. */
+/** The outcome of a statement; `waits` after a time far below the driver's own timeout. */
 async function outcome(work: Promise<unknown>): Promise<"answered" | "failed" | "waits"> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<"waits">((resolve) => timer = setTimeout(() => resolve("waits"), 15_000));
@@ -22,7 +22,7 @@ if (address === undefined) {
 } else {
   const { hostname, port } = new URL(address);
 
-  /** A pool of one connection at a time, and the sockets that it opened. */
+  /** A pool with at most one connection, and the sockets that it opened. */
   const newPool = () => {
     const sockets: Socket[] = [];
     const socket = () =>
@@ -34,12 +34,12 @@ if (address === undefined) {
     return { sockets, pool: new PostgresPool(address, options as never, true) };
   };
 
-  test("a connection that breaks with a statement about to be written is replaced by one that answers", async () => {
+  test("a connection that breaks before a statement is written is replaced", async () => {
     const { pool, sockets } = newPool();
     for (let round = 0; round < 5; round++) {
       assert.is(await outcome(pool.run("SELECT 1", []).rows), "answered");
       sockets.at(-1)!.destroy();
-      // The socket is gone and nobody was told yet: what is handed to the connection now is never written.
+      // The socket is destroyed but its close event has not fired: a statement sent now is never written.
       const broken = new Promise((resolve, reject) =>
         setImmediate(() => pool.run("SELECT 2", []).rows.then(resolve, reject))
       );
@@ -49,7 +49,7 @@ if (address === undefined) {
     await pool.end();
   });
 
-  test("a statement that was not sent when the connection broke is answered by the next one", async () => {
+  test("after a connection broke with unsent statements, the next statement succeeds", async () => {
     const { pool, sockets } = newPool();
     await pool.run("SELECT 1", []).rows;
     const sleeping = Array.from({ length: 200 }, () => pool.run("SELECT pg_sleep(0.2)", []));
@@ -63,7 +63,7 @@ if (address === undefined) {
     await pool.end();
   });
 
-  test("ending lets what is under way be answered", async () => {
+  test("end() waits for running statements", async () => {
     const { pool } = newPool();
     const { rows } = pool.run<{ one: number }>("SELECT 1 AS one FROM pg_sleep(0.1)", []);
     await new Promise((resolve) => setTimeout(resolve, 50));

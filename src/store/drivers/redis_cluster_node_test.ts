@@ -20,10 +20,10 @@ if (PROGRAM === undefined) {
   if (process.env.CI === "true") throw new Error("redis-server must be installed where CI is true");
   skipBecause(test, "no redis-server is on this machine: cluster mode is not tested");
 } else {
-  // One node with all slots: it refuses a function whose keys lie in two of them just as a large cluster does.
+  // A single node with all slots refuses a script with keys of two slots, as a larger cluster does.
   const folder = mkdtempSync(join(tmpdir(), "trivet-redis-cluster-"));
   const port = await freePort();
-  const words = [
+  const args = [
     "--port",
     String(port),
     "--bind",
@@ -35,7 +35,7 @@ if (PROGRAM === undefined) {
     "--cluster-enabled",
     "yes",
   ];
-  const server: ChildProcess = spawn(PROGRAM, words, { stdio: "ignore" });
+  const server: ChildProcess = spawn(PROGRAM, args, { stdio: "ignore" });
   const admin = await createClient({ url: `redis://127.0.0.1:${port}`, RESP: 2 }).on("error", () => {})
     .connect();
   await admin.sendCommand(["CLUSTER", "ADDSLOTSRANGE", "0", "16383"]);
@@ -48,7 +48,7 @@ if (PROGRAM === undefined) {
 
   storeContract("redis in cluster mode, one connection", { open: async (now) => open("", now), rounds: 20 });
 
-  test("by the cluster's client: commits, lists, a sweep, and a watcher that polls", async () => {
+  test("with cluster=true commits, lists, sweeps and a polling watcher work", async () => {
     const store = open("&cluster=true");
     const set = Array.from(
       { length: 300 },
@@ -59,7 +59,7 @@ if (PROGRAM === undefined) {
     assert.is(await store.sweep(), 150);
     const reader = store.watch(["k"]).getReader();
     await store.get(["k", 0]);
-    // The store's own timers keep no process alive.
+    // Timers of the store do not keep the process alive.
     const alive = setTimeout(() => {}, 10_000);
     await store.commit({ remove: [["k", 0]] });
     assert.equal((await reader.read()).value, [["k"]]);

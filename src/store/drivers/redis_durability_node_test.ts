@@ -2,18 +2,18 @@ import process from "node:process";
 import { createClient } from "redis";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { hasEngine, newEngine } from "../../../scripts/faults/engine.ts";
+import { createEngine, hasEngine } from "../../../scripts/faults/engine.ts";
 import { skipBecause } from "../../../scripts/test/run_files.ts";
 import { redisStore } from "./redis.ts";
 
-const test = suite("what Redis keeps");
+const test = suite("redis durability");
 
 if (!hasEngine("redis")) {
-  if (process.env.CI === "true") throw new Error("The program of Redis must be there where CI is true");
-  skipBecause(test, "no program of Redis is on this machine");
+  if (process.env.CI === "true") throw new Error("redis-server must be installed where CI is true");
+  skipBecause(test, "no redis-server is on this machine: durability is not tested");
 } else {
-  test("guarantees tell the server's own setting, and one that keeps nothing is warned of", async () => {
-    const engine = await newEngine("redis");
+  test("guarantees.durable follows the settings of the server, and a server without persistence causes a warning", async () => {
+    const engine = await createEngine("redis");
     await engine.start();
     const admin = await createClient({ url: engine.address() }).on("error", () => {}).connect();
     const seen: unknown[] = [];

@@ -16,12 +16,12 @@ const newName = () => `trivet_test_${run}_${++names}`;
 const named = (name: string) => `${address}?name=${name}`;
 const admin = address === undefined ? undefined : await createClient({ url: address }).connect();
 
-/** Everything under a name, as Redis sees it. */
+/** All Redis keys of a store. */
 async function keysOf(name: string): Promise<string[]> {
   return (await admin!.keys(`{${name}}*`)).sort();
 }
 
-/** The same but what tells the format, which every store has. */
+/** All Redis keys of a store, except those of the format record, which every store has. */
 async function keysBesideFormat(name: string): Promise<string[]> {
   return (await keysOf(name)).filter((key) => !key.includes("1format"));
 }
@@ -42,7 +42,7 @@ if (address === undefined) {
     rounds: 200,
   });
 
-  test("all keys of a store have one hash tag, so that a cluster keeps them together", async () => {
+  test("all keys of a store have one hash tag, so that they are in one slot of a cluster", async () => {
     const name = newName();
     const store = open(undefined, name);
     await store.commit({
@@ -60,7 +60,7 @@ if (address === undefined) {
     await store.close();
   });
 
-  test("an expired record is gone from Redis by itself, and sweeping takes its key out of the sets", async () => {
+  test("Redis removes an expired record, and a sweep removes its key from the sets", async () => {
     const name = newName();
     const store = open(undefined, name);
     await store.commit({
@@ -78,7 +78,7 @@ if (address === undefined) {
     await store.close();
   });
 
-  test("what is removed is gone from the sets too", async () => {
+  test("a removed record is removed from the sets", async () => {
     const name = newName();
     const store = open(undefined, name);
     await store.commit({ set: [{ key: ["a", 1], value: 1, expires: Date.now() + 1e6 }] });
@@ -87,7 +87,7 @@ if (address === undefined) {
     await store.close();
   });
 
-  test("list([]) goes through all kinds in order, both ways, in pages", async () => {
+  test("list([]) returns all kinds in order, in both directions, in pages", async () => {
     const store = open();
     const keys = [[1, "x"], ["a", 1], ["a", 2], ["b"], ["c", "d"], ["format"]];
     await store.commit({ set: keys.slice(0, -1).map((key) => ({ key, value: 1 })) });
@@ -102,7 +102,7 @@ if (address === undefined) {
     await store.close();
   });
 
-  test("a server that has forgotten the Lua functions is taught them again", async () => {
+  test("the Lua functions are loaded again after SCRIPT FLUSH", async () => {
     const store = open();
     await store.commit({ set: [{ key: ["a"], value: 1 }] });
     await admin!.scriptFlush();
@@ -112,7 +112,7 @@ if (address === undefined) {
     await store.close();
   });
 
-  test("an instance whose clock jumps goes by the engine's: nothing of its records or others' ends, and no sweep removes any", async () => {
+  test("an instance whose clock jumps uses the engine's clock: no record expires early, and no sweep removes one", async () => {
     const name = newName();
     let jump = 0;
     const clocks = { now: () => Date.now() + jump, monotonic: () => performance.now() };
@@ -136,7 +136,7 @@ if (address === undefined) {
     await steady.close();
   });
 
-  test("a commit of another instance is told to a watcher, key by key", async () => {
+  test("a watcher is notified of the keys of a commit of another instance", async () => {
     const name = newName();
     const [a, b] = [open(undefined, name), open(undefined, name)];
     const reader = a.watch(["w"]).getReader();
@@ -147,12 +147,12 @@ if (address === undefined) {
     });
     assert.equal((await reader.read()).value, [["w", "y"], ["w", "ü\u0000", 1]]);
     await b.commit({ set: Array.from({ length: 1000 }, (_, i) => ({ key: ["w", i], value: i })) });
-    assert.equal((await reader.read()).value, [["w"]], "too much for one message: read again");
+    assert.equal((await reader.read()).value, [["w"]], "too many keys for one message: only the prefix");
     await b.close();
     await a.close();
   });
 
-  test("a watcher whose connection was cut subscribes again, and is told to read again", async () => {
+  test("a watcher whose connection was closed subscribes again, and is notified with its prefix", async () => {
     const name = newName();
     const [a, b] = [open(undefined, name), open(undefined, name)];
     const reader = a.watch(["w"]).getReader();
@@ -165,7 +165,7 @@ if (address === undefined) {
     await a.close();
   });
 
-  test("what the server keeps on disk is told, and a warning given where that is nothing", async () => {
+  test("guarantees.durable follows the persistence of the server, and none causes a warning", async () => {
     const warnings: string[] = [];
     const store = redisStore(named(newName()), { onWarning: (text) => warnings.push(text) });
     await store.get(["a"]);
@@ -173,15 +173,15 @@ if (address === undefined) {
     if (info.includes("aof_enabled:1")) assert.is.not(store.guarantees.durable, "none");
     else {
       assert.is(store.guarantees.durable, "none");
-      assert.match(warnings[0]!, "Redis runs without an append-only file");
+      assert.is(warnings.length, 1);
     }
     await store.close();
   });
 }
 
-test("an address that is none is refused at once", () => {
-  assert.throws(() => redisStore("http://x"), /must begin with redis/);
-  assert.throws(() => redisStore("redis://x?name={a}"), /name must be/);
+test("an invalid address is refused at once", () => {
+  assert.throws(() => redisStore("http://x"), /\bredis:\/\//);
+  assert.throws(() => redisStore("redis://x?name={a}"), /\bname\b/);
   assert.throws(() => redisStore("redis://x?timeout=0"), /timeout/);
 });
 

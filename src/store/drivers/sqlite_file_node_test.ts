@@ -14,7 +14,7 @@ const test = suite("sqlite file");
 let names = 0;
 const umask = process.umask();
 
-/** A folder that everybody may enter and read, as a volume or `mkdir` makes it. */
+/** A folder with mode 755, which every user can read, as a volume or `mkdir` creates it. */
 function openFolder(): string {
   const path = join(folder, String(++names));
   mkdirSync(path);
@@ -34,7 +34,7 @@ if (process.platform === "win32") {
   skipBecause(test, "Windows has no file modes");
 } else {
   for (const mask of [0o000, 0o022, 0o077]) {
-    test(`a database and what lies beside it are 0600 with the umask ${mask.toString(8)}`, async () => {
+    test(`a database, its WAL and its shared memory have mode 600 with the umask ${mask.toString(8)}`, async () => {
       const file = join(openFolder(), "trivet.db");
       process.umask(mask);
       const store = sqliteStore(file);
@@ -45,7 +45,7 @@ if (process.platform === "win32") {
     });
   }
 
-  test("a database that others could read is closed to them when it is opened, also while another has it open", async () => {
+  test("a database with mode 644 gets mode 600 when it is opened, also while another connection is open", async () => {
     const file = join(openFolder(), "trivet.db");
     process.umask(0);
     const before = new DatabaseSync(file);
@@ -60,7 +60,7 @@ if (process.platform === "win32") {
     await store.close();
   });
 
-  test("a database named by a URI is 0600; one in memory makes no file", async () => {
+  test("a database named by a URI gets mode 600, and one in memory creates no file", async () => {
     const file = join(openFolder(), "a b.db");
     process.umask(0);
     const store = sqliteStore(`file:${file.replace(" ", "%20")}?cache=private`);
@@ -77,7 +77,7 @@ if (process.platform === "win32") {
 
   const mayChangeUser = process.getuid?.() === 0 && !("Deno" in globalThis) && !("Bun" in globalThis);
   if (mayChangeUser) {
-    test("a mode that cannot be changed is warned of", () => {
+    test("a mode that cannot be changed causes a warning", () => {
       const file = join(openFolder(), "trivet.db");
       writeFileSync(file, "");
       chmodSync(file, 0o666);

@@ -26,7 +26,7 @@ storeContract("sqlite in memory", { open: async (now) => sqliteStore(":memory:",
 
 const test = suite("sqlite");
 
-test("records outlive the store that wrote them", async () => {
+test("records persist after the store is closed", async () => {
   const file = newFile();
   const first = sqliteStore(file);
   await first.commit({ set: [{ key: ["k"], value: { kept: true } }] });
@@ -39,7 +39,7 @@ test("records outlive the store that wrote them", async () => {
   await second.close();
 });
 
-test("two connections to one file see each other's commits, and one of two racing wins", async () => {
+test("two connections to one file see each other's commits, and exactly one of concurrent commits succeeds", async () => {
   const file = newFile();
   const [a, b] = [sqliteStore(file), sqliteStore(file)];
   for (let round = 0; round < 50; round++) {
@@ -56,11 +56,11 @@ test("two connections to one file see each other's commits, and one of two racin
   await b.close();
 });
 
-test("watch() hears of another connection's commit: the prefix, to be read again", async () => {
+test("watch() is notified with the prefix after a commit of another connection", async () => {
   const file = newFile();
   const [a, b] = [sqliteStore(file), sqliteStore(file)];
   const reader = a.watch(["w"]).getReader();
-  // The store's own timers keep no process alive.
+  // Timers of the store do not keep the process alive.
   const alive = setTimeout(() => {}, 10_000);
   await b.commit({ set: [{ key: ["w", 1], value: 1 }] });
   assert.equal((await reader.read()).value, [["w"]]);
@@ -70,7 +70,7 @@ test("watch() hears of another connection's commit: the prefix, to be read again
   await b.close();
 });
 
-test("a lock that another process keeps is out of reach, and nothing of the commit is done; then it works again", async () => {
+test("a commit while another connection holds the lock gets StoreUnavailableError and writes nothing", async () => {
   const file = newFile();
   const store = sqliteStore(file, { busyTimeout: 20 });
   const other = new DatabaseSync(file);
@@ -84,15 +84,15 @@ test("a lock that another process keeps is out of reach, and nothing of the comm
   await store.close();
 });
 
-const sizeOfLog = (file: string) => statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
-/** A database of the main file alone, as a copy of only it has it. */
+const walSizeOf = (file: string) => statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+/** Opens a copy of the main file without its WAL. */
 function copyOf(file: string): Store {
   const copy = newFile();
   copyFileSync(file, copy);
   return sqliteStore(copy);
 }
 
-test("after close() the main file has everything, also while another connection is open", async () => {
+test("after close() the main file has all records, also while another connection is open", async () => {
   for (const isOpenElsewhere of [false, true]) {
     const file = newFile();
     const store = sqliteStore(file);
@@ -101,7 +101,7 @@ test("after close() the main file has everything, also while another connection 
     const commits = keys.map((key) => store.commit({ set: [{ key, value: "x".repeat(1000) }] }));
     await store.close();
     await Promise.all(commits);
-    assert.is(sizeOfLog(file), 0);
+    assert.is(walSizeOf(file), 0);
     const copy = copyOf(file);
     assert.is((await copy.list(["k"])).length, keys.length);
     await copy.close();
@@ -109,12 +109,12 @@ test("after close() the main file has everything, also while another connection 
   }
 });
 
-test("VACUUM INTO copies a database in use, whole and with its format", async () => {
+test("VACUUM INTO copies a database in use with all records and its format", async () => {
   const file = newFile();
   const store = sqliteStore(file);
   const commits = Array.from({ length: 50 }, (_, i) => store.commit({ set: [{ key: ["k", i], value: i }] }));
   await Promise.all(commits);
-  assert.ok(sizeOfLog(file) > 0);
+  assert.ok(walSizeOf(file) > 0);
   const into = newFile();
   const tool = new DatabaseSync(file);
   tool.exec(`VACUUM INTO '${into}'`);
@@ -125,7 +125,7 @@ test("VACUUM INTO copies a database in use, whole and with its format", async ()
   await store.close();
 });
 
-test("a log that grew while somebody read is written into the database and emptied, and the copy is whole", async () => {
+test("a WAL that grew during a read transaction is checkpointed and truncated, and the main file has all records", async () => {
   const file = newFile();
   const store = sqliteStore(file, { checkpointEvery: 10 });
   await store.commit({ set: [{ key: ["first"], value: 1 }] });
@@ -134,12 +134,12 @@ test("a log that grew while somebody read is written into the database and empti
   reader.prepare("SELECT * FROM record").all();
   const value = new Uint8Array(1_000_000);
   for (let i = 0; i < 20; i++) await store.commit({ set: [{ key: ["k", i], value }] });
-  assert.ok(sizeOfLog(file) > 20_000_000);
+  assert.ok(walSizeOf(file) > 20_000_000);
   reader.exec("COMMIT");
-  for (let i = 0; i < 500 && sizeOfLog(file) > 0; i++) {
+  for (let i = 0; i < 500 && walSizeOf(file) > 0; i++) {
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
-  assert.is(sizeOfLog(file), 0);
+  assert.is(walSizeOf(file), 0);
   const copy = copyOf(file);
   assert.is((await copy.list(["k"])).length, 20);
   await copy.close();
@@ -147,7 +147,7 @@ test("a log that grew while somebody read is written into the database and empti
   await store.close();
 });
 
-test("a log that a killed process left is written into the database when it is opened", async () => {
+test("a WAL that a killed process left is checkpointed when the database is opened", async () => {
   const file = newFile();
   const killed = new DatabaseSync(file);
   await sqliteStore(file).close();
@@ -155,15 +155,15 @@ test("a log that a killed process left is written into the database when it is o
   killed.exec("INSERT INTO record VALUES ('1k\u0001', zeroblob(5000000), 7, NULL)");
   const left = newFile();
   for (const ending of ["", "-wal"]) copyFileSync(file + ending, left + ending);
-  assert.ok(sizeOfLog(left) > 5_000_000);
+  assert.ok(walSizeOf(left) > 5_000_000);
   const store = sqliteStore(left);
-  assert.is(sizeOfLog(left), 0);
+  assert.is(walSizeOf(left), 0);
   assert.is((await store.get<Uint8Array>(["k"]))?.value.length, 5_000_000);
   await store.close();
   killed.close();
 });
 
-test("a great many bytes at once are several transactions, each commit whole and in its order", async () => {
+test("many concurrent commits of large values are applied whole and in order", async () => {
   const store = sqliteStore(newFile());
   const value = new Uint8Array(1_500_000);
   const done = await Promise.all(
@@ -180,7 +180,7 @@ test("a great many bytes at once are several transactions, each commit whole and
   await store.close();
 });
 
-test("a jump of the clock for one sweep removes nothing: what expired by it is there when the clock is set right", async () => {
+test("a clock jump during a sweep removes no record, which is readable after the correction", async () => {
   const at = { now: Date.now(), monotonic: 0 };
   const file = newFile();
   const store = sqliteStore(file, { now: () => at.now, monotonic: () => at.monotonic });
@@ -197,7 +197,7 @@ test("a jump of the clock for one sweep removes nothing: what expired by it is t
   await store.close();
 });
 
-test("what a commit outlives is SQLite's setting: each group waits for the disk, or none does", () => {
+test("the option durable sets PRAGMA synchronous, in WAL mode", () => {
   for (const [durable, synchronous] of [["power", 2], ["process", 1]] as const) {
     const database = openDatabase(newFile(), { durable, busyTimeout: 0 });
     assert.is(database.prepare("PRAGMA synchronous").get()!.synchronous, synchronous);
@@ -206,16 +206,16 @@ test("what a commit outlives is SQLite's setting: each group waits for the disk,
   }
 });
 
-test("a file that is no database is refused when it is opened", () => {
+test("a file that is not a database is refused when it is opened", () => {
   assert.throws(() => sqliteStore(fileURLToPath(import.meta.url)));
 });
 
-test("SQLite's own version number tells the format; a newer one is refused before any table is read", async () => {
+test("PRAGMA user_version is the format version, and a newer one is refused before any table is read", async () => {
   const file = newFile();
   await sqliteStore(file).close();
   const database = new DatabaseSync(file);
   assert.is(database.prepare("PRAGMA user_version").get()!.user_version, FORMAT_VERSION);
-  // What versions before the format left.
+  // As versions without the format record left it.
   database.exec("PRAGMA user_version = 0; DELETE FROM record");
   await sqliteStore(file).close();
   assert.is(database.prepare("PRAGMA user_version").get()!.user_version, FORMAT_VERSION);
@@ -225,7 +225,7 @@ test("SQLite's own version number tells the format; a newer one is refused befor
   database.close();
 });
 
-test("a database of another program is refused and left as it is", () => {
+test("a database of another program is refused and not changed", () => {
   const file = newFile();
   const database = new DatabaseSync(file);
   database.exec("CREATE TABLE notes (text)");
@@ -235,7 +235,7 @@ test("a database of another program is refused and left as it is", () => {
   database.close();
 });
 
-test("a commit that cannot be written rejects alone and leaves nothing behind", async () => {
+test("a commit that cannot be serialized rejects alone and writes nothing", async () => {
   const store = sqliteStore(":memory:");
   const cyclic: Record<string, unknown> = {};
   cyclic.self = cyclic;
@@ -248,7 +248,7 @@ test("a commit that cannot be written rejects alone and leaves nothing behind", 
   await store.close();
 });
 
-test("kill -9 in the middle of writes loses no acknowledged write, and leaves none in half", async () => {
+test("SIGKILL during writes loses no acknowledged commit and leaves no partial one", async () => {
   const writer = fileURLToPath(new URL("./sqlite_writer_for_kill.ts", import.meta.url));
   for (let round = 0; round < 3; round++) {
     const file = newFile();
@@ -265,7 +265,7 @@ test("kill -9 in the middle of writes loses no acknowledged write, and leaves no
     for (let n = 1; n <= acknowledged; n++) {
       assert.is((await store.get(["left", n]))?.value, n, `write ${n} of ${acknowledged} is lost`);
     }
-    // Each commit wrote two records: both are there, or neither.
+    // Each commit sets two records: both are there, or neither.
     const left = await store.list(["left"], { limit: 100_000 });
     const right = await store.list(["right"], { limit: 100_000 });
     assert.equal(left.map((entry) => entry.value), right.map((entry) => entry.value));
@@ -273,7 +273,7 @@ test("kill -9 in the middle of writes loses no acknowledged write, and leaves no
   }
 });
 
-/** What the runtime that runs this test needs to run another file. */
+/** Arguments with which this runtime runs another file. */
 function runArguments(): string[] {
   return "Deno" in globalThis ? ["run", "-A", "--no-check"] : [];
 }

@@ -1,5 +1,5 @@
 /**
- * Writes until it is killed, and prints the number of each acknowledged write. `sqlite_node_test.ts` starts it as a process.
+ * Commits until it is killed, and prints the number of each acknowledged commit. `sqlite_node_test.ts` starts it.
  *
  * @module
  */

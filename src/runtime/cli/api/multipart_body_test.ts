@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { multipartBody } from "./multipart_body.ts";
 
-const test = suite("cli/multipart_body");
+const test = suite("multipartBody");
 
 function file(name: string, ...chunks: readonly Uint8Array[]) {
   return {
@@ -14,7 +14,7 @@ function file(name: string, ...chunks: readonly Uint8Array[]) {
   };
 }
 
-test("the platform reads what was written, and its length is known beforehand; it can be sent twice", async () => {
+test("formData() parses the body, which has a known length and can be streamed twice", async () => {
   const bytes = Uint8Array.from({ length: 70_000 }, (_, i) => i & 255);
   const body = multipartBody("files[]", [
     file("demo/SKILL.md", new TextEncoder().encode("---\n")),
@@ -32,7 +32,7 @@ test("the platform reads what was written, and its length is known beforehand; i
   }
 });
 
-test("a name cannot end its quotes or its line", async () => {
+test("quotes and line breaks of a file name are percent-encoded", async () => {
   const body = multipartBody("files[]", [file('x"\r\nX-Evil: 1')]);
   const text = await new Response(body.stream()).text();
   assert.match(
@@ -41,7 +41,7 @@ test("a name cannot end its quotes or its line", async () => {
   );
 });
 
-test("whoever stops reading closes the file that is being read", async () => {
+test("cancelling the stream closes the open file", async () => {
   let closed = false;
   const body = multipartBody("files[]", [{
     name: "a",

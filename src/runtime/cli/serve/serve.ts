@@ -89,6 +89,7 @@ export async function run(argv: readonly string[]): Promise<void> {
         },
         onEvent: report,
       });
+      await trivet.mcp?.ready();
       const { demo, created } = wantsDemo
         ? await ensureDemo(store, place.store === "memory" ? undefined : folder)
         : { demo: undefined, created: false };

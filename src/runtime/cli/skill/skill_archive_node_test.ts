@@ -9,10 +9,10 @@ import { readZip } from "../../../skills/archive/zip_reader.ts";
 import type { FetchHandler } from "../../server.ts";
 import { entries, sendRaw } from "../../../end_to_end/test_entries.ts";
 
-const test = suite("archives over HTTP");
+const test = suite("downloads of archives");
 const MEBIBYTE = 1024 * 1024;
-const LIMIT = 64 * MEBIBYTE;
-const PIECE = 64 * 1024;
+const UPLOAD_LIMIT_BYTES = 64 * MEBIBYTE;
+const PIECE_BYTES = 64 * 1024;
 
 /** A blob store that returns contents in chunks on demand, and counts them. */
 function countingBlobStore(): { blobStore: BlobStore; counts: { bytes: number; cancelled: number } } {
@@ -30,7 +30,7 @@ function countingBlobStore(): { blobStore: BlobStore; counts: { bytes: number; c
       return Promise.resolve(
         new ReadableStream<Uint8Array>({
           pull(controller) {
-            const piece = bytes.slice(at, at += PIECE);
+            const piece = bytes.slice(at, at += PIECE_BYTES);
             counts.bytes += piece.length;
             if (piece.length > 0) controller.enqueue(piece);
             if (at >= bytes.length) controller.close();
@@ -45,7 +45,7 @@ function countingBlobStore(): { blobStore: BlobStore; counts: { bytes: number; c
 }
 
 async function start(serve: (typeof entries)[string]) {
-  const handler: FetchHandler = { fetch: () => Promise.reject(new Error("It is not ready")) };
+  const handler: FetchHandler = { fetch: () => Promise.reject(new Error("The server is not ready")) };
   const errors: unknown[] = [];
   const server = await serve(handler, { port: 0, closeTimeout: 100, onError: (error) => errors.push(error) });
   const { blobStore, counts } = countingBlobStore();
@@ -53,7 +53,7 @@ async function start(serve: (typeof entries)[string]) {
   const trivet = createTrivet({
     issuer: server.url,
     store,
-    skills: { blobs: blobStore, uploadLimit: LIMIT, discovery: { workspaces: ["default"] } },
+    skills: { blobs: blobStore, uploadLimit: UPLOAD_LIMIT_BYTES, discovery: { workspaces: ["default"] } },
   });
   handler.fetch = trivet.fetch;
   const { secret } = await createApiKey(store, { name: "test" });
@@ -62,7 +62,7 @@ async function start(serve: (typeof entries)[string]) {
     for (const [path, content] of Object.entries(files)) {
       body.append("files[]", new Blob([content as Uint8Array<ArrayBuffer>]), path);
     }
-    // Straight to the handler: what it takes to send this is not what is tried here.
+    // Without a connection: this test measures downloads only.
     const headers = { "x-api-key": secret };
     const request = new Request(server.url + "/v1/skills", { method: "POST", headers, body });
     const response = await trivet.fetch(request);
@@ -76,22 +76,22 @@ async function start(serve: (typeof entries)[string]) {
 const SKILL_MD = "---\nname: demo\ndescription: Does it.\n---\nText\n";
 
 for (const [name, serve] of Object.entries(entries)) {
-  test(`${name}: the length is declared, also for HEAD, and an ETag saves the body`, async () => {
+  test(`${name}: a download has Content-Length, also for HEAD, and If-None-Match gets 304`, async () => {
     const { server, key, upload, errors } = await start(serve);
     try {
       const path = await upload({ "demo/SKILL.md": SKILL_MD, "demo/a.bin": new Uint8Array(3 * MEBIBYTE) });
-      for (const place of [path, "/.well-known/agent-skills/demo.zip"]) {
+      for (const location of [path, "/.well-known/agent-skills/demo.zip"]) {
         const headers = { "x-api-key": key };
-        const response = await fetch(server.url + place, { headers });
+        const response = await fetch(server.url + location, { headers });
         const bytes = new Uint8Array(await response.arrayBuffer());
         assert.is(response.status, 200);
-        // Bun sends every stream in chunks, whatever its length.
+        // Bun sends streams in chunks, without Content-Length.
         assert.is(response.headers.get("content-length"), name === "bun" ? null : String(bytes.length));
-        const entries = await readZip(bytes, LIMIT);
-        const folder = place === path ? "demo/" : "";
+        const entries = await readZip(bytes, UPLOAD_LIMIT_BYTES);
+        const folder = location === path ? "demo/" : "";
         assert.equal(entries.map((entry) => entry.path), [`${folder}SKILL.md`, `${folder}a.bin`]);
         const head = ["HEAD", "GET"].map((method) =>
-          `${method} ${place} HTTP/1.1\r\nhost: ${server.hostname}:${server.port}\r\nx-api-key: ${key}\r\n` +
+          `${method} ${location} HTTP/1.1\r\nhost: ${server.hostname}:${server.port}\r\nx-api-key: ${key}\r\n` +
           `connection: close\r\n`
         );
         const [fields, ...rest] = (await sendRaw(server.port, head[0] + "\r\n")).split("\r\n\r\n");
@@ -109,7 +109,7 @@ for (const [name, serve] of Object.entries(entries)) {
     }
   });
 
-  test(`${name}: who reads slowly has little read for them, and who leaves ends it`, async () => {
+  test(`${name}: a client that does not read stops the blob store, and a client that disconnects cancels it`, async () => {
     const { server, counts, key, upload } = await start(serve);
     try {
       const path = await upload({ "demo/SKILL.md": SKILL_MD, "demo/big.bin": new Uint8Array(60 * MEBIBYTE) });
@@ -125,7 +125,7 @@ for (const [name, serve] of Object.entries(entries)) {
         await pause(200);
       }
       const read = counts.bytes;
-      assert.ok(read < 30 * MEBIBYTE, `${read} bytes were read for somebody who took none`);
+      assert.ok(read < 30 * MEBIBYTE, `the server read ${read} bytes for a client that read none`);
       assert.is(counts.cancelled, 0);
       socket.destroy();
       for (let waited = 0; counts.cancelled === 0 && waited < 10_000; waited += 50) await pause(50);

@@ -1,0 +1,143 @@
+/**
+ * Runs vectors against a server behind a fault: mutation testing of the vectors on a server that is not Trivet.
+ *
+ * @module
+ */
+import { fileURLToPath } from "node:url";
+import type { Sender } from "../../runner/exchange/exchange.ts";
+import { runAll } from "../../runner/run.ts";
+import { openTarget } from "../../runner/target/open_target.ts";
+import type { Target } from "../../runner/target/target.ts";
+import type { TargetArguments } from "../../runner/target/target_file.ts";
+import { type LoadedVector, loadRequirements, loadVectors } from "../../runner/vector/load.ts";
+import { isJsonObject, type JsonObject } from "../../runner/vector/vector_file.ts";
+import type { Mutant, Wrap } from "../mutant.ts";
+import { type RegisteredClient, replaceClients } from "../registered_clients.ts";
+import { type FaultSender, faultSender } from "./fault_sender.ts";
+import { type PathTranslation, translatePaths } from "./paths.ts";
+
+/** `unchanged`: the fault changed no request and no response. `not-asked`: no vector that it names passes without it. */
+export type ProxyOutcome = "killed" | "survived" | "unchanged" | "not-asked";
+
+export interface ProxyResult {
+  readonly mutant: Mutant;
+  readonly outcome: ProxyOutcome;
+  /** Vectors that the mutant names and that pass on the server without it. */
+  readonly asked: readonly string[];
+  /** Those of `asked` that did not fail. */
+  readonly passed: readonly string[];
+}
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const SEED = "mutants";
+/** Short, because some faults suppress the response. */
+const RESPONSE_TIMEOUT_S = 5;
+
+/** The mutants that change only requests and responses, and so work before any HTTP server. */
+export const isProxyMutant = ({ wrap, store, isClockStopped, isOpenai, stdio }: Mutant): boolean =>
+  wrap !== undefined && !store && !isClockStopped && !isOpenai && !stdio;
+
+/**
+ * Opens a server, and runs on each mutant the vectors that it names.
+ *
+ * @param onReady receives the name of the server, and how many vectors pass without a fault
+ * @param onResult called after each mutant
+ */
+export async function runProxyMutants(
+  args: TargetArguments,
+  mutants: readonly Mutant[],
+  onReady: (name: string, passing: number) => void,
+  onResult: (result: ProxyResult) => void,
+): Promise<void> {
+  const suites = [...new Set(mutants.map(({ name }) => name.split("/")[0]!))];
+  const target = await openTarget({ ...args, seconds: RESPONSE_TIMEOUT_S, suiteFolders: new Set(suites) });
+  try {
+    if (!target.sender) {
+      throw new TypeError("Mutants work before an HTTP server, not on standard input and output.");
+    }
+    replaceClients(readClients(target.variables));
+    const named = new Set(mutants.flatMap(({ killedBy }) => killedBy));
+    const vectors = loadVectors(ROOT, suites, loadRequirements(ROOT)).filter((each) =>
+      named.has(each.name) && isRepeatable(each, target)
+    );
+    const paths = translatePaths(readEndpoints(target));
+    const passing = await findPassing(vectors, target, target.sender, paths);
+    onReady(target.name, passing.length);
+    for (const mutant of mutants) onResult(await runMutant(mutant, passing, target, target.sender, paths));
+  } finally {
+    await target.close();
+  }
+}
+
+/** Without a reset, a vector that uses up a limit would change what follows. */
+function isRepeatable({ vector }: LoadedVector, { procedures }: Target): boolean {
+  return vector.slow !== true && (vector.alone !== true || procedures.has("reset"));
+}
+
+async function findPassing(
+  vectors: readonly LoadedVector[],
+  target: Target,
+  sender: Sender,
+  paths: PathTranslation,
+): Promise<LoadedVector[]> {
+  const results = await runBehind(vectors, target, faultSender(sender, paths));
+  const passed = new Set(results.filter(({ outcome }) => outcome === "pass").map(({ name }) => name));
+  return vectors.filter(({ name }) => passed.has(name));
+}
+
+async function runMutant(
+  mutant: Mutant,
+  passing: readonly LoadedVector[],
+  target: Target,
+  sender: Sender,
+  paths: PathTranslation,
+): Promise<ProxyResult> {
+  const chosen = passing.filter(({ name }) => mutant.killedBy.includes(name));
+  const faulty = faultSender(sender, paths, mutant.wrap as Wrap);
+  const results = await runBehind(chosen, target, faulty);
+  const passed = results.filter(({ outcome }) => !/^(fail|warn|observe)$/.test(outcome)).map(({ name }) =>
+    name
+  );
+  const asked = chosen.map(({ name }) => name);
+  const outcome = asked.length === 0
+    ? "not-asked"
+    : passed.length < asked.length
+    ? "killed"
+    : faulty.hasChanged()
+    ? "survived"
+    : "unchanged";
+  return { mutant, outcome, asked, passed };
+}
+
+function runBehind(vectors: readonly LoadedVector[], target: Target, sender: FaultSender) {
+  const behind: Target = {
+    ...target,
+    sender,
+    // The server's clock is the same in all runs.
+    get advanced() {
+      return target.advanced;
+    },
+    set advanced(seconds) {
+      target.advanced = seconds;
+    },
+  };
+  return runAll(vectors, { target: behind, seed: SEED, maxWaitSeconds: 0 });
+}
+
+function readEndpoints({ variables, discovered }: Target): Record<string, string> {
+  const { endpoints, login } = variables;
+  const urls = Object.entries(isJsonObject(endpoints) ? endpoints : {}).filter(([, url]) =>
+    typeof url === "string"
+  );
+  return {
+    ...(discovered !== undefined && { metadata: discovered }),
+    ...(isJsonObject(login) && typeof login["url"] === "string" && { login: login["url"] }),
+    ...Object.fromEntries(urls) as Record<string, string>,
+  };
+}
+
+function readClients({ clients }: JsonObject): RegisteredClient[] {
+  return Object.values(isJsonObject(clients) ? clients : {}).filter((
+    each,
+  ): each is JsonObject & RegisteredClient => isJsonObject(each) && typeof each["id"] === "string");
+}

@@ -1,0 +1,42 @@
+/**
+ * The clients that the target registers, for faults that confuse them.
+ *
+ * @module
+ */
+import { readFileSync } from "node:fs";
+
+export interface RegisteredClient {
+  readonly id: string;
+  readonly secret?: string;
+  readonly redirect_uri?: string;
+  readonly second_redirect_uri?: string;
+}
+
+/** The clients of Trivet as a target, or of the server behind the faults. */
+export let CLIENTS: readonly RegisteredClient[] = Object.values(
+  JSON.parse(readFileSync(new URL("../targets/trivet.json", import.meta.url), "utf8")).vars.clients,
+);
+
+/** Replaces the clients by those of another server. */
+export function replaceClients(clients: readonly RegisteredClient[]): void {
+  CLIENTS = clients;
+}
+
+export const findClient = (id: string | null): RegisteredClient | undefined =>
+  CLIENTS.find((client) => client.id === id);
+
+export const toBasic = ({ id, secret = "" }: RegisteredClient): string =>
+  `Basic ${btoa(`${encodeURIComponent(id)}:${encodeURIComponent(secret)}`)}`;
+
+/** Parses user and password of HTTP Basic; `undefined` for anything else. */
+export function parseBasic(field: string | null): { id: string; secret: string } | undefined {
+  const encoded = /^basic ([a-z0-9+/=]+)$/i.exec(field ?? "")?.[1];
+  if (encoded === undefined) return undefined;
+  try {
+    const [id = "", ...rest] = atob(encoded).split(":");
+    const decode = (text: string): string => decodeURIComponent(text.replaceAll("+", " "));
+    return { id: decode(id), secret: decode(rest.join(":")) };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,45 @@
+/**
+ * Finds out whether a run asked enough to say anything about the target. A run that did not ends with exit code 2.
+ *
+ * @module
+ */
+import type { Target } from "../target/target.ts";
+import type { Result } from "../vector/vector.ts";
+
+export interface Shortfall {
+  /** How much was asked. */
+  readonly text: string;
+  /** What to do about it. */
+  readonly advice: string;
+}
+
+/** Without declared features, a run that asks a smaller part of the vectors says little. */
+const MIN_ASKED_PART = 0.1;
+
+/** Why the run says little about the target, or `undefined` if it asked enough. */
+export function findShortfall(
+  results: readonly Result[],
+  { base, notes, stdio }: Pick<Target, "base" | "notes" | "stdio">,
+): Shortfall | undefined {
+  const asked = results.filter(({ outcome }) => outcome !== "skip");
+  const text = `${asked.length} of ${results.length} vectors were asked`;
+  if (asked.length === 0) return { text: `None of ${results.length} vectors was asked`, advice: ADVICE };
+  const isDead = !stdio && asked.every(isRefusedConnection);
+  if (isDead) {
+    return { text: `${base} accepts no connection`, advice: "Start the server, or correct its address." };
+  }
+  const isFailing = asked.some(({ outcome }) => outcome === "fail");
+  if (notes !== undefined && !isFailing && asked.length < MIN_ASKED_PART * results.length) {
+    return { text: `Only ${text}`, advice: ADVICE };
+  }
+  return undefined;
+}
+
+const ADVICE =
+  'Describe the server in a target file (README.md, "Your server in ten lines"): its clients, users, and how a user ' +
+  "signs in and allows a client. The list of what skipped vectors need names the rest.";
+
+/** Whether the vector got no connection, or was not run because others got none. */
+function isRefusedConnection({ exchanges, isUnreachable }: Result): boolean {
+  return isUnreachable && exchanges.every(({ answer }) => answer.startsWith("(refused"));
+}

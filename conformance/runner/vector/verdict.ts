@@ -1,0 +1,176 @@
+/**
+ * Judges a failed step: which covered rows failed, how severe that is, and which impact was observed
+ * (`FORMAT.md` section 7).
+ *
+ * @module
+ */
+import { type ExpectationFailed, getStrongest, type Mismatch, toFailureOutcome } from "../outcome.ts";
+import {
+  type About,
+  type FailureClass,
+  isJsonObject,
+  type JsonObject,
+  type Outcome,
+  type Requirement,
+} from "./vector_file.ts";
+
+export interface Verdict {
+  /** `setup` if the step only prepares the test. */
+  readonly outcome: Outcome;
+  readonly class?: FailureClass;
+  /** Flags whose impact was observed. */
+  readonly harm: readonly string[];
+  /** Ids of the covered rows that failed. */
+  readonly failed: readonly string[];
+}
+
+/** Ways for an exchange to break that say nothing about the rule. One that hung or was closed is an answer of its kind. */
+const NO_ANSWER: ReadonlySet<unknown> = new Set(["refused", "garbled"]);
+
+/**
+ * Judges a failed step.
+ * @param covers ids of the rows that the step may fail; by default all of the vector, empty for a step that only prepares
+ */
+export function judgeStep(
+  { mismatches, expected, view, isExcess }: ExpectationFailed,
+  rows: readonly Requirement[],
+  covers: readonly string[] | undefined,
+  flags: readonly string[],
+): Verdict {
+  if (covers?.length === 0) return { outcome: "setup", harm: [], failed: [] };
+  // What the covered rows are about was not seen: there was no connection, or no HTTP.
+  if (mismatches.length === 0 && NO_ANSWER.has(view?.["broken"])) {
+    return { outcome: "setup", harm: [], failed: [] };
+  }
+  const covered = covers ? rows.filter(({ id }) => covers.includes(id)) : rows;
+  const form = covered.filter(({ about }) => about !== undefined);
+  // If a vector covers only rows about form, these are its rules.
+  const rules = form.length < covered.length ? covered.filter(({ about }) => about === undefined) : covered;
+  const findGoverning = (mismatch: Mismatch): readonly Requirement[] =>
+    form.filter(({ about }) => about!.some((each) => governs(each, mismatch)));
+
+  const asksRefusal = expectsRefusal(expected);
+  const isRefused = view !== undefined && isRefusal(view);
+  const isBroken = view?.["broken"] !== undefined;
+  const isViolated = mismatches.some(({ pattern }) => isJsonObject(pattern) && "$absent" in pattern);
+  const isOtherRefusal = asksRefusal && isRefused && !isViolated && mismatches.length > 0;
+
+  let failed: readonly Requirement[];
+  if (isOtherRefusal) failed = mismatches.flatMap(findGoverning);
+  else if (asksRefusal || isRefused || isBroken || mismatches.length === 0) failed = rules;
+  else {
+    failed = mismatches.flatMap((mismatch) => {
+      const own = findGoverning(mismatch);
+      return own.length > 0 ? own : rules;
+    });
+  }
+  failed = [...new Set(failed)];
+  const harm = flags.filter((flag) => {
+    if (flag === "interop") return !asksRefusal && (isRefused || isBroken);
+    if (flag === "exhaustion") return isBroken;
+    return isViolated || isExcess || asksRefusal && !isRefused && !isBroken ||
+      !isOtherRefusal && mismatches.some(({ pattern }) => isProhibition(pattern));
+  });
+  if (failed.length === 0) return { outcome: "observe", class: "other-refusal", harm, failed: [] };
+  const strength = getStrongest(failed);
+  return {
+    outcome: toFailureOutcome(strength),
+    class: isOtherRefusal ? "other-refusal" : strength === "MUST" ? "broken" : "advice",
+    harm,
+    failed: failed.map(({ id }) => id),
+  };
+}
+
+/** In `about`: assertions without a value, such as that an error is present. */
+const ANY_VALUE = "*";
+
+/** Whether a row about form governs a mismatch: at its place, below it, or above it if the pattern contains the place. Positions in lists do not count. */
+export function governs(
+  { at, value }: About,
+  { path: place, pattern }: Pick<Mismatch, "path" | "pattern">,
+): boolean {
+  const path = place.replaceAll(/\.\d+(?=\.|$)/g, "");
+  if (path === at || path.startsWith(`${at}.`)) return value === undefined || states(pattern, value);
+  if (path !== "" && !at.startsWith(`${path}.`)) return false;
+  const rest = path === "" ? at : at.slice(path.length + 1);
+  return patternsAt(pattern, rest.split(".")).some((each) =>
+    // Where the whole is missing, what has to be absent is absent.
+    !(path !== "" && isJsonObject(each) && "$absent" in each) && (value === undefined || states(each, value))
+  );
+}
+
+/** The parts of a pattern at a place, with those of its alternatives. A field's name may have dots. */
+export function patternsAt(pattern: unknown, place: readonly string[]): unknown[] {
+  if (place.length === 0) return [pattern];
+  if (Array.isArray(pattern)) return pattern.flatMap((each) => patternsAt(each, place));
+  if (!isJsonObject(pattern)) return [];
+  const inside = Object.entries(pattern).flatMap(([name, each]) =>
+    name.startsWith("$") && name !== "$not" ? patternsAt(each, place) : []
+  );
+  const [name, ...rest] = place;
+  return Object.hasOwn(pattern, name!) ? [...inside, ...patternsAt(pattern[name!], rest)] : inside;
+}
+
+/** Whether a pattern names a value, also among its alternatives. For `*`: whether it names no value. */
+export function states(pattern: unknown, value: unknown): boolean {
+  if (value === ANY_VALUE) return !namesValue(pattern);
+  if (pattern === value) return true;
+  if (Array.isArray(pattern)) return pattern.some((each) => states(each, value));
+  return isJsonObject(pattern) &&
+    Object.entries(pattern).some(([name, each]) => name !== "$not" && states(each, value));
+}
+
+/** Matchers whose operand is not the value itself. */
+const LOOSE = ["$type", "$any", "$min", "$max", "$length", "$pattern", "$absent"];
+
+function namesValue(pattern: unknown): boolean {
+  if (Array.isArray(pattern)) return pattern.some(namesValue);
+  if (!isJsonObject(pattern)) return pattern !== undefined;
+  return Object.entries(pattern).some(([name, each]) => !LOOSE.includes(name) && namesValue(each));
+}
+
+/** Whether a refusal is expected: every status is an error, or the response has an `error`. */
+export function expectsRefusal(expected: unknown): boolean {
+  if (!isJsonObject(expected)) return false;
+  const { $oneOf, $all, status, redirect, json, messages, events, tally } = expected;
+  if (Array.isArray(tally)) return false;
+  if (Array.isArray($oneOf)) return $oneOf.every(expectsRefusal);
+  if (Array.isArray($all) && $all.some(expectsRefusal)) return true;
+  if (status !== undefined && isErrorStatus(status)) return true;
+  return [redirect, json, messages, events].some(expectsError);
+}
+
+function isErrorStatus(status: unknown): boolean {
+  if (typeof status === "number") return status >= 400;
+  if (Array.isArray(status)) return status.every(isErrorStatus);
+  if (!isJsonObject(status)) return false;
+  return isErrorStatus(status["$oneOf"]) || isErrorStatus(status["$min"]);
+}
+
+/** Whether a pattern expects a member `error`. */
+function expectsError(pattern: unknown): boolean {
+  if (Array.isArray(pattern)) return pattern.some(expectsError);
+  if (!isJsonObject(pattern)) return false;
+  const { error } = pattern;
+  if (error !== undefined && !(isJsonObject(error) && "$absent" in error)) return true;
+  return ["query", "fragment", "json", "$contains", "$every", "$all"].some((name) =>
+    expectsError(pattern[name])
+  );
+}
+
+/** Whether a response is a refusal, by its status or an `error` in its redirect or body. */
+export function isRefusal(view: JsonObject): boolean {
+  if (Number(view["status"]) >= 400) return true;
+  const { redirect, json, messages, events } = view;
+  const hasError = (value: unknown): boolean => isJsonObject(value) && value["error"] !== undefined;
+  return hasError(json) ||
+    isJsonObject(redirect) && (hasError(redirect["query"]) || hasError(redirect["fragment"])) ||
+    Array.isArray(messages) && messages.some(hasError) ||
+    Array.isArray(events) && events.some((event: JsonObject) => hasError(event["json"]));
+}
+
+/** Whether a pattern is a prohibition, so that a mismatch shows the impact. */
+function isProhibition(pattern: unknown): boolean {
+  return isJsonObject(pattern) &&
+    ["$absent", "$not", "$differsFrom", "$sameAs", "$unique"].some((name) => name in pattern);
+}

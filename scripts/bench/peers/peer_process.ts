@@ -1,0 +1,224 @@
+/**
+ * A compared server in a child process, and a client that signs in and runs the code flow.
+ *
+ * @module
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import process from "node:process";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { CLIENT, type Command, SCOPE, USER } from "./child.ts";
+import { Connection, type HttpResponse } from "./connection.ts";
+
+export const CONNECTIONS = 16;
+const VERIFIER = "a-code-verifier-of-at-least-forty-three-characters";
+const CHALLENGE = createHash("sha256").update(VERIFIER).digest("base64url");
+const FORM_TYPE = "content-type: application/x-www-form-urlencoded\r\n";
+const CREDENTIALS = { client_id: CLIENT.id, client_secret: CLIENT.secret };
+
+/** A server to compare: the file that runs it, its packages, and the paths of its endpoints. */
+export interface Peer {
+  readonly name: string;
+  readonly file: string;
+  readonly packages: readonly string[];
+  readonly authorize: string;
+  readonly token: string;
+  readonly introspect: string;
+}
+
+export interface Tokens {
+  readonly access_token: string;
+  readonly refresh_token: string;
+}
+
+export class PeerProcess {
+  readonly peer: Peer;
+  readonly #child: ChildProcess;
+  readonly #port: number;
+  /** Connections without a request. */
+  readonly #idle: Connection[] = [];
+  #cookie = "";
+
+  private constructor(peer: Peer, child: ChildProcess, port: number) {
+    this.peer = peer;
+    this.#child = child;
+    this.#port = port;
+  }
+
+  static async start(peer: Peer): Promise<PeerProcess> {
+    const file = fileURLToPath(new URL(peer.file, import.meta.url));
+    const packages = peer.packages.map((name) => import.meta.resolve(name));
+    const args = ["--expose-gc", "--max-old-space-size=12000", "--disable-warning=ExperimentalWarning"];
+    const child = spawn(process.execPath, [...args, file, ...packages], {
+      stdio: ["ignore", "pipe", "inherit", "ipc"],
+    });
+    const port = await new Promise<string>((resolve, reject) => {
+      createInterface({ input: child.stdout! }).once("line", resolve);
+      child.once("exit", (code) => reject(new Error(`The server of ${peer.name} exited with ${code}`)));
+    });
+    return new PeerProcess(peer, child, Number(port));
+  }
+
+  stop(): void {
+    for (const connection of this.#idle) connection.close();
+    this.#child.kill("SIGKILL");
+  }
+
+  /** Makes the server issue this many tokens; resolves to their bytes. */
+  fill(count: number): Promise<number> {
+    return this.#execute({ fill: count });
+  }
+
+  /** Microseconds of processor time that the server has used so far. */
+  processorTime(): Promise<number> {
+    return this.#execute({ processorTime: true });
+  }
+
+  #execute(command: Command): Promise<number> {
+    return new Promise((resolve, reject) => {
+      const fail = () => reject(new Error(`The server of ${this.peer.name} exited`));
+      this.#child.once("exit", fail);
+      this.#child.once("message", (response) => {
+        this.#child.off("exit", fail);
+        resolve(response as number);
+      });
+      this.#child.send(command);
+    });
+  }
+
+  /** Sends a `POST`; resolves to the body. @throws {Error} if the status is not 200 */
+  async post(path: string, form: Readonly<Record<string, string>>): Promise<string> {
+    const { status, body } = await this.#send("POST", path, FORM_TYPE, new URLSearchParams(form).toString());
+    if (status !== 200) throw new Error(`${this.peer.name}: ${path}: status ${status}: ${body}`);
+    return body;
+  }
+
+  clientCredentials(): Promise<string> {
+    return this.post(this.peer.token, { grant_type: "client_credentials", scope: SCOPE, ...CREDENTIALS });
+  }
+
+  async introspect(token: string): Promise<void> {
+    const body = await this.post(this.peer.introspect, { token, ...CREDENTIALS });
+    if (!body.includes('"active":true')) {
+      throw new Error(`${this.peer.name}: the token is not active: ${body}`);
+    }
+  }
+
+  async refresh(refresh_token: string): Promise<string> {
+    const form = { grant_type: "refresh_token", refresh_token, ...CREDENTIALS };
+    return (JSON.parse(await this.post(this.peer.token, form)) as Tokens).refresh_token;
+  }
+
+  async exchange(code: string): Promise<Tokens> {
+    return JSON.parse(
+      await this.post(this.peer.token, {
+        grant_type: "authorization_code",
+        code,
+        redirect_uri: CLIENT.redirect_uri,
+        code_verifier: VERIFIER,
+        ...CREDENTIALS,
+      }),
+    );
+  }
+
+  /** Requests a code. The user is signed in and has consented, so the first response redirects. */
+  async authorize(): Promise<string> {
+    const { location, status } = await this.#visit(
+      "GET",
+      this.#authorizationRequest(),
+      undefined,
+      this.#cookie,
+    );
+    const code = findCode(location);
+    if (code === undefined) {
+      throw new Error(`${this.peer.name}: no code: status ${status}, location ${location}`);
+    }
+    return code;
+  }
+
+  /** Signs in like a user: follows redirects, submits forms, consents. */
+  async signIn(): Promise<void> {
+    const cookies = new Map<string, string>();
+    const cookie = () => [...cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+    let step: [method: "GET" | "POST", path: string, form: string | undefined];
+    step = ["GET", this.#authorizationRequest(), undefined];
+    for (let steps = 0; steps < 20; steps++) {
+      const { location, body, setCookies } = await this.#visit(...step, cookie());
+      for (const line of setCookies) {
+        const [, name, value] = /^([^=]+)=([^;]*)/.exec(line)!;
+        if (value === "") cookies.delete(name!);
+        else cookies.set(name!, value!);
+      }
+      if (findCode(location) !== undefined) {
+        this.#cookie = cookie();
+        return;
+      }
+      if (location !== undefined) step = ["GET", location, undefined];
+      else step = ["POST", ...fillForm(step[1], body)];
+    }
+    throw new Error(`${this.peer.name}: no code after 20 pages`);
+  }
+
+  #authorizationRequest(): string {
+    const query = new URLSearchParams({
+      response_type: "code",
+      client_id: CLIENT.id,
+      redirect_uri: CLIENT.redirect_uri,
+      scope: SCOPE,
+      state: "a-state",
+      code_challenge: CHALLENGE,
+      code_challenge_method: "S256",
+    });
+    return `${this.peer.authorize}?${query}`;
+  }
+
+  async #visit(method: "GET" | "POST", path: string, form: string | undefined, cookie: string) {
+    const { pathname, search } = new URL(path, "http://127.0.0.1");
+    const fields = (cookie === "" ? "" : `cookie: ${cookie}\r\n`) + (form === undefined ? "" : FORM_TYPE);
+    const { status, head, body } = await this.#send(method, pathname + search, fields, form);
+    if (status >= 400) throw new Error(`${this.peer.name}: ${path}: status ${status}: ${body}`);
+    const location = /\r\nlocation: *([^\r]+)/i.exec(head)?.[1];
+    const setCookies = [...head.matchAll(/\r\nset-cookie: *([^\r]+)/gi)].map(([, line]) => line!);
+    return { status, location, body, setCookies };
+  }
+
+  async #send(method: "GET" | "POST", path: string, fields: string, body?: string): Promise<HttpResponse> {
+    let connection = this.#idle.pop();
+    while (connection && !connection.isOpen) connection = this.#idle.pop();
+    connection ??= new Connection(this.#port);
+    const response = await connection.send(method, path, fields, body);
+    this.#idle.push(connection);
+    return response;
+  }
+}
+
+function findCode(location: string | undefined): string | undefined {
+  if (!location?.startsWith(CLIENT.redirect_uri)) return undefined;
+  return new URL(location).searchParams.get("code") ?? undefined;
+}
+
+/** Fills in the first form of a page; returns its path and body. */
+function fillForm(page: string, html: string): [path: string, body: string] {
+  const form = /<form[^>]*>[\s\S]*?<\/form>/.exec(html)?.[0];
+  if (form === undefined) throw new Error(`No form on ${page}: ${html}`);
+  const fields = new URLSearchParams({ decision: "approve" });
+  for (const [input] of form.matchAll(/<input[^>]*>/g)) {
+    const name = /\bname="([^"]+)"/.exec(input)?.[1];
+    const value = unescapeHtml(/\bvalue="([^"]*)"/.exec(input)?.[1] ?? "");
+    if (name === undefined) continue;
+    fields.set(
+      name,
+      /^(login|username)$/.test(name) ? USER.username : name === "password" ? USER.password : value,
+    );
+  }
+  const action = unescapeHtml(/\baction="([^"]*)"/.exec(form)?.[1] ?? "");
+  return [new URL(action, `http://127.0.0.1${page}`).href, fields.toString()];
+}
+
+function unescapeHtml(text: string): string {
+  return text.replaceAll("&quot;", '"').replaceAll("&#39;", "'").replaceAll("&lt;", "<").replaceAll(
+    "&amp;",
+    "&",
+  );
+}

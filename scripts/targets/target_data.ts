@@ -1,0 +1,90 @@
+/**
+ * Reads what is stored beside each third-party server: `findings.json`, checked by hand, and `result.json`, the figures of
+ * its last run.
+ *
+ * @module
+ */
+import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+
+export const TARGETS = "conformance/targets";
+/** The folder of Trivet's own result. */
+const OWN = "trivet";
+
+export interface Finding {
+  readonly kind: "fault" | "departure" | "choice";
+  readonly severity?: string;
+  readonly title: string;
+  readonly rows: string;
+  readonly vectors: string;
+  readonly sent: string;
+  readonly received: string;
+  readonly meaning?: string;
+}
+
+export interface Server {
+  readonly title: string;
+  readonly checked: string;
+  readonly setup: readonly string[];
+  readonly install: readonly string[];
+  readonly runs: readonly { readonly suite: string; readonly target: string; readonly label?: string }[];
+  readonly strengths: readonly string[];
+  readonly remarks?: readonly string[];
+  readonly findings: readonly Finding[];
+  readonly notes: readonly { readonly title: string; readonly text: readonly string[] }[];
+}
+
+/** Rows of one level, of one document if it is known. */
+export interface LevelCounts {
+  readonly document?: string;
+  readonly level: string;
+  readonly rows?: number;
+  readonly asked: number;
+  readonly held: number;
+}
+
+export interface StoredRun {
+  readonly suite: string;
+  readonly target: string;
+  readonly name: string;
+  readonly version?: string;
+  readonly label?: string;
+  readonly date: string;
+  /** Version of the kit and digest of its vectors. Absent in runs before format 2. */
+  readonly kit?: string;
+  readonly digest?: string;
+  readonly summary: Readonly<Record<string, number>>;
+  readonly levels: readonly LevelCounts[];
+}
+
+export interface TargetFolder {
+  readonly folder: string;
+  readonly servers: readonly Server[];
+  readonly runs: readonly StoredRun[];
+}
+
+/** All folders with findings or results, in the order of their names, Trivet first. */
+export function readTargets(): TargetFolder[] {
+  const folders = new Set(globSync(`${TARGETS}/*/{findings,result}.json`).map((path) => dirname(path)));
+  const rank = (folder: string) => basename(folder) === OWN ? 0 : 1;
+  return [...folders].sort((one, other) => rank(one) - rank(other) || (one < other ? -1 : 1)).map((
+    folder,
+  ) => ({
+    folder,
+    servers: readList<Server>(join(folder, "findings.json"), "servers"),
+    runs: readList<StoredRun>(join(folder, "result.json"), "runs"),
+  }));
+}
+
+function readList<Item>(path: string, member: string): readonly Item[] {
+  return existsSync(path) ? JSON.parse(readFileSync(path, "utf8"))[member] : [];
+}
+
+/** Replaces the stored result of a run, or adds it. */
+export function storeRun(folder: string, run: StoredRun): void {
+  const path = join(folder, "result.json");
+  const runs = readList<StoredRun>(path, "runs");
+  const isSame = (each: StoredRun) => each.suite === run.suite && each.target === run.target;
+  const next = runs.some(isSame) ? runs.map((each) => isSame(each) ? run : each) : [...runs, run];
+  writeFileSync(path, JSON.stringify({ runs: next }, null, 2) + "\n");
+}

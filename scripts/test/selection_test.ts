@@ -1,0 +1,43 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { isSelected, runsAlone } from "./selection.ts";
+
+const test = suite("scripts/test/selection");
+
+test("files that measure time or memory run alone, others do not", () => {
+  for (
+    const file of [
+      "scripts/fuzz/fuzz_test.ts",
+      "scripts/fuzz/heavy_budget_test.ts",
+      "src/http/work_slice_test.ts",
+      "src/mcp/http/listen_memory_node_test.ts",
+      "src/oauth/request_budget_test.ts",
+      "src/skills/loop_hold_test.ts",
+    ]
+  ) {
+    assert.ok(runsAlone(file), file);
+  }
+  for (
+    const file of [
+      "conformance/targets/trivet_memory_node_test.ts",
+      "src/oauth/consent/consent_memory_test.ts",
+      "src/skills/api/upload_fuzz_test.ts",
+      "src/skills/messages/messages_fuzz_test.ts",
+      "src/store/drivers/memory_test.ts",
+    ]
+  ) {
+    assert.not(runsAlone(file), file);
+  }
+});
+
+test("process tests run in the short part only on Node and only up to 4 seconds", () => {
+  const times = { "src/b_node_test.ts": 5 };
+  assert.ok(isSelected("src/a_test.ts", "workerd", "short", times));
+  assert.ok(isSelected("src/a_node_test.ts", "node", "short", times));
+  assert.not(isSelected("src/a_node_test.ts", "deno", "short", times));
+  assert.not(isSelected("src/a_node_test.ts", "workerd", "all", times));
+  assert.not(isSelected("src/b_node_test.ts", "node", "short", times));
+  assert.ok(isSelected("src/b_node_test.ts", "node", "rest", times));
+});
+
+test.run();

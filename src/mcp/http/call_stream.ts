@@ -1,0 +1,192 @@
+/**
+ * The event stream of a call, from its first notification or request on
+ * (https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#sending-messages-to-the-server). The streams of
+ * a session are logged, so that a client can resume them. Loads with the first such message.
+ *
+ * @module
+ */
+import { EventStream } from "../../http/event_stream.ts";
+import type { Fields } from "../../http/response.ts";
+import { writeNotification } from "../../jsonrpc/message.ts";
+import type { Call } from "../call.ts";
+import type { Lazy } from "../lazy.ts";
+import type { LogWriter } from "../session/event_log.ts";
+import type { Session } from "../session/session.ts";
+import type { Stateful } from "../stateful.ts";
+import { OpenStreams, STREAM_LIMITS, type StreamLimits } from "./stream_limits.ts";
+
+export interface CallStreamsOptions {
+  /** Has loaded when a call has a session. */
+  readonly stateful: Lazy<Stateful>;
+  readonly limits: Partial<StreamLimits> | undefined;
+  /** Milliseconds between keep-alive comments. */
+  readonly keepAlive: number | undefined;
+}
+
+export interface CallStreams {
+  readonly openStreams: OpenStreams;
+  /** @param fields of the response, beside its media type @param onOpen gets the response with the stream */
+  create(call: Call, fields: Fields, onOpen: (response: Response) => void): CallStream;
+}
+
+/** The streams of the calls of one server. */
+export function createCallStreams({ stateful, limits, keepAlive }: CallStreamsOptions): CallStreams {
+  const openStreams = new OpenStreams({ ...STREAM_LIMITS, ...limits });
+  return {
+    openStreams,
+    create: (...given) => new CallStream({ stateful, openStreams, keepAlive }, ...given),
+  };
+}
+
+interface CallStreamOptions extends Omit<CallStreamsOptions, "limits"> {
+  readonly openStreams: OpenStreams;
+}
+
+/** Notifications that wait for a slow reader; more are dropped. */
+const MAX_WAITING_NOTIFICATIONS = 1000;
+
+export class CallStream {
+  readonly #options: CallStreamOptions;
+  readonly #call: Call;
+  readonly #fields: Fields;
+  readonly #onOpen: (response: Response) => void;
+  #stream: EventStream | undefined;
+  #log: LogWriter | undefined;
+  #isOver = false;
+  /** The client has an event id, so that it can resume. */
+  #sentEventId = false;
+  /** Sent once the log has started; `undefined` from then on. */
+  #delayed: (() => void)[] | undefined;
+  #waiting = 0;
+  #release = (): void => {};
+  /** Why no stream could be opened. */
+  #refusal: unknown;
+
+  constructor(
+    options: CallStreamOptions,
+    call: Call,
+    fields: Fields,
+    onOpen: (response: Response) => void,
+  ) {
+    this.#options = options;
+    this.#call = call;
+    this.#fields = fields;
+    this.#onOpen = onOpen;
+  }
+
+  /** Opens the stream, if it is not open: its comments keep the connection of a silent call open. */
+  comment(): void {
+    this.#open()?.comment();
+  }
+
+  /** Sends a request to the client of a session, and waits for its result. */
+  sendRequest(session: Session, method: string, params: unknown, signal: AbortSignal): Promise<unknown> {
+    if (!this.#open() && this.#refusal) return Promise.reject(this.#refusal);
+    const { sendServerRequest } = this.#options.stateful.value!;
+    return sendServerRequest(session, method, params, (json) => this.#send(json), signal);
+  }
+
+  async notify(method: string, params: Record<string, unknown>): Promise<void> {
+    const stream = this.#open();
+    if (!stream || this.#waiting >= MAX_WAITING_NOTIFICATIONS) return;
+    this.#send(writeNotification(method, params));
+    this.#waiting++;
+    await Promise.all([stream.waitUntilWritable(), this.#log?.waitUntilWritable()]);
+    this.#waiting--;
+  }
+
+  async disconnect(retry: number): Promise<void> {
+    const stream = this.#open();
+    // Without an event id the client could not resume.
+    if (!stream || !this.#log || this.#log.isFull || !this.#sentEventId) return;
+    // A client that resumes finds everything that was sent until now.
+    await this.#log.written();
+    this.#whenLogged(() => {
+      stream.retry(retry);
+      this.#close(stream);
+    });
+  }
+
+  /** Sends the response as the last event; `false` when no stream is open. */
+  finish(write: () => string): boolean {
+    this.#isOver = true;
+    const stream = this.#stream;
+    if (!stream) return false;
+    const json = write();
+    const id = this.#log?.end(json);
+    this.#whenLogged(() => {
+      stream.send(json, { id });
+      this.#close(stream);
+    });
+    return true;
+  }
+
+  /** Ends without a response: the call was cancelled. */
+  abandon(): void {
+    const stream = this.#open();
+    this.#isOver = true;
+    this.#log?.end();
+    this.#whenLogged(() => stream && this.#close(stream));
+  }
+
+  #open(): EventStream | undefined {
+    if (this.#isOver) return undefined;
+    if (this.#stream) return this.#stream;
+    const { session, revision, request: { id = null } } = this.#call;
+    try {
+      this.#release = this.#options.openStreams.open(this.#call, session);
+    } catch (error) {
+      // The response is one JSON text then, and notifications are dropped.
+      this.#refusal = error;
+      return undefined;
+    }
+    const stream = new EventStream({
+      keepAlive: this.#options.keepAlive,
+      onDisconnect: () => {
+        this.#release();
+        // Up to 2025-11-25 a client that can resume has not cancelled; nor has the client of a task.
+        const cannotResume = !this.#log || this.#log.isFull;
+        if (cannotResume && this.#call.connection.outlet) this.#call.cancel("The client disconnected");
+      },
+    });
+    this.#stream = stream;
+    this.#log = session && id !== null
+      ? this.#options.stateful.value!.startLog(session, id, this.#call)
+      : undefined;
+    if (this.#log) {
+      const delayed: (() => void)[] = this.#delayed = [];
+      this.#log.started.then(() => {
+        this.#delayed = undefined;
+        for (const send of delayed) send();
+      });
+      // Older clients would take an event without data for an invalid message.
+      if (revision >= "2025-11-25") {
+        const { firstId } = this.#log;
+        this.#whenLogged(() => stream.send("", { id: firstId }));
+        this.#sentEventId = true;
+      }
+    }
+    this.#onOpen(stream.response(this.#fields));
+    // Starts to watch for cancellation.
+    void this.#call.signal;
+    return stream;
+  }
+
+  #send(json: string): void {
+    if (this.#isOver || this.#call.isCancelled) return;
+    const id = this.#log?.append(json);
+    this.#sentEventId ||= id !== undefined;
+    this.#whenLogged(() => this.#stream?.send(json, { id }));
+  }
+
+  #close(stream: EventStream): void {
+    this.#release();
+    stream.close();
+  }
+
+  /** Sends once the log has started: before that, a client could not resume by the event id. */
+  #whenLogged(send: () => void): void {
+    if (this.#delayed) this.#delayed.push(send);
+    else send();
+  }
+}

@@ -1,0 +1,84 @@
+/**
+ * The MCP server from outside: its options, complete, and what it offers.
+ *
+ * @module
+ */
+import type { Observe } from "../events.ts";
+import type { IdentifyCaller, Principal } from "../http/principal.ts";
+import type { Service } from "../http/service.ts";
+import type { Store } from "../store/store.ts";
+import type { Extension } from "./definition/extension.ts";
+import type { Definitions, Middleware } from "./definition/group.ts";
+import type { ServerInfo } from "./definition/server_info.ts";
+import type { SseFactory } from "./http/http_options.ts";
+import type { StreamLimits } from "./http/stream_limits.ts";
+import type { ToJsonSchema } from "./schema/schema_converter.ts";
+import type { StorageLimits } from "./session/storage_limits.ts";
+import type { serveStdio } from "./stdio/stdio.ts";
+
+/** The complete options of the MCP server, without defaults. `mcp_options.ts` describes each. */
+export interface ToolServerOptions extends ServerInfo {
+  readonly instructions: string | undefined;
+  readonly base: string;
+  readonly issuer: string;
+  readonly store: Store;
+  /** The key that signs session ids and encrypts cursors and request states. */
+  readonly secret: () => Promise<Uint8Array>;
+  readonly now: () => number;
+  readonly definitions: Definitions;
+  readonly extensions: readonly Extension[];
+  readonly middleware: readonly Middleware[];
+  readonly identify: IdentifyCaller;
+  readonly auth: "required" | "optional" | "off";
+  /** The other scopes that a scope implies. */
+  readonly implied: ReadonlyMap<string, ReadonlySet<string>>;
+  readonly allowedHosts: readonly string[];
+  readonly allowedOrigins: readonly string[];
+  /** Bytes. */
+  readonly bodyLimit: number;
+  /** Entries of a list. */
+  readonly pageSize: number;
+  /** Milliseconds. */
+  readonly sessionLifetime: number;
+  readonly keepAlive: number;
+  /** Limits of open streams and stored bytes. @default STREAM_LIMITS, STORAGE_LIMITS */
+  readonly streamLimits?: Partial<StreamLimits> | undefined;
+  readonly storageLimits?: Partial<StorageLimits> | undefined;
+  readonly listLifetime: number;
+  /** Makes the JSON Schema of Standard Schemas that do not make it themselves. */
+  readonly toJsonSchema?: ToJsonSchema | undefined;
+  /** `createSseHandlers`, to serve HTTP+SSE (2024-11-05) at `/mcp/sse`; not bundled unless you pass it. */
+  readonly sse: SseFactory | undefined;
+  /** `serveStdio`, to serve stdio; not bundled unless you pass it. */
+  readonly stdio: typeof serveStdio | undefined;
+  readonly resourceMetadata: string | undefined;
+  /** The scope in the challenge of a 401. */
+  readonly initialScope?: string | undefined;
+  readonly observe: Observe;
+}
+
+export interface ToolServer extends Service {
+  /**
+   * Resolves when the server can answer. Only definitions with a valibot schema take until then: their converter loads at
+   * the first request, or now.
+   * @throws {TypeError} for an invalid definition
+   */
+  ready(): Promise<void>;
+  /** Serves one client over stdio until the input ends. */
+  serveStdio(
+    input: ReadableStream<Uint8Array>,
+    output: WritableStream<Uint8Array>,
+    principal?: Principal,
+  ): Promise<void>;
+  /**
+   * Replaces all definitions and notifies clients of the lists that changed. Running calls finish with the old definitions.
+   * @throws {TypeError} for an invalid definition; then nothing is replaced
+   */
+  replace(definitions: Definitions): Promise<void>;
+  /** Notifies the subscribers of a resource, on any instance, that it changed. */
+  resourceUpdated(uri: string): Promise<void>;
+  /** Notifies clients, on any instance, that a list changed. */
+  listChanged(list: "tools" | "resources" | "prompts"): Promise<void>;
+  /** Ends open streams, before the process stops. */
+  close(): void;
+}

@@ -1,0 +1,217 @@
+/**
+ * `trivet/protect`: guards an API with the access tokens of another authorization server, without one in the process.
+ *
+ * @module
+ */
+import { checkJwk, type PublicJwk } from "./crypto/jwk.ts";
+import { JWS_ALGORITHMS, type JwsAlgorithm } from "./crypto/jws.ts";
+import type { Observe } from "./events.ts";
+import type { CallerSource } from "./http/authenticate.ts";
+import { allowWellKnown, answerPreflight } from "./http/cors.ts";
+import { checkConfiguredUrl, type Connect, createConfiguredFetch } from "./http/network/public_fetch.ts";
+import { createProtection, type Protection } from "./http/protect.ts";
+import { jsonFields, respond } from "./http/response.ts";
+import { pathOf } from "./http/router.ts";
+import { toRequestContext } from "./http/runtime_context.ts";
+import type { CertificateProxy } from "./oauth/authorization_server.ts";
+import { createRemoteDocuments } from "./oauth/clients/remote_document.ts";
+import { resourceMetadataUrl } from "./oauth/endpoints/protected_resource.ts";
+import { createIntrospector } from "./oauth/resource_server/introspection.ts";
+import { createMetadataFinder } from "./oauth/resource_server/issuer_metadata.ts";
+import { identifyByRemoteToken } from "./oauth/resource_server/remote_token.ts";
+import { findRetryAfter, type Store } from "./store/store.ts";
+
+export interface IntrospectionSettings {
+  /** @default `introspection_endpoint` in the metadata of the issuer */
+  readonly endpoint?: string;
+  /** The client that this API is at the issuer: it authenticates by HTTP Basic (RFC 6749 section 2.3.1). */
+  readonly clientId: string;
+  readonly clientSecret: string;
+}
+
+export interface ResourceServerOptions {
+  /** The issuer whose tokens are accepted, exactly as its metadata and the `iss` of its tokens name it. */
+  readonly issuer: string;
+  /** The address of this API: https (http on loopback), without fragment. Never taken from a request. */
+  readonly resource: string;
+  /** What the `aud` of a token must contain, one of them. @default the resource */
+  readonly audience?: string | readonly string[];
+  /** The public keys of the issuer. @default those at `jwksUri` */
+  readonly jwks?: { readonly keys: readonly PublicJwk[] };
+  /** Where the keys are. @default `jwks_uri` in the metadata of the issuer (RFC 8414, else OpenID Connect) */
+  readonly jwksUri?: string;
+  /**
+   * Asks the issuer about tokens (RFC 7662). Without `jwks` and `jwksUri` it is asked about every token, else about those
+   * that are not JWTs. @default only JWTs are accepted
+   */
+  readonly introspection?: IntrospectionSettings;
+  /** The scopes that every call of `protect` requires, and that the metadata of this API lists. @default none */
+  readonly scopes?: readonly string[];
+  /** What each scope implies. @default nothing */
+  readonly impliedScopes?: Readonly<Record<string, readonly string[]>>;
+  /** The address of the metadata of this API (RFC 9728). @default derived from `resource`, and served by `protect` */
+  readonly resourceMetadata?: string;
+  /** Signature algorithms of JWTs. @default all that are supported */
+  readonly algorithms?: readonly JwsAlgorithm[];
+  /** By how much the clocks of the issuer and this server may differ, in seconds, up to 300. @default 30 */
+  readonly clockToleranceS?: number;
+  /** The proxy that verifies client certificates (RFC 8705). @default none: tokens that are bound to one are refused */
+  readonly certificateProxy?: CertificateProxy;
+  /** Remembers used DPoP proofs for all instances of this API. @default each instance remembers its own */
+  readonly store?: Store;
+  /** How keys, metadata and introspection are fetched, such as a service binding of Workers. @default the platform's fetch */
+  readonly fetch?: Connect;
+  /** Called when the issuer cannot be reached. @default no observer */
+  readonly onEvent?: Observe;
+  /** Milliseconds since the epoch, for tests. @default Date.now */
+  readonly now?: () => number;
+}
+
+/** An API that accepts the tokens of another issuer. `toolServer` and `skillsService` take it as `authenticate`. */
+export interface ResourceServer extends Protection, CallerSource {
+  readonly resourceMetadata: string;
+}
+
+/** The greatest documents: keys of large issuers carry certificates. */
+const MAX_DOCUMENT_BYTES = 256 * 1024;
+/** How long an issuer that failed repeatedly is not asked. */
+const MAX_WAIT_MS = 10_000;
+const MAX_CLOCK_TOLERANCE_SECONDS = 300;
+const METADATA_FIELDS = jsonFields(["cache-control", "public, max-age=300"]);
+
+/**
+ * Makes the guard of one API. `protect` returns the caller or the finished response: 401, 403, 503 while the issuer cannot
+ * be reached, and at the address of the metadata of this API the metadata.
+ * @throws {TypeError | RangeError} naming the option and the rule
+ */
+export function resourceServer(options: ResourceServerOptions): ResourceServer {
+  const { issuer, resource, introspection, scopes = [], onEvent, now = Date.now, store } = options;
+  checkOptions(options);
+  const connect: Connect = options.fetch ?? ((url, init) => fetch(url, init));
+  const fetchDocument = createConfiguredFetch({ connect, limit: MAX_DOCUMENT_BYTES });
+  const documents = createRemoteDocuments(fetchDocument, now, MAX_WAIT_MS);
+  const findUrl = createMetadataFinder(issuer, documents);
+  const keys = options.jwks
+    ? { jwks: readKeys(options.jwks) }
+    : options.jwksUri !== undefined
+    ? { jwks_uri: options.jwksUri }
+    : undefined;
+
+  const identify = identifyByRemoteToken({
+    issuer,
+    audience: options.audience === undefined ? [resource] : [options.audience].flat(),
+    clockTolerance: options.clockToleranceS ?? 30,
+    now,
+    store,
+    origin: new URL(resource).origin,
+    requireDpopNonce: false,
+    certificateProxy: options.certificateProxy,
+    documents,
+    algorithms: options.algorithms ?? JWS_ALGORITHMS,
+    findKeySource: keys
+      ? () => Promise.resolve(keys)
+      : introspection
+      ? undefined
+      : async () => ({ jwks_uri: await findUrl("jwks_uri") }),
+    introspect: introspection && createIntrospector({
+      ...introspection,
+      endpoint: async () => introspection.endpoint ?? await findUrl("introspection_endpoint"),
+      fetchDocument,
+      now,
+    }),
+    onUnavailable: (error) => onEvent?.({ type: "issuer_unavailable", issuer, error: error.cause }),
+  });
+
+  const { resourceMetadata = resourceMetadataUrl(resource) } = options;
+  const metadataPath = options.resourceMetadata === undefined ? pathOf(resourceMetadata) : undefined;
+  const metadata = JSON.stringify({
+    resource,
+    authorization_servers: [issuer],
+    ...(scopes.length > 0 && { scopes_supported: scopes }),
+    bearer_methods_supported: ["header"],
+    dpop_signing_alg_values_supported: JWS_ALGORITHMS,
+    ...(options.certificateProxy && { tls_client_certificate_bound_access_tokens: true }),
+  });
+
+  /** The metadata, for a request to its address. */
+  function answerMetadata(request: Request): Response | undefined {
+    if (metadataPath === undefined || pathOf(request.url) !== metadataPath) return undefined;
+    const isRead = request.method === "GET" || request.method === "HEAD";
+    const response = answerPreflight(request, "GET, HEAD") ??
+      (isRead
+        ? respond(200, request.method === "HEAD" ? null : metadata, METADATA_FIELDS)
+        : respond(405, null, [["allow", "GET, HEAD, OPTIONS"]]));
+    return allowWellKnown(request, response);
+  }
+
+  const protection = createProtection({
+    findRetryAfter,
+    issuer: resource,
+    resources: new Map([[resource, resourceMetadata]]),
+    identify: () => identify,
+    implied: new Map(
+      Object.entries(options.impliedScopes ?? {}).map(([name, all]) => [name, new Set(all)]),
+    ),
+    toContext: (request, given) => toRequestContext(request, given),
+  });
+
+  return {
+    resourceMetadata,
+    identify,
+    service: metadataPath === undefined ? undefined : {
+      mounts: [metadataPath],
+      fetch: (request) => Promise.resolve(answerMetadata(request) ?? respond(404, null)),
+    },
+    authenticate: protection.authenticate,
+    async protect(request, given = {}, context) {
+      const document = answerMetadata(request);
+      if (document) return document;
+      const required = [...new Set([...scopes, ...given.scopes ?? []])];
+      return await protection.protect(request, { ...given, scopes: required }, context);
+    },
+  };
+}
+
+/** @throws {TypeError | RangeError} naming the option and the rule */
+function checkOptions(options: ResourceServerOptions): void {
+  const { issuer, resource, jwksUri, introspection, algorithms, clockToleranceS = 0, audience } = options;
+  const fail = (name: string, rule: string): never => {
+    throw new TypeError(`Cannot create Trivet: "${name}" ${rule}`);
+  };
+  const urls = { issuer, resource, jwksUri, "introspection.endpoint": introspection?.endpoint };
+  for (const [name, url] of Object.entries(urls)) {
+    const problem = url === undefined ? undefined : checkConfiguredUrl(url);
+    if (problem) fail(name, `${problem}, but is "${url}"`);
+  }
+  if (issuer === undefined || resource === undefined) fail("issuer", 'and "resource" are required');
+  if (issuer.includes("?")) fail("issuer", "must not have a query");
+  if ([audience ?? resource].flat().length === 0) fail("audience", "must not be empty");
+  const unknown = algorithms?.find((each) => !JWS_ALGORITHMS.includes(each));
+  if (unknown !== undefined || algorithms?.length === 0) {
+    fail("algorithms", `must be some of ${JWS_ALGORITHMS.join(", ")}`);
+  }
+  if (!(clockToleranceS >= 0 && clockToleranceS <= MAX_CLOCK_TOLERANCE_SECONDS)) {
+    throw new RangeError(
+      `Cannot create Trivet: "clockToleranceS" must be 0 to ${MAX_CLOCK_TOLERANCE_SECONDS}, but is ${clockToleranceS}`,
+    );
+  }
+}
+
+/** The keys, checked. @throws {TypeError} for one that is not a supported public key */
+function readKeys(
+  { keys }: { readonly keys: readonly PublicJwk[] },
+): { readonly keys: readonly PublicJwk[] } {
+  return {
+    keys: keys.map((each, index) => {
+      const key = checkJwk(each);
+      if (typeof key === "string") throw new TypeError(`Cannot create Trivet: "jwks.keys[${index}]": ${key}`);
+      return key;
+    }),
+  };
+}
+
+export type { CertificateProxy, Connect, JwsAlgorithm, PublicJwk };
+export type { TrivetEvent } from "./events.ts";
+export type { Principal } from "./http/principal.ts";
+export type { AuthenticateOptions, ProtectOptions } from "./http/protect.ts";
+export { IssuerUnavailableError } from "./oauth/resource_server/remote_token.ts";
