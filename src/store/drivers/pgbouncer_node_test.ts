@@ -9,6 +9,7 @@ import { dropStore } from "../../../scripts/cluster/cluster.ts";
 import { skipBecause } from "../../../scripts/test/run_files.ts";
 import { freePort } from "../../../scripts/test/workerd.ts";
 import { postgresStore } from "./postgres.ts";
+import { PostgresPool } from "./postgres_pool.ts";
 import { putIfAbsent, take } from "../store.ts";
 import { findEngine } from "../test_engines.ts";
 
@@ -66,10 +67,11 @@ server_reset_query_always = 1
     await dropStore(`${address}?schema=${schema}`);
   });
 
-  const pooled = () => {
+  const driverUrl = () => {
     const url = new URL(address);
-    return `postgres://${url.username}@127.0.0.1:${port}${url.pathname}?schema=${schema}&pgbouncer=true&max=6`;
+    return `postgres://${url.username}@127.0.0.1:${port}${url.pathname}`;
   };
+  const pooled = () => `${driverUrl()}?schema=${schema}&pgbouncer=true&max=6`;
 
   test("two stores with six connections each get, list, commit and sweep over two server connections", async () => {
     const [a, b] = [postgresStore(pooled()), postgresStore(pooled())];
@@ -99,6 +101,19 @@ server_reset_query_always = 1
       assert.equal(taken.filter((value) => value !== undefined), [outcomes.indexOf(true)]);
     }
     await Promise.all(stores.map((store) => store.close()));
+  });
+
+  test("statements with and without parameters on one connection do not wait for each other forever", async () => {
+    const pool = new PostgresPool(driverUrl(), { max: 1, fetch_types: false }, false);
+    for (let round = 0; round < 50; round++) {
+      const rows = await Promise.all([
+        ...Array.from({ length: 4 }, () => pool.run<{ n: number }>("SELECT 7 AS n", []).rows),
+        pool.run<{ n: number }>("SELECT $1::int AS n", [7]).rows,
+        pool.run<{ n: number }>("SELECT 7 AS n", []).rows,
+      ]);
+      assert.equal(rows.map(([row]) => row!.n), [7, 7, 7, 7, 7, 7]);
+    }
+    await pool.end();
   });
 
   test("a watcher is notified of commits of another store", async () => {

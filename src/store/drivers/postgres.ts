@@ -177,7 +177,6 @@ class PostgresStore implements Store {
       onnotice: () => {},
       // Finds a server that is available again within half a second, without flooding one that is down.
       backoff: (retries: number) => Math.min(0.05 * 2 ** Math.min(retries, 10), 0.5),
-      ...(pooled && { prepare: false }),
       ...(!/[?&]connect_timeout=/.test(address) && { connect_timeout: timeout }),
     }, !pooled);
     this.#tasks.every(sweepEvery, () => this.sweep());

@@ -37,11 +37,18 @@ export interface RunningStatement<Row> {
 
 /** The error codes of a statement whose connection broke. */
 const BROKEN = /^(CONNECTION_[A-Z]+|E[A-Z]+|08...|57P0[12])$/;
+/**
+ * One statement at a time on a connection through pgbouncer in transaction mode: postgres.js sends an unprepared statement
+ * in two parts, and pgbouncer gives the server connection to another client between them when an earlier statement of the
+ * same connection ends then. Both parts wait forever.
+ */
+const ONE_AT_A_TIME = { prepare: false, max_pipeline: 0 };
 /** How long pending statements on replaced connections may take to end. */
 const END_TIMEOUT_SECONDS = 5;
 
 export class PostgresPool {
   readonly #open: () => postgres.Sql;
+  readonly #openAlone: () => postgres.Sql;
   readonly #prepares: boolean;
   #sql: postgres.Sql;
   #listener: postgres.Sql | undefined;
@@ -50,7 +57,9 @@ export class PostgresPool {
 
   /** @param prepares whether statements are prepared by name */
   constructor(url: string, options: postgres.Options<Record<never, never>>, prepares: boolean) {
-    this.#open = () => postgres(url, options);
+    const each = prepares ? options : { ...options, ...ONE_AT_A_TIME };
+    this.#open = () => postgres(url, each);
+    this.#openAlone = () => postgres(url, { ...options, prepare: prepares, max: 1 });
     this.#prepares = prepares;
     this.#sql = this.#open();
   }
@@ -63,9 +72,14 @@ export class PostgresPool {
     return { rows: promise as Promise<readonly Row[]>, cancel: () => cancelUnsent(call.query) };
   }
 
-  /** Runs work in one transaction. */
-  transact<Result>(work: (sql: postgres.TransactionSql) => Promise<Result>): Promise<Result> {
-    return this.#sql.begin(work) as Promise<Result>;
+  /** Runs work in one transaction, on a connection of its own: postgres.js cannot begin one with `ONE_AT_A_TIME`. */
+  async transact<Result>(work: (sql: postgres.TransactionSql) => Promise<Result>): Promise<Result> {
+    const alone = this.#openAlone();
+    try {
+      return await alone.begin(work) as Result;
+    } finally {
+      await alone.end({ timeout: END_TIMEOUT_SECONDS });
+    }
   }
 
   /** Listens to a channel, on a connection of its own that reopens when it breaks. */
