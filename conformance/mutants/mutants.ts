@@ -8,6 +8,7 @@ import { RPC_BATCHES } from "./jsonrpc/jsonrpc_batches.ts";
 import { RPC_REQUESTS } from "./jsonrpc/jsonrpc_requests.ts";
 import { MCP_SELF_CONTAINED } from "./mcp/mcp_self_contained.ts";
 import { MCP_ACCESS } from "./mcp/mcp_access.ts";
+import { MCP_ENTERPRISE } from "./mcp/mcp_enterprise.ts";
 import { MCP_MESSAGES } from "./mcp/mcp_messages.ts";
 import { MCP_METHODS } from "./mcp/mcp_methods.ts";
 import { MCP_REVISIONS } from "./mcp/mcp_revisions.ts";
@@ -99,6 +100,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...RPC_RESPONSES,
   ...RPC_BATCHES,
   ...MCP_ACCESS,
+  ...MCP_ENTERPRISE,
   ...MCP_SESSIONS,
   ...MCP_METHODS,
   ...MCP_SELF_CONTAINED,

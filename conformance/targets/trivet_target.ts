@@ -34,13 +34,21 @@ interface TargetClient {
   readonly second_redirect_uri?: string;
 }
 
+interface IdentityProvider {
+  readonly issuer: string;
+  readonly subject: string;
+  readonly private: PublicJwk;
+}
+
 /** The part of `trivet.json` that is registered, so that vectors and server use one list. */
 export interface RegisteredData {
   readonly vars: {
     readonly clients: Readonly<Record<string, TargetClient>>;
     readonly users: Readonly<Record<string, { readonly name: string; readonly password: string }>>;
     readonly certificates: { readonly one: { readonly public: PublicJwk } };
-    readonly idp: { readonly issuer: string; readonly subject: string; readonly private: PublicJwk };
+    readonly idp: IdentityProvider;
+    /** Its assertions are ID-JAGs only. */
+    readonly enterprise: IdentityProvider;
     readonly keys: Readonly<Record<string, string>>;
     readonly mcp: ToolNames;
   };
@@ -172,7 +180,7 @@ async function createInstance(
       passwordIterations: 1000,
       requireDpopNonce: dpopNonce,
       authorizationDetailTypes: { payment: PAYMENT },
-      trustedIssuers: [toIssuer(vars.idp)],
+      trustedIssuers: [toIssuer(vars.idp), { ...toIssuer(vars.enterprise), requireIdJag: true }],
       certificateProxy: { addresses: [PROXY], certificateField: "client-cert" },
     },
     skills: { openai, discovery: {}, folders: [folder] },
@@ -188,8 +196,8 @@ async function createInstance(
   return { trivet, store };
 }
 
-/** The identity provider of the vectors, with one user. */
-function toIssuer({ issuer, subject, private: key }: RegisteredData["vars"]["idp"]): TrustedIssuer {
+/** An identity provider that the vectors play, with one user. */
+function toIssuer({ issuer, subject, private: key }: IdentityProvider): TrustedIssuer {
   const { d: _, ...publicKey } = key as PublicJwk & { readonly d: string };
   const user = { id: subject, name: subject, email: "" };
   return {

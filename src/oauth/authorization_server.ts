@@ -54,6 +54,8 @@ export interface TrustedIssuer {
   /** Its public keys, or their https URL. */
   readonly jwks?: { readonly keys: readonly PublicJwk[] };
   readonly jwks_uri?: string;
+  /** Refuses its assertions that are not identity assertions (`typ` `oauth-id-jag+jwt`), which name their client. */
+  readonly requireIdJag?: boolean;
   /** The user that an assertion is about; `undefined` when there is none. @default the user with the id `sub` */
   user?(claims: Readonly<Record<string, unknown>>): Promise<Profile | undefined>;
 }

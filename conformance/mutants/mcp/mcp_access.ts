@@ -12,7 +12,7 @@ export const MCP = "/mcp";
 const names = (...ids: string[]): string[] => ids.map((id) => `mcp/${id}`);
 
 /** Repeats refused requests that match `when` with a valid token. */
-const retryWithToken = (when: (request: Request) => boolean): Wrap => (next) => async (request) => {
+export const retryWithToken = (when: (request: Request) => boolean): Wrap => (next) => async (request) => {
   if (new URL(request.url).pathname !== MCP || !when(request)) return await next(request);
   const retry = request.clone();
   const answer = await next(request);

@@ -7,11 +7,12 @@
  */
 import { readJws } from "../../crypto/jws.ts";
 import type { AccessTokenRequest } from "../tokens/access_token.ts";
-import { parseAuthorizationDetails } from "./authorization_details.ts";
+import { narrowAuthorizationDetails, parseAuthorizationDetails } from "./authorization_details.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { verifyAssertion } from "../clients/assertion.ts";
 import { OAuthError } from "../error.ts";
-import type { Mutable } from "../records.ts";
+import type { AuthorizationDetail, Client, Confirmation, Mutable } from "../records.ts";
+import { requireConfirmation } from "../tokens/confirmation.ts";
 import { issueTokens } from "./issue_tokens.ts";
 import { canonicalResource, findResources, limitToResources } from "./resource.ts";
 import { grantScope, narrowScope } from "./scope.ts";
@@ -27,7 +28,7 @@ export async function grantJwtBearer(as: AuthorizationServer, call: TokenCall): 
   const { client, form, cnf } = call;
   const assertion = form.get("assertion");
   if (!assertion) throw new OAuthError("invalid_request", "assertion is missing");
-  const { claims, issuer, isIdJag } = await checkAssertion(as, assertion, client.id);
+  const { claims, issuer, isIdJag } = await checkAssertion(as, assertion, call);
   const user = issuer.user
     ? await issuer.user(claims)
     : typeof claims.sub === "string"
@@ -42,7 +43,11 @@ export async function grantJwtBearer(as: AuthorizationServer, call: TokenCall): 
   const named = allowed === undefined ? asked : narrowScope(as, allowed, asked);
   const resource = findResources(as, targetsOf(claims, isIdJag, form.all("resource")));
   const granted = requireRole(as, user, grantScope(as, client, named), "invalid_scope");
-  const authorization_details = parseAuthorizationDetails(as, client, form.get("authorization_details"));
+  const details = isIdJag ? detailsOf(as, client, claims) : undefined;
+  const askedDetails = form.get("authorization_details");
+  const authorization_details = details
+    ? narrowAuthorizationDetails(as, client, details, askedDetails)
+    : parseAuthorizationDetails(as, client, askedDetails);
   const request: Mutable<AccessTokenRequest> = {
     user: user.id,
     scope: limitToResources(as, resource, granted),
@@ -57,7 +62,7 @@ export async function grantJwtBearer(as: AuthorizationServer, call: TokenCall): 
 async function checkAssertion(
   as: AuthorizationServer,
   assertion: string,
-  client_id: string,
+  { client, cnf }: TokenCall,
 ) {
   const { header, claims } = readJws(assertion) ?? { header: {}, claims: {} };
   const issuer = as.trustedIssuers.find((each) => each.issuer === claims.iss);
@@ -68,13 +73,16 @@ async function checkAssertion(
   // RFC 8725 §3.11: another kind of token that the issuer signed, such as an ID token, must not pass for an assertion.
   if (typ !== undefined && typ !== "jwt" && typ !== ID_JAG) throw refusal(`typ must be JWT or ${ID_JAG}`);
   const isIdJag = typ === ID_JAG;
+  if (issuer.requireIdJag && !isIdJag) throw refusal(`typ must be ${ID_JAG}`);
   const { aud } = claims;
   if (aud !== as.issuer && !(Array.isArray(aud) && aud.length === 1 && aud[0] === as.issuer)) {
     throw refusal(`aud must be ${as.issuer} and no other value`);
   }
-  if (isIdJag && claims.client_id !== client_id) {
+  if (isIdJag && claims.client_id !== client.id) {
     throw refusal("client_id must identify the authenticated client");
   }
+  // Before jti is marked as used: a client that forgot its proof can repeat the request with it.
+  requireConfirmation(boundTo(claims), cnf, "invalid_grant", "The assertion");
   await verifyAssertion(as, assertion, claims, {
     issuer: issuer.issuer,
     keys: { ...issuer, network: undefined, isKnown: true },
@@ -82,6 +90,28 @@ async function checkAssertion(
     refusal,
   });
   return { claims, issuer, isIdJag };
+}
+
+/** The key or certificate that the assertion is bound to (RFC 7800 §3.1). */
+function boundTo({ cnf }: Readonly<Record<string, unknown>>): Confirmation | undefined {
+  if (cnf === undefined) return undefined;
+  const { jkt, "x5t#S256": x5t, ...others } = Object(cnf) as Record<string, unknown>;
+  const members = [jkt, x5t].filter((each) => each !== undefined);
+  const isKnown = members.length > 0 && members.every((each) => typeof each === "string") &&
+    Object.keys(others).length === 0;
+  if (!isKnown) throw refusal("cnf must have jkt or x5t#S256, and no other member");
+  return cnf as Confirmation;
+}
+
+/** The authorization details that the assertion allows; `undefined` when it sets no limit. */
+function detailsOf(
+  as: AuthorizationServer,
+  client: Client,
+  { authorization_details }: Readonly<Record<string, unknown>>,
+): readonly AuthorizationDetail[] | undefined {
+  return authorization_details === undefined
+    ? undefined
+    : parseAuthorizationDetails(as, client, JSON.stringify(authorization_details));
 }
 
 /** The scope that the assertion allows; `undefined` when it sets no limit. */

@@ -1,10 +1,11 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { thumbprint } from "../../crypto/jwk.ts";
 import { readJws } from "../../crypto/jws.ts";
 import { randomId } from "../../crypto/secret.ts";
 import type { AuthorizationServerOptions } from "../authorization_server.ts";
 import { toClient } from "../clients/client.ts";
-import { newKey, sign, type TestKey } from "../test_keys.ts";
+import { createProof, newKey, sign, type TestKey } from "../test_keys.ts";
 import { ISSUER, newServer, type TestServer } from "../test_server.ts";
 
 const test = suite("oauth/grant_jwt_bearer");
@@ -48,8 +49,14 @@ function idJag(
   });
 }
 
-async function redeem(server: TestServer, assertion: string, form: Record<string, string> = {}) {
+async function redeem(
+  server: TestServer,
+  assertion: string,
+  form: Record<string, string> = {},
+  headers: Record<string, string> = {},
+) {
   const response = await server.send("/oauth/token", {
+    headers,
     form: { grant_type: GRANT, assertion, client_id: "agent", client_secret: "s", ...form },
   });
   return { status: response.status, body: await response.json() };
@@ -148,6 +155,57 @@ for (const [name, make] of Object.entries(INVALID)) {
     assert.equal([status, body.error], [400, "invalid_grant"]);
   });
 }
+
+test("an ID-JAG that is bound to a key is redeemed only with a DPoP proof of this key", async () => {
+  const { key, server } = await newIdp();
+  const [own, other] = [await newKey("ES256"), await newKey("ES256")];
+  const assertion = await idJag(key, { cnf: { jkt: thumbprint(own.jwk) } });
+  const prove = async (by: TestKey) => ({ dpop: await createProof(by, `${ISSUER}/oauth/token`) });
+  for (const headers of [{}, await prove(other)]) {
+    const { status, body } = await redeem(server, assertion, {}, headers);
+    assert.equal([status, body.error, "access_token" in body], [400, "invalid_grant", false]);
+  }
+  const { status, body } = await redeem(server, assertion, {}, await prove(own));
+  assert.equal([status, body.token_type], [200, "DPoP"]);
+  const { cnf } = readJws(body.access_token)!.claims;
+  assert.equal(cnf, { jkt: thumbprint(own.jwk) });
+});
+
+test("RFC 7800 section 3.1: an assertion whose cnf cannot be checked is refused", async () => {
+  const { key, server } = await newIdp();
+  for (const cnf of [{}, "key", null, { jkt: 1 }, { kid: "key" }, { jkt: "a", jwk: {} }]) {
+    const { status, body } = await redeem(server, await idJag(key, { cnf }));
+    assert.equal([status, body.error], [400, "invalid_grant"], JSON.stringify(cnf));
+  }
+});
+
+test("authorization_details of an ID-JAG are granted, and limit those of the request", async () => {
+  const payment = { check: () => undefined, describe: () => "Pay" };
+  const { key, server } = await newIdp({ authorizationDetailTypes: { payment } });
+  const [five, seven] = [{ type: "payment", amount: 5 }, { type: "payment", amount: 7 }];
+  const bound = { authorization_details: [five] };
+  const granted = await redeem(server, await idJag(key, bound));
+  assert.equal([granted.status, granted.body.authorization_details], [200, [five]]);
+  const asked = { authorization_details: JSON.stringify([seven]) };
+  const refused = await redeem(server, await idJag(key, bound), asked);
+  assert.equal([refused.status, refused.body.error], [400, "invalid_authorization_details"]);
+  const unknown = await redeem(server, await idJag(key, { authorization_details: [{ type: "unknown" }] }));
+  assert.equal([unknown.status, unknown.body.error], [400, "invalid_authorization_details"]);
+});
+
+test("an issuer of identity assertions only has its other assertions refused", async () => {
+  const key = await newKey("ES256", "idp-1");
+  const user = () => Promise.resolve({ id: "idp|u-1", name: "Bob", email: "" });
+  const server = await newServer({
+    clients,
+    trustedIssuers: [{ issuer: IDP, jwks: { keys: [key.jwk] }, user, requireIdJag: true }],
+  });
+  for (const typ of ["JWT", undefined]) {
+    const { status, body } = await redeem(server, await idJag(key, { header: { typ } }));
+    assert.equal([status, body.error], [400, "invalid_grant"]);
+  }
+  assert.is((await redeem(server, await idJag(key))).status, 200);
+});
 
 test("exactly one of many concurrent requests with one assertion succeeds", async () => {
   const { key, server } = await newIdp();
