@@ -78,6 +78,16 @@ export interface OAuthOptions {
   readonly redirectSchemes?: readonly string[];
   /** Every client must push its authorization requests. @default false */
   readonly requirePushedRequests?: boolean;
+  /**
+   * Whether a client may, or every client must, send its authorization request as a JWT that it signed (RFC 9101).
+   * @default "off"
+   */
+  readonly requestObjects?: "off" | "optional" | "required";
+  /**
+   * Response modes beside `query`: `form_post`, a form that the browser posts to the client, and `jwt`, signed responses
+   * (JARM: `jwt`, `query.jwt`, `fragment.jwt`, `form_post.jwt`). @default none
+   */
+  readonly responseModes?: readonly ("form_post" | "jwt")[];
   /** DPoP proofs must hold a nonce of this server. @default false */
   readonly requireDpopNonce?: boolean;
   /** Identity providers whose assertions about users count here (RFC 7523, ID-JAG). @default none */
@@ -183,6 +193,8 @@ export function completeOAuth(
     clientMetadataDocuments: documentsSupported(oauth),
     redirectSchemes,
     requirePushedRequests: oauth.requirePushedRequests ?? false,
+    requestObjects: oauth.requestObjects ?? "off",
+    responseModes: oauth.responseModes ?? [],
     requireDpopNonce: oauth.requireDpopNonce ?? false,
     trustedIssuers: oauth.trustedIssuers ?? [],
     authorizationDetailTypes: oauth.authorizationDetailTypes ?? {},

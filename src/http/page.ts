@@ -1,5 +1,5 @@
 /**
- * HTML pages without scripts: a template tag that escapes, the style sheet, and the security header fields.
+ * HTML pages without inline scripts: a template tag that escapes, the style sheet, and the security header fields.
  *
  * @module
  */
@@ -51,11 +51,15 @@ export interface PageOptions {
    * restriction to redirects too, and would block the redirect to a client.
    */
   readonly formAction?: string;
+  /** The URL of a script of this server, the only one that the page runs. */
+  readonly script?: string;
   readonly fields?: Fields;
 }
 
-/** A complete page: no scripts, no external resources, no framing, no caching, no Referer. */
-export function respondPage({ title, body, status = 200, formAction, fields = [] }: PageOptions): Response {
+/** A complete page: no scripts but the one named, no external resources, no framing, no caching, no Referer. */
+export function respondPage(
+  { title, body, status = 200, formAction, script, fields = [] }: PageOptions,
+): Response {
   const page = html`
     <!doctype html>
     <html lang="en">
@@ -65,6 +69,7 @@ export function respondPage({ title, body, status = 200, formAction, fields = []
         <meta name="color-scheme" content="light dark">
         <title>${title}</title>
         <link rel="stylesheet" href="data:text/css,${STYLE}">
+        ${script !== undefined && html`<script src="${script}" defer></script>`}
       </head>
       <body>
         <main>${body}</main>
@@ -73,7 +78,11 @@ export function respondPage({ title, body, status = 200, formAction, fields = []
   `;
   return respond(status, page.text.trim(), [
     ["content-type", "text/html; charset=utf-8"],
-    ["content-security-policy", POLICY + (formAction === undefined ? "" : `; form-action ${formAction}`)],
+    [
+      "content-security-policy",
+      POLICY + (formAction === undefined ? "" : `; form-action ${formAction}`) +
+      (script === undefined ? "" : `; script-src ${script}`),
+    ],
     ["x-frame-options", "DENY"],
     ["x-content-type-options", "nosniff"],
     ["referrer-policy", "no-referrer"],

@@ -136,6 +136,10 @@ export interface AuthorizationServerOptions {
   readonly redirectSchemes: readonly string[];
   /** RFC 9126 §5: every client must push its requests. */
   readonly requirePushedRequests: boolean;
+  /** RFC 9101: whether authorization requests may, or must, be signed JWTs. */
+  readonly requestObjects: "off" | "optional" | "required";
+  /** Response modes beside `query`: forms that the browser posts, and signed responses (JARM). */
+  readonly responseModes: readonly ("form_post" | "jwt")[];
   /** RFC 9449 §8: proofs must hold a nonce of this server. */
   readonly requireDpopNonce: boolean;
   readonly trustedIssuers: readonly TrustedIssuer[];

@@ -40,7 +40,9 @@ const STATUS = {
 
   // RFC 9101 §7 and RFC 9126 §2.3
   invalid_request_uri: 400,
+  invalid_request_object: 400,
   request_not_supported: 400,
+  request_uri_not_supported: 400,
 
   // RFC 9396 §5
   invalid_authorization_details: 400,

@@ -77,6 +77,12 @@ export interface Client {
   readonly authorization_details_types?: readonly string[];
   /** RFC 9701 §6 */
   readonly introspection_signed_response_alg?: JwsAlgorithm;
+  /** RFC 9101: the only algorithm of its request objects, whether it must send them, and the URLs that may name them. */
+  readonly request_object_signing_alg?: JwsAlgorithm;
+  readonly require_signed_request_object?: boolean;
+  readonly request_uris?: readonly string[];
+  /** JARM §3 */
+  readonly authorization_signed_response_alg?: JwsAlgorithm;
   /** The operator trusts it: a remembered consent is used even for a public client. */
   readonly trusted?: boolean;
   /** The resources that this client serves: it may introspect their tokens. Absent means all. */
@@ -125,12 +131,19 @@ export interface Session {
   readonly acr: string;
 }
 
+/** How the authorization response is sent, where it is not in the query: `response_modes/response_mode.ts`. */
+export type ResponseMode = "form_post" | "query.jwt" | "fragment.jwt" | "form_post.jwt";
+
 /** What an authorization request asks for, checked. What it and the grant have in common is named alike in both. */
 export interface AuthorizationRequest extends Authorization {
   readonly redirect_uri: string;
   /** Whether the client sent `redirect_uri`, and must send it again (RFC 6749 §4.1.3). */
   readonly redirect_uri_sent: boolean;
   readonly state?: string;
+  /** Absent for `query`. */
+  readonly response_mode?: ResponseMode;
+  /** The algorithm of a signed response (JARM). */
+  readonly response_alg?: JwsAlgorithm;
   readonly code_challenge?: string;
   /** RFC 9449 §10: the only key that may redeem the code. */
   readonly dpop_jkt?: string;
@@ -172,6 +185,8 @@ export interface PushedRequest {
   readonly min_auth_time?: number;
   /** The digest of the name that the client was given for it, when it waits for a login under another one. */
   readonly pushed?: string;
+  /** The parameters are those of a request object that the client signed (RFC 9101). */
+  readonly signed?: true;
 }
 
 /** A request that waits for the user's decision. Written by `consent/transaction.ts`; ended by the decision. */

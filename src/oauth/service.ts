@@ -73,6 +73,10 @@ const answerDevice = loadOnDemand(async () => (await loadDevicePage()).answerDev
 const authorizeDevice = loadOnDemand(async () =>
   (await import("./endpoints/device_authorization.ts")).authorizeDevice
 );
+const serveFormPostScript = loadOnDemand(async () => {
+  const { serveFormPostScript } = await import("./response_modes/form_post.ts");
+  return () => Promise.resolve(serveFormPostScript());
+});
 const pushRequest = loadOnDemand(async () => (await import("./endpoints/par.ts")).pushRequest);
 const loadRegister = () => import("./endpoints/register.ts");
 const register = loadOnDemand(async () => (await loadRegister()).register);
@@ -165,6 +169,9 @@ export function createOAuthService(options: AuthorizationServerOptions): OAuthSe
       path: "/oauth/authorize",
       handle: page((request, context) => decideConsent(as, request, context)),
     },
+    ...(as.responseModes.length > 0
+      ? [{ method: "GET", path: "/oauth/form_post.js", handle: page(() => serveFormPostScript()) } as const]
+      : []),
     { method: "GET", path: "/device", handle: page((request) => showDevice(as, request)) },
     {
       method: "POST",

@@ -93,6 +93,8 @@ export async function newServer(options: Partial<AuthorizationServerOptions> = {
     clientMetadataDocuments: () => true,
     redirectSchemes: EDITOR_SCHEMES,
     requirePushedRequests: false,
+    requestObjects: "off",
+    responseModes: [],
     requireDpopNonce: false,
     trustedIssuers: [],
     authorizationDetailTypes: {},

@@ -20,6 +20,7 @@ import {
   GRANT_TYPES,
   type GrantType,
 } from "../records.ts";
+import { findRequestUriProblem } from "./request_metadata.ts";
 import { checkDomain, checkRedirectUri } from "./redirect_uri.ts";
 
 /** 128 random bits in base64url: such a secret cannot be guessed. */
@@ -50,6 +51,14 @@ export interface ClientRegistration {
   readonly tls_client_certificate_bound_access_tokens?: boolean | undefined;
   readonly authorization_details_types?: readonly string[] | undefined;
   readonly introspection_signed_response_alg?: JwsAlgorithm | undefined;
+  /** RFC 9101: the only algorithm of its request objects. @default any that is supported */
+  readonly request_object_signing_alg?: JwsAlgorithm | undefined;
+  /** RFC 9101 §10.5: it must send signed request objects. @default false */
+  readonly require_signed_request_object?: boolean | undefined;
+  /** The https URLs that it may name as `request_uri` (RFC 9101 §5.2). @default none */
+  readonly request_uris?: readonly string[] | undefined;
+  /** The algorithm of signed responses (JARM). @default RS256 where `signingAlgorithms` has it, else the first */
+  readonly authorization_signed_response_alg?: JwsAlgorithm | undefined;
   /**
    * You trust this client: a remembered consent is used also when it is a public client with an https redirect URI, or
    * when another site sent the browser. @default false
@@ -103,6 +112,13 @@ export function toClient(
   if (jwks && registration.jwks_uri !== undefined) refuse("jwks and jwks_uri must not both be present");
   const keysAt = registration.jwks_uri === undefined ? undefined : checkPublicUrl(registration.jwks_uri);
   if (keysAt) refuse(`jwks_uri ${keysAt}`);
+  for (const uri of registration.request_uris ?? []) {
+    const problem = findRequestUriProblem(uri);
+    if (problem) refuse(`request_uris: "${uri}" ${problem}`);
+  }
+  if (registration.require_signed_request_object && !jwks && registration.jwks_uri === undefined) {
+    refuse("require_signed_request_object requires jwks or jwks_uri");
+  }
   const { certificate } = registration;
   if (certificate && canonicalCertificateName(certificate.type, certificate.value) === undefined) {
     refuse(`"${certificate.value}" is not a valid ${certificate.type}`);

@@ -10,6 +10,7 @@ import { checkPublicUrl } from "../../http/network/public_fetch.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { OAuthError, plain } from "../error.ts";
 import type { Client, ClientAuthMethod, GrantType } from "../records.ts";
+import { readRequestMetadata } from "./request_metadata.ts";
 import { findRedirectUriProblem } from "./redirect_uri.ts";
 
 /** The parts of a client's record that come from its metadata. */
@@ -57,7 +58,8 @@ export function readClientMetadata(
   const redirect_uris = readRedirectUris(as, metadata.redirect_uris);
   const grant_types = readGrants(metadata, grants, redirect_uris);
   const keys = readKeys(metadata);
-  if (token_endpoint_auth_method === "private_key_jwt" && !keys.jwks && keys.jwks_uri === undefined) {
+  const hasKeys = keys.jwks !== undefined || keys.jwks_uri !== undefined;
+  if (token_endpoint_auth_method === "private_key_jwt" && !hasKeys) {
     throw refusal("private_key_jwt requires jwks or jwks_uri");
   }
   const types = metadata.authorization_details_types;
@@ -80,6 +82,7 @@ export function readClientMetadata(
     ...(types !== undefined && { authorization_details_types: types }),
     ...(signed !== undefined &&
       { introspection_signed_response_alg: signed as Client["introspection_signed_response_alg"] }),
+    ...readRequestMetadata(as, metadata, hasKeys, refusal),
     metadata: readOthers(metadata),
   } as SelfDescription;
 }

@@ -26,7 +26,7 @@ const POLL_INTERVAL_MS = 25;
 const MAX_POLLS = 240;
 
 /** What is fetched: one URL may serve both. */
-export type RemoteKind = "client" | "keys" | "issuer";
+export type RemoteKind = "client" | "keys" | "issuer" | "request";
 
 export interface RemoteRequest<T> {
   readonly kind: RemoteKind;
@@ -37,6 +37,8 @@ export interface RemoteRequest<T> {
   readonly isKnown: boolean;
   /** The greatest age of a copy, in milliseconds. @default its lifetime */
   readonly maxAge?: number;
+  /** The `Accept` field. @default "application/json" */
+  readonly accept?: string;
   /** Parses the document. `lifetime` is in milliseconds. Throws for an invalid document. */
   read(document: PublicDocument): { readonly value: T; readonly lifetime: number };
 }
@@ -143,7 +145,7 @@ export function createRemoteDocuments(
   }
 
   async function get<T>(request: RemoteRequest<T>): Promise<RemoteCopy<T>> {
-    const { kind, url, network, isKnown, maxAge, read } = request;
+    const { kind, url, network, isKnown, maxAge, accept, read } = request;
     const name = nameOf(kind, url);
     // First the cache: a request whose copy is good does not wait for one that needs a newer copy.
     let copy = find<T>(kind, url, maxAge);
@@ -161,7 +163,9 @@ export function createRemoteDocuments(
     fetching.set(name, own);
     let good = false;
     try {
-      const { value, lifetime } = read(await fetchPublic(url));
+      const { value, lifetime } = read(
+        await fetchPublic(url, accept === undefined ? undefined : { headers: { accept } }),
+      );
       const fresh = { value, fetched: now(), expires: now() + lifetime };
       keep(kind, url, fresh);
       failures.delete(name);

@@ -51,13 +51,14 @@ export async function decideConsent(
   refuseRepeatedFields(repeated);
   const decision = parseDecision(values);
   const entry = await getTransaction(as, request, values.get("transaction"), "authorization");
-  const { user, request: { client_id, redirect_uri, state }, pushed } = entry.value;
+  const { user, request: asked, pushed } = entry.value;
+  const { client_id } = asked;
   if (decision === "deny") {
     const remove = [entry.key, ...(pushed === undefined ? [] : [pushedRequestKey(pushed)])];
     const check = [{ key: entry.key, version: entry.version }];
     if (!await as.store.commit({ check, remove })) throw transactionEnded();
     as.observe({ type: "consent_denied", user, client: client_id });
-    return respondToClient(as, { redirect_uri, state }, {
+    return await respondToClient(as, asked, {
       error: "access_denied",
       error_description: "The user denied the request",
     });

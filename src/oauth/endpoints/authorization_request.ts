@@ -12,6 +12,7 @@ import { checkChallenge } from "../grants/pkce.ts";
 import type { AuthorizationRequest, Client } from "../records.ts";
 import { findResources } from "../grants/resource.ts";
 import { grantScope } from "../grants/scope.ts";
+import { chooseResponse } from "../response_modes/response_mode.ts";
 
 /** How the user must be authenticated and asked: OpenID Connect Core §3.1.2.1, RFC 9470 §4. */
 export interface AuthenticationRequirements {
@@ -35,6 +36,7 @@ export function checkAuthorizationRequest(
 ): AuthorizationRequest {
   refuseRepeated(parameters);
   checkResponseType(parameters);
+  const response = chooseResponse(as, client, parameters, redirect_uri);
   if (!client.grant_types.includes("authorization_code")) {
     throw new OAuthError(
       "unauthorized_client",
@@ -69,6 +71,7 @@ export function checkAuthorizationRequest(
     ...(resource && { resource }),
     ...(authorization_details && { authorization_details }),
     ...(state !== undefined && { state }),
+    ...response,
     ...(code_challenge !== undefined && { code_challenge }),
     ...(dpop_jkt !== undefined && { dpop_jkt }),
   };
@@ -83,15 +86,21 @@ function checkResponseType(parameters: Parameters): void {
     // RFC 9700 §2.1.2: the implicit grant sends tokens in URLs.
     throw new OAuthError("unsupported_response_type", "Unsupported response_type: only code is supported");
   }
-  const mode = parameters.get("response_mode");
-  if (mode !== undefined && mode !== "query") {
-    throw new OAuthError("invalid_request", "Unsupported response_mode: only query is supported");
-  }
-  // RFC 9101 §6
+  // RFC 9101 §7: with request objects on, the parameters here are those of the object.
   if (parameters.has("request")) {
     throw new OAuthError(
       "request_not_supported",
       "Request objects are not supported: send the parameters themselves, or push them (RFC 9126)",
+    );
+  }
+}
+
+/** RFC 9101 §10.5. @throws {OAuthError} invalid_request for a request that must be a signed request object and is none */
+export function requireSignature(as: AuthorizationServer, client: Client, isSigned: boolean): void {
+  if (!isSigned && (as.requestObjects === "required" || client.require_signed_request_object)) {
+    throw new OAuthError(
+      "invalid_request",
+      "The request must be a signed request object: send it as request (RFC 9101)",
     );
   }
 }

@@ -6,6 +6,7 @@
  */
 import { NO_STORE, respond } from "../../http/response.ts";
 import { pathOf, queryOf } from "../../http/router.ts";
+import { loadOnDemand } from "../../http/load_on_demand.ts";
 import type { RequestContext } from "../../http/service.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { findClient } from "../clients/client.ts";
@@ -22,9 +23,13 @@ import {
   type AuthenticationRequirements,
   checkAuthorizationRequest,
   parseAuthenticationRequirements,
+  requireSignature,
 } from "./authorization_request.ts";
 import { respondToClient } from "./authorize_response.ts";
-import { getStoredRequest, storeRequest } from "./pushed_request.ts";
+import { chooseErrorResponse } from "../response_modes/response_mode.ts";
+import { getStoredRequest, isPushedUri, storeRequest } from "./pushed_request.ts";
+
+const readRequestObject = loadOnDemand(async () => (await import("./request_object.ts")).readRequestObject);
 
 /** An authorization request whose redirect URI is registered for its client. The other parameters are not checked. */
 interface IdentifiedRequest {
@@ -37,6 +42,8 @@ interface IdentifiedRequest {
   readonly min_auth_time?: number | undefined;
   /** The digest of the `request_uri` that the client sent. */
   readonly pushed?: string | undefined;
+  /** The parameters are those of a request object that the client signed (RFC 9101). */
+  readonly signed?: true | undefined;
 }
 
 /**
@@ -61,8 +68,18 @@ export async function authorize(
     return await answer(as, request, identified, signedIn);
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error;
-    const to = { redirect_uri: identified.redirect_uri, state: identified.parameters.get("state") };
-    return respondToClient(as, to, { error: error.code, error_description: plain(error.message, 1000) });
+    const { client, parameters, redirect_uri } = identified;
+    const state = parameters.get("state");
+    const to = {
+      client_id: client.id,
+      redirect_uri,
+      ...(state !== undefined && { state }),
+      ...chooseErrorResponse(as, client, parameters, redirect_uri),
+    };
+    return await respondToClient(as, to, {
+      error: error.code,
+      error_description: plain(error.message, 1000),
+    });
   }
 }
 
@@ -80,8 +97,8 @@ async function identifyRequest(
   if (!client) throw invalidRequest("client_id is unknown: this client is not registered");
   refuseRepeatedParameter(query, "request_uri");
   const request_uri = query.get("request_uri");
-  const stored = request_uri === undefined ? undefined : await getStoredRequest(as, client, request_uri);
-  const parameters = stored?.parameters ?? query;
+  const read = await readSource(as, client, query, request_uri, context);
+  const { parameters } = read;
   refuseRepeatedParameter(parameters, "redirect_uri");
   const requested = parameters.get("redirect_uri");
   const redirect_uri = findRedirectUri(client, requested);
@@ -92,7 +109,26 @@ async function identifyRequest(
         : `redirect_uri is not registered for this client: "${toVisibleText(requested)}"`,
     );
   }
-  return { ...stored, client, redirect_uri, parameters };
+  return { ...read, client, redirect_uri };
+}
+
+/** The parameters of the pushed request, of the request object, or of the query. @throws {OAuthError} */
+async function readSource(
+  as: AuthorizationServer,
+  client: Client,
+  query: Parameters,
+  request_uri: string | undefined,
+  context: RequestContext,
+): Promise<Omit<IdentifiedRequest, "client" | "redirect_uri">> {
+  if (as.requestObjects === "off") {
+    if (request_uri !== undefined && !isPushedUri(request_uri)) {
+      const problem = "request_uri must be one that this server issued: push the request first (RFC 9126)";
+      throw new OAuthError("request_uri_not_supported", problem);
+    }
+  } else if (query.has("request") || request_uri !== undefined && !isPushedUri(request_uri)) {
+    return { parameters: await readRequestObject(as, client, query, context), signed: true };
+  }
+  return request_uri === undefined ? { parameters: query } : await getStoredRequest(as, client, request_uri);
 }
 
 /** RFC 6749 §3.1 */
@@ -122,13 +158,14 @@ async function answer(
   identified: IdentifiedRequest,
   signedIn: SignedIn | undefined,
 ): Promise<Response> {
-  const { client, redirect_uri, parameters, dpop_jkt, min_auth_time, pushed } = identified;
+  const { client, redirect_uri, parameters, dpop_jkt, min_auth_time, pushed, signed } = identified;
   const checked = checkAuthorizationRequest(as, client, parameters, redirect_uri);
   if (pushed === undefined && (as.requirePushedRequests || client.require_pushed_authorization_requests)) {
     throw invalidRequest(
       "This client must use pushed authorization requests: send the request to the PAR endpoint first (RFC 9126)",
     );
   }
+  requireSignature(as, client, signed === true);
   const requirements = parseAuthenticationRequirements(parameters);
   const isPromptNone = requirements.prompt.has("none");
   if (!signedIn) throw new OAuthError("login_required", "No user is signed in");
@@ -188,7 +225,7 @@ function needsLogin(
  */
 async function redirectToNewLogin(
   as: AuthorizationServer,
-  { client, parameters, pushed, dpop_jkt }: IdentifiedRequest,
+  { client, parameters, pushed, dpop_jkt, signed }: IdentifiedRequest,
 ): Promise<Response> {
   const request_uri = await storeRequest(as, {
     client_id: client.id,
@@ -196,6 +233,7 @@ async function redirectToNewLogin(
     min_auth_time: as.now(),
     ...(pushed !== undefined && { pushed }),
     ...(dpop_jkt !== undefined && { dpop_jkt }),
+    ...(signed && { signed }),
   });
   const query = new URLSearchParams({ client_id: client.id, request_uri });
   return redirectToLogin(as, as.base + "/oauth/authorize", query.toString());

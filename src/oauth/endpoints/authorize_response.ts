@@ -1,5 +1,6 @@
 /**
- * The authorization response: a redirect to the client with a code or an error
+ * The authorization response: a redirect to the client, or what its
+ * response mode says, with a code or an error
  * (https://www.rfc-editor.org/rfc/rfc6749#section-4.1.2) and the issuer (https://www.rfc-editor.org/rfc/rfc9207).
  *
  * @module
@@ -7,29 +8,51 @@
 import { NO_STORE, respond } from "../../http/response.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import type { OAuthErrorCode } from "../error.ts";
+import type { AuthorizationRequest } from "../records.ts";
 
 type Answer = { readonly code: string } | {
   readonly error: OAuthErrorCode;
   readonly error_description: string;
 };
 
-/**
- * 302 to the redirect URI with the answer, `state` and `iss`.
- * @param to a redirect URI that was checked for this client, and the `state` of the request
- */
-export function respondToClient(
+/** Where and how the response goes. The redirect URI was checked for this client. */
+export type ResponseTarget = Pick<
+  AuthorizationRequest,
+  "client_id" | "redirect_uri" | "state" | "response_mode" | "response_alg"
+>;
+
+/** 302 to the redirect URI with the answer, `state` and `iss`, or what the response mode says. */
+export async function respondToClient(
   as: AuthorizationServer,
-  { redirect_uri, state }: { redirect_uri: string; state: string | undefined },
+  { client_id, redirect_uri, state, response_mode, response_alg }: ResponseTarget,
   answer: Answer,
-): Response {
-  const parameters = { ...answer, ...(state !== undefined && { state }), iss: as.issuer };
+): Promise<Response> {
+  let parameters: Record<string, string> = {
+    ...answer,
+    ...(state !== undefined && { state }),
+    iss: as.issuer,
+  };
+  if (response_mode?.endsWith("jwt")) {
+    const { signResponse } = await import("../response_modes/signed_response.ts");
+    parameters = { response: await signResponse(as, client_id, response_alg, parameters) };
+  }
+  if (response_mode?.startsWith("form_post")) {
+    const { respondByForm } = await import("../response_modes/form_post.ts");
+    return respondByForm(as, redirect_uri, parameters);
+  }
   // Spaces become %20, not "+": some clients decode percent-encoding only.
-  const query = Object.entries(parameters).map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+  const text = Object.entries(parameters).map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
     .join("&");
   // RFC 6749 §3.1.2: a query of the redirect URI is retained.
-  const separator = !redirect_uri.includes("?") ? "?" : /[?&]$/.test(redirect_uri) ? "" : "&";
+  const separator = response_mode === "fragment.jwt"
+    ? "#"
+    : !redirect_uri.includes("?")
+    ? "?"
+    : /[?&]$/.test(redirect_uri)
+    ? ""
+    : "&";
   return respond(302, null, [
-    ["location", redirect_uri + separator + query],
+    ["location", redirect_uri + separator + text],
     NO_STORE,
     ["referrer-policy", "no-referrer"],
   ]);

@@ -9,6 +9,7 @@ import { jsonFields, respond, respondJson } from "../../http/response.ts";
 import type { RouteHandler } from "../../http/router.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { GRANT_TYPES } from "../records.ts";
+import { supportedModes } from "../response_modes/response_mode.ts";
 
 const FIELDS = jsonFields(["cache-control", "public, max-age=300"]);
 
@@ -39,7 +40,7 @@ function describeServer(as: AuthorizationServer, clientDocuments: boolean): Reco
     // RFC 8414 §2: may be incomplete. Scopes for operators are not advertised.
     scopes_supported: as.commonScopes,
     response_types_supported: ["code"],
-    response_modes_supported: ["query"],
+    response_modes_supported: supportedModes(as),
     grant_types_supported: GRANT_TYPES.filter((type) =>
       !type.endsWith(":jwt-bearer") || as.trustedIssuers.length > 0
     ),
@@ -55,6 +56,7 @@ function describeServer(as: AuthorizationServer, clientDocuments: boolean): Reco
     authorization_response_iss_parameter_supported: true,
     client_id_metadata_document_supported: clientDocuments,
     require_pushed_authorization_requests: as.requirePushedRequests,
+    ...describeSigned(as),
     prompt_values_supported: ["none", "login", "consent"],
     ...(mtls.length > 0 && { tls_client_certificate_bound_access_tokens: true }),
     ...(detailTypes.length > 0 && { authorization_details_types_supported: detailTypes }),
@@ -63,6 +65,24 @@ function describeServer(as: AuthorizationServer, clientDocuments: boolean): Reco
       authorization_grant_profiles_supported: ["urn:ietf:params:oauth:grant-profile:id-jag"],
     }),
     protected_resources: [...as.protectedResources.values()].map(({ resource }) => resource),
+  };
+}
+
+/** RFC 9101 §10.5 and OpenID Connect Discovery §3 (requests), JARM §4 (responses). */
+function describeSigned(as: AuthorizationServer): Record<string, unknown> {
+  const isOn = as.requestObjects !== "off";
+  return {
+    // The default of the second is true (OpenID Connect Discovery §3).
+    request_parameter_supported: isOn,
+    request_uri_parameter_supported: isOn,
+    ...(isOn && {
+      require_request_uri_registration: true,
+      require_signed_request_object: as.requestObjects === "required",
+      request_object_signing_alg_values_supported: JWS_ALGORITHMS,
+    }),
+    ...(as.responseModes.includes("jwt") && {
+      authorization_signing_alg_values_supported: as.signingAlgorithms,
+    }),
   };
 }
 

@@ -49,10 +49,24 @@ test("RFC 8414 section 2: the metadata has these members and no others", async (
     authorization_response_iss_parameter_supported: true,
     client_id_metadata_document_supported: true,
     require_pushed_authorization_requests: false,
+    request_parameter_supported: false,
+    request_uri_parameter_supported: false,
     prompt_values_supported: ["none", "login", "consent"],
     acr_values_supported: ["password"],
     protected_resources: ["https://as.example", "https://as.example/mcp"],
   });
+});
+
+test("RFC 9101 section 10.5: request objects are announced when they are on", async () => {
+  for (const requestObjects of ["optional", "required"] as const) {
+    const metadata = await describe({ requestObjects });
+    assert.is(metadata.request_parameter_supported, true);
+    assert.is(metadata.request_uri_parameter_supported, true);
+    assert.is(metadata.require_request_uri_registration, true);
+    assert.is(metadata.require_signed_request_object, requestObjects === "required");
+    assert.equal(metadata.request_object_signing_alg_values_supported, ALGORITHMS);
+    assert.is(metadata.request_object_encryption_alg_values_supported, undefined);
+  }
 });
 
 const CERTIFICATES = {

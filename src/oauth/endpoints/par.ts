@@ -6,7 +6,11 @@
  */
 import { respondJson } from "../../http/response.ts";
 import type { RequestContext } from "../../http/service.ts";
-import { checkAuthorizationRequest, parseAuthenticationRequirements } from "./authorization_request.ts";
+import {
+  checkAuthorizationRequest,
+  parseAuthenticationRequirements,
+  requireSignature,
+} from "./authorization_request.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { authenticateClient } from "../clients/client_auth.ts";
 import { checkDpopProof } from "../tokens/dpop.ts";
@@ -14,6 +18,7 @@ import { OAuthError } from "../error.ts";
 import { readParameters } from "../parameters.ts";
 import { NO_STORE_JSON } from "./no_store.ts";
 import { storeRequest } from "./pushed_request.ts";
+import { readRequestObject } from "./request_object.ts";
 import { STORAGE_LIMITS } from "../storage_quota.ts";
 import { findRedirectUri } from "../clients/redirect_uri.ts";
 
@@ -34,25 +39,30 @@ export async function pushRequest(
   if (form.has("request_uri")) {
     throw new OAuthError("invalid_request", "request_uri must not be sent in a pushed authorization request");
   }
-  const redirect_uri = findRedirectUri(client, form.get("redirect_uri"));
+  // RFC 9126 §3
+  const isSigned = form.has("request") && as.requestObjects !== "off";
+  requireSignature(as, client, isSigned);
+  const parameters = isSigned ? await readRequestObject(as, client, form, context) : form;
+  const redirect_uri = findRedirectUri(client, parameters.get("redirect_uri"));
   if (redirect_uri === undefined) {
     throw new OAuthError("invalid_request", "redirect_uri is missing or not registered for this client");
   }
-  parseAuthenticationRequirements(form);
-  checkAuthorizationRequest(as, client, form, redirect_uri);
+  parseAuthenticationRequirements(parameters);
+  checkAuthorizationRequest(as, client, parameters, redirect_uri);
   if (request.headers.has("dpop")) as.storageQuota.reserve("proof", 0, client, context);
   const proof = await checkDpopProof(as, request);
-  const dpop_jkt = form.get("dpop_jkt");
+  const dpop_jkt = parameters.get("dpop_jkt");
   // RFC 9449 §10.1: the client may send dpop_jkt, a proof, or both for the same key.
   if (proof && dpop_jkt !== undefined && dpop_jkt !== proof.jkt) {
     throw new OAuthError("invalid_dpop_proof", "dpop_jkt does not match the key of the DPoP proof");
   }
-  const query = new URLSearchParams(form.text);
+  const query = new URLSearchParams(parameters.text);
   for (const name of CREDENTIALS) query.delete(name);
   const pushed = {
     client_id: client.id,
     parameters: query.toString(),
     ...(proof && { dpop_jkt: proof.jkt }),
+    ...(isSigned && { signed: true as const }),
   };
   const { length } = JSON.stringify(pushed);
   if (length > STORAGE_LIMITS.pushed_request.record) {

@@ -19,6 +19,13 @@ export interface StoredRequest {
   readonly min_auth_time: number | undefined;
   /** The digest of the `request_uri` that the client sent. The record of this digest is removed with the user's answer. */
   readonly pushed: string;
+  /** The parameters are those of a request object that the client signed (RFC 9101). */
+  readonly signed: true | undefined;
+}
+
+/** Whether it is a `request_uri` of this server, and not the URL of a request object (RFC 9101). */
+export function isPushedUri(request_uri: string): boolean {
+  return request_uri.startsWith(REQUEST_URI_PREFIX);
 }
 
 /** Stores a request. @returns its `request_uri` */
@@ -40,7 +47,7 @@ export async function getStoredRequest(
   request_uri: string,
 ): Promise<StoredRequest> {
   const digest = secretDigest(request_uri.slice(REQUEST_URI_PREFIX.length));
-  const stored = request_uri.startsWith(REQUEST_URI_PREFIX)
+  const stored = isPushedUri(request_uri)
     ? (await as.store.get<PushedRequest>(pushedRequestKey(digest)))?.value
     : undefined;
   if (!stored || stored.client_id !== client.id) {
@@ -49,6 +56,6 @@ export async function getStoredRequest(
       "request_uri is unknown, already used or expired: push the request again",
     );
   }
-  const { parameters, dpop_jkt, min_auth_time, pushed = digest } = stored;
-  return { parameters: parseParameters(parameters), dpop_jkt, min_auth_time, pushed };
+  const { parameters, dpop_jkt, min_auth_time, pushed = digest, signed } = stored;
+  return { parameters: parseParameters(parameters), dpop_jkt, min_auth_time, pushed, signed };
 }

@@ -69,9 +69,7 @@ export async function issueCode(
     if (isStored) {
       if (client.source !== "operator") await extendRegistration(as, client);
       if (question) as.observe({ type: "consent_given", user, client: client.id, scope: request.scope });
-      return respondToClient(as, { redirect_uri: request.redirect_uri, state: request.state }, {
-        code: secret,
-      });
+      return await respondToClient(as, request, { code: secret });
     }
     if (!question || !await as.store.get(question.key)) break;
   }
