@@ -54,6 +54,7 @@ export function authorizationServer(options: OAuthServerOptions): OAuthServer {
       identify: (resource) => (request, context = {}) => oauth.identify(request, context, resource),
       implied: closeScopes(options.scopes ?? SCOPES),
       toContext: server.toContext,
+      now: server.now,
     }),
   };
 }

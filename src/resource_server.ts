@@ -153,6 +153,7 @@ export function resourceServer(options: ResourceServerOptions): ResourceServer {
       Object.entries(options.impliedScopes ?? {}).map(([name, all]) => [name, new Set(all)]),
     ),
     toContext: (request, given) => toRequestContext(request, given),
+    now,
   });
 
   return {

@@ -13,7 +13,12 @@ import {
   withToken,
 } from "./oauth/resource_server/test_issuer.ts";
 import { createProof, newKey, SEQUENCE, sign, THUMBPRINT } from "./oauth/test_keys.ts";
-import { type Principal, resourceServer, type ResourceServerOptions } from "./resource_server.ts";
+import {
+  type Principal,
+  type ProtectOptions,
+  resourceServer,
+  type ResourceServerOptions,
+} from "./resource_server.ts";
 import { skillsService } from "./skills_service.ts";
 
 const test = suite("trivet/protect alone");
@@ -89,6 +94,39 @@ test("a 403 names all required scopes, and admin of another issuer implies no ot
   const admin = withToken(await issuer.token({ scope: "admin" }));
   assert.is(await outcome(guard, admin), "403 insufficient_scope");
   assert.is(await outcome(issuer.guard(), admin, ["admin"]), "ok");
+});
+
+test("RFC 9470 section 3: an insufficient login gets 401 with acr_values and max_age", async () => {
+  const issuer = await newIssuer();
+  const guard = issuer.guard();
+  const now = Math.floor(Date.now() / 1000);
+  const ask = async (claims: Record<string, unknown>, options: ProtectOptions) => {
+    const answer = await guard.protect(withToken(await issuer.token(claims)), options);
+    if (!(answer instanceof Response)) return "accepted";
+    const field = answer.headers.get("www-authenticate")!;
+    const [error, acr_values, max_age] = ["error", "acr_values", "max_age"]
+      .map((name) => new RegExp(`[ ,]${name}="([^"]*)"`).exec(field)?.[1]);
+    return { status: answer.status, error, acr_values, max_age };
+  };
+  const refused = { status: 401, error: "insufficient_user_authentication" };
+  const login = { acr: "password", auth_time: now - 100 };
+  const acrValues = ["mfa", "phr"];
+  const byAcr = { ...refused, acr_values: "mfa phr", max_age: undefined };
+  assert.equal(await ask(login, { acrValues }), byAcr);
+  assert.equal(await ask({ acr: undefined }, { acrValues }), byAcr);
+  assert.is(await ask({ ...login, acr: "phr" }, { acrValues }), "accepted");
+  const byAge = { ...refused, acr_values: undefined, max_age: "60" };
+  assert.equal(await ask(login, { maxAge: 60 }), byAge);
+  assert.equal(await ask({ auth_time: undefined }, { maxAge: 60 }), byAge);
+  assert.equal(await ask({ auth_time: String(now) }, { maxAge: 60 }), byAge);
+  assert.is(await ask(login, { maxAge: 300 }), "accepted");
+  assert.equal(await ask({ ...login, acr: "mfa" }, { acrValues, maxAge: 0 }), {
+    ...refused,
+    acr_values: "mfa phr",
+    max_age: "0",
+  });
+  // Of a caller who lacks both, the login comes first, so that one new request can ask for both.
+  assert.equal(await ask({ ...login, scope: "" }, { acrValues, scopes: ["orders.read"] }), byAcr);
 });
 
 test("a DPoP-bound token is accepted with proofs of its key, each used once", async () => {

@@ -130,6 +130,7 @@ export function createTrivet(options: TrivetOptions): Trivet {
       identify: identifyAt,
       implied,
       toContext: server.toContext,
+      now: server.now,
     }),
   };
 }

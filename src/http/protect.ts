@@ -1,6 +1,7 @@
 /**
  * Guards routes beside the services with the same credentials: the caller, or the finished refusal
- * (https://www.rfc-editor.org/rfc/rfc6750#section-3, https://www.rfc-editor.org/rfc/rfc9728#section-5.1).
+ * (https://www.rfc-editor.org/rfc/rfc6750#section-3, https://www.rfc-editor.org/rfc/rfc9470#section-3,
+ * https://www.rfc-editor.org/rfc/rfc9728#section-5.1).
  *
  * @module
  */
@@ -18,6 +19,10 @@ export interface AuthenticateOptions {
 export interface ProtectOptions extends AuthenticateOptions {
   /** The scopes that the call needs, all of them. @default none */
   readonly scopes?: readonly string[];
+  /** How the user must have signed in, one of these authentication context classes (RFC 9470). @default any */
+  readonly acrValues?: readonly string[];
+  /** The greatest number of seconds since the user signed in (RFC 9470). @default any */
+  readonly maxAge?: number;
 }
 
 export interface Protection {
@@ -32,8 +37,8 @@ export interface Protection {
     context?: RuntimeContext,
   ): Promise<Principal | undefined>;
   /**
-   * The caller, or the response to send instead: 401 without valid credentials, 403 without the scopes, 503 while the
-   * store is unavailable.
+   * The caller, or the response to send instead: 401 without valid credentials or a sufficient login, 403 without the
+   * scopes, 503 while the store is unavailable.
    *
    * ```ts
    * const caller = await trivet.protect(request, { scopes: ["read"] });
@@ -60,6 +65,8 @@ export interface ProtectionOptions {
   /** Seconds after which to retry, for an error of a store that is unavailable. */
   readonly findRetryAfter: (error: unknown) => number | undefined;
   readonly toContext: (request: Request, given: RuntimeContext | undefined) => RequestContext;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
 }
 
 const FIELDS = jsonFields(NO_STORE);
@@ -67,7 +74,7 @@ const SEND_TOKEN = "Send an access token: Authorization: Bearer <access token>";
 
 /** Makes both functions. */
 export function createProtection(options: ProtectionOptions): Protection {
-  const { issuer, resources, implied, findRetryAfter, toContext } = options;
+  const { issuer, resources, implied, findRetryAfter, toContext, now } = options;
   const identifiers = new Map(
     [...resources.keys()].map((resource) => [resource, options.identify(resource)]),
   );
@@ -91,7 +98,7 @@ export function createProtection(options: ProtectionOptions): Protection {
       const caller = await identify(request, resource, given);
       return caller === "none" || caller instanceof TokenRefusal ? undefined : caller;
     },
-    async protect(request, { resource = issuer, scopes = [] } = {}, given) {
+    async protect(request, { resource = issuer, scopes = [], acrValues, maxAge } = {}, given) {
       let caller: Awaited<ReturnType<IdentifyCaller>>;
       try {
         caller = await identify(request, resource, given);
@@ -112,6 +119,14 @@ export function createProtection(options: ProtectionOptions): Protection {
       if (caller instanceof TokenRefusal) {
         return refuse(401, caller.error, caller.description, caller.challenge(members));
       }
+      // Before the scopes, so that one new authorization request can ask for both.
+      if (!isLoginSufficient(caller, acrValues, maxAge, now())) {
+        const error = "insufficient_user_authentication";
+        const error_description = "The user must sign in again, or in another way";
+        const required = { acr_values: acrValues?.join(" "), max_age: maxAge?.toString() };
+        const challenge = bearerChallenge({ error, error_description, ...required, ...members });
+        return refuse(401, error, error_description, [["www-authenticate", challenge]]);
+      }
       const missing = scopes.filter((each) => !hasScope(caller, each, implied));
       if (missing.length === 0) return caller;
       const error = "insufficient_scope";
@@ -120,6 +135,17 @@ export function createProtection(options: ProtectionOptions): Protection {
       return refuse(403, error, error_description, [["www-authenticate", challenge]]);
     },
   };
+}
+
+/** RFC 9470 §3. A caller without a user, or whose token does not say how they signed in, is not sufficient. */
+function isLoginSufficient(
+  { acr, authTime }: Principal,
+  acrValues: readonly string[] | undefined,
+  maxAge: number | undefined,
+  now: number,
+): boolean {
+  if (acrValues && (acr === undefined || !acrValues.includes(acr))) return false;
+  return maxAge === undefined || authTime !== undefined && authTime + maxAge >= Math.floor(now / 1000);
 }
 
 function refuse(
