@@ -17,6 +17,12 @@ import { documentsSupported } from "./oauth/clients/client_document.ts";
 import type { UserRole } from "./oauth/records.ts";
 import { checkUserRole } from "./oauth/users/user_role.ts";
 import { checkRedirectScheme, EDITOR_SCHEMES } from "./oauth/clients/redirect_uri.ts";
+import {
+  completeOpenId,
+  OPENID_SCOPES,
+  type OpenIdOptions,
+  withIdTokenAlgorithm,
+} from "./oauth/openid/options.ts";
 import { ITERATIONS, MAX_ITERATIONS } from "./crypto/password.ts";
 
 export interface OAuthOptions {
@@ -111,6 +117,8 @@ export interface OAuthOptions {
    * @default the one of the runtime entry: `trivet/node`, `trivet/deno`, `trivet/bun` or `trivet/workerd`
    */
   readonly connect?: AuthorizationServerOptions["connect"];
+  /** OpenID Connect: ID tokens, discovery, the UserInfo endpoint. @default false: an OAuth 2.0 server and nothing else */
+  readonly openid?: boolean | OpenIdOptions;
   /** Iterations of PBKDF2-HMAC-SHA-256. @default 600000 */
   readonly passwordIterations?: number;
 }
@@ -162,6 +170,7 @@ export function completeOAuth(
   oauth: OAuthOptions,
   own: readonly ProtectedResource[],
 ): AuthorizationServerOptions {
+  const openid = completeOpenId(oauth.openid);
   const redirectSchemes = (oauth.redirectSchemes ?? EDITOR_SCHEMES).map(checkRedirectScheme);
   const complete: AuthorizationServerOptions = {
     issuer,
@@ -171,7 +180,7 @@ export function completeOAuth(
     clients: (oauth.clients ?? []).map((client) => toClient(client, now(), redirectSchemes)),
     trustedClients: new Set(oauth.trustedClients),
     // `GET /api/user` needs it.
-    scopes: { profile: { description: PROFILE }, ...(oauth.scopes ?? SCOPES) },
+    scopes: { profile: { description: PROFILE }, ...(openid && OPENID_SCOPES), ...(oauth.scopes ?? SCOPES) },
     resources: [...own, ...(oauth.resources ?? [])],
     secret,
     accessTokenFormat: oauth.accessTokenFormat ?? "opaque",
@@ -185,7 +194,7 @@ export function completeOAuth(
     sessionLifetime: oauth.sessionLifetime ?? 43_200,
     sessionIdleLifetime: oauth.sessionIdleLifetime ?? 7200,
     consentLifetime: oauth.consentLifetime ?? 365 * DAY,
-    signingAlgorithms: oauth.signingAlgorithms ?? ["ES256"],
+    signingAlgorithms: withIdTokenAlgorithm(openid, oauth.signingAlgorithms ?? ["ES256"]),
     signingKeyLifetime: oauth.signingKeyLifetime ?? 90 * DAY,
     signingKeyNotice: oauth.signingKeyNotice ?? DAY,
     registration: oauth.registration ?? "open",
@@ -202,6 +211,7 @@ export function completeOAuth(
     authenticateUser: oauth.authenticateUser,
     defaultRole: checkUserRole(oauth.defaultRole ?? "reader"),
     acrValues: oauth.acrValues ?? (oauth.authenticateUser ? [] : ["password"]),
+    openid,
     connect: oauth.connect,
     passwordIterations: oauth.passwordIterations ?? ITERATIONS,
   };
@@ -214,6 +224,7 @@ export function completeOAuth(
       'Cannot create Trivet: "oauth.signingKeyNotice" must be less than "oauth.signingKeyLifetime"',
     );
   }
+  if (openid) checkWhole("oauth.openid.idTokenLifetime", openid.idTokenLifetime, 1);
   checkWhole("oauth.refreshRetryGrace", complete.refreshRetryGrace, 0);
   checkWhole("oauth.passwordIterations", complete.passwordIterations, 1000);
   if (complete.passwordIterations > MAX_ITERATIONS) {

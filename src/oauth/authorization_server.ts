@@ -11,6 +11,7 @@ import type { PasswordMemory } from "../crypto/password_memory.ts";
 import type { Observe } from "../events.ts";
 import type { Connect } from "../http/network/public_fetch.ts";
 import type { Store } from "../store/store.ts";
+import type { OpenIdSettings } from "./openid/options.ts";
 import type { LoginThrottle } from "./users/login_throttle.ts";
 import type { PasswordQueue } from "./users/password_queue.ts";
 import type { RecentCounts } from "./users/recent_counts.ts";
@@ -72,6 +73,8 @@ export interface AuthorizationDetailType {
 export interface AuthenticatedUser extends Profile {
   /** The authentication context class (RFC 9470 §3). @default "password" */
   readonly acr?: string;
+  /** The authentication methods (RFC 8176). @default ["pwd"] for the acr "password" */
+  readonly amr?: readonly string[];
 }
 
 /** A reverse proxy that verifies client certificates (RFC 8705), and the header fields in which it passes them on. */
@@ -151,6 +154,8 @@ export interface AuthorizationServerOptions {
     | undefined;
   /** The authentication context classes that a client may request (RFC 9470 §4). */
   readonly acrValues: readonly string[];
+  /** OpenID Connect; `undefined` when it is off. */
+  readonly openid: OpenIdSettings | undefined;
   /** The role of users that have none. */
   readonly defaultRole: UserRole;
   /** How documents and keys at URLs of clients are fetched. @default the connector of the runtime entry */

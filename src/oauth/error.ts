@@ -55,6 +55,7 @@ const STATUS = {
   unmet_authentication_requirements: 400,
   login_required: 400,
   consent_required: 400,
+  registration_not_supported: 400,
 } as const;
 
 export type OAuthErrorCode = keyof typeof STATUS;

@@ -83,6 +83,15 @@ export interface Client {
   readonly request_uris?: readonly string[];
   /** JARM §3 */
   readonly authorization_signed_response_alg?: JwsAlgorithm;
+  /** OpenID Connect Registration §2. */
+  readonly subject_type?: "public" | "pairwise";
+  readonly sector_identifier_uri?: string;
+  /** @default RS256 */
+  readonly id_token_signed_response_alg?: JwsAlgorithm;
+  /** Absent: JSON without a signature. */
+  readonly userinfo_signed_response_alg?: JwsAlgorithm;
+  /** Seconds. */
+  readonly default_max_age?: number;
   /** The operator trusts it: a remembered consent is used even for a public client. */
   readonly trusted?: boolean;
   /** The resources that this client serves: it may introspect their tokens. Absent means all. */
@@ -129,6 +138,8 @@ export interface Session {
   readonly seen: number;
   /** How the user proved who they are: RFC 9470 §3. */
   readonly acr: string;
+  /** RFC 8176: the authentication methods, where `authenticateUser` names them. */
+  readonly amr?: readonly string[];
 }
 
 /** How the authorization response is sent, where it is not in the query: `response_modes/response_mode.ts`. */
@@ -147,6 +158,32 @@ export interface AuthorizationRequest extends Authorization {
   readonly code_challenge?: string;
   /** RFC 9449 §10: the only key that may redeem the code. */
   readonly dpop_jkt?: string;
+  /** Present for a request with the scope `openid`. */
+  readonly openid?: OpenIdRequest;
+}
+
+/** What lasts of an OpenID Connect authentication: its grant gets ID tokens. */
+export interface GrantedOpenId {
+  readonly claims?: ClaimsRequest;
+  /** The login session, named for this client. */
+  readonly sid?: string;
+}
+
+/** OpenID Connect Core §3.1.2.1 */
+export interface OpenIdRequest extends GrantedOpenId {
+  readonly nonce?: string;
+}
+
+/** The parameter `claims` (OpenID Connect Core §5.5), as far as this server knows the claims. */
+export interface ClaimsRequest {
+  readonly userinfo?: ClaimRequests;
+  readonly id_token?: ClaimRequests;
+}
+export type ClaimRequests = Readonly<Record<string, ClaimRequest>>;
+export interface ClaimRequest {
+  readonly essential?: boolean;
+  /** `value` and `values` of the request. */
+  readonly values?: readonly string[];
 }
 
 /** What a user allows a client. */
@@ -172,6 +209,7 @@ export interface Authentication {
   /** Seconds since the epoch. */
   readonly auth_time: number;
   readonly acr: string;
+  readonly amr?: readonly string[];
 }
 
 /** Parameters that a client pushed (RFC 9126), or that wait for a login. Written by `par.ts`; ended by the user's answer. */
@@ -248,6 +286,7 @@ interface DeviceRequest extends Authorization {
 export interface ApprovedDeviceRequest extends DeviceRequest {
   readonly user: string;
   readonly authentication: Authentication;
+  readonly openid?: GrantedOpenId;
 }
 
 /** The key that a token is bound to (RFC 7800): a DPoP key or a certificate, by its SHA-256 thumbprint. */
@@ -264,6 +303,7 @@ export interface Grant extends Authorization {
   readonly user: string;
   readonly created: number;
   readonly authentication?: Authentication;
+  readonly openid?: GrantedOpenId;
   /** RFC 9449 §5, RFC 8705 §4: refresh tokens of a public client are good with this key or certificate only. */
   readonly cnf?: Confirmation;
   /** The client was confidential, and must authenticate even when its metadata later says that it is public. */

@@ -33,6 +33,7 @@ import { login, showLogin } from "./endpoints/login.ts";
 import { createLoginThrottle } from "./users/login_throttle.ts";
 import { logout, showLogout } from "./endpoints/logout.ts";
 import { serveKeys, serveMetadata } from "./endpoints/metadata.ts";
+import { openIdRoutes } from "./openid/routes.ts";
 import { createPasswordQueue } from "./users/password_queue.ts";
 import { identifyCaller, verifyAccessToken } from "./tokens/protect.ts";
 import { serveProtectedResources } from "./endpoints/protected_resource.ts";
@@ -158,6 +159,7 @@ export function createOAuthService(options: AuthorizationServerOptions): OAuthSe
       handle: api((request, context) => authorizeDevice(as, request, context)),
     },
     ...registrationRoutes(as, api),
+    ...openIdRoutes(as, api),
     { method: "GET", path: "/api/user", handle: api((request, context) => userInfo(as, request, context)) },
     {
       method: "GET",
@@ -266,8 +268,12 @@ function registrationRoutes(as: AuthorizationServer, api: (handle: RouteHandler)
 }
 
 /** Seconds for which a token may have to be verified after its key stopped signing. */
-function maxTokenLifetime({ accessTokenLifetime, resources }: AuthorizationServerOptions): number {
-  return Math.max(accessTokenLifetime, ...resources.map((each) => each.accessTokenLifetime ?? 0));
+function maxTokenLifetime({ accessTokenLifetime, resources, openid }: AuthorizationServerOptions): number {
+  return Math.max(
+    accessTokenLifetime,
+    openid?.idTokenLifetime ?? 0,
+    ...resources.map((each) => each.accessTokenLifetime ?? 0),
+  );
 }
 
 /** RFC 9110 §10.2.3, in seconds. */

@@ -101,6 +101,7 @@ export async function newServer(options: Partial<AuthorizationServerOptions> = {
     certificateProxy: undefined,
     authenticateUser: undefined,
     acrValues: ["password"],
+    openid: undefined,
     defaultRole: "reader",
     connect: () => Promise.reject(new Error("unexpected fetch")),
     secret: () => Promise.resolve(new Uint8Array(32).fill(7)),

@@ -59,6 +59,15 @@ export interface ClientRegistration {
   readonly request_uris?: readonly string[] | undefined;
   /** The algorithm of signed responses (JARM). @default RS256 where `signingAlgorithms` has it, else the first */
   readonly authorization_signed_response_alg?: JwsAlgorithm | undefined;
+  /** OpenID Connect Registration §2. @default the first of `openid.subjectTypes` */
+  readonly subject_type?: "public" | "pairwise" | undefined;
+  readonly sector_identifier_uri?: string | undefined;
+  /** @default "RS256" */
+  readonly id_token_signed_response_alg?: JwsAlgorithm | undefined;
+  /** @default none: JSON without a signature */
+  readonly userinfo_signed_response_alg?: JwsAlgorithm | undefined;
+  /** Seconds since the login that an authorization request without `max_age` allows. @default any */
+  readonly default_max_age?: number | undefined;
   /**
    * You trust this client: a remembered consent is used also when it is a public client with an https redirect URI, or
    * when another site sent the browser. @default false

@@ -4,8 +4,9 @@
  *
  * @module
  */
-import { readForm } from "../../http/body/form.ts";
+import { parseForm, readFormText } from "../../http/body/form.ts";
 import { isSameOrigin } from "../../http/network/origin.ts";
+import { NO_STORE, respond } from "../../http/response.ts";
 import type { RequestContext } from "../../http/service.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { findClient } from "../clients/client.ts";
@@ -18,6 +19,8 @@ import { parseDecision, refuseRepeatedFields } from "./decision_form.ts";
 import { createTransaction, getTransaction, transactionEnded } from "./transaction.ts";
 
 const MAX_FORM_BYTES = 16 * 1024;
+/** What servers in front accept in a URL. */
+const MAX_QUERY_CHARACTERS = 8000;
 
 /**
  * Stores the transaction and shows the consent page.
@@ -35,6 +38,22 @@ export async function askConsent(
 }
 
 /**
+ * An authorization request that was sent by POST (OpenID Connect Core §3.1.2.1). It goes on by GET, because browsers send no
+ * cookie with a form of another site.
+ */
+function redirectToGet(as: AuthorizationServer, form: string): Response {
+  const query = new URLSearchParams(form).toString();
+  if (query.length > MAX_QUERY_CHARACTERS) {
+    throw new OAuthError("invalid_request", "The authorization request is too long: push it (RFC 9126)");
+  }
+  return respond(303, null, [["location", `${as.base}/oauth/authorize?${query}`], NO_STORE]);
+}
+
+function crossSite(): OAuthError {
+  return new OAuthError("invalid_request", "Cross-site request refused");
+}
+
+/**
  * `POST /oauth/authorize` with `transaction` and `decision` (`approve` or `deny`): 302 to the client. The transaction
  * can be answered once, in the session to which its page was shown.
  * @throws {OAuthError} to be shown as a page
@@ -44,10 +63,12 @@ export async function decideConsent(
   request: Request,
   context: RequestContext,
 ): Promise<Response> {
-  if (!isSameOrigin(request, as.origin)) {
-    throw new OAuthError("invalid_request", "Cross-site request refused");
-  }
-  const { values, repeated } = await readForm(request, MAX_FORM_BYTES);
+  const isOwnForm = isSameOrigin(request, as.origin);
+  if (!isOwnForm && !as.openid) throw crossSite();
+  const text = await readFormText(request, MAX_FORM_BYTES);
+  const { values, repeated } = parseForm(text);
+  if (as.openid && !values.has("transaction") && values.has("client_id")) return redirectToGet(as, text);
+  if (!isOwnForm) throw crossSite();
   refuseRepeatedFields(repeated);
   const decision = parseDecision(values);
   const entry = await getTransaction(as, request, values.get("transaction"), "authorization");

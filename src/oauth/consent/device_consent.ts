@@ -15,10 +15,17 @@ import { MAX_COMMIT_TRIES, pauseBefore } from "../../store/retry.ts";
 import { StoreUnavailableError } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { extendRegistration, findClient } from "../clients/client.ts";
-import { redirectToLogin } from "../endpoints/authorize.ts";
+import { redirectToLogin } from "../endpoints/login_redirect.ts";
 import { canonicalUserCode } from "../endpoints/device_authorization.ts";
 import { tooManyAttempts } from "../endpoints/form_problem.ts";
-import { type DeviceCode, deviceCodeKey, userCodeKey } from "../records.ts";
+import { sessionIdOf } from "../openid/subject.ts";
+import {
+  type ApprovedDeviceRequest,
+  type DeviceCode,
+  deviceCodeKey,
+  type DeviceTransaction,
+  userCodeKey,
+} from "../records.ts";
 import { findSession, type SignedIn } from "../users/session.ts";
 import { limitToRole } from "../users/user_role.ts";
 import { parseDecision, refuseRepeatedFields } from "./decision_form.ts";
@@ -124,7 +131,14 @@ async function decide(
     const scope = limitToRole(as, signedIn.user, value.scope);
     const isApproved = decision === "approve" && scope !== "";
     const answered: DeviceCode = isApproved
-      ? { ...value, scope, status: "approved", user, authentication }
+      ? {
+        ...value,
+        scope,
+        status: "approved",
+        user,
+        authentication,
+        ...describeSession(as, transaction.value, value),
+      }
       : { ...value, status: "denied" };
     const isStored = await as.store.commit({
       check: [{ key, version }, { key: transaction.key, version: transaction.version }],
@@ -145,6 +159,16 @@ async function decide(
   throw new StoreUnavailableError(
     "Too many concurrent requests for this device code: try again in a second",
   );
+}
+
+/** OpenID Connect: the session in which the device was approved. */
+function describeSession(
+  as: AuthorizationServer,
+  { session }: DeviceTransaction,
+  { client_id, scope }: DeviceCode,
+): Pick<ApprovedDeviceRequest, "openid"> {
+  if (!as.openid || !scope.split(" ").includes("openid")) return {};
+  return { openid: { sid: sessionIdOf(session, client_id) } };
 }
 
 function isPending(as: AuthorizationServer, { status, until }: DeviceCode): boolean {

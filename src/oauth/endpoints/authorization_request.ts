@@ -7,6 +7,7 @@
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { parseAuthorizationDetails } from "../grants/authorization_details.ts";
 import { OAuthError } from "../error.ts";
+import { withoutOfflineAccess } from "../openid/offline_access.ts";
 import { type Parameters, refuseRepeated } from "../parameters.ts";
 import { checkChallenge } from "../grants/pkce.ts";
 import type { AuthorizationRequest, Client } from "../records.ts";
@@ -55,7 +56,11 @@ export function checkAuthorizationRequest(
       "dpop_jkt must be the SHA-256 thumbprint of a JWK, base64url-encoded",
     );
   }
-  const scope = grantScope(as, client, parameters.get("scope"));
+  const scope = grantScope(
+    as,
+    client,
+    as.openid ? withoutOfflineAccess(parameters) : parameters.get("scope"),
+  );
   const resource = findResources(as, parameters.all("resource"));
   const authorization_details = parseAuthorizationDetails(
     as,

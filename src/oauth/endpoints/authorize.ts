@@ -4,9 +4,7 @@
  *
  * @module
  */
-import { NO_STORE, respond } from "../../http/response.ts";
 import { pathOf, queryOf } from "../../http/router.ts";
-import { loadOnDemand } from "../../http/load_on_demand.ts";
 import type { RequestContext } from "../../http/service.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { findClient } from "../clients/client.ts";
@@ -15,9 +13,11 @@ import { askConsent } from "../consent/consent.ts";
 import { findConsent, maySkipConsent } from "../consent/consent_memory.ts";
 import { OAuthError, plain } from "../error.ts";
 import { issueCode } from "../grants/code.ts";
+import { loadOnDemand } from "../../http/load_on_demand.ts";
 import { type Parameters, parseParameters } from "../parameters.ts";
 import type { AuthorizationTransaction, Client } from "../records.ts";
 import { findSession, type SignedIn } from "../users/session.ts";
+import { sessionIdOf } from "../openid/subject.ts";
 import { requireRole } from "../users/user_role.ts";
 import {
   type AuthenticationRequirements,
@@ -27,9 +27,14 @@ import {
 } from "./authorization_request.ts";
 import { respondToClient } from "./authorize_response.ts";
 import { chooseErrorResponse } from "../response_modes/response_mode.ts";
+import { loginHintOf, redirectToLogin } from "./login_redirect.ts";
 import { getStoredRequest, isPushedUri, storeRequest } from "./pushed_request.ts";
 
 const readRequestObject = loadOnDemand(async () => (await import("./request_object.ts")).readRequestObject);
+
+const readAuthenticationRequest = loadOnDemand(async () =>
+  (await import("../openid/authentication_request.ts")).readAuthenticationRequest
+);
 
 /** An authorization request whose redirect URI is registered for its client. The other parameters are not checked. */
 interface IdentifiedRequest {
@@ -59,8 +64,13 @@ export async function authorize(
   // RFC 9700 §4.11.2: the user signs in before the first redirect to the client, so that this server is no open
   // redirector.
   const signedIn = await findSession(as, request);
-  if (!signedIn && !mayRespondWithoutUser(identified)) {
-    return redirectToLogin(as, pathOf(request.url), queryOf(request.url));
+  if (!signedIn && !mayRespondWithoutUser(as, identified)) {
+    return redirectToLogin(
+      as,
+      pathOf(request.url),
+      queryOf(request.url),
+      loginHintOf(as, identified.parameters),
+    );
   }
 
   // From here on errors go to the client (RFC 6749 §4.1.2.1).
@@ -146,9 +156,17 @@ function invalidRequest(problem: string): OAuthError {
   return new OAuthError("invalid_request", problem);
 }
 
-/** `prompt=none` forbids the login page. Only clients that the operator registered get an error response instead. */
-function mayRespondWithoutUser({ client, parameters }: IdentifiedRequest): boolean {
-  return parameters.get("prompt") === "none" && client.source === "operator";
+/**
+ * `prompt=none` forbids the login page. An OpenID Connect request gets an error response instead (Core §3.1.2.6); without
+ * OpenID Connect only one of a client that the operator registered (RFC 9700 §4.11.2).
+ */
+function mayRespondWithoutUser(as: AuthorizationServer, { client, parameters }: IdentifiedRequest): boolean {
+  if (parameters.get("prompt") !== "none") return false;
+  return client.source === "operator" || as.openid !== undefined && hasOpenId(parameters.get("scope"));
+}
+
+function hasOpenId(scope = ""): boolean {
+  return scope.split(" ").includes("openid");
 }
 
 /** @throws {OAuthError} to be sent to the client */
@@ -166,10 +184,15 @@ async function answer(
     );
   }
   requireSignature(as, client, signed === true);
-  const requirements = parseAuthenticationRequirements(parameters);
+  const given = parseAuthenticationRequirements(parameters);
+  const authentication = as.openid && hasOpenId(checked.scope)
+    ? await readAuthenticationRequest(as, client, parameters, given)
+    : undefined;
+  const requirements = authentication?.requirements ?? given;
   const isPromptNone = requirements.prompt.has("none");
   if (!signedIn) throw new OAuthError("login_required", "No user is signed in");
-  if (needsLogin(as, requirements, signedIn, min_auth_time)) {
+  const isOtherUser = authentication !== undefined && !await authentication.isExpectedUser(signedIn.user.id);
+  if (needsLogin(as, requirements, signedIn, min_auth_time, isOtherUser)) {
     if (isPromptNone) throw new OAuthError("login_required", "The user must sign in again");
     return await redirectToNewLogin(as, identified);
   }
@@ -177,6 +200,9 @@ async function answer(
     ...checked,
     scope: requireRole(as, signedIn.user, checked.scope),
     ...(dpop_jkt !== undefined && { dpop_jkt }),
+    ...(authentication && {
+      openid: { ...authentication.openid, sid: sessionIdOf(signedIn.session, client.id) },
+    }),
   };
   const transaction: AuthorizationTransaction = {
     kind: "authorization",
@@ -199,16 +225,23 @@ async function answer(
   return await askConsent(as, client, signedIn.user, transaction, consent.scopes);
 }
 
-/** @throws {OAuthError} unmet_authentication_requirements when a new login did not satisfy `acr_values` (RFC 9470 §5) */
+/**
+ * @throws {OAuthError} after a new login: unmet_authentication_requirements when it did not satisfy `acr_values` (RFC 9470
+ * §5), login_required when another user than the expected one signed in
+ */
 function needsLogin(
   as: AuthorizationServer,
   { prompt, max_age, acr_values }: AuthenticationRequirements,
   { since, authentication }: SignedIn,
   min_auth_time: number | undefined,
+  isOtherUser: boolean,
 ): boolean {
   const isNewLogin = min_auth_time !== undefined && since >= min_auth_time;
   const satisfiesAcr = acr_values === undefined || acr_values.includes(authentication.acr);
   if (isNewLogin) {
+    if (isOtherUser) {
+      throw new OAuthError("login_required", "Another user signed in than the one whom the request names");
+    }
     if (satisfiesAcr) return false;
     throw new OAuthError(
       "unmet_authentication_requirements",
@@ -216,7 +249,7 @@ function needsLogin(
     );
   }
   const isOld = max_age !== undefined && since + max_age * 1000 < as.now();
-  return prompt.has("login") || isOld || !satisfiesAcr || min_auth_time !== undefined;
+  return isOtherUser || prompt.has("login") || isOld || !satisfiesAcr || min_auth_time !== undefined;
 }
 
 /**
@@ -236,19 +269,5 @@ async function redirectToNewLogin(
     ...(signed && { signed }),
   });
   const query = new URLSearchParams({ client_id: client.id, request_uri });
-  return redirectToLogin(as, as.base + "/oauth/authorize", query.toString());
-}
-
-/** 302 to the login page, which leads back to this path and query. The body is for programs that do not follow it. */
-export function redirectToLogin(as: AuthorizationServer, path: string, query: string): Response {
-  const back = path + (query === "" ? "" : "?" + query);
-  const body = {
-    error: "access_denied",
-    error_description: "No user is signed in: sign in at the URL in the Location header",
-  };
-  return respond(302, JSON.stringify(body), [
-    ["location", `${as.base}/login?redirect=${encodeURIComponent(back)}`],
-    ["content-type", "application/json"],
-    NO_STORE,
-  ]);
+  return redirectToLogin(as, as.base + "/oauth/authorize", query.toString(), loginHintOf(as, parameters));
 }

@@ -26,7 +26,7 @@ const WRONG_CREDENTIALS: FormProblem = { message: "Wrong user name or password."
 export function showLogin(as: AuthorizationServer, request: Request): Response {
   const redirect = parseRedirect(as, request);
   if (redirect === undefined) return respondText(400, INVALID_REDIRECT);
-  return loginPage(as, redirect);
+  return loginPage(as, redirect, undefined, parseForm(queryOf(request.url)).values.get("login_hint"));
 }
 
 /**
@@ -105,7 +105,12 @@ function parseRedirect(as: AuthorizationServer, request: Request): string | unde
   return path.startsWith("//") ? undefined : path;
 }
 
-function loginPage(as: AuthorizationServer, redirect: string, problem?: FormProblem): Response {
+function loginPage(
+  as: AuthorizationServer,
+  redirect: string,
+  problem?: FormProblem,
+  login_hint = "",
+): Response {
   const action = as.base + "/login" + (redirect === "" ? "" : "?redirect=" + encodeURIComponent(redirect));
   return respondPage({
     title: "Sign in",
@@ -118,7 +123,7 @@ function loginPage(as: AuthorizationServer, redirect: string, problem?: FormProb
       <form method="post" action="${action}">
         <label for="username">User name</label>
         <input id="username" name="username" autocomplete="username" autocapitalize="none" spellcheck="false"
-          required autofocus>
+          value="${as.openid ? login_hint.slice(0, 128) : ""}" required autofocus>
         <label for="password">Password</label>
         <input id="password" name="password" type="password" autocomplete="current-password" required>
         <button>Sign in</button>

@@ -13,11 +13,21 @@ import { supportedModes } from "../response_modes/response_mode.ts";
 
 const FIELDS = jsonFields(["cache-control", "public, max-age=300"]);
 
-/** Serves the metadata document, serialized at start. */
+/** Serves the metadata document, serialized at start; with OpenID Connect at the first request. */
 export function serveMetadata(as: AuthorizationServer): RouteHandler {
-  const withDocuments = JSON.stringify(describeServer(as, true));
-  const withoutDocuments = JSON.stringify(describeServer(as, false));
-  return () => respond(200, as.clientMetadataDocuments() ? withDocuments : withoutDocuments, FIELDS);
+  const serialize = (more: object) => ({
+    withDocuments: JSON.stringify({ ...describeServer(as, true), ...more }),
+    withoutDocuments: JSON.stringify({ ...describeServer(as, false), ...more }),
+  });
+  let texts = as.openid ? undefined : serialize({});
+  const choose = ({ withDocuments, withoutDocuments }: ReturnType<typeof serialize>) =>
+    respond(200, as.clientMetadataDocuments() ? withDocuments : withoutDocuments, FIELDS);
+  return () =>
+    texts
+      ? choose(texts)
+      : import("../openid/discovery.ts").then(({ describeProvider }) =>
+        choose(texts = serialize(describeProvider(as)))
+      );
 }
 
 /** RFC 8414 §3.2: members without a value are omitted. */

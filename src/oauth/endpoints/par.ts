@@ -47,8 +47,12 @@ export async function pushRequest(
   if (redirect_uri === undefined) {
     throw new OAuthError("invalid_request", "redirect_uri is missing or not registered for this client");
   }
-  parseAuthenticationRequirements(parameters);
-  checkAuthorizationRequest(as, client, parameters, redirect_uri);
+  const requirements = parseAuthenticationRequirements(parameters);
+  const checked = checkAuthorizationRequest(as, client, parameters, redirect_uri);
+  if (as.openid && checked.scope.split(" ").includes("openid")) {
+    await (await import("../openid/authentication_request.ts"))
+      .readAuthenticationRequest(as, client, parameters, requirements);
+  }
   if (request.headers.has("dpop")) as.storageQuota.reserve("proof", 0, client, context);
   const proof = await checkDpopProof(as, request);
   const dpop_jkt = parameters.get("dpop_jkt");

@@ -4,6 +4,7 @@
  * @module
  */
 import type { Entry, Put } from "../../store/store.ts";
+import { loadOnDemand } from "../../http/load_on_demand.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { isPublic } from "../clients/client.ts";
 import type { TokenCall, TokenResponse } from "./token_response.ts";
@@ -14,6 +15,7 @@ import {
   grantKey,
   type GrantType,
   type Mutable,
+  type OpenIdRequest,
   type Profile,
 } from "../records.ts";
 import type { AccessTokenRequest } from "../tokens/access_token.ts";
@@ -24,6 +26,11 @@ import { narrowAuthorizationDetails } from "./authorization_details.ts";
 import { issueTokens } from "./issue_tokens.ts";
 import { limitToResources, narrowResources } from "./resource.ts";
 import { limitToClient } from "./scope.ts";
+
+/** Loaded with the first grant with the scope `openid`. */
+export const createIdToken: typeof import("../openid/id_token.ts").createIdToken = loadOnDemand(async () =>
+  (await import("../openid/id_token.ts")).createIdToken
+);
 
 /** What a user allowed, and the code that stands for it. */
 export interface Allowed {
@@ -36,9 +43,11 @@ export interface Allowed {
   readonly grant: string;
   readonly user: string;
   /** What the user may grant today. */
-  readonly owner: Pick<Profile, "role">;
+  readonly owner: Profile;
   readonly authorization: Authorization;
   readonly authentication: Authentication | undefined;
+  /** Present when the scope `openid` was allowed. */
+  readonly openid?: OpenIdRequest | undefined;
 }
 
 /**
@@ -51,7 +60,7 @@ export function startGrant(
   as: AuthorizationServer,
   call: TokenCall,
   refreshKey: RefreshKey,
-  { grant_type, code, consumed, grant, user, owner, authorization, authentication }: Allowed,
+  { grant_type, code, consumed, grant, user, owner, authorization, authentication, openid: asked }: Allowed,
 ): Promise<TokenResponse | undefined> {
   const { client, form, cnf } = call;
   const { client_id, resource, authorization_details } = authorization;
@@ -72,12 +81,17 @@ export function startGrant(
   if (details) request.authorization_details = details;
   if (authentication) request.authentication = authentication;
   if (cnf) request.cnf = cnf;
+  // Absent when OpenID Connect was turned off since.
+  const { nonce, ...openid } = as.openid && asked || {};
   const refresh = client.grant_types.includes("refresh_token")
     ? mintRefreshToken(refreshKey, grant)
     : undefined;
   return issueTokens(as, call, grant_type, request, {
     used: code,
     refresh_token: refresh?.refresh_token,
+    toIdToken: as.openid && asked &&
+      ((access_token) =>
+        createIdToken(as, client, { user: owner, authentication, openid, nonce, access_token })),
     toRecords({ expires_in }) {
       const created = as.now();
       const until = created + as.grantLifetime * 1000;
@@ -88,6 +102,7 @@ export function startGrant(
       if (resource) value.resource = resource;
       if (authorization_details) value.authorization_details = authorization_details;
       if (authentication) value.authentication = authentication;
+      if (as.openid && asked) value.openid = openid;
       // RFC 9449 §5, RFC 8705 §4: a confidential client's refresh tokens are bound to its credentials already.
       if (!isPublic(client)) value.confidential = true;
       else if (cnf) value.cnf = cnf;

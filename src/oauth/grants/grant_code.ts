@@ -63,6 +63,7 @@ export async function grantCode(as: AuthorizationServer, call: TokenCall): Promi
     owner,
     authorization: request,
     authentication,
+    openid: request.openid,
   });
   return response ?? await refuseReplay(as, code.value);
 }

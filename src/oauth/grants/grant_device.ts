@@ -49,6 +49,7 @@ export async function grantDevice(as: AuthorizationServer, call: TokenCall): Pro
     owner,
     authorization: device,
     authentication: device.authentication,
+    openid: device.openid,
   });
   return response ?? await refuseReplay(as, device);
 }

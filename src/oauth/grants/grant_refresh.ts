@@ -15,7 +15,7 @@ import type { AuthorizationServer } from "../authorization_server.ts";
 import { extendRegistration, isPublic } from "../clients/client.ts";
 import { requireConfirmation } from "../tokens/confirmation.ts";
 import { OAuthError } from "../error.ts";
-import { type Grant, grantKey, type Mutable, type Profile, type Rotation } from "../records.ts";
+import { type Client, type Grant, grantKey, type Mutable, type Profile, type Rotation } from "../records.ts";
 import { findLiveUser, isOfClient } from "../tokens/liveness.ts";
 import {
   findRefreshKey,
@@ -24,6 +24,7 @@ import {
   type RefreshKey,
   toRefreshToken,
 } from "../tokens/refresh_token.ts";
+import { createIdToken } from "./grant.ts";
 import { issueTokens, reportIssued } from "./issue_tokens.ts";
 import { limitToResources, narrowResources } from "./resource.ts";
 import { limitToClient, narrowScope } from "./scope.ts";
@@ -80,7 +81,7 @@ function tryRotate(
   call: TokenCall,
   key: RefreshKey,
   entry: Entry<Grant>,
-  owner: Pick<Profile, "role">,
+  owner: Profile,
   id: string,
   presented: string,
 ): Promise<TokenResponse | undefined> {
@@ -88,7 +89,7 @@ function tryRotate(
   const grant = entry.value;
   const digest = secretDigest(presented);
   if (!grant.refresh || !equalInConstantTime(digest, grant.refresh.digest)) {
-    return answerRetry(as, call, key, entry, id, digest, presented);
+    return answerRetry(as, call, key, entry, owner, id, digest, presented);
   }
   if (grant.refresh.expires <= as.now()) throw new OAuthError("invalid_grant", REFUSED);
   const { user, authentication } = grant;
@@ -114,6 +115,8 @@ function tryRotate(
     used: entry,
     refresh_token: next.refresh_token,
     access_token: next.access_token,
+    toIdToken: as.openid && grant.openid &&
+      ((access_token) => renewIdToken(as, client, grant, owner, access_token)),
     toRecords(minted) {
       const answer: Mutable<Rotation["answer"]> = {
         token_type: tokenTypeOf(cnf),
@@ -155,11 +158,13 @@ async function answerRetry(
   as: AuthorizationServer,
   call: TokenCall,
   refreshKey: RefreshKey,
-  { key, value: { refresh, previous, client_id, user } }: Entry<Grant>,
+  { key, value: grant }: Entry<Grant>,
+  owner: Profile,
   id: string,
   digest: string,
   presented: string,
 ): Promise<TokenResponse> {
+  const { refresh, previous, client_id, user } = grant;
   const isPrevious = previous !== undefined && equalInConstantTime(digest, previous.digest);
   if (refresh && isPrevious && previous.until > as.now()) {
     const next = deriveNextTokens(refreshKey, call, id, presented, previous.salt);
@@ -167,7 +172,10 @@ async function answerRetry(
       const { answer, sealed } = previous;
       const signed = sealed && await unseal(new TextEncoder().encode(presented), SEAL_PURPOSE, sealed);
       reportIssued(as, call.client, "refresh_token", user);
-      return toResponse(signed ?? next.access_token, next.refresh_token, answer);
+      const access_token = signed ?? next.access_token;
+      const response = toResponse(access_token, next.refresh_token, answer);
+      if (!as.openid || !grant.openid) return response;
+      return { ...response, id_token: await renewIdToken(as, call.client, grant, owner, access_token) };
     }
   }
   // Only a token that this server issued ends the family. The grant's id is not secret: JWT access tokens contain it.
@@ -203,6 +211,17 @@ function deriveNextTokens(
     ...toRefreshToken(key, id, secretDigest("refresh " + root)),
     access_token: OPAQUE_PREFIX + secretDigest("access " + root),
   };
+}
+
+/** OpenID Connect Core §12.2: the same subject and `auth_time` as in the first ID token. */
+function renewIdToken(
+  as: AuthorizationServer,
+  client: Client,
+  { authentication, openid }: Grant,
+  user: Profile,
+  access_token: string,
+): Promise<string> {
+  return createIdToken(as, client, { user, authentication, openid: openid!, access_token });
 }
 
 function toResponse(

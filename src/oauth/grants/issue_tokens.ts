@@ -18,6 +18,8 @@ export interface FamilyChange {
   readonly refresh_token: string | undefined;
   /** The value of an opaque access token. @default a random one */
   readonly access_token?: string;
+  /** Makes the ID token to be issued with this access token (OpenID Connect); absent when there is none. */
+  readonly toIdToken?: ((access_token: string) => Promise<string>) | undefined;
   /** The records of the family after this request. Returns a promise only where one is needed. */
   toRecords(minted: MintedAccessToken): Put[] | Promise<Put[]>;
 }
@@ -53,6 +55,8 @@ export async function issueTokens(
 ): Promise<TokenResponse | undefined> {
   const minted = await mintAccessToken(as, client, request, family?.access_token, until);
   const { access_token, put, expires_in } = minted;
+  // Before the commit, so that a failure leaves the code or token unused.
+  const id_token = family?.toIdToken && await family.toIdToken(access_token);
   if (family) {
     const { key, version } = family.used;
     const records = family.toRecords(minted);
@@ -69,6 +73,7 @@ export async function issueTokens(
   const response: Mutable<TokenResponse> = refresh_token === undefined
     ? { access_token, token_type, expires_in, scope }
     : { access_token, token_type, expires_in, refresh_token, scope };
+  if (id_token !== undefined) response.id_token = id_token;
   if (authorization_details) response.authorization_details = authorization_details;
   return response;
 }

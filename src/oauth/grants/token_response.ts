@@ -21,6 +21,8 @@ export interface TokenResponse {
   readonly expires_in: number;
   readonly refresh_token?: string;
   readonly scope: string;
+  /** OpenID Connect Core §3.1.3.3 */
+  readonly id_token?: string;
   /** RFC 9396 §7 */
   readonly authorization_details?: readonly AuthorizationDetail[];
   /** RFC 8693 §2.2.1 */

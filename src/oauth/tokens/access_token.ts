@@ -187,11 +187,12 @@ async function readJwt(
   const { sub, client_id, scope, exp, iat, aud, grant, jti } = claims as
     & { [name: string]: string }
     & { exp: number; iat: number; aud: string | string[] };
-  const { client_since, cnf, auth_time, acr, authorization_details, act } = claims as {
+  const { client_since, cnf, auth_time, acr, amr, authorization_details, act } = claims as {
     client_since?: number;
     cnf?: Confirmation;
     auth_time?: number;
     acr?: string;
+    amr?: string[];
     authorization_details?: AuthorizationDetail[];
     act?: Actor;
   };
@@ -206,7 +207,7 @@ async function readJwt(
       ...(sub !== client_id && { user: sub! }),
       ...(grant !== undefined && { grant }),
       ...(cnf && { cnf }),
-      ...(auth_time !== undefined && { authentication: { auth_time, acr: acr! } }),
+      ...(auth_time !== undefined && { authentication: { auth_time, acr: acr!, ...(amr && { amr }) } }),
       ...(authorization_details && { authorization_details }),
       ...(act && { act }),
     },

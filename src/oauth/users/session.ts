@@ -47,7 +47,8 @@ export async function findSession(as: AuthorizationServer, request: Request): Pr
     const seen = { ...session, seen: as.now() };
     await compareAndSet(as.store, entry.key, entry.version, seen, expiryOf(as, seen));
   }
-  const authentication = { auth_time: Math.floor(session.created / 1000), acr: session.acr };
+  const { acr, amr } = session;
+  const authentication = { auth_time: Math.floor(session.created / 1000), acr, ...(amr && { amr }) };
   return { session: digest, user, authentication, since: session.created };
 }
 
@@ -55,10 +56,10 @@ export async function findSession(as: AuthorizationServer, request: Request): Pr
 export async function startSession(
   as: AuthorizationServer,
   request: Request,
-  { id, acr = "password" }: AuthenticatedUser,
+  { id, acr = "password", amr }: AuthenticatedUser,
 ): Promise<Fields> {
   const secret = randomSecret("");
-  const session: Session = { user: id, created: as.now(), seen: as.now(), acr };
+  const session: Session = { user: id, created: as.now(), seen: as.now(), acr, ...(amr && { amr }) };
   const before = readSessionCookie(as, request);
   await as.store.commit({
     set: [{ key: sessionKey(secretDigest(secret)), value: session, expires: expiryOf(as, session) }],

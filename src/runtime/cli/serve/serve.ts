@@ -68,6 +68,7 @@ export async function run(argv: readonly string[]): Promise<void> {
         oauth: {
           accessTokenFormat: values["token-format"],
           registration: values.registration,
+          openid: values.openid,
           resources: values.resource?.map((resource) => ({ resource })) ?? [],
           connect: publicConnect,
           clientMetadataDocuments,

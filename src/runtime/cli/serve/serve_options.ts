@@ -73,6 +73,7 @@ const AUTHORIZATION_OPTIONS = {
       or off (no one)`,
     default: "open",
   },
+  openid: { summary: "OpenID Connect: ID tokens, /oauth/userinfo, sign-out of applications" },
   "client-documents": {
     value: "WHEN",
     words: ["on", "off", "auto"],

@@ -1,0 +1,85 @@
+/**
+ * What OpenID Connect adds to an authorization request
+ * (https://openid.net/specs/openid-connect-core-1_0.html#section-3.1.2.1): `nonce`, `claims`, and who must sign in and how.
+ *
+ * @module
+ */
+import type { AuthorizationServer } from "../authorization_server.ts";
+import type { AuthenticationRequirements } from "../endpoints/authorization_request.ts";
+import { OAuthError } from "../error.ts";
+import type { Parameters } from "../parameters.ts";
+import type { Client, OpenIdRequest } from "../records.ts";
+import { parseClaims } from "./claims.ts";
+import { readIdToken } from "./id_token.ts";
+import { subjectOf } from "./subject.ts";
+
+const MAX_NONCE_CHARACTERS = 512;
+
+export interface AuthenticationRequest {
+  readonly openid: OpenIdRequest;
+  readonly requirements: AuthenticationRequirements;
+  /** Whether a user with this id is the one whom the request names by `id_token_hint` or `claims`. */
+  readonly isExpectedUser: (user: string) => Promise<boolean>;
+}
+
+/**
+ * Reads the request. Defaults of the registration apply where it has no value (OpenID Connect Registration §2).
+ * @throws {OAuthError} to be sent to the client
+ */
+export async function readAuthenticationRequest(
+  as: AuthorizationServer,
+  client: Client,
+  parameters: Parameters,
+  given: AuthenticationRequirements,
+): Promise<AuthenticationRequest> {
+  const nonce = parameters.get("nonce");
+  if (nonce !== undefined && nonce.length > MAX_NONCE_CHARACTERS) {
+    throw new OAuthError("invalid_request", `nonce must be at most ${MAX_NONCE_CHARACTERS} characters`);
+  }
+  if (parameters.has("registration")) {
+    throw new OAuthError(
+      "registration_not_supported",
+      "The parameter registration is not supported: register the client first",
+    );
+  }
+  const claims = parseClaims(parameters.get("claims"));
+  const subjects = await findSubjects(
+    as,
+    client,
+    parameters.get("id_token_hint"),
+    claims?.id_token?.sub?.values,
+  );
+  const acr = claims?.id_token?.acr;
+  const max_age = given.max_age ?? client.default_max_age;
+  const prompt = given.prompt.has("select_account") ? new Set([...given.prompt, "login"]) : given.prompt;
+  return {
+    openid: { ...(nonce !== undefined && { nonce }), ...(claims && { claims }) },
+    requirements: {
+      ...given,
+      prompt,
+      ...(max_age !== undefined && { max_age }),
+      // §5.5.1.1: an essential acr that is not met is a failed authentication; a voluntary one is reported as it is.
+      ...(given.acr_values === undefined && acr?.essential && acr.values && { acr_values: acr.values }),
+    },
+    isExpectedUser: async (user) =>
+      subjects === undefined || subjects.includes(await subjectOf(as, client, user)),
+  };
+}
+
+/** The subjects that may sign in; `undefined` when the request names none. */
+async function findSubjects(
+  as: AuthorizationServer,
+  client: Client,
+  hint: string | undefined,
+  requested: readonly string[] | undefined,
+): Promise<readonly string[] | undefined> {
+  if (hint === undefined) return requested;
+  const sub = (await readIdToken(as, hint, client))?.sub;
+  if (sub === undefined) {
+    throw new OAuthError(
+      "invalid_request",
+      "id_token_hint is not an ID token that this server issued to the client",
+    );
+  }
+  return requested === undefined || requested.includes(sub) ? [sub] : [];
+}

@@ -1,0 +1,241 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { addUser } from "../users/user.ts";
+import { APP_URI, transactionOf } from "../test_server.ts";
+import { newProvider, type TestProvider } from "./test_provider.ts";
+
+const test = suite("oauth/openid/authentication_request");
+const BOB = { username: "bob", password: "builder" };
+
+/** Sends a request with the scope `openid`; where the browser goes and the error that the client gets. */
+async function request(
+  server: TestProvider,
+  cookie: string | undefined,
+  parameters: Record<string, string>,
+  headers: Record<string, string> = {},
+) {
+  const response = await server.send(server.authorizePath({ scope: "openid", ...parameters }), {
+    headers: { ...(cookie !== undefined && { cookie }), ...headers },
+  });
+  const location = response.headers.get("location") ?? "";
+  const answer = URL.canParse(location) ? new URL(location).searchParams : undefined;
+  return {
+    status: response.status,
+    location,
+    isLogin: location.startsWith("/login"),
+    error: answer?.get("error"),
+    state: answer?.get("state"),
+    text: await response.text(),
+  };
+}
+
+async function signInAs(
+  server: TestProvider,
+  user: { username: string; password: string },
+  path = "/login",
+  cookie = "",
+) {
+  const response = await server.send(path, { form: user, headers: { cookie } });
+  return {
+    cookie: response.headers.get("set-cookie")!.split(";")[0]!,
+    location: response.headers.get("location")!,
+  };
+}
+
+async function withBob(): Promise<TestProvider> {
+  const server = await newProvider();
+  await addUser(server.store, { ...BOB, name: "Bob" }, 1000);
+  return server;
+}
+
+test("Core section 3.1.2.6: prompt=none answers login_required, then consent_required, then a code", async () => {
+  const server = await newProvider();
+  const none = { prompt: "none" };
+  const out = await request(server, undefined, none);
+  assert.equal([out.status, out.error, out.state], [302, "login_required", "xyz"]);
+  const cookie = await server.signIn();
+  assert.is((await request(server, cookie, none)).error, "consent_required");
+  await server.authorize({ scope: "openid" });
+  assert.match((await request(server, cookie, none)).location, /^https:\/\/app\.example\/cb\?code=/);
+});
+
+test("prompt=none answers a client that registered itself, too, and never shows a page", async () => {
+  const server = await newProvider();
+  const registered = await (await server.send("/oauth/register", {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    form: JSON.stringify({ redirect_uris: [APP_URI], token_endpoint_auth_method: "none" }),
+  })).json();
+  const parameters = {
+    client_id: registered.client_id,
+    prompt: "none",
+    code_challenge: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
+    code_challenge_method: "S256",
+  };
+  assert.is((await request(server, undefined, parameters)).error, "login_required");
+  // Without the scope openid the login page protects the user from an open redirector (RFC 9700 section 4.11.2).
+  assert.ok((await request(server, undefined, { ...parameters, scope: "read" })).isLogin);
+});
+
+test("attack: prompt=none gives no code to a public client, or for a request that another site sent", async () => {
+  const server = await newProvider();
+  await server.authorize({ scope: "openid" });
+  const cookie = await server.signIn();
+  const fromElsewhere = { "sec-fetch-site": "cross-site" };
+  // On https a browser has the session in this cookie.
+  const host = (await server.send("/login", {
+    form: { username: "alice", password: "wonderland" },
+    headers: { "sec-fetch-site": "same-origin", origin: "https://as.example" },
+  })).headers.getSetCookie().find((field) => field.startsWith("__Host-"))!.split(";")[0]!;
+  assert.is((await request(server, host, { prompt: "none" }, fromElsewhere)).error, "consent_required");
+  const native = {
+    client_id: "native",
+    redirect_uri: "http://127.0.0.1/callback",
+    code_challenge: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
+    code_challenge_method: "S256",
+  };
+  const page = await request(server, cookie, native);
+  await server.send("/oauth/authorize", {
+    form: { transaction: transactionOf(page.text), decision: "approve" },
+    headers: { cookie },
+  });
+  assert.is((await request(server, cookie, { ...native, prompt: "none" })).error, "consent_required");
+});
+
+test("Core section 3.1.2.1: prompt=none with another value is invalid", async () => {
+  const server = await newProvider();
+  const cookie = await server.signIn();
+  assert.is((await request(server, cookie, { prompt: "none login" })).error, "invalid_request");
+});
+
+test("prompt=login and prompt=select_account lead to one new login", async () => {
+  for (const prompt of ["login", "select_account"]) {
+    const server = await newProvider();
+    const cookie = await server.signIn();
+    server.advance(1);
+    const first = await request(server, cookie, { prompt });
+    assert.ok(first.isLogin, prompt);
+    const again = await signInAs(
+      server,
+      { username: "alice", password: "wonderland" },
+      first.location,
+      cookie,
+    );
+    assert.is((await server.send(again.location, { headers: { cookie: again.cookie } })).status, 200);
+  }
+});
+
+test("max_age of the request and default_max_age of the registration limit the age of the login", async () => {
+  const server = await newProvider({}, {}, [{
+    id: "careful",
+    secret: "secret of careful",
+    redirect_uris: [APP_URI],
+    default_max_age: 60,
+  }]);
+  const cookie = await server.signIn();
+  server.advance(61);
+  assert.ok((await request(server, cookie, { client_id: "careful" })).isLogin);
+  assert.is((await request(server, cookie, { client_id: "careful", max_age: "100" })).status, 200);
+  assert.ok((await request(server, cookie, { max_age: "60" })).isLogin);
+});
+
+test("login_hint is suggested as the user name, as text", async () => {
+  const server = await newProvider();
+  const { location } = await request(server, undefined, { login_hint: '"><b>alice' });
+  assert.ok(location.startsWith("/login"));
+  const page = await (await server.send(location)).text();
+  assert.match(page, /value="&quot;&gt;&lt;b&gt;alice"|value="&#34;&#62;&#60;b&#62;alice"/);
+});
+
+test("id_token_hint: the same user goes on, another one signs in or gets login_required", async () => {
+  const server = await withBob();
+  const { tokens } = await server.signInWith();
+  const id_token_hint = tokens.id_token!;
+  const alice = await server.signIn();
+  const same = await request(server, alice, { id_token_hint, prompt: "none" });
+  assert.match(same.location, /[?&]code=/);
+  const { cookie } = await signInAs(server, BOB);
+  assert.is((await request(server, cookie, { id_token_hint, prompt: "none" })).error, "login_required");
+  const other = await request(server, cookie, { id_token_hint });
+  assert.ok(other.isLogin);
+  // Bob signs in again instead of Alice.
+  server.advance(1);
+  const again = await signInAs(server, BOB, other.location, cookie);
+  const back = await server.send(again.location, { headers: { cookie: again.cookie } });
+  assert.is(new URL(back.headers.get("location")!).searchParams.get("error"), "login_required");
+});
+
+test("attack: an id_token_hint of another client, another issuer or another kind is refused", async () => {
+  const server = await newProvider({}, { accessTokenFormat: "jwt" });
+  const { tokens } = await server.signInWith();
+  const cookie = await server.signIn();
+  const altered = tokens.id_token!.replace(/.{4}$/, "AAAA");
+  for (const id_token_hint of [tokens.access_token!, altered, "a.b.c", "x"]) {
+    assert.is((await request(server, cookie, { id_token_hint })).error, "invalid_request");
+  }
+  const foreign = { client_id: "web", redirect_uri: "https://web.example/cb", scope: "read openid" };
+  const refused = await request(server, cookie, { ...foreign, id_token_hint: tokens.id_token! });
+  assert.ok(refused.error !== undefined && refused.error !== null);
+});
+
+test("an expired id_token_hint still names its user", async () => {
+  const server = await newProvider();
+  const { tokens } = await server.signInWith();
+  server.advance(3601 * 2);
+  const cookie = await server.signIn();
+  const answer = await request(server, cookie, { id_token_hint: tokens.id_token!, prompt: "none" });
+  assert.match(answer.location, /[?&]code=/);
+});
+
+test("Core section 5.5.1: claims name the user by sub, and an essential acr must be met", async () => {
+  const server = await withBob();
+  const { claims } = await server.signInWith();
+  const { cookie } = await signInAs(server, BOB);
+  const bySub = JSON.stringify({ id_token: { sub: { value: claims.sub } } });
+  assert.is((await request(server, cookie, { claims: bySub, prompt: "none" })).error, "login_required");
+  const alice = await server.signIn();
+  assert.match((await request(server, alice, { claims: bySub, prompt: "none" })).location, /[?&]code=/);
+  const acr = (essential: boolean) => JSON.stringify({ id_token: { acr: { essential, values: ["phrh"] } } });
+  assert.is((await request(server, alice, { claims: acr(true), prompt: "none" })).error, "login_required");
+  assert.match((await request(server, alice, { claims: acr(false), prompt: "none" })).location, /[?&]code=/);
+});
+
+test("display and ui_locales are accepted, registration is not", async () => {
+  const server = await newProvider();
+  const cookie = await server.signIn();
+  const accepted = await request(server, cookie, {
+    display: "popup",
+    ui_locales: "de fr",
+    claims_locales: "de",
+  });
+  assert.is(accepted.status, 200);
+  assert.is((await request(server, cookie, { registration: "{}" })).error, "registration_not_supported");
+});
+
+test("Core section 3.1.2.1: the authorization endpoint takes a request by POST", async () => {
+  const server = await newProvider();
+  const [path, query] = server.authorizePath({ scope: "openid", nonce: "n" }).split("?");
+  const posted = await server.send(path!, { form: query!, headers: { origin: "https://app.example" } });
+  assert.equal([posted.status, posted.headers.get("location")], [303, `${path}?${query}`]);
+  const huge = await server.send(path!, { form: `${query}&claims=${"x".repeat(9000)}` });
+  assert.is(huge.status, 400);
+});
+
+test("the pushed authorization request endpoint checks nonce and claims", async () => {
+  const server = await newProvider();
+  const push = async (more: Record<string, string>) => {
+    const form = {
+      client_id: "app",
+      client_secret: "app secret:&%+",
+      response_type: "code",
+      redirect_uri: APP_URI,
+      scope: "openid",
+      ...more,
+    };
+    return await (await server.send("/oauth/par", { form })).json();
+  };
+  assert.is((await push({ claims: "{" })).error, "invalid_request");
+  assert.ok((await push({ nonce: "n" })).request_uri);
+});
+
+test.run();

@@ -1,0 +1,23 @@
+/**
+ * The members that an OpenID Provider adds to the metadata
+ * (https://openid.net/specs/openid-connect-discovery-1_0.html#section-3).
+ *
+ * @module
+ */
+import type { AuthorizationServer } from "../authorization_server.ts";
+import { USER_CLAIMS } from "./claims.ts";
+
+export function describeProvider(as: AuthorizationServer): Record<string, unknown> {
+  const url = (path: string) => as.origin + as.base + path;
+  return {
+    userinfo_endpoint: url("/oauth/userinfo"),
+    subject_types_supported: as.openid!.subjectTypes,
+    id_token_signing_alg_values_supported: as.signingAlgorithms,
+    userinfo_signing_alg_values_supported: as.signingAlgorithms,
+    claim_types_supported: ["normal"],
+    claims_supported: [...USER_CLAIMS, "iss", "aud", "exp", "iat", "auth_time", "nonce", "acr", "amr", "sid"],
+    claims_parameter_supported: true,
+    display_values_supported: ["page"],
+    prompt_values_supported: ["none", "login", "consent", "select_account"],
+  };
+}

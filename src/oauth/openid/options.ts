@@ -1,0 +1,58 @@
+/**
+ * The options of the OpenID Provider (https://openid.net/specs/openid-connect-core-1_0.html), with their defaults.
+ *
+ * @module
+ */
+import type { JwsAlgorithm } from "../../crypto/jws.ts";
+
+/** OpenID Connect Core §8: the same `sub` for every client, or another one for each sector. */
+export type SubjectType = "public" | "pairwise";
+
+/** An authorization server to which clients may bring identity assertions (ID-JAG) of this server. */
+export interface IdentityAssertionAudience {
+  /** Its issuer identifier: the `aud` of the assertions. */
+  readonly audience: string;
+  /** The id that a client of this server has there. @default the same id */
+  readonly clientId?: (id: string) => string | undefined;
+  /** The resources that a client may name. @default any */
+  readonly resources?: readonly string[];
+}
+
+export interface OpenIdOptions {
+  /** The subject types that clients may have; the first is that of clients that name none. @default ["public", "pairwise"] */
+  readonly subjectTypes?: readonly SubjectType[];
+  /** Seconds. @default 3600 */
+  readonly idTokenLifetime?: number;
+  /** Where clients may bring identity assertions (ID-JAG) of this server. @default none */
+  readonly identityAssertions?: readonly IdentityAssertionAudience[];
+}
+
+export type OpenIdSettings = Required<OpenIdOptions>;
+
+/** OpenID Connect Core §5.4 and §11. `profile` is a scope of `GET /api/user` already. */
+export const OPENID_SCOPES: Readonly<Record<string, { readonly description: string }>> = {
+  openid: { description: "Sign you in, and recognize you the next time" },
+  email: { description: "See your e-mail address" },
+  offline_access: { description: "Keep this access while you are away" },
+};
+
+/** The settings; `undefined` when the operator has not turned OpenID Connect on. @throws {TypeError} */
+export function completeOpenId(option: boolean | OpenIdOptions | undefined): OpenIdSettings | undefined {
+  if (option === undefined || option === false) return undefined;
+  const given = option === true ? {} : option;
+  const { subjectTypes = ["public", "pairwise"], idTokenLifetime = 3600, identityAssertions = [] } = given;
+  if (subjectTypes.length === 0 || subjectTypes.some((type) => type !== "public" && type !== "pairwise")) {
+    throw new TypeError(
+      'Cannot create Trivet: "oauth.openid.subjectTypes" must name public, pairwise or both',
+    );
+  }
+  return { subjectTypes, idTokenLifetime, identityAssertions };
+}
+
+/** OpenID Connect Discovery §3: every provider signs ID tokens with RS256 for clients that name no algorithm. */
+export function withIdTokenAlgorithm(
+  openid: OpenIdSettings | undefined,
+  algorithms: readonly JwsAlgorithm[],
+): readonly JwsAlgorithm[] {
+  return openid && !algorithms.includes("RS256") ? [...algorithms, "RS256"] : algorithms;
+}

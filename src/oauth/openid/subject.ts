@@ -1,0 +1,44 @@
+/**
+ * Subject identifiers (https://openid.net/specs/openid-connect-core-1_0.html#section-8): the `sub` that a client gets for a
+ * user, and the `sid` of a login session.
+ *
+ * @module
+ */
+import { encodeBase64url } from "../../crypto/base64url.ts";
+import { secretDigest } from "../../crypto/secret.ts";
+import { hmacSha256 } from "../../crypto/sha256.ts";
+import type { AuthorizationServer } from "../authorization_server.ts";
+import type { Client } from "../records.ts";
+
+/** The subject type of the client. */
+export function subjectTypeOf(as: AuthorizationServer, client: Client): "public" | "pairwise" {
+  return client.subject_type ?? as.openid!.subjectTypes[0]!;
+}
+
+/**
+ * The `sub` of the user for this client. User ids are random and never given again, so neither is a subject. A pairwise
+ * one is a keyed digest (§8.1): clients of different sectors cannot compare theirs.
+ */
+export async function subjectOf(as: AuthorizationServer, client: Client, user: string): Promise<string> {
+  if (subjectTypeOf(as, client) === "public") return user;
+  const text = JSON.stringify(["openid subject", sectorOf(client), user]);
+  return encodeBase64url(hmacSha256(await as.secret(), text));
+}
+
+/**
+ * §8.1: the host of the sector identifier URI, else of the redirect URIs. A client without an https redirect URI is its own
+ * sector: all programs on loopback have the same host.
+ */
+function sectorOf({ id, sector_identifier_uri, redirect_uris = [], domain }: Client): string {
+  if (sector_identifier_uri !== undefined) return new URL(sector_identifier_uri).host;
+  const hosts = new Set(
+    redirect_uris.filter((uri) => uri.startsWith("https://")).map((uri) => new URL(uri).host),
+  );
+  if (domain !== undefined) hosts.add(URL.parse(domain)?.host ?? domain);
+  return hosts.size === 1 ? [...hosts][0]! : `client ${id}`;
+}
+
+/** The `sid` of a login session for one client: two clients cannot compare theirs. @param session the digest of its secret */
+export function sessionIdOf(session: string, client_id: string): string {
+  return secretDigest(JSON.stringify(["openid session", session, client_id]));
+}
