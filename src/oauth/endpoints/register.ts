@@ -67,7 +67,7 @@ export async function showRegistration(
   id: string,
 ): Promise<Response> {
   const { value } = await getRegistration(as, request, id);
-  return respondJson(200, describeClient(as, value), NO_STORE_JSON);
+  return respondJson(200, { ...describeClient(as, value), ...currentToken(request) }, NO_STORE_JSON);
 }
 
 /** `PUT /oauth/register/:id`: replaces the metadata of the client (RFC 7592 §2.2). @throws {OAuthError} */
@@ -112,7 +112,7 @@ export async function updateRegistration(
       "Another request changed the registration at the same time: try again",
     );
   }
-  return respondJson(200, describeClient(as, value, secret), NO_STORE_JSON);
+  return respondJson(200, { ...describeClient(as, value, secret), ...currentToken(request) }, NO_STORE_JSON);
 }
 
 /** `DELETE /oauth/register/:id`: 204 (RFC 7592 §2.3). @throws {OAuthError} */
@@ -183,6 +183,11 @@ async function getRegistration(
       fields: [["www-authenticate", token === undefined ? "Bearer" : 'Bearer error="invalid_token"']],
     },
   );
+}
+
+/** RFC 7592 §A.1: the response has the token that is valid from then on, here the one of the request. */
+function currentToken(request: Request): { registration_access_token: string | undefined } {
+  return { registration_access_token: readBearer(request) };
 }
 
 async function readJson(request: Request): Promise<unknown> {

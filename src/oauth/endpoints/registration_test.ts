@@ -10,7 +10,7 @@ test("RFC 7592: a client reads, replaces and deletes its registration with its t
   const { body: first } = await register(server, WEB);
   const path = `/oauth/register/${first.client_id}`;
   const token = first.registration_access_token;
-  const { client_secret, registration_access_token: _, ...registered } = first;
+  const { client_secret, ...registered } = first;
   const read = await send(server, "GET", path, undefined, token);
   assert.equal([read.status, read.body], [200, registered]);
 
@@ -22,6 +22,7 @@ test("RFC 7592: a client reads, replaces and deletes its registration with its t
   const update = await send(server, "PUT", path, { ...changed, client_secret }, token);
   assert.is(update.status, 200);
   assert.equal([update.body.client_name, update.body.redirect_uris], ["New", changed.redirect_uris]);
+  assert.is(update.body.registration_access_token, token);
   const cookie = await server.signIn();
   const old = await server.send(
     server.authorizePath({ client_id: first.client_id, redirect_uri: WEB.redirect_uris[0]! }),
