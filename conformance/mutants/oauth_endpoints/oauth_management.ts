@@ -29,7 +29,7 @@ const onMethod = (method: string, wrap: (next: Handler) => Handler): Wrap =>
 
 /** Changes JSON responses of registration and its management. */
 const changeClientResponses =
-  (change: (json: Members, request: Request) => void): Wrap => (next) => async (request) => {
+  (change: (json: Members, request: Request) => unknown): Wrap => (next) => async (request) => {
     const answer = await next(request);
     if (!new URL(request.url).pathname.startsWith(REGISTER) || ![200, 201].includes(answer.status)) {
       return answer;
@@ -123,8 +123,16 @@ export const MANAGEMENT: readonly Mutant[] = [
     wrap: onManagement((next) => async (request) =>
       request.url.endsWith("x") ? new Response(null, { status: 404 }) : await next(request)
     ),
-    killedBy: names("unknown-client"),
+    killedBy: names("unknown-client", "update-of-unknown-client"),
     mayFail: { "The id may end with x by chance": names("") },
+  },
+  {
+    name: "oauth/management-token-withheld",
+    fault: "Leaves registration_access_token out of the responses to reads and updates",
+    wrap: changeClientResponses((json, { method }) =>
+      method !== "POST" && delete json["registration_access_token"]
+    ),
+    killedBy: names("read-returns-token", "updated-returns-token"),
   },
   {
     name: "oauth/management-by-patch",

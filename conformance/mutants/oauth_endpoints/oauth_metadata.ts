@@ -224,8 +224,17 @@ export const SERVER_METADATA: readonly Mutant[] = [
   {
     name: "oauth/metadata-algorithms-omitted",
     fault: "Leaves the signing algorithms of assertions out",
-    wrap: setMembers({ token_endpoint_auth_signing_alg_values_supported: undefined }),
-    killedBy: names("assertion-algorithms", "assertion-rs256"),
+    wrap: setMembers({
+      token_endpoint_auth_signing_alg_values_supported: undefined,
+      revocation_endpoint_auth_signing_alg_values_supported: undefined,
+      introspection_endpoint_auth_signing_alg_values_supported: undefined,
+    }),
+    killedBy: names(
+      "assertion-algorithms",
+      "assertion-rs256",
+      "revocation-algorithms",
+      "introspection-algorithms",
+    ),
   },
   {
     name: "oauth/metadata-algorithm-none",

@@ -49,11 +49,18 @@ export const CLIENT_ASSERTIONS: readonly Mutant[] = [
     name: "oauth/assertion-aud-unchecked",
     fault: "Does not check aud",
     wrap: acceptClaims((claims) => claims["aud"] !== "https://trivet.example"),
-    killedBy: assertions("aud-missing", "aud-of-another", "aud-that-begins-alike"),
+    killedBy: assertions("aud-missing", "aud-of-another", "aud-that-begins-alike", "aud-in-other-case"),
     mayFail: {
       "Its aud is another URL of the server": ["oauth/client_authentication/", "oauth/best_practice/"],
       "It has no aud": assertions("claims-that-are-none"),
     },
+  },
+  {
+    name: "oauth/assertion-aud-in-any-case",
+    fault: "Compares aud without case",
+    wrap: acceptClaims(({ aud }) => String(aud).toLowerCase() === "https://trivet.example"),
+    killedBy: assertions("aud-in-other-case"),
+    mayFail: { "Their aud is right": assertions("") },
   },
   {
     name: "oauth/assertion-times-unchecked",

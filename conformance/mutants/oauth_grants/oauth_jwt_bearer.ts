@@ -54,8 +54,14 @@ export const JWT_BEARER: readonly Mutant[] = [
     name: "oauth/bearer-grant-any-issuer",
     fault: "Accepts assertions of unknown issuers",
     wrap: acceptError(/iss is not/),
-    killedBy: names("issuer-unknown", "issuer-missing"),
+    killedBy: names("issuer-unknown", "issuer-missing", "issuer-in-other-case"),
     mayFail: { "Text has no issuer": names("no-jwt", "two-in-one", "altered") },
+  },
+  {
+    name: "oauth/bearer-grant-issuer-in-any-case",
+    fault: "Compares iss without case",
+    wrap: acceptClaims(({ iss }) => String(iss) !== String(iss).toLowerCase()),
+    killedBy: names("issuer-in-other-case"),
   },
   {
     name: "oauth/bearer-grant-any-subject",
