@@ -108,7 +108,7 @@ export const SIGNED_INTROSPECTION: readonly Mutant[] = [
       ({ error }) => error === "invalid_client",
       () => new Response("e30.e30.AA", { headers: { "content-type": SIGNED } }),
     ),
-    killedBy: names("without-proof", "wrong-proof"),
+    killedBy: names("without-proof", "wrong-proof", "without-proof-is-400"),
     mayFail: {
       "They send values that resemble the right ones": resembling("introspecting-client"),
       "They send no client authentication": ["oauth/introspection/"],
@@ -149,5 +149,21 @@ export const SIGNED_INTROSPECTION: readonly Mutant[] = [
           : answer,
     ),
     killedBy: names("signed"),
+  },
+  {
+    name: "oauth/signed-introspection-refused-with-401",
+    fault: "Refuses requests without credentials with 401",
+    wrap: changeResponses(
+      INTROSPECT,
+      (answer) => answer.status === 400 ? withHeaders(answer, {}, 401) : answer,
+    ),
+    killedBy: names("without-proof-is-400"),
+    mayFail: { "They expect 400 for other reasons": ["oauth/"] },
+  },
+  {
+    name: "oauth/signed-introspection-algorithms-left-out",
+    fault: "Leaves the algorithms of introspection responses out of the metadata",
+    wrap: changeJson(METADATA, (json) => delete json["introspection_signing_alg_values_supported"]),
+    killedBy: names("algorithms-in-metadata"),
   },
 ];

@@ -210,4 +210,17 @@ export const DPOP_BINDING: readonly Mutant[] = [
     killedBy: names("metadata"),
     mayFail: { "They check all values": ["oauth/metadata/"] },
   },
+  {
+    name: "oauth/dpop-error-without-token",
+    fault: "Names an error in challenges to requests without a token",
+    wrap: changeResponses(
+      RESOURCE,
+      (answer, request) =>
+        request.headers.has("authorization") || answer.status !== 401
+          ? answer
+          : withHeaders(answer, { "www-authenticate": 'DPoP error="invalid_token"' }),
+    ),
+    killedBy: names("challenge-without-token"),
+    mayFail: { "They expect no error either": ["oauth/"] },
+  },
 ];

@@ -5,7 +5,7 @@
  */
 import { fromBase64url, toBase64url, toText, utf8 } from "../../runner/exchange/bytes.ts";
 import { acceptRefused, combine } from "../accept_refused.ts";
-import { changeJson, changeRequests, RESOURCE, TOKEN, withRequestHeaders } from "../http_faults.ts";
+import { changeJson, changeRequests, METADATA, RESOURCE, TOKEN, withRequestHeaders } from "../http_faults.ts";
 import type { Mutant, Wrap } from "../mutant.ts";
 
 const tokens = (...ids: string[]): string[] => ids.map((id) => `oauth/jwt_access_token/${id}`);
@@ -169,5 +169,21 @@ export const JWTS: readonly Mutant[] = [
     fault: "Accepts tokens for another resource",
     wrap: acceptJwts((_, claims) => String(claims["aud"]).endsWith("/mcp")),
     killedBy: tokens("for-another-resource"),
+  },
+  {
+    name: "oauth/jwt-other-discovery",
+    fault: "Names other keys in OpenID Connect discovery",
+    wrap: changeJson(
+      "/.well-known/openid-configuration",
+      (json) => json["jwks_uri"] = "https://other.example/jwks.json",
+    ),
+    killedBy: tokens("both-documents-agree"),
+  },
+  {
+    name: "oauth/jwt-keys-not-in-metadata",
+    fault: "Leaves jwks_uri out of the metadata",
+    wrap: changeJson(METADATA, (json) => delete json["jwks_uri"]),
+    killedBy: tokens("metadata-for-resources"),
+    mayFail: { "They read the metadata": ["oauth/"] },
   },
 ];

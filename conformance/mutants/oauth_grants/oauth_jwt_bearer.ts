@@ -5,7 +5,16 @@
  */
 import { fromBase64url, toText } from "../../runner/exchange/bytes.ts";
 import { issueRefusedTokens, type Refused } from "../accept_refused.ts";
-import { changeForms, onPath, readForm, TOKEN, withForm } from "../http_faults.ts";
+import {
+  changeForms,
+  changeJson,
+  METADATA,
+  onPath,
+  readForm,
+  TOKEN,
+  withForm,
+  withRequestHeaders,
+} from "../http_faults.ts";
 import type { Mutant, Wrap } from "../mutant.ts";
 
 const names = (...ids: string[]): string[] => ids.map((id) => `oauth/jwt_bearer/${id}`);
@@ -127,5 +136,28 @@ export const JWT_BEARER: readonly Mutant[] = [
       return Response.json({ ...await (await next(withForm(request, form!))).json(), scope });
     }),
     killedBy: names("identity-more-scope"),
+  },
+  {
+    name: "oauth/identity-resource-left-out",
+    fault: "Leaves resource out of token responses",
+    wrap: changeJson(TOKEN, (json) => delete json["resource"]),
+    killedBy: names("identity-resource-granted"),
+  },
+  {
+    name: "oauth/identity-proofs-ignored",
+    fault: "Ignores DPoP proofs beside assertions",
+    wrap: onPath(TOKEN, (next) => async (request) => {
+      const isGrant = (await readForm(request))?.get("grant_type") === GRANT;
+      return await next(isGrant ? withRequestHeaders(request, { dpop: undefined }) : request);
+    }),
+    killedBy: names("identity-with-a-wrong-proof"),
+    mayFail: { "They prove possession": ["mcp/", "oauth/"] },
+  },
+  {
+    name: "oauth/identity-profiles-as-text",
+    fault: "Writes authorization_grant_profiles_supported as text",
+    wrap: changeJson(METADATA, (json) => json["authorization_grant_profiles_supported"] = "id-jag"),
+    killedBy: names("identity-profiles-listed"),
+    mayFail: { "They read the list": ["mcp/", "oauth/"] },
   },
 ];

@@ -31,6 +31,7 @@ export const MUTUAL_TLS: readonly Mutant[] = [
     fault: "Ignores certificates at the token endpoint",
     wrap: ignoreCertificates(TOKEN),
     killedBy: names("authenticated"),
+    preventsSetup: "Clients get no token",
   },
   {
     name: "oauth/tls-any-certificate",
@@ -60,12 +61,28 @@ export const MUTUAL_TLS: readonly Mutant[] = [
     name: "oauth/tls-introspected-without-thumbprint",
     fault: "Leaves x5t#S256 out of introspection responses",
     wrap: changeJson(INTROSPECT, (json) => delete (json["cnf"] as Record<string, unknown>)?.["x5t#S256"]),
-    killedBy: names("introspected"),
+    killedBy: names("introspected", "thumbprint-without-padding"),
   },
   {
     name: "oauth/tls-metadata-text",
     fault: "Writes tls_client_certificate_bound_access_tokens as text",
     wrap: changeJson(METADATA, (json) => json["tls_client_certificate_bound_access_tokens"] = "true"),
     killedBy: names("metadata"),
+  },
+  {
+    name: "oauth/tls-padded-thumbprint",
+    fault: "Pads the thumbprint in introspection responses",
+    wrap: changeJson(INTROSPECT, (json) => {
+      const cnf = json["cnf"] as Record<string, unknown> | undefined;
+      if (typeof cnf?.["x5t#S256"] === "string") cnf["x5t#S256"] += "=";
+    }),
+    killedBy: names("thumbprint-without-padding"),
+    mayFail: { "It compares the thumbprint": names("introspected") },
+  },
+  {
+    name: "oauth/tls-aliases-as-list",
+    fault: "Writes mtls_endpoint_aliases as a list",
+    wrap: changeJson(METADATA, (json) => json["mtls_endpoint_aliases"] = ["https://mtls.trivet.example"]),
+    killedBy: names("endpoint-aliases"),
   },
 ];

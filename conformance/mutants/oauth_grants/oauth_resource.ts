@@ -25,14 +25,16 @@ export const PROTECTED_RESOURCE: readonly Mutant[] = [
     name: "oauth/resource-of-the-origin",
     fault: "Returns the origin in place of the resource",
     wrap: changeDocument((json) => json["resource"] = "https://trivet.example"),
-    killedBy: resources("names-itself", "never-by-post"),
+    killedBy: resources("names-itself", "never-by-post", "challenge-leads-to-the-resource"),
   },
   {
     name: "oauth/resource-with-fragment",
     fault: "Returns a resource with a fragment",
     wrap: changeDocument((json) => json["resource"] += "#mcp"),
     killedBy: resources("no-fragment", "names-itself"),
-    mayFail: { "It compares the resource": resources("never-by-post") },
+    mayFail: {
+      "They compare the resource": resources("never-by-post", "challenge-leads-to-the-resource"),
+    },
   },
   {
     name: "oauth/resource-of-another-issuer",
@@ -45,6 +47,7 @@ export const PROTECTED_RESOURCE: readonly Mutant[] = [
     fault: "Returns scopes_supported as a string",
     wrap: changeDocument((json) => json["scopes_supported"] = "profile read"),
     killedBy: resources("lists", "nothing-empty"),
+    mayFail: { "It expects a list": resources("scopes") },
   },
   {
     name: "oauth/resource-empty-lists",
@@ -74,6 +77,7 @@ export const PROTECTED_RESOURCE: readonly Mutant[] = [
       return challenge === undefined ? answer : withHeaders(answer, { "www-authenticate": challenge });
     },
     killedBy: resources("challenge", "challenge-of-a-wrong-token"),
+    preventsSetup: "The challenge is read first",
   },
   {
     name: "oauth/resource-of-everything",
@@ -98,5 +102,17 @@ export const PROTECTED_RESOURCE: readonly Mutant[] = [
     },
     killedBy: resources("never-by-post"),
     mayFail: { "They are asked after it": resources("") },
+  },
+  {
+    name: "oauth/resource-keys-in-the-clear",
+    fault: "Names keys at an http URL",
+    wrap: changeDocument((json) => json["jwks_uri"] = "http://keys.example/jwks.json"),
+    killedBy: resources("keys-over-tls"),
+  },
+  {
+    name: "oauth/resource-without-scopes",
+    fault: "Leaves scopes_supported out",
+    wrap: changeDocument((json) => delete json["scopes_supported"]),
+    killedBy: resources("scopes"),
   },
 ];

@@ -34,7 +34,13 @@ export async function introspect(
   context: RequestContext,
 ): Promise<Response> {
   const form = await readParameters(request);
-  const client = await authenticateClient(as, request, context, form);
+  const isSigned = acceptNames(request.headers.get("accept"), SIGNED_MEDIA_TYPE);
+  const client = await authenticateClient(as, request, context, form).catch((error) => {
+    // RFC 9701 section 5: 400; RFC 6749 section 5.2: but 401 for credentials in the Authorization header field.
+    if (!isSigned || request.headers.has("authorization") || !(error instanceof OAuthError)) throw error;
+    if (error.code !== "invalid_client" || error.status !== 401) throw error;
+    throw new OAuthError(error.code, error.message, { status: 400 });
+  });
   // RFC 7662 §2.1
   if (isPublic(client)) {
     throw new OAuthError(
@@ -45,9 +51,7 @@ export async function introspect(
   const token = form.get("token");
   if (!token) throw new OAuthError("invalid_request", "token is missing");
   const answer = await describe(as, client, token);
-  if (!acceptNames(request.headers.get("accept"), SIGNED_MEDIA_TYPE)) {
-    return respondJson(200, answer, NO_STORE_JSON);
-  }
+  if (!isSigned) return respondJson(200, answer, NO_STORE_JSON);
   const claims = {
     iss: as.issuer,
     aud: client.id,

@@ -38,6 +38,18 @@ test("RFC 9701 section 5: a client that accepts a signed response gets a JWT who
   assert.equal(token_introspection, plain);
 });
 
+test("RFC 9701 section 5: a request without client authentication gets 400, with a wrong Basic secret 401", async () => {
+  const server = await newServer();
+  const ask = async (headers: Record<string, string>) => {
+    const response = await server.send("/oauth/introspect", { form: { token: "x" }, headers });
+    return [response.status, (await response.json()).error];
+  };
+  const basic = `Basic ${btoa("web:wrong")}`;
+  assert.equal(await ask({ accept: SIGNED }), [400, "invalid_client"]);
+  assert.equal(await ask({ accept: SIGNED, authorization: basic }), [401, "invalid_client"]);
+  assert.equal(await ask({}), [401, "invalid_client"], "RFC 7662 section 2.3");
+});
+
 test("an unknown token is inactive without further members", async () => {
   const { claims } = await introspect(await newServer(), "trivet_at_unknown");
   assert.equal((claims as Record<string, unknown>).token_introspection, { active: false });

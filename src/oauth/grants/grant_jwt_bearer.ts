@@ -55,7 +55,10 @@ export async function grantJwtBearer(as: AuthorizationServer, call: TokenCall): 
   if (resource) request.resource = resource;
   if (authorization_details) request.authorization_details = authorization_details;
   if (cnf) request.cnf = cnf;
-  return await issueTokens(as, call, "urn:ietf:params:oauth:grant-type:jwt-bearer", request);
+  const response = await issueTokens(as, call, "urn:ietf:params:oauth:grant-type:jwt-bearer", request);
+  if (!isIdJag || !resource) return response;
+  // Section 4.4.1 of the draft: the response says which resource was granted.
+  return { ...response, resource: resource.length === 1 ? resource[0]! : resource };
 }
 
 /** The issuer and the claims of the assertion, once it is verified and marked as used. */

@@ -233,6 +233,13 @@ test("RFC 7523 section 2.1: an assertion for a user of this server is verified w
   assert.equal([status, body.scope], [200, "profile"]);
 });
 
+test("section 4.4.1 of the draft: the response names the granted resource", async () => {
+  const { key, server } = await newIdp();
+  assert.is((await redeem(server, await idJag(key))).body.resource, MCP);
+  const { body } = await redeem(server, await idJag(key, { resource: undefined }));
+  assert.not.ok("resource" in body);
+});
+
 test("without a trusted issuer the grant is refused and not advertised", async () => {
   const server = await newServer({ clients });
   const key = await newKey("ES256", "idp-1");

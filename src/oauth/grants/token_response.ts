@@ -25,6 +25,8 @@ export interface TokenResponse {
   readonly id_token?: string;
   /** RFC 9396 §7 */
   readonly authorization_details?: readonly AuthorizationDetail[];
+  /** The resources that an identity assertion (ID-JAG) grants. */
+  readonly resource?: string | readonly string[];
   /** RFC 8693 §2.2.1 */
   readonly issued_token_type?: string;
 }
