@@ -16,6 +16,8 @@ import { MCP_SESSIONS } from "./mcp/mcp_sessions.ts";
 import { MCP_SSE } from "./mcp/mcp_sse.ts";
 import { MCP_STDIO } from "./mcp/mcp_stdio.ts";
 import { MCP_STDIO_MESSAGES } from "./mcp/mcp_stdio_messages.ts";
+import { MCP_TASK_ACCESS } from "./mcp/mcp_task_access.ts";
+import { MCP_TASKS } from "./mcp/mcp_tasks.ts";
 import { MCP_STREAMS } from "./mcp/mcp_streams.ts";
 import type { Mutant } from "./mutant.ts";
 import { AUTHORIZE_ENDPOINT } from "./oauth_endpoints/oauth_authorize.ts";
@@ -107,6 +109,8 @@ export const MUTANTS: readonly Mutant[] = [
   ...MCP_MESSAGES,
   ...MCP_STREAMS,
   ...MCP_REVISIONS,
+  ...MCP_TASKS,
+  ...MCP_TASK_ACCESS,
   ...MCP_SSE,
   ...MCP_STDIO,
   ...MCP_STDIO_MESSAGES,

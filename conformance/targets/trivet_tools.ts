@@ -1,10 +1,11 @@
 /**
- * Tools that vectors need beside those of the official suite: one that can be cancelled, one that needs a scope.
+ * Tools that vectors need beside those of the official suite: one that can be cancelled, one that needs a scope, and one
+ * whose task ends at once with an error.
  *
  * @module
  */
 import { pause } from "../../fixtures/everything/pause.ts";
-import { type Definition, tool } from "../../src/mod.ts";
+import { type Definition, tool, ToolError } from "../../src/mod.ts";
 
 /** Names of the tools, from `trivet.json`. */
 export interface ToolNames {
@@ -31,6 +32,14 @@ export function vectorTools({ scoped_tool, missing_scope, slow_tool }: ToolNames
         await context.progress(1, 2);
         await pause(SLOW_TOOL_MS, context.signal);
         return "Not cancelled";
+      },
+    }),
+    tool({
+      name: "failing_task",
+      description: "Ends its task with a tool error",
+      task: "optional",
+      run() {
+        throw new ToolError("It failed");
       },
     }),
   ];
