@@ -9,6 +9,13 @@ export type TrivetEvent =
   | { readonly type: "login_succeeded"; readonly user: string; readonly ip?: string | undefined }
   | { readonly type: "login_failed"; readonly username: string; readonly ip?: string | undefined }
   | { readonly type: "logged_out"; readonly user: string }
+  /** A client was not notified that a session ended (OpenID Connect Back-Channel Logout). */
+  | {
+    readonly type: "logout_not_delivered";
+    readonly client: string;
+    readonly user?: string;
+    readonly reason: string;
+  }
   | { readonly type: "client_refused"; readonly client: string | undefined; readonly reason: string }
   | { readonly type: "consent_given"; readonly user: string; readonly client: string; readonly scope: string }
   | { readonly type: "consent_denied"; readonly user: string; readonly client: string }

@@ -39,7 +39,7 @@ export const GRANT_TYPES: readonly GrantType[] = [
  * Written by `client.ts` or `register.ts`; ended by its removal, one that registered itself and is not used by its
  * lifetime. Member names follow RFC 7591 §2 where it has one.
  */
-export interface Client {
+export interface Client extends OpenIdClient {
   readonly id: string;
   readonly name: string;
   /** Where it comes from: the operator, dynamic registration, or a client metadata document. */
@@ -83,15 +83,6 @@ export interface Client {
   readonly request_uris?: readonly string[];
   /** JARM §3 */
   readonly authorization_signed_response_alg?: JwsAlgorithm;
-  /** OpenID Connect Registration §2. */
-  readonly subject_type?: "public" | "pairwise";
-  readonly sector_identifier_uri?: string;
-  /** @default RS256 */
-  readonly id_token_signed_response_alg?: JwsAlgorithm;
-  /** Absent: JSON without a signature. */
-  readonly userinfo_signed_response_alg?: JwsAlgorithm;
-  /** Seconds. */
-  readonly default_max_age?: number;
   /** The operator trusts it: a remembered consent is used even for a public client. */
   readonly trusted?: boolean;
   /** The resources that this client serves: it may introspect their tokens. Absent means all. */
@@ -103,6 +94,29 @@ export interface Client {
   /** RFC 7592 §3 */
   readonly registration_access_token_digest?: string;
   readonly created: number;
+}
+
+/** Client metadata of OpenID Connect Registration §2, RP-Initiated Logout §3.1 and Back-Channel Logout §2.2. */
+export interface OpenIdClient {
+  /** @default the first of `openid.subjectTypes` */
+  readonly subject_type?: "public" | "pairwise" | undefined;
+  readonly sector_identifier_uri?: string | undefined;
+  /** @default "RS256" */
+  readonly id_token_signed_response_alg?: JwsAlgorithm | undefined;
+  /** @default none: JSON without a signature */
+  readonly userinfo_signed_response_alg?: JwsAlgorithm | undefined;
+  /** Seconds since the login that an authorization request without `max_age` allows. @default any */
+  readonly default_max_age?: number | undefined;
+  /** Every ID token has `auth_time`. */
+  readonly require_auth_time?: boolean | undefined;
+  readonly default_acr_values?: readonly string[] | undefined;
+  readonly initiate_login_uri?: string | undefined;
+  /** Where a user may go after `/oauth/logout`: compared as text. */
+  readonly post_logout_redirect_uris?: readonly string[] | undefined;
+  /** Gets a logout token when a session ends in which the client got a code. */
+  readonly backchannel_logout_uri?: string | undefined;
+  /** Every logout token has `sid`. */
+  readonly backchannel_logout_session_required?: boolean | undefined;
 }
 
 export type CertificateNameType = "subject_dn" | "san_dns" | "san_uri" | "san_ip" | "san_email";
@@ -144,6 +158,12 @@ export interface Session {
 
 /** How the authorization response is sent, where it is not in the query: `response_modes/response_mode.ts`. */
 export type ResponseMode = "form_post" | "query.jwt" | "fragment.jwt" | "form_post.jwt";
+
+/** A client that is notified when the session ends. Written with its code; ended by the end of the session. */
+export interface SessionClient {
+  readonly client_id: string;
+  readonly user: string;
+}
 
 /** What an authorization request asks for, checked. What it and the grant have in common is named alike in both. */
 export interface AuthorizationRequest extends Authorization {
@@ -396,6 +416,11 @@ export const userKey = (id: string): Key => ["user", id];
 export const usernameKey = (username: string): Key => ["username", username];
 export const profileKey = (id: string): Key => ["profile", id];
 export const sessionKey = (digest: string): Key => ["session", digest];
+export const sessionClientsPrefix = (session: string): Key => ["session_client", session];
+export const sessionClientKey = (session: string, client: string): Key => [
+  ...sessionClientsPrefix(session),
+  client,
+];
 export const pushedRequestKey = (digest: string): Key => ["pushed_request", digest];
 export const transactionKey = (digest: string): Key => ["transaction", digest];
 /** Of one resource: a scope that was allowed at one is not allowed at another. */

@@ -86,7 +86,7 @@ const updateRegistration = loadOnDemand(async () => (await loadRegister()).updat
 const deleteRegistration = loadOnDemand(async () => (await loadRegister()).deleteRegistration);
 
 /** Pages for people: scripts of other origins never read them. */
-export const PAGES = ["/oauth/authorize", "/login", "/logout", "/device"] as const;
+export const PAGES = ["/oauth/authorize", "/login", "/logout", "/oauth/logout", "/device"] as const;
 
 /** The authorization server. `options.ts` completes its options. */
 export function createOAuthService(options: AuthorizationServerOptions): OAuthService {
@@ -159,7 +159,7 @@ export function createOAuthService(options: AuthorizationServerOptions): OAuthSe
       handle: api((request, context) => authorizeDevice(as, request, context)),
     },
     ...registrationRoutes(as, api),
-    ...openIdRoutes(as, api),
+    ...openIdRoutes(as, api, page),
     { method: "GET", path: "/api/user", handle: api((request, context) => userInfo(as, request, context)) },
     {
       method: "GET",
@@ -183,7 +183,7 @@ export function createOAuthService(options: AuthorizationServerOptions): OAuthSe
     { method: "GET", path: "/login", handle: page((request) => showLogin(as, request)) },
     { method: "POST", path: "/login", handle: page((request, context) => login(as, request, context)) },
     { method: "GET", path: "/logout", handle: page(() => showLogout(as)) },
-    { method: "POST", path: "/logout", handle: page((request) => logout(as, request)) },
+    { method: "POST", path: "/logout", handle: page((request, context) => logout(as, request, context)) },
     { method: "GET", path: "/.well-known/jwks.json", handle: api(serveKeys(as)) },
     ...METADATA_PATHS.map((path) => ({ method: "GET", path, handle: metadata } as const)),
   ];
@@ -262,7 +262,11 @@ function registrationRoutes(as: AuthorizationServer, api: (handle: RouteHandler)
       handle: api((request, context) => register(as, request, context)),
     },
     { method: "GET", path, handle: api((request, _, { id }) => showRegistration(as, request, id!)) },
-    { method: "PUT", path, handle: api((request, _, { id }) => updateRegistration(as, request, id!)) },
+    {
+      method: "PUT",
+      path,
+      handle: api((request, context, { id }) => updateRegistration(as, request, context, id!)),
+    },
     { method: "DELETE", path, handle: api((request, _, { id }) => deleteRegistration(as, request, id!)) },
   ];
 }

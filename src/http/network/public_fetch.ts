@@ -44,6 +44,8 @@ export interface PublicFetchOptions {
   readonly limit?: number;
   /** The maximum time from the request to the end of the body, in milliseconds. @default 5000 */
   readonly timeout?: number;
+  /** The status codes of success. @default [200] */
+  readonly statuses?: readonly number[];
 }
 
 let platformConnect: Connect | undefined;
@@ -96,7 +98,7 @@ export function createConfiguredFetch(options: PublicFetchOptions): PublicFetch 
 
 function createCheckedFetch(
   check: (url: string) => string | undefined,
-  { connect, limit = 10_240, timeout = 5000 }: PublicFetchOptions,
+  { connect, limit = 10_240, timeout = 5000, statuses = [200] }: PublicFetchOptions,
 ): PublicFetch {
   return async (url, init) => {
     const problem = check(url);
@@ -117,9 +119,11 @@ function createCheckedFetch(
       const opened = connect(url, { ...init, headers, redirect: "manual", signal });
       opened.then((response) => signal.aborted && discard(response), () => {});
       const response = await Promise.race([opened, late]);
-      if (response.status !== 200) {
+      if (!statuses.includes(response.status)) {
         discard(response);
-        throw new PublicFetchError(`The URL returned status ${response.status}, expected 200`);
+        throw new PublicFetchError(
+          `The URL returned status ${response.status}, expected ${statuses.join(" or ")}`,
+        );
       }
       return { text: await readWithin(response, limit, late), headers: response.headers };
     } catch (error) {

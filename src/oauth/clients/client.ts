@@ -6,7 +6,7 @@
 import { checkJwk, type PublicJwk } from "../../crypto/jwk.ts";
 import type { JwsAlgorithm } from "../../crypto/jws.ts";
 import { randomId, randomSecret, secretDigest } from "../../crypto/secret.ts";
-import { checkPublicUrl } from "../../http/network/public_fetch.ts";
+import { checkConfiguredUrl, checkPublicUrl } from "../../http/network/public_fetch.ts";
 import type { RequestContext } from "../../http/service.ts";
 import { CACHED, listAll, putIfAbsent, type Store } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
@@ -19,6 +19,7 @@ import {
   clientKey,
   GRANT_TYPES,
   type GrantType,
+  type OpenIdClient,
 } from "../records.ts";
 import { findRequestUriProblem } from "./request_metadata.ts";
 import { checkDomain, checkRedirectUri } from "./redirect_uri.ts";
@@ -27,7 +28,7 @@ import { checkDomain, checkRedirectUri } from "./redirect_uri.ts";
 const MIN_STRONG_SECRET_LENGTH = 22;
 
 /** The registration of a client by the operator. Without secret, keys or certificate it is a public client. */
-export interface ClientRegistration {
+export interface ClientRegistration extends OpenIdClient {
   readonly id: string;
   readonly secret?: string | undefined;
   /** Shown to the user at consent. @default the id */
@@ -59,15 +60,6 @@ export interface ClientRegistration {
   readonly request_uris?: readonly string[] | undefined;
   /** The algorithm of signed responses (JARM). @default RS256 where `signingAlgorithms` has it, else the first */
   readonly authorization_signed_response_alg?: JwsAlgorithm | undefined;
-  /** OpenID Connect Registration §2. @default the first of `openid.subjectTypes` */
-  readonly subject_type?: "public" | "pairwise" | undefined;
-  readonly sector_identifier_uri?: string | undefined;
-  /** @default "RS256" */
-  readonly id_token_signed_response_alg?: JwsAlgorithm | undefined;
-  /** @default none: JSON without a signature */
-  readonly userinfo_signed_response_alg?: JwsAlgorithm | undefined;
-  /** Seconds since the login that an authorization request without `max_age` allows. @default any */
-  readonly default_max_age?: number | undefined;
   /**
    * You trust this client: a remembered consent is used also when it is a public client with an https redirect URI, or
    * when another site sent the browser. @default false
@@ -117,6 +109,9 @@ export function toClient(
     refuse("the secret must be 1 to 256 printable ASCII characters");
   }
   redirect_uris?.forEach((uri) => checkRedirectUri(uri, redirectSchemes));
+  rest.post_logout_redirect_uris?.forEach((uri) => checkRedirectUri(uri, redirectSchemes));
+  const logoutProblem = rest.backchannel_logout_uri && checkConfiguredUrl(rest.backchannel_logout_uri);
+  if (logoutProblem) refuse(`backchannel_logout_uri ${logoutProblem}`);
   if (domain !== undefined) checkDomain(domain);
   if (jwks && registration.jwks_uri !== undefined) refuse("jwks and jwks_uri must not both be present");
   const keysAt = registration.jwks_uri === undefined ? undefined : checkPublicUrl(registration.jwks_uri);

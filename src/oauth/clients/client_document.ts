@@ -78,7 +78,8 @@ export async function findClientByDocument(
     as.documents.keep("client", id, toCopy(known));
     return known.client;
   }
-  const read = (document: PublicDocument) => readDocument(as, id, document);
+  const readOpenId = as.openid && (await import("../openid/client_metadata.ts")).readOpenIdMetadata;
+  const read = (document: PublicDocument) => readDocument(as, id, document, readOpenId);
   try {
     const isKnown = known !== undefined;
     const found = await as.documents.get({
@@ -129,7 +130,12 @@ function isDocumentAddress(id: string): boolean {
     url.href === id && !id.includes("#") && url.username === "" && url.password === "";
 }
 
-function readDocument(as: AuthorizationServer, id: string, { text, headers }: PublicDocument) {
+function readDocument(
+  as: AuthorizationServer,
+  id: string,
+  { text, headers }: PublicDocument,
+  readOpenId: typeof import("../openid/client_metadata.ts").readOpenIdMetadata | undefined,
+) {
   const document = parse(text);
   // Section 4.1: client_id must equal the URL of the document.
   if (document.client_id !== id) throw refusal("client_id must be the URL of the document");
@@ -139,7 +145,9 @@ function readDocument(as: AuthorizationServer, id: string, { text, headers }: Pu
       methods: ["none", "private_key_jwt"],
       method: "none",
     });
-    const value: Client = { ...described, id, source: "document", created: as.now() };
+    // No second document is fetched for the sector.
+    const openid = readOpenId?.(as, { ...document, sector_identifier_uri: undefined }, described);
+    const value: Client = { ...described, ...openid, id, source: "document", created: as.now() };
     return { value, lifetime: lifetimeOf(headers) };
   } catch (error) {
     if (error instanceof OAuthError && error.code !== "invalid_client") throw refusal(error.message);

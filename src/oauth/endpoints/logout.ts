@@ -3,11 +3,17 @@
  *
  * @module
  */
+import { loadOnDemand } from "../../http/load_on_demand.ts";
 import { isSameOrigin } from "../../http/network/origin.ts";
 import { html, respondPage } from "../../http/page.ts";
-import { NO_STORE, respondText } from "../../http/response.ts";
+import { type Fields, NO_STORE, respondText } from "../../http/response.ts";
+import type { RequestContext } from "../../http/service.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { endSession, findSession } from "../users/session.ts";
+
+const notifySessionEnd = loadOnDemand(async () =>
+  (await import("../openid/backchannel_logout.ts")).notifySessionEnd
+);
 
 /** 200 with the form. */
 export function showLogout(as: AuthorizationServer): Response {
@@ -22,15 +28,33 @@ export function showLogout(as: AuthorizationServer): Response {
 }
 
 /** 200 without a session afterwards, also when there was none. 403 for a form that another site sent. */
-export async function logout(as: AuthorizationServer, request: Request): Promise<Response> {
+export async function logout(
+  as: AuthorizationServer,
+  request: Request,
+  context: RequestContext,
+): Promise<Response> {
   if (!isSameOrigin(request, as.origin)) {
     return respondText(
       403,
       "Cross-site request refused. Open the logout page of this site and sign out there.",
     );
   }
+  return respondText(200, "You are signed out.", [...await signOut(as, request, context), NO_STORE]);
+}
+
+/**
+ * Ends the session of the request, and notifies the clients that asked for it (OpenID Connect Back-Channel Logout).
+ * @returns the `Set-Cookie` fields that remove its cookies
+ */
+export async function signOut(
+  as: AuthorizationServer,
+  request: Request,
+  context: RequestContext,
+): Promise<Fields> {
   const signedIn = await findSession(as, request);
   const cookies = await endSession(as, request);
-  if (signedIn) as.observe({ type: "logged_out", user: signedIn.user.id });
-  return respondText(200, "You are signed out.", [...cookies, NO_STORE]);
+  if (!signedIn) return cookies;
+  as.observe({ type: "logged_out", user: signedIn.user.id });
+  if (as.openid) await notifySessionEnd(as, signedIn.session, context);
+  return cookies;
 }

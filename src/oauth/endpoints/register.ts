@@ -9,11 +9,12 @@ import { equalInConstantTime, randomId, randomSecret, secretDigest } from "../..
 import { readBearer, TokenRefusal } from "../../http/bearer.ts";
 import { readText } from "../../http/body/body.ts";
 import { mediaType } from "../../http/body/media_type.ts";
+import { networkOf } from "../../http/network/network.ts";
 import { NO_STORE, respond, respondJson } from "../../http/response.ts";
 import type { RequestContext } from "../../http/service.ts";
 import { type Entry, putIfAbsent } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
-import { readClientMetadata } from "../clients/client_metadata.ts";
+import { readClientMetadata, type SelfDescription } from "../clients/client_metadata.ts";
 import { OAuthError } from "../error.ts";
 import { identifyCaller } from "../tokens/protect.ts";
 import { type Client, clientKey } from "../records.ts";
@@ -31,7 +32,7 @@ export async function register(
   context: RequestContext,
 ): Promise<Response> {
   if (as.registration === "token") await checkInitialToken(as, request, context);
-  const clientMetadata = readClientMetadata(as, await readJson(request));
+  const clientMetadata = await readMetadata(as, await readJson(request), context);
   const secret = needsSecret(clientMetadata.token_endpoint_auth_method)
     ? randomSecret("trivet_cs_")
     : undefined;
@@ -74,6 +75,7 @@ export async function showRegistration(
 export async function updateRegistration(
   as: AuthorizationServer,
   request: Request,
+  context: RequestContext,
   id: string,
 ): Promise<Response> {
   const entry = await getRegistration(as, request, id);
@@ -85,7 +87,7 @@ export async function updateRegistration(
   if (client_secret !== undefined && !isSecretOf(before, client_secret)) {
     throw invalidMetadata("client_secret must be the current secret or be omitted");
   }
-  const clientMetadata = readClientMetadata(as, metadata);
+  const clientMetadata = await readMetadata(as, metadata, context);
   const gainsSecret = needsSecret(clientMetadata.token_endpoint_auth_method) &&
     before.secret_digest === undefined;
   const secret = gainsSecret ? randomSecret("trivet_cs_") : undefined;
@@ -124,6 +126,20 @@ export async function deleteRegistration(
   const { key } = await getRegistration(as, request, id);
   await as.store.commit({ remove: [key] });
   return respond(204, null, [NO_STORE]);
+}
+
+/** The metadata, with the members of OpenID Connect when it is on. @throws {OAuthError} */
+async function readMetadata(
+  as: AuthorizationServer,
+  value: unknown,
+  context: RequestContext,
+): Promise<SelfDescription> {
+  const described = readClientMetadata(as, value);
+  if (!as.openid) return described;
+  const { checkSector, readOpenIdMetadata } = await import("../openid/client_metadata.ts");
+  const openid = readOpenIdMetadata(as, value as Record<string, unknown>, described);
+  await checkSector(as, { ...described, ...openid }, networkOf(context));
+  return { ...described, ...openid };
 }
 
 async function checkInitialToken(

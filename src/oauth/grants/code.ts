@@ -13,6 +13,7 @@ import { toErrorPage } from "../endpoints/error_page.ts";
 import { OAuthError } from "../error.ts";
 import { extendRegistration } from "../clients/client.ts";
 import { toConsentChanges } from "../consent/consent_memory.ts";
+import { toSessionClient } from "../openid/session_client.ts";
 import { clientSince } from "../tokens/liveness.ts";
 import {
   type AuthorizationTransaction,
@@ -34,7 +35,7 @@ export const REPLAY_RETENTION_MS: number = 10 * 60 * 1000;
 export async function issueCode(
   as: AuthorizationServer,
   client: Client,
-  { user, authentication, request, pushed }: AuthorizationTransaction,
+  { session, user, authentication, request, pushed }: AuthorizationTransaction,
   question?: Entry<AuthorizationTransaction>,
 ): Promise<Response> {
   // The client may have changed between the question and the answer.
@@ -51,6 +52,7 @@ export async function issueCode(
   const since = clientSince(as, client);
   if (since !== undefined) code.client_since = since;
   const put = { key: codeKey(secretDigest(secret)), value: code, expires: as.now() + REPLAY_RETENTION_MS };
+  const notices = request.openid ? toSessionClient(as, client, { session, user, authentication }) : [];
   for (let attempt = 0; attempt < MAX_COMMIT_TRIES; attempt++) {
     if (attempt > 0) await pauseBefore(attempt);
     // RFC 9126 section 4: a pushed request is answered once.
@@ -63,7 +65,7 @@ export async function issueCode(
     const used = [question, kept].filter((each) => each !== undefined);
     const isStored = await as.store.commit({
       check: [...used, ...consents].map(({ key, version }) => ({ key, version })),
-      set: [put, ...consents.map(({ key, value, expires }) => ({ key, value, expires }))],
+      set: [put, ...notices, ...consents.map(({ key, value, expires }) => ({ key, value, expires }))],
       remove: used.map(({ key }) => key),
     });
     if (isStored) {

@@ -93,7 +93,7 @@ function readSessionCookie({ secure }: AuthorizationServer, request: Request): s
 
 /** @param plain the value of `session_id`, which every port of this host gets */
 function cookieFields(
-  { secure, base }: AuthorizationServer,
+  { secure, base, openid }: AuthorizationServer,
   request: Request,
   plain: string,
   secret: string,
@@ -104,7 +104,7 @@ function cookieFields(
   else if (plain !== secret || readCookie(request, PATH_COOKIE) !== undefined) {
     // Removed for a program, because a cookie of an earlier login would be read before `session_id`.
     const own = plain === secret ? { value: "", maxAge: 0 } : { value: secret, maxAge };
-    for (const path of PATH_COOKIE_PATHS) {
+    for (const path of openid ? [...PATH_COOKIE_PATHS, "/oauth/logout"] : PATH_COOKIE_PATHS) {
       fields.push(writeCookie(PATH_COOKIE, own.value, { maxAge: own.maxAge, secure, path: base + path }));
     }
   }

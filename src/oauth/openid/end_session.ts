@@ -1,0 +1,150 @@
+/**
+ * `/oauth/logout`, the end session endpoint: a client asks to sign the user out
+ * (https://openid.net/specs/openid-connect-rpinitiated-1_0.html).
+ *
+ * @module
+ */
+import { parseForm, readFormText } from "../../http/body/form.ts";
+import { isSameOrigin } from "../../http/network/origin.ts";
+import { html, respondPage } from "../../http/page.ts";
+import { type Fields, NO_STORE, respond } from "../../http/response.ts";
+import { queryOf } from "../../http/router.ts";
+import type { RequestContext } from "../../http/service.ts";
+import type { AuthorizationServer } from "../authorization_server.ts";
+import { findClient } from "../clients/client.ts";
+import { displayName } from "../consent/access_description.ts";
+import { signOut } from "../endpoints/logout.ts";
+import { OAuthError } from "../error.ts";
+import { type Parameters, parseParameters, refuseRepeated } from "../parameters.ts";
+import type { Client } from "../records.ts";
+import { findSession, type SignedIn } from "../users/session.ts";
+import { readIdToken } from "./id_token.ts";
+import { sessionIdOf, subjectOf } from "./subject.ts";
+
+const MAX_FORM_BYTES = 16 * 1024;
+const MAX_QUERY_CHARACTERS = 8000;
+/** The parameters that the confirmation form sends back. */
+const KEPT = ["id_token_hint", "client_id", "post_logout_redirect_uri", "state"];
+
+interface LogoutRequest {
+  readonly parameters: Parameters;
+  readonly client: Client | undefined;
+  /** The claims of a valid `id_token_hint`. */
+  readonly hint: Awaited<ReturnType<typeof readIdToken>>;
+  /** Registered for the client. */
+  readonly redirect_uri: string | undefined;
+}
+
+/**
+ * `GET /oauth/logout`: 303 to the client when the hint names the present session or none is left, else 200 with the
+ * question.
+ * @throws {OAuthError} to be shown as a page
+ */
+export async function endSessionForClient(
+  as: AuthorizationServer,
+  request: Request,
+  context: RequestContext,
+): Promise<Response> {
+  const asked = await readLogoutRequest(as, parseParameters(queryOf(request.url)), context);
+  const signedIn = await findSession(as, request);
+  const isCertain = asked.hint !== undefined && (!signedIn || await isOfSession(as, asked, signedIn));
+  if (!isCertain) return askUser(as, asked, signedIn);
+  return complete(asked, await signOut(as, request, context));
+}
+
+/**
+ * `POST /oauth/logout`: a request of a client goes on by GET, because browsers send no cookie with a form of another site;
+ * the user's answer ends the session.
+ * @throws {OAuthError} to be shown as a page
+ */
+export async function answerEndSession(
+  as: AuthorizationServer,
+  request: Request,
+  context: RequestContext,
+): Promise<Response> {
+  const form = await readFormText(request, MAX_FORM_BYTES);
+  if (!parseForm(form).values.has("decision")) {
+    const query = new URLSearchParams(form).toString();
+    if (query.length > MAX_QUERY_CHARACTERS) throw invalidRequest("The logout request is too long");
+    return respond(303, null, [["location", `${as.base}/oauth/logout?${query}`], NO_STORE]);
+  }
+  if (!isSameOrigin(request, as.origin)) throw invalidRequest("Cross-site request refused");
+  const asked = await readLogoutRequest(as, parseParameters(form), context);
+  return complete(asked, await signOut(as, request, context));
+}
+
+/** @throws {OAuthError} for a client that is not the audience of the hint, and for a URI that is not registered */
+async function readLogoutRequest(
+  as: AuthorizationServer,
+  parameters: Parameters,
+  context: RequestContext,
+): Promise<LogoutRequest> {
+  refuseRepeated(parameters);
+  const token = parameters.get("id_token_hint");
+  // §2: an expired one counts. Any other that is not valid counts as none, and the user is asked.
+  const hint = token === undefined ? undefined : await readIdToken(as, token);
+  const client_id = parameters.get("client_id") ?? hint?.aud;
+  if (hint && client_id !== hint.aud) throw invalidRequest("client_id is not the audience of id_token_hint");
+  const client = client_id === undefined ? undefined : await findClient(as, client_id, context);
+  const redirect_uri = parameters.get("post_logout_redirect_uri");
+  if (redirect_uri !== undefined && !client?.post_logout_redirect_uris?.includes(redirect_uri)) {
+    throw invalidRequest("post_logout_redirect_uri is not registered for this client");
+  }
+  return { parameters, client, hint, redirect_uri };
+}
+
+/** Whether the ID token was issued in this session, to this user. */
+async function isOfSession(
+  as: AuthorizationServer,
+  { hint, client }: LogoutRequest,
+  { session, user }: SignedIn,
+): Promise<boolean> {
+  return hint !== undefined && client !== undefined && hint.sid === sessionIdOf(session, client.id) &&
+    hint.sub === await subjectOf(as, client, user.id);
+}
+
+/** §2: without a hint that names the session, another site could sign the user out. */
+function askUser(
+  as: AuthorizationServer,
+  { client, parameters }: LogoutRequest,
+  signedIn: SignedIn | undefined,
+): Response {
+  const fields = KEPT.filter((name) => parameters.has(name)).map((name) =>
+    html`<input type="hidden" name="${name}" value="${parameters.get(name)}">`
+  );
+  return respondPage({
+    title: "Sign out",
+    body: html`
+      <h1>Sign out?</h1>
+      ${client && html`<p>${displayName(client)} asks to sign you out.</p>`}
+      ${signedIn && html`<p>You are signed in as <strong>${signedIn.user.name}</strong>.</p>`}
+      <form method="post" action="${as.base + "/oauth/logout"}">
+        ${fields}
+        <button name="decision" value="sign_out">Sign out</button>
+      </form>
+    `,
+  });
+}
+
+function complete({ redirect_uri, parameters }: LogoutRequest, cookies: Fields): Response {
+  if (redirect_uri === undefined) {
+    const body = html`
+      <h1>Signed out</h1>
+      <p>You are signed out.</p>
+    `;
+    return respondPage({ title: "Signed out", body, formAction: "'none'", fields: cookies });
+  }
+  const state = parameters.get("state");
+  const separator = redirect_uri.includes("?") ? "&" : "?";
+  const location = state === undefined
+    ? redirect_uri
+    : `${redirect_uri}${separator}state=${encodeURIComponent(state)}`;
+  return respond(303, null, [["location", location], ...cookies, NO_STORE, [
+    "referrer-policy",
+    "no-referrer",
+  ]]);
+}
+
+function invalidRequest(problem: string): OAuthError {
+  return new OAuthError("invalid_request", problem);
+}

@@ -1,0 +1,217 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import type { ClientRegistration } from "../clients/client.ts";
+import { APP_URI, ISSUER, newServer, transactionOf } from "../test_server.ts";
+import { newProvider, type TestProvider } from "./test_provider.ts";
+
+const test = suite("oauth/openid/logout");
+const OUT = "https://app.example/out";
+const RP: ClientRegistration = {
+  id: "rp",
+  secret: "secret of rp",
+  redirect_uris: [APP_URI],
+  post_logout_redirect_uris: [OUT],
+};
+
+/** A login session in which the client "rp" got an ID token. */
+async function signedIn(server: TestProvider, client_id = "rp", client_secret = "secret of rp") {
+  const cookie = await server.signIn();
+  const page = await server.send(server.authorizePath({ client_id, scope: "openid" }), {
+    headers: { cookie },
+  });
+  const form = { transaction: transactionOf(await page.text()), decision: "approve" };
+  const answer = await server.send("/oauth/authorize", { form, headers: { cookie } });
+  const code = new URL(answer.headers.get("location")!).searchParams.get("code")!;
+  const tokens = await (await server.token({
+    client_id,
+    client_secret,
+    grant_type: "authorization_code",
+    code,
+    redirect_uri: APP_URI,
+  })).json();
+  return { cookie, id_token_hint: tokens.id_token as string };
+}
+
+const end = (server: TestProvider, cookie: string, parameters: Record<string, string>) =>
+  server.send(`/oauth/logout?${new URLSearchParams(parameters)}`, { headers: { cookie } });
+
+async function isSignedIn(server: TestProvider, cookie: string): Promise<boolean> {
+  const response = await server.send(server.authorizePath({ scope: "openid" }), { headers: { cookie } });
+  return !(response.headers.get("location") ?? "").startsWith("/login");
+}
+
+test("RP-Initiated Logout section 2: a hint of this session signs out and leads back with state", async () => {
+  const server = await newProvider({}, {}, [RP]);
+  const { cookie, id_token_hint } = await signedIn(server);
+  const response = await end(server, cookie, { id_token_hint, post_logout_redirect_uri: OUT, state: "a b" });
+  assert.equal([response.status, response.headers.get("location")], [303, `${OUT}?state=a%20b`]);
+  assert.not.ok(await isSignedIn(server, cookie));
+  // Without a session the hint still leads back.
+  const again = await end(server, "", { id_token_hint, post_logout_redirect_uri: OUT });
+  assert.equal([again.status, again.headers.get("location")], [303, OUT]);
+});
+
+test("RP-Initiated Logout section 2: by POST as well", async () => {
+  const server = await newProvider({}, {}, [RP]);
+  const { cookie, id_token_hint } = await signedIn(server);
+  const posted = await server.send("/oauth/logout", {
+    form: { id_token_hint, post_logout_redirect_uri: OUT },
+    headers: { origin: "https://app.example" },
+  });
+  assert.is(posted.status, 303);
+  const response = await server.send(posted.headers.get("location")!, { headers: { cookie } });
+  assert.is(response.headers.get("location"), OUT);
+});
+
+test("attack: logout CSRF: without a hint of this session the user is asked", async () => {
+  const server = await newProvider({}, {}, [RP]);
+  const { cookie, id_token_hint } = await signedIn(server);
+  const later = await server.signIn();
+  const altered = id_token_hint.replace(/.{4}$/, "AAAA");
+  const requests: readonly (readonly [string, Record<string, string>])[] = [
+    [cookie, {}],
+    [cookie, { client_id: "rp", post_logout_redirect_uri: OUT }],
+    [cookie, { client_id: "rp", id_token_hint: altered }],
+    // The hint is of another session of the same user.
+    [later, { id_token_hint }],
+  ];
+  for (const [session, parameters] of requests) {
+    const page = await end(server, session, parameters);
+    assert.is(page.status, 200, JSON.stringify(parameters));
+    assert.match(await page.text(), /name="decision" value="sign_out"/);
+    assert.ok(await isSignedIn(server, session));
+  }
+  const form = { decision: "sign_out", client_id: "rp", post_logout_redirect_uri: OUT };
+  for (const headers of [{ origin: "https://evil.example" }, { "sec-fetch-site": "cross-site" }]) {
+    const forged = await server.send("/oauth/logout", {
+      form,
+      headers: { cookie, ...headers } as Record<string, string>,
+    });
+    assert.is(forged.status, 400);
+    assert.ok(await isSignedIn(server, cookie));
+  }
+  const confirmed = await server.send("/oauth/logout", { form, headers: { cookie, origin: ISSUER } });
+  assert.equal([confirmed.status, confirmed.headers.get("location")], [303, OUT]);
+  assert.not.ok(await isSignedIn(server, cookie));
+});
+
+test("attack: open redirect: post_logout_redirect_uri must be registered for the client of the hint, exactly", async () => {
+  const server = await newProvider({}, {}, [RP, {
+    ...RP,
+    id: "other",
+    post_logout_redirect_uris: ["https://evil.example/"],
+  }]);
+  const { cookie, id_token_hint } = await signedIn(server);
+  const refused: readonly Record<string, string>[] = [
+    { id_token_hint, post_logout_redirect_uri: "https://evil.example/" },
+    { id_token_hint, post_logout_redirect_uri: `${OUT}/` },
+    { id_token_hint, post_logout_redirect_uri: `${OUT}?x=1` },
+    { id_token_hint, post_logout_redirect_uri: APP_URI },
+    { id_token_hint, client_id: "other", post_logout_redirect_uri: "https://evil.example/" },
+    { post_logout_redirect_uri: OUT },
+    { client_id: "unknown", post_logout_redirect_uri: OUT },
+  ];
+  for (const parameters of refused) {
+    const response = await end(server, cookie, parameters);
+    assert.equal(
+      [response.status, response.headers.get("location")],
+      [400, null],
+      JSON.stringify(parameters),
+    );
+  }
+  assert.ok(await isSignedIn(server, cookie));
+});
+
+interface Sent {
+  readonly url: string;
+  readonly logout_token: string | null;
+}
+
+/** A provider whose logout tokens arrive in `sent`; `answer` decides the response of each client. */
+async function withReceiver(answer: (url: string, attempt: number) => Promise<Response> | Response) {
+  const sent: Sent[] = [];
+  const work: Promise<unknown>[] = [];
+  const connect = (url: string, init: RequestInit) => {
+    sent.push({ url, logout_token: new URLSearchParams(String(init.body)).get("logout_token") });
+    return Promise.resolve(answer(url, sent.filter((each) => each.url === url).length));
+  };
+  const server = await newProvider({}, { connect });
+  const context = { waitUntil: (promise: Promise<unknown>) => void work.push(promise) };
+  const register = async (backchannel_logout_uri: string) => {
+    const response = await server.send("/oauth/register", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      form: JSON.stringify({
+        redirect_uris: [APP_URI],
+        backchannel_logout_uri,
+        token_endpoint_auth_method: "client_secret_post",
+      }),
+    });
+    return await response.json() as { client_id: string; client_secret: string };
+  };
+  const logOut = (cookie: string) =>
+    server.service.fetch(new Request(`${ISSUER}/logout`, { method: "POST", headers: { cookie } }), context);
+  return { server, sent, work, register, logOut };
+}
+
+test("Back-Channel Logout section 2.4: each client of the session gets a logout token of its own", async () => {
+  const { server, sent, work, register, logOut } = await withReceiver(() =>
+    new Response(null, { status: 204 })
+  );
+  const rp = await register("https://rp.example/logout");
+  const { cookie, id_token_hint } = await signedIn(server, rp.client_id, rp.client_secret);
+  const idToken = (await server.verify(id_token_hint)).claims;
+  await logOut(cookie);
+  await Promise.all(work);
+  assert.equal(sent.map(({ url }) => url), ["https://rp.example/logout"]);
+  const { header, claims } = await server.verify(sent[0]!.logout_token!);
+  assert.equal([header.typ, header.alg], ["logout+jwt", "RS256"]);
+  assert.equal(claims.events, { "http://schemas.openid.net/event/backchannel-logout": {} });
+  for (const name of ["iss", "sub", "aud", "sid"]) assert.equal(claims[name], idToken[name], name);
+  assert.match(String(claims.jti), /.{16}/);
+  assert.ok((claims.exp as number) - (claims.iat as number) <= 120);
+  assert.not.ok("nonce" in claims);
+  // A logout token is no hint: it would sign out without a question.
+  const forged = await end(server, await server.signIn(), { id_token_hint: sent[0]!.logout_token! });
+  assert.match(await forged.text(), /name="decision"/);
+});
+
+test("sessions in which a client took no part do not concern it", async () => {
+  const { server, sent, work, register, logOut } = await withReceiver(() => new Response(null));
+  const rp = await register("https://rp.example/logout");
+  await signedIn(server, rp.client_id, rp.client_secret);
+  await logOut(await server.signIn());
+  await Promise.all(work);
+  assert.equal(sent, []);
+});
+
+test("a client that never answers delays neither the user nor other clients, and a failure is retried", async () => {
+  const { server, sent, work, register, logOut } = await withReceiver((url, attempt) =>
+    url.includes("slow")
+      ? new Promise<Response>(() => {})
+      : new Response(null, { status: attempt === 1 ? 503 : 200 })
+  );
+  const slow = await register("https://slow.example/logout");
+  const good = await register("https://rp.example/logout");
+  const { cookie } = await signedIn(server, slow.client_id, slow.client_secret);
+  const page = await server.send(
+    server.authorizePath({ client_id: good.client_id, scope: "openid" }),
+    { headers: { cookie } },
+  );
+  const form = { transaction: transactionOf(await page.text()), decision: "approve" };
+  await server.send("/oauth/authorize", { form, headers: { cookie } });
+  const started = Date.now();
+  assert.is((await logOut(cookie)).status, 200);
+  assert.ok(Date.now() - started < 1000);
+  assert.is(work.length, 1);
+  while (sent.filter(({ url }) => url.includes("rp.example")).length < 2) {
+    assert.ok(Date.now() - started < 4000, "the second try did not come");
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+});
+
+test("with OpenID Connect off the endpoint does not exist", async () => {
+  assert.is((await (await newServer()).send("/oauth/logout")).status, 404);
+});
+
+test.run();

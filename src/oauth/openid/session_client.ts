@@ -1,0 +1,25 @@
+/**
+ * The clients of a login session that want to know when it ends
+ * (https://openid.net/specs/openid-connect-backchannel-1_0.html#section-2.3).
+ *
+ * @module
+ */
+import type { Put } from "../../store/store.ts";
+import type { AuthorizationServer } from "../authorization_server.ts";
+import { type Authentication, type Client, type SessionClient, sessionClientKey } from "../records.ts";
+
+/** The record that the client took part in the session; none for a client without `backchannel_logout_uri`. */
+export function toSessionClient(
+  as: AuthorizationServer,
+  client: Client,
+  { session, user, authentication }: {
+    readonly session: string;
+    readonly user: string;
+    readonly authentication: Authentication;
+  },
+): readonly Put[] {
+  if (!as.openid || client.backchannel_logout_uri === undefined) return [];
+  const value: SessionClient = { client_id: client.id, user };
+  const expires = (authentication.auth_time + as.sessionLifetime) * 1000;
+  return [{ key: sessionClientKey(session, client.id), value, expires }];
+}
