@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { loadOnDemand } from "../../http/load_on_demand.ts";
 import { type AccessTokenRequest, findAccessToken } from "../tokens/access_token.ts";
 import { narrowAuthorizationDetails } from "./authorization_details.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
@@ -17,9 +18,12 @@ import { limitToClient, narrowScope } from "./scope.ts";
 import type { TokenCall, TokenResponse } from "./token_response.ts";
 
 const ACCESS_TOKEN = "urn:ietf:params:oauth:token-type:access_token";
+const ID_JAG = "urn:ietf:params:oauth:token-type:id-jag";
 const JWT = "urn:ietf:params:oauth:token-type:jwt";
 /** Nested `act` claims: a longer chain of exchanges is a loop. */
 const MAX_ACTORS = 10;
+
+const issueIdJag = loadOnDemand(async () => (await import("../openid/id_jag.ts")).issueIdJag);
 
 /**
  * An access token for the same subject at another resource.
@@ -30,6 +34,7 @@ export async function grantTokenExchange(
   call: TokenCall,
 ): Promise<TokenResponse> {
   const { client, form, cnf } = call;
+  if (as.openid && form.get("requested_token_type") === ID_JAG) return await issueIdJag(as, call);
   const subject = await readToken(as, form, "subject");
   // RFC 8693 §2.1: actor_token_type without actor_token is refused too.
   const hasActor = form.has("actor_token") || form.has("actor_token_type");

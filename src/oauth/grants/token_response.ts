@@ -20,7 +20,8 @@ export interface TokenResponse {
   /** Seconds. */
   readonly expires_in: number;
   readonly refresh_token?: string;
-  readonly scope: string;
+  /** Absent only for an identity assertion without one. */
+  readonly scope?: string;
   /** OpenID Connect Core §3.1.3.3 */
   readonly id_token?: string;
   /** RFC 9396 §7 */

@@ -20,6 +20,9 @@ export function describeProvider(as: AuthorizationServer): Record<string, unknow
     claim_types_supported: ["normal"],
     claims_supported: [...USER_CLAIMS, "iss", "aud", "exp", "iat", "auth_time", "nonce", "acr", "amr", "sid"],
     claims_parameter_supported: true,
+    ...(as.openid!.identityAssertions.length > 0 && {
+      identity_chaining_requested_token_types_supported: ["urn:ietf:params:oauth:token-type:id-jag"],
+    }),
     display_values_supported: ["page"],
     prompt_values_supported: ["none", "login", "consent", "select_account"],
   };

@@ -20,9 +20,16 @@ export function subjectTypeOf(as: AuthorizationServer, client: Client): "public"
  * one is a keyed digest (§8.1): clients of different sectors cannot compare theirs.
  */
 export async function subjectOf(as: AuthorizationServer, client: Client, user: string): Promise<string> {
-  if (subjectTypeOf(as, client) === "public") return user;
-  const text = JSON.stringify(["openid subject", sectorOf(client), user]);
-  return encodeBase64url(hmacSha256(await as.secret(), text));
+  return subjectTypeOf(as, client) === "public" ? user : await pairwiseSubject(as, sectorOf(client), user);
+}
+
+/** The subject of the user in a sector. */
+export async function pairwiseSubject(
+  { secret }: AuthorizationServer,
+  sector: string,
+  user: string,
+): Promise<string> {
+  return encodeBase64url(hmacSha256(await secret(), JSON.stringify(["openid subject", sector, user])));
 }
 
 /**
