@@ -1,19 +1,24 @@
 /**
  * Checks that vectors say exactly what they saw (`conformance/FORMAT.md` section 7): an assertion about the name of an
- * error, a header or a media type cites a row about it; covered rows bind a server; the steps can observe the effect that
- * a flag claims.
+ * error, a header or a media type cites a row about it; a step that expects a refusal cites the rule that a server breaks
+ * that accepts; covered rows bind a server; the steps can observe the effect that a flag claims.
  *
  * @module
  */
 import { toPattern } from "../conformance/runner/vector/expect.ts";
 import type { LoadedVector } from "../conformance/runner/vector/load.ts";
-import { isJsonObject } from "../conformance/runner/vector/vector_file.ts";
-import { expectsRefusal, governs } from "../conformance/runner/vector/verdict.ts";
+import { isJsonObject, type Step } from "../conformance/runner/vector/vector_file.ts";
+import {
+  expectsRefusal,
+  governs,
+  isProhibition,
+  namesProhibition,
+} from "../conformance/runner/vector/verdict.ts";
 
 /** Places of assertions about form. */
 const FORM = /^(headers\.[^.]+|(redirect\.(query|fragment)|json|messages)\.error(\.code)?)$/;
-/** Matchers that prohibit a value: such an assertion tests the rule, not the form. */
-const PROHIBITIONS = ["$absent", "$not", "$differsFrom"];
+/** Documents whose rows separate the refusal from its form: other documents state both in one sentence. */
+const SEPARATE = /^(rfc|fapi|jsonrpc)/;
 
 /** Finds problems of vectors, one line each. */
 export function lintVectors(vectors: readonly LoadedVector[]): string[] {
@@ -33,6 +38,13 @@ export function lintVectors(vectors: readonly LoadedVector[]): string[] {
         if (!isCited) {
           found.push(`${name}: asserts ${path} ${JSON.stringify(pattern)}, and covers no row about it`);
         }
+      }
+    }
+    for (const step of vector.steps) {
+      if (!expectsRefusal(toPattern(step.expect)) || step.covers?.length === 0) continue;
+      const covered = step.covers ? rows.filter(({ id }) => step.covers!.includes(id)) : rows;
+      if (covered.every(({ about, document }) => about !== undefined && SEPARATE.test(document))) {
+        found.push(`${name}: a step expects a refusal, and covers only rows about its form`);
       }
     }
     for (const flag of vector.flags ?? []) {
@@ -62,30 +74,25 @@ function findForm(pattern: unknown, path = ""): Assertion[] {
   );
 }
 
-/** Whether a pattern, or each of its alternatives, says what must not be. */
-function isProhibition(pattern: unknown): boolean {
-  if (!isJsonObject(pattern)) return false;
-  return PROHIBITIONS.some((name) => name in pattern) ||
-    ["$oneOf", "$all"].some((name) => {
-      const parts = pattern[name];
-      return Array.isArray(parts) && parts.every(isProhibition);
-    });
-}
-
-/** Whether a step can show the effect: a refusal that may not come, or something that must not be there. */
+/** Whether a step can show the effect: a refusal that may not come, something that must not be there, a redirect. */
 function canObserve(flag: string, { vector, file }: LoadedVector): boolean {
   const steps = [...vector.steps, ...(vector.steps.some(({ expect }) => expect) ? [] : file.before ?? [])];
-  return steps.some(({ expect, parallel }) => {
-    if (expect === undefined) return false;
-    if (flag === "interop") return !expectsRefusal(toPattern(expect));
+  return steps.some((step) => {
+    const { parallel, covers } = step;
+    const expect = toPattern(step.expect);
+    if (expect === undefined || covers?.length === 0) return false;
+    if (flag === "interop") return !expectsRefusal(expect);
     if (flag === "exhaustion") return true;
-    return parallel !== undefined || expectsRefusal(toPattern(expect)) || hasProhibition(expect);
+    if (flag === "race") return parallel !== undefined;
+    if (flag === "leak") return namesProhibition(expect);
+    if (flag === "open-redirect") return mayRedirect(step);
+    return parallel !== undefined || expectsRefusal(expect) || namesProhibition(expect);
   });
 }
 
-function hasProhibition(pattern: unknown): boolean {
-  if (Array.isArray(pattern)) return pattern.some(hasProhibition);
-  if (!isJsonObject(pattern)) return false;
-  return [...PROHIBITIONS, "$sameAs", "$unique", "tally", "distinct"].some((name) => name in pattern) ||
-    Object.values(pattern).some(hasProhibition);
+/** Whether a browser asks, or the step or its procedure expects something of a redirect. */
+function mayRedirect({ as, call, expect, request }: Step): boolean {
+  return as !== undefined || call !== undefined ||
+    /"redirect"|"location"/i.test(JSON.stringify(expect)) ||
+    request?.url?.includes("endpoints.authorization") === true;
 }

@@ -7,6 +7,7 @@
 import type { LoadedVector } from "./vector/load.ts";
 import { callProcedure } from "./target/procedure.ts";
 import { runStep } from "./step.ts";
+import { isEqual } from "./vector/match.ts";
 import { type Result, type Run, runVector } from "./vector/vector.ts";
 import { createContext } from "./context.ts";
 
@@ -61,13 +62,17 @@ function runsAlone({ vector, file }: LoadedVector): boolean {
 }
 
 /** Compares the outcome with the one that a vector of `self/` expects of a correct runner. */
-function checkOutcome({ vector: { outcome } }: LoadedVector, result: Result): Result {
+function checkOutcome({ vector: { outcome, verdict } }: LoadedVector, result: Result): Result {
   if (outcome === undefined) return result;
-  if (result.outcome === outcome) {
+  const { class: failureClass, failed, harm } = result;
+  const found = { class: failureClass, failed, harm };
+  const isVerdict = verdict === undefined || isEqual({ class: undefined, ...verdict }, found);
+  if (result.outcome === outcome && isVerdict) {
     const { class: _, ...rest } = result;
     return { ...rest, outcome: "pass", harm: [], failed: [] };
   }
-  const reason = `expected outcome ${outcome}, got ${result.outcome}`;
+  const reason = `expected outcome ${outcome}, got ${result.outcome}` +
+    (isVerdict ? "" : `; expected verdict ${JSON.stringify(verdict)}, got ${JSON.stringify(found)}`);
   return { ...result, outcome: "fail", class: "broken", failed: result.covers, reason };
 }
 

@@ -16,7 +16,7 @@ const DIGEST_CHARACTERS = 32;
  * it covers. Titles and notes are left out.
  */
 export function digestVector({ name, vector, file, rows }: LoadedVector): string {
-  const { flags = [], needs = [], steps, alone, slow, outcome } = vector;
+  const { flags = [], needs = [], steps, alone, slow, outcome, verdict } = vector;
   return digest({
     name,
     needs: [...file.needs ?? [], ...needs],
@@ -27,6 +27,7 @@ export function digestVector({ name, vector, file, rows }: LoadedVector): string
     alone,
     slow,
     outcome,
+    verdict,
   });
 }
 

@@ -4,11 +4,12 @@
  *
  * @module
  */
-import { findMismatch, findMismatches } from "./match.ts";
+import { findNearest } from "./alternatives.ts";
+import { findMismatch } from "./match.ts";
 import { ExpectationFailed, type Mismatch } from "../outcome.ts";
 import { describePattern, describeView, formatValue, NO_VALUE } from "../report/describe.ts";
 import type { Variables } from "./template.ts";
-import { expectsRefusal, isRefusal } from "./verdict.ts";
+import { expectsRefusal } from "./verdict.ts";
 import { isJsonObject, type JsonObject } from "./vector_file.ts";
 import { resolvePointer, type View } from "./view.ts";
 
@@ -42,8 +43,7 @@ async function checkView(expected: JsonObject | undefined, view: View, variables
   if (!expected) return;
   const pattern = patternFor(expected, view);
   if (!await findMismatch(pattern, view, variables)) return;
-  const nearest = await findNearest(pattern, view, variables);
-  const mismatches = await findMismatches(nearest, view, variables);
+  const { mismatches, expected: nearest } = await findNearest(pattern, view, variables);
   throw new ExpectationFailed(describeMismatch(mismatches[0]!, view), {
     mismatches,
     expected: nearest,
@@ -51,27 +51,11 @@ async function checkView(expected: JsonObject | undefined, view: View, variables
   });
 }
 
-/**
- * Of alternatives, those that expect a refusal if the response is one, otherwise the others; of these, those that differ
- * in the fewest places. All alternatives if none is of the response's kind.
- */
-async function findNearest(pattern: unknown, view: View, variables: Variables): Promise<unknown> {
-  const alternatives = isJsonObject(pattern) ? pattern["$oneOf"] : undefined;
-  if (!Array.isArray(alternatives)) return pattern;
-  const near = alternatives.filter((each) => expectsRefusal(each) === isRefusal(view));
-  if (near.length === 0) return pattern;
-  const counts = await Promise.all(
-    near.map(async (each) => (await findMismatches(each, view, variables)).length),
-  );
-  const fewest = Math.min(...counts);
-  const nearest = near.filter((_, at) => counts[at] === fewest);
-  return nearest.length === 1 ? nearest[0] : { $oneOf: nearest };
-}
-
-/** Where a value is missing, the reason shows the response instead. */
+/** Where a value is missing, or a list has another length, the reason shows the response. */
 function describeMismatch({ path, expected, actual }: Mismatch, view: View): string {
   if (path === "") return `response: expected ${expected}, got ${describeView(view)}`;
-  const response = actual === NO_VALUE && path !== "status" ? ` (response: ${describeView(view)})` : "";
+  const isShown = actual === NO_VALUE && path !== "status" || path.endsWith(".length");
+  const response = isShown ? ` (response: ${describeView(view)})` : "";
   return `${path}: expected ${expected}, got ${actual}${response}`;
 }
 

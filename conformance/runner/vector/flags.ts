@@ -17,10 +17,10 @@ export const EFFECTS: Readonly<Record<string, string>> = {
   escalation: "more access than was granted is possible",
   leak: "a secret or the data of another user is disclosed",
   enumeration: "responses reveal what exists",
-  guessing: "secrets can be guessed without a limit of attempts",
+  guessing: "a secret can be guessed: attempts have no limit, or one that was never issued is accepted",
   traversal: "a path leads out of its folder",
   exhaustion: "a small request uses many resources of the server",
-  smuggling: "two parsers read the same bytes differently",
+  smuggling: "an ambiguous request is accepted, which two parsers may read differently",
   loss: "data is lost or partly written",
   interop: "conforming clients do not work",
 };

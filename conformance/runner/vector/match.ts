@@ -146,39 +146,15 @@ async function findItemMismatch(
   variables: Variables,
   path: string,
 ): Promise<Mismatch | undefined> {
-  if (!Array.isArray(value) || value.length !== pattern.length) return createMismatch(path, pattern, value);
+  if (!Array.isArray(value) || value.length === 0 && pattern.length > 0) {
+    return createMismatch(path, pattern, value);
+  }
+  if (value.length !== pattern.length) return createMismatch(`${path}.length`, pattern.length, value.length);
   for (const [at, wanted] of pattern.entries()) {
     const found = await findMismatch(wanted, value[at], variables, `${path}.${at}`);
     if (found) return found;
   }
   return undefined;
-}
-
-/** Every place where a value does not match a pattern; a matcher such as `$oneOf` is one place. @throws {KitError} */
-export async function findMismatches(
-  pattern: unknown,
-  value: unknown,
-  variables: Variables,
-  path = "",
-): Promise<Mismatch[]> {
-  const all: Mismatch[] = [];
-  if (Array.isArray(pattern) && Array.isArray(value) && pattern.length === value.length) {
-    for (const [at, wanted] of pattern.entries()) {
-      all.push(...await findMismatches(wanted, value[at], variables, `${path}.${at}`));
-    }
-    return all;
-  }
-  if (
-    isJsonObject(pattern) && isJsonObject(value) && !Object.keys(pattern).some((name) => name.startsWith("$"))
-  ) {
-    for (const [name, wanted] of Object.entries(pattern)) {
-      const member = Object.hasOwn(value, name) ? value[name] : undefined;
-      all.push(...await findMismatches(wanted, member, variables, path === "" ? name : `${path}.${name}`));
-    }
-    return all;
-  }
-  const one = await findMismatch(pattern, value, variables, path);
-  return one ? [one] : all;
 }
 
 /** The parts of a URL that `$url` matches. `undefined` if the text is not a URL. */

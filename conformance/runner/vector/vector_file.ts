@@ -65,6 +65,14 @@ export interface Vector {
   readonly supersedes?: string;
   readonly note?: string;
   readonly outcome?: Outcome;
+  /** In `self/` only, beside `outcome`: the rest of the verdict of a correct runner. */
+  readonly verdict?: StatedVerdict;
+}
+
+export interface StatedVerdict {
+  readonly class?: FailureClass;
+  readonly failed: readonly string[];
+  readonly harm: readonly string[];
 }
 
 export interface VectorFile {
@@ -92,8 +100,8 @@ export type FailureClass = "broken" | "other-refusal" | "advice";
 export interface About {
   /** A place in the view, its parts joined by dots, with all that is below it: `json.error`. */
   readonly at: string;
-  /** Only assertions that expect this value; `*` for those that name none. */
-  readonly value?: string | number;
+  /** Only assertions that expect this value; `*` for those that name none, `$absent` for those that there is none. */
+  readonly value?: string | number | null;
 }
 
 export interface Requirement {

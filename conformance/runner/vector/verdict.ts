@@ -5,6 +5,7 @@
  * @module
  */
 import { type ExpectationFailed, getStrongest, type Mismatch, toFailureOutcome } from "../outcome.ts";
+import { NO_VALUE } from "../report/describe.ts";
 import {
   type About,
   type FailureClass,
@@ -52,11 +53,18 @@ export function judgeStep(
   const asksRefusal = expectsRefusal(expected);
   const isRefused = view !== undefined && isRefusal(view);
   const isBroken = view?.["broken"] !== undefined;
-  const isViolated = mismatches.some(({ pattern }) => isJsonObject(pattern) && "$absent" in pattern);
-  const isOtherRefusal = asksRefusal && isRefused && !isViolated && mismatches.length > 0;
+  const counting = form.filter(({ about }) => about!.some(({ at }) => at === MESSAGE_COUNT));
+  // Another number of messages than expected, or none.
+  const isMiscounted = mismatches.some(({ path }) => path === MESSAGE_COUNT) ||
+    isWithoutMessages(expected, view) && (counting.length > 0 || !isRefused);
+  const violations = mismatches.filter(isViolation);
+  const isRuleViolated = violations.some((mismatch) => !isAboutViolation(mismatch, findGoverning(mismatch)));
+  const isOtherRefusal = asksRefusal && isRefused && !isRuleViolated && !isMiscounted &&
+    mismatches.length > 0;
 
   let failed: readonly Requirement[];
   if (isOtherRefusal) failed = mismatches.flatMap(findGoverning);
+  else if (isMiscounted) failed = counting.length > 0 ? counting : rules;
   else if (asksRefusal || isRefused || isBroken || mismatches.length === 0) failed = rules;
   else {
     failed = mismatches.flatMap((mismatch) => {
@@ -65,24 +73,68 @@ export function judgeStep(
     });
   }
   failed = [...new Set(failed)];
+  const isAccepted = asksRefusal && !isRefused && !isBroken && !isMiscounted;
+  const isHarmed = isRuleViolated || isExcess ||
+    isAccepted && !namesProhibition(expected) && !(Number(view?.["status"]) >= 300);
   const harm = flags.filter((flag) => {
     if (flag === "interop") return !asksRefusal && (isRefused || isBroken);
     if (flag === "exhaustion") return isBroken;
-    return isViolated || isExcess || asksRefusal && !isRefused && !isBroken ||
-      !isOtherRefusal && mismatches.some(({ pattern }) => isProhibition(pattern));
+    if (flag === "leak") return isRuleViolated;
+    if (flag === "open-redirect") return isJsonObject(view?.["redirect"]) && (isRuleViolated || isAccepted);
+    return isHarmed;
   });
   if (failed.length === 0) return { outcome: "observe", class: "other-refusal", harm, failed: [] };
   const strength = getStrongest(failed);
   return {
     outcome: toFailureOutcome(strength),
-    class: isOtherRefusal ? "other-refusal" : strength === "MUST" ? "broken" : "advice",
+    class: isOtherRefusal && violations.length === 0
+      ? "other-refusal"
+      : strength === "MUST"
+      ? "broken"
+      : "advice",
     harm,
     failed: failed.map(({ id }) => id),
   };
 }
 
+/** The place of the number of messages. A row with this place in `about` governs nothing else. */
+const MESSAGE_COUNT = "messages.length";
+
+/** Whether messages are expected and none was received. */
+function isWithoutMessages(expected: unknown, view: JsonObject | undefined): boolean {
+  const messages = view?.["messages"];
+  return expectsMessages(expected) && view !== undefined &&
+    (messages === undefined || Array.isArray(messages) && messages.length === 0);
+}
+
+function expectsMessages(expected: unknown): boolean {
+  if (!isJsonObject(expected)) return false;
+  const { messages, $oneOf, $all } = expected;
+  if (messages !== undefined) return !Array.isArray(messages) || messages.length > 0;
+  return Array.isArray($oneOf) && $oneOf.every(expectsMessages) ||
+    Array.isArray($all) && $all.some(expectsMessages);
+}
+
+/** Whether a value is present that must not be: what a prohibition is about was seen. */
+export function isViolation({ pattern, actual }: Mismatch): boolean {
+  return isProhibition(pattern) && actual !== NO_VALUE;
+}
+
+/** Whether a violation is one of form: a row governs it, and if the value must be absent, says so. */
+function isAboutViolation({ pattern }: Mismatch, governing: readonly Requirement[]): boolean {
+  return isAbsence(pattern)
+    ? governing.some(({ about }) => about!.some(({ value }) => value === ABSENCE))
+    : governing.length > 0;
+}
+
 /** In `about`: assertions without a value, such as that an error is present. */
 const ANY_VALUE = "*";
+/** In `about`: assertions that there is no value. */
+const ABSENCE = "$absent";
+
+function isAbsence(pattern: unknown): boolean {
+  return isJsonObject(pattern) && ABSENCE in pattern;
+}
 
 /** Whether a row about form governs a mismatch: at its place, below it, or above it if the pattern contains the place. Positions in lists do not count. */
 export function governs(
@@ -95,14 +147,17 @@ export function governs(
   const rest = path === "" ? at : at.slice(path.length + 1);
   return patternsAt(pattern, rest.split(".")).some((each) =>
     // Where the whole is missing, what has to be absent is absent.
-    !(path !== "" && isJsonObject(each) && "$absent" in each) && (value === undefined || states(each, value))
+    !(path !== "" && isAbsence(each)) && (value === undefined || states(each, value))
   );
 }
 
-/** The parts of a pattern at a place, with those of its alternatives. A field's name may have dots. */
+/** The parts of a pattern at a place, with those of its alternatives. The part at the `length` of a list is the number. */
 export function patternsAt(pattern: unknown, place: readonly string[]): unknown[] {
   if (place.length === 0) return [pattern];
-  if (Array.isArray(pattern)) return pattern.flatMap((each) => patternsAt(each, place));
+  if (Array.isArray(pattern)) {
+    const count = place.length === 1 && place[0] === "length" ? [pattern.length] : [];
+    return [...count, ...pattern.flatMap((each) => patternsAt(each, place))];
+  }
   if (!isJsonObject(pattern)) return [];
   const inside = Object.entries(pattern).flatMap(([name, each]) =>
     name.startsWith("$") && name !== "$not" ? patternsAt(each, place) : []
@@ -111,8 +166,9 @@ export function patternsAt(pattern: unknown, place: readonly string[]): unknown[
   return Object.hasOwn(pattern, name!) ? [...inside, ...patternsAt(pattern[name!], rest)] : inside;
 }
 
-/** Whether a pattern names a value, also among its alternatives. For `*`: whether it names no value. */
+/** Whether a pattern names a value, also among its alternatives. For `*`: whether it names none; for `$absent`: whether it forbids any. */
 export function states(pattern: unknown, value: unknown): boolean {
+  if (value === ABSENCE) return isAbsence(pattern);
   if (value === ANY_VALUE) return !namesValue(pattern);
   if (pattern === value) return true;
   if (Array.isArray(pattern)) return pattern.some((each) => states(each, value));
@@ -169,8 +225,20 @@ export function isRefusal(view: JsonObject): boolean {
     Array.isArray(events) && events.some((event: JsonObject) => hasError(event["json"]));
 }
 
-/** Whether a pattern is a prohibition, so that a mismatch shows the impact. */
-function isProhibition(pattern: unknown): boolean {
-  return isJsonObject(pattern) &&
-    ["$absent", "$not", "$differsFrom", "$sameAs", "$unique"].some((name) => name in pattern);
+const PROHIBITIONS = ["$absent", "$not", "$differsFrom", "$sameAs", "$unique"];
+
+/** Whether a pattern, or each of its alternatives, is a prohibition: a value that does not match it shows the impact. */
+export function isProhibition(pattern: unknown): boolean {
+  if (!isJsonObject(pattern)) return false;
+  return PROHIBITIONS.some((name) => name in pattern) ||
+    ["$oneOf", "$all"].some((name) => {
+      const parts = pattern[name];
+      return Array.isArray(parts) && parts.every(isProhibition);
+    });
+}
+
+/** Whether a pattern has a prohibition in it. */
+export function namesProhibition(pattern: unknown): boolean {
+  if (Array.isArray(pattern)) return pattern.some(namesProhibition);
+  return isJsonObject(pattern) && (isProhibition(pattern) || Object.values(pattern).some(namesProhibition));
 }

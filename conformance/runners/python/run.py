@@ -780,14 +780,16 @@ def first_mismatch(pattern, value, variables, path=""):
                 return found
         return None
     if isinstance(pattern, list):
-        if not isinstance(value, list) or len(pattern) != len(value):
+        if not isinstance(value, list) or not value and pattern:
             return Mismatch(path, pattern, value)
+        if len(pattern) != len(value):
+            return Mismatch(f"{path}.length", len(pattern), len(value))
         return next(filter(None, (first_mismatch(each, item, variables, f"{path}.{at}") for at, (each, item) in enumerate(zip(pattern, value)))), None)
     return None if equal(pattern, value) else Mismatch(path, pattern, value)
 
 
 def all_mismatches(pattern, value, variables, path=""):
-    """Every place that differs; a matcher is one place."""
+    """Every place that differs; a matcher other than `$all` is one place."""
     if isinstance(pattern, list) and isinstance(value, list) and len(pattern) == len(value):
         return [each for at, (wanted, item) in enumerate(zip(pattern, value)) for each in all_mismatches(wanted, item, variables, f"{path}.{at}")]
     if isinstance(pattern, dict) and isinstance(value, dict) and not any(name.startswith("$") for name in pattern):
@@ -795,6 +797,8 @@ def all_mismatches(pattern, value, variables, path=""):
             each for name, wanted in pattern.items()
             for each in all_mismatches(wanted, value.get(name, ABSENT), variables, f"{path}.{name}" if path else name)
         ]
+    if isinstance(pattern, dict) and list(pattern) == ["$all"] and isinstance(pattern["$all"], list):
+        return [each for part in pattern["$all"] for each in all_mismatches(part, value, variables, path)]
     found = first_mismatch(pattern, value, variables, path)
     return [found] if found else []
 
@@ -849,24 +853,66 @@ def check_view(expected, view, variables):
         return
     pattern = pattern_for(expected, view)
     if first_mismatch(pattern, view, variables):
-        pattern = nearest(pattern, view, variables)
-        found = all_mismatches(pattern, view, variables)
+        pattern, found = nearest(pattern, view, variables)
         path, wanted, actual = found[0]
         message = f"{path or 'response'}: expected {show(wanted)}, got {show(actual)}"
         raise ExpectationFailed(message, mismatches=found, expected=pattern, view=view)
 
 
+MAX_ALTERNATIVES = 64
+
+
 def nearest(pattern, view, variables):
-    """Of alternatives, those of the response's kind that differ in the fewest places; all if none is of its kind."""
-    alternatives = pattern.get("$oneOf") if isinstance(pattern, dict) else None
-    if not isinstance(alternatives, list):
-        return pattern
-    near = [each for each in alternatives if expects_refusal(each) == is_refusal(view)]
-    if not near:
-        return pattern
-    counts = [len(all_mismatches(each, view, variables)) for each in near]
-    found = [each for each, count in zip(near, counts) if count == min(counts)]
-    return found[0] if len(found) == 1 else {"$oneOf": found}
+    """The alternatives of the response's kind (all if there are none) with the fewest values that must be absent, then
+    those that differ in the fewest places; and these places."""
+    alternatives, refused = expand_alternatives(pattern) or [pattern], is_refusal(view)
+    near = [each for each in alternatives if expects_refusal(each) == refused] or alternatives
+    compared = [(each, all_mismatches(each, view, variables)) for each in near]
+    ranks = [(sum(map(is_violation, found)), len(found)) for _, found in compared]
+    best = [each for each, rank in zip(compared, ranks) if rank == min(ranks)]
+    expected = best[0][0] if len(best) == 1 else {"$oneOf": [each for each, _ in best]}
+    return expected, [mismatch for _, found in best for mismatch in found]
+
+
+def expand_alternatives(pattern):
+    """The patterns that a pattern with alternatives inside stands for; None if there are too many."""
+    if isinstance(pattern, list):
+        return combine(list(map(expand_alternatives, pattern)))
+    if not isinstance(pattern, dict):
+        return [pattern]
+    if list(pattern) == ["$oneOf"] and isinstance(pattern["$oneOf"], list) and any(map(is_structured, pattern["$oneOf"])):
+        found = list(map(expand_alternatives, pattern["$oneOf"]))
+        every = None if None in found else [each for group in found for each in group]
+        return every if every is not None and len(every) <= MAX_ALTERNATIVES else None
+    if list(pattern) == ["$all"] and isinstance(pattern["$all"], list):
+        parts = combine(list(map(expand_alternatives, pattern["$all"])))
+        return None if parts is None else [{"$all": each} for each in parts]
+    if any(name.startswith("$") for name in pattern):
+        return [pattern]
+    members = combine([expand_alternatives(each) for each in pattern.values()])
+    return None if members is None else [dict(zip(pattern, each)) for each in members]
+
+
+def combine(choices):
+    """Every way to take one of each."""
+    found = [[]]
+    for choice in choices:
+        if choice is None or len(found) * len(choice) > MAX_ALTERNATIVES:
+            return None
+        found = [before + [each] for before in found for each in choice]
+    return found
+
+
+def is_structured(pattern):
+    """Whether a pattern has members or items."""
+    if isinstance(pattern, list):
+        return True
+    return isinstance(pattern, dict) and any(
+        not name.startswith("$")
+        or name in ("$oneOf", "$all") and isinstance(operand, list) and any(map(is_structured, operand))
+        or name in ("$contains", "$every") and is_structured(operand)
+        for name, operand in pattern.items()
+    )
 
 
 def show(value):
@@ -963,7 +1009,38 @@ def is_refusal(view):
 
 
 def is_prohibition(pattern):
-    return isinstance(pattern, dict) and any(name in pattern for name in ("$absent", "$not", "$differsFrom", "$sameAs", "$unique"))
+    if not isinstance(pattern, dict):
+        return False
+    return any(name in pattern for name in ("$absent", "$not", "$differsFrom", "$sameAs", "$unique")) or any(
+        isinstance(pattern.get(name), list) and all(map(is_prohibition, pattern[name])) for name in ("$oneOf", "$all")
+    )
+
+
+def names_prohibition(pattern):
+    if isinstance(pattern, list):
+        return any(map(names_prohibition, pattern))
+    return isinstance(pattern, dict) and (is_prohibition(pattern) or any(map(names_prohibition, pattern.values())))
+
+
+def is_violation(mismatch):
+    """Whether a value is present that must not be."""
+    return is_prohibition(mismatch.expected) and mismatch.actual is not ABSENT
+
+
+def is_absence(pattern):
+    return isinstance(pattern, dict) and "$absent" in pattern
+
+
+MESSAGE_COUNT = "messages.length"
+
+
+def expects_messages(expected):
+    if not isinstance(expected, dict):
+        return False
+    if "messages" in expected:
+        return expected["messages"] != []
+    one, every = expected.get("$oneOf"), expected.get("$all")
+    return isinstance(one, list) and all(map(expects_messages, one)) or isinstance(every, list) and any(map(expects_messages, every))
 
 
 LOOSE = ("$type", "$any", "$min", "$max", "$length", "$pattern", "$absent")
@@ -978,7 +1055,9 @@ def names_value(pattern):
 
 
 def states(pattern, value):
-    """Whether a pattern names a value; for `*`, whether it names none."""
+    """Whether a pattern names a value; for `*`, whether it names none; for `$absent`, whether it forbids any."""
+    if value == "$absent":
+        return is_absence(pattern)
     if value == "*":
         return not names_value(pattern)
     if isinstance(pattern, list):
@@ -992,7 +1071,7 @@ def patterns_at(pattern, place):
     if not place:
         return [pattern]
     if isinstance(pattern, list):
-        return [found for each in pattern for found in patterns_at(each, place)]
+        return [len(pattern)] * (place == ["length"]) + [found for each in pattern for found in patterns_at(each, place)]
     if not isinstance(pattern, dict):
         return []
     inside = [found for name, each in pattern.items() if name.startswith("$") and name != "$not" for found in patterns_at(each, place)]
@@ -1009,7 +1088,7 @@ def governs(about, path, pattern):
         return False
     rest = at if path == "" else at[len(path) + 1:]
     # Where the whole is missing, what has to be absent is absent.
-    found = [each for each in patterns_at(pattern, rest.split(".")) if path == "" or not (isinstance(each, dict) and "$absent" in each)]
+    found = [each for each in patterns_at(pattern, rest.split(".")) if path == "" or not is_absence(each)]
     return any(value is ABSENT or states(each, value) for each in found)
 
 
@@ -1035,33 +1114,54 @@ def judge(failure, rows, covers, flags):
     view, mismatches = failure.view, failure.mismatches
     asks = expects_refusal(failure.expected)
     refused, broken = view is not None and is_refusal(view), view is not None and "broken" in view
-    violated = any(isinstance(each.expected, dict) and "$absent" in each.expected for each in mismatches)
-    other = asks and refused and not violated and len(mismatches) > 0
 
     def governing(each):
         return [row for row in form if any(governs(about, each.path, each.expected) for about in row["about"])]
 
+    def is_about(violation):
+        """Whether a violation is one of form: a row governs it, and if the value must be absent, says so."""
+        found = governing(violation)
+        if is_absence(violation.expected):
+            return any(about.get("value") == "$absent" for row in found for about in row["about"])
+        return len(found) > 0
+
+    counting = [row for row in form if any(about["at"] == MESSAGE_COUNT for about in row["about"])]
+    missing = view is not None and expects_messages(failure.expected) and not view.get("messages")
+    miscounted = any(each.path == MESSAGE_COUNT for each in mismatches) or missing and (len(counting) > 0 or not refused)
+    violations = list(filter(is_violation, mismatches))
+    violated = not all(map(is_about, violations))
+    other = asks and refused and not violated and not miscounted and len(mismatches) > 0
+
     if other:
         found = [row for each in mismatches for row in governing(each)]
+    elif miscounted:
+        found = counting or rules
     elif asks or refused or broken or not mismatches:
         found = rules
     else:
         found = [row for each in mismatches for row in (governing(each) or rules)]
     failed = list({row["id"]: row for row in found}.values())
 
+    accepted = asks and not refused and not broken and not miscounted
+    status = view.get("status") if view is not None else None
+    harmed = violated or failure.excess or accepted and not names_prohibition(failure.expected) and not (is_number(status) and status >= 300)
+
     def is_harm(flag):
         if flag == "interop":
             return not asks and (refused or broken)
         if flag == "exhaustion":
             return broken
-        prohibited = not other and any(is_prohibition(each.expected) for each in mismatches)
-        return violated or failure.excess or asks and not refused and not broken or prohibited
+        if flag == "leak":
+            return violated
+        if flag == "open-redirect":
+            return isinstance(member(view, "redirect"), dict) and (violated or accepted)
+        return harmed
 
     harm = list(filter(is_harm, flags))
     if not failed:
         return {"outcome": "observe", "class": "other-refusal", "harm": harm, "failed": []}
     strength = strongest(failed)
-    kind = "other-refusal" if other else "broken" if strength == "MUST" else "advice"
+    kind = "other-refusal" if other and not violations else "broken" if strength == "MUST" else "advice"
     return {"outcome": OUTCOME_OF[strength], "class": kind, "harm": harm, "failed": [row["id"] for row in failed]}
 
 
@@ -2855,10 +2955,12 @@ def check_outcome(loaded, result):
     wanted = loaded["vector"].get("outcome")
     if wanted is None:
         return result
-    if result["outcome"] == wanted:
+    stated = loaded["vector"].get("verdict")
+    found = {name: result[name] for name in ("class", "failed", "harm") if name in result}
+    if result["outcome"] == wanted and (stated is None or equal(stated, found)):
         result.pop("class", None)
         return {**result, "outcome": "pass", "harm": [], "failed": [], "exchanges": []}
-    reason = f"expected outcome {wanted}, got {result['outcome']}: {result.get('reason')}"
+    reason = f"expected outcome {wanted} {stated or ''}, got {result['outcome']} {found}: {result.get('reason')}"
     return {**result, "outcome": "fail", "class": "broken", "failed": result["covers"], "reason": reason}
 
 
