@@ -164,6 +164,12 @@ test("a retired word is found with its line", () => {
     "conformance/runner/e_test.ts": "// The target is told.\n",
     "scripts/bench/e.ts": "// The client is told.\n",
     "scripts/check_words.ts": "// The client is told.\n",
+    "conformance/vectors/oauth/a.json":
+      '{\n"id": "a/nobody-is-told",\n"title": "An unknown URI leads nowhere"\n}\n',
+    "conformance/vectors/oauth/b.json": '{\n"title": "A secret proves nothing",\n"text": "told"\n}\n',
+    "conformance/vectors/oauth/README.md": "# Good\n\nA token that is good for one use, `told`.\n",
+    "conformance/requirements/mcp-1.json": '{ "text": "A token is no code." }\n',
+    "conformance/requirements/rfc1.json": '{ "text": "The client is told." }\n',
   };
   const found = withTree(files, checkWords);
   assert.equal(found.map(({ file, line }) => [file, line]), [
@@ -179,6 +185,10 @@ test("a retired word is found with its line", () => {
     ["src/oauth/b_test.ts", 1],
     ["src/runtime/b_node_test.ts", 1],
     ["src/skills/b_test.ts", 1],
+    ["conformance/requirements/mcp-1.json", 1],
+    ["conformance/vectors/oauth/README.md", 3],
+    ["conformance/vectors/oauth/a.json", 3],
+    ["conformance/vectors/oauth/b.json", 2],
   ]);
   assert.ok(found.every(({ rule }) => rule === "word"));
 });

@@ -15,6 +15,32 @@ interface Retired {
   readonly isPhrase?: boolean;
 }
 
+/** Phrases that are retired in titles of vectors, in rows and in READMEs of the kit, in addition to the others. */
+const RETIRED_IN_TITLES: readonly Retired[] = [
+  { word: /\bleads? nowhere\b/i, instead: "is refused without a redirect, is refused" },
+  { word: /\b(?:opens?|proves?|gives?) nothing\b/i, instead: "is refused, does not authenticate" },
+  { word: /\bprov(?:es?|ing) (?:itself|themselves|oneself)\b/i, instead: "authenticates" },
+  { word: /\bworks? no more\b|\bis good (?:no more|once|for)\b/i, instead: "is refused, is accepted once" },
+  { word: /\bby nature\b/i, instead: "inherited property names" },
+  { word: /\bstrangers?\b/i, instead: "untrusted, another client, another origin" },
+  { word: /\bpassed over\b|\btaken for\b/i, instead: "ignored, treated as" },
+  { word: /\bcomes? (?:twice|back)\b/i, instead: "is repeated, is returned" },
+  { word: /\bfor (?:no (?:shared )?cache|caches)\b/i, instead: "has Cache-Control: no-store" },
+  { word: /\bcounts? as (?:none|left out)\b/i, instead: "is treated as omitted" },
+  { word: /\band no fault\b/i, instead: "without a server error" },
+  { word: /\bbeyond measure\b/i, instead: "excessive, with the limit" },
+  { word: /\b(?:everybody|someone)\b/i, instead: "name the actor: the caller, the client, the user" },
+  {
+    word: /\btells? (?:nothing|who|what|which|the|it|its)\b/i,
+    instead: "returns, reports: name who says what",
+  },
+  {
+    word:
+      /(?<!\bthere )\b(?:is|are) no (?:JWT|JSON|URL|URI|code|token|list|array|object|number|text|proof)\b/i,
+    instead: "is not a …, is not accepted as a …",
+  },
+];
+
 const RETIRED: readonly Retired[] = [
   {
     word: /\b(?:const|let) (?:MOST|LONGEST|DEEPEST|LARGEST)(?:_[A-Z_]+)?\b/,
@@ -101,6 +127,10 @@ export function checkWords(root: string): Finding[] {
       ],
     },
   ).map((file) => file.replaceAll("\\", "/")).sort();
+  return [...checkCode(root, files), ...checkTitles(root)];
+}
+
+function checkCode(root: string, files: readonly string[]): Finding[] {
   return files.flatMap((file) => {
     const hasPhrases = TESTS_WITH_PHRASES.test(file) ||
       /^(?:src|scripts)\//.test(file) && !/_test\.ts$|\/test_[^/]*$|^src\/end_to_end\//.test(file);
@@ -115,6 +145,34 @@ export function checkWords(root: string): Finding[] {
     );
   });
 }
+
+/** Finds retired words in titles of vectors, rows that no RFC has, and READMEs of the kit. */
+function checkTitles(root: string): Finding[] {
+  const files = globSync([
+    "conformance/{vectors,clients/scenarios}/**/*.{json,md}",
+    "conformance/requirements/{format,{jsonrpc,mcp,skills}-*}.json",
+    "conformance/{README,FORMAT}.md",
+    "conformance/{clients,learn,runner,runners}/**/README.md",
+  ], { cwd: root, exclude: ["**/node_modules/**"] }).map((file) => file.replaceAll("\\", "/")).sort();
+  const retired = [...RETIRED.filter(({ isPhrase }) => isPhrase), ...RETIRED_IN_TITLES];
+  return files.flatMap((file) => {
+    const prose = file.includes("/requirements/") ? PROSE_OF_ROW : PROSE_OF_VECTOR;
+    return readFileSync(join(root, file), "utf8").split("\n").flatMap((line, at) => {
+      const text = file.endsWith(".md") ? line : prose.exec(line)?.[1] ?? "";
+      const words = withoutIds(text.replace(/`[^`]*`/g, ""));
+      return retired.flatMap(({ word, instead }) => {
+        const found = word.exec(words);
+        return found
+          ? [{ file, line: at + 1, rule: "word" as const, message: `"${found[0]}" is retired: ${instead}` }]
+          : [];
+      });
+    });
+  });
+}
+
+/** The members of vectors and of rows that people read. */
+const PROSE_OF_VECTOR = /"(?:title|note)": "((?:[^"\\]|\\.)*)"/;
+const PROSE_OF_ROW = /"(?:title|note|text|shows|excluded)": "((?:[^"\\]|\\.)*)"/;
 
 /** Ids of vectors never change, so they may contain retired words. */
 function withoutIds(line: string): string {
