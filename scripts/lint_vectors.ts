@@ -16,7 +16,7 @@ import {
 } from "../conformance/runner/vector/verdict.ts";
 
 /** Places of assertions about form. */
-const FORM = /^(headers\.[^.]+|(redirect\.(query|fragment)|json|messages)\.error(\.code)?)$/;
+const FORM = /^(headers\.[^.]+|(redirect\.(query|fragment)|json)\.error(\.code)?|messages\.error\.code)$/;
 /** Documents whose rows separate the refusal from its form: other documents state both in one sentence. */
 const SEPARATE = /^(rfc|fapi|jsonrpc)/;
 
@@ -32,7 +32,11 @@ export function lintVectors(vectors: readonly LoadedVector[]): string[] {
     }
     if (strength === "MUST") {
       for (
-        const { path, pattern } of new Set(vector.steps.flatMap((step) => findForm(toPattern(step.expect))))
+        const { path, pattern } of new Set(
+          vector.steps.flatMap(({ covers, expect }) =>
+            covers?.length === 0 ? [] : findForm(toPattern(expect))
+          ),
+        )
       ) {
         const isCited = rows.some(({ about = [] }) => about.some((each) => governs(each, { path, pattern })));
         if (!isCited) {

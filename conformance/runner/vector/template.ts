@@ -48,6 +48,7 @@ export function fillTemplates(value: unknown, variables: Variables): unknown {
 
 /** Fills the templates of header fields. A field that inserts `null` becomes `null`, and is not sent. @throws {KitError} */
 export function fillFields(fields: Variables, variables: Variables): Variables {
+  if (!isJsonObject(fields)) throw new KitError('Invalid "headers": must be an object');
   return Object.fromEntries(
     Object.entries(fields).map(([name, value]) => [
       String(fillString(name, variables)),

@@ -74,28 +74,31 @@ export function judgeStep(
   }
   failed = [...new Set(failed)];
   const isAccepted = asksRefusal && !isRefused && !isBroken && !isMiscounted;
-  const isHarmed = isRuleViolated || isExcess ||
+  // An error in place of a success is no value that came out.
+  const isObserved = isRuleViolated && (asksRefusal || !isRefused);
+  const isHarmed = isObserved || isExcess ||
     isAccepted && !namesProhibition(expected) && !(Number(view?.["status"]) >= 300);
   const harm = flags.filter((flag) => {
     if (flag === "interop") return !asksRefusal && (isRefused || isBroken);
     if (flag === "exhaustion") return isBroken;
-    if (flag === "leak") return isRuleViolated;
-    if (flag === "open-redirect") return isJsonObject(view?.["redirect"]) && (isRuleViolated || isAccepted);
+    if (flag === "leak") return isObserved;
+    if (flag === "open-redirect") return isJsonObject(view?.["redirect"]) && (isObserved || isAccepted);
     return isHarmed;
   });
   if (failed.length === 0) return { outcome: "observe", class: "other-refusal", harm, failed: [] };
   const strength = getStrongest(failed);
+  const isOtherError = isOtherRefusal && violations.length === 0 &&
+    mismatches.some(({ path }) => ERROR_PLACE.test(path));
   return {
     outcome: toFailureOutcome(strength),
-    class: isOtherRefusal && violations.length === 0
-      ? "other-refusal"
-      : strength === "MUST"
-      ? "broken"
-      : "advice",
+    class: isOtherError ? "other-refusal" : strength === "MUST" ? "broken" : "advice",
     harm,
     failed: failed.map(({ id }) => id),
   };
 }
+
+/** Places that tell one error from another: the status, an `error`, or a whole member of the view. */
+const ERROR_PLACE = /^(\w*|messages\.\d+)$|(^|\.)error(\.code)?$/;
 
 /** The place of the number of messages. A row with this place in `about` governs nothing else. */
 const MESSAGE_COUNT = "messages.length";

@@ -1032,6 +1032,8 @@ def is_absence(pattern):
 
 
 MESSAGE_COUNT = "messages.length"
+# Places that tell one error from another: the status, an `error`, or a whole member of the view.
+ERROR_PLACE = re.compile(r"^(\w*|messages\.\d+)\Z|(^|\.)error(\.code)?\Z", re.ASCII)
 
 
 def expects_messages(expected):
@@ -1144,7 +1146,9 @@ def judge(failure, rows, covers, flags):
 
     accepted = asks and not refused and not broken and not miscounted
     status = view.get("status") if view is not None else None
-    harmed = violated or failure.excess or accepted and not names_prohibition(failure.expected) and not (is_number(status) and status >= 300)
+    # An error in place of a success is no value that came out.
+    observed = violated and (asks or not refused)
+    harmed = observed or failure.excess or accepted and not names_prohibition(failure.expected) and not (is_number(status) and status >= 300)
 
     def is_harm(flag):
         if flag == "interop":
@@ -1152,16 +1156,17 @@ def judge(failure, rows, covers, flags):
         if flag == "exhaustion":
             return broken
         if flag == "leak":
-            return violated
+            return observed
         if flag == "open-redirect":
-            return isinstance(member(view, "redirect"), dict) and (violated or accepted)
+            return isinstance(member(view, "redirect"), dict) and (observed or accepted)
         return harmed
 
     harm = list(filter(is_harm, flags))
     if not failed:
         return {"outcome": "observe", "class": "other-refusal", "harm": harm, "failed": []}
     strength = strongest(failed)
-    kind = "other-refusal" if other and not violations else "broken" if strength == "MUST" else "advice"
+    other_error = other and not violations and any(ERROR_PLACE.search(each.path) for each in mismatches)
+    kind = "other-refusal" if other_error else "broken" if strength == "MUST" else "advice"
     return {"outcome": OUTCOME_OF[strength], "class": kind, "harm": harm, "failed": [row["id"] for row in failed]}
 
 
@@ -1209,6 +1214,8 @@ def fill(value, variables):
 
 def fill_fields(fields, variables):
     """Header fields; one that inserts null becomes null and is not sent."""
+    if not isinstance(fields, dict):
+        raise KitError('"headers" must be an object')
 
     def inserts_null(value):
         return isinstance(value, str) and any(get_variable(found[1], variables) is None for found in TEMPLATE.finditer(value))
