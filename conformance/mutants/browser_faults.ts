@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { changeResponses, withHeaders } from "./http_faults.ts";
+import { AUTHORIZE, changeResponses, onPath, readForm, withHeaders } from "./http_faults.ts";
 import type { Wrap } from "./mutant.ts";
 
 /** Lets other sites frame the pages of a path. */
@@ -35,4 +35,40 @@ export function injectHeaders(path: string, parameter: string): Wrap {
     }
     return new Response(answer.body, { status: answer.status, headers });
   });
+}
+
+/** The transaction in the form of a consent page. */
+export const findTransaction = (page: string): string | undefined =>
+  /name="transaction" value="([^"]+)"/.exec(page)?.[1];
+
+/**
+ * Changes responses of the authorization endpoint.
+ *
+ * @param change receives the query of the authorization request too, also when the browser submits its consent page
+ */
+export function changeAuthorizations(
+  change: (answer: Response, query: URLSearchParams) => Response,
+): Wrap {
+  return onPath(AUTHORIZE, (next) => {
+    const queries = new Map<string, URLSearchParams>();
+    // Another server's form may have no transaction.
+    let last = new URLSearchParams();
+    return async (request) => {
+      if (request.method !== "GET") {
+        const transaction = (await readForm(request))?.get("transaction") ?? "";
+        return change(await next(request), queries.get(transaction) ?? last);
+      }
+      const query = last = new URL(request.url).searchParams;
+      const answer = await next(request);
+      const transaction = findTransaction(await answer.clone().text());
+      if (transaction !== undefined) queries.set(transaction, query);
+      return change(answer, query);
+    };
+  });
+}
+
+/** Changes the Location of a redirect. */
+export function changeLocation(answer: Response, change: (location: URL) => URL): Response {
+  const location = URL.parse(answer.headers.get("location") ?? "");
+  return location ? withHeaders(answer, { location: change(location).href }) : answer;
 }

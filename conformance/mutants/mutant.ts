@@ -25,6 +25,8 @@ export interface Mutant {
   readonly killedBy: readonly string[];
   /** Vectors, or prefixes of their names, that may fail too, keyed by the reason. */
   readonly mayFail?: Readonly<Record<string, readonly string[]>>;
+  /** Matches the reasons of failures that any vector may have, keyed by why: the fault changes just this. */
+  readonly mayFailWith?: Readonly<Record<string, RegExp>>;
   /** Why vectors may stop in `setup`: the fault breaks a step that they need first. */
   readonly preventsSetup?: string;
   /** Called once for each run, so that a fault can keep state. */

@@ -7,7 +7,7 @@
 import { fileURLToPath } from "node:url";
 import { memoryStore } from "../../src/mod.ts";
 import { type LoadedVector, loadRequirements, loadVectors } from "../runner/vector/load.ts";
-import { runAll } from "../runner/run.ts";
+import { runAll, runsAlone } from "../runner/run.ts";
 import { moduleSender } from "../runner/exchange/send_module.ts";
 import { openTarget } from "../runner/target/open_target.ts";
 import { type Target } from "../runner/target/target.ts";
@@ -15,7 +15,9 @@ import type { Procedure } from "../runner/target/target_description.ts";
 import type { Result } from "../runner/vector/vector.ts";
 import { start } from "../targets/trivet.ts";
 import type { Handler, Mutant } from "./mutant.ts";
+import { findAffected, record, type RecordedExchange } from "./recording.ts";
 import { stdioProgram } from "./mcp/stdio_target.ts";
+import { withSender } from "./with_sender.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const targetPath = (name: string): string => fileURLToPath(new URL(`../targets/${name}`, import.meta.url));
@@ -25,7 +27,7 @@ const TARGETS: Readonly<Record<Kind, Parameters<typeof openTarget>[0]>> = {
   stdio: { target: targetPath("trivet_stdio.json") },
 };
 /** Every run has the same random values, so that only the fault changes results. */
-const SEED = "mutants";
+const RUN = { seed: "mutants", maxWaitSeconds: 0 };
 
 /** How long a vector waits for a response. Short, because some faults suppress the response and the server is local. */
 const RESPONSE_TIMEOUT_S = 5;
@@ -38,8 +40,8 @@ export interface BaselineTarget {
   readonly target: Target;
   /** Vectors that do not pass, and why. */
   readonly notPassing: ReadonlyMap<string, string>;
-  /** The paths that each vector requested. */
-  readonly paths: ReadonlyMap<string, ReadonlySet<string>>;
+  /** What each vector exchanged; nothing for stdio. */
+  readonly recordings: ReadonlyMap<string, readonly RecordedExchange[]>;
 }
 
 export interface Baseline {
@@ -57,7 +59,7 @@ export interface MutantResult {
   readonly failed: readonly string[];
   /** Vectors of `killedBy` that did not fail. */
   readonly survived: readonly string[];
-  /** Vectors of `notPassed` that neither `killedBy`, `mayFail` nor `preventsSetup` allows. */
+  /** Vectors of `notPassed` that neither `killedBy`, `mayFail`, `mayFailWith` nor `preventsSetup` allows. */
   readonly unexpected: readonly string[];
   /** What was wrong with each unexpected vector. */
   readonly reasons: Readonly<Record<string, string>>;
@@ -75,9 +77,12 @@ export async function runBaseline(mutants: readonly Mutant[]): Promise<Baseline>
   const all = [...targets.values()];
   // A target runs only the suites of its own mutants.
   const notPassing = all.flatMap((each) => [...each.notPassing]).filter(([name]) =>
-    all.every(({ paths, notPassing }) => !paths.has(name) || notPassing.has(name))
+    all.every(({ recordings, notPassing }) => !recordings.has(name) || notPassing.has(name))
   );
-  return { vectors, targets, notPassing: new Map(notPassing) };
+  const isSkip = ([, why]: readonly [string, string]): boolean => why.startsWith("skip");
+  // Why a vector fails on one target says more than why another skips it.
+  const ordered = [...notPassing.filter(isSkip), ...notPassing.filter((each) => !isSkip(each))];
+  return { vectors, targets, notPassing: new Map(ordered) };
 }
 
 async function runBaselineOn(
@@ -90,13 +95,43 @@ async function runBaselineOn(
   const chosen = vectors.filter((each) =>
     mutants.some((mutant) => isNamed(mutant, each) || suiteOf(mutant) === suiteOf(each) && !isSlow(each))
   );
-  const results = await runAll(chosen, { target, seed: SEED, maxWaitSeconds: 0 });
+  const recordings = new Map<string, RecordedExchange[]>(chosen.map(({ name }) => [name, []]));
+  const results = await runRecorded(chosen, target, kind, recordings);
   const notPassing = results.filter(({ outcome }) => outcome !== "pass");
   return {
     target,
     notPassing: new Map(notPassing.map(({ name, outcome, reason }) => [name, `${outcome}: ${reason}`])),
-    paths: new Map(results.map((result) => [result.name, pathsOf(result)])),
+    recordings,
   };
+}
+
+/** Runs vectors without a fault. */
+async function runRecorded(
+  vectors: readonly LoadedVector[],
+  baseline: Target,
+  kind: Kind,
+  recordings: ReadonlyMap<string, RecordedExchange[]>,
+): Promise<Result[]> {
+  if (kind === "stdio") return await runAll(vectors, { target: baseline, ...RUN });
+  const results = new Map<string, Result>();
+  // A new server for each file, so that no response shows the limits or the consent of other vectors.
+  for (const group of Map.groupBy(vectors, ({ file }) => file).values()) {
+    const { target, handler, close } = await startServer({ isOpenai: kind === "openai" }, baseline);
+    const runOne = async (vector: LoadedVector): Promise<void> => {
+      const { name } = vector;
+      // A sender of its own, so that its exchanges are known.
+      const sender = moduleSender(record(handler, recordings.get(name)!));
+      const [result] = await runAll([vector], { target: withSender(target, sender), ...RUN });
+      results.set(name, result!);
+    };
+    const queue = group.filter((each) => !runsAlone(each));
+    await Promise.all(Array.from({ length: target.jobs }, async () => {
+      for (let vector = queue.shift(); vector; vector = queue.shift()) await runOne(vector);
+    }));
+    for (const vector of group.filter(runsAlone)) await runOne(vector);
+    await close();
+  }
+  return vectors.map(({ name }) => results.get(name)!);
 }
 
 export async function closeBaseline({ targets }: Baseline): Promise<void> {
@@ -113,10 +148,6 @@ const isNamed = ({ killedBy }: Mutant, { name }: LoadedVector): boolean => kille
 /** Slow vectors run only on mutants that name them. */
 const isSlow = ({ vector }: LoadedVector): boolean => vector.slow === true;
 
-function pathsOf({ exchanges }: Result): ReadonlySet<string> {
-  return new Set(exchanges.map(({ request }) => /^\S+ ([^\s?]*)/.exec(request)?.[1] ?? ""));
-}
-
 /**
  * Runs vectors on a mutant.
  *
@@ -130,19 +161,20 @@ export async function runMutant(mutant: Mutant, baseline: Baseline, isWhole: boo
   if (unknown.length > 0) {
     throw new TypeError(`Mutant "${mutant.name}" names unknown vectors in killedBy: ${unknown}`);
   }
-  const chosen = vectors.filter((each) =>
-    isNamed(mutant, each) || isWhole && mayReachFault(mutant, each, own)
-  );
+  const affected = isWhole ? await listAffected(mutant, own, vectors) : new Set();
+  const chosen = vectors.filter((each) => isNamed(mutant, each) || affected.has(each.name));
   const { target, close } = await startMutant(mutant, own.target);
-  const results = await runAll(chosen, { target, seed: SEED, maxWaitSeconds: 0 });
+  const results = await runAll(chosen, { target, ...RUN });
   await close();
   const notPassed = results.filter(({ name, outcome }) => outcome !== "pass" && !own.notPassing.has(name));
   const failed = notPassed.filter(({ outcome }) => /^(fail|warn|observe)$/.test(outcome)).map(({ name }) =>
     name
   );
   const prefixes = Object.values(mutant.mayFail ?? {}).flat();
-  const isExpected = ({ name, outcome }: Result): boolean =>
+  const patterns = Object.values(mutant.mayFailWith ?? {});
+  const isExpected = ({ name, outcome, reason = "" }: Result): boolean =>
     killedBy.includes(name) || prefixes.some((prefix) => name.startsWith(prefix)) ||
+    patterns.some((pattern) => pattern.test(reason)) ||
     preventsSetup !== undefined && outcome === "setup";
   const unexpected = notPassed.filter((result) => !isExpected(result));
   return {
@@ -156,30 +188,48 @@ export async function runMutant(mutant: Mutant, baseline: Baseline, isWhole: boo
   };
 }
 
-/** A vector that never requests the path of the fault has the same result as in the baseline run. */
-function mayReachFault(mutant: Mutant, vector: LoadedVector, { paths, notPassing }: BaselineTarget): boolean {
+/** The vectors of the suite that pass without the fault and that it may affect. */
+async function listAffected(
+  mutant: Mutant,
+  { recordings, notPassing }: BaselineTarget,
+  vectors: readonly LoadedVector[],
+): Promise<ReadonlySet<string>> {
+  const suite = vectors.filter((each) =>
+    suiteOf(each) === suiteOf(mutant) && !isSlow(each) && !notPassing.has(each.name)
+  ).map(({ name }) => name);
   const { wrap, store, isClockStopped } = mutant;
-  if (suiteOf(vector) !== suiteOf(mutant) || isSlow(vector) || notPassing.has(vector.name)) return false;
-  const path = store || isClockStopped ? undefined : wrap?.path;
-  return path === undefined || paths.get(vector.name)?.has(path) !== false;
+  if (!wrap || store || isClockStopped) return new Set(suite);
+  return await findAffected(wrap, new Map(suite.map((name) => [name, recordings.get(name) ?? []])));
 }
 
 async function startMutant(
-  { wrap, store, isClockStopped, isOpenai, stdio }: Mutant,
+  mutant: Mutant,
   baseline: Target,
 ): Promise<{ target: Target; close: () => Promise<void> }> {
+  const { wrap, stdio } = mutant;
   if (stdio) return { target: { ...baseline, stdio: stdioProgram(stdio) }, close: () => Promise.resolve() };
+  const { target, handler, close } = await startServer(mutant, baseline);
+  return { target: withSender(target, moduleSender(wrap?.(handler) ?? handler)), close };
+}
+
+/** Starts Trivet with the faults of a mutant that are inside it. */
+async function startServer(
+  { store, isClockStopped, isOpenai }: Pick<Mutant, "store" | "isClockStopped" | "isOpenai">,
+  baseline: Target,
+): Promise<{ target: Target; handler: Handler; close: () => Promise<void> }> {
   const own = await start({
     base: baseline.base,
     openai: isOpenai === true,
     ...(store && { openStore: (now) => Promise.resolve(store(memoryStore({ now }))) }),
   });
-  const handler: Handler = async (request) => await own.fetch(request);
   const procedures = new Map<string, Procedure>([
     ...baseline.procedures,
     ...Object.entries(own.procedures ?? {}),
     ...(isClockStopped ? [["advance", () => {}] as const] : []),
   ]);
-  const target = { ...baseline, advanced: 0, procedures, sender: moduleSender(wrap?.(handler) ?? handler) };
-  return { target, close: async () => await own.close?.() };
+  return {
+    target: { ...baseline, advanced: 0, procedures },
+    handler: async (request) => await own.fetch(request),
+    close: async () => await own.close?.(),
+  };
 }

@@ -56,7 +56,8 @@ export async function runAll(
   return vectors.map(({ name }) => results.get(name)!);
 }
 
-function runsAlone({ vector, file }: LoadedVector): boolean {
+/** Whether a vector moves the clock or disturbs others. */
+export function runsAlone({ vector, file }: LoadedVector): boolean {
   return vector.alone === true ||
     [...file.before ?? [], ...vector.steps].some((step) => step.advance !== undefined);
 }

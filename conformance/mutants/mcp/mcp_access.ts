@@ -94,7 +94,10 @@ export const MCP_ACCESS: readonly Mutant[] = [
       "authorization/modern-wrong-audience",
       "authorization/modern-expired",
     ),
-    mayFail: { "Its bearer token is empty": names("authorization/empty-token") },
+    mayFail: {
+      "Its bearer token is empty": names("authorization/empty-token"),
+      "They send a token for something else": names("enterprise/"),
+    },
   },
   {
     name: "mcp/any-scheme",

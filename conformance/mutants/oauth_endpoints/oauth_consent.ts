@@ -16,12 +16,9 @@ import {
   withRequestHeaders,
 } from "../http_faults.ts";
 import type { Handler, Mutant } from "../mutant.ts";
-import { injectHeaders, redirectWith } from "../browser_faults.ts";
+import { findTransaction, injectHeaders, redirectWith } from "../browser_faults.ts";
 
 const practice = (...ids: string[]): string[] => ids.map((id) => `oauth/best_practice/${id}`);
-
-const findTransaction = (page: string): string | undefined =>
-  /name="transaction" value="([^"]+)"/.exec(page)?.[1];
 
 /** Submits the consent form itself. */
 function approveItself(next: Handler): Handler {
@@ -81,6 +78,19 @@ function acceptAnyBrowser(next: Handler): Handler {
   };
 }
 
+/** Redirects again when a form is submitted again. */
+function repeatApproval(next: Handler): Handler {
+  const answers = new Map<string, Response>();
+  return async (request) => {
+    const transaction = (await readForm(request))?.get("transaction");
+    const first = answers.get(transaction ?? "");
+    if (first) return first.clone() as Response;
+    const answer = await next(request);
+    if (transaction && answer.headers.has("location")) answers.set(transaction, answer.clone() as Response);
+    return answer;
+  };
+}
+
 const isPage = (answer: Response): boolean =>
   answer.headers.get("content-type")?.startsWith("text/html") === true;
 
@@ -119,6 +129,12 @@ export const CONSENT: readonly Mutant[] = [
     fault: "Accepts the consent form from any browser",
     wrap: acceptAnyBrowser,
     killedBy: ["oauth/consent/without-session", "oauth/consent/token-of-another-page"],
+  },
+  {
+    name: "oauth/consent-form-works-twice",
+    fault: "Redirects with a code again when the consent form is submitted again",
+    wrap: onPath(AUTHORIZE, repeatApproval),
+    killedBy: ["oauth/consent/twice"],
   },
   {
     name: "oauth/consent-page-loads-script",

@@ -3,7 +3,8 @@
  *
  * @module
  */
-import { acceptRefused, combine, neverRemove } from "../accept_refused.ts";
+import { acceptRefused, neverRemove } from "../accept_refused.ts";
+import { changeAuthorizations, changeLocation } from "../browser_faults.ts";
 import {
   AUTHORIZE,
   changeQueries,
@@ -70,14 +71,15 @@ export const PUSHED_REQUEST_URIS: readonly Mutant[] = [
     name: "oauth/par-secret-leaked",
     fault: "Returns the pushed client_secret to the browser",
     wrap: recordPushes((forms, next) =>
-      changeRedirects(AUTHORIZE, (location) => {
-        const secret = [...forms.values()].at(-1)?.get("client_secret");
-        if (secret) location.searchParams.set("client_secret", secret);
-        return location;
-      })(next)
+      changeAuthorizations((answer, query) =>
+        changeLocation(answer, (location) => {
+          const secret = forms.get(query.get("request_uri") ?? "")?.get("client_secret");
+          if (secret) location.searchParams.set("client_secret", secret);
+          return location;
+        })
+      )(next)
     ),
     killedBy: names("proof-that-is-not-repeated"),
-    mayFail: { "The redirect belongs to another vector": names("pushed") },
   },
   {
     name: "oauth/par-request-uri-of-any-client",
@@ -134,24 +136,13 @@ export const PUSHED_REQUEST_URIS: readonly Mutant[] = [
   {
     name: "oauth/par-redirect-uri-from-query",
     fault: "Redirects to the redirect_uri of the query although the request was pushed",
-    wrap: (next) => {
-      let beside: string | null = null;
-      return combine(
-        changeRedirects(AUTHORIZE, (location, request) => {
-          const own = new URL(request.url).searchParams.get("redirect_uri") ?? beside;
-          return own === null ? location : new URL(`${own}${location.search}`);
-        }),
-        onPath(AUTHORIZE, (inner) => async (request) => {
-          const { searchParams } = new URL(request.url);
-          if (request.method === "GET") {
-            beside = searchParams.has("request_uri") ? searchParams.get("redirect_uri") : null;
-          }
-          return await inner(request);
-        }),
-      )(next);
-    },
+    wrap: changeAuthorizations((answer, query) =>
+      changeLocation(answer, (location) => {
+        const beside = query.has("request_uri") ? query.get("redirect_uri") : null;
+        return beside === null ? location : new URL(`${beside}${location.search}`);
+      })
+    ),
     killedBy: names("redirect-uri-beside-it"),
-    mayFail: { "Concurrent vectors share the state of the fault": ["oauth/"] },
   },
   {
     name: "oauth/par-not-required",

@@ -47,6 +47,7 @@ export const CLIENT_AUTHENTICATION: readonly Mutant[] = [
     ],
     mayFail: {
       "They send no secret": ["oauth/client_authentication/secret-", "oauth/device/with-a-secret"],
+      "It sends a certificate, but no secret": ["oauth/mutual_tls/certificate-for-another-client"],
     },
   },
   {
@@ -65,6 +66,7 @@ export const CLIENT_AUTHENTICATION: readonly Mutant[] = [
         "oauth/client_authentication/secret-with-a-letter-more",
         "oauth/client_authentication/secret-wrong-in-body",
         "oauth/client_authentication/secret-wrong-then-right",
+        "oauth/jwt_bearer/wrong-secret",
         "oauth/refresh/wrong-secret",
         "oauth/token_exchange/wrong-secret",
       ],

@@ -107,6 +107,7 @@ export const DPOP: readonly Mutant[] = [
       "resource-htu-of-another",
       "pushed-with-wrong-proof",
     ),
+    mayFail: { "Its proof is for another address": ["oauth/jwt_bearer/identity-with-a-wrong-proof"] },
   },
   {
     name: "oauth/dpop-uri-with-query",
@@ -176,7 +177,9 @@ export const DPOP: readonly Mutant[] = [
       (request) => request.headers.has("dpop") ? withRequestHeaders(request, { dpop: undefined }) : request,
     ),
     killedBy: names("bound", "more-claims", "typ-missing", "altered", "code-for-its-key"),
-    mayFail: { "They send a proof": ["oauth/dpop/", "oauth/best_practice/sender-constrain"] },
+    mayFail: {
+      "They send a proof": ["oauth/dpop/", "oauth/best_practice/sender-constrain", "oauth/jwt_bearer/"],
+    },
   },
   {
     name: "oauth/dpop-every-token",

@@ -121,7 +121,8 @@ export const DPOP_BINDING: readonly Mutant[] = [
     name: "oauth/dpop-introspected-without-key",
     fault: "Leaves cnf out of introspection responses",
     wrap: changeJson("/oauth/introspect", (json) => delete json["cnf"]),
-    killedBy: names("introspected"),
+    killedBy: [...names("introspected"), "oauth/mutual_tls/introspected"],
+    mayFailWith: { "They read cnf": /^json\.cnf: .*got no value/ },
   },
   {
     name: "oauth/dpop-registration-ignored",

@@ -46,6 +46,7 @@ export const JWT_BEARER: readonly Mutant[] = [
     fault: "Refuses every assertion",
     wrap: changeForms(TOKEN, (form) => form.get("grant_type") === GRANT && form.set("assertion", "x")),
     killedBy: names("good", "audience-list", "identity"),
+    mayFail: { "They send an assertion": names("") },
   },
   {
     name: "oauth/bearer-grant-any-text",

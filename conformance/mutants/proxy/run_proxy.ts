@@ -14,6 +14,7 @@ import { isJsonObject, type JsonObject } from "../../runner/vector/vector_file.t
 import type { Mutant, Wrap } from "../mutant.ts";
 import { type RegisteredClient, replaceClients } from "../registered_clients.ts";
 import { type FaultSender, faultSender } from "./fault_sender.ts";
+import { withSender } from "../with_sender.ts";
 import { type PathTranslation, translatePaths } from "./paths.ts";
 
 /** `unchanged`: the fault changed no request and no response. `not-asked`: no vector that it names passes without it. */
@@ -110,18 +111,7 @@ async function runMutant(
 }
 
 function runBehind(vectors: readonly LoadedVector[], target: Target, sender: FaultSender) {
-  const behind: Target = {
-    ...target,
-    sender,
-    // The server's clock is the same in all runs.
-    get advanced() {
-      return target.advanced;
-    },
-    set advanced(seconds) {
-      target.advanced = seconds;
-    },
-  };
-  return runAll(vectors, { target: behind, seed: SEED, maxWaitSeconds: 0 });
+  return runAll(vectors, { target: withSender(target, sender), seed: SEED, maxWaitSeconds: 0 });
 }
 
 function readEndpoints({ variables, discovered }: Target): Record<string, string> {
