@@ -40,6 +40,9 @@ import { ORIGIN } from "./oauth_endpoints/oauth_origin.ts";
 import { CONSENT } from "./oauth_endpoints/oauth_consent.ts";
 import { PUSHED } from "./oauth_endpoints/oauth_par.ts";
 import { PUSHED_REQUEST_URIS } from "./oauth_endpoints/oauth_par_request_uri.ts";
+import { REQUEST_OBJECTS } from "./oauth_endpoints/oauth_request_object.ts";
+import { RESPONSE_MODES } from "./oauth_endpoints/oauth_response_modes.ts";
+import { STEP_UP } from "./oauth_endpoints/oauth_step_up.ts";
 import { PKCE } from "./oauth_grants/oauth_pkce.ts";
 import { REDIRECT_URI } from "./oauth_grants/oauth_redirect_uri.ts";
 import { REFRESH_TOKENS } from "./oauth_grants/oauth_refresh.ts";
@@ -74,6 +77,9 @@ export const MUTANTS: readonly Mutant[] = [
   ...INTROSPECTION,
   ...PUSHED,
   ...PUSHED_REQUEST_URIS,
+  ...REQUEST_OBJECTS,
+  ...RESPONSE_MODES,
+  ...STEP_UP,
   ...DEVICES,
   ...DPOP,
   ...DPOP_BINDING,

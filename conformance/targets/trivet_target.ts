@@ -13,6 +13,7 @@ import {
   type ClientRegistration,
   createTrivet,
   memoryStore,
+  type ProtectOptions,
   type RequestContext,
   type Store,
   type Trivet,
@@ -73,6 +74,7 @@ const CLIENT_METADATA: Readonly<Record<string, Partial<ClientRegistration>>> = {
   },
   bearer: { grant_types: ["urn:ietf:params:oauth:grant-type:jwt-bearer"] },
   assertion: { grant_types: ["authorization_code", "client_credentials"] },
+  signing: { grant_types: ["authorization_code"], require_signed_request_object: true },
   device: { grant_types: [DEVICE] },
   device_other: { grant_types: [DEVICE] },
   device_with_secret: { grant_types: [DEVICE] },
@@ -92,6 +94,12 @@ const KEYS: Readonly<Record<string, readonly [workspace: string, scopes: readonl
   reader: ["default", ["skills:read"]],
   no_scopes: ["default", []],
   stranger: ["other", ["skills:read", "skills:write"]],
+};
+
+/** The login that each of these resources requires (RFC 9470). */
+const REQUIRED_LOGINS: Readonly<Record<string, ProtectOptions>> = {
+  "/recent-login": { maxAge: 300 },
+  "/strong-login": { acrValues: ["urn:example:two-factors"] },
 };
 
 /** Origins of other sites that may read public responses on loopback, as the vectors expect. */
@@ -126,10 +134,14 @@ export async function startTarget(options: TargetOptions): Promise<TrivetTarget>
   let instance = await createInstance(options, base, now);
   return {
     base,
-    fetch: (request, context) =>
-      new URL(request.url).pathname === "/rpc"
+    fetch: (request, context) => {
+      const { pathname } = new URL(request.url);
+      const login = REQUIRED_LOGINS[pathname];
+      if (login) return requireLogin(instance.trivet, request, login);
+      return pathname === "/rpc"
         ? exampleMethods(request)
-        : instance.trivet.fetch(request, context?.ip === undefined ? { ...context, peer: PROXY } : context),
+        : instance.trivet.fetch(request, context?.ip === undefined ? { ...context, peer: PROXY } : context);
+    },
     procedures: {
       advance: ({ seconds }) => void (offset += Number(seconds) * 1000),
       async reset() {
@@ -179,6 +191,8 @@ async function createInstance(
       clients: Object.entries(vars.clients).map((each) => toRegistration(each, vars.certificates.one.public)),
       passwordIterations: 1000,
       requireDpopNonce: dpopNonce,
+      requestObjects: "optional",
+      responseModes: ["form_post", "jwt"],
       authorizationDetailTypes: { payment: PAYMENT },
       trustedIssuers: [toIssuer(vars.idp), { ...toIssuer(vars.enterprise), requireIdJag: true }],
       certificateProxy: { addresses: [PROXY], certificateField: "client-cert" },
@@ -205,6 +219,11 @@ function toIssuer({ issuer, subject, private: key }: IdentityProvider): TrustedI
     jwks: { keys: [publicKey] },
     user: ({ sub }: Readonly<Record<string, unknown>>) => Promise.resolve(sub === subject ? user : undefined),
   };
+}
+
+async function requireLogin(trivet: Trivet, request: Request, options: ProtectOptions): Promise<Response> {
+  const caller = await trivet.protect(request, options);
+  return caller instanceof Response ? caller : Response.json({ subject: caller.subject });
 }
 
 function toRegistration([name, client]: [string, TargetClient], certified: PublicJwk): ClientRegistration {

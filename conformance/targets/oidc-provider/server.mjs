@@ -35,6 +35,7 @@ const CLIENT_METADATA = {
   code_only: { grant_types: ["authorization_code"] },
   no_code: { grant_types: ["client_credentials"], response_types: [] },
   assertion: { grant_types: ["authorization_code", "client_credentials"] },
+  signing: { grant_types: ["authorization_code"], require_signed_request_object: true },
   dpop_bound: { dpop_bound_access_tokens: true },
   jwt: { grant_types: ["authorization_code", "client_credentials"] },
   device: DEVICE,
@@ -66,6 +67,8 @@ const provider = new Provider(issuer, {
     registration: { enabled: true },
     registrationManagement: { enabled: true },
     deviceFlow: { enabled: true },
+    requestObjects: { enabled: true },
+    jwtResponseModes: { enabled: true },
     ...(variant === "--dpop-nonces" && {
       dPoP: { enabled: true, nonceSecret: randomBytes(32), requireNonce: () => true },
     }),
