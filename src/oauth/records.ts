@@ -281,6 +281,8 @@ export interface Code {
   readonly client_since?: number;
   readonly user: string;
   readonly grant: string;
+  /** Of a consumed code, so that a replay without the verifier revokes nothing. */
+  readonly code_challenge?: string;
   /** What it can be redeemed for, and until when; absent once the code is consumed. */
   readonly unspent?: Pick<AuthorizationTransaction, "request" | "authentication"> & {
     readonly until: number;

@@ -30,7 +30,7 @@ export async function grantCode(as: AuthorizationServer, call: TokenCall): Promi
   // RFC 6749 §4.1.3: the code is bound to the client that requested it.
   if (!code || !isOfClient(as, code.value, client)) throw new OAuthError("invalid_grant", REFUSED);
   const { user, grant, unspent } = code.value;
-  if (!unspent) return await refuseReplay(as, code.value);
+  if (!unspent) return await refuseReplay(as, code.value, form.get("code_verifier"));
   const { request, authentication, until } = unspent;
   if (until <= as.now()) throw new OAuthError("invalid_grant", REFUSED);
   checkRedirectUri(request, form.get("redirect_uri"));
@@ -65,7 +65,7 @@ export async function grantCode(as: AuthorizationServer, call: TokenCall): Promi
     authentication,
     openid: request.openid,
   });
-  return response ?? await refuseReplay(as, code.value);
+  return response ?? await refuseReplay(as, code.value, form.get("code_verifier"));
 }
 
 function checkRedirectUri(request: AuthorizationRequest, redirect_uri: string | undefined): void {
@@ -90,16 +90,27 @@ function consumeCode(as: AuthorizationServer, code: Entry<Code>): Promise<boolea
 /** What stays of a consumed code, so that a replay is recognized. */
 function toConsumed(
   as: AuthorizationServer,
-  { key, value: { client_id, client_since, user, grant } }: Entry<Code>,
+  { key, value: { client_id, client_since, user, grant, unspent } }: Entry<Code>,
 ): Put {
   const value: Mutable<Code> = { client_id, user, grant };
   if (client_since !== undefined) value.client_since = client_since;
+  const code_challenge = unspent?.request.code_challenge;
+  if (code_challenge !== undefined) value.code_challenge = code_challenge;
   return { key, value, expires: as.now() + REPLAY_RETENTION_MS };
 }
 
-// RFC 6749 §4.1.2: a code that is used twice was stolen, so its tokens are revoked.
-async function refuseReplay(as: AuthorizationServer, { grant, client_id, user }: Code): Promise<never> {
-  await as.store.commit({ remove: [grantKey(grant)] });
+/**
+ * RFC 6749 §4.1.2: a code that is used twice was stolen, so its tokens are revoked. OAuth 2.1 draft §7.5.3: not by a
+ * request without the right verifier, with which anyone who read the code could end the client's access.
+ */
+async function refuseReplay(
+  as: AuthorizationServer,
+  { grant, client_id, user, code_challenge }: Code,
+  code_verifier: string | undefined,
+): Promise<never> {
+  const isValid = code_challenge === undefined ||
+    findVerifierProblem(code_challenge, code_verifier) === undefined;
+  if (isValid) await as.store.commit({ remove: [grantKey(grant)] });
   as.observe({ type: "code_replayed", client: client_id, user });
   throw new OAuthError("invalid_grant", REFUSED);
 }

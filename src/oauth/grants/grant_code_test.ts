@@ -133,6 +133,19 @@ test("RFC 6749 section 4.1.2: a replayed code is refused, and its tokens are rev
   assert.equal(server.events.filter((event) => event.type === "code_replayed").length, 1);
 });
 
+test("OAuth 2.1 draft section 7.5.3: a replay without the right code_verifier revokes nothing", async () => {
+  const server = await newServer();
+  const form = await newCode(server, { code_challenge: CHALLENGE, code_challenge_method: "S256" });
+  const right = { ...form, code_verifier: VERIFIER };
+  const tokens = await (await server.token(right)).json();
+  for (const wrong of [{ ...form, code_verifier: "x".repeat(43) }, form]) {
+    assert.equal(await refusal(await server.token(wrong)), [400, "invalid_grant"]);
+  }
+  assert.ok(await isActive(server, tokens.access_token));
+  assert.equal(await refusal(await server.token(right)), [400, "invalid_grant"]);
+  assert.not.ok(await isActive(server, tokens.access_token));
+});
+
 test("a replay after the code has expired also revokes its tokens", async () => {
   const server = await newServer();
   const form = await newCode(server);
