@@ -56,6 +56,7 @@ import { TOKEN_RESPONSES } from "./oauth_endpoints/oauth_token_responses.ts";
 import { TOKEN_ENDPOINT } from "./oauth_endpoints/oauth_token_endpoint.ts";
 import { TOKEN_EXCHANGE } from "./oauth_grants/oauth_token_exchange.ts";
 import { CHANGED_REQUESTS } from "./oauth_classes/oauth_changed_requests.ts";
+import { OAUTH_2_1 } from "./oauth_classes/oauth_2_1.ts";
 import { SECRET_RESPONSES } from "./oauth_classes/oauth_secret_responses.ts";
 import { SIMILAR_VALUES } from "./oauth_classes/oauth_similar.ts";
 import { SKILLS } from "./skills/skills.ts";
@@ -102,6 +103,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...LOGIN_PAGE,
   ...REFRESH_TOKENS,
   ...SIMILAR_VALUES,
+  ...OAUTH_2_1,
   ...SECRET_RESPONSES,
   ...CHANGED_REQUESTS,
   ...RPC_REQUESTS,

@@ -143,6 +143,7 @@ export const AUTHORIZE_ENDPOINT: readonly Mutant[] = [
     }),
     killedBy: names("code-in-query", "error-in-query"),
     mayFail: {
+      "It reads the error of an authorization response": ["oauth/oauth_2_1/challenge-missing"],
       "They send values that resemble the right ones": ["oauth/encoding/state-"],
       "They read the query": [
         "oauth/authorize/",
@@ -173,6 +174,7 @@ export const AUTHORIZE_ENDPOINT: readonly Mutant[] = [
     wrap: changeQueries((query) => query.set("response_type", "code")),
     killedBy: names("response-type-unknown", "response-type-missing", "response-type-in-other-case"),
     mayFail: {
+      "They send another response type than code": ["oauth/oauth_2_1/implicit"],
       "They send values that resemble the right ones": ["oauth/encoding/state-"],
       "They send an unknown response type": [
         "oauth/metadata/response-type-unlisted",

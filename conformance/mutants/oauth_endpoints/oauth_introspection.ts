@@ -134,7 +134,12 @@ export const INTROSPECTION: readonly Mutant[] = [
       location.searchParams.delete("iss");
       return location;
     }),
-    killedBy: ["oauth/issuer/unknown-response-type", "oauth/issuer/uri-with-query"],
+    killedBy: [
+      "oauth/issuer/unknown-response-type",
+      "oauth/issuer/uri-with-query",
+      "oauth/oauth_2_1/code-with-iss",
+      "oauth/oauth_2_1/error-with-iss",
+    ],
     mayFail: { "They read the issuer": ["oauth/issuer/"] },
   },
   {

@@ -168,6 +168,7 @@ export const SERVER_METADATA: readonly Mutant[] = [
     wrap: returnCode(({ searchParams }) => searchParams.get("response_type") !== "code", "?"),
     killedBy: [...names("response-type-unlisted"), "oauth/authorize/response-type-unknown"],
     mayFail: {
+      "It sends another response type than code": ["oauth/oauth_2_1/implicit"],
       "They send values that resemble the right ones": ["oauth/encoding/state-"],
       "They send no response type or an unknown one": [
         "oauth/authorize/",

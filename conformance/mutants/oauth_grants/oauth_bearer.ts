@@ -63,7 +63,7 @@ export const BEARER: readonly Mutant[] = [
       const bare = withUrl(request, url);
       return authorizationOf(request) ? bare : withRequestHeaders(bare, { authorization: `Bearer ${token}` });
     }),
-    killedBy: bearer("in-query-refused", "two-ways"),
+    killedBy: [...bearer("in-query-refused", "two-ways"), "oauth/oauth_2_1/token-in-query"],
     mayFail: {
       "They send a token in the query": [
         "oauth/bearer/two-ways-is-malformed",

@@ -65,6 +65,7 @@ export const CODES: readonly Mutant[] = [
     wrap: repeatFirstResponse("code"),
     killedBy: codes("twice"),
     mayFail: {
+      "It repeats a code": ["oauth/oauth_2_1/invalid-replay"],
       "They use a code twice": [
         "oauth/code/eight-at-once-then-again",
         "oauth/code/twice-then-access-token",
@@ -101,6 +102,7 @@ export const CODES: readonly Mutant[] = [
       "of-a-public-client-by-a-confidential-one",
     ),
     mayFail: {
+      "It repeats a code": ["oauth/oauth_2_1/invalid-replay"],
       "The fault retries every refused request as each other client": [
         "oauth/best_practice/challenge-then-no-verifier",
         "oauth/best_practice/verifier-without-challenge",

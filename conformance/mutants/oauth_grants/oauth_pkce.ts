@@ -92,6 +92,7 @@ export const PKCE: readonly Mutant[] = [
       "verifier-of-another-request",
     ),
     mayFail: {
+      "It repeats a code with a wrong verifier": ["oauth/oauth_2_1/invalid-replay"],
       "They send values that resemble the right ones": [
         "oauth/encoding/verifier",
         "oauth/letter_case/verifier",
@@ -164,7 +165,7 @@ export const PKCE: readonly Mutant[] = [
     name: "oauth/pkce-method-missing",
     fault: "Treats a missing challenge method as S256",
     wrap: treatAsS256((method) => method === null),
-    killedBy: names("method-missing-without-plain"),
+    killedBy: [...names("method-missing-without-plain"), "oauth/oauth_2_1/method-missing"],
   },
   {
     name: "oauth/pkce-plain",
@@ -175,7 +176,7 @@ export const PKCE: readonly Mutant[] = [
       query.set("code_challenge", s256(challenge));
       query.set("code_challenge_method", "S256");
     }),
-    killedBy: names("plain-refused"),
+    killedBy: [...names("plain-refused"), "oauth/oauth_2_1/method-plain"],
   },
   {
     name: "oauth/pkce-not-required",
@@ -186,7 +187,7 @@ export const PKCE: readonly Mutant[] = [
         query.set("code_challenge_method", "S256");
       }
     }),
-    killedBy: names("challenge-missing", "challenge-empty"),
+    killedBy: [...names("challenge-missing", "challenge-empty"), "oauth/oauth_2_1/challenge-missing"],
     mayFail: {
       "They send no usable challenge": [
         "oauth/pkce/challenge-missing-is-explained",

@@ -247,6 +247,7 @@ export const REDIRECT_URI: readonly Mutant[] = [
     }),
     killedBy: [...names("errors-stay-here", "unregistered"), "oauth/authorize/client-id-unknown"],
     mayFail: {
+      "It reads the status of an error": ["oauth/oauth_2_1/unknown-client-is-400"],
       "They send values that resemble the right ones": [
         "oauth/encoding/client-id-at-authorization",
         "oauth/encoding/redirect-",
