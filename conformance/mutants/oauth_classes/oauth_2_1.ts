@@ -20,7 +20,7 @@ import type { Mutant, Wrap } from "../mutant.ts";
 
 const names = (...ids: string[]): string[] => ids.map((id) => `oauth/oauth_2_1/${id}`);
 
-/** Ends the access token of a code when the code comes again, even if the request is refused for another reason. */
+/** Ends the access token of a code when the code is replayed, even if the request is refused for another reason. */
 const endTokensAtAnyReplay: Wrap = (next) => {
   const tokens = new Map<string, string>();
   const ended = new Set<string>();
@@ -101,7 +101,7 @@ export const OAUTH_2_1: readonly Mutant[] = [
   },
   {
     name: "oauth/2-1-any-replay-revokes",
-    fault: "Revokes the tokens of a code that comes again with a wrong code_verifier",
+    fault: "Revokes the tokens of a code that is replayed with a wrong code_verifier",
     wrap: endTokensAtAnyReplay,
     killedBy: names("invalid-replay"),
   },
