@@ -71,7 +71,7 @@ function collectFiles(): Map<string, Buffer> {
     const code = withJsImports(stripTypeScriptTypes(String(read(file)))).replace(/[ \t]+$/gm, "");
     files.set(file.replace(/\.ts$/, ".js"), Buffer.from(code));
   }
-  const { private: _, bin, ...kept } = JSON.parse(String(read("package.json")));
+  const { private: _, scripts: __, bin, ...kept } = JSON.parse(String(read("package.json")));
   const built = Object.fromEntries(
     Object.entries<string>(bin).map(([name, path]) => [name, path.replace(/\.ts$/, ".js")]),
   );

@@ -116,6 +116,12 @@ export function parseArguments(args: readonly string[]): Arguments {
   const seconds = parseNumber("timeout", values.timeout, 0.01, MAX_SECONDS);
   const isUrl = (word: string) => /^https?:\/\//.test(word);
   const addresses = positionals.filter(isUrl);
+  const incomplete = positionals.find((word) =>
+    /^(?:localhost|[\w-]+(?:\.[\w-]+)+)(?::\d+)?(?:\/.*)?$/.test(word) && !word.endsWith(".json")
+  );
+  if (incomplete !== undefined) {
+    throw new TypeError(`Invalid URL "${incomplete}": write http://${incomplete} or https://${incomplete}.`);
+  }
   const all = [...addresses, target, stdio, module].filter((each) => each !== undefined);
   if (addresses.length > 1 || addresses.length > 0 && all.length > 1) {
     throw new TypeError(

@@ -209,6 +209,20 @@ test("a closed port: nothing was tested", async () => {
   assert.match(out, new RegExp(`not tested\\. ${gone.url} accepts no connection\\.`));
 });
 
+test("a command that cannot be started: nothing was tested", async () => {
+  const { code, out } = await run("jsonrpc/parse_error", "--stdio", "no-such-command-5fd1");
+  assert.is(code, 2);
+  assert.match(out, /not tested\. The command cannot be started\./);
+});
+
+test("a URL without a scheme is refused as a URL", async () => {
+  for (const url of ["localhost:8080", "127.0.0.1:8080/mcp", "server.example"]) {
+    const { code, err } = await run("jsonrpc", url);
+    assert.is(code, 2);
+    assert.match(err, `http://${url}`);
+  }
+});
+
 test("--document and --class select by the row and by the class of failures", async () => {
   assert.match((await mine("--document", "format")).out, /4 vectors/);
   assert.is((await mine("--document", "rfc7636")).code, 2);

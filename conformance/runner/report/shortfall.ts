@@ -24,6 +24,9 @@ export function findShortfall(
   const asked = results.filter(({ outcome }) => outcome !== "skip");
   const text = `${asked.length} of ${results.length} vectors were asked`;
   if (asked.length === 0) return { text: `None of ${results.length} vectors was asked`, advice: ADVICE };
+  if (stdio && asked.every(isNotStarted)) {
+    return { text: "The command cannot be started", advice: "Correct the command, or install the program." };
+  }
   const isDead = !stdio && asked.every(isRefusedConnection);
   if (isDead) {
     return { text: `${base} accepts no connection`, advice: "Start the server, or correct its address." };
@@ -38,6 +41,11 @@ export function findShortfall(
 const ADVICE =
   'Describe the server in a target file (README.md, "Your server in ten lines"): its clients, users, and how a user ' +
   "signs in and allows a client. The list of what skipped vectors need names the rest.";
+
+/** Whether the program did not start, or the vector was not run because of this. */
+function isNotStarted({ exchanges, isUnreachable }: Result): boolean {
+  return isUnreachable && exchanges.every(({ answer }) => answer.startsWith("(Cannot start"));
+}
 
 /** Whether the vector got no connection, or was not run because others got none. */
 function isRefusedConnection({ exchanges, isUnreachable }: Result): boolean {

@@ -2839,8 +2839,8 @@ def load_vectors(suites, rows):
         paths = [pathlib.Path(suite)] if suite.endswith(".json") else (
             [ROOT / "vectors" / f"{suite}.json"] if "/" in suite else [path for each in folders for path in sorted((ROOT / "vectors" / each).glob("*.json"))]
         )
-        if not paths:
-            raise ValueError(f'Unknown suite "{suite}"')
+        if not paths or not all(path.is_file() for path in paths):
+            raise ValueError(f'Unknown suite "{suite}". Use a suite, one of its files (oauth/pkce), or the path of a .json file; the server is --target FILE.')
         for path in paths:
             file = read_json(path)
             if file.get("format") != 2 or len(file["vectors"]) != file["count"]:
@@ -3023,7 +3023,7 @@ def main():
             is_oauth = any(each["name"].startswith("oauth/") for each in vectors)
             target = open_target(args.target, args.timeout, args.jobs, is_oauth)
     except (ValueError, OSError, KeyError, Broken) as error:
-        print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        print(error if isinstance(error, ValueError) else f"{type(error).__name__}: {error}", file=sys.stderr)
         return 2
     try:
         results = run_all(vectors, target, args.seed)
