@@ -15,6 +15,7 @@ import type {
 import { type ClientRegistration, toClient } from "./oauth/clients/client.ts";
 import { documentsSupported } from "./oauth/clients/client_document.ts";
 import type { UserRole } from "./oauth/records.ts";
+import { checkSecurityProfile, type SecurityProfile } from "./oauth/security_profile.ts";
 import { checkUserRole } from "./oauth/users/user_role.ts";
 import { checkRedirectScheme, EDITOR_SCHEMES } from "./oauth/clients/redirect_uri.ts";
 import {
@@ -82,6 +83,12 @@ export interface OAuthOptions {
    * (RFC 8252 section 7.1) always may. @default {@linkcode EDITOR_SCHEMES}, the schemes of well-known editors and agents
    */
   readonly redirectSchemes?: readonly string[];
+  /**
+   * `"fapi-2.0"`: the FAPI 2.0 Security Profile. Clients authenticate with keys or certificates, push their requests with
+   * PKCE and `redirect_uri`, and get only tokens that are bound to a key or a certificate. Refresh tokens are not rotated.
+   * Changes the defaults of `requirePushedRequests` and `pushedRequestLifetime` (300). @default none
+   */
+  readonly securityProfile?: SecurityProfile;
   /** Every client must push its authorization requests. @default false */
   readonly requirePushedRequests?: boolean;
   /**
@@ -171,6 +178,7 @@ export function completeOAuth(
   own: readonly ProtectedResource[],
 ): AuthorizationServerOptions {
   const openid = completeOpenId(oauth.openid);
+  const { securityProfile } = oauth;
   const redirectSchemes = (oauth.redirectSchemes ?? EDITOR_SCHEMES).map(checkRedirectScheme);
   const complete: AuthorizationServerOptions = {
     issuer,
@@ -189,7 +197,7 @@ export function completeOAuth(
     refreshRetryGrace: oauth.refreshRetryGrace ?? 30,
     codeLifetime: oauth.codeLifetime ?? 60,
     grantLifetime: oauth.grantLifetime ?? 90 * DAY,
-    pushedRequestLifetime: oauth.pushedRequestLifetime ?? 600,
+    pushedRequestLifetime: oauth.pushedRequestLifetime ?? (securityProfile === undefined ? 600 : 300),
     deviceCodeLifetime: oauth.deviceCodeLifetime ?? 600,
     sessionLifetime: oauth.sessionLifetime ?? 43_200,
     sessionIdleLifetime: oauth.sessionIdleLifetime ?? 7200,
@@ -201,7 +209,8 @@ export function completeOAuth(
     registrationLifetime: oauth.registrationLifetime ?? 30 * DAY,
     clientMetadataDocuments: documentsSupported(oauth),
     redirectSchemes,
-    requirePushedRequests: oauth.requirePushedRequests ?? false,
+    securityProfile,
+    requirePushedRequests: securityProfile !== undefined || (oauth.requirePushedRequests ?? false),
     requestObjects: oauth.requestObjects ?? "off",
     responseModes: oauth.responseModes ?? [],
     requireDpopNonce: oauth.requireDpopNonce ?? false,
@@ -215,6 +224,7 @@ export function completeOAuth(
     connect: oauth.connect,
     passwordIterations: oauth.passwordIterations ?? ITERATIONS,
   };
+  checkSecurityProfile(complete);
   for (const name of LIFETIMES) checkWhole(`oauth.${name}`, complete[name], 1);
   if (complete.signingAlgorithms.length === 0) {
     throw new TypeError('Cannot create Trivet: "oauth.signingAlgorithms" must name at least one');

@@ -18,6 +18,7 @@ import type { RecentCounts } from "./users/recent_counts.ts";
 import type { AuthorizationDetail, Client, Profile, UserRole } from "./records.ts";
 import type { RemoteDocuments } from "./clients/remote_document.ts";
 import type { StorageQuota } from "./storage_quota.ts";
+import type { SecurityProfile } from "./security_profile.ts";
 import type { SigningKeys } from "./tokens/signing_keys.ts";
 import type { Throttle } from "./users/throttle.ts";
 
@@ -137,6 +138,8 @@ export interface AuthorizationServerOptions {
   readonly clientMetadataDocuments: () => boolean;
   /** Private-use schemes without a dot that redirect URIs may have. */
   readonly redirectSchemes: readonly string[];
+  /** The profile whose rules apply beyond those of the RFCs. */
+  readonly securityProfile: SecurityProfile | undefined;
   /** RFC 9126 §5: every client must push its requests. */
   readonly requirePushedRequests: boolean;
   /** RFC 9101: whether authorization requests may, or must, be signed JWTs. */

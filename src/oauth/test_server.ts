@@ -92,6 +92,7 @@ export async function newServer(options: Partial<AuthorizationServerOptions> = {
     registrationLifetime: 30 * 86_400,
     clientMetadataDocuments: () => true,
     redirectSchemes: EDITOR_SCHEMES,
+    securityProfile: undefined,
     requirePushedRequests: false,
     requestObjects: "off",
     responseModes: [],

@@ -14,6 +14,7 @@ import { certificateMatches, readCertificate } from "./client_certificate.ts";
 import { OAuthError } from "../error.ts";
 import type { Parameters } from "../parameters.ts";
 import type { Client } from "../records.ts";
+import { isMethodAllowed } from "../security_profile.ts";
 import type { AttemptSeries } from "../users/throttle.ts";
 
 /** The credentials in a request. */
@@ -53,7 +54,7 @@ export async function authenticateClient(
     const wait = await as.throttle.begin(seriesOf(client, context));
     if (wait > 0) throw tooMany(wait);
   }
-  const proven = client &&
+  const proven = client && isMethodAllowed(as, client.token_endpoint_auth_method) &&
     (client.secret_digest !== undefined && usesSecret(client)
       ? isSecretOf(client.secret_digest, credentials)
       : await hasOtherProof(as, client, credentials, request, context));

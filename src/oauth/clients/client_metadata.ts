@@ -10,6 +10,7 @@ import { checkPublicUrl } from "../../http/network/public_fetch.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { OAuthError, plain } from "../error.ts";
 import type { Client, ClientAuthMethod, GrantType } from "../records.ts";
+import { isMethodAllowed } from "../security_profile.ts";
 import { readRequestMetadata } from "./request_metadata.ts";
 import { findRedirectUriProblem } from "./redirect_uri.ts";
 
@@ -54,7 +55,8 @@ export function readClientMetadata(
     throw refusal("must be a JSON object");
   }
   const metadata = value as Record<string, unknown>;
-  const token_endpoint_auth_method = readMethod(metadata, methods, method);
+  const allowed = methods.filter((each) => isMethodAllowed(as, each));
+  const token_endpoint_auth_method = readMethod(metadata, allowed, method);
   const redirect_uris = readRedirectUris(as, metadata.redirect_uris);
   const grant_types = readGrants(metadata, grants, redirect_uris);
   const keys = readKeys(metadata);

@@ -7,7 +7,6 @@ import { algorithmsOf, checkJwk, importPublicJwk, type PublicJwk } from "../../c
 import {
   type Claims,
   hasSignature,
-  JWS_ALGORITHMS,
   type JwsAlgorithm,
   type JwsKey,
   readJws,
@@ -15,6 +14,7 @@ import {
 } from "../../crypto/jws.ts";
 import { type PublicDocument, PublicFetchError } from "../../http/network/public_fetch.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
+import { acceptedAlgorithms, type ProfiledServer } from "../security_profile.ts";
 
 /** Where the keys are, and whose request causes a fetch. */
 export interface KeySource {
@@ -34,7 +34,7 @@ const MIN_REFETCH_MS = 60 * 1000;
 const MAX_KEYS = 50;
 const MAX_TRIED = 5;
 
-type KeyFetcher = Pick<AuthorizationServer, "documents">;
+type KeyFetcher = Pick<AuthorizationServer, "documents"> & ProfiledServer;
 
 /** Imported keys, for as long as the set that they came with is cached. */
 const imported = new WeakMap<PublicJwk, Map<JwsAlgorithm, JwsKey>>();
@@ -53,7 +53,7 @@ export async function verifyBySource(
   read: ReturnType<typeof readJws> = readJws(token),
 ): Promise<{ header: Claims; claims: Claims } | undefined> {
   const header = read?.header;
-  const alg = JWS_ALGORITHMS.find((each) => each === header?.alg);
+  const alg = acceptedAlgorithms(as).find((each) => each === header?.alg);
   // Without a signature of the right form no key is fetched.
   if (!header || !alg || !hasSignature(token, alg)) return undefined;
   // Only kid is used: jwk, jku and x5u in the header are ignored.

@@ -45,6 +45,7 @@ export function checkAuthorizationRequest(
     );
   }
   const code_challenge = checkChallenge(
+    as,
     client,
     parameters.get("code_challenge"),
     parameters.get("code_challenge_method"),

@@ -51,7 +51,7 @@ export async function respondToClient(
     : /[?&]$/.test(redirect_uri)
     ? ""
     : "&";
-  return respond(302, null, [
+  return respond(as.securityProfile === undefined ? 302 : 303, null, [
     ["location", redirect_uri + separator + text],
     NO_STORE,
     ["referrer-policy", "no-referrer"],

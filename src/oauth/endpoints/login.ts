@@ -66,7 +66,11 @@ export async function login(
   if (redirect === "") {
     return respondText(200, `Welcome, ${user.name}. You are signed in.`, [...cookies, NO_STORE]);
   }
-  return respond(302, null, [["location", redirect], ...cookies, NO_STORE]);
+  return respond(as.securityProfile === undefined ? 302 : 303, null, [
+    ["location", redirect],
+    ...cookies,
+    NO_STORE,
+  ]);
 }
 
 /** 401, or 429 with `Retry-After`: a page for browsers, else plain text. */

@@ -4,11 +4,11 @@
  *
  * @module
  */
-import { JWS_ALGORITHMS } from "../../crypto/jws.ts";
 import { jsonFields, respond, respondJson } from "../../http/response.ts";
 import type { RouteHandler } from "../../http/router.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
-import { GRANT_TYPES } from "../records.ts";
+import { type ClientAuthMethod, GRANT_TYPES } from "../records.ts";
+import { acceptedAlgorithms, isMethodAllowed } from "../security_profile.ts";
 import { supportedModes } from "../response_modes/response_mode.ts";
 
 const FIELDS = jsonFields(["cache-control", "public, max-age=300"]);
@@ -34,7 +34,11 @@ export function serveMetadata(as: AuthorizationServer): RouteHandler {
 function describeServer(as: AuthorizationServer, clientDocuments: boolean): Record<string, unknown> {
   const url = (path: string) => as.origin + as.base + path;
   const mtls = as.certificateProxy ? ["tls_client_auth", "self_signed_tls_client_auth"] : [];
-  const authMethods = ["client_secret_basic", "client_secret_post", "private_key_jwt", ...mtls];
+  const algorithms = acceptedAlgorithms(as);
+  const authMethods = ["client_secret_basic", "client_secret_post", "private_key_jwt", ...mtls].filter((
+    each,
+  ) => isMethodAllowed(as, each as ClientAuthMethod));
+  const anyMethod = as.securityProfile === undefined ? [...authMethods, "none"] : authMethods;
   const detailTypes = Object.keys(as.authorizationDetailTypes);
   return {
     issuer: as.issuer,
@@ -54,15 +58,15 @@ function describeServer(as: AuthorizationServer, clientDocuments: boolean): Reco
     grant_types_supported: GRANT_TYPES.filter((type) =>
       !type.endsWith(":jwt-bearer") || as.trustedIssuers.length > 0
     ),
-    token_endpoint_auth_methods_supported: [...authMethods, "none"],
-    token_endpoint_auth_signing_alg_values_supported: JWS_ALGORITHMS,
+    token_endpoint_auth_methods_supported: anyMethod,
+    token_endpoint_auth_signing_alg_values_supported: algorithms,
     introspection_endpoint_auth_methods_supported: authMethods,
-    introspection_endpoint_auth_signing_alg_values_supported: JWS_ALGORITHMS,
+    introspection_endpoint_auth_signing_alg_values_supported: algorithms,
     introspection_signing_alg_values_supported: as.signingAlgorithms,
-    revocation_endpoint_auth_methods_supported: [...authMethods, "none"],
-    revocation_endpoint_auth_signing_alg_values_supported: JWS_ALGORITHMS,
+    revocation_endpoint_auth_methods_supported: anyMethod,
+    revocation_endpoint_auth_signing_alg_values_supported: algorithms,
     code_challenge_methods_supported: ["S256"],
-    dpop_signing_alg_values_supported: JWS_ALGORITHMS,
+    dpop_signing_alg_values_supported: algorithms,
     authorization_response_iss_parameter_supported: true,
     client_id_metadata_document_supported: clientDocuments,
     require_pushed_authorization_requests: as.requirePushedRequests,
@@ -88,7 +92,7 @@ function describeSigned(as: AuthorizationServer): Record<string, unknown> {
     ...(isOn && {
       require_request_uri_registration: true,
       require_signed_request_object: as.requestObjects === "required",
-      request_object_signing_alg_values_supported: JWS_ALGORITHMS,
+      request_object_signing_alg_values_supported: acceptedAlgorithms(as),
     }),
     ...(as.responseModes.includes("jwt") && {
       authorization_signing_alg_values_supported: as.signingAlgorithms,

@@ -43,6 +43,9 @@ export async function pushRequest(
   const isSigned = form.has("request") && as.requestObjects !== "off";
   requireSignature(as, client, isSigned);
   const parameters = isSigned ? await readRequestObject(as, client, form, context) : form;
+  if (as.securityProfile !== undefined && !parameters.has("redirect_uri")) {
+    throw new OAuthError("invalid_request", "redirect_uri is required by FAPI 2.0");
+  }
   const redirect_uri = findRedirectUri(client, parameters.get("redirect_uri"));
   if (redirect_uri === undefined) {
     throw new OAuthError("invalid_request", "redirect_uri is missing or not registered for this client");

@@ -4,10 +4,10 @@
  *
  * @module
  */
-import { JWS_ALGORITHMS } from "../../crypto/jws.ts";
 import { jsonFields, respond } from "../../http/response.ts";
 import type { RouteHandler } from "../../http/router.ts";
 import type { AuthorizationServer, ProtectedResource } from "../authorization_server.ts";
+import { acceptedAlgorithms } from "../security_profile.ts";
 
 const FIELDS = jsonFields(["cache-control", "public, max-age=300"]);
 
@@ -38,8 +38,8 @@ function describeResource(as: AuthorizationServer, { resource, name, scopes }: P
       as.commonScopes,
     bearer_methods_supported: ["header"],
     ...(name !== undefined && { resource_name: name }),
-    dpop_signing_alg_values_supported: JWS_ALGORITHMS,
-    dpop_bound_access_tokens_required: false,
+    dpop_signing_alg_values_supported: acceptedAlgorithms(as),
+    dpop_bound_access_tokens_required: as.securityProfile !== undefined && !as.certificateProxy,
     ...(as.certificateProxy && { tls_client_certificate_bound_access_tokens: true }),
     ...(detailTypes.length > 0 && { authorization_details_types_supported: detailTypes }),
   };

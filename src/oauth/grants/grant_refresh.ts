@@ -105,7 +105,11 @@ function tryRotate(
     form.get("authorization_details"),
   );
   const salt = randomId("");
-  const next = deriveNextTokens(key, call, id, presented, salt);
+  // FAPI 2.0 §5.3.2.1: confidential clients with bound tokens keep their refresh token.
+  const rotates = as.securityProfile === undefined;
+  const next = rotates
+    ? deriveNextTokens(key, call, id, presented, salt)
+    : { refresh_token: presented, digest, access_token: undefined };
   const request: Mutable<AccessTokenRequest> = { user, grant: id, scope };
   if (resource) request.resource = resource;
   if (details) request.authorization_details = details;
@@ -114,10 +118,11 @@ function tryRotate(
   return issueTokens(as, call, "refresh_token", request, {
     used: entry,
     refresh_token: next.refresh_token,
-    access_token: next.access_token,
+    ...(next.access_token !== undefined && { access_token: next.access_token }),
     toIdToken: as.openid && grant.openid &&
       ((access_token) => renewIdToken(as, client, grant, owner, access_token)),
     toRecords(minted) {
+      if (!rotates) return keepRefreshToken(as, entry);
       const answer: Mutable<Rotation["answer"]> = {
         token_type: tokenTypeOf(cnf),
         expires_in: minted.expires_in,
@@ -137,6 +142,13 @@ function tryRotate(
       return minted.put ? records : sealInto(previous, presented, minted, records);
     },
   });
+}
+
+/** The grant with the same refresh token and a later expiry. */
+function keepRefreshToken(as: AuthorizationServer, { key, value }: Entry<Grant>): Put[] {
+  const { previous: _, ...grant } = value;
+  const expires = Math.min(grant.until, as.now() + as.refreshTokenLifetime * 1000);
+  return [{ key, value: { ...grant, refresh: { ...grant.refresh!, expires } }, expires }];
 }
 
 /** Adds the signed access token to the record, sealed under the refresh token, and gives `records` back. */

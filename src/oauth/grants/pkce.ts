@@ -10,12 +10,14 @@ import { sha256 } from "../../crypto/sha256.ts";
 import { isPublic } from "../clients/client.ts";
 import { OAuthError } from "../error.ts";
 import type { Client } from "../records.ts";
+import type { ProfiledServer } from "../security_profile.ts";
 
 /**
  * The challenge of an authorization request, or `undefined` when a confidential client sent none.
  * @throws {OAuthError} invalid_request for a method other than S256, a malformed or a missing challenge
  */
 export function checkChallenge(
+  as: ProfiledServer,
   client: Client,
   challenge: string | undefined,
   method: string | undefined,
@@ -26,6 +28,9 @@ export function checkChallenge(
     }
     if (isPublic(client)) {
       throw new OAuthError("invalid_request", "code_challenge is required for public clients (RFC 7636)");
+    }
+    if (as.securityProfile !== undefined) {
+      throw new OAuthError("invalid_request", "code_challenge is required by FAPI 2.0");
     }
     return undefined;
   }

@@ -26,6 +26,12 @@ export function readConfirmation(
   if (jkt === undefined && client.dpop_bound_access_tokens) {
     throw new OAuthError("invalid_dpop_proof", "This client must send a DPoP proof");
   }
+  if (
+    as.securityProfile !== undefined && jkt === undefined &&
+    !client.tls_client_certificate_bound_access_tokens
+  ) {
+    throw new OAuthError("invalid_dpop_proof", "FAPI 2.0 requires bound access tokens: send a DPoP proof");
+  }
   if (!client.tls_client_certificate_bound_access_tokens) return jkt === undefined ? undefined : { jkt };
   const certificate = readCertificate(as, request, context);
   if (!certificate) {

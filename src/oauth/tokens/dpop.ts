@@ -6,12 +6,13 @@
  */
 import { encodeBase64url } from "../../crypto/base64url.ts";
 import { algorithmsOf, checkJwk, importPublicJwk, thumbprint } from "../../crypto/jwk.ts";
-import { type Claims, JWS_ALGORITHMS, readJws, verifyJws } from "../../crypto/jws.ts";
+import { type Claims, readJws, verifyJws } from "../../crypto/jws.ts";
 import { equalInConstantTime } from "../../crypto/secret.ts";
 import { hmacSha256, sha256 } from "../../crypto/sha256.ts";
 import { pathOf } from "../../http/router.ts";
 import { OAuthError, type OAuthErrorCode } from "../error.ts";
 import { type ReplayMemory, useOnce } from "../clients/replay.ts";
+import { acceptedAlgorithms, type ProfiledServer } from "../security_profile.ts";
 
 /** By how much `iat` may be in the past or the future (§11.1). */
 const MAX_AGE_SECONDS = 60;
@@ -20,7 +21,7 @@ const NONCE_LIFETIME_SECONDS = 120;
 const MAX_PROOF_LENGTH = 4096;
 
 /** The server that receives proofs. */
-export interface DpopServer extends ReplayMemory {
+export interface DpopServer extends ReplayMemory, ProfiledServer {
   /** Scheme, host and port of its address, never taken from a request. */
   readonly origin: string;
   /** Whether proofs must contain a nonce. */
@@ -56,7 +57,7 @@ export async function checkDpopProof(
   }
   const { header, claims } = readJws(proof) ?? {};
   if (!header || !claims) throw refusal("not a JWT");
-  const jkt = await checkSignature(header, proof);
+  const jkt = await checkSignature(as, header, proof);
   if (claims.htm !== request.method) throw refusal("htm must be the HTTP method of the request");
   if (!isSameTarget(claims.htu, as.origin + pathOf(request.url))) {
     throw refusal("htu must be the URI of the request without query and fragment");
@@ -80,9 +81,10 @@ export async function checkDpopProof(
 }
 
 /** 4, 5, 6: type, algorithm, and signature by the key in the header. */
-async function checkSignature(header: Claims, proof: string): Promise<string> {
-  const alg = JWS_ALGORITHMS.find((each) => each === header.alg);
-  if (!alg) throw refusal(`alg must be one of ${JWS_ALGORITHMS.join(", ")}`);
+async function checkSignature(as: DpopServer, header: Claims, proof: string): Promise<string> {
+  const algorithms = acceptedAlgorithms(as);
+  const alg = algorithms.find((each) => each === header.alg);
+  if (!alg) throw refusal(`alg must be one of ${algorithms.join(", ")}`);
   const jwk = checkJwk(header.jwk);
   if (typeof jwk === "string") throw refusal(`jwk: ${jwk}`);
   if (!algorithmsOf(jwk).includes(alg)) throw refusal("jwk does not match alg");

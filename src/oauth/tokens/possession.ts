@@ -4,18 +4,18 @@
  *
  * @module
  */
-import { JWS_ALGORITHMS } from "../../crypto/jws.ts";
 import { type DpopChallenge, parseBearer, TokenRefusal } from "../../http/bearer.ts";
 import type { RequestContext } from "../../http/service.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { readCertificate } from "../clients/client_certificate.ts";
 import { OAuthError } from "../error.ts";
 import type { Confirmation } from "../records.ts";
+import { acceptedAlgorithms, type ProfiledServer } from "../security_profile.ts";
 import { checkDpopProof, type DpopServer } from "./dpop.ts";
 
 const DPOP = /^dpop +([A-Za-z0-9\-._~+/]+=*) *$/i;
 /** The parameters of a challenge with the DPoP scheme. */
-const DPOP_CHALLENGE: DpopChallenge = { algs: JWS_ALGORITHMS };
+const challengeOf = (server: ProfiledServer): DpopChallenge => ({ algs: acceptedAlgorithms(server) });
 
 /** The token of a request. */
 export interface PresentedToken {
@@ -34,8 +34,12 @@ export function readPresentedToken(request: Request): PresentedToken | undefined
 }
 
 /** The refusal of the token, in the scheme that it came with. */
-export function refuseToken({ isDpop }: PresentedToken, description: string): TokenRefusal {
-  return new TokenRefusal("invalid_token", description, isDpop ? DPOP_CHALLENGE : undefined);
+export function refuseToken(
+  { isDpop }: PresentedToken,
+  description: string,
+  server: ProfiledServer = {},
+): TokenRefusal {
+  return new TokenRefusal("invalid_token", description, isDpop ? challengeOf(server) : undefined);
 }
 
 /** Checks the proof and the certificate that the token needs; the refusal when one is missing or wrong. */
@@ -53,6 +57,7 @@ export async function checkPossession(
       presented.isDpop
         ? "The access token is not bound to a key. Use the Bearer authorization scheme"
         : "The access token is bound to a key. Use the DPoP authorization scheme",
+      server,
     );
   }
   if (cnf?.jkt !== undefined) {
@@ -61,7 +66,7 @@ export async function checkPossession(
   }
   const thumbprint = cnf?.["x5t#S256"];
   if (thumbprint !== undefined && readCertificate(server, request, context)?.thumbprint !== thumbprint) {
-    return refuseToken(presented, "The access token is bound to another client certificate");
+    return refuseToken(presented, "The access token is bound to another client certificate", server);
   }
   return undefined;
 }
@@ -78,14 +83,16 @@ async function checkProof(
       return new TokenRefusal(
         "invalid_dpop_proof",
         "The DPoP proof is missing. Send one with the access token",
-        DPOP_CHALLENGE,
+        challengeOf(server),
       );
     }
-    return proof.jkt === jkt ? undefined : refuseToken(presented, "The access token is bound to another key");
+    return proof.jkt === jkt
+      ? undefined
+      : refuseToken(presented, "The access token is bound to another key", server);
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error;
     const nonce = error.fields.find(([name]) => name === "dpop-nonce")?.[1];
     const code = error.code === "use_dpop_nonce" ? "use_dpop_nonce" : "invalid_dpop_proof";
-    return new TokenRefusal(code, error.message, { ...DPOP_CHALLENGE, nonce });
+    return new TokenRefusal(code, error.message, { ...challengeOf(server), nonce });
   }
 }

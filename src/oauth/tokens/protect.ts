@@ -53,10 +53,10 @@ export async function checkRequest<Caller>(
   const presented = readPresentedToken(request);
   if (!presented) return "none";
   const live = await findAccessToken(as, presented.text);
-  if (!live) return refuseToken(presented, UNKNOWN);
+  if (!live) return refuseToken(presented, UNKNOWN, as);
   const { token } = live;
   if (!isForResource(as, token.resource, resource)) {
-    return refuseToken(presented, `The access token was not issued for ${resource}`);
+    return refuseToken(presented, `The access token was not issued for ${resource}`, as);
   }
   // Without a call for the tokens that need none: most.
   const isBound = token.cnf !== undefined || presented.isDpop;
