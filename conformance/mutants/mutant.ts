@@ -36,6 +36,8 @@ export interface Mutant {
   readonly isClockStopped?: boolean;
   /** The server uses OpenAI's dialect of the Skills API. */
   readonly isOpenai?: boolean;
+  /** The server has the FAPI 2.0 Security Profile. */
+  readonly isFapi?: boolean;
   /** The server runs over stdio, with a new fault for each process. */
   readonly stdio?: () => LineFault;
 }

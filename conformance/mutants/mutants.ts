@@ -55,6 +55,8 @@ import { SIGNED_INTROSPECTION } from "./oauth_endpoints/oauth_signed_introspecti
 import { TOKEN_RESPONSES } from "./oauth_endpoints/oauth_token_responses.ts";
 import { TOKEN_ENDPOINT } from "./oauth_endpoints/oauth_token_endpoint.ts";
 import { TOKEN_EXCHANGE } from "./oauth_grants/oauth_token_exchange.ts";
+import { FAPI } from "./oauth_classes/oauth_fapi.ts";
+import { FAPI_RESPONSES } from "./oauth_classes/oauth_fapi_responses.ts";
 import { CHANGED_REQUESTS } from "./oauth_classes/oauth_changed_requests.ts";
 import { OAUTH_2_1 } from "./oauth_classes/oauth_2_1.ts";
 import { SECRET_RESPONSES } from "./oauth_classes/oauth_secret_responses.ts";
@@ -106,6 +108,8 @@ export const MUTANTS: readonly Mutant[] = [
   ...OAUTH_2_1,
   ...SECRET_RESPONSES,
   ...CHANGED_REQUESTS,
+  ...FAPI,
+  ...FAPI_RESPONSES,
   ...RPC_REQUESTS,
   ...RPC_RESPONSES,
   ...RPC_BATCHES,

@@ -1,6 +1,6 @@
 /**
- * Runs vectors on a mutant and compares the failures with those that the mutant expects. Mutants have three kinds of
- * target: Trivet over HTTP, the same with OpenAI's dialect of the Skills API, and Trivet over stdio.
+ * Runs vectors on a mutant and compares the failures with those that the mutant expects. Mutants have four kinds of
+ * target: Trivet over HTTP, the same with OpenAI's dialect of the Skills API or with FAPI 2.0, and Trivet over stdio.
  *
  * @module
  */
@@ -24,6 +24,7 @@ const targetPath = (name: string): string => fileURLToPath(new URL(`../targets/$
 const TARGETS: Readonly<Record<Kind, Parameters<typeof openTarget>[0]>> = {
   http: { module: targetPath("trivet.ts") },
   openai: { target: targetPath("trivet_openai.json") },
+  fapi: { target: targetPath("trivet_fapi.json") },
   stdio: { target: targetPath("trivet_stdio.json") },
 };
 /** Every run has the same random values, so that only the fault changes results. */
@@ -32,7 +33,7 @@ const RUN = { seed: "mutants", maxWaitSeconds: 0 };
 /** How long a vector waits for a response. Short, because some faults suppress the response and the server is local. */
 const RESPONSE_TIMEOUT_S = 5;
 
-type Kind = "http" | "openai" | "stdio";
+type Kind = "http" | "openai" | "fapi" | "stdio";
 
 /** The target of one kind of mutants, and its baseline run: the results without a fault. */
 export interface BaselineTarget {
@@ -116,7 +117,10 @@ async function runRecorded(
   const results = new Map<string, Result>();
   // A new server for each file, so that no response shows the limits or the consent of other vectors.
   for (const group of Map.groupBy(vectors, ({ file }) => file).values()) {
-    const { target, handler, close } = await startServer({ isOpenai: kind === "openai" }, baseline);
+    const { target, handler, close } = await startServer(
+      { isOpenai: kind === "openai", isFapi: kind === "fapi" },
+      baseline,
+    );
     const runOne = async (vector: LoadedVector): Promise<void> => {
       const { name } = vector;
       // A sender of its own, so that its exchanges are known.
@@ -138,7 +142,8 @@ export async function closeBaseline({ targets }: Baseline): Promise<void> {
   for (const { target } of targets.values()) await target.close();
 }
 
-const kindOf = ({ isOpenai, stdio }: Mutant): Kind => stdio ? "stdio" : isOpenai ? "openai" : "http";
+const kindOf = ({ isOpenai, isFapi, stdio }: Mutant): Kind =>
+  stdio ? "stdio" : isOpenai ? "openai" : isFapi ? "fapi" : "http";
 
 /** The first part of a mutant's or vector's name. */
 export const suiteOf = ({ name }: { readonly name: string }): string => name.split("/")[0]!;
@@ -214,12 +219,16 @@ async function startMutant(
 
 /** Starts Trivet with the faults of a mutant that are inside it. */
 async function startServer(
-  { store, isClockStopped, isOpenai }: Pick<Mutant, "store" | "isClockStopped" | "isOpenai">,
+  { store, isClockStopped, isOpenai, isFapi }: Pick<
+    Mutant,
+    "store" | "isClockStopped" | "isOpenai" | "isFapi"
+  >,
   baseline: Target,
 ): Promise<{ target: Target; handler: Handler; close: () => Promise<void> }> {
   const own = await start({
     base: baseline.base,
     openai: isOpenai === true,
+    fapi: isFapi === true,
     ...(store && { openStore: (now) => Promise.resolve(store(memoryStore({ now }))) }),
   });
   const procedures = new Map<string, Procedure>([

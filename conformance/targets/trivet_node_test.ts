@@ -23,4 +23,11 @@ test("trivet_dpop_nonce: OAuth with required DPoP nonces", async () => {
   assertPassed(await replay(["oauth"], targetFile("trivet_dpop_nonce.json")), 500);
 });
 
+test("trivet_fapi: the vectors of the FAPI 2.0 Security Profile", async () => {
+  assertPassed(
+    await replay(["oauth", "--profile", "fapi-2.0-security"], targetFile("trivet_fapi.json")),
+    110,
+  );
+});
+
 test.run();

@@ -85,6 +85,8 @@ const CLIENT_METADATA: Readonly<Record<string, Partial<ClientRegistration>>> = {
   no_code: { grant_types: ["client_credentials"] },
 };
 
+const FAPI_GRANTS = ["authorization_code", "refresh_token", "client_credentials"] as const;
+
 /** The address from which certificates are accepted: the vectors play the proxy that terminates TLS. */
 const PROXY = "127.0.0.1";
 
@@ -119,6 +121,8 @@ export interface TargetOptions {
   readonly allowedOrigins?: readonly string[];
   /** Whether DPoP proofs must contain a nonce. */
   readonly dpopNonce?: boolean;
+  /** Whether the server has the FAPI 2.0 Security Profile. Then clients with secrets and public clients are left out. */
+  readonly fapi?: boolean;
 }
 
 /** A target in this process. */
@@ -169,8 +173,15 @@ export function withControl(target: TrivetTarget): TrivetTarget["fetch"] {
 }
 
 async function createInstance(
-  { registered: { vars }, folder, openStore, allowedOrigins = [], openai = false, dpopNonce = false }:
-    TargetOptions,
+  {
+    registered: { vars },
+    folder,
+    openStore,
+    allowedOrigins = [],
+    openai = false,
+    dpopNonce = false,
+    fapi = false,
+  }: TargetOptions,
   base: string,
   now: () => number,
 ): Promise<{ readonly trivet: Trivet; readonly store: Store }> {
@@ -188,7 +199,11 @@ async function createInstance(
     store,
     now,
     oauth: {
-      clients: Object.entries(vars.clients).map((each) => toRegistration(each, vars.certificates.one.public)),
+      clients: Object.entries(vars.clients)
+        .filter(([name, { private: key }]) => !fapi || name === "tls" || key !== undefined)
+        .map((each) => toRegistration(each, vars.certificates.one.public))
+        .map((client) => fapi ? { ...client, grant_types: FAPI_GRANTS } : client),
+      ...(fapi && { securityProfile: "fapi-2.0" as const }),
       passwordIterations: 1000,
       requireDpopNonce: dpopNonce,
       requestObjects: "optional",

@@ -5,14 +5,20 @@
  * @module
  */
 import { JWS_ALGORITHMS, type JwsAlgorithm } from "../crypto/jws.ts";
-import type { AuthorizationServerOptions } from "./authorization_server.ts";
-import type { ClientAuthMethod } from "./records.ts";
+import type { Client, ClientAuthMethod } from "./records.ts";
 
 export type SecurityProfile = "fapi-2.0";
 
 /** A server whose profile may be left open. */
 export interface ProfiledServer {
   readonly securityProfile?: SecurityProfile | undefined;
+}
+
+interface ProfiledOptions extends ProfiledServer {
+  readonly clients: readonly Client[];
+  readonly codeLifetime: number;
+  readonly pushedRequestLifetime: number;
+  readonly signingAlgorithms: readonly JwsAlgorithm[];
 }
 
 /** §5.4.1 */
@@ -32,7 +38,7 @@ export function isMethodAllowed({ securityProfile }: ProfiledServer, method: Cli
 }
 
 /** Checks options against the profile that they name. @throws {TypeError | RangeError} naming the option and the rule */
-export function checkSecurityProfile(options: AuthorizationServerOptions): void {
+export function checkSecurityProfile(options: ProfiledOptions): void {
   if (options.securityProfile === undefined) return;
   const fail = (problem: string): string => `Cannot create Trivet: FAPI 2.0 requires ${problem}`;
   for (const { id, token_endpoint_auth_method: method } of options.clients) {
