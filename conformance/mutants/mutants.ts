@@ -51,6 +51,7 @@ import { REGISTRATION } from "./oauth_endpoints/oauth_registration.ts";
 import { PROTECTED_RESOURCE } from "./oauth_grants/oauth_resource.ts";
 import { REVOCATION } from "./oauth_endpoints/oauth_revocation.ts";
 import { SCOPES } from "./oauth_grants/oauth_scopes.ts";
+import { OPENID } from "./oauth_endpoints/oauth_openid.ts";
 import { SIGNED_INTROSPECTION } from "./oauth_endpoints/oauth_signed_introspection.ts";
 import { TOKEN_RESPONSES } from "./oauth_endpoints/oauth_token_responses.ts";
 import { TOKEN_ENDPOINT } from "./oauth_endpoints/oauth_token_endpoint.ts";
@@ -94,6 +95,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...MANAGEMENT,
   ...DETAILS,
   ...SIGNED_INTROSPECTION,
+  ...OPENID,
   ...PROTECTED_RESOURCE,
   ...SERVER_METADATA,
   ...ORIGIN,

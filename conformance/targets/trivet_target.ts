@@ -33,6 +33,7 @@ interface TargetClient {
   readonly private?: JsonWebKey;
   readonly redirect_uri?: string;
   readonly second_redirect_uri?: string;
+  readonly post_logout_redirect_uri?: string;
 }
 
 interface IdentityProvider {
@@ -205,6 +206,7 @@ async function createInstance(
         .map((client) => fapi ? { ...client, grant_types: FAPI_GRANTS } : client),
       ...(fapi && { securityProfile: "fapi-2.0" as const }),
       passwordIterations: 1000,
+      openid: true,
       requireDpopNonce: dpopNonce,
       requestObjects: "optional",
       responseModes: ["form_post", "jwt"],
@@ -243,6 +245,7 @@ async function requireLogin(trivet: Trivet, request: Request, options: ProtectOp
 
 function toRegistration([name, client]: [string, TargetClient], certified: PublicJwk): ClientRegistration {
   const { id, name: displayName, secret, private: key, redirect_uri, second_redirect_uri } = client;
+  const { post_logout_redirect_uri } = client;
   const { d: _, ...publicKey } = key ?? {};
   const uris = [redirect_uri, second_redirect_uri].filter((uri) => uri !== undefined);
   return {
@@ -252,6 +255,7 @@ function toRegistration([name, client]: [string, TargetClient], certified: Publi
     ...(key && { jwks: { keys: [publicKey] } }),
     ...(name === "tls" && { jwks: { keys: [certified] } }),
     ...(uris.length > 0 && { redirect_uris: uris }),
+    ...(post_logout_redirect_uri !== undefined && { post_logout_redirect_uris: [post_logout_redirect_uri] }),
     ...CLIENT_METADATA[name],
   };
 }

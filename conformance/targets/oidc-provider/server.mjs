@@ -167,6 +167,7 @@ function defaultResource(_ctx, client, oneOf) {
 
 function toMetadata([name, client]) {
   const { id, name: client_name, secret, private: key, redirect_uri, second_redirect_uri } = client;
+  const { post_logout_redirect_uri } = client;
   const { d: _, ...publicKey } = key ?? {};
   const redirect_uris = [redirect_uri, second_redirect_uri].filter((uri) => uri !== undefined);
   return {
@@ -181,6 +182,7 @@ function toMetadata([name, client]) {
     ...(!secret && !key && { token_endpoint_auth_method: "none" }),
     grant_types: ["authorization_code", "refresh_token"],
     redirect_uris,
+    ...(post_logout_redirect_uri && { post_logout_redirect_uris: [post_logout_redirect_uri] }),
     ...CLIENT_METADATA[name],
   };
 }

@@ -84,7 +84,10 @@ test("openid-client registers with OpenID Connect metadata and gets pairwise sub
     code_challenge_method: "S256",
   });
   const callback = await newUser().allow(url);
-  const tokens = await openid.authorizationCodeGrant(config, callback, { pkceCodeVerifier, idTokenExpected: true });
+  const tokens = await openid.authorizationCodeGrant(config, callback, {
+    pkceCodeVerifier,
+    idTokenExpected: true,
+  });
   assert.not.match(tokens.claims()!.sub, /^user_/);
 });
 

@@ -90,7 +90,8 @@ async function readLogoutRequest(
   if (redirect_uri !== undefined && !client?.post_logout_redirect_uris?.includes(redirect_uri)) {
     throw invalidRequest("post_logout_redirect_uri is not registered for this client");
   }
-  return { parameters, client, hint, redirect_uri };
+  // §4: after an error in the request the user is not sent to the client.
+  return { parameters, client, hint, redirect_uri: token !== undefined && !hint ? undefined : redirect_uri };
 }
 
 /** Whether the ID token was issued in this session, to this user. */

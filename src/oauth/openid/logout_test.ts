@@ -90,6 +90,13 @@ test("attack: logout CSRF: without a hint of this session the user is asked", as
     assert.is(forged.status, 400);
     assert.ok(await isSignedIn(server, cookie));
   }
+  // Section 4: after a hint that is not valid the user is signed out, and not sent to the client.
+  const invalid = { ...form, id_token_hint: altered };
+  const stayed = await server.send("/oauth/logout", {
+    form: invalid,
+    headers: { cookie: later, origin: ISSUER },
+  });
+  assert.equal([stayed.status, stayed.headers.get("location")], [200, null]);
   const confirmed = await server.send("/oauth/logout", { form, headers: { cookie, origin: ISSUER } });
   assert.equal([confirmed.status, confirmed.headers.get("location")], [303, OUT]);
   assert.not.ok(await isSignedIn(server, cookie));
