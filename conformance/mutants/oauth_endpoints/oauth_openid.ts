@@ -112,7 +112,7 @@ export const OPENID: readonly Mutant[] = [
     ),
     mayFail: {
       "It needs an ID token": [
-        ...token("refresh", "refresh-without-nonce"),
+        ...token("refresh", "refresh-without-nonce", "refresh-auth-time"),
         "oauth/openid_userinfo/",
         ...request("hint-of-another-user", "hint-of-the-user", "hint-altered"),
         "oauth/openid_logout/",
@@ -144,7 +144,7 @@ export const OPENID: readonly Mutant[] = [
   changed(
     "without-auth-time",
     "Leaves auth_time out",
-    token("auth-time", "refresh"),
+    token("auth-time", "refresh-auth-time"),
     (claims) => delete claims["auth_time"],
   ),
   changed(
