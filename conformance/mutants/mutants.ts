@@ -52,6 +52,7 @@ import { PROTECTED_RESOURCE } from "./oauth_grants/oauth_resource.ts";
 import { REVOCATION } from "./oauth_endpoints/oauth_revocation.ts";
 import { SCOPES } from "./oauth_grants/oauth_scopes.ts";
 import { OPENID } from "./oauth_endpoints/oauth_openid.ts";
+import { OPENID_ENDPOINTS } from "./oauth_endpoints/oauth_openid_endpoints.ts";
 import { SIGNED_INTROSPECTION } from "./oauth_endpoints/oauth_signed_introspection.ts";
 import { TOKEN_RESPONSES } from "./oauth_endpoints/oauth_token_responses.ts";
 import { TOKEN_ENDPOINT } from "./oauth_endpoints/oauth_token_endpoint.ts";
@@ -96,6 +97,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...DETAILS,
   ...SIGNED_INTROSPECTION,
   ...OPENID,
+  ...OPENID_ENDPOINTS,
   ...PROTECTED_RESOURCE,
   ...SERVER_METADATA,
   ...ORIGIN,
