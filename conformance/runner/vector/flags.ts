@@ -9,7 +9,7 @@ export const EFFECTS: Readonly<Record<string, string>> = {
   replay: "a single-use value works twice: a stolen code or token is still accepted",
   race: "a single-use value works for several requests that arrive at the same time",
   downgrade: "an attacker can switch off a protection",
-  "mix-up": "a client can be made to send the response of one server to another",
+  "mix-up": "a code or response of one request, client or server is accepted in place of another",
   "open-redirect": "the server redirects browsers, possibly with secrets, to a URL of an attacker",
   injection: "untrusted text becomes fields, markup or parameters",
   forgery: "another site can act in the name of the user",

@@ -54,8 +54,8 @@ export function judgeStep(
   const isRefused = view !== undefined && isRefusal(view);
   const isBroken = view?.["broken"] !== undefined;
   const counting = form.filter(({ about }) => about!.some(({ at }) => at === MESSAGE_COUNT));
-  // Another number of messages than expected, or none.
-  const isMiscounted = mismatches.some(({ path }) => path === MESSAGE_COUNT) ||
+  // Another number of messages, or of responses in a batch, than expected, or none.
+  const isMiscounted = mismatches.some(({ path }) => /^messages(\.\d+)?\.length$/.test(path)) ||
     isWithoutMessages(expected, view) && (counting.length > 0 || !isRefused);
   const violations = mismatches.filter(isViolation);
   const isRuleViolated = violations.some((mismatch) => !isAboutViolation(mismatch, findGoverning(mismatch)));
@@ -82,7 +82,7 @@ export function judgeStep(
     if (flag === "interop") return !asksRefusal && (isRefused || isBroken);
     if (flag === "exhaustion") return isBroken;
     if (flag === "leak") return isObserved;
-    if (flag === "open-redirect") return isJsonObject(view?.["redirect"]) && (isObserved || isAccepted);
+    if (flag === "open-redirect") return leadsElsewhere(view) && (isObserved || isAccepted);
     return isHarmed;
   });
   if (failed.length === 0) return { outcome: "observe", class: "other-refusal", harm, failed: [] };
@@ -224,8 +224,18 @@ export function isRefusal(view: JsonObject): boolean {
   const hasError = (value: unknown): boolean => isJsonObject(value) && value["error"] !== undefined;
   return hasError(json) ||
     isJsonObject(redirect) && (hasError(redirect["query"]) || hasError(redirect["fragment"])) ||
-    Array.isArray(messages) && messages.some(hasError) ||
+    Array.isArray(messages) && messages.flat().some(hasError) ||
     Array.isArray(events) && events.some((event: JsonObject) => hasError(event["json"]));
+}
+
+/** Whether a response redirects to another origin than that of the request. */
+function leadsElsewhere(view: JsonObject | undefined): boolean {
+  const redirect = view?.["redirect"];
+  if (!isJsonObject(redirect)) return false;
+  const [to, from] = [redirect["to"], view?.["url"]].map((url) =>
+    /^[^:]*:\/\/[^/?#]*/.exec(String(url))?.[0]
+  );
+  return to === undefined || to !== from;
 }
 
 const PROHIBITIONS = ["$absent", "$not", "$differsFrom", "$sameAs", "$unique"];

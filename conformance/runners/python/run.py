@@ -1003,7 +1003,7 @@ def is_refusal(view):
     return (
         is_number(view.get("status")) and view["status"] >= 400 or has_error(view.get("json"))
         or isinstance(redirect, dict) and (has_error(redirect.get("query")) or has_error(redirect.get("fragment")))
-        or isinstance(messages, list) and any(map(has_error, messages))
+        or isinstance(messages, list) and any(map(has_error, [one for each in messages for one in (each if isinstance(each, list) else [each])]))
         or isinstance(events, list) and any(has_error(event.get("json")) for event in events)
     )
 
@@ -1029,6 +1029,15 @@ def is_violation(mismatch):
 
 def is_absence(pattern):
     return isinstance(pattern, dict) and "$absent" in pattern
+
+
+def leads_elsewhere(view):
+    """Whether a response redirects to another origin than that of the request."""
+    redirect = member(view, "redirect")
+    if not isinstance(redirect, dict):
+        return False
+    to, origin = (re.match(r"[^:]*://[^/?#]*", str(url)) for url in (redirect.get("to"), view.get("url")))
+    return to is None or origin is None or to[0] != origin[0]
 
 
 MESSAGE_COUNT = "messages.length"
@@ -1129,7 +1138,7 @@ def judge(failure, rows, covers, flags):
 
     counting = [row for row in form if any(about["at"] == MESSAGE_COUNT for about in row["about"])]
     missing = view is not None and expects_messages(failure.expected) and not view.get("messages")
-    miscounted = any(each.path == MESSAGE_COUNT for each in mismatches) or missing and (len(counting) > 0 or not refused)
+    miscounted = any(re.search(r"^messages(\.\d+)?\.length\Z", each.path, re.ASCII) for each in mismatches) or missing and (len(counting) > 0 or not refused)
     violations = list(filter(is_violation, mismatches))
     violated = not all(map(is_about, violations))
     other = asks and refused and not violated and not miscounted and len(mismatches) > 0
@@ -1158,7 +1167,7 @@ def judge(failure, rows, covers, flags):
         if flag == "leak":
             return observed
         if flag == "open-redirect":
-            return isinstance(member(view, "redirect"), dict) and (observed or accepted)
+            return leads_elsewhere(view) and (observed or accepted)
         return harmed
 
     harm = list(filter(is_harm, flags))
