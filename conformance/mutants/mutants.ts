@@ -13,6 +13,7 @@ import { MCP_MESSAGES } from "./mcp/mcp_messages.ts";
 import { MCP_METHODS } from "./mcp/mcp_methods.ts";
 import { MCP_REVISIONS } from "./mcp/mcp_revisions.ts";
 import { MCP_SESSIONS } from "./mcp/mcp_sessions.ts";
+import { MCP_SKILLS } from "./mcp/mcp_skills.ts";
 import { MCP_SSE } from "./mcp/mcp_sse.ts";
 import { MCP_STDIO } from "./mcp/mcp_stdio.ts";
 import { MCP_STDIO_MESSAGES } from "./mcp/mcp_stdio_messages.ts";
@@ -126,6 +127,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...MCP_STREAMS,
   ...MCP_REVISIONS,
   ...MCP_TASKS,
+  ...MCP_SKILLS,
   ...MCP_TASK_ACCESS,
   ...MCP_SSE,
   ...MCP_STDIO,
