@@ -10,6 +10,7 @@ export const clientId = process.env.CONFORMANCE_CLIENT_ID;
 export const clientSecret = process.env.CONFORMANCE_CLIENT_SECRET;
 export const redirectUri = process.env.CONFORMANCE_REDIRECT_URI;
 export const scope = process.env.CONFORMANCE_SCOPE;
+export const text = process.env.CONFORMANCE_TEXT;
 
 /** Requests an authorization URL as a browser does, and returns the URL of the redirect. */
 export async function signIn(url) {

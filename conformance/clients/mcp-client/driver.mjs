@@ -1,6 +1,6 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { randomUUID } from "node:crypto";
-import { base, drive, redirectUri, signIn } from "../drive.mjs";
+import { base, drive, redirectUri, signIn, text } from "../drive.mjs";
 
 const TIMEOUT = { timeout: 3000 };
 
@@ -9,6 +9,32 @@ async function connect(options) {
   const client = new Client({ name: "conformance-driver", version: "1.0.0" });
   await client.connect(transport, TIMEOUT);
   return { client, transport };
+}
+
+/** Calls `echo` of the listed tools, by 2026-07-28. */
+async function useModernTools(text) {
+  const client = new Client({ name: "conformance-driver", version: "1.0.0" }, {
+    versionNegotiation: { mode: { pin: "2026-07-28" } },
+  });
+  await client.connect(new StreamableHTTPClientTransport(new URL(base)), TIMEOUT);
+  const { tools } = await client.listTools(undefined, TIMEOUT);
+  const { name } = tools.find((tool) => tool.name === "echo");
+  const { content } = await client.callTool({ name, arguments: { text } }, TIMEOUT);
+  await client.close();
+  return content[0].text;
+}
+
+/** Signs in, and connects with the tokens. */
+async function authorize() {
+  const authProvider = new Memory();
+  const transport = new StreamableHTTPClientTransport(new URL(base), { authProvider });
+  await new Client({ name: "conformance-driver", version: "1.0.0" }).connect(transport, TIMEOUT)
+    .catch((error) => {
+      if (!authProvider.url) throw error;
+    });
+  const { searchParams } = await signIn(authProvider.url);
+  await transport.finishAuth(searchParams);
+  return await connect({ authProvider });
 }
 
 async function useTools({ client, transport }) {
@@ -82,15 +108,11 @@ await drive({
     await new Promise((resolve) => setTimeout(resolve, 200));
     return await callEcho(client);
   },
-  authorize: async () => {
-    const authProvider = new Memory();
-    const transport = new StreamableHTTPClientTransport(new URL(base), { authProvider });
-    await new Client({ name: "conformance-driver", version: "1.0.0" }).connect(transport, TIMEOUT)
-      .catch((error) => {
-        if (!authProvider.url) throw error;
-      });
-    const { searchParams } = await signIn(authProvider.url);
-    await transport.finishAuth(searchParams);
-    return await useTools(await connect({ authProvider }));
+  modern: () => useModernTools("hello"),
+  modern_text: () => useModernTools(text),
+  authorize: async () => await useTools(await authorize()),
+  refresh_at_once: async () => {
+    const { client } = await authorize();
+    return await Promise.all([callEcho(client), callEcho(client)]);
   },
 });

@@ -12,6 +12,19 @@ async function connect(options) {
   return { client, transport };
 }
 
+/** Signs in, and connects with the tokens. */
+async function authorize() {
+  const authProvider = new Memory();
+  const transport = new StreamableHTTPClientTransport(new URL(base), { authProvider });
+  await new Client({ name: "conformance-driver", version: "1.0.0" }).connect(transport, TIMEOUT)
+    .catch((error) => {
+      if (!authProvider.url) throw error;
+    });
+  const { searchParams } = await signIn(authProvider.url);
+  await transport.finishAuth(searchParams.get("code"));
+  return await connect({ authProvider });
+}
+
 async function useTools({ client, transport }) {
   const { tools } = await client.listTools(undefined, TIMEOUT);
   const text = await callEcho(client);
@@ -89,15 +102,9 @@ await drive({
     await new Promise((resolve) => setTimeout(resolve, 200));
     return await callEcho(client);
   },
-  authorize: async () => {
-    const authProvider = new Memory();
-    const transport = new StreamableHTTPClientTransport(new URL(base), { authProvider });
-    await new Client({ name: "conformance-driver", version: "1.0.0" }).connect(transport, TIMEOUT)
-      .catch((error) => {
-        if (!authProvider.url) throw error;
-      });
-    const { searchParams } = await signIn(authProvider.url);
-    await transport.finishAuth(searchParams.get("code"));
-    return await useTools(await connect({ authProvider }));
+  authorize: async () => await useTools(await authorize()),
+  refresh_at_once: async () => {
+    const { client } = await authorize();
+    return await Promise.all([callEcho(client), callEcho(client)]);
   },
 });

@@ -27,6 +27,11 @@ async function getTokens(config) {
 await drive({
   code: async () => await getTokens(await discover()),
   client_credentials: async () => await openid.clientCredentialsGrant(await discover(), { scope }),
+  device: async () => {
+    const config = await discover();
+    const device = await openid.initiateDeviceAuthorization(config, { scope });
+    return await openid.pollDeviceAuthorizationGrant(config, device);
+  },
   resource: async () => {
     const config = await discover();
     const { access_token } = await getTokens(config);

@@ -5,6 +5,7 @@
  * @module
  */
 import { isJsonObject, type JsonObject } from "../vector/vector_file.ts";
+import { answerModern } from "./modern_mcp_server.ts";
 import type { Handler } from "./oauth_server.ts";
 import type { RecordedRequest } from "./recorded.ts";
 import type { Answer } from "./response.ts";
@@ -14,7 +15,7 @@ export const RESUMABLE_EVENT = "e1";
 
 const REVISIONS = ["2025-11-25", "2025-06-18", "2025-03-26"];
 const TEXT = { type: "object", properties: { text: { type: "string" } }, required: ["text"] };
-const TOOLS = [
+export const TOOLS: readonly JsonObject[] = [
   { name: "echo", description: "Returns the text", inputSchema: TEXT },
   {
     name: "measure",
@@ -25,12 +26,18 @@ const TOOLS = [
   { name: "wait", description: "Never ends", inputSchema: { type: "object" } },
 ];
 
-/** @param needsToken whether requests without an access token are challenged (RFC 9728) */
-export function createMcpServer(base: string, needsToken: boolean): Handler {
+/** Flows whose requests without an access token are challenged (RFC 9728). */
+const NEED_TOKEN = ["authorize", "refresh_at_once"];
+
+/** @param flow decides the revision, and whether an access token is needed, or expires */
+export function createMcpServer(base: string, flow: string): Handler {
   let sessions = 0;
   return (request) => {
     if (request.path !== "/mcp") return undefined;
-    if (needsToken && !/^Bearer access-\d+$/i.test(request.headers["authorization"] ?? "")) {
+    const token = /^Bearer (access-\d+)$/i.exec(request.headers["authorization"] ?? "")?.[1];
+    const isExpired = flow === "refresh_at_once" && token === "access-1" &&
+      isJsonObject(request.json) && request.json["method"] === "tools/call";
+    if (NEED_TOKEN.includes(flow) && (token === undefined || isExpired)) {
       request.at = "challenge";
       const metadata = `${base}/.well-known/oauth-protected-resource/mcp`;
       return {
@@ -39,6 +46,7 @@ export function createMcpServer(base: string, needsToken: boolean): Handler {
         json: { error: "invalid_token" },
       };
     }
+    if (flow.startsWith("modern")) return answerModern(request);
     if (request.method === "GET") {
       request.at = "get";
       const last = request.headers["last-event-id"];
@@ -87,7 +95,8 @@ function initialize({ params }: JsonObject): JsonObject {
   };
 }
 
-function callMethod(method: string, { params }: JsonObject): JsonObject | undefined {
+/** The result of a method; `undefined` for an unknown one. */
+export function callMethod(method: string, { params }: JsonObject): JsonObject | undefined {
   if (method === "ping") return {};
   if (method === "tools/list") return { tools: TOOLS };
   if (method !== "tools/call" || !isJsonObject(params)) return undefined;

@@ -1,6 +1,6 @@
 /**
- * The correct authorization server of the scenarios: metadata, registration, authorization code with PKCE, refresh and
- * client credentials. It grants everything without asking a user.
+ * The correct authorization server of the scenarios: metadata, registration, authorization code with PKCE, device code,
+ * refresh and client credentials. It grants everything without asking a user.
  *
  * @module
  */
@@ -11,12 +11,15 @@ import type { Answer } from "./response.ts";
 /** Answers a request, or `undefined` if the path is not one of this server. Sets `request.at`. */
 export type Handler = (request: RecordedRequest) => Answer | undefined;
 
+const DEVICE_CODE = "urn:ietf:params:oauth:grant-type:device_code";
 const NO_STORE = { "cache-control": "no-store" };
 
 /** @param resource URL of the protected resource; its metadata (RFC 9728) is served too */
 export function createOAuthServer(base: string, resource: string): Handler {
   const issued = new Map<string, RecordedRequest>();
   let tokens = 0;
+  /** When the last request about a device code came, in milliseconds. */
+  let lastAsked = 0;
 
   // The paths are not those that clients assume without metadata.
   const metadata = () => ({
@@ -26,7 +29,8 @@ export function createOAuthServer(base: string, resource: string): Handler {
     registration_endpoint: `${base}/as/register`,
     jwks_uri: `${base}/jwks`,
     response_types_supported: ["code"],
-    grant_types_supported: ["authorization_code", "refresh_token", "client_credentials"],
+    device_authorization_endpoint: `${base}/as/device`,
+    grant_types_supported: ["authorization_code", "refresh_token", "client_credentials", DEVICE_CODE],
     token_endpoint_auth_methods_supported: ["client_secret_basic", "client_secret_post", "none"],
     code_challenge_methods_supported: ["S256"],
     authorization_response_iss_parameter_supported: true,
@@ -50,6 +54,10 @@ export function createOAuthServer(base: string, resource: string): Handler {
 
   function exchange(request: RecordedRequest): Answer {
     const { grant_type, code, code_verifier } = request.form;
+    if (grant_type === DEVICE_CODE) {
+      request.facts["waited_seconds"] = (performance.now() - lastAsked) / 1000;
+      lastAsked = performance.now();
+    }
     const authorization = issued.get(String(code));
     if (authorization) {
       const challenge = authorization.query["code_challenge"];
@@ -92,6 +100,21 @@ export function createOAuthServer(base: string, resource: string): Handler {
     if (path === "/as/token") {
       request.at = "token";
       return exchange(request);
+    }
+    if (path === "/as/device") {
+      request.at = "device";
+      lastAsked = performance.now();
+      return {
+        status: 200,
+        headers: { ...NO_STORE },
+        json: {
+          device_code: "device-1",
+          user_code: "WDJB-MJHT",
+          verification_uri: `${base}/device`,
+          expires_in: 60,
+          interval: 1,
+        },
+      };
     }
     if (path === "/as/register" && method === "POST") {
       request.at = "registration";

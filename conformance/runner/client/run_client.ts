@@ -18,7 +18,12 @@ export interface ClientResult extends Verdict {
 }
 
 /** The client as the authorization server knows it. */
-const CLIENT = { id: "app", secret: "s3cret", redirect_uri: "http://127.0.0.1:49152/callback" };
+const CLIENT = {
+  id: "app",
+  secret: "s3cret",
+  redirect_uri: "http://127.0.0.1:49152/callback",
+  text: "hello",
+};
 
 /**
  * Runs scenarios.
@@ -109,6 +114,7 @@ async function perform(
           CONFORMANCE_CLIENT_SECRET: client["secret"]!,
           CONFORMANCE_REDIRECT_URI: client["redirect_uri"]!,
           CONFORMANCE_SCOPE: "read",
+          CONFORMANCE_TEXT: client["text"]!,
         }),
       );
     }

@@ -131,7 +131,7 @@ export async function openScenarioServer({ suite, flow, scenario }: LoadedScenar
     ? [createOAuthServer(base, `${base}/resource`)]
     : suite === "skills"
     ? [createSkillsServer(base)]
-    : [createMcpServer(base, flow === "authorize"), createOAuthServer(base, `${base}/mcp`)];
+    : [createMcpServer(base, flow), createOAuthServer(base, `${base}/mcp`)];
   return {
     base,
     foreign,

@@ -5,16 +5,26 @@
  */
 import { isJsonObject, type JsonObject } from "../vector/vector_file.ts";
 import { EXIT } from "./driver.ts";
-import { type Env, fetchMetadata, getText, type Kind, refuse, signIn } from "./test_oauth_client.ts";
+import { runModernClient } from "./test_modern_client.ts";
+import {
+  type Env,
+  fetchMetadata,
+  getText,
+  type Kind,
+  refuse,
+  requestToken,
+  signIn,
+} from "./test_oauth_client.ts";
 
 const REVISIONS = ["2025-11-25", "2025-06-18"];
 const KNOWN_NOTIFICATIONS = ["notifications/message"];
 
 /** Performs a flow of the suite `mcp`. Returns the exit code. */
 export async function runMcpClient(kind: Kind, env: Env): Promise<number> {
-  const client = new McpClient(kind, env);
   const flow = env["CONFORMANCE_FLOW"]!;
-  if (flow === "authorize") client.token = await authorize(kind, env);
+  if (flow.startsWith("modern")) return await runModernClient(kind, env);
+  const client = new McpClient(kind, env);
+  if (flow === "authorize" || flow === "refresh_at_once") await authorize(client, kind, env);
   await client.start();
   const { tools } = await client.call("tools/list");
   if (kind === "careless") await client.call("tools/list", { cursor: "next" });
@@ -25,7 +35,10 @@ export async function runMcpClient(kind: Kind, env: Env): Promise<number> {
     const isNumber = isJsonObject(structuredContent) && typeof structuredContent["value"] === "number";
     if (kind !== "careless" && !isNumber) refuse("structuredContent");
   } else if (flow === "cancel") await client.cancelCall();
-  else {
+  else if (flow === "refresh_at_once") {
+    const params = { name: "echo", arguments: { text: "hello" } };
+    await Promise.all([client.call("tools/call", params), client.call("tools/call", params)]);
+  } else {
     const { content } = await client.call("tools/call", { name: "echo", arguments: { text: "hello" } });
     const isText = Array.isArray(content) && getText(content[0], "text") === "hello";
     if (kind !== "careless" && !isText) refuse("content");
@@ -34,7 +47,8 @@ export async function runMcpClient(kind: Kind, env: Env): Promise<number> {
   return EXIT["accepted"]!;
 }
 
-async function authorize(kind: Kind, env: Env): Promise<string> {
+/** Gets a token for the client, and lets it refresh it. */
+async function authorize(client: McpClient, kind: Kind, env: Env): Promise<void> {
   const resource = env["CONFORMANCE_BASE"]!;
   const { origin } = new URL(resource);
   const response = await fetch(`${origin}/.well-known/oauth-protected-resource/mcp`);
@@ -44,7 +58,11 @@ async function authorize(kind: Kind, env: Env): Promise<string> {
   const methods = metadata["code_challenge_methods_supported"];
   if (kind !== "careless" && !(Array.isArray(methods) && methods.includes("S256"))) refuse("PKCE");
   const tokens = await signIn(kind, env, metadata, { resource });
-  return String(tokens["access_token"]);
+  client.token = String(tokens["access_token"]);
+  client.refresh = async () => {
+    const form = { grant_type: "refresh_token", refresh_token: String(tokens["refresh_token"]) };
+    return String((await requestToken(kind, env, metadata, form, []))["access_token"]);
+  };
 }
 
 class McpClient {
@@ -54,7 +72,9 @@ class McpClient {
   #lastId = 0;
   #session: string | undefined;
   #revision: string | undefined;
+  #refreshed: Promise<string> | undefined;
   token: string | undefined;
+  refresh: (() => Promise<string>) | undefined;
 
   constructor(kind: Kind, env: Env) {
     this.#kind = kind;
@@ -84,6 +104,11 @@ class McpClient {
     if (this.#isCareless) return findAnyResult(await response.text().catch(() => ""));
     if (response.status === 404 && this.#session !== undefined && this.#kind === "careful") {
       await this.start();
+      return await this.call(method, params);
+    }
+    if (response.status === 401 && this.refresh && !this.#refreshed) this.#refreshed = this.refresh();
+    if (response.status === 401 && this.#refreshed) {
+      this.token = await this.#refreshed;
       return await this.call(method, params);
     }
     if (response.status !== 200) refuse(`${response.status}`);
@@ -173,7 +198,7 @@ class McpClient {
 }
 
 /** The first object with a result in any text. */
-function findAnyResult(text: string): JsonObject {
+export function findAnyResult(text: string): JsonObject {
   try {
     const message: unknown = JSON.parse(/\{.*\}/s.exec(text)?.[0] ?? "{}");
     return isJsonObject(message) && isJsonObject(message["result"]) ? message["result"] : {};
@@ -182,7 +207,8 @@ function findAnyResult(text: string): JsonObject {
   }
 }
 
-async function* readEvents(
+/** The events of a stream. */
+export async function* readEvents(
   body: ReadableStream<Uint8Array>,
 ): AsyncGenerator<{ data: string; eventId: string | undefined }> {
   const decoder = new TextDecoder();

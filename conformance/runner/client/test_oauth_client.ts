@@ -52,6 +52,16 @@ export async function runOAuthClient(kind: Kind, env: Env): Promise<number> {
       }
       return EXIT["accepted"]!;
     }
+    case "refresh_at_once": {
+      const { refresh_token } = await signIn(kind, env, metadata);
+      const form = { grant_type: "refresh_token", refresh_token: String(refresh_token) };
+      const refresh = () => requestToken(kind, env, metadata, form, []);
+      const first = refresh();
+      await Promise.all([first, kind === "careless" ? refresh() : first]);
+      return EXIT["accepted"]!;
+    }
+    case "device":
+      return await authorizeDevice(kind, env, metadata);
   }
   return EXIT["unsupported"]!;
 }
@@ -106,6 +116,35 @@ export async function signIn(
   }, ["refresh_token"]);
 }
 
+const DEVICE_CODE = "urn:ietf:params:oauth:grant-type:device_code";
+const SLOW_DOWN_SECONDS = 5;
+
+/** The device authorization grant. The careless client does not wait, and asks on after any error. */
+async function authorizeDevice(kind: Kind, env: Env, metadata: JsonObject): Promise<number> {
+  const post = (url: unknown, form: Readonly<Record<string, string>>) =>
+    fetch(String(url), {
+      method: "POST",
+      body: new URLSearchParams({ client_id: env["CONFORMANCE_CLIENT_ID"]!, ...form }),
+    });
+  const device = await (await post(metadata["device_authorization_endpoint"], { scope: "read" })).json();
+  const isCareless = kind === "careless";
+  const form = {
+    grant_type: isCareless ? "device_code" : DEVICE_CODE,
+    device_code: getText(device, "device_code"),
+  };
+  let seconds = Number(device["interval"] ?? SLOW_DOWN_SECONDS);
+  for (let round = 0; round < 4; round++) {
+    const response = await post(metadata["token_endpoint"], form);
+    if (response.ok) break;
+    if (isCareless) continue;
+    const error = getText(await response.json(), "error");
+    if (error === "slow_down") seconds += SLOW_DOWN_SECONDS;
+    else if (error !== "authorization_pending") refuse(error);
+    await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+  }
+  return EXIT["accepted"]!;
+}
+
 function checkCallback(kind: Kind, callback: URLSearchParams, state: string, metadata: JsonObject): void {
   for (const name of callback.keys()) {
     if (callback.getAll(name).length > 1) refuse(`repeated ${name}`);
@@ -116,7 +155,8 @@ function checkCallback(kind: Kind, callback: URLSearchParams, state: string, met
   if (callback.has("error") || !callback.get("code")) refuse("error");
 }
 
-async function requestToken(
+/** Requests a token. @param required members that the rigid client expects */
+export async function requestToken(
   kind: Kind,
   env: Env,
   metadata: JsonObject,
