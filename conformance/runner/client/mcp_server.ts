@@ -5,6 +5,7 @@
  * @module
  */
 import { isJsonObject, type JsonObject } from "../vector/vector_file.ts";
+import { callMethod } from "./mcp_tools.ts";
 import { answerModern } from "./modern_mcp_server.ts";
 import type { Handler } from "./oauth_server.ts";
 import type { RecordedRequest } from "./recorded.ts";
@@ -14,18 +15,6 @@ import type { Answer } from "./response.ts";
 export const RESUMABLE_EVENT = "e1";
 
 const REVISIONS = ["2025-11-25", "2025-06-18", "2025-03-26"];
-const TEXT = { type: "object", properties: { text: { type: "string" } }, required: ["text"] };
-export const TOOLS: readonly JsonObject[] = [
-  { name: "echo", description: "Returns the text", inputSchema: TEXT },
-  {
-    name: "measure",
-    description: "Returns a number",
-    inputSchema: { type: "object" },
-    outputSchema: { type: "object", properties: { value: { type: "number" } }, required: ["value"] },
-  },
-  { name: "wait", description: "Never ends", inputSchema: { type: "object" } },
-];
-
 /** Flows whose requests without an access token are challenged (RFC 9728). */
 const NEED_TOKEN = ["authorize", "refresh_at_once"];
 
@@ -93,18 +82,4 @@ function initialize({ params }: JsonObject): JsonObject {
     capabilities: { tools: {} },
     serverInfo: { name: "conformance", version: "1.0.0" },
   };
-}
-
-/** The result of a method; `undefined` for an unknown one. */
-export function callMethod(method: string, { params }: JsonObject): JsonObject | undefined {
-  if (method === "ping") return {};
-  if (method === "tools/list") return { tools: TOOLS };
-  if (method !== "tools/call" || !isJsonObject(params)) return undefined;
-  if (params["name"] === "measure") {
-    const value = { value: 3 };
-    return { content: [{ type: "text", text: JSON.stringify(value) }], structuredContent: value };
-  }
-  const sent = params["arguments"];
-  const text = isJsonObject(sent) ? String(sent["text"]) : "";
-  return { content: [{ type: "text", text }] };
 }

@@ -4,7 +4,7 @@
  * @module
  */
 import { isJsonObject, type JsonObject } from "../vector/vector_file.ts";
-import { callMethod } from "./mcp_server.ts";
+import { callMethod } from "./mcp_tools.ts";
 import type { RecordedRequest } from "./recorded.ts";
 import type { Answer } from "./response.ts";
 

@@ -5,6 +5,7 @@
  */
 import { isJsonObject, type JsonObject } from "../vector/vector_file.ts";
 import { EXIT } from "./driver.ts";
+import { findAnyResult, readEvents } from "./test_event_stream.ts";
 import { runModernClient } from "./test_modern_client.ts";
 import {
   type Env,
@@ -194,34 +195,5 @@ class McpClient {
     }
     const error = { code: -32601, message: "Method not found" };
     await this.#post({ jsonrpc: "2.0", id, ...(method === "ping" ? { result: {} } : { error }) });
-  }
-}
-
-/** The first object with a result in any text. */
-export function findAnyResult(text: string): JsonObject {
-  try {
-    const message: unknown = JSON.parse(/\{.*\}/s.exec(text)?.[0] ?? "{}");
-    return isJsonObject(message) && isJsonObject(message["result"]) ? message["result"] : {};
-  } catch {
-    return {};
-  }
-}
-
-/** The events of a stream. */
-export async function* readEvents(
-  body: ReadableStream<Uint8Array>,
-): AsyncGenerator<{ data: string; eventId: string | undefined }> {
-  const decoder = new TextDecoder();
-  let text = "";
-  for await (const chunk of body) {
-    text = (text + decoder.decode(chunk, { stream: true })).replaceAll("\r\n", "\n");
-    for (let end; (end = text.indexOf("\n\n")) >= 0; text = text.slice(end + 2)) {
-      const lines = text.slice(0, end).split("\n");
-      const get = (name: string) =>
-        lines.filter((line) => line.startsWith(`${name}:`)).map((line) =>
-          line.slice(name.length + 1).replace(/^ /, "")
-        );
-      yield { data: get("data").join("\n"), eventId: get("id").at(-1) };
-    }
   }
 }

@@ -5,7 +5,7 @@
  */
 import { isJsonObject, type JsonObject } from "../vector/vector_file.ts";
 import { EXIT } from "./driver.ts";
-import { findAnyResult, readEvents } from "./test_mcp_client.ts";
+import { findAnyResult, readEvents } from "./test_event_stream.ts";
 import { type Env, getText, type Kind, refuse } from "./test_oauth_client.ts";
 
 const REVISION = "2026-07-28";
