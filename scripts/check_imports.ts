@@ -48,6 +48,7 @@ const TOP_FILES: Readonly<Record<string, readonly string[]>> = {
   "src/skills_service.ts": ["root", "http", "skills"],
   "src/mcp_service.ts": ["root", "http", "mcp", "jsonrpc"],
   "src/resource_server.ts": ["root", "crypto", "http", "store", "oauth"],
+  "src/sign_in.ts": ["oauth"],
   "src/trivet.ts": ["root", "http", "oauth", "skills", "mcp"],
   "src/mod.ts": ["root", "http", "store", "oauth", "skills", "mcp", "jsonrpc"],
 };

@@ -6,7 +6,20 @@
  */
 
 export type TrivetEvent =
-  | { readonly type: "login_succeeded"; readonly user: string; readonly ip?: string | undefined }
+  | {
+    readonly type: "login_succeeded";
+    readonly user: string;
+    readonly ip?: string | undefined;
+    /** The identity provider; absent for a password. */
+    readonly provider?: string;
+  }
+  /** A sign-in at an identity provider that failed or was refused. */
+  | {
+    readonly type: "sign_in_failed";
+    readonly provider: string;
+    readonly reason: string;
+    readonly ip?: string | undefined;
+  }
   | { readonly type: "login_failed"; readonly username: string; readonly ip?: string | undefined }
   | { readonly type: "logged_out"; readonly user: string }
   /** A client was not notified that a session ended (OpenID Connect Back-Channel Logout). */

@@ -24,6 +24,8 @@ import {
   type OpenIdOptions,
   withIdTokenAlgorithm,
 } from "./oauth/openid/options.ts";
+import type { Connect } from "./http/network/public_fetch.ts";
+import type { SignInProvider } from "./oauth/sign_in/provider.ts";
 import { ITERATIONS, MAX_ITERATIONS } from "./crypto/password.ts";
 
 export interface OAuthOptions {
@@ -111,6 +113,15 @@ export interface OAuthOptions {
   readonly certificateProxy?: CertificateProxy;
   /** Finds the user that a login form identifies, for users that are stored elsewhere. @default the users in the store */
   readonly authenticateUser?: AuthorizationServerOptions["authenticateUser"];
+  /**
+   * Identity providers at which users can sign in, from `trivet/sign-in`: `oidc`, `google`, `entra`, `github`, or your own.
+   * Their redirect URI is `ISSUER/login/ID/callback`. @default none
+   */
+  readonly signIn?: readonly SignInProvider[];
+  /** Whether the login page has fields for user name and password. @default true */
+  readonly passwordLogin?: boolean;
+  /** How identity providers are reached, such as a service binding of Workers. @default the platform's fetch */
+  readonly signInFetch?: Connect;
   /**
    * The role of users without a role. A `reader` may grant what concerns their own data and reads what users share, an
    * `author` also what changes it (`skills:write`, `messages:write`), an `admin` everything. @default "reader"
@@ -218,6 +229,9 @@ export function completeOAuth(
     authorizationDetailTypes: oauth.authorizationDetailTypes ?? {},
     certificateProxy: oauth.certificateProxy,
     authenticateUser: oauth.authenticateUser,
+    signIn: oauth.signIn ?? [],
+    passwordLogin: oauth.passwordLogin ?? true,
+    signInFetch: oauth.signInFetch,
     defaultRole: checkUserRole(oauth.defaultRole ?? "reader"),
     acrValues: oauth.acrValues ?? (oauth.authenticateUser ? [] : ["password"]),
     openid,

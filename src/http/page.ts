@@ -111,6 +111,7 @@ dt { font-weight: 600 } dd { margin: 0 0 .5rem; color: var(--soft) }
 label { display: block; margin: 0 0 .25rem; font-weight: 600 }
 input { width: 100%; margin: 0 0 1rem; padding: .6rem .7rem; font: inherit; color: inherit; background: var(--paper); border: 1px solid var(--soft); border-radius: .5rem }
 button { padding: .6rem 1.2rem; font: inherit; font-weight: 600; color: var(--on-act); background: var(--act); border: 1px solid var(--act); border-radius: .5rem; cursor: pointer }
+a.button { display: block; padding: .6rem 1.2rem; text-align: center; font-weight: 600; text-decoration: none; border: 1px solid var(--act); border-radius: .5rem }
 button.plain { color: var(--ink); background: none; border-color: var(--soft) }
 :focus-visible { outline: 3px solid var(--act); outline-offset: 2px }
 a { color: var(--act) }

@@ -9,7 +9,7 @@ import type { JwsAlgorithm } from "../crypto/jws.ts";
 import type { PasswordHasher } from "../crypto/password.ts";
 import type { PasswordMemory } from "../crypto/password_memory.ts";
 import type { Observe } from "../events.ts";
-import type { Connect } from "../http/network/public_fetch.ts";
+import type { Connect, PublicFetch } from "../http/network/public_fetch.ts";
 import type { Store } from "../store/store.ts";
 import type { OpenIdSettings } from "./openid/options.ts";
 import type { LoginThrottle } from "./users/login_throttle.ts";
@@ -17,6 +17,7 @@ import type { PasswordQueue } from "./users/password_queue.ts";
 import type { RecentCounts } from "./users/recent_counts.ts";
 import type { AuthorizationDetail, Client, Profile, UserRole } from "./records.ts";
 import type { RemoteDocuments } from "./clients/remote_document.ts";
+import type { SignInProvider } from "./sign_in/provider.ts";
 import type { StorageQuota } from "./storage_quota.ts";
 import type { SecurityProfile } from "./security_profile.ts";
 import type { SigningKeys } from "./tokens/signing_keys.ts";
@@ -155,6 +156,12 @@ export interface AuthorizationServerOptions {
   readonly authenticateUser:
     | ((form: ReadonlyMap<string, string>, request: Request) => Promise<AuthenticatedUser | undefined>)
     | undefined;
+  /** Identity providers at which users can sign in. */
+  readonly signIn: readonly SignInProvider[];
+  /** Whether the login page has fields for user name and password. */
+  readonly passwordLogin: boolean;
+  /** Fetches from identity providers. @default the platform's fetch */
+  readonly signInFetch: Connect | undefined;
   /** The authentication context classes that a client may request (RFC 9470 §4). */
   readonly acrValues: readonly string[];
   /** OpenID Connect; `undefined` when it is off. */
@@ -191,6 +198,11 @@ export interface AuthorizationServer extends AuthorizationServerOptions {
   /** By canonical identifier. */
   readonly protectedResources: ReadonlyMap<string, ProtectedResource>;
   readonly documents: RemoteDocuments;
+  /** The identity providers by id. */
+  readonly providers: ReadonlyMap<string, SignInProvider>;
+  /** Fetches from identity providers, whose addresses the operator configured. */
+  readonly providerFetch: PublicFetch;
+  readonly providerDocuments: RemoteDocuments;
   readonly keys: SigningKeys;
   readonly throttle: Throttle;
   readonly storageQuota: StorageQuota;

@@ -154,6 +154,16 @@ export interface Session {
   readonly acr: string;
   /** RFC 8176: the authentication methods, where `authenticateUser` names them. */
   readonly amr?: readonly string[];
+  /** When the user did so, if that was at an identity provider: 0 if the provider does not say. @default `created` */
+  readonly authenticated?: number;
+}
+
+/** Whose account an identity at a provider is. Written at the first sign-in; ended with the user. */
+export interface LinkedAccount {
+  readonly user: string;
+  /** The id of the provider at the first sign-in. */
+  readonly provider: string;
+  readonly linked: number;
 }
 
 /** How the authorization response is sent, where it is not in the query: `response_modes/response_mode.ts`. */
@@ -417,6 +427,8 @@ export const clientKey = (id: string): Key => ["client", id];
 export const userKey = (id: string): Key => ["user", id];
 export const usernameKey = (username: string): Key => ["username", username];
 export const profileKey = (id: string): Key => ["profile", id];
+/** By what the provider never gives to another user. */
+export const linkedAccountKey = (issuer: string, subject: string): Key => ["linked_account", issuer, subject];
 export const sessionKey = (digest: string): Key => ["session", digest];
 export const sessionClientsPrefix = (session: string): Key => ["session_client", session];
 export const sessionClientKey = (session: string, client: string): Key => [

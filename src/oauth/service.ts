@@ -10,7 +10,7 @@ import type { Principal, VerifyToken } from "../http/principal.ts";
 import { BodyError } from "../http/body/body.ts";
 import { allowEveryOrigin, allowWellKnown, answerPreflight } from "../http/cors.ts";
 import { loadOnDemand } from "../http/load_on_demand.ts";
-import { createPublicFetch, findConnect } from "../http/network/public_fetch.ts";
+import { createConfiguredFetch, createPublicFetch, findConnect } from "../http/network/public_fetch.ts";
 import {
   type Fields,
   jsonFields,
@@ -41,6 +41,7 @@ import { createRemoteDocuments } from "./clients/remote_document.ts";
 import { createRecentCounts } from "./users/recent_counts.ts";
 import { defineResources } from "./grants/resource.ts";
 import { revoke } from "./endpoints/revoke.ts";
+import { defineProviders } from "./sign_in/provider.ts";
 import { createStorageQuota } from "./storage_quota.ts";
 import { defineScopes } from "./grants/scope.ts";
 import { createSigningKeys } from "./tokens/signing_keys.ts";
@@ -85,6 +86,14 @@ const showRegistration = loadOnDemand(async () => (await loadRegister()).showReg
 const updateRegistration = loadOnDemand(async () => (await loadRegister()).updateRegistration);
 const deleteRegistration = loadOnDemand(async () => (await loadRegister()).deleteRegistration);
 
+const loadSignIn = () => import("./sign_in/sign_in.ts");
+const beginSignIn = loadOnDemand(async () => (await loadSignIn()).beginSignIn);
+const finishSignIn = loadOnDemand(async () => (await loadSignIn()).finishSignIn);
+/** The greatest answer of an identity provider: keys of large ones carry certificates. */
+const MAX_PROVIDER_BYTES = 256 * 1024;
+/** How long a provider that failed repeatedly is not asked. */
+const MAX_PROVIDER_WAIT_MS = 10_000;
+
 /** Pages for people: scripts of other origins never read them. */
 export const PAGES = ["/oauth/authorize", "/login", "/logout", "/oauth/logout", "/device"] as const;
 
@@ -93,6 +102,10 @@ export function createOAuthService(options: AuthorizationServerOptions): OAuthSe
   const { origin, pathname, protocol } = new URL(options.issuer);
   const base = pathname.replace(/\/$/, "");
   const connect = findConnect(options.connect);
+  const providerFetch = createConfiguredFetch({
+    connect: options.signInFetch ?? ((url, init) => fetch(url, init)),
+    limit: MAX_PROVIDER_BYTES,
+  });
   const as: AuthorizationServer = {
     ...options,
     base,
@@ -103,6 +116,9 @@ export function createOAuthService(options: AuthorizationServerOptions): OAuthSe
     protectedResources: defineResources(options.resources),
     keys: createSigningKeys({ ...options, maxTokenLifetime: maxTokenLifetime(options) }),
     documents: createRemoteDocuments(createPublicFetch({ connect }), options.now),
+    providers: defineProviders(options.signIn),
+    providerFetch,
+    providerDocuments: createRemoteDocuments(providerFetch, options.now, MAX_PROVIDER_WAIT_MS),
     throttle: createThrottle(options.store, options.now),
     storageQuota: createStorageQuota(options),
     loginThrottle: createLoginThrottle(options.store, options.now),
@@ -182,6 +198,7 @@ export function createOAuthService(options: AuthorizationServerOptions): OAuthSe
     },
     { method: "GET", path: "/login", handle: page((request) => showLogin(as, request)) },
     { method: "POST", path: "/login", handle: page((request, context) => login(as, request, context)) },
+    ...signInRoutes(as, page),
     { method: "GET", path: "/logout", handle: page(() => showLogout(as)) },
     { method: "POST", path: "/logout", handle: page((request, context) => logout(as, request, context)) },
     { method: "GET", path: "/.well-known/jwks.json", handle: api(serveKeys(as)) },
@@ -268,6 +285,20 @@ function registrationRoutes(as: AuthorizationServer, api: (handle: RouteHandler)
       handle: api((request, context, { id }) => updateRegistration(as, request, context, id!)),
     },
     { method: "DELETE", path, handle: api((request, _, { id }) => deleteRegistration(as, request, id!)) },
+  ];
+}
+
+/** No routes without identity providers. */
+function signInRoutes(as: AuthorizationServer, page: (handle: RouteHandler) => RouteHandler): Route[] {
+  if (as.providers.size === 0) return [];
+  const path = "/login/:provider";
+  return [
+    { method: "GET", path, handle: page((request, _, { provider }) => beginSignIn(as, request, provider!)) },
+    {
+      method: "GET",
+      path: `${path}/callback`,
+      handle: page((request, context, { provider }) => finishSignIn(as, request, context, provider!)),
+    },
   ];
 }
 

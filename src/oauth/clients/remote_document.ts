@@ -26,7 +26,7 @@ const POLL_INTERVAL_MS = 25;
 const MAX_POLLS = 240;
 
 /** What is fetched: one URL may serve both. */
-export type RemoteKind = "client" | "keys" | "issuer" | "sector" | "request";
+export type RemoteKind = "client" | "keys" | "issuer" | "sector" | "request" | "provider";
 
 export interface RemoteRequest<T> {
   readonly kind: RemoteKind;

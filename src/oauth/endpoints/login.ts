@@ -7,7 +7,7 @@
 import { parseForm, readForm } from "../../http/body/form.ts";
 import { acceptNames } from "../../http/body/media_type.ts";
 import { isSameOrigin } from "../../http/network/origin.ts";
-import { html, respondPage } from "../../http/page.ts";
+import { html, type Markup, respondPage } from "../../http/page.ts";
 import { NO_STORE, respond, respondText } from "../../http/response.ts";
 import { queryOf } from "../../http/router.ts";
 import type { RequestContext } from "../../http/service.ts";
@@ -15,11 +15,11 @@ import type { AuthorizationServer } from "../authorization_server.ts";
 import { createDeviceCookie } from "../users/device_cookie.ts";
 import { attemptLogin } from "../users/login_attempt.ts";
 import { type FormProblem, showProblem, tooManyAttempts } from "./form_problem.ts";
+import { INVALID_REDIRECT, parseRedirect } from "./login_redirect.ts";
 import { startSession } from "../users/session.ts";
 import { canonicalUsername } from "../users/user.ts";
 
 const MAX_FORM_BYTES = 16 * 1024;
-const INVALID_REDIRECT = "Invalid redirect: it must be a path on this server, such as /oauth/authorize?...";
 const WRONG_CREDENTIALS: FormProblem = { message: "Wrong user name or password.", status: 401 };
 
 /** `GET /login?redirect=...`: 200 with the form, 400 for an invalid redirect. */
@@ -32,7 +32,7 @@ export function showLogin(as: AuthorizationServer, request: Request): Response {
 /**
  * `POST /login?redirect=...` with `username` and `password`: 302 to `redirect`, or 200 in plain text without one.
  * 401 when user name or password is wrong, 429 after too many attempts (both a page for browsers, else plain text), 403
- * for a form that another site sent.
+ * for a form that another site sent, and where no one signs in with a password.
  */
 export async function login(
   as: AuthorizationServer,
@@ -47,6 +47,9 @@ export async function login(
   }
   const redirect = parseRedirect(as, request);
   if (redirect === undefined) return respondText(400, INVALID_REDIRECT);
+  if (!as.passwordLogin) {
+    return respondText(403, "Users sign in at an identity provider here. Open the login page to choose one.");
+  }
   const { values, repeated } = await readForm(request, MAX_FORM_BYTES);
   const username = values.get("username");
   const password = values.get("password");
@@ -87,35 +90,14 @@ function respondFailure(
     : respondText(status, message, [...fields, NO_STORE]);
 }
 
-/**
- * The path after login: `""` when the request names none, `undefined` when it is not on this server. Parsed as browsers
- * do, so that a browser cannot resolve it to another host.
- */
-function parseRedirect(as: AuthorizationServer, request: Request): string | undefined {
-  const { values, repeated } = parseForm(queryOf(request.url));
-  const redirect = values.get("redirect") ?? "";
-  if (redirect === "") return "";
-  // deno-lint-ignore no-control-regex
-  if (repeated.includes("redirect") || redirect.length > 8192 || /[\u0000-\u0020\u007f\\]/.test(redirect)) {
-    return undefined;
-  }
-  if (!redirect.startsWith("/") && !redirect.startsWith(as.origin + "/")) return undefined;
-  const url = URL.parse(redirect, as.origin);
-  if (url === null || url.origin !== as.origin || url.username !== "" || url.password !== "") {
-    return undefined;
-  }
-  const path = url.pathname + url.search + url.hash;
-  // The parser turns /.//evil.example into //evil.example, which names a host.
-  return path.startsWith("//") ? undefined : path;
-}
-
 function loginPage(
   as: AuthorizationServer,
   redirect: string,
   problem?: FormProblem,
   login_hint = "",
 ): Response {
-  const action = as.base + "/login" + (redirect === "" ? "" : "?redirect=" + encodeURIComponent(redirect));
+  const query = redirect === "" ? "" : "?redirect=" + encodeURIComponent(redirect);
+  const action = as.base + "/login" + query;
   return respondPage({
     title: "Sign in",
     status: problem?.status ?? 200,
@@ -124,14 +106,26 @@ function loginPage(
       <h1>Sign in</h1>
       <p class="soft">to ${new URL(as.issuer).host}</p>
       ${showProblem(problem)}
-      <form method="post" action="${action}">
-        <label for="username">User name</label>
-        <input id="username" name="username" autocomplete="username" autocapitalize="none" spellcheck="false"
-          value="${as.openid ? login_hint.slice(0, 128) : ""}" required autofocus>
-        <label for="password">Password</label>
-        <input id="password" name="password" type="password" autocomplete="current-password" required>
-        <button>Sign in</button>
-      </form>
+      ${providerLinks(as, query)}
+      ${as.passwordLogin && html`
+        <form method="post" action="${action}">
+          <label for="username">User name</label>
+          <input id="username" name="username" autocomplete="username" autocapitalize="none" spellcheck="false"
+            value="${as.openid ? login_hint.slice(0, 128) : ""}" required autofocus>
+          <label for="password">Password</label>
+          <input id="password" name="password" type="password" autocomplete="current-password" required>
+          <button>Sign in</button>
+        </form>
+      `}
     `,
   });
+}
+
+/** A link for each identity provider. Not a form: its redirect would leave this server, which `form-action` forbids. */
+function providerLinks({ base, providers }: AuthorizationServer, query: string): Markup[] {
+  return [...providers.values()].map(({ id, name }) =>
+    html`
+      <p><a class="button" href="${`${base}/login/${id}${query}`}">Continue with ${name}</a></p>
+    `
+  );
 }

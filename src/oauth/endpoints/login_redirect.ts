@@ -1,11 +1,16 @@
 /**
- * The redirect to the login page, for requests that need a signed-in user.
+ * The redirect to the login page, for requests that need a signed-in user, and back.
  *
  * @module
  */
+import { parseForm } from "../../http/body/form.ts";
 import { NO_STORE, respond } from "../../http/response.ts";
+import { queryOf } from "../../http/router.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import type { Parameters } from "../parameters.ts";
+
+export const INVALID_REDIRECT =
+  "Invalid redirect: it must be a path on this server, such as /oauth/authorize?...";
 
 /** OpenID Connect Core §3.1.2.1: the user name that the client expects. */
 export function loginHintOf(as: AuthorizationServer, parameters: Parameters): string | undefined {
@@ -33,4 +38,26 @@ export function redirectToLogin(
     ["content-type", "application/json"],
     NO_STORE,
   ]);
+}
+
+/**
+ * The path after login: `""` when the request names none, `undefined` when it is not on this server. Parsed as browsers
+ * do, so that a browser cannot resolve it to another host.
+ */
+export function parseRedirect(as: AuthorizationServer, request: Request): string | undefined {
+  const { values, repeated } = parseForm(queryOf(request.url));
+  const redirect = values.get("redirect") ?? "";
+  if (redirect === "") return "";
+  // deno-lint-ignore no-control-regex
+  if (repeated.includes("redirect") || redirect.length > 8192 || /[\u0000-\u0020\u007f\\]/.test(redirect)) {
+    return undefined;
+  }
+  if (!redirect.startsWith("/") && !redirect.startsWith(as.origin + "/")) return undefined;
+  const url = URL.parse(redirect, as.origin);
+  if (url === null || url.origin !== as.origin || url.username !== "" || url.password !== "") {
+    return undefined;
+  }
+  const path = url.pathname + url.search + url.hash;
+  // The parser turns /.//evil.example into //evil.example, which names a host.
+  return path.startsWith("//") ? undefined : path;
 }

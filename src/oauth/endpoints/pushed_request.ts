@@ -59,3 +59,10 @@ export async function getStoredRequest(
   const { parameters, dpop_jkt, min_auth_time, pushed = digest, signed } = stored;
   return { parameters: parseParameters(parameters), dpop_jkt, min_auth_time, pushed, signed };
 }
+
+/** Whether this request waits for a new login: one that was made after it was stored. */
+export async function waitsForNewLogin(as: AuthorizationServer, request_uri: string): Promise<boolean> {
+  const digest = secretDigest(request_uri.slice(REQUEST_URI_PREFIX.length));
+  const stored = await as.store.get<PushedRequest>(pushedRequestKey(digest));
+  return stored?.value.min_auth_time !== undefined;
+}

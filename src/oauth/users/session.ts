@@ -29,7 +29,7 @@ export interface SignedIn {
   readonly session: string;
   readonly user: Profile;
   readonly authentication: Authentication;
-  /** The time of the login, in milliseconds since the epoch. */
+  /** When the user proved who they are, in milliseconds since the epoch; 0 when a provider does not say it. */
   readonly since: number;
 }
 
@@ -47,19 +47,36 @@ export async function findSession(as: AuthorizationServer, request: Request): Pr
     const seen = { ...session, seen: as.now() };
     await compareAndSet(as.store, entry.key, entry.version, seen, expiryOf(as, seen));
   }
-  const { acr, amr } = session;
-  const authentication = { auth_time: Math.floor(session.created / 1000), acr, ...(amr && { amr }) };
-  return { session: digest, user, authentication, since: session.created };
+  const { created, acr, amr, authenticated = created } = session;
+  const auth_time = Math.floor((authenticated || created) / 1000);
+  return {
+    session: digest,
+    user,
+    authentication: { auth_time, acr, ...(amr && { amr }) },
+    since: authenticated,
+  };
 }
 
-/** Starts a session under a new id and ends the one of the request. @returns the `Set-Cookie` fields */
+/**
+ * Starts a session under a new id and ends the one of the request.
+ * @param authenticated when the user proved who they are at a provider, in milliseconds; 0 if it is not known
+ * @returns the `Set-Cookie` fields
+ */
 export async function startSession(
   as: AuthorizationServer,
   request: Request,
   { id, acr = "password", amr }: AuthenticatedUser,
+  authenticated?: number,
 ): Promise<Fields> {
   const secret = randomSecret("");
-  const session: Session = { user: id, created: as.now(), seen: as.now(), acr, ...(amr && { amr }) };
+  const session: Session = {
+    user: id,
+    created: as.now(),
+    seen: as.now(),
+    acr,
+    ...(amr && { amr }),
+    ...(authenticated !== undefined && { authenticated }),
+  };
   const before = readSessionCookie(as, request);
   await as.store.commit({
     set: [{ key: sessionKey(secretDigest(secret)), value: session, expires: expiryOf(as, session) }],

@@ -1,0 +1,84 @@
+/**
+ * The account of an identity: found by issuer and subject, and by nothing else. An e-mail address, verified or not, links
+ * no accounts: it may be given to another person.
+ *
+ * @module
+ */
+import { randomId } from "../../crypto/secret.ts";
+import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
+import { listAll, type Store } from "../../store/store.ts";
+import { type LinkedAccount, linkedAccountKey, type Profile, profileKey, type UserRole } from "../records.ts";
+import { findUser, saveProfile } from "../users/user.ts";
+import type { Identity } from "./provider.ts";
+
+/** Characters of a name or an address that are stored. */
+const MAX_TEXT_CHARACTERS = 256;
+
+/** The user of this identity, with what the provider says now. A new identity gets a new user. */
+export async function findLinkedUser(
+  store: Store,
+  identity: Identity,
+  { provider, role, now }: {
+    readonly provider: string;
+    readonly role: UserRole | undefined;
+    readonly now: number;
+  },
+): Promise<Profile> {
+  const key = linkedAccountKey(identity.issuer, identity.subject);
+  const shown = { name: toText(identity.name) || provider, email: emailOf(identity) };
+  return await retryLostRaces(async () => {
+    const entry = await store.get<LinkedAccount>(key);
+    const known = entry && await findUser(store, entry.value.user);
+    if (known) {
+      const user: Profile = { id: known.id, ...shown, ...(role !== undefined && { role }) };
+      await saveProfile(store, user);
+      return user;
+    }
+    // An account that was removed is not revived: what it could read is another user's by now.
+    const user: Profile = { id: randomId("user_"), ...shown, ...(role !== undefined && { role }) };
+    const account: LinkedAccount = { user: user.id, provider, linked: now };
+    const done = await store.commit({
+      check: [{ key, version: entry?.version ?? null }],
+      set: [{ key, value: account }, { key: profileKey(user.id), value: user }],
+    });
+    return done ? user : LOST_RACE;
+  });
+}
+
+/** A user who signs in at a provider. */
+export interface LinkedUser extends Profile {
+  readonly provider: string;
+  readonly issuer: string;
+  readonly subject: string;
+}
+
+/** All users who sign in at providers. */
+export async function* listLinkedUsers(store: Store): AsyncGenerator<LinkedUser> {
+  for await (const { key, value } of listAll<LinkedAccount>(store, ["linked_account"])) {
+    const user = await findUser(store, value.user);
+    if (user) yield { ...user, provider: value.provider, issuer: String(key[1]), subject: String(key[2]) };
+  }
+}
+
+/**
+ * Removes a user who signs in at a provider, with all tokens, codes and sessions (`liveness.ts`). The next sign-in, if it
+ * is admitted, makes a new user. @returns `false` when there is none with this id
+ */
+export async function removeLinkedUser(store: Store, id: string): Promise<boolean> {
+  for await (const { key, value } of listAll<LinkedAccount>(store, ["linked_account"])) {
+    if (value.user !== id) continue;
+    await store.commit({ remove: [key, profileKey(id)] });
+    return true;
+  }
+  return false;
+}
+
+/** The verified address: another one says nothing about the user. */
+function emailOf({ email, emailVerified }: Identity): string {
+  return emailVerified ? toText(email) : "";
+}
+
+function toText(text: string | undefined): string {
+  // deno-lint-ignore no-control-regex
+  return (text ?? "").replace(/[\u0000-\u001f\u007f]/g, " ").trim().slice(0, MAX_TEXT_CHARACTERS);
+}

@@ -1,0 +1,157 @@
+/**
+ * What an identity provider is to this server: where it sends the browser, and who it says the user is. Embedders can
+ * write their own; `oidc.ts` and `github.ts` make those of the standards and of GitHub.
+ *
+ * @module
+ */
+import type { Claims } from "../../crypto/jws.ts";
+import type { PublicFetch } from "../../http/network/public_fetch.ts";
+import type { RemoteDocuments } from "../clients/remote_document.ts";
+import type { UserRole } from "../records.ts";
+
+/** Who signed in, as the provider says. */
+export interface Identity {
+  /** The issuer identifier. With `subject` it is the identity: nothing else of this is. */
+  readonly issuer: string;
+  /** The user's id at this issuer, which is never given to another user. */
+  readonly subject: string;
+  readonly name?: string | undefined;
+  readonly email?: string | undefined;
+  /** Whether the provider says that the address is the user's. */
+  readonly emailVerified: boolean;
+  /** Groups, roles or organisations of the user. */
+  readonly groups: readonly string[];
+  /** When the user proved who they are, in seconds since the epoch, if the provider says it. */
+  readonly authTime?: number | undefined;
+  /** What the provider sent, for the functions of the operator. */
+  readonly claims: Claims;
+}
+
+/** Whom of the users of a provider this server admits: all that is set must hold. */
+export interface Admission {
+  /** Domains of verified e-mail addresses, such as `example.com`; subdomains are others. @default any */
+  readonly domains?: readonly string[];
+  /** The user must be in one of these groups, roles or organisations. @default any */
+  readonly groups?: readonly string[];
+  /** Decides what the others cannot. @default everyone */
+  admits?(identity: Identity): boolean | Promise<boolean>;
+}
+
+/** What every provider is given. */
+export interface ProviderSettings extends Admission {
+  /** In the path of its redirect URI, `ISSUER/login/ID/callback`: 1 to 32 characters of `a-z`, `0-9` and `-`. */
+  readonly id?: string;
+  /** On the button. */
+  readonly name?: string;
+  readonly clientId: string;
+  /** Absent for a public client. */
+  readonly clientSecret?: string;
+  /** The groups whose members have a role; the highest counts. @default the option `defaultRole` */
+  readonly roles?: Readonly<Partial<Record<UserRole, readonly string[]>>>;
+}
+
+/** What a provider uses of the server. */
+export interface ProviderContext {
+  /** Fetches JSON; the URL must be https, or http on loopback. */
+  readonly fetch: PublicFetch;
+  readonly documents: RemoteDocuments;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+/** One sign-in, from the first redirect to the callback. */
+export interface SignInAttempt {
+  /** The redirect URI of this server for this provider. */
+  readonly redirect_uri: string;
+  /** Also in the callback, and bound to the browser. */
+  readonly state: string;
+  readonly nonce: string;
+  readonly code_verifier: string;
+  /** The user must prove who they are again, although they may have a session at the provider. */
+  readonly isNewLogin: boolean;
+  /** When it began, in milliseconds since the epoch. */
+  readonly began: number;
+}
+
+/** An identity provider. */
+export interface SignInProvider extends Admission {
+  readonly id: string;
+  readonly name: string;
+  readonly roles?: Readonly<Partial<Record<UserRole, readonly string[]>>> | undefined;
+  /** The URL to which the browser is sent. @throws {PublicFetchError} when the provider cannot be reached */
+  start(context: ProviderContext, attempt: SignInAttempt): Promise<string>;
+  /**
+   * Who the callback is about. `parameters` are those of the query, each once, with a `code`.
+   * @throws {SignInError} for an answer that must not be believed
+   * @throws {PublicFetchError} when the provider cannot be reached or refuses
+   */
+  finish(
+    context: ProviderContext,
+    attempt: SignInAttempt,
+    parameters: ReadonlyMap<string, string>,
+  ): Promise<Identity>;
+}
+
+/** Why an answer of a provider is not believed. For the operator's log, not for the page. */
+export class SignInError extends Error {
+  override readonly name = "SignInError";
+}
+
+/** The providers by id. @throws {TypeError} for an invalid or repeated id */
+export function defineProviders(providers: readonly SignInProvider[]): ReadonlyMap<string, SignInProvider> {
+  const byId = new Map<string, SignInProvider>();
+  for (const provider of providers) {
+    if (!/^[a-z0-9-]{1,32}$/.test(provider.id)) {
+      throw new TypeError(
+        `Cannot create Trivet: the id of a provider in "oauth.signIn" must be 1 to 32 characters of a-z, 0-9 and "-", but is "${provider.id}"`,
+      );
+    }
+    if (byId.has(provider.id)) {
+      throw new TypeError(
+        `Cannot create Trivet: two providers in "oauth.signIn" have the id "${provider.id}"`,
+      );
+    }
+    byId.set(provider.id, provider);
+  }
+  return byId;
+}
+
+/** The members that all providers made from settings have. @throws {TypeError} without a client id */
+export function toProviderBase(
+  { id, name, clientId, domains, groups, admits, roles }: ProviderSettings,
+  defaults: { readonly id: string; readonly name: string },
+): Omit<SignInProvider, "start" | "finish"> {
+  if (typeof clientId !== "string" || clientId === "") {
+    throw new TypeError(`Cannot create provider "${id ?? defaults.id}": clientId is required`);
+  }
+  return {
+    id: id ?? defaults.id,
+    name: name ?? defaults.name,
+    roles,
+    ...(domains && { domains }),
+    ...(groups && { groups }),
+    ...(admits && { admits }),
+  };
+}
+
+/** Whether the provider's users include this one. */
+export async function isAdmitted(
+  { domains, groups, admits }: Admission,
+  identity: Identity,
+): Promise<boolean> {
+  if (domains !== undefined) {
+    const domain = identity.emailVerified
+      ? /^[^@]+@([^@]+)$/.exec(identity.email ?? "")?.[1]?.toLowerCase()
+      : undefined;
+    if (domain === undefined || !domains.some((each) => each.toLowerCase() === domain)) return false;
+  }
+  if (groups !== undefined && !groups.some((each) => identity.groups.includes(each))) return false;
+  return admits === undefined || await admits(identity) === true;
+}
+
+/** The highest role that the user's groups give; `undefined` for the default. */
+export function roleOf({ roles }: Pick<SignInProvider, "roles">, { groups }: Identity): UserRole | undefined {
+  return (["admin", "author", "reader"] as const).find((role) =>
+    roles?.[role]?.some((each) => groups.includes(each))
+  );
+}

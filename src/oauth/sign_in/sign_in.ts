@@ -1,0 +1,192 @@
+/**
+ * `GET /login/:provider` sends the browser to an identity provider, `GET /login/:provider/callback` takes its answer and
+ * starts a session.
+ *
+ * @module
+ */
+import { PublicFetchError } from "../../http/network/public_fetch.ts";
+import { html, respondPage } from "../../http/page.ts";
+import { NO_STORE, respond, respondText } from "../../http/response.ts";
+import { queryOf } from "../../http/router.ts";
+import type { RequestContext } from "../../http/service.ts";
+import type { AuthorizationServer } from "../authorization_server.ts";
+import { INVALID_REDIRECT, parseRedirect } from "../endpoints/login_redirect.ts";
+import { waitsForNewLogin } from "../endpoints/pushed_request.ts";
+import { OAuthError } from "../error.ts";
+import { type Parameters, parseParameters } from "../parameters.ts";
+import { startSession } from "../users/session.ts";
+import { findLinkedUser } from "./linked_account.ts";
+import {
+  beginPending,
+  endPending,
+  findPending,
+  MAX_REDIRECT_CHARACTERS,
+  type PendingSignIn,
+} from "./pending_sign_in.ts";
+import {
+  type Identity,
+  isAdmitted,
+  roleOf,
+  type SignInAttempt,
+  SignInError,
+  type SignInProvider,
+} from "./provider.ts";
+
+/** 302 to the provider; 400 for an invalid redirect, 404 for an unknown provider, 502 when the provider does not answer. */
+export async function beginSignIn(as: AuthorizationServer, request: Request, id: string): Promise<Response> {
+  const provider = as.providers.get(id);
+  if (!provider) return respondText(404, "Not found.");
+  const redirect = parseRedirect(as, request);
+  if (redirect === undefined) return respondText(400, INVALID_REDIRECT);
+  if (redirect.length > MAX_REDIRECT_CHARACTERS) {
+    return respondText(
+      400,
+      "The authorization request is too long to sign in with a provider. Use PAR (RFC 9126).",
+    );
+  }
+  const request_uri = new URL(redirect, as.origin).searchParams.get("request_uri");
+  const isNewLogin = request_uri !== null && await waitsForNewLogin(as, request_uri);
+  const { pending, fields } = await beginPending(as, request, { provider: id, redirect, isNewLogin });
+  try {
+    const location = await provider.start(contextOf(as), attemptOf(as, pending));
+    return respond(302, null, [["location", location], ...fields, NO_STORE]);
+  } catch (error) {
+    return showFailure(as, provider, redirect, toProblem(as, provider, error));
+  }
+}
+
+/**
+ * 302 to where the user came from, with a new session. A page with 400 when this browser began no such sign-in, 403 when
+ * the user is not admitted or the answer is not believed, 502 when the provider does not answer.
+ */
+export async function finishSignIn(
+  as: AuthorizationServer,
+  request: Request,
+  context: RequestContext,
+  id: string,
+): Promise<Response> {
+  const provider = as.providers.get(id);
+  if (!provider) return respondText(404, "Not found.");
+  const parameters = readParameters(request);
+  const state = parameters?.get("state");
+  const pending = state === undefined ? undefined : await findPending(as, request, id, state);
+  if (!parameters || !pending) {
+    return showFailure(as, provider, "", {
+      status: 400,
+      message: "This sign-in has expired, was finished before, or began in another browser.",
+    });
+  }
+  const end = endPending(as, pending);
+  try {
+    const { user, identity } = await identify(as, provider, pending, parameters);
+    // RFC 9470: a session at the provider is as old as the provider says, and of unknown age if it says nothing.
+    const authenticated = pending.isNewLogin ? as.now() : Math.min((identity.authTime ?? 0) * 1000, as.now());
+    const cookies = await startSession(as, request, { ...user, acr: id }, authenticated);
+    as.observe({ type: "login_succeeded", user: user.id, ip: context.ip, provider: id });
+    if (pending.redirect === "") {
+      return respondText(200, `Welcome, ${user.name}. You are signed in.`, [...cookies, ...end, NO_STORE]);
+    }
+    return respond(302, null, [["location", pending.redirect], ...cookies, ...end, NO_STORE]);
+  } catch (error) {
+    return showFailure(as, provider, pending.redirect, toProblem(as, provider, error, context), end);
+  }
+}
+
+/** The user of the callback. @throws {SignInError | PublicFetchError | Refusal} */
+async function identify(
+  as: AuthorizationServer,
+  provider: SignInProvider,
+  pending: PendingSignIn,
+  parameters: Parameters,
+): Promise<{ user: Awaited<ReturnType<typeof findLinkedUser>>; identity: Identity }> {
+  const error = parameters.get("error");
+  if (error === "access_denied") throw new Refusal(400, `The sign-in with ${provider.name} was cancelled.`);
+  if (error !== undefined) throw new SignInError(`The provider answered ${error.slice(0, 100)}`);
+  if (parameters.get("code") === undefined) throw new SignInError("The callback has neither code nor error");
+  const identity = await provider.finish(contextOf(as), attemptOf(as, pending), toMap(parameters));
+  if (!await isAdmitted(provider, identity)) {
+    throw new Refusal(
+      403,
+      `Your account at ${provider.name} may not sign in here. Ask the operator of this server.`,
+    );
+  }
+  const role = roleOf(provider, identity);
+  const user = await findLinkedUser(as.store, identity, { provider: provider.id, role, now: as.now() });
+  return { user, identity };
+}
+
+/** Why the user is not signed in, for the page. */
+class Refusal extends Error {
+  readonly status: number;
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+interface Problem {
+  readonly status: number;
+  readonly message: string;
+}
+
+function toProblem(
+  as: AuthorizationServer,
+  { id, name }: SignInProvider,
+  error: unknown,
+  context: RequestContext = {},
+): Problem {
+  const isUnreachable = error instanceof PublicFetchError ||
+    error instanceof OAuthError && error.code === "temporarily_unavailable";
+  if (!isUnreachable && !(error instanceof SignInError) && !(error instanceof Refusal)) throw error;
+  as.observe({ type: "sign_in_failed", provider: id, reason: error.message, ip: context.ip });
+  if (error instanceof Refusal) return { status: error.status, message: error.message };
+  if (isUnreachable) {
+    return { status: 502, message: `${name} does not answer as it should. Try again later.` };
+  }
+  return { status: 403, message: `The answer of ${name} could not be verified. Sign in again.` };
+}
+
+function showFailure(
+  as: AuthorizationServer,
+  { name }: SignInProvider,
+  redirect: string,
+  { status, message }: Problem,
+  fields: readonly (readonly [string, string])[] = [],
+): Response {
+  const login = as.base + "/login" + (redirect === "" ? "" : "?redirect=" + encodeURIComponent(redirect));
+  return respondPage({
+    title: "Not signed in",
+    status,
+    fields,
+    formAction: "'none'",
+    body: html`
+      <h1>Not signed in</h1>
+      <p role="alert">${message}</p>
+      <p><a href="${login}">Back to sign in</a></p>
+      <p class="soft">Provider: ${name}</p>
+    `,
+  });
+}
+
+/** Each parameter must be there once. */
+function readParameters(request: Request): Parameters | undefined {
+  const parameters = parseParameters(queryOf(request.url));
+  return parameters.repeated.length > 0 ? undefined : parameters;
+}
+
+function toMap(parameters: Parameters): ReadonlyMap<string, string> {
+  return new Map(["code", "state", "iss"].flatMap((name) => {
+    const value = parameters.get(name);
+    return value === undefined ? [] : [[name, value] as const];
+  }));
+}
+
+function contextOf(as: AuthorizationServer) {
+  return { fetch: as.providerFetch, documents: as.providerDocuments, now: as.now };
+}
+
+function attemptOf(as: AuthorizationServer, pending: PendingSignIn): SignInAttempt {
+  const { state, nonce, code_verifier, isNewLogin, began } = pending;
+  const redirect_uri = `${as.issuer.replace(/\/$/, "")}/login/${pending.provider}/callback`;
+  return { redirect_uri, state, nonce, code_verifier, isNewLogin, began };
+}
