@@ -118,6 +118,8 @@ export interface OAuthOptions {
    * Their redirect URI is `ISSUER/login/ID/callback`. @default none
    */
   readonly signIn?: readonly SignInProvider[];
+  /** Whether users can also sign in at the identity providers that `trivet provider add` put in the store. @default false */
+  readonly storedProviders?: boolean;
   /** Whether the login page has fields for user name and password. @default true */
   readonly passwordLogin?: boolean;
   /** How identity providers are reached, such as a service binding of Workers. @default the platform's fetch */
@@ -230,6 +232,7 @@ export function completeOAuth(
     certificateProxy: oauth.certificateProxy,
     authenticateUser: oauth.authenticateUser,
     signIn: oauth.signIn ?? [],
+    storedProviders: oauth.storedProviders ?? false,
     passwordLogin: oauth.passwordLogin ?? true,
     signInFetch: oauth.signInFetch,
     defaultRole: checkUserRole(oauth.defaultRole ?? "reader"),

@@ -22,3 +22,10 @@ export {
   type SignInProvider,
 } from "./oauth/sign_in/provider.ts";
 export { type LinkedUser, listLinkedUsers, removeLinkedUser } from "./oauth/sign_in/linked_account.ts";
+export {
+  addProvider,
+  createSecretSealer,
+  listProviders,
+  type ProviderRegistration,
+  removeProvider,
+} from "./oauth/sign_in/stored_provider.ts";

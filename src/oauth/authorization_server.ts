@@ -18,6 +18,7 @@ import type { RecentCounts } from "./users/recent_counts.ts";
 import type { AuthorizationDetail, Client, Profile, UserRole } from "./records.ts";
 import type { RemoteDocuments } from "./clients/remote_document.ts";
 import type { SignInProvider } from "./sign_in/provider.ts";
+import type { ProviderDirectory } from "./sign_in/provider_directory.ts";
 import type { StorageQuota } from "./storage_quota.ts";
 import type { SecurityProfile } from "./security_profile.ts";
 import type { SigningKeys } from "./tokens/signing_keys.ts";
@@ -158,6 +159,8 @@ export interface AuthorizationServerOptions {
     | undefined;
   /** Identity providers at which users can sign in. */
   readonly signIn: readonly SignInProvider[];
+  /** Whether users can also sign in at the identity providers in the store. */
+  readonly storedProviders: boolean;
   /** Whether the login page has fields for user name and password. */
   readonly passwordLogin: boolean;
   /** Fetches from identity providers. @default the platform's fetch */
@@ -198,8 +201,7 @@ export interface AuthorizationServer extends AuthorizationServerOptions {
   /** By canonical identifier. */
   readonly protectedResources: ReadonlyMap<string, ProtectedResource>;
   readonly documents: RemoteDocuments;
-  /** The identity providers by id. */
-  readonly providers: ReadonlyMap<string, SignInProvider>;
+  readonly providers: ProviderDirectory;
   /** Fetches from identity providers, whose addresses the operator configured. */
   readonly providerFetch: PublicFetch;
   readonly providerDocuments: RemoteDocuments;

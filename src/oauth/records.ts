@@ -158,6 +158,21 @@ export interface Session {
   readonly authenticated?: number;
 }
 
+/** An identity provider that the operator added. Written by `sign_in/stored_provider.ts`; ended by its removal. */
+export interface StoredProvider {
+  readonly kind: "oidc" | "google" | "entra" | "github";
+  readonly id: string;
+  readonly name?: string | undefined;
+  readonly clientId: string;
+  readonly sealedSecret?: string;
+  readonly issuer?: string | undefined;
+  readonly tenant?: string | undefined;
+  readonly domains?: readonly string[] | undefined;
+  readonly groups?: readonly string[] | undefined;
+  readonly roles?: Readonly<Partial<Record<UserRole, readonly string[]>>> | undefined;
+  readonly added: number;
+}
+
 /** Whose account an identity at a provider is. Written at the first sign-in; ended with the user. */
 export interface LinkedAccount {
   readonly user: string;
@@ -429,6 +444,7 @@ export const usernameKey = (username: string): Key => ["username", username];
 export const profileKey = (id: string): Key => ["profile", id];
 /** By what the provider never gives to another user. */
 export const linkedAccountKey = (issuer: string, subject: string): Key => ["linked_account", issuer, subject];
+export const providerKey = (id: string): Key => ["provider", id];
 export const sessionKey = (digest: string): Key => ["session", digest];
 export const sessionClientsPrefix = (session: string): Key => ["session_client", session];
 export const sessionClientKey = (session: string, client: string): Key => [

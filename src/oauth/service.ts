@@ -10,7 +10,7 @@ import type { Principal, VerifyToken } from "../http/principal.ts";
 import { BodyError } from "../http/body/body.ts";
 import { allowEveryOrigin, allowWellKnown, answerPreflight } from "../http/cors.ts";
 import { loadOnDemand } from "../http/load_on_demand.ts";
-import { createConfiguredFetch, createPublicFetch, findConnect } from "../http/network/public_fetch.ts";
+import { createPublicFetch, findConnect } from "../http/network/public_fetch.ts";
 import {
   type Fields,
   jsonFields,
@@ -41,10 +41,10 @@ import { createRemoteDocuments } from "./clients/remote_document.ts";
 import { createRecentCounts } from "./users/recent_counts.ts";
 import { defineResources } from "./grants/resource.ts";
 import { revoke } from "./endpoints/revoke.ts";
-import { defineProviders } from "./sign_in/provider.ts";
+import { defineSignIn, signInRoutes } from "./sign_in/routes.ts";
 import { createStorageQuota } from "./storage_quota.ts";
 import { defineScopes } from "./grants/scope.ts";
-import { createSigningKeys } from "./tokens/signing_keys.ts";
+import { createSigningKeys, maxTokenLifetime } from "./tokens/signing_keys.ts";
 import { createThrottle } from "./users/throttle.ts";
 import { token } from "./endpoints/token.ts";
 import { userInfo } from "./endpoints/user_info.ts";
@@ -86,14 +86,6 @@ const showRegistration = loadOnDemand(async () => (await loadRegister()).showReg
 const updateRegistration = loadOnDemand(async () => (await loadRegister()).updateRegistration);
 const deleteRegistration = loadOnDemand(async () => (await loadRegister()).deleteRegistration);
 
-const loadSignIn = () => import("./sign_in/sign_in.ts");
-const beginSignIn = loadOnDemand(async () => (await loadSignIn()).beginSignIn);
-const finishSignIn = loadOnDemand(async () => (await loadSignIn()).finishSignIn);
-/** The greatest answer of an identity provider: keys of large ones carry certificates. */
-const MAX_PROVIDER_BYTES = 256 * 1024;
-/** How long a provider that failed repeatedly is not asked. */
-const MAX_PROVIDER_WAIT_MS = 10_000;
-
 /** Pages for people: scripts of other origins never read them. */
 export const PAGES = ["/oauth/authorize", "/login", "/logout", "/oauth/logout", "/device"] as const;
 
@@ -102,10 +94,6 @@ export function createOAuthService(options: AuthorizationServerOptions): OAuthSe
   const { origin, pathname, protocol } = new URL(options.issuer);
   const base = pathname.replace(/\/$/, "");
   const connect = findConnect(options.connect);
-  const providerFetch = createConfiguredFetch({
-    connect: options.signInFetch ?? ((url, init) => fetch(url, init)),
-    limit: MAX_PROVIDER_BYTES,
-  });
   const as: AuthorizationServer = {
     ...options,
     base,
@@ -116,9 +104,7 @@ export function createOAuthService(options: AuthorizationServerOptions): OAuthSe
     protectedResources: defineResources(options.resources),
     keys: createSigningKeys({ ...options, maxTokenLifetime: maxTokenLifetime(options) }),
     documents: createRemoteDocuments(createPublicFetch({ connect }), options.now),
-    providers: defineProviders(options.signIn),
-    providerFetch,
-    providerDocuments: createRemoteDocuments(providerFetch, options.now, MAX_PROVIDER_WAIT_MS),
+    ...defineSignIn(options),
     throttle: createThrottle(options.store, options.now),
     storageQuota: createStorageQuota(options),
     loginThrottle: createLoginThrottle(options.store, options.now),
@@ -288,29 +274,6 @@ function registrationRoutes(as: AuthorizationServer, api: (handle: RouteHandler)
   ];
 }
 
-/** No routes without identity providers. */
-function signInRoutes(as: AuthorizationServer, page: (handle: RouteHandler) => RouteHandler): Route[] {
-  if (as.providers.size === 0) return [];
-  const path = "/login/:provider";
-  return [
-    { method: "GET", path, handle: page((request, _, { provider }) => beginSignIn(as, request, provider!)) },
-    {
-      method: "GET",
-      path: `${path}/callback`,
-      handle: page((request, context, { provider }) => finishSignIn(as, request, context, provider!)),
-    },
-  ];
-}
-
-/** Seconds for which a token may have to be verified after its key stopped signing. */
-function maxTokenLifetime({ accessTokenLifetime, resources, openid }: AuthorizationServerOptions): number {
-  return Math.max(
-    accessTokenLifetime,
-    openid?.idTokenLifetime ?? 0,
-    ...resources.map((each) => each.accessTokenLifetime ?? 0),
-  );
-}
-
 /** RFC 9110 §10.2.3, in seconds. */
 function retryAfter({ retryAfter }: StoreUnavailableError): readonly [string, string] {
   return ["retry-after", String(retryAfter)];
@@ -320,8 +283,8 @@ function refuse(status: 404 | 405, request: Request, allow: string): Response {
   // CORS: a script that requests metadata must be able to read the 404.
   if (status === 404) return allowWellKnown(request, respondText(404, "Not found."));
   if (pathOf(request.url).endsWith("/oauth/token")) {
-    const description = "Method not allowed. Use POST with application/x-www-form-urlencoded";
-    return respondJson(405, { error: "invalid_request", error_description: description }, [
+    const error_description = "Method not allowed. Use POST with application/x-www-form-urlencoded";
+    return respondJson(405, { error: "invalid_request", error_description }, [
       ...ERROR_FIELDS,
       ["allow", allow],
     ]);

@@ -102,6 +102,7 @@ export async function newServer(options: Partial<AuthorizationServerOptions> = {
     certificateProxy: undefined,
     authenticateUser: undefined,
     signIn: [],
+    storedProviders: false,
     passwordLogin: true,
     signInFetch: undefined,
     acrValues: ["password"],

@@ -3,8 +3,7 @@
  *
  * @module
  */
-import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -14,12 +13,12 @@ import { skipBecause } from "../../../scripts/test/run_files.ts";
 import { createTrivet, memoryStore, type Trivet } from "../../mod.ts";
 import { type Principal, resourceServer } from "../../resource_server.ts";
 import { entries } from "../test_entries.ts";
+import { isOidcProviderInstalled, OIDC_PROVIDER, startOidcProvider } from "./test_oidc_provider.ts";
 
 const test = suite("protect: tokens of other issuers");
 const [, serve] = Object.entries(entries)[0]!;
 const API = "https://api.example.com";
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
-const PROVIDER = join(ROOT, "conformance/targets/oidc-provider");
 
 const section = /\n## Protect your own API\n(.*?)\n## /s.exec(
   readFileSync(join(ROOT, "README.md"), "utf8"),
@@ -98,10 +97,12 @@ function unverifiedJwt(issuer: string): string {
   return `${encode({ alg: "ES256", typ: "at+jwt", kid: "k" })}.${encode(claims)}.${"A".repeat(86)}`;
 }
 
-if (existsSync(join(PROVIDER, "node_modules"))) {
+if (isOidcProviderInstalled) {
   test("the guard accepts JWTs and introspected tokens of oidc-provider", async () => {
-    const { vars: { clients, resources } } = JSON.parse(readFileSync(join(PROVIDER, "target.json"), "utf8"));
-    const provider = await startProvider();
+    const { vars: { clients, resources } } = JSON.parse(
+      readFileSync(join(OIDC_PROVIDER, "target.json"), "utf8"),
+    );
+    const provider = await startOidcProvider();
     try {
       const { issuer } = provider;
       const resource: string = resources.one;
@@ -135,27 +136,5 @@ if (existsSync(join(PROVIDER, "node_modules"))) {
     }
   });
 } else skipBecause(test, "oidc-provider is not installed (npm ci in conformance/targets/oidc-provider)");
-
-async function startProvider(): Promise<{ issuer: string; stop: () => void }> {
-  const probe = await serve({ fetch: () => Promise.resolve(new Response()) }, {
-    port: 0,
-    hostname: "127.0.0.1",
-  });
-  const { port } = probe;
-  await probe.close();
-  const node = join(ROOT, "node_modules/.bin/node");
-  const child = spawn(node, ["server.mjs", String(port)], { cwd: PROVIDER, stdio: "ignore" });
-  const issuer = `http://127.0.0.1:${port}`;
-  for (let tries = 0;; tries++) {
-    const ready = await fetch(`${issuer}/.well-known/oauth-authorization-server`).catch(() => undefined);
-    await ready?.body?.cancel();
-    if (ready?.ok) return { issuer, stop: () => void child.kill() };
-    if (tries === 100) {
-      child.kill();
-      throw new Error("oidc-provider does not start");
-    }
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-}
 
 test.run();

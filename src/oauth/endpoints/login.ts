@@ -16,6 +16,7 @@ import { createDeviceCookie } from "../users/device_cookie.ts";
 import { attemptLogin } from "../users/login_attempt.ts";
 import { type FormProblem, showProblem, tooManyAttempts } from "./form_problem.ts";
 import { INVALID_REDIRECT, parseRedirect } from "./login_redirect.ts";
+import type { SignInProvider } from "../sign_in/provider.ts";
 import { startSession } from "../users/session.ts";
 import { canonicalUsername } from "../users/user.ts";
 
@@ -23,10 +24,10 @@ const MAX_FORM_BYTES = 16 * 1024;
 const WRONG_CREDENTIALS: FormProblem = { message: "Wrong user name or password.", status: 401 };
 
 /** `GET /login?redirect=...`: 200 with the form, 400 for an invalid redirect. */
-export function showLogin(as: AuthorizationServer, request: Request): Response {
+export async function showLogin(as: AuthorizationServer, request: Request): Promise<Response> {
   const redirect = parseRedirect(as, request);
   if (redirect === undefined) return respondText(400, INVALID_REDIRECT);
-  return loginPage(as, redirect, undefined, parseForm(queryOf(request.url)).values.get("login_hint"));
+  return await loginPage(as, redirect, undefined, parseForm(queryOf(request.url)).values.get("login_hint"));
 }
 
 /**
@@ -59,7 +60,7 @@ export async function login(
   const { user, wait } = await attemptLogin(as, values, request, context);
   if (!user) {
     as.observe({ type: "login_failed", username: username.slice(0, 128), ip: context.ip });
-    return respondFailure(as, request, redirect, wait);
+    return await respondFailure(as, request, redirect, wait);
   }
   const cookies = [
     ...await startSession(as, request, user),
@@ -77,25 +78,26 @@ export async function login(
 }
 
 /** 401, or 429 with `Retry-After`: a page for browsers, else plain text. */
-function respondFailure(
+async function respondFailure(
   as: AuthorizationServer,
   request: Request,
   redirect: string,
   waitSeconds: number,
-): Response {
+): Promise<Response> {
   const problem = waitSeconds > 0 ? tooManyAttempts(waitSeconds) : WRONG_CREDENTIALS;
   const { message, status, fields = [] } = problem;
   return acceptNames(request.headers.get("accept"), "text/html")
-    ? loginPage(as, redirect, problem)
+    ? await loginPage(as, redirect, problem)
     : respondText(status, message, [...fields, NO_STORE]);
 }
 
-function loginPage(
+async function loginPage(
   as: AuthorizationServer,
   redirect: string,
   problem?: FormProblem,
   login_hint = "",
-): Response {
+): Promise<Response> {
+  const providers = await as.providers.list();
   const query = redirect === "" ? "" : "?redirect=" + encodeURIComponent(redirect);
   const action = as.base + "/login" + query;
   return respondPage({
@@ -106,7 +108,7 @@ function loginPage(
       <h1>Sign in</h1>
       <p class="soft">to ${new URL(as.issuer).host}</p>
       ${showProblem(problem)}
-      ${providerLinks(as, query)}
+      ${providers.map((provider) => providerLink(as, provider, query))}
       ${as.passwordLogin && html`
         <form method="post" action="${action}">
           <label for="username">User name</label>
@@ -121,11 +123,13 @@ function loginPage(
   });
 }
 
-/** A link for each identity provider. Not a form: its redirect would leave this server, which `form-action` forbids. */
-function providerLinks({ base, providers }: AuthorizationServer, query: string): Markup[] {
-  return [...providers.values()].map(({ id, name }) =>
-    html`
-      <p><a class="button" href="${`${base}/login/${id}${query}`}">Continue with ${name}</a></p>
-    `
-  );
+/** A link to an identity provider. Not a form: its redirect would leave this server, which `form-action` forbids. */
+function providerLink(
+  { base }: AuthorizationServer,
+  { id, name }: Pick<SignInProvider, "id" | "name">,
+  query: string,
+): Markup {
+  return html`
+    <p><a class="button" href="${`${base}/login/${id}${query}`}">Continue with ${name}</a></p>
+  `;
 }

@@ -62,7 +62,7 @@ function readMetadata({ text }: PublicDocument, issuer: string): ProviderMetadat
     if (problem) throw new PublicFetchError(`${name} in the metadata of the provider ${problem}`);
     return url as string;
   };
-  const require = (name: string): string => {
+  const findRequired = (name: string): string => {
     const url = find(name);
     if (url === undefined) throw new PublicFetchError(`The metadata of the provider has no ${name}`);
     return url;
@@ -70,9 +70,9 @@ function readMetadata({ text }: PublicDocument, issuer: string): ProviderMetadat
   const methods = metadata["token_endpoint_auth_methods_supported"];
   return {
     issuer,
-    authorization_endpoint: require("authorization_endpoint"),
-    token_endpoint: require("token_endpoint"),
-    jwks_uri: require("jwks_uri"),
+    authorization_endpoint: findRequired("authorization_endpoint"),
+    token_endpoint: findRequired("token_endpoint"),
+    jwks_uri: findRequired("jwks_uri"),
     userinfo_endpoint: find("userinfo_endpoint"),
     ...(Array.isArray(methods) && { token_endpoint_auth_methods_supported: methods.map(String) }),
     authorization_response_iss_parameter_supported:

@@ -34,7 +34,7 @@ import {
 
 /** 302 to the provider; 400 for an invalid redirect, 404 for an unknown provider, 502 when the provider does not answer. */
 export async function beginSignIn(as: AuthorizationServer, request: Request, id: string): Promise<Response> {
-  const provider = as.providers.get(id);
+  const provider = await as.providers.find(id);
   if (!provider) return respondText(404, "Not found.");
   const redirect = parseRedirect(as, request);
   if (redirect === undefined) return respondText(400, INVALID_REDIRECT);
@@ -65,7 +65,7 @@ export async function finishSignIn(
   context: RequestContext,
   id: string,
 ): Promise<Response> {
-  const provider = as.providers.get(id);
+  const provider = await as.providers.find(id);
   if (!provider) return respondText(404, "Not found.");
   const parameters = readParameters(request);
   const state = parameters?.get("state");

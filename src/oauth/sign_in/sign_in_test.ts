@@ -247,8 +247,8 @@ test("a provider that does not answer as it should: 502, and no secret in page o
   }
   const response = await newBrowser(server).get("/login/oidc");
   assert.is(response.status, 502);
-  const told = await response.text() + JSON.stringify(server.events);
-  assert.is(/s:e%c|s%3Ae/.test(told), false);
+  const shown = await response.text() + JSON.stringify(server.events);
+  assert.is(/s:e%c|s%3Ae/.test(shown), false);
 });
 
 test("unknown provider, invalid redirect, repeated parameter", async () => {

@@ -9,6 +9,7 @@ import { importPublicJwk, type PrivateJwk, type PublicJwk } from "../../crypto/j
 import { ALGORITHMS, type JwsAlgorithm, type JwsKey } from "../../crypto/jws.ts";
 import { randomId } from "../../crypto/secret.ts";
 import type { Store } from "../../store/store.ts";
+import type { AuthorizationServerOptions } from "../authorization_server.ts";
 import { type SigningKey, signingKeyKey } from "../records.ts";
 
 export interface SigningKeys {
@@ -154,4 +155,15 @@ async function load(record: SigningKey): Promise<Loaded> {
 
 function publicPart({ kty, crv, x, y, n, e }: PrivateJwk): PublicJwk {
   return JSON.parse(JSON.stringify({ kty, crv, x, y, n, e }));
+}
+
+/** Seconds for which a token may have to be verified after its key stopped signing. */
+export function maxTokenLifetime(
+  { accessTokenLifetime, resources, openid }: AuthorizationServerOptions,
+): number {
+  return Math.max(
+    accessTokenLifetime,
+    openid?.idTokenLifetime ?? 0,
+    ...resources.map((each) => each.accessTokenLifetime ?? 0),
+  );
 }

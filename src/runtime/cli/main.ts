@@ -30,6 +30,10 @@ const COMMANDS: Readonly<Record<string, { readonly summary: string; load(): Prom
     summary: "adds, lists and removes users",
     load: () => import("./user.ts"),
   },
+  provider: {
+    summary: "adds, lists, tests and removes identity providers",
+    load: () => import("./provider.ts"),
+  },
   skill: {
     summary: "adds, shows, pulls and removes skills, in a store or on a server",
     load: () => import("./skill/skill.ts"),
@@ -48,7 +52,7 @@ const HELP = `trivet: permission, know-how and tools for AI agents
 
 Usage: trivet <command> [options]
 
-${Object.entries(COMMANDS).map(([name, { summary }]) => `  ${name.padEnd(8)}${summary}`).join("\n")}
+${Object.entries(COMMANDS).map(([name, { summary }]) => `  ${name.padEnd(10)}${summary}`).join("\n")}
 
 "trivet <command> --help" describes a command. "trivet --version" prints the version.
 `;

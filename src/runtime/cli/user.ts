@@ -6,6 +6,7 @@
 import process from "node:process";
 import { randomSecret } from "../../crypto/secret.ts";
 import { collectBytes } from "../../http/body/byte_buffer.ts";
+import { listLinkedUsers, removeLinkedUser } from "../../oauth/sign_in/linked_account.ts";
 import { addUser, listUsers, removeUser, setUserRole } from "../../oauth/users/user.ts";
 import { USER_ROLES } from "../../oauth/users/user_role.ts";
 import { DATA_OPTIONS, readPlace, withStore } from "./data.ts";
@@ -35,12 +36,14 @@ export const help: string = `trivet user: adds, lists and removes users
 Usage: trivet user add USERNAME [options]
        trivet user role USERNAME ROLE [options]
        trivet user list [options]
-       trivet user remove USERNAME [options]
+       trivet user remove USERNAME|ID [options]
 
 ${describeOptions(COMMON_OPTIONS)}
 
 add (asks for the password, unless one of the first two options is given):
 ${describeOptions(ADD_OPTIONS)}
+
+Users who sign in at an identity provider have no user name: remove them by id.
 
 A change takes effect at once on a running server. A lower role also limits what the user allowed before.
 
@@ -97,15 +100,19 @@ export async function run(argv: readonly string[]): Promise<void> {
     case "list":
       return await withStore(place, async (store) => {
         const users = (await Array.fromAsync(listUsers(store))).map(({ password: _, ...user }) => user);
-        if (json) return printLine(JSON.stringify(users));
+        const linked = await Array.fromAsync(listLinkedUsers(store));
+        if (json) return printLine(JSON.stringify([...users, ...linked]));
         printTable(
           ["USERNAME", "NAME", "E-MAIL", "ROLE", "ID"],
-          users.map(({ username, name, email, role, id }) => [username, name, email || "-", role ?? "-", id]),
+          [...users, ...linked.map((user) => ({ ...user, username: `(${user.provider})` }))]
+            .map(({ username, name, email, role, id }) => [username, name, email || "-", role ?? "-", id]),
         );
       });
     case "remove":
       return await withStore(place, async (store) => {
-        if (!await removeUser(store, username!)) throw new Error(`User not found: "${username}"`);
+        if (!await removeUser(store, username!) && !await removeLinkedUser(store, username!)) {
+          throw new Error(`User not found: "${username}"`);
+        }
         printLine(`Removed ${username}`);
       });
     default:

@@ -69,6 +69,7 @@ export async function run(argv: readonly string[]): Promise<void> {
           accessTokenFormat: values["token-format"],
           registration: values.registration,
           openid: values.openid,
+          storedProviders: true,
           resources: values.resource?.map((resource) => ({ resource })) ?? [],
           connect: publicConnect,
           clientMetadataDocuments,

@@ -1,0 +1,45 @@
+/**
+ * The routes for signing in at identity providers, and what they need of the server. None without providers.
+ *
+ * @module
+ */
+import { loadOnDemand } from "../../http/load_on_demand.ts";
+import { createConfiguredFetch } from "../../http/network/public_fetch.ts";
+import type { Route, RouteHandler } from "../../http/router.ts";
+import type { AuthorizationServer, AuthorizationServerOptions } from "../authorization_server.ts";
+import { createRemoteDocuments } from "../clients/remote_document.ts";
+import { createProviderDirectory } from "./provider_directory.ts";
+
+const loadSignIn = () => import("./sign_in.ts");
+const beginSignIn = loadOnDemand(async () => (await loadSignIn()).beginSignIn);
+const finishSignIn = loadOnDemand(async () => (await loadSignIn()).finishSignIn);
+/** The greatest answer of an identity provider: keys of large ones carry certificates. */
+const MAX_ANSWER_BYTES = 256 * 1024;
+/** How long a provider that failed repeatedly is not asked. */
+const MAX_WAIT_MS = 10_000;
+
+/** The providers, and how they are reached. @throws {TypeError} for invalid providers */
+export function defineSignIn(
+  options: AuthorizationServerOptions,
+): Pick<AuthorizationServer, "providers" | "providerFetch" | "providerDocuments"> {
+  const connect = options.signInFetch ?? ((url, init) => fetch(url, init));
+  const providerFetch = createConfiguredFetch({ connect, limit: MAX_ANSWER_BYTES });
+  return {
+    providers: createProviderDirectory(options),
+    providerFetch,
+    providerDocuments: createRemoteDocuments(providerFetch, options.now, MAX_WAIT_MS),
+  };
+}
+
+export function signInRoutes(as: AuthorizationServer, page: (handle: RouteHandler) => RouteHandler): Route[] {
+  if (as.signIn.length === 0 && !as.storedProviders) return [];
+  const path = "/login/:provider";
+  return [
+    { method: "GET", path, handle: page((request, _, { provider }) => beginSignIn(as, request, provider!)) },
+    {
+      method: "GET",
+      path: `${path}/callback`,
+      handle: page((request, context, { provider }) => finishSignIn(as, request, context, provider!)),
+    },
+  ];
+}

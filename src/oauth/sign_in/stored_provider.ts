@@ -1,0 +1,103 @@
+/**
+ * Identity providers that the operator adds at run time: settings in the store, with a sealed secret.
+ *
+ * @module
+ */
+import { createSealer, type Sealer } from "../../crypto/seal.ts";
+import { listAll, type Store } from "../../store/store.ts";
+import { providerKey, type StoredProvider, type UserRole } from "../records.ts";
+import { github } from "./github.ts";
+import { entra, google, oidc } from "./oidc.ts";
+import { defineProviders, type SignInProvider } from "./provider.ts";
+
+export const PROVIDER_KINDS = ["oidc", "google", "entra", "github"] as const;
+
+/** What an operator says of a provider. */
+export interface ProviderRegistration {
+  readonly kind: StoredProvider["kind"];
+  /** @default the kind */
+  readonly id?: string | undefined;
+  readonly name?: string | undefined;
+  readonly clientId: string;
+  readonly clientSecret?: string | undefined;
+  /** Of an OpenID Provider, or the address of a GitHub Enterprise Server. */
+  readonly issuer?: string | undefined;
+  /** Of Entra. */
+  readonly tenant?: string | undefined;
+  /** Domains of verified e-mail addresses that may sign in; of Google the hosted domains. */
+  readonly domains?: readonly string[] | undefined;
+  /** Groups, or organizations of GitHub, that may sign in. */
+  readonly groups?: readonly string[] | undefined;
+  readonly roles?: Readonly<Partial<Record<UserRole, readonly string[]>>> | undefined;
+}
+
+const PURPOSE = "secret of an identity provider";
+
+/** Seals the client secrets with the server's secret. */
+export function createSecretSealer(secret: () => Promise<Uint8Array>): Sealer {
+  return createSealer(secret, PURPOSE);
+}
+
+/**
+ * Adds a provider, or replaces the one with this id.
+ * @throws {TypeError} for settings that no provider can be made of
+ */
+export async function addProvider(
+  store: Store,
+  sealer: Sealer,
+  registration: ProviderRegistration,
+): Promise<StoredProvider> {
+  const { clientSecret, id = registration.kind, ...rest } = registration;
+  const stored: StoredProvider = {
+    ...rest,
+    id,
+    ...(clientSecret !== undefined && { sealedSecret: await sealer.seal(clientSecret) }),
+    added: Date.now(),
+  };
+  defineProviders([await openProvider(stored, sealer)]);
+  await store.commit({ set: [{ key: providerKey(id), value: stored }] });
+  return stored;
+}
+
+/** @returns `false` when there is no provider with this id */
+export async function removeProvider(store: Store, id: string): Promise<boolean> {
+  const entry = await store.get(providerKey(id));
+  if (!entry) return false;
+  return await store.commit({ check: [{ key: entry.key, version: entry.version }], remove: [entry.key] });
+}
+
+/** The stored providers, in order of their ids. */
+export async function* listProviders(store: Store): AsyncGenerator<StoredProvider> {
+  for await (const { value } of listAll<StoredProvider>(store, ["provider"])) yield value;
+}
+
+/** The provider of these settings. @throws {TypeError} when they are invalid, or the secret was sealed by another server */
+export async function openProvider(stored: StoredProvider, sealer: Sealer): Promise<SignInProvider> {
+  const { kind, id, name, clientId, sealedSecret, issuer, tenant, domains, groups, roles } = stored;
+  const clientSecret = sealedSecret === undefined ? undefined : await sealer.unseal(sealedSecret);
+  if (sealedSecret !== undefined && clientSecret === undefined) {
+    throw new TypeError(`The secret of provider "${id}" was sealed by another server: add it again`);
+  }
+  const settings = {
+    id,
+    clientId,
+    ...(name !== undefined && { name }),
+    ...(clientSecret !== undefined && { clientSecret }),
+    ...(groups && { groups }),
+    ...(roles && { roles }),
+  };
+  switch (kind) {
+    case "google":
+      return google({ ...settings, ...(domains && { hostedDomains: domains }) });
+    case "github":
+      return github({
+        ...settings,
+        ...(domains && { domains }),
+        ...(issuer !== undefined && { server: issuer }),
+      });
+    case "entra":
+      return entra({ ...settings, ...(domains && { domains }), tenant: tenant ?? "" });
+    case "oidc":
+      return oidc({ ...settings, ...(domains && { domains }), issuer: issuer ?? "" });
+  }
+}
