@@ -92,6 +92,13 @@ export interface SignInProvider extends Admission {
   ): Promise<Identity>;
 }
 
+/** The providers of a server. */
+export interface ProviderDirectory {
+  find(id: string): Promise<SignInProvider | undefined>;
+  /** For the login page. */
+  list(): Promise<readonly Pick<SignInProvider, "id" | "name">[]>;
+}
+
 /** Why an answer of a provider is not believed. For the operator's log, not for the page. */
 export class SignInError extends Error {
   override readonly name = "SignInError";

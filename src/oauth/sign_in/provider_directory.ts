@@ -3,21 +3,25 @@
  *
  * @module
  */
-import type { AuthorizationServerOptions } from "../authorization_server.ts";
+import type { Store } from "../../store/store.ts";
 import { providerKey, type StoredProvider } from "../records.ts";
-import { defineProviders, type SignInProvider } from "./provider.ts";
-
-export interface ProviderDirectory {
-  find(id: string): Promise<SignInProvider | undefined>;
-  list(): Promise<readonly Pick<SignInProvider, "id" | "name">[]>;
-}
+import { defineProviders, type ProviderDirectory, type SignInProvider } from "./provider.ts";
 
 /** Stored providers that the login page shows. */
 const MAX_LISTED = 20;
 
+interface DirectoryOptions {
+  readonly signIn: readonly SignInProvider[];
+  /** Whether those in the store count, too. */
+  readonly storedProviders: boolean;
+  readonly store: Store;
+  /** The secret with which their secrets are sealed. */
+  readonly secret: () => Promise<Uint8Array>;
+}
+
 /** @throws {TypeError} for an invalid or repeated id in `signIn` */
 export function createProviderDirectory(
-  { signIn, storedProviders, store, secret }: AuthorizationServerOptions,
+  { signIn, storedProviders, store, secret }: DirectoryOptions,
 ): ProviderDirectory {
   const configured = defineProviders(signIn);
   return {

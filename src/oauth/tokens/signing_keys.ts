@@ -9,7 +9,6 @@ import { importPublicJwk, type PrivateJwk, type PublicJwk } from "../../crypto/j
 import { ALGORITHMS, type JwsAlgorithm, type JwsKey } from "../../crypto/jws.ts";
 import { randomId } from "../../crypto/secret.ts";
 import type { Store } from "../../store/store.ts";
-import type { AuthorizationServerOptions } from "../authorization_server.ts";
 import { type SigningKey, signingKeyKey } from "../records.ts";
 
 export interface SigningKeys {
@@ -157,10 +156,15 @@ function publicPart({ kty, crv, x, y, n, e }: PrivateJwk): PublicJwk {
   return JSON.parse(JSON.stringify({ kty, crv, x, y, n, e }));
 }
 
+/** What decides how long tokens are valid, in seconds. */
+interface TokenLifetimes {
+  readonly accessTokenLifetime: number;
+  readonly resources: readonly { readonly accessTokenLifetime?: number }[];
+  readonly openid: { readonly idTokenLifetime: number } | undefined;
+}
+
 /** Seconds for which a token may have to be verified after its key stopped signing. */
-export function maxTokenLifetime(
-  { accessTokenLifetime, resources, openid }: AuthorizationServerOptions,
-): number {
+export function maxTokenLifetime({ accessTokenLifetime, resources, openid }: TokenLifetimes): number {
   return Math.max(
     accessTokenLifetime,
     openid?.idTokenLifetime ?? 0,
