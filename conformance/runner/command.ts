@@ -16,7 +16,7 @@ import { readSet } from "./report/sets.ts";
 import { digestVectors } from "./vector/digest.ts";
 import { VERSION } from "./version.ts";
 import { loadRequirements, loadVectors } from "./vector/load.ts";
-import { selectVectors } from "./vector/select_vectors.ts";
+import { readClaims, selectVectors } from "./vector/select_vectors.ts";
 import { createProgress } from "./report/progress.ts";
 import { type Report, toReport } from "./report/report.ts";
 import { toHtml } from "./report/report_html.ts";
@@ -79,10 +79,11 @@ async function run(parsed: Arguments): Promise<number> {
   if (parsed.set !== undefined) readSet(join(ROOT, "sets.json"), parsed.set, vectors);
   if (parsed.reportDir) mkdirSync(parsed.reportDir, { recursive: true });
   const suiteFolders = new Set(vectors.map(({ file }) => file.suite.split("/")[0]!));
-  const target = isSelf && !hasTarget
+  const opened = isSelf && !hasTarget
     ? createSelfTarget()
     : await Promise.race([openTarget({ ...parsed, suiteFolders: suiteFolders }), waitForInterrupt()]);
-  if (!target) return INTERRUPTED_EXIT_CODE;
+  if (!opened) return INTERRUPTED_EXIT_CODE;
+  const target = { ...opened, features: new Set([...opened.features, ...readClaims(parsed.profile)]) };
   const seed = parsed.seed ?? crypto.randomUUID().slice(0, 8);
   const started = new Date();
   const progress = createProgress(vectors.length, parsed.format === "table" ? undefined : false);

@@ -143,7 +143,7 @@ export const AUTHORIZE_ENDPOINT: readonly Mutant[] = [
     }),
     killedBy: names("code-in-query", "error-in-query"),
     mayFail: {
-      "It reads the error of an authorization response": ["oauth/oauth_2_1/challenge-missing"],
+      "They read the error of an authorization response": ["oauth/oauth_2_1/"],
       "They send values that resemble the right ones": ["oauth/encoding/state-"],
       "They read the query": [
         "oauth/authorize/",

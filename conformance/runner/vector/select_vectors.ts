@@ -15,7 +15,13 @@ interface Profile {
   readonly rows: readonly string[];
   /** How the names of vectors begin that it does not ask, although they cover such rows. */
   readonly without: readonly string[];
+  /** The feature of targets that claim the profile. */
+  readonly feature: string;
 }
+
+/** The features that a target declares by being tested with this profile. */
+export const readClaims = (profile: string | undefined): readonly string[] =>
+  profile === undefined ? [] : [readProfile(profile).feature];
 
 /** @throws {TypeError} for an unknown name */
 function readProfile(name: string): Profile {

@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { loadRequirements, loadVectors } from "./load.ts";
-import { selectVectors } from "./select_vectors.ts";
+import { readClaims, selectVectors } from "./select_vectors.ts";
 
 const test = suite("select_vectors");
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -22,6 +22,15 @@ test("OAuth 2.1 asks for PKCE, redirect URIs and best practice, not for the gran
   const files = select("oauth-2.1");
   for (const file of ["pkce", "redirect_uri", "refresh", "best_practice"]) assert.ok(files.has(file), file);
   for (const file of ["implicit", "password"]) assert.not(files.has(file), file);
+});
+
+test("a profile has the feature that the vectors of its document need", () => {
+  for (const [profile, file] of [["fapi-2.0-security", "fapi"], ["oauth-2.1", "oauth_2_1"]] as const) {
+    const [feature] = readClaims(profile);
+    const own = vectors.filter(({ name }) => name.startsWith(`oauth/${file}/`));
+    assert.ok(own.length > 0 && own.every((each) => each.file.needs!.includes(feature!)), profile);
+  }
+  assert.equal(readClaims(undefined), []);
 });
 
 test("an unknown profile is refused with the names of those that exist", () => {
