@@ -86,7 +86,7 @@ export function createInProcessSubjects(scale: number): Subject[] {
       prepare: async () =>
         toCall(createServer(memoryStore(), "opaque", tools), post("/mcp", CALL, JSON_TYPE)),
     })),
-    ...[0, scale].map((tokens): Subject => ({
+    ...[...new Set([0, scale])].map((tokens): Subject => ({
       name: `client_credentials, opaque${tokens > 0 ? `, ${tokens.toLocaleString("en")} tokens stored` : ""}`,
       baseline: FLOOR_POST,
       target: 0.4,
@@ -137,7 +137,7 @@ export function createInProcessSubjects(scale: number): Subject[] {
         return toCall(trivet, () => new Request(`${ISSUER}/api/user`, { headers }));
       },
     },
-    ...[100, scale].map((skills): Subject => ({
+    ...[...new Set([100, scale])].map((skills): Subject => ({
       name: `GET /v1/skills, page of 20 of ${skills.toLocaleString("en")}`,
       baseline: FLOOR_GET,
       target: 0.2,

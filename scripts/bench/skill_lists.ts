@@ -148,13 +148,14 @@ export async function startSkillSubjects(
           ...inMemory && { baseline: FLOOR_GET, target: call.minRatio! },
           prepare: () => prepare(call, filled[0]!),
         },
-        {
-          name: many!,
-          baseline: few!,
-          target: TARGET,
-          prepare: () => prepare(call, filled[1]!),
-        },
       );
+      if (many === few) continue;
+      subjects.push({
+        name: many!,
+        baseline: few!,
+        target: TARGET,
+        prepare: () => prepare(call, filled[1]!),
+      });
     }
   }
   return {

@@ -26,8 +26,10 @@ export interface Meter {
 /** Not available on workerd, whose clock does not advance while code runs, so turns are not measured there. */
 const { setImmediate } = globalThis as { setImmediate?: (turn: () => void) => void };
 
-/** Counts of skill usage are written for many requests together. */
-const isUsageOnly = ({ set = [] }: Commit): boolean => set.every(({ key }) => key[0] === "skill_usage");
+/** Written after the response: counts of skill usage, for many requests together, and changes, for open MCP streams. */
+const WRITTEN_LATER: ReadonlySet<unknown> = new Set(["skill_usage", "mcp_change_count", "mcp"]);
+const isWrittenLater = ({ set = [] }: Commit): boolean =>
+  set.every(({ key: [kind, of] }) => WRITTEN_LATER.has(kind) && (kind !== "mcp" || of === "change"));
 
 /** Creates a store that counts, for a server whose requests are measured. */
 export function createMeter(inner: Store): Meter {
@@ -43,7 +45,7 @@ export function createMeter(inner: Store): Meter {
     get: (key, options) => count(() => inner.get(key, options)),
     list: (prefix, options) => count(() => inner.list(prefix, options)),
     commit: (commit) => {
-      if (!isUsageOnly(commit)) counted.storedBytes += measureBytes(commit);
+      if (!isWrittenLater(commit)) counted.storedBytes += measureBytes(commit);
       return count(() => inner.commit(commit));
     },
     watch: (prefix) => count(() => inner.watch(prefix)),
