@@ -276,4 +276,20 @@ export const MCP_TASK_ACCESS: readonly Mutant[] = [
         : toEventText(event)),
     killedBy: names("listen-cancelled"),
   },
+  {
+    name: "mcp/core-tasks-unasked",
+    fault: "Creates tasks of 2025-11-25 without declaring them",
+    wrap: answerWith("tools/call", ({ task }) => isObject(task) ? { task: { taskId: "1" } } : undefined),
+    killedBy: ["ignored", "ignored-empty", "ignored-unlimited"].map((id) => `mcp/core_tasks/${id}`),
+  },
+  {
+    name: "mcp/core-tasks-methods",
+    fault: "Has the methods for tasks of 2025-11-25 without declaring them",
+    wrap: (next) =>
+      ["get", "result", "cancel", "list"].reduce(
+        (inner, method) => answerWith(`tasks/${method}`, ({ _meta: meta }) => meta ? undefined : {})(inner),
+        next,
+      ),
+    killedBy: ["no-get", "no-result", "no-cancel", "no-list"].map((id) => `mcp/core_tasks/${id}`),
+  },
 ];
