@@ -3,7 +3,7 @@
  * clients from `target.json`, and the grants and endpoints that are off by default. Policies are the defaults except
  * where noted below.
  *
- *   node server.mjs PORT [--remote-store | --one-use-store | --dpop-nonces]
+ *   node server.mjs PORT [--remote-store | --one-use-store | --dpop-nonces | --fapi]
  *
  * @module
  */
@@ -46,10 +46,30 @@ const CLIENT_METADATA = {
   loopback: { application_type: "native" },
 };
 
+/** The profile is an option for a part of it; the rest are options that its documentation names one by one. */
+const FAPI_ALGORITHMS = ["PS256", "ES256", "EdDSA", "Ed25519"];
+const isFapi = variant === "--fapi";
+const FAPI = {
+  clientAuthMethods: ["private_key_jwt"],
+  pkce: { required: () => true },
+  rotateRefreshToken: false,
+  enabledJWA: {
+    clientAuthSigningAlgValues: FAPI_ALGORITHMS,
+    dPoPSigningAlgValues: FAPI_ALGORITHMS,
+    requestObjectSigningAlgValues: FAPI_ALGORITHMS,
+  },
+};
+
 const provider = new Provider(issuer, {
   ...(variant === "--remote-store" && { adapter: RemoteStore }),
   ...(variant === "--one-use-store" && { adapter: OneUseStore }),
-  clients: Object.entries(vars.clients).map(toMetadata),
+  clients: isFapi
+    ? [{
+      ...toMetadata(["assertion", vars.clients.assertion]),
+      grant_types: ["authorization_code", "refresh_token"],
+      dpop_bound_access_tokens: true,
+    }]
+    : Object.entries(vars.clients).map(toMetadata),
   scopes: ["openid", "offline_access", "profile", "admin"],
   claims: { openid: ["sub"], profile: ["name"] },
   findAccount: (_ctx, id) =>
@@ -69,6 +89,11 @@ const provider = new Provider(issuer, {
     deviceFlow: { enabled: true },
     requestObjects: { enabled: true },
     jwtResponseModes: { enabled: true },
+    ...(isFapi && {
+      fapi: { enabled: true, profile: "2.0" },
+      pushedAuthorizationRequests: { enabled: true, requirePushedAuthorizationRequests: true },
+      dPoP: { enabled: true },
+    }),
     ...(variant === "--dpop-nonces" && {
       dPoP: { enabled: true, nonceSecret: randomBytes(32), requireNonce: () => true },
     }),
@@ -77,6 +102,7 @@ const provider = new Provider(issuer, {
   rotateRefreshToken: true,
   // Clients registered for refresh tokens get them; the default also requires the scope offline_access.
   issueRefreshToken: (_ctx, client) => client.grantTypeAllowed("refresh_token"),
+  ...(isFapi && FAPI),
 });
 // Its own responses have no policy; its example adds one with helmet.
 provider.use((ctx, next) => {
