@@ -206,7 +206,8 @@ async function createInstance(
         .map((client) => fapi ? { ...client, grant_types: FAPI_GRANTS } : client),
       ...(fapi && { securityProfile: "fapi-2.0" as const }),
       passwordIterations: 1000,
-      openid: true,
+      // An OpenID Provider signs with RS256, which FAPI 2.0 forbids.
+      openid: !fapi,
       requireDpopNonce: dpopNonce,
       requestObjects: "optional",
       responseModes: ["form_post", "jwt"],
