@@ -227,10 +227,13 @@ END
   request "$base/token" -d client_id=two-uris -d grant_type=authorization_code -d "code=$code" -d "code_verifier=$verifier"
   expect 400 '"error":"invalid_request"'
 
-  finding 'a missing scope returns `access_denied`'
+  finding 'a missing or unknown scope returns `access_denied`'
   consent_page "$(id public)" "$(uri public)" "${s256[@]}"
   [[ $place == "$(uri public)?error=access_denied&"* ]]
   check 'error=access_denied, without a consent page' scope/left-out
+  consent_page "$(id public)" "$(uri public)" "${s256[@]}" -d scope=no-such-scope
+  [[ $place == "$(uri public)?error=access_denied&"* ]]
+  check 'error=access_denied, for an unknown scope' scope/unknown
 
   finding 'no `Pragma`'
   tokens public
