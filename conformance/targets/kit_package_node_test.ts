@@ -193,8 +193,12 @@ test("the container has what the kit needs", () => {
   );
   const cli = join(root, entry[1]!);
   assert.ok(existsSync(cli));
-  const { code, out } = call(process.execPath, [...runtime, cli, "self"], root);
-  assert.is(code, 0, out);
+  const commands = [...recipe.matchAll(/^RUN (.*)$/gm)].map(([, words = ""]): string[] => JSON.parse(words));
+  assert.equal(commands.map(([, , command]) => command), ["self", "oauth", "client"]);
+  for (const [, , ...args] of commands) {
+    const { code, out } = call(process.execPath, [...runtime, cli, ...args], root);
+    assert.is(code, 0, out);
+  }
 });
 
 test.run();
