@@ -116,7 +116,9 @@ export function toMatrixPage(targets: readonly TargetFolder[]): string {
         <meta name="viewport" content="width=device-width, initial-scale=1">
         <title>Conformance of OAuth, JSON-RPC, MCP and Skills servers</title>
         <style>${STYLE}
-    main { max-width: none } th[scope=col] { vertical-align: bottom; min-width: 5rem; max-width: 9rem; overflow-wrap: anywhere }
+    main { max-width: none } th[scope=col] { vertical-align: bottom; min-width: 6.5rem; max-width: 9rem; overflow-wrap: break-word; font-size: .9rem }
+    th[scope=col] small { font-weight: 400; overflow-wrap: normal }
+    th[scope=row], th[scope=col]:first-child { position: sticky; left: 0; min-width: 0; background: var(--paper); font-size: .9rem }
     td { text-align: right; font-variant-numeric: tabular-nums } .all { color: var(--good) } .most { color: var(--care) } .few { color: var(--bad) }
     .findings td { text-align: left; vertical-align: top; overflow-wrap: anywhere }
     </style>
@@ -124,7 +126,7 @@ export function toMatrixPage(targets: readonly TargetFolder[]): string {
       <body>
         <header>
           <h1>Conformance of servers</h1>
-          <p>MUST rows that are met, of those that were asked. In parentheses: rows of other levels, where no MUST was asked. –: no row was asked. ?: only the total of an older run is known. Point at a cell for all levels.</p>
+          <p>MUST rows that are met, of those that were asked. In parentheses: rows of other levels, where no MUST was asked. –: no row was asked. ?: only the total of an older run is known. With a mouse, point at a cell for all levels.</p>
         </header>
         <main>
     ${toMatrices(targets).map(toSection)}
@@ -144,9 +146,12 @@ function toSection({ suite, runs, totals, documents }: Matrix): Markup {
       <table>
         <thead>
           <tr><th scope="col">Document</th>${runs.map((run) =>
-            html`<th scope="col">${nameRun(run)}<small>${run.date}, kit ${
-              run.kit ?? "before 2.0"
-            }</small></th>`
+            html`
+              <th
+                scope="col">${toBreakable(run.name)}<small>${toBreakable(
+                  nameRun(run).slice(run.name.length).replace(/^,? /, ""),
+                )}</small><small>${run.date}</small><small>kit ${run.kit ?? "before 2.0"}</small></th>
+            `
           )}</tr>
         </thead>
         <tbody>
@@ -157,6 +162,12 @@ function toSection({ suite, runs, totals, documents }: Matrix): Markup {
       </table>
     </section>
   `;
+}
+
+/** Package names may break after a slash or an underscore. */
+function toBreakable(name: string): Markup {
+  const parts = name.split(/(?<=[/_])/);
+  return html`${parts.map((part, at) => at === 0 ? html`${part}` : html`<wbr>${part}`)}`;
 }
 
 function toCell(cell: MatrixCell): Markup {
@@ -180,7 +191,7 @@ function toFindings({ title, setup, strengths, remarks = [], findings, notes }: 
           <td>${toPlain(sent)}</td>
           <td>${toPlain(received)}</td>
           <td>${toPlain(meaning)}</td>
-        </tr>\\n
+        </tr>
       `
     )}</tbody></table>
     ${notes.map(({ title, text }) =>
