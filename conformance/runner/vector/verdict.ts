@@ -63,7 +63,7 @@ export function judgeStep(
     mismatches.length > 0;
 
   let failed: readonly Requirement[];
-  if (isOtherRefusal) failed = mismatches.flatMap(findGoverning);
+  if (isOtherRefusal) failed = findBlamed(mismatches, findGoverning, view);
   else if (isMiscounted) failed = counting.length > 0 ? counting : rules;
   else if (asksRefusal || isRefused || isBroken || mismatches.length === 0) failed = rules;
   else {
@@ -95,6 +95,55 @@ export function judgeStep(
     harm,
     failed: failed.map(({ id }) => id),
   };
+}
+
+/**
+ * The rows about form that a refusal with another error fails: those whose subject was seen. For a server error these are
+ * rows about the status, where no redirect came those about it and not about its parameters, each if there are any. Of rows
+ * that name alternatives for one place it is the one for the first.
+ */
+function findBlamed(
+  mismatches: readonly Mismatch[],
+  findGoverning: (mismatch: Mismatch) => readonly Requirement[],
+  view: JsonObject,
+): readonly Requirement[] {
+  const ofStatus = mismatches.filter(({ path }) => path === "status");
+  const isServerError = Number(view["status"]) >= 500 &&
+    ofStatus.some((each) => findGoverning(each).length > 0);
+  const isRedirected = isJsonObject(view["redirect"]) && view["redirect"]["to"] !== undefined;
+  /** For each place the first value that a row names. */
+  const first = new Map<string, unknown>();
+  return (isServerError ? ofStatus : mismatches).flatMap((mismatch) => {
+    let rows = findGoverning(mismatch);
+    if (!isRedirected && /^redirect(\.|$)/.test(mismatch.path)) {
+      const ofRedirect = rows.filter(({ about }) => about!.some(({ at }) => REDIRECT_PLACES.includes(at)));
+      if (ofRedirect.length > 0) rows = ofRedirect;
+    }
+    const named = (row: Requirement) =>
+      row.about!.filter((each) => namesOne(each) && governs(each, mismatch));
+    const values = listValues(mismatch.pattern);
+    const ordered = rows.flatMap(named).sort((a, b) => values.indexOf(a.value) - values.indexOf(b.value));
+    for (const { at, value } of ordered) if (!first.has(at)) first.set(at, value);
+    return rows.filter((row) =>
+      row.about!.some((each) =>
+        governs(each, mismatch) && (!namesOne(each) || first.get(each.at) === each.value)
+      )
+    );
+  });
+}
+
+/** The places of a redirect itself. */
+const REDIRECT_PLACES: readonly string[] = ["redirect", "redirect.to"];
+
+/** Whether it is about one value. */
+function namesOne({ value }: About): boolean {
+  return value !== undefined && value !== ANY_VALUE && value !== ABSENCE;
+}
+
+/** The values in a pattern, in order. */
+function listValues(pattern: unknown): unknown[] {
+  if (Array.isArray(pattern)) return pattern.flatMap(listValues);
+  return isJsonObject(pattern) ? Object.values(pattern).flatMap(listValues) : [pattern];
 }
 
 /** Places that tell one error from another: the status, an `error`, or a whole member of the view. */

@@ -1114,6 +1114,42 @@ def strongest(rows):
     return next((strength for strength in ("MUST", "SHOULD") if strength in every), "MAY")
 
 
+def names_one(about):
+    return about.get("value", "*") not in ("*", "$absent")
+
+
+def list_values(pattern):
+    if isinstance(pattern, list):
+        return [value for each in pattern for value in list_values(each)]
+    if isinstance(pattern, dict):
+        return [value for each in pattern.values() for value in list_values(each)]
+    return [pattern]
+
+
+def find_blamed(mismatches, governing, view):
+    """The rows about form that a refusal with another error fails: those whose subject was seen."""
+    of_status = [each for each in mismatches if each.path == "status"]
+    status = view.get("status")
+    server_error = is_number(status) and status >= 500 and any(map(governing, of_status))
+    redirected = member(member(view, "redirect"), "to") is not ABSENT
+    first, found = {}, []
+    for each in of_status if server_error else mismatches:
+        rows = governing(each)
+        if not redirected and re.search(r"^redirect(\.|\Z)", each.path):
+            rows = [row for row in rows if any(about["at"] in ("redirect", "redirect.to") for about in row["about"])] or rows
+        values = list_values(each.expected)
+        seen = {row["id"]: [about for about in row["about"] if governs(about, each.path, each.expected)] for row in rows}
+        named = [about for abouts in seen.values() for about in abouts if names_one(about)]
+
+        def order(about):
+            return next((at for at, value in enumerate(values) if equal(value, about["value"])), -1)
+
+        for about in sorted(named, key=order):
+            first.setdefault(about["at"], about["value"])
+        found += [row for row in rows if any(not names_one(about) or equal(first[about["at"]], about["value"]) for about in seen[row["id"]])]
+    return found
+
+
 def judge(failure, rows, covers, flags):
     """Outcome, class, observed flags and failed rows of a step that failed."""
     unseen = not failure.mismatches and member(failure.view, "broken") in ("refused", "garbled")
@@ -1144,7 +1180,7 @@ def judge(failure, rows, covers, flags):
     other = asks and refused and not violated and not miscounted and len(mismatches) > 0
 
     if other:
-        found = [row for each in mismatches for row in governing(each)]
+        found = find_blamed(mismatches, governing, view)
     elif miscounted:
         found = counting or rules
     elif asks or refused or broken or not mismatches:
