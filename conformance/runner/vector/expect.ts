@@ -82,7 +82,13 @@ async function checkTally(
     }
     if (at < 0) {
       const message = `one of ${views.length} responses matches no row of the tally: ${summarizeView(view)}`;
-      throw new ExpectationFailed(message, { view });
+      // An answer that broke off says nothing about rows.
+      if (view["broken"] !== undefined) throw new ExpectationFailed(message, { view });
+      const patterns = rows.map(({ count: _, ...pattern }) => patternFor(pattern, view));
+      throw new ExpectationFailed(message, {
+        ...await findNearest({ $oneOf: patterns }, view, variables),
+        view,
+      });
     }
     if (at === 0) first ??= view;
     counts[at]!++;

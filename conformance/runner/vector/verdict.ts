@@ -76,13 +76,16 @@ export function judgeStep(
   const isAccepted = asksRefusal && !isRefused && !isBroken && !isMiscounted;
   // An error in place of a success is no value that came out.
   const isObserved = isRuleViolated && (asksRefusal || !isRefused);
-  const isHarmed = isObserved || isExcess ||
+  // A redirect alone shows that the browser was sent, and nothing else.
+  const isHarmed = isObserved && violations.some((each) => !isOfRedirect(each)) || isExcess ||
     isAccepted && !namesProhibition(expected) && !(Number(view?.["status"]) >= 300);
   const harm = flags.filter((flag) => {
     if (flag === "interop") return !asksRefusal && (isRefused || isBroken);
     if (flag === "exhaustion") return isBroken;
     if (flag === "leak") return isObserved;
-    if (flag === "open-redirect") return leadsElsewhere(view) && (isObserved || isAccepted);
+    if (flag === "open-redirect") {
+      return leadsElsewhere(view) && (violations.some(isOfRedirect) || isObserved || isAccepted);
+    }
     return isHarmed;
   });
   if (failed.length === 0) return { outcome: "observe", class: "other-refusal", harm, failed: [] };
@@ -130,6 +133,15 @@ function findBlamed(
       )
     );
   });
+}
+
+/** Whether a mismatch is that there is a redirect, or where it leads. */
+function isOfRedirect({ path, pattern }: Mismatch): boolean {
+  if (path === "headers.location" || REDIRECT_PLACES.includes(path)) return true;
+  const prohibited = path === "" && isJsonObject(pattern) ? pattern["$not"] : undefined;
+  if (!isJsonObject(prohibited) || Object.keys(prohibited).length !== 1) return false;
+  const { redirect } = prohibited;
+  return isJsonObject(redirect) && Object.keys(redirect).every((name) => name === "to");
 }
 
 /** The places of a redirect itself. */
@@ -195,6 +207,13 @@ export function governs(
 ): boolean {
   const path = place.replaceAll(/\.\d+(?=\.|$)/g, "");
   if (path === at || path.startsWith(`${at}.`)) return value === undefined || states(pattern, value);
+  // What must not be like this must not have this place.
+  if (
+    value === ABSENCE && isJsonObject(pattern) && "$not" in pattern &&
+    (path === "" || at.startsWith(`${path}.`))
+  ) {
+    return patternsAt(pattern["$not"], (path === "" ? at : at.slice(path.length + 1)).split(".")).length > 0;
+  }
   if (path !== "" && !at.startsWith(`${path}.`)) return false;
   const rest = path === "" ? at : at.slice(path.length + 1);
   return patternsAt(pattern, rest.split(".")).some((each) =>

@@ -930,7 +930,12 @@ def check_tally(rows, views, variables):
             if first_mismatch(pattern_for(pattern, view), view, variables) is None:
                 break
         else:
-            raise ExpectationFailed(f"one of {len(views)} responses matches no row of the tally: {show(view.get('status'))}", view=view)
+            expected, found = None, []
+            if "broken" not in view:
+                patterns = [pattern_for({name: each for name, each in row.items() if name != "count"}, view) for row in rows]
+                expected, found = nearest({"$oneOf": patterns}, view, variables)
+            message = f"one of {len(views)} responses matches no row of the tally: {show(view.get('status'))}"
+            raise ExpectationFailed(message, mismatches=found, expected=expected, view=view)
         if at == 0 and first is None:
             first = view
         counts[at] += 1
@@ -1095,6 +1100,9 @@ def governs(about, path, pattern):
     path = re.sub(r"\.\d+(?=\.|\Z)", "", path, flags=re.ASCII)
     if path == at or path.startswith(at + "."):
         return value is ABSENT or states(pattern, value)
+    # What must not be like this must not have this place.
+    if value == "$absent" and isinstance(pattern, dict) and "$not" in pattern and (path == "" or at.startswith(path + ".")):
+        return len(patterns_at(pattern["$not"], (at if path == "" else at[len(path) + 1:]).split("."))) > 0
     if path != "" and not at.startswith(path + "."):
         return False
     rest = at if path == "" else at[len(path) + 1:]
@@ -1112,6 +1120,18 @@ def strength_of(level):
 def strongest(rows):
     every = {strength_of(row["level"]) for row in rows}
     return next((strength for strength in ("MUST", "SHOULD") if strength in every), "MAY")
+
+
+def is_of_redirect(mismatch):
+    """Whether a mismatch is that there is a redirect, or where it leads."""
+    if mismatch.path in ("headers.location", "redirect", "redirect.to"):
+        return True
+    pattern = mismatch.expected
+    prohibited = pattern.get("$not") if mismatch.path == "" and isinstance(pattern, dict) else None
+    if not isinstance(prohibited, dict) or list(prohibited) != ["redirect"]:
+        return False
+    redirect = prohibited["redirect"]
+    return isinstance(redirect, dict) and all(name == "to" for name in redirect)
 
 
 def names_one(about):
@@ -1193,7 +1213,8 @@ def judge(failure, rows, covers, flags):
     status = view.get("status") if view is not None else None
     # An error in place of a success is no value that came out.
     observed = violated and (asks or not refused)
-    harmed = observed or failure.excess or accepted and not names_prohibition(failure.expected) and not (is_number(status) and status >= 300)
+    # A redirect alone shows that the browser was sent, and nothing else.
+    harmed = observed and not all(map(is_of_redirect, violations)) or failure.excess or accepted and not names_prohibition(failure.expected) and not (is_number(status) and status >= 300)
 
     def is_harm(flag):
         if flag == "interop":
@@ -1203,7 +1224,7 @@ def judge(failure, rows, covers, flags):
         if flag == "leak":
             return observed
         if flag == "open-redirect":
-            return leads_elsewhere(view) and (observed or accepted)
+            return leads_elsewhere(view) and (any(map(is_of_redirect, violations)) or observed or accepted)
         return harmed
 
     harm = list(filter(is_harm, flags))
