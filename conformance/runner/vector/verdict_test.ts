@@ -1,6 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { expectsRefusal, governs, isRefusal } from "./verdict.ts";
+import { governs } from "./about.ts";
+import { expectsRefusal, isRefusal } from "./verdict.ts";
 
 const test = suite("verdict");
 
