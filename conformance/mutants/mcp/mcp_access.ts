@@ -58,6 +58,7 @@ export const MCP_ACCESS: readonly Mutant[] = [
       "http_2025_06_18/challenge",
     ),
     mayFail: {
+      "They send no token": ["mcp/skills/", "mcp/tasks/"],
       "They send no Authorization header": names(
         "authorization/challenge-",
         "authorization/token-in-address",

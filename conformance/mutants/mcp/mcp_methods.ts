@@ -88,6 +88,7 @@ export const MCP_METHODS: readonly Mutant[] = [
       "modern_methods/unknown-tool",
     ),
     mayFail: {
+      "Its call of a tool is refused": ["mcp/tasks/"],
       "Their call fails for its Mcp-Name": names("modern/name-", "modern_methods/name-"),
       "Their call fails for its scope": names(
         "authorization/modern-too-little-scope",
@@ -174,6 +175,7 @@ export const MCP_METHODS: readonly Mutant[] = [
     }),
     killedBy: names("methods/unknown-method", "methods/inherited-method", "modern/unknown-method"),
     mayFail: {
+      "They call removed methods": ["mcp/tasks/"],
       "They call an unknown method": names(
         "http_2025_03_26/unknown-method",
         "http_2025_06_18/unknown-method",

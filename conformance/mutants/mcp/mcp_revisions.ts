@@ -185,6 +185,7 @@ export const MCP_REVISIONS: readonly Mutant[] = [
       if (isObject(result)) delete result["resultType"];
     }),
     killedBy: names("modern/discover", "modern/no-client-info", "modern_methods/name-in-base64"),
+    mayFail: { "They read resultType": ["mcp/skills/", "mcp/tasks/"] },
   },
   {
     name: "mcp/client-info-required",
@@ -204,6 +205,7 @@ export const MCP_REVISIONS: readonly Mutant[] = [
       if (isObject(result)) delete result["ttlMs"];
     }),
     killedBy: names("modern_methods/discover-cached", "modern_methods/next-page"),
+    mayFail: { "They read ttlMs": ["mcp/skills/", "mcp/tasks/"] },
   },
   {
     name: "mcp/tools-in-any-order",
@@ -268,7 +270,10 @@ export const MCP_REVISIONS: readonly Mutant[] = [
           : call,
     ),
     killedBy: names("modern_methods/listen-nothing", "modern_methods/listen-to-others"),
-    mayFail: { "Other vectors change lists at the same time": names("modern_methods/listen") },
+    mayFail: {
+      "They listen to tasks": ["mcp/tasks/"],
+      "Other vectors change lists at the same time": names("modern_methods/listen"),
+    },
   },
   {
     name: "mcp/listen-filter-unchecked",
@@ -292,6 +297,9 @@ export const MCP_REVISIONS: readonly Mutant[] = [
           : toEventText(event),
     ),
     killedBy: names("modern_methods/listen", "modern_methods/listen-number", "modern_methods/listen-nothing"),
-    mayFail: { "They check the first message": names("modern_methods/listen-") },
+    mayFail: {
+      "They listen to tasks": ["mcp/tasks/"],
+      "They check the first message": names("modern_methods/listen-"),
+    },
   },
 ];

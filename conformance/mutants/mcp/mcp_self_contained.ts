@@ -44,7 +44,10 @@ export const MCP_SELF_CONTAINED: readonly Mutant[] = [
       (answer, request) => answer.status === 404 && isModern(request) ? withHeaders(answer, {}, 200) : answer,
     ),
     killedBy: names("modern/unknown-method", "modern/gone-initialize", "modern/gone-ping"),
-    mayFail: { "They call removed methods": names("modern/gone-") },
+    mayFail: {
+      "They call removed methods of tasks": ["mcp/tasks/"],
+      "They call removed methods": names("modern/gone-"),
+    },
   },
   {
     name: "mcp/method-header-ignored",
@@ -110,6 +113,7 @@ export const MCP_SELF_CONTAINED: readonly Mutant[] = [
       delete error["data"];
     }),
     killedBy: names("modern/version-unknown"),
+    mayFail: { "They read what the client must declare": ["mcp/tasks/"] },
   },
   {
     name: "mcp/session-id-returned",
