@@ -1,5 +1,6 @@
 /**
  * Faults in the negotiation of revisions and capabilities, and in lists and subscriptions of 2026-07-28.
+ * Long because each rule of the negotiation has its fault.
  *
  * @module
  */

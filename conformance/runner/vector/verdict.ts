@@ -102,7 +102,7 @@ export function judgeStep(
 
 /**
  * The rows about form that a refusal with another error fails: those whose subject was seen. For a server error these are
- * rows about the status, where no redirect came those about it and not about its parameters, each if there are any. Of rows
+ * rows about the status, where no redirect or no JSON came those about it as a whole, each if there are any. Of rows
  * that name alternatives for one place it is the one for the first.
  */
 function findBlamed(
@@ -118,10 +118,12 @@ function findBlamed(
   const first = new Map<string, unknown>();
   return (isServerError ? ofStatus : mismatches).flatMap((mismatch) => {
     let rows = findGoverning(mismatch);
-    if (!isRedirected && /^redirect(\.|$)/.test(mismatch.path)) {
-      const ofRedirect = rows.filter(({ about }) => about!.some(({ at }) => REDIRECT_PLACES.includes(at)));
-      if (ofRedirect.length > 0) rows = ofRedirect;
-    }
+    const whole = mismatch.path.split(".", 1)[0]!;
+    const places = view[whole] === undefined || whole === "redirect" && !isRedirected
+      ? WHOLE_PLACES[whole]
+      : undefined;
+    const ofWhole = rows.filter(({ about }) => about!.some(({ at }) => places?.includes(at)));
+    if (ofWhole.length > 0) rows = ofWhole;
     const named = (row: Requirement) =>
       row.about!.filter((each) => namesOne(each) && governs(each, mismatch));
     const values = listValues(mismatch.pattern);
@@ -146,6 +148,11 @@ function isOfRedirect({ path, pattern }: Mismatch): boolean {
 
 /** The places of a redirect itself. */
 const REDIRECT_PLACES: readonly string[] = ["redirect", "redirect.to"];
+/** The places of members of the view as a whole. */
+const WHOLE_PLACES: Readonly<Record<string, readonly string[]>> = {
+  redirect: REDIRECT_PLACES,
+  json: ["json"],
+};
 
 /** Places that tell one error from another: the status, an `error`, or a whole member of the view. */
 const ERROR_PLACE = /^(\w*|messages\.\d+)$|(^|\.)error(\.code)?$/;

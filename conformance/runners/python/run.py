@@ -1134,6 +1134,9 @@ def is_of_redirect(mismatch):
     return isinstance(redirect, dict) and all(name == "to" for name in redirect)
 
 
+WHOLE_PLACES = {"redirect": ("redirect", "redirect.to"), "json": ("json",)}
+
+
 def names_one(about):
     return about.get("value", "*") not in ("*", "$absent")
 
@@ -1155,8 +1158,10 @@ def find_blamed(mismatches, governing, view):
     first, found = {}, []
     for each in of_status if server_error else mismatches:
         rows = governing(each)
-        if not redirected and re.search(r"^redirect(\.|\Z)", each.path):
-            rows = [row for row in rows if any(about["at"] in ("redirect", "redirect.to") for about in row["about"])] or rows
+        whole = each.path.split(".")[0]
+        missing = whole not in view or whole == "redirect" and not redirected
+        places = WHOLE_PLACES.get(whole, ()) if missing else ()
+        rows = [row for row in rows if any(about["at"] in places for about in row["about"])] or rows
         values = list_values(each.expected)
         seen = {row["id"]: [about for about in row["about"] if governs(about, each.path, each.expected)] for row in rows}
         named = [about for abouts in seen.values() for about in abouts if names_one(about)]
