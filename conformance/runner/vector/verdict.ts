@@ -84,7 +84,8 @@ export function judgeStep(
     if (flag === "exhaustion") return isBroken;
     if (flag === "leak") return isObserved;
     if (flag === "open-redirect") {
-      return leadsElsewhere(view) && (violations.some(isOfRedirect) || isObserved || isAccepted);
+      return leadsElsewhere(view) &&
+        (isOtherRefusal && mismatches.some(isOfRedirect) || isObserved || isAccepted);
     }
     return isHarmed;
   });

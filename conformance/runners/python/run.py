@@ -1229,7 +1229,7 @@ def judge(failure, rows, covers, flags):
         if flag == "leak":
             return observed
         if flag == "open-redirect":
-            return leads_elsewhere(view) and (any(map(is_of_redirect, violations)) or observed or accepted)
+            return leads_elsewhere(view) and (other and any(map(is_of_redirect, mismatches)) or observed or accepted)
         return harmed
 
     harm = list(filter(is_harm, flags))
