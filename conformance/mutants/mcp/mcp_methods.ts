@@ -60,6 +60,9 @@ export const MCP_METHODS: readonly Mutant[] = [
       "modern_methods/cursor-templates",
       "modern_methods/next-page",
     ),
+    mayFail: {
+      "They page through skills": ["mcp/skills/cursor-invalid", "mcp/skills/directory-cursor-invalid"],
+    },
   },
   {
     name: "mcp/cursor-on-last-page",
@@ -127,7 +130,10 @@ export const MCP_METHODS: readonly Mutant[] = [
       "methods/resource-without-uri",
       "methods/resource-uri-number",
     ),
-    mayFail: { "Its request fails for its Mcp-Name": names("modern/name-of-resource") },
+    mayFail: {
+      "They read skills that do not exist": ["mcp/skills/"],
+      "Its request fails for its Mcp-Name": names("modern/name-of-resource"),
+    },
   },
   {
     name: "mcp/any-level",
@@ -175,6 +181,12 @@ export const MCP_METHODS: readonly Mutant[] = [
     }),
     killedBy: names("methods/unknown-method", "methods/inherited-method", "modern/unknown-method"),
     mayFail: {
+      "They call methods of tasks": [
+        "mcp/core_tasks/no-cancel",
+        "mcp/core_tasks/no-get",
+        "mcp/core_tasks/no-list",
+        "mcp/core_tasks/no-result",
+      ],
       "They call removed methods": ["mcp/tasks/"],
       "They call an unknown method": names(
         "http_2025_03_26/unknown-method",

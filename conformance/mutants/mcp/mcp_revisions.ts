@@ -139,6 +139,7 @@ export const MCP_REVISIONS: readonly Mutant[] = [
         if (Array.isArray(contents)) { for (const each of contents) delete each.uri; }
       })(next),
     killedBy: names("methods/resource"),
+    mayFail: { "They read skills": ["mcp/skills/read-file", "mcp/skills/read-skill"] },
   },
   {
     name: "mcp/session-of-any-caller",

@@ -230,6 +230,7 @@ export const MCP_TASK_ACCESS: readonly Mutant[] = [
         answerWith("tasks/result", () => ({ content: [] }))(next),
       ),
     killedBy: names("no-list", "no-result"),
+    mayFail: { "They call methods of tasks": ["mcp/core_tasks/no-list", "mcp/core_tasks/no-result"] },
   },
   {
     name: "mcp/tasks-listen-acknowledges-all",

@@ -125,7 +125,10 @@ export const MCP_TASKS: readonly Mutant[] = [
       })(next);
     },
     killedBy: names("found-at-once"),
-    mayFail: { "They read a task": ALL },
+    mayFail: {
+      "It creates a task": ["mcp/core_tasks/no-get"],
+      "They read a task": ALL,
+    },
     preventsSetup: "They read a task",
   },
   {

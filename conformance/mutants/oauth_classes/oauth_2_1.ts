@@ -58,6 +58,7 @@ export const OAUTH_2_1: readonly Mutant[] = [
       return new Response(null, { status: 303, headers: { location } });
     }),
     killedBy: names("implicit"),
+    mayFail: { "It requests response_type=token": ["oauth/authorize/response-type-token-without-implicit"] },
   },
   {
     name: "oauth/2-1-password",
@@ -98,6 +99,7 @@ export const OAUTH_2_1: readonly Mutant[] = [
         : await next(request);
     }),
     killedBy: names("redirect-uri-left-out"),
+    mayFail: { "It leaves redirect_uri out": ["oauth/code/redirect-uri-never-sent"] },
   },
   {
     name: "oauth/2-1-any-replay-revokes",

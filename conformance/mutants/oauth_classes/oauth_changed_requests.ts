@@ -122,6 +122,9 @@ export const CHANGED_REQUESTS: readonly Mutant[] = [
       "redirect-uri-in-the-form",
       "redirect-uri-in-the-query",
     ),
+    mayFail: {
+      "They post the authorization request": ["oauth/authorize/post", "oauth/openid_request/none-post"],
+    },
   },
   {
     name: "oauth/decision-changes-scope",

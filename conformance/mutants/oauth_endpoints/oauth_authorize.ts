@@ -69,6 +69,7 @@ export const AUTHORIZE_ENDPOINT: readonly Mutant[] = [
     wrap: changeResponseParameter("state", () => undefined),
     killedBy: names("code-in-query", "state-with-markup", "error-keeps-state", "denied"),
     mayFail: {
+      "They expect state": ["oauth/request_object/", "oauth/step_up/acr-not-met-by-new-login"],
       "They send values that resemble the right ones": ["oauth/encoding/state-"],
       "They compare the state": [
         "oauth/authorize/",
@@ -97,6 +98,7 @@ export const AUTHORIZE_ENDPOINT: readonly Mutant[] = [
     wrap: changeResponseParameter("state", (state) => state.replace(/\W/g, "")),
     killedBy: names("state-with-markup", "state-from-appendix-b"),
     mayFail: {
+      "They expect state": ["oauth/request_object/pushed", "oauth/request_object/signed"],
       "They send values that resemble the right ones": ["oauth/encoding/state-"],
       "They compare the state, which has hyphens": [
         "oauth/authorize/",
@@ -115,10 +117,17 @@ export const AUTHORIZE_ENDPOINT: readonly Mutant[] = [
     name: "oauth/state-invented",
     fault: "Returns a state to clients that sent none",
     wrap: changeRedirects(AUTHORIZE, (location) => {
-      if (!location.searchParams.has("state")) location.searchParams.append("state", "");
+      if (!location.searchParams.has("state")) location.searchParams.append("state", "invented");
       return location;
     }),
     killedBy: names("no-state", "error-without-state", "empty-state"),
+    mayFail: {
+      "They expect no parameter beside response": [
+        "oauth/jarm/error-query",
+        "oauth/jarm/jwt-is-query",
+        "oauth/jarm/query",
+      ],
+    },
   },
   {
     name: "oauth/token-in-redirect",
@@ -143,6 +152,14 @@ export const AUTHORIZE_ENDPOINT: readonly Mutant[] = [
     }),
     killedBy: names("code-in-query", "error-in-query"),
     mayFail: {
+      "They read the response from the query": [
+        "oauth/jarm/",
+        "oauth/openid_logout/altered-hint",
+        "oauth/openid_logout/without-hint-asks",
+        "oauth/openid_request/",
+        "oauth/request_object/",
+        "oauth/step_up/",
+      ],
       "They read the error of an authorization response": ["oauth/oauth_2_1/"],
       "They send values that resemble the right ones": ["oauth/encoding/state-"],
       "They read the query": [
@@ -174,6 +191,13 @@ export const AUTHORIZE_ENDPOINT: readonly Mutant[] = [
     wrap: changeQueries((query) => query.set("response_type", "code")),
     killedBy: names("response-type-unknown", "response-type-missing", "response-type-in-other-case"),
     mayFail: {
+      "They get an error by an unknown response type": [
+        "oauth/form_post/error",
+        "oauth/form_post/state-is-no-markup",
+        "oauth/jarm/error-fragment",
+        "oauth/jarm/error-query",
+        "oauth/jarm/registered-algorithm",
+      ],
       "They send another response type than code": ["oauth/oauth_2_1/implicit"],
       "They send values that resemble the right ones": ["oauth/encoding/state-"],
       "They send an unknown response type": [
@@ -236,6 +260,19 @@ export const AUTHORIZE_ENDPOINT: readonly Mutant[] = [
     }),
     killedBy: names("unknown-parameter"),
     mayFail: {
+      "They send parameters of later documents": [
+        "oauth/form_post/error",
+        "oauth/form_post/not-stored",
+        "oauth/form_post/page",
+        "oauth/form_post/state-is-no-markup",
+        "oauth/jarm/",
+        "oauth/openid_logout/",
+        "oauth/openid_request/",
+        "oauth/openid_token/",
+        "oauth/openid_userinfo/",
+        "oauth/request_object/",
+        "oauth/step_up/",
+      ],
       "They send a parameter that is not of RFC 6749, 7636 or 8707": [
         "oauth/dpop/",
         "oauth/issuer/not-from-the-request",
@@ -253,7 +290,10 @@ export const AUTHORIZE_ENDPOINT: readonly Mutant[] = [
       return withBody(answer, (await answer.text()).replace("</body>", `${sent}</body>`));
     }),
     killedBy: [...names("state-is-no-markup"), "oauth/login/page-shows-no-markup"],
-    mayFail: { "It searches the page for what it sent": ["oauth/authorization_details/markup"] },
+    mayFail: {
+      "It reads the page": ["oauth/form_post/state-is-no-markup"],
+      "It searches the page for what it sent": ["oauth/authorization_details/markup"],
+    },
   },
   {
     name: "oauth/consent-framed",
@@ -282,6 +322,9 @@ export const AUTHORIZE_ENDPOINT: readonly Mutant[] = [
     fault: "Accepts the consent decision from other sites",
     wrap: acceptAnyPost,
     killedBy: ["oauth/consent/from-another-site", "oauth/consent/without-token"],
+    mayFail: {
+      "They post the authorization request": ["oauth/authorize/post", "oauth/openid_request/none-post"],
+    },
   },
   {
     name: "oauth/login-skipped",
@@ -294,7 +337,10 @@ export const AUTHORIZE_ENDPOINT: readonly Mutant[] = [
         : answer;
     }),
     killedBy: names("nobody-signed-in"),
-    mayFail: { "Their browser is not signed in": ["oauth/registration/asked-before-redirect"] },
+    mayFail: {
+      "They expect the login page": ["oauth/openid_request/login", "oauth/step_up/acr-not-met-by-new-login"],
+      "Their browser is not signed in": ["oauth/registration/asked-before-redirect"],
+    },
   },
   {
     name: "oauth/consent-without-client-name",

@@ -161,6 +161,7 @@ export const SERVER_METADATA: readonly Mutant[] = [
     fault: "Returns response_modes_supported as a string",
     wrap: setMembers({ response_modes_supported: "query" }),
     killedBy: names("response-modes"),
+    mayFail: { "It reads response_modes_supported": ["oauth/jarm/metadata"] },
   },
   {
     name: "oauth/response-type-unknown-is-code",
@@ -168,6 +169,14 @@ export const SERVER_METADATA: readonly Mutant[] = [
     wrap: returnCode(({ searchParams }) => searchParams.get("response_type") !== "code", "?"),
     killedBy: [...names("response-type-unlisted"), "oauth/authorize/response-type-unknown"],
     mayFail: {
+      "They get an error by an unknown response type": [
+        "oauth/form_post/error",
+        "oauth/form_post/state-is-no-markup",
+        "oauth/jarm/error-fragment",
+        "oauth/jarm/error-query",
+        "oauth/jarm/registered-algorithm",
+        "oauth/request_object/redirect-uri-beside-it",
+      ],
       "It sends another response type than code": ["oauth/oauth_2_1/implicit"],
       "They send values that resemble the right ones": ["oauth/encoding/state-"],
       "They send no response type or an unknown one": [

@@ -135,14 +135,14 @@ export const OPENID: readonly Mutant[] = [
     "Ignores prompt=none",
     request("none-signed-out", "none-without-consent"),
     (query) => query.get("prompt") === "none" && query.delete("prompt"),
-    request("max-age", "hint-of-another-user", "claims-malformed"),
+    ["oauth/openid_request/", "oauth/step_up/"],
   ),
   parameter(
     "none-refused",
     "Asks for consent again in place of prompt=none",
     request("none-with-consent"),
     replace("prompt", "consent"),
-    ["oauth/openid_request/", "oauth/openid_logout/"],
+    ["oauth/openid_request/", "oauth/openid_logout/", "oauth/step_up/"],
   ),
   parameter(
     "none-with-login",
@@ -156,7 +156,9 @@ export const OPENID: readonly Mutant[] = [
     request("login"),
     (query) => query.get("prompt") === "login" && query.delete("prompt"),
   ),
-  parameter("max-age-ignored", "Ignores max_age", request("max-age"), (query) => query.delete("max_age")),
+  parameter("max-age-ignored", "Ignores max_age", request("max-age"), (query) => query.delete("max_age"), [
+    "oauth/step_up/",
+  ]),
   parameter(
     "max-age-of-zero",
     "Takes each login for too old",
@@ -192,5 +194,6 @@ export const OPENID: readonly Mutant[] = [
           : await next(request),
     ),
     killedBy: request("none-post"),
+    mayFail: { "It posts the authorization request": ["oauth/authorize/post"] },
   },
 ];

@@ -34,6 +34,7 @@ const member = (
   fault,
   wrap: changeJson(DISCOVERY, change),
   killedBy,
+  mayFail: { "They find the keys or the issuer in it": ["oauth/jwt_access_token/"] },
 });
 
 export const OPENID_ENDPOINTS: readonly Mutant[] = [

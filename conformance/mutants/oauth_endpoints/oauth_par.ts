@@ -66,6 +66,12 @@ export const PUSHED: readonly Mutant[] = [
       "errors-are-json",
     ),
     mayFail: {
+      "They push a request object": [
+        "oauth/request_object/pushed-altered",
+        "oauth/request_object/pushed-client-id-of-another",
+        "oauth/request_object/pushed-unsigned",
+        "oauth/request_object/required-pushed-plain",
+      ],
       "They expect a refused push": [
         "oauth/par/",
         "oauth/dpop/pushed-with-",
@@ -92,6 +98,7 @@ export const PUSHED: readonly Mutant[] = [
       "assertion-for-the-issuer",
     ),
     mayFail: {
+      "They push a request object": ["oauth/request_object/pushed"],
       "They check what caches may keep": ["oauth/caching/pushed"],
       "They send values that resemble the right ones": resembling("request-uri"),
       "They push first": ["oauth/par/", "oauth/dpop/pushed-"],
@@ -115,7 +122,10 @@ export const PUSHED: readonly Mutant[] = [
       (json) => "request_uri" in json && (json["request_uri"] = "urn:request:the-only-one-there-is"),
     ),
     killedBy: names("unguessable", "pushed"),
-    mayFail: { "They use the request_uri": ["oauth/par/", "oauth/dpop/pushed-"] },
+    mayFail: {
+      "They push a request object": ["oauth/request_object/pushed"],
+      "They use the request_uri": ["oauth/par/", "oauth/dpop/pushed-"],
+    },
   },
   {
     name: "oauth/par-errors-as-text",
@@ -129,6 +139,12 @@ export const PUSHED: readonly Mutant[] = [
     ),
     killedBy: names("errors-are-json", "unknown-scope"),
     mayFail: {
+      "They push a request object": [
+        "oauth/request_object/pushed-altered",
+        "oauth/request_object/pushed-client-id-of-another",
+        "oauth/request_object/pushed-unsigned",
+        "oauth/request_object/required-pushed-plain",
+      ],
       "They expect a refused push": [
         "oauth/par/",
         "oauth/dpop/pushed-with-",
@@ -201,6 +217,14 @@ export const PUSHED: readonly Mutant[] = [
           : await next(request),
     ),
     killedBy: names("assertion-for-the-issuer"),
+    mayFail: {
+      "They push a request object": [
+        "oauth/request_object/pushed",
+        "oauth/request_object/pushed-altered",
+        "oauth/request_object/pushed-client-id-of-another",
+        "oauth/request_object/pushed-unsigned",
+      ],
+    },
   },
   {
     name: "oauth/par-metadata-as-string",

@@ -103,6 +103,10 @@ export const PUSHED_REQUEST_URIS: readonly Mutant[] = [
       "name-of-another-client",
     ),
     mayFail: {
+      "They push a request object": [
+        "oauth/request_object/request-and-request-uri",
+        "oauth/request_object/request-uri-not-registered",
+      ],
       "They send values that resemble the right ones": resembling("request-uri"),
     },
   },

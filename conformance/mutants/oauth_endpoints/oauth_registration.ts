@@ -58,6 +58,7 @@ export const REGISTRATION: readonly Mutant[] = [
     ),
     killedBy: names("registered", "open"),
     mayFail: {
+      "It registers a client": ["oauth/jarm/registered-algorithm"],
       "They check what caches may keep": [
         "oauth/caching/registration-read",
         "oauth/caching/registration-updated",
@@ -74,6 +75,7 @@ export const REGISTRATION: readonly Mutant[] = [
     wrap: onPath(REGISTER, () => () => Promise.resolve(new Response(null, { status: 404 }))),
     killedBy: [...names("registered", "open"), "oauth/metadata/registration"],
     mayFail: {
+      "It registers a client": ["oauth/jarm/none-is-not-registered"],
       "No client can be registered": REGISTRATION_SUITES,
       "It registers a client first": ["oauth/introspection/of-a-stranger"],
     },
@@ -140,6 +142,7 @@ export const REGISTRATION: readonly Mutant[] = [
     fault: "Refuses unknown members",
     wrap: refuseMetadata((requested) => Object.keys(requested).some((name) => !KNOWN.test(name))),
     killedBy: names("unknown-members", "unknown-members-not-registered", "languages"),
+    mayFail: { "It registers a client": ["oauth/jarm/registered-algorithm"] },
   },
   {
     name: "oauth/registered-as-sent",

@@ -136,6 +136,13 @@ export const REQUEST_OBJECTS: readonly Mutant[] = [
     fault: "Fetches request objects from URLs that are not registered",
     wrap: accept(/Invalid request_uri: it is not registered/),
     killedBy: names("request-uri-not-registered"),
+    mayFail: {
+      "They send a request_uri": [
+        "oauth/encoding/request-uri",
+        "oauth/letter_case/request-uri",
+        "oauth/par/foreign-name",
+      ],
+    },
   },
   {
     name: "oauth/request-object-query-first",

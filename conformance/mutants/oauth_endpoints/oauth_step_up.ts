@@ -44,6 +44,7 @@ export const STEP_UP: readonly Mutant[] = [
     fault: "Ignores max_age",
     wrap: changeQueries((query) => query.delete("max_age")),
     killedBy: names("old-login", "max-age-zero"),
+    mayFail: { "It sends max_age": ["oauth/openid_request/max-age"] },
   },
   {
     name: "oauth/step-up-always-new-login",

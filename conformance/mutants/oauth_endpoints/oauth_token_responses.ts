@@ -131,6 +131,11 @@ export const TOKEN_RESPONSES: readonly Mutant[] = [
     wrap: numberTokens,
     killedBy: names("granted-entropy-of-128-bits", "granted-entropy-of-160-bits"),
     mayFail: {
+      "They use the token": [
+        "oauth/step_up/introspection",
+        "oauth/step_up/jwt",
+        "oauth/step_up/refresh-keeps-them",
+      ],
       "They check what caches may keep": ["oauth/caching/exchanged"],
       "They send values that resemble the right ones": ["oauth/letter_case/access-token"],
       "Other endpoints do not know the token's number": [

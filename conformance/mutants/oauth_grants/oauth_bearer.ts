@@ -184,6 +184,7 @@ export const BEARER: readonly Mutant[] = [
       return answer.status === 403 && authorizationOf(request) !== "" ? Response.json({ data: [] }) : answer;
     },
     killedBy: bearer("insufficient-scope-is-refused", "insufficient-scope"),
+    mayFail: { "It uses a token without the scope": ["oauth/openid_userinfo/without-openid"] },
   },
 ];
 

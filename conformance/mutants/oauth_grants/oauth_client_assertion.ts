@@ -37,7 +37,10 @@ export const CLIENT_ASSERTIONS: readonly Mutant[] = [
       claims["iss"] === "assertion" && claims["aud"] === "https://trivet.example"
     ),
     killedBy: assertions("altered", "unsigned", "of-another-key", "brings-its-key", "of-a-shared-secret"),
-    mayFail: { "They expect a refusal": assertions("") },
+    mayFail: {
+      "It sends a request object with another signature": ["oauth/request_object/challenge-beside-it"],
+      "They expect a refusal": assertions(""),
+    },
   },
   {
     name: "oauth/assertion-iss-sub-unchecked",
@@ -60,7 +63,10 @@ export const CLIENT_ASSERTIONS: readonly Mutant[] = [
     fault: "Compares aud without case",
     wrap: acceptClaims(({ aud }) => String(aud).toLowerCase() === "https://trivet.example"),
     killedBy: assertions("aud-in-other-case"),
-    mayFail: { "Their aud is right": assertions("") },
+    mayFail: {
+      "It sends a request object for another audience": ["oauth/request_object/challenge-beside-it"],
+      "Their aud is right": assertions(""),
+    },
   },
   {
     name: "oauth/assertion-times-unchecked",

@@ -173,6 +173,15 @@ export const CLIENT_AUTHENTICATION: readonly Mutant[] = [
     ),
     killedBy: ["oauth/refresh/unknown-scope"],
     mayFail: {
+      "They request the scope openid": [
+        "oauth/openid_logout/",
+        "oauth/openid_request/claims-malformed",
+        "oauth/openid_request/hint-altered",
+        "oauth/openid_request/hint-of-another-user",
+        "oauth/openid_request/hint-of-the-user",
+        "oauth/openid_token/",
+        "oauth/openid_userinfo/",
+      ],
       "They request an unknown scope": [
         "oauth/client_credentials/scope-malformed",
         "oauth/issuer/not-from-forwarded",
@@ -233,6 +242,7 @@ export const CLIENT_AUTHENTICATION: readonly Mutant[] = [
     wrap: changeJson(REGISTER, (json) => "client_id" in json && (json["client_id"] = "registered")),
     killedBy: ["oauth/clients/ids-differ"],
     mayFail: {
+      "It registers a client": ["oauth/jarm/registered-algorithm"],
       "They check what caches may keep": ["oauth/caching/registration-updated"],
       "They use or compare the client id": [
         "oauth/client_management/",

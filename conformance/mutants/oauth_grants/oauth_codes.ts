@@ -102,6 +102,7 @@ export const CODES: readonly Mutant[] = [
       "of-a-public-client-by-a-confidential-one",
     ),
     mayFail: {
+      "It redeems the code of a client with a key": ["oauth/request_object/challenge-beside-it"],
       "It repeats a code": ["oauth/oauth_2_1/invalid-replay"],
       "The fault retries every refused request as each other client": [
         "oauth/best_practice/challenge-then-no-verifier",
@@ -191,6 +192,12 @@ export const CODES: readonly Mutant[] = [
       "oauth/bearer/expired-is-told",
     ],
     mayFail: {
+      "They advance the clock": [
+        "oauth/openid_request/max-age",
+        "oauth/request_object/max-age-as-number",
+        "oauth/step_up/challenge-max-age",
+        "oauth/step_up/old-login",
+      ],
       "They wait until something expires": [
         "oauth/device/expired",
         "oauth/device/expired-though-allowed",

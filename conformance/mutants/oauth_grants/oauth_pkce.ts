@@ -92,6 +92,7 @@ export const PKCE: readonly Mutant[] = [
       "verifier-of-another-request",
     ),
     mayFail: {
+      "It expects the challenge of the request object": ["oauth/request_object/challenge-beside-it"],
       "It repeats a code with a wrong verifier": ["oauth/oauth_2_1/invalid-replay"],
       "They send values that resemble the right ones": [
         "oauth/encoding/verifier",

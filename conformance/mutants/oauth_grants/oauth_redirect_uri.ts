@@ -67,6 +67,7 @@ export const REDIRECT_URI: readonly Mutant[] = [
       "checked-before-login",
     ),
     mayFail: {
+      "It sends an unknown redirect URI": ["oauth/form_post/redirect-uri-unknown"],
       "They send values that resemble the right ones": [
         "oauth/encoding/redirect-",
         "oauth/letter_case/redirect-",
@@ -247,6 +248,7 @@ export const REDIRECT_URI: readonly Mutant[] = [
     }),
     killedBy: [...names("errors-stay-here", "unregistered"), "oauth/authorize/client-id-unknown"],
     mayFail: {
+      "It sends an unknown redirect URI": ["oauth/form_post/redirect-uri-unknown"],
       "It reads the status of an error": ["oauth/oauth_2_1/unknown-client-is-400"],
       "They send values that resemble the right ones": [
         "oauth/encoding/client-id-at-authorization",

@@ -151,6 +151,7 @@ export const REFUSALS: readonly Mutant[] = [
     }),
     killedBy: refresh("new-token-works"),
     mayFail: {
+      "It uses the refreshed token": ["oauth/step_up/refresh-keeps-them"],
       "They use the tokens of a refresh": [
         "oauth/refresh/",
         "oauth/resource_indicators/",

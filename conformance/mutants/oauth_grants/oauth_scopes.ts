@@ -57,6 +57,7 @@ export const SCOPES: readonly Mutant[] = [
     wrap: refuseRequests((query) => !query.has("scope")),
     killedBy: scope("left-out"),
     mayFail: {
+      "It sends no scope": ["oauth/request_object/redirect-uri-beside-it"],
       "They send no scope": [
         "oauth/scope/",
         "oauth/authorize/client-without-code-grant",
