@@ -142,7 +142,8 @@ printf '\non standard input:\n'
 stdio 2025-11-25 '{"jsonrpc":"2.0","id":"a","method":"logging/setLevel","params":{"level":"conformance"}}' \
   '{"jsonrpc":"2.0","id":"b","method":"tools/list","params":{'"$CURSOR"'}}' \
   '{"jsonrpc":"2.0","id":"c","method":"resources/read","params":{"uri":"conformance://no/such"}}' \
-  '{"jsonrpc":"2.0","id":"d","method":"tools/call","params":{"name":"conformance_no_such_tool","arguments":{}}}'
+  '{"jsonrpc":"2.0","id":"d","method":"tools/call","params":{"name":"conformance_no_such_tool","arguments":{}}}' \
+  '{"jsonrpc":"2.0","id":"e","method":"tools/call","params":{"name":"hello","arguments":{},"task":{"ttl":60000}}}'
 finding 'wrong parameters of `logging/setLevel` are -32603'
 [[ $(response_line '"a"') == *'"code":-32603'* ]]
 check 'on standard input' stdio/unknown-level
@@ -155,3 +156,6 @@ check 'on standard input' stdio/unknown-resource
 finding 'an unknown tool is a result with `isError`'
 [[ $(response_line '"d"') == *'MCP error -32602: Tool conformance_no_such_tool not found'*'"isError":true'* ]]
 check 'on standard input' stdio/unknown-tool
+finding 'a call with `task` is refused by a server without tasks'
+[[ $(response_line '"e"') == *'"code":-32603'* ]]
+check 'on standard input' core_tasks/ignored
