@@ -71,6 +71,8 @@ export class Call implements CallContext {
   connection: Connection;
   /** Input from the client for earlier runs, where a request for input ends the run. */
   inputs: Inputs | undefined = undefined;
+  /** Requests for input of this run, in 2026-07-28. A handler that asks for two at once ends with the first. */
+  asking: Promise<unknown>[] | undefined = undefined;
   task: TaskRun | undefined = undefined;
   /** Makes the call a task; set while a tool runs that may become one. */
   begin: ((options: TaskOptions) => Promise<boolean>) | undefined = undefined;
@@ -212,15 +214,15 @@ export class Call implements CallContext {
   elicit<const Schema extends AnySchema>(request: FormRequest<Schema>): Promise<FormAnswer<Schema>>;
   elicit(request: UrlRequest): Promise<UrlAnswer>;
   async elicit(request: FormRequest | UrlRequest): Promise<FormAnswer<AnySchema> | UrlAnswer> {
-    return await input.use(({ elicit }) => elicit(this, request));
+    return await this.#ask(input.use(({ elicit }) => elicit(this, request)));
   }
 
   async sample(request: SamplingRequest): Promise<SamplingAnswer> {
-    return await input.use(({ sample }) => sample(this, request));
+    return await this.#ask(input.use(({ sample }) => sample(this, request)));
   }
 
   async listRoots(request: { readonly key?: string } = {}): Promise<readonly Root[]> {
-    return await input.use(({ listRoots }) => listRoots(this, request));
+    return await this.#ask(input.use(({ listRoots }) => listRoots(this, request)));
   }
 
   async once<Value extends Json>(key: string, make: () => Value | Promise<Value>): Promise<Value> {
@@ -247,6 +249,12 @@ export class Call implements CallContext {
   waitUntil(work: Promise<unknown>): void {
     const settled = work.catch(() => {});
     this.runtime?.waitUntil?.(settled);
+  }
+
+  /** Remembers a request for input until it is pending, so that a run that another one ends waits for it. */
+  #ask<Answer>(asked: Promise<Answer>): Promise<Answer> {
+    if (this.revision >= MODERN) (this.asking ??= []).push(asked);
+    return asked;
   }
 
   /** The minimum log level in revisions with a handshake; `undefined` in 2026-07-28, where a request names it. */

@@ -42,6 +42,8 @@ export function createInputRequired(states: Lazy<RequestStates>): InputRequired 
       } catch (error) {
         if (!call.inputs?.pending.size) throw error;
       }
+      // A handler that asks for two inputs at once ends with the first.
+      await Promise.allSettled(call.asking ?? []);
       return await (await states.load()).result(call.inputs as Inputs, call.principal, method, params);
     },
     async restore(call, method, params) {

@@ -220,6 +220,7 @@ export class Tasks {
     const { id } = record;
     const inputs = call.inputs!;
     const outcome = this.#chargeResult(record, call, toStorable(settled));
+    await Promise.allSettled(call.asking ?? []);
     await inputs.settled();
     const change = (now: TaskRecord): TaskRecord | undefined => {
       if (isTerminal(now)) return undefined;
