@@ -8,16 +8,15 @@ import { parseForm, readForm } from "../../http/body/form.ts";
 import { acceptNames } from "../../http/body/media_type.ts";
 import { isSameOrigin } from "../../http/network/origin.ts";
 import { html, type Markup, respondPage } from "../../http/page.ts";
-import { NO_STORE, respond, respondText } from "../../http/response.ts";
+import { NO_STORE, respondText } from "../../http/response.ts";
 import { queryOf } from "../../http/router.ts";
 import type { RequestContext } from "../../http/service.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
-import { createDeviceCookie } from "../users/device_cookie.ts";
+import { completeLogin } from "../users/complete_login.ts";
 import { attemptLogin } from "../users/login_attempt.ts";
 import { type FormProblem, showProblem, tooManyAttempts } from "./form_problem.ts";
 import { INVALID_REDIRECT, parseRedirect } from "./login_redirect.ts";
 import type { SignInProvider } from "../sign_in/provider.ts";
-import { startSession } from "../users/session.ts";
 import { canonicalUsername } from "../users/user.ts";
 
 const MAX_FORM_BYTES = 16 * 1024;
@@ -62,19 +61,7 @@ export async function login(
     as.observe({ type: "login_failed", username: username.slice(0, 128), ip: context.ip });
     return await respondFailure(as, request, redirect, wait);
   }
-  const cookies = [
-    ...await startSession(as, request, user),
-    ["set-cookie", await createDeviceCookie(as, request, canonicalUsername(username))] as const,
-  ];
-  as.observe({ type: "login_succeeded", user: user.id, ip: context.ip });
-  if (redirect === "") {
-    return respondText(200, `Welcome, ${user.name}. You are signed in.`, [...cookies, NO_STORE]);
-  }
-  return respond(as.securityProfile === undefined ? 302 : 303, null, [
-    ["location", redirect],
-    ...cookies,
-    NO_STORE,
-  ]);
+  return await completeLogin(as, request, context, user, { account: canonicalUsername(username) }, redirect);
 }
 
 /** 401, or 429 with `Retry-After`: a page for browsers, else plain text. */

@@ -14,7 +14,7 @@ import { INVALID_REDIRECT, parseRedirect } from "../endpoints/login_redirect.ts"
 import { waitsForNewLogin } from "../endpoints/pushed_request.ts";
 import { OAuthError } from "../error.ts";
 import { type Parameters, parseParameters } from "../parameters.ts";
-import { startSession } from "../users/session.ts";
+import { completeLogin } from "../users/complete_login.ts";
 import { findLinkedUser } from "./linked_account.ts";
 import {
   beginPending,
@@ -81,12 +81,8 @@ export async function finishSignIn(
     const { user, identity } = await identify(as, provider, pending, parameters);
     // RFC 9470: a session at the provider is as old as the provider says, and of unknown age if it says nothing.
     const authenticated = pending.isNewLogin ? as.now() : Math.min((identity.authTime ?? 0) * 1000, as.now());
-    const cookies = await startSession(as, request, { ...user, acr: id }, authenticated);
-    as.observe({ type: "login_succeeded", user: user.id, ip: context.ip, provider: id });
-    if (pending.redirect === "") {
-      return respondText(200, `Welcome, ${user.name}. You are signed in.`, [...cookies, ...end, NO_STORE]);
-    }
-    return respond(302, null, [["location", pending.redirect], ...cookies, ...end, NO_STORE]);
+    const method = { provider: id, authenticated };
+    return await completeLogin(as, request, context, { ...user, acr: id }, method, pending.redirect, end);
   } catch (error) {
     return showFailure(as, provider, pending.redirect, toProblem(as, provider, error, context), end);
   }

@@ -12,6 +12,7 @@
 import { randomSecret, secretDigest } from "../../crypto/secret.ts";
 import { readCookie, writeCookie } from "../../http/cookie.ts";
 import type { Fields } from "../../http/response.ts";
+import type { RequestContext } from "../../http/service.ts";
 import { compareAndSet } from "../../store/store.ts";
 import type { AuthenticatedUser, AuthorizationServer } from "../authorization_server.ts";
 import { type Authentication, type Profile, type Session, sessionKey } from "../records.ts";
@@ -67,6 +68,7 @@ export async function startSession(
   request: Request,
   { id, acr = "password", amr }: AuthenticatedUser,
   authenticated?: number,
+  _context: RequestContext = {},
 ): Promise<Fields> {
   const secret = randomSecret("");
   const session: Session = {
