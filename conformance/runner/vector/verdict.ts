@@ -5,7 +5,8 @@
  * @module
  */
 import { type ExpectationFailed, getStrongest, type Mismatch, toFailureOutcome } from "../outcome.ts";
-import { ABSENCE, governs, isAbsence, listValues, namesOne } from "./about.ts";
+import { ABSENCE, governs, isAbsence } from "./about.ts";
+import { findBlamed, isOfRedirect } from "./blame.ts";
 import { NO_VALUE } from "../report/describe.ts";
 import {
   type FailureClass,
@@ -100,60 +101,6 @@ export function judgeStep(
     failed: failed.map(({ id }) => id),
   };
 }
-
-/**
- * The rows about form that a refusal with another error fails: those whose subject was seen. For a server error these are
- * rows about the status, where no redirect or no JSON came those about it as a whole, each if there are any. Of rows
- * that name alternatives for one place it is the one for the first.
- */
-function findBlamed(
-  mismatches: readonly Mismatch[],
-  findGoverning: (mismatch: Mismatch) => readonly Requirement[],
-  view: JsonObject,
-): readonly Requirement[] {
-  const ofStatus = mismatches.filter(({ path }) => path === "status");
-  const isServerError = Number(view["status"]) >= 500 &&
-    ofStatus.some((each) => findGoverning(each).length > 0);
-  const isRedirected = isJsonObject(view["redirect"]) && view["redirect"]["to"] !== undefined;
-  /** For each place the first value that a row names. */
-  const first = new Map<string, unknown>();
-  return (isServerError ? ofStatus : mismatches).flatMap((mismatch) => {
-    let rows = findGoverning(mismatch);
-    const whole = mismatch.path.split(".", 1)[0]!;
-    const places = view[whole] === undefined || whole === "redirect" && !isRedirected
-      ? WHOLE_PLACES[whole]
-      : undefined;
-    const ofWhole = rows.filter(({ about }) => about!.some(({ at }) => places?.includes(at)));
-    if (ofWhole.length > 0) rows = ofWhole;
-    const named = (row: Requirement) =>
-      row.about!.filter((each) => namesOne(each) && governs(each, mismatch));
-    const values = listValues(mismatch.pattern);
-    const ordered = rows.flatMap(named).sort((a, b) => values.indexOf(a.value) - values.indexOf(b.value));
-    for (const { at, value } of ordered) if (!first.has(at)) first.set(at, value);
-    return rows.filter((row) =>
-      row.about!.some((each) =>
-        governs(each, mismatch) && (!namesOne(each) || first.get(each.at) === each.value)
-      )
-    );
-  });
-}
-
-/** Whether a mismatch is that there is a redirect, or where it leads. */
-function isOfRedirect({ path, pattern }: Mismatch): boolean {
-  if (path === "headers.location" || REDIRECT_PLACES.includes(path)) return true;
-  const prohibited = path === "" && isJsonObject(pattern) ? pattern["$not"] : undefined;
-  if (!isJsonObject(prohibited) || Object.keys(prohibited).length !== 1) return false;
-  const { redirect } = prohibited;
-  return isJsonObject(redirect) && Object.keys(redirect).every((name) => name === "to");
-}
-
-/** The places of a redirect itself. */
-const REDIRECT_PLACES: readonly string[] = ["redirect", "redirect.to"];
-/** The places of members of the view as a whole. */
-const WHOLE_PLACES: Readonly<Record<string, readonly string[]>> = {
-  redirect: REDIRECT_PLACES,
-  json: ["json"],
-};
 
 /** Places that tell one error from another: the status, an `error`, or a whole member of the view. */
 const ERROR_PLACE = /^(\w*|messages\.\d+)$|(^|\.)error(\.code)?$/;
