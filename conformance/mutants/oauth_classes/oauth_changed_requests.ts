@@ -36,7 +36,7 @@ const redirectAsDecided: Wrap = onPath(AUTHORIZE, (next) => async (request) => {
   const answer = await next(request);
   const location = answer.headers.get("location");
   if (!to || location === null) return answer;
-  return withHeaders(answer, { location: to + new URL(location).search });
+  return withHeaders(answer, { location: to + new URL(location, request.url).search });
 });
 
 /** Grants codes the scope that `chooseScope` returns, and names it in token responses. */
@@ -93,7 +93,7 @@ const redirectOfLastPage: Wrap = onPath(AUTHORIZE, (next) => {
     const location = answer.headers.get("location");
     return !to || location === null || location.startsWith(to)
       ? answer
-      : withHeaders(answer, { location: to + new URL(location).search });
+      : withHeaders(answer, { location: to + new URL(location, request.url).search });
   };
 });
 

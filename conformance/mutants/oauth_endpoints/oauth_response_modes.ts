@@ -116,7 +116,7 @@ export const RESPONSE_MODES: readonly Mutant[] = [
       "error-fragment",
       "denied",
     ),
-    mayFail: { "It reads the algorithm": names("registered-algorithm") },
+    mayFail: { "It reads the algorithm": names("registered-algorithm", "rs256") },
   },
   {
     name: "oauth/jarm-other-algorithm",
