@@ -44,4 +44,5 @@ export type {
   ScopeDefinition,
   TrustedIssuer,
 } from "./oauth/authorization_server.ts";
+export type { PasswordPolicy } from "./oauth/users/password_policy.ts";
 export type { AuthorizationDetail, Profile, UserRole } from "./oauth/records.ts";

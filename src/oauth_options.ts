@@ -17,6 +17,7 @@ import { documentsSupported } from "./oauth/clients/client_document.ts";
 import type { UserRole } from "./oauth/records.ts";
 import { checkSecurityProfile, type SecurityProfile } from "./oauth/security_profile.ts";
 import { checkUserRole } from "./oauth/users/user_role.ts";
+import { completePasswordPolicy, type PasswordPolicy } from "./oauth/users/password_policy.ts";
 import { checkRedirectScheme, EDITOR_SCHEMES } from "./oauth/clients/redirect_uri.ts";
 import {
   completeOpenId,
@@ -122,6 +123,11 @@ export interface OAuthOptions {
   readonly storedProviders?: boolean;
   /** Whether the login page has fields for user name and password. @default true */
   readonly passwordLogin?: boolean;
+  /**
+   * The rules for passwords that people choose themselves; `addUser` and `trivet user add` accept any. Set `isBreached` to
+   * refuse passwords that are known from breaches. @default at least 12 characters
+   */
+  readonly passwordPolicy?: Partial<PasswordPolicy>;
   /** How identity providers are reached, such as a service binding of Workers. @default the platform's fetch */
   readonly signInFetch?: Connect;
   /**
@@ -234,6 +240,7 @@ export function completeOAuth(
     signIn: oauth.signIn ?? [],
     storedProviders: oauth.storedProviders ?? false,
     passwordLogin: oauth.passwordLogin ?? true,
+    passwordPolicy: completePasswordPolicy(oauth.passwordPolicy),
     signInFetch: oauth.signInFetch,
     defaultRole: checkUserRole(oauth.defaultRole ?? "reader"),
     acrValues: oauth.acrValues ?? (oauth.authenticateUser ? [] : ["password"]),

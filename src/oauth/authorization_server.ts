@@ -13,6 +13,7 @@ import type { Connect, PublicFetch } from "../http/network/public_fetch.ts";
 import type { Store } from "../store/store.ts";
 import type { OpenIdSettings } from "./openid/options.ts";
 import type { LoginThrottle } from "./users/login_throttle.ts";
+import type { PasswordPolicy } from "./users/password_policy.ts";
 import type { PasswordQueue } from "./users/password_queue.ts";
 import type { RecentCounts } from "./users/recent_counts.ts";
 import type { AuthorizationDetail, Client, Profile, UserRole } from "./records.ts";
@@ -162,6 +163,8 @@ export interface AuthorizationServerOptions {
   readonly storedProviders: boolean;
   /** Whether the login page has fields for user name and password. */
   readonly passwordLogin: boolean;
+  /** The rules for passwords that people choose themselves. */
+  readonly passwordPolicy: PasswordPolicy;
   /** Fetches from identity providers. @default the platform's fetch */
   readonly signInFetch: Connect | undefined;
   /** The authentication context classes that a client may request (RFC 9470 §4). */

@@ -11,6 +11,7 @@ import { type ClientRegistration, toClient } from "./clients/client.ts";
 import type { AuthorizationServerOptions } from "./authorization_server.ts";
 import { EDITOR_SCHEMES } from "./clients/redirect_uri.ts";
 import { createOAuthService, type OAuthService } from "./service.ts";
+import { completePasswordPolicy } from "./users/password_policy.ts";
 import { addUser } from "./users/user.ts";
 
 export const ISSUER = "https://as.example";
@@ -104,6 +105,7 @@ export async function newServer(options: Partial<AuthorizationServerOptions> = {
     signIn: [],
     storedProviders: false,
     passwordLogin: true,
+    passwordPolicy: completePasswordPolicy(),
     signInFetch: undefined,
     acrValues: ["password"],
     openid: undefined,

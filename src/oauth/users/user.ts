@@ -10,7 +10,11 @@ import { compareAndSet, listAll, type Store } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import type { NOT_VERIFIED, PasswordAttempt } from "./password_queue.ts";
 import { type Profile, profileKey, type User, userKey, usernameKey, type UserRole } from "../records.ts";
+import { MAX_PASSWORD_CHARACTERS } from "./password_policy.ts";
 import { checkUserRole } from "./user_role.ts";
+import { canonicalUsername, checkUsername, USERNAME_RULES } from "./username.ts";
+
+export { canonicalUsername };
 
 export interface UserRegistration {
   readonly username: string;
@@ -23,9 +27,6 @@ export interface UserRegistration {
   readonly role?: UserRole | undefined;
 }
 
-/** Longer passwords are refused without a hash. */
-const MAX_PASSWORD_CHARACTERS = 1024;
-
 /**
  * Adds a user.
  * @param iterations of PBKDF2, for tests
@@ -36,12 +37,8 @@ export async function addUser(
   { username, password, name = username, email = "", role }: UserRegistration,
   iterations: number = ITERATIONS,
 ): Promise<User> {
-  // deno-lint-ignore no-control-regex
-  if (!/^[^\u0000-\u0020\u007f][^\u0000-\u001f\u007f]{0,127}$/.test(username)) {
-    throw new TypeError(
-      "Cannot add user: the user name must be 1 to 128 characters without control characters",
-    );
-  }
+  const problem = checkUsername(username);
+  if (problem !== undefined) throw new TypeError(`Cannot add user: ${USERNAME_RULES[problem]}`);
   if (password === "" || password.length > MAX_PASSWORD_CHARACTERS) {
     throw new TypeError(
       `Cannot add user "${username}": the password must be 1 to ${MAX_PASSWORD_CHARACTERS} characters`,
@@ -145,9 +142,4 @@ export async function checkPassword(
     }
     return entry.value;
   });
-}
-
-/** User names are compared in this form: NFKC and lower case. */
-export function canonicalUsername(username: string): string {
-  return username.normalize("NFKC").toLowerCase();
 }

@@ -8,6 +8,7 @@ import type { TrivetEvent } from "../../../events.ts";
 import { EDITOR_SCHEMES } from "../../../oauth/clients/redirect_uri.ts";
 import { StoreUnavailableError } from "../../../store/store.ts";
 import { createTrivet, type Trivet } from "../../../trivet.ts";
+import { openBreachedPasswords } from "../../breached_passwords.ts";
 import { publicConnect } from "../../connect_publicly.ts";
 import type { FetchHandler, RunningServer, ServeOptions } from "../../server.ts";
 import { isShared, openStore, readPlace } from "../data.ts";
@@ -39,6 +40,9 @@ export async function run(argv: readonly string[]): Promise<void> {
   const wantsDemo = values.demo || !values["no-demo"] && !isShared(place);
   const { named, folders } = readSkillFolders(values, folder);
   const upstream = readUpstream(values, process.env);
+  const breached = values["breached-passwords"] === undefined
+    ? undefined
+    : await openBreachedPasswords(values["breached-passwords"]);
 
   // Listens before it creates anything: a port that is in use must leave no trace, and the free port is known only then.
   let ready: (trivet: Trivet) => void;
@@ -70,6 +74,7 @@ export async function run(argv: readonly string[]): Promise<void> {
           registration: values.registration,
           openid: values.openid,
           storedProviders: true,
+          ...(breached && { passwordPolicy: { isBreached: breached.isBreached } }),
           resources: values.resource?.map((resource) => ({ resource })) ?? [],
           connect: publicConnect,
           clientMetadataDocuments,
@@ -133,6 +138,7 @@ export async function run(argv: readonly string[]): Promise<void> {
   } finally {
     stopWatchingAccess();
     await server.close();
+    await breached?.close();
     if (module) exitSoon();
   }
 }

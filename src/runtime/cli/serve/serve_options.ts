@@ -74,6 +74,12 @@ const AUTHORIZATION_OPTIONS = {
     default: "open",
   },
   openid: { summary: "OpenID Connect: ID tokens, /oauth/userinfo, sign-out of applications" },
+  "breached-passwords": {
+    value: "FILE",
+    summary: `refuse the passwords in this file when people choose one: SHA-1 digests as Have I Been Pwned
+      publishes them, ordered by hash, or up to 32 MB of plain lines`,
+    shownDefault: "none",
+  },
   "client-documents": {
     value: "WHEN",
     words: ["on", "off", "auto"],

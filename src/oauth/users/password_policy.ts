@@ -1,0 +1,56 @@
+/**
+ * Rules for passwords that people choose themselves (NIST SP 800-63B section 3.1.1.2): a minimum length, no known breached
+ * password, not the own name. No rules about kinds of characters, and no regular change.
+ *
+ * @module
+ */
+import { checkWhole } from "../../option_check.ts";
+import { canonicalUsername } from "./username.ts";
+
+export interface PasswordPolicy {
+  /** In code points. @default 12 */
+  readonly minLength: number;
+  /** In UTF-16 code units: longer passwords are never hashed. @default 1024, which is the maximum */
+  readonly maxLength: number;
+  /** Whether the password is known from a breach, as `trivet serve --breached-passwords` finds out. @default none is */
+  isBreached?(password: string): Promise<boolean> | boolean;
+}
+
+/** What is wrong with a new password. */
+export type PasswordProblem = "too_short" | "too_long" | "breached" | "same_as_name";
+
+/** Whose password it is to be; an empty text is compared with nothing. */
+export interface PasswordOwner {
+  readonly username: string;
+  readonly email: string;
+}
+
+/** Longer passwords are refused at login without a hash. */
+export const MAX_PASSWORD_CHARACTERS = 1024;
+
+/** The policy with every default. @throws {RangeError} for an invalid length */
+export function completePasswordPolicy(given: Partial<PasswordPolicy> = {}): PasswordPolicy {
+  const { minLength = 12, maxLength = MAX_PASSWORD_CHARACTERS } = given;
+  checkWhole("oauth.passwordPolicy.minLength", minLength, 1);
+  checkWhole("oauth.passwordPolicy.maxLength", maxLength, minLength);
+  if (maxLength > MAX_PASSWORD_CHARACTERS) {
+    throw new RangeError(
+      `Cannot create Trivet: "oauth.passwordPolicy.maxLength" must be at most ${MAX_PASSWORD_CHARACTERS}`,
+    );
+  }
+  return { ...given, minLength, maxLength };
+}
+
+/** The first rule that a new password breaks; `undefined` when it breaks none. Rejects as `isBreached` does. */
+export async function checkNewPassword(
+  policy: PasswordPolicy,
+  password: string,
+  { username, email }: PasswordOwner,
+): Promise<PasswordProblem | undefined> {
+  // Long ones first: nothing is computed from them.
+  if (password.length > policy.maxLength) return "too_long";
+  if ([...password].length < policy.minLength) return "too_short";
+  const own = [username, email, email.split("@", 1)[0]!].filter((each) => each !== "").map(canonicalUsername);
+  if (own.includes(canonicalUsername(password))) return "same_as_name";
+  return await policy.isBreached?.(password) ? "breached" : undefined;
+}
