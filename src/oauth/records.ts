@@ -131,7 +131,16 @@ export interface User {
   readonly name: string;
   readonly email: string;
   readonly role?: UserRole;
+  /** The hash. */
   readonly password: string;
+  /** No password is set: the user signs in by other means. */
+  readonly passwordless?: true;
+  /** When the password was changed last; absent since the user was added. */
+  readonly password_changed?: number;
+  /** When the user proved that they read mail at `email`. */
+  readonly email_verified?: number;
+  /** When the account was locked: until it is unlocked its user is absent everywhere (`liveness.ts`). */
+  readonly locked?: number;
   readonly created: number;
 }
 
@@ -142,10 +151,14 @@ export interface Profile {
   readonly email: string;
   /** @default the option `defaultRole` */
   readonly role?: UserRole;
+  /** As in {@linkcode User}. */
+  readonly locked?: number;
 }
 
 /** Written at login, under a new id; ended by logout or its lifetimes. */
 export interface Session {
+  /** Its public name, which is shown to the user; absent in sessions of earlier versions. */
+  readonly id?: string;
   readonly user: string;
   readonly created: number;
   /** When it was last used, to within a tenth of its idle lifetime. */
@@ -156,6 +169,10 @@ export interface Session {
   readonly amr?: readonly string[];
   /** When the user did so, if that was at an identity provider: 0 if the provider does not say. @default `created` */
   readonly authenticated?: number;
+  /** The IP address of the login. */
+  readonly address?: string;
+  /** The beginning of its `User-Agent`. */
+  readonly agent?: string;
 }
 
 /** An identity provider that the operator added. Written by `sign_in/stored_provider.ts`; ended by its removal. */
@@ -355,6 +372,10 @@ export interface Grant extends Authorization {
   readonly cnf?: Confirmation;
   /** The client was confidential, and must authenticate even when its metadata later says that it is public. */
   readonly confidential?: true;
+  /** When it was last written with new tokens; absent in grants of earlier versions. */
+  readonly used?: number;
+  /** Until when its index record lives (`user_grants.ts`). */
+  readonly listed?: number;
   /** No refresh extends the grant beyond this time. */
   readonly until: number;
   /** The current refresh token; absent when the client may not refresh. */
@@ -446,6 +467,14 @@ export const profileKey = (id: string): Key => ["profile", id];
 export const linkedAccountKey = (issuer: string, subject: string): Key => ["linked_account", issuer, subject];
 export const providerKey = (id: string): Key => ["provider", id];
 export const sessionKey = (digest: string): Key => ["session", digest];
+/** The sessions of a user: each record says that one with this digest was started (`user_sessions.ts`). */
+export const userSessionsPrefix = (user: string): Key => ["user_session", user];
+export const userSessionKey = (user: string, digest: string): Key => [...userSessionsPrefix(user), digest];
+/** When all sessions of a user were ended, in milliseconds: no login that began before starts another. */
+export const signedOutKey = (user: string): Key => ["signed_out", user];
+/** A session that was ended by no request of its own, and whose clients are to be notified. */
+export const ENDED_SESSIONS: Key = ["ended_session"];
+export const endedSessionKey = (digest: string): Key => [...ENDED_SESSIONS, digest];
 export const sessionClientsPrefix = (session: string): Key => ["session_client", session];
 export const sessionClientKey = (session: string, client: string): Key => [
   ...sessionClientsPrefix(session),
@@ -453,11 +482,10 @@ export const sessionClientKey = (session: string, client: string): Key => [
 ];
 export const pushedRequestKey = (digest: string): Key => ["pushed_request", digest];
 export const transactionKey = (digest: string): Key => ["transaction", digest];
+export const consentsPrefix = (user: string, client: string): Key => ["consent", user, client];
 /** Of one resource: a scope that was allowed at one is not allowed at another. */
 export const consentKey = (user: string, client: string, resource: string): Key => [
-  "consent",
-  user,
-  client,
+  ...consentsPrefix(user, client),
   resource,
 ];
 export const codeKey = (digest: string): Key => ["code", digest];
@@ -465,6 +493,9 @@ export const deviceCodeKey = (digest: string): Key => ["device_code", digest];
 /** Leads from what the user types to the device's code. */
 export const userCodeKey = (digest: string): Key => ["user_code", digest];
 export const grantKey = (id: string): Key => ["grant", id];
+/** The grants of a user (`user_grants.ts`). */
+export const userGrantsPrefix = (user: string): Key => ["user_grant", user];
+export const userGrantKey = (user: string, id: string): Key => [...userGrantsPrefix(user), id];
 export const accessTokenKey = (digest: string): Key => ["access_token", digest];
 /** Of signed access tokens that a client got for itself. */
 export const revocationsKey = (client: string): Key => ["revocations", client];

@@ -56,12 +56,14 @@ export async function login(
   if (!username || !password || repeated.length > 0) {
     return respondText(400, "username or password is missing or repeated. Send each form field once.");
   }
+  const began = as.now();
   const { user, wait } = await attemptLogin(as, values, request, context);
   if (!user) {
     as.observe({ type: "login_failed", username: username.slice(0, 128), ip: context.ip });
     return await respondFailure(as, request, redirect, wait);
   }
-  return await completeLogin(as, request, context, user, { account: canonicalUsername(username) }, redirect);
+  const method = { account: canonicalUsername(username), began };
+  return await completeLogin(as, request, context, user, method, redirect);
 }
 
 /** 401, or 429 with `Retry-After`: a page for browsers, else plain text. */

@@ -52,7 +52,7 @@ export async function signOut(
   context: RequestContext,
 ): Promise<Fields> {
   const signedIn = await findSession(as, request);
-  const cookies = await endSession(as, request);
+  const cookies = await endSession(as, request, signedIn?.user.id);
   if (!signedIn) return cookies;
   as.observe({ type: "logged_out", user: signedIn.user.id });
   if (as.openid) await notifySessionEnd(as, signedIn.session, context);

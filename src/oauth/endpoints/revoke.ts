@@ -14,6 +14,7 @@ import { OAuthError } from "../error.ts";
 import { readParameters } from "../parameters.ts";
 import { type Grant, grantKey } from "../records.ts";
 import { readRefreshToken } from "../tokens/refresh_token.ts";
+import { grantKeys } from "../users/user_grants.ts";
 
 /** RFC 7009 §2.2: clients look at the status only. Some parse the body as JSON nevertheless. */
 const JSON_FIELDS = jsonFields(NO_STORE);
@@ -59,5 +60,7 @@ async function findToken(
   const { client_id, user, refresh, previous } = entry.value;
   const digest = secretDigest(token);
   const isCurrent = [refresh, previous].some((each) => each && equalInConstantTime(digest, each.digest));
-  return isCurrent ? { client_id, user, revoke: () => as.store.commit({ remove: [entry.key] }) } : undefined;
+  return isCurrent
+    ? { client_id, user, revoke: () => as.store.commit({ remove: grantKeys(user, id) }) }
+    : undefined;
 }

@@ -21,6 +21,7 @@ import {
 import type { AccessTokenRequest } from "../tokens/access_token.ts";
 import { clientSince } from "../tokens/liveness.ts";
 import { mintRefreshToken, type RefreshKey } from "../tokens/refresh_token.ts";
+import { toUserGrant } from "../users/user_grants.ts";
 import { requireRole } from "../users/user_role.ts";
 import { narrowAuthorizationDetails } from "./authorization_details.ts";
 import { issueTokens } from "./issue_tokens.ts";
@@ -96,7 +97,7 @@ export function startGrant(
       const created = as.now();
       const until = created + as.grantLifetime * 1000;
       const expires = Math.min(until, created + (refresh ? as.refreshTokenLifetime : expires_in) * 1000);
-      const value: Mutable<Grant> = { client_id, user, scope: granted, created, until };
+      const value: Mutable<Grant> = { client_id, user, scope: granted, created, used: created, until };
       const since = clientSince(as, client);
       if (since !== undefined) value.client_since = since;
       if (resource) value.resource = resource;
@@ -107,7 +108,8 @@ export function startGrant(
       if (!isPublic(client)) value.confidential = true;
       else if (cnf) value.cnf = cnf;
       if (refresh) value.refresh = { digest: refresh.digest, expires };
-      return [consumed, { key: grantKey(grant), value, expires }];
+      const index = toUserGrant(as, grant, value, expires)!;
+      return [consumed, { key: grantKey(grant), value, expires }, index];
     },
   });
 }

@@ -11,9 +11,10 @@ import { isPublic } from "../clients/client.ts";
 import { findRedirectUri } from "../clients/redirect_uri.ts";
 import type { TokenCall, TokenResponse } from "./token_response.ts";
 import { OAuthError } from "../error.ts";
-import { type AuthorizationRequest, type Code, codeKey, grantKey, type Mutable } from "../records.ts";
+import { type AuthorizationRequest, type Code, codeKey, type Mutable } from "../records.ts";
 import { findLiveUser, isOfClient } from "../tokens/liveness.ts";
 import { findRefreshKey } from "../tokens/refresh_token.ts";
+import { grantKeys } from "../users/user_grants.ts";
 import { REPLAY_RETENTION_MS } from "./code.ts";
 import { startGrant } from "./grant.ts";
 import { findVerifierProblem } from "./pkce.ts";
@@ -110,7 +111,7 @@ async function refuseReplay(
 ): Promise<never> {
   const isValid = code_challenge === undefined ||
     findVerifierProblem(code_challenge, code_verifier) === undefined;
-  if (isValid) await as.store.commit({ remove: [grantKey(grant)] });
+  if (isValid) await as.store.commit({ remove: grantKeys(user, grant) });
   as.observe({ type: "code_replayed", client: client_id, user });
   throw new OAuthError("invalid_grant", REFUSED);
 }

@@ -9,9 +9,10 @@ import { compareAndSet, type Entry } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { OAuthError } from "../error.ts";
 import type { TokenCall, TokenResponse } from "./token_response.ts";
-import { type ApprovedDeviceRequest, type DeviceCode, deviceCodeKey, grantKey } from "../records.ts";
+import { type ApprovedDeviceRequest, type DeviceCode, deviceCodeKey } from "../records.ts";
 import { findLiveUser, isOfClient } from "../tokens/liveness.ts";
 import { findRefreshKey } from "../tokens/refresh_token.ts";
+import { grantKeys } from "../users/user_grants.ts";
 import { startGrant } from "./grant.ts";
 
 const REFUSED = "The device_code is invalid or already used, or was issued to another client";
@@ -77,7 +78,7 @@ async function refuseReplay(
   as: AuthorizationServer,
   { grant, client_id, user }: ApprovedDeviceRequest,
 ): Promise<never> {
-  await as.store.commit({ remove: [grantKey(grant)] });
+  await as.store.commit({ remove: grantKeys(user, grant) });
   as.observe({ type: "code_replayed", client: client_id, user });
   throw new OAuthError("invalid_grant", REFUSED);
 }

@@ -8,7 +8,7 @@
 import { seal, unseal } from "../../crypto/seal.ts";
 import { derivedSecret, equalInConstantTime, randomId, secretDigest } from "../../crypto/secret.ts";
 import { MAX_COMMIT_TRIES, pauseBefore } from "../../store/retry.ts";
-import type { Entry, Put } from "../../store/store.ts";
+import type { Entry, Key, Put } from "../../store/store.ts";
 import { type AccessTokenRequest, type MintedAccessToken, OPAQUE_PREFIX } from "../tokens/access_token.ts";
 import { narrowAuthorizationDetails } from "./authorization_details.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
@@ -29,6 +29,7 @@ import { issueTokens, reportIssued } from "./issue_tokens.ts";
 import { limitToResources, narrowResources } from "./resource.ts";
 import { limitToClient, narrowScope } from "./scope.ts";
 import { type TokenCall, type TokenResponse, tokenTypeOf } from "./token_response.ts";
+import { grantKeys, toUserGrant } from "../users/user_grants.ts";
 import { requireRole } from "../users/user_role.ts";
 
 const REFUSED =
@@ -122,7 +123,7 @@ function tryRotate(
     toIdToken: as.openid && grant.openid &&
       ((access_token) => renewIdToken(as, client, grant, owner, access_token)),
     toRecords(minted) {
-      if (!rotates) return keepRefreshToken(as, entry);
+      if (!rotates) return keepRefreshToken(as, entry, id);
       const answer: Mutable<Rotation["answer"]> = {
         token_type: tokenTypeOf(cnf),
         expires_in: minted.expires_in,
@@ -137,18 +138,30 @@ function tryRotate(
         salt,
         answer,
       };
-      const value: Grant = { ...grant, refresh: { digest: next.digest, expires }, previous };
-      const records = [{ key: entry.key, value, expires }];
+      const refresh = { digest: next.digest, expires };
+      const value: Mutable<Grant> = { ...grant, refresh, previous, used: now };
+      const records = withIndex(as, id, { key: entry.key, value, expires });
       return minted.put ? records : sealInto(previous, presented, minted, records);
     },
   });
 }
 
 /** The grant with the same refresh token and a later expiry. */
-function keepRefreshToken(as: AuthorizationServer, { key, value }: Entry<Grant>): Put[] {
+function keepRefreshToken(as: AuthorizationServer, { key, value }: Entry<Grant>, id: string): Put[] {
   const { previous: _, ...grant } = value;
   const expires = Math.min(grant.until, as.now() + as.refreshTokenLifetime * 1000);
-  return [{ key, value: { ...grant, refresh: { ...grant.refresh!, expires } }, expires }];
+  const kept: Mutable<Grant> = { ...grant, refresh: { ...grant.refresh!, expires }, used: as.now() };
+  return withIndex(as, id, { key, value: kept, expires });
+}
+
+/** The record of the grant and, where it is due, its index record. */
+function withIndex(
+  as: AuthorizationServer,
+  id: string,
+  put: { readonly key: Key; readonly value: Mutable<Grant>; readonly expires: number },
+): Put[] {
+  const index = toUserGrant(as, id, put.value, put.expires);
+  return index ? [put, index] : [put];
 }
 
 /** Adds the signed access token to the record, sealed under the refresh token, and gives `records` back. */
@@ -170,7 +183,7 @@ async function answerRetry(
   as: AuthorizationServer,
   call: TokenCall,
   refreshKey: RefreshKey,
-  { key, value: grant }: Entry<Grant>,
+  { value: grant }: Entry<Grant>,
   owner: Profile,
   id: string,
   digest: string,
@@ -194,7 +207,7 @@ async function answerRetry(
   if (!isPrevious && !await isRefreshTokenOfOurs(as, presented)) {
     throw new OAuthError("invalid_grant", REFUSED);
   }
-  await as.store.commit({ remove: [key] });
+  await as.store.commit({ remove: grantKeys(user, id) });
   as.observe({ type: "refresh_replayed", client: client_id, user });
   throw new OAuthError("invalid_grant", REFUSED);
 }

@@ -18,6 +18,8 @@ export interface LoginMethod {
   readonly authenticated?: number;
   /** The canonical user name whose password was right: the browser gets its device cookie (`device_cookie.ts`). */
   readonly account?: string;
+  /** Before the first factor was checked, in milliseconds since the epoch: see `verified` of `startSession`. @default now */
+  readonly began?: number;
 }
 
 /**
@@ -30,12 +32,12 @@ export async function completeLogin(
   request: Request,
   context: RequestContext,
   user: AuthenticatedUser,
-  { provider, authenticated, account }: LoginMethod,
+  { provider, authenticated, account, began }: LoginMethod,
   redirect: string,
   fields: Fields = [],
 ): Promise<Response> {
   const all: Fields = [
-    ...await startSession(as, request, user, authenticated, context),
+    ...await startSession(as, request, user, authenticated, context, began),
     ...account === undefined ? [] : [["set-cookie", await createDeviceCookie(as, request, account)] as const],
     ...fields,
     NO_STORE,

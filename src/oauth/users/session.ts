@@ -9,13 +9,22 @@
  *
  * @module
  */
-import { randomSecret, secretDigest } from "../../crypto/secret.ts";
+import { randomId, randomSecret, secretDigest } from "../../crypto/secret.ts";
 import { readCookie, writeCookie } from "../../http/cookie.ts";
 import type { Fields } from "../../http/response.ts";
 import type { RequestContext } from "../../http/service.ts";
-import { compareAndSet } from "../../store/store.ts";
+import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
+import type { Put } from "../../store/store.ts";
 import type { AuthenticatedUser, AuthorizationServer } from "../authorization_server.ts";
-import { type Authentication, type Profile, type Session, sessionKey } from "../records.ts";
+import { OAuthError } from "../error.ts";
+import {
+  type Authentication,
+  type Profile,
+  type Session,
+  sessionKey,
+  signedOutKey,
+  userSessionKey,
+} from "../records.ts";
 import { findUser } from "./user.ts";
 
 const COOKIE = "session_id";
@@ -24,6 +33,9 @@ const HOST_COOKIE = "__Host-session_id";
 /** On http, on loopback: limited to these paths, so that redirect URIs on other ports do not get it. */
 const PATH_COOKIE = "session_key";
 const PATH_COOKIE_PATHS = ["/oauth/authorize", "/device", "/login", "/logout"];
+
+/** Characters of `User-Agent` that are stored. */
+const MAX_AGENT_CHARACTERS = 200;
 
 export interface SignedIn {
   /** The digest of the secret: the key of the session in the store. */
@@ -45,8 +57,9 @@ export async function findSession(as: AuthorizationServer, request: Request): Pr
   const session = entry.value;
   // Written at most once in a tenth of the idle lifetime. After a lost race another request has written it.
   if (as.now() - session.seen > as.sessionIdleLifetime * 100) {
-    const seen = { ...session, seen: as.now() };
-    await compareAndSet(as.store, entry.key, entry.version, seen, expiryOf(as, seen));
+    const { key, version } = entry;
+    const seen = { id: randomId(""), ...session, seen: as.now() };
+    await as.store.commit({ check: [{ key, version }], set: toRecords(as, digest, seen) });
   }
   const { created, acr, amr, authenticated = created } = session;
   const auth_time = Math.floor((authenticated || created) / 1000);
@@ -61,39 +74,77 @@ export async function findSession(as: AuthorizationServer, request: Request): Pr
 /**
  * Starts a session under a new id and ends the one of the request.
  * @param authenticated when the user proved who they are at a provider, in milliseconds; 0 if it is not known
+ * @param verified when the first factor was verified, in milliseconds
  * @returns the `Set-Cookie` fields
+ * @throws {OAuthError} access_denied when all sessions of the user were ended since `verified`
  */
 export async function startSession(
   as: AuthorizationServer,
   request: Request,
-  { id, acr = "password", amr }: AuthenticatedUser,
+  { id: user, acr = "password", amr }: AuthenticatedUser,
   authenticated?: number,
-  _context: RequestContext = {},
+  context: RequestContext = {},
+  verified: number = as.now(),
 ): Promise<Fields> {
   const secret = randomSecret("");
+  const agent = request.headers.get("user-agent")?.slice(0, MAX_AGENT_CHARACTERS);
   const session: Session = {
-    user: id,
+    id: randomId(""),
+    user,
     created: as.now(),
     seen: as.now(),
     acr,
     ...(amr && { amr }),
     ...(authenticated !== undefined && { authenticated }),
+    ...(context.ip !== undefined && { address: context.ip }),
+    ...(agent && { agent }),
   };
+  const set = toRecords(as, secretDigest(secret), session);
   const before = readSessionCookie(as, request);
-  await as.store.commit({
-    set: [{ key: sessionKey(secretDigest(secret)), value: session, expires: expiryOf(as, session) }],
-    // Prevents session fixation: an id from before the login is useless.
-    ...(before && { remove: [sessionKey(secretDigest(before))] }),
-  });
+  const ended = before && secretDigest(before);
+  // Prevents session fixation: an id from before the login is useless.
+  const remove = ended ? [sessionKey(ended), userSessionKey(user, ended)] : [];
+  const key = signedOutKey(user);
+  // Read only when the check fails: few users end all their sessions and sign in again within minutes.
+  if (!await as.store.commit({ check: [{ key, version: null }], set, remove })) {
+    await retryLostRaces(async () => {
+      const entry = await as.store.get<number>(key);
+      if (entry && entry.value >= verified) {
+        throw new OAuthError(
+          "access_denied",
+          "All sessions of this user were ended during this login. Sign in again",
+        );
+      }
+      const check = [{ key, version: entry?.version ?? null }];
+      return await as.store.commit({ check, set, remove }) || LOST_RACE;
+    });
+  }
   const isBrowser = request.headers.has("sec-fetch-site");
   return cookieFields(as, request, isBrowser ? randomSecret("") : secret, secret, as.sessionLifetime);
 }
 
-/** Ends the session of the request. @returns the `Set-Cookie` fields that remove its cookies */
-export async function endSession(as: AuthorizationServer, request: Request): Promise<Fields> {
+/**
+ * Ends the session of the request.
+ * @param user whose session it is, if that is known
+ * @returns the `Set-Cookie` fields that remove its cookies
+ */
+export async function endSession(as: AuthorizationServer, request: Request, user?: string): Promise<Fields> {
   const secret = readSessionCookie(as, request);
-  if (secret) await as.store.commit({ remove: [sessionKey(secretDigest(secret))] });
+  if (secret) {
+    const digest = secretDigest(secret);
+    const index = user === undefined ? [] : [userSessionKey(user, digest)];
+    await as.store.commit({ remove: [sessionKey(digest), ...index] });
+  }
   return cookieFields(as, request, "", "", 0);
+}
+
+/** The session and its index record, which expire together. */
+function toRecords(as: AuthorizationServer, digest: string, session: Session): readonly Put[] {
+  const expires = expiryOf(as, session);
+  return [
+    { key: sessionKey(digest), value: session, expires },
+    { key: userSessionKey(session.user, digest), value: true, expires },
+  ];
 }
 
 function expiryOf(as: AuthorizationServer, { created, seen }: Session): number {

@@ -1,0 +1,121 @@
+/**
+ * The login sessions of a user, wherever they were started: lists them, and ends one or all. Every session has an index
+ * record under its user, written in the same commit (`session.ts`). A session of an earlier version gets its index record
+ * when its use is next written.
+ *
+ * @module
+ */
+import { listAll, type Store } from "../../store/store.ts";
+import {
+  endedSessionKey,
+  type Session,
+  sessionKey,
+  signedOutKey,
+  userSessionKey,
+  userSessionsPrefix,
+} from "../records.ts";
+
+/** Sessions that are listed: a program that signs in for each of its runs has many. */
+const MAX_LISTED = 1000;
+/** Sessions that end in one commit. */
+const MAX_BATCH = 100;
+/** The longest time that a login is under way, second factor and identity provider included. */
+const MAX_LOGIN_MS = 15 * 60_000;
+/** For the notices to clients, while no server runs. */
+const NOTICE_LIFETIME_MS = 86_400_000;
+
+/** One login session. Times are milliseconds since the epoch. */
+export interface UserSession {
+  /** Names the session to its user. It is no secret. */
+  readonly id: string;
+  /** The digest of its secret: the key of its record. */
+  readonly digest: string;
+  readonly created: number;
+  /** When it was last used, to within a tenth of its idle lifetime. */
+  readonly seen: number;
+  /** The IP address of the login, where the runtime reports it. */
+  readonly address?: string;
+  /** Up to 200 characters of the `User-Agent` of the login. */
+  readonly agent?: string;
+  /** How the user proved who they are (RFC 9470 section 3). */
+  readonly acr: string;
+  /** By which methods (RFC 8176). */
+  readonly amr?: readonly string[];
+}
+
+/** The sessions of the user, last used first; up to 1000 of them. */
+export async function listUserSessions(store: Store, user: string): Promise<UserSession[]> {
+  const found: UserSession[] = [];
+  for (const batch of toBatches(await digestsOf(store, user, MAX_LISTED))) {
+    const entries = await Promise.all(batch.map((digest) => store.get<Session>(sessionKey(digest))));
+    entries.forEach((entry, i) => {
+      if (entry) found.push(toUserSession(batch[i]!, entry.value));
+    });
+  }
+  return found.sort((a, b) => b.seen - a.seen);
+}
+
+/** Ends one session of the user. @returns `false` when the user has none with this id */
+export async function endUserSession(store: Store, user: string, id: string): Promise<boolean> {
+  const session = (await listUserSessions(store, user)).find((each) => each.id === id);
+  if (!session) return false;
+  await end(store, user, [session.digest]);
+  return true;
+}
+
+/**
+ * Ends all sessions of the user, except the one with the digest `except`. A login that is under way starts none
+ * (`user_sessions_test.ts`).
+ * @returns how many ended
+ */
+export async function endUserSessions(
+  store: Store,
+  user: string,
+  { except }: { readonly except?: string | undefined } = {},
+): Promise<number> {
+  const now = store.now?.() ?? Date.now();
+  // First, so that a session which starts beside this call is refused or in the list.
+  await store.commit({ set: [{ key: signedOutKey(user), value: now, expires: now + MAX_LOGIN_MS }] });
+  const digests = (await digestsOf(store, user)).filter((digest) => digest !== except);
+  for (const batch of toBatches(digests)) await end(store, user, batch);
+  return digests.length;
+}
+
+/** The running server notifies the clients of the sessions (`openid/backchannel_logout.ts`). */
+async function end(store: Store, user: string, digests: readonly string[]): Promise<void> {
+  const expires = (store.now?.() ?? Date.now()) + NOTICE_LIFETIME_MS;
+  await store.commit({
+    remove: digests.flatMap((digest) => [sessionKey(digest), userSessionKey(user, digest)]),
+    set: digests.map((digest) => ({ key: endedSessionKey(digest), value: true, expires })),
+  });
+}
+
+async function digestsOf(store: Store, user: string, max = Infinity): Promise<string[]> {
+  const digests: string[] = [];
+  for await (const { key } of listAll(store, userSessionsPrefix(user))) {
+    digests.push(String(key.at(-1)));
+    if (digests.length >= max) break;
+  }
+  return digests;
+}
+
+function toBatches(digests: readonly string[]): readonly (readonly string[])[] {
+  const count = Math.ceil(digests.length / MAX_BATCH);
+  return Array.from({ length: count }, (_, i) => digests.slice(i * MAX_BATCH, (i + 1) * MAX_BATCH));
+}
+
+function toUserSession(
+  digest: string,
+  { id = digest.slice(0, 22), created, seen, address, agent, acr, amr }: Session,
+): UserSession {
+  return {
+    id,
+    digest,
+    created,
+    seen,
+    ...(address !== undefined && { address }),
+    ...(agent !== undefined && { agent }),
+    acr,
+    ...(amr && { amr }),
+  };
+}
