@@ -133,6 +133,23 @@ test("requestState keeps the responses of earlier rounds, and once() computes it
   assert.is(made, 1);
 });
 
+test("an input request whose schema is still being prepared is sent with the one that ends the run", async () => {
+  const both = tool({
+    name: "both",
+    description: "Asks for two forms at once, the second with a schema whose converter loads first",
+    async run(_, call) {
+      const answers = await Promise.all([
+        call.elicit({ key: "ready", message: "Name?", schema: NAME }),
+        call.elicit({ key: "prepared", message: "Age?", schema: v.object({ age: v.number() }) }),
+      ]);
+      return answers.map(({ action }) => action).join(" ");
+    },
+  });
+  const alone = newServer({ definitions: [both] }).server;
+  const { answer } = await modern(alone, "tools/call", { name: "both" }, { capabilities: FORMS });
+  assert.equal(Object.keys(answer.result.inputRequests).sort(), ["prepared", "ready"]);
+});
+
 test("concurrent input requests are sent together", async () => {
   const capabilities = { elicitation: {}, sampling: {}, roots: {} };
   const { inputRequests, requestState } = (await callTool("several", {}, capabilities)).answer.result;
