@@ -190,12 +190,21 @@ export interface StoredProvider {
   readonly added: number;
 }
 
-/** Whose account an identity at a provider is. Written at the first sign-in; ended with the user. */
+/** Whose account an identity at a provider is. Written at the first sign-in; ended by unlinking it or with the user. */
 export interface LinkedAccount {
   readonly user: string;
   /** The id of the provider at the first sign-in. */
   readonly provider: string;
   readonly linked: number;
+}
+
+/** The same by user, for the account pages. Written with the linked account, and for earlier ones at the next sign-in. */
+export interface UserIdentity {
+  /** The id of the provider at the last sign-in. */
+  readonly provider: string;
+  readonly linked: number;
+  /** How the user knows the account there: its e-mail address or name. */
+  readonly label: string;
 }
 
 /** How the authorization response is sent, where it is not in the query: `response_modes/response_mode.ts`. */
@@ -465,6 +474,12 @@ export const usernameKey = (username: string): Key => ["username", username];
 export const profileKey = (id: string): Key => ["profile", id];
 /** By what the provider never gives to another user. */
 export const linkedAccountKey = (issuer: string, subject: string): Key => ["linked_account", issuer, subject];
+export const userIdentitiesPrefix = (user: string): Key => ["user_identity", user];
+export const userIdentityKey = (user: string, issuer: string, subject: string): Key => [
+  ...userIdentitiesPrefix(user),
+  issuer,
+  subject,
+];
 export const providerKey = (id: string): Key => ["provider", id];
 export const sessionKey = (digest: string): Key => ["session", digest];
 /** The sessions of a user: each record says that one with this digest was started (`user_sessions.ts`). */

@@ -17,16 +17,22 @@ import { attemptLogin } from "../users/login_attempt.ts";
 import { type FormProblem, showProblem, tooManyAttempts } from "./form_problem.ts";
 import { INVALID_REDIRECT, parseRedirect } from "./login_redirect.ts";
 import type { SignInProvider } from "../sign_in/provider.ts";
+import { type User, userKey } from "../records.ts";
+import { isReauthentication } from "../users/recent_login.ts";
+import { findSession } from "../users/session.ts";
 import { canonicalUsername } from "../users/user.ts";
 
 const MAX_FORM_BYTES = 16 * 1024;
 const WRONG_CREDENTIALS: FormProblem = { message: "Wrong user name or password.", status: 401 };
 
-/** `GET /login?redirect=...`: 200 with the form, 400 for an invalid redirect. */
+/**
+ * `GET /login?redirect=...`: 200 with the form, 400 for an invalid redirect. With `reauthenticate=1` the user who is signed
+ * in is to sign in again (`recent_login.ts`).
+ */
 export async function showLogin(as: AuthorizationServer, request: Request): Promise<Response> {
   const redirect = parseRedirect(as, request);
   if (redirect === undefined) return respondText(400, INVALID_REDIRECT);
-  return await loginPage(as, redirect, undefined, parseForm(queryOf(request.url)).values.get("login_hint"));
+  return await loginPage(as, request, redirect);
 }
 
 /**
@@ -76,18 +82,21 @@ async function respondFailure(
   const problem = waitSeconds > 0 ? tooManyAttempts(waitSeconds) : WRONG_CREDENTIALS;
   const { message, status, fields = [] } = problem;
   return acceptNames(request.headers.get("accept"), "text/html")
-    ? await loginPage(as, redirect, problem)
+    ? await loginPage(as, request, redirect, problem)
     : respondText(status, message, [...fields, NO_STORE]);
 }
 
 async function loginPage(
   as: AuthorizationServer,
+  request: Request,
   redirect: string,
   problem?: FormProblem,
-  login_hint = "",
 ): Promise<Response> {
   const providers = await as.providers.list();
-  const query = redirect === "" ? "" : "?redirect=" + encodeURIComponent(redirect);
+  const isAgain = isReauthentication(request);
+  const query = redirect === ""
+    ? ""
+    : "?redirect=" + encodeURIComponent(redirect) + (isAgain ? "&reauthenticate=1" : "");
   const action = as.base + "/login" + query;
   return respondPage({
     title: "Sign in",
@@ -102,7 +111,7 @@ async function loginPage(
         <form method="post" action="${action}">
           <label for="username">User name</label>
           <input id="username" name="username" autocomplete="username" autocapitalize="none" spellcheck="false"
-            value="${as.openid ? login_hint.slice(0, 128) : ""}" required autofocus>
+            value="${await suggestUsername(as, request, isAgain)}" required autofocus>
           <label for="password">Password</label>
           <input id="password" name="password" type="password" autocomplete="current-password" required>
           <button>Sign in</button>
@@ -110,6 +119,15 @@ async function loginPage(
       `}
     `,
   });
+}
+
+/** The user who has to sign in again, or whom the client expects (OpenID Connect Core §3.1.2.1). */
+async function suggestUsername(as: AuthorizationServer, request: Request, isAgain: boolean): Promise<string> {
+  const signedIn = isAgain ? await findSession(as, request) : undefined;
+  if (signedIn) return (await as.store.get<User>(userKey(signedIn.user.id)))?.value.username ?? "";
+  const hint = as.openid && request.method !== "POST" &&
+    parseForm(queryOf(request.url)).values.get("login_hint");
+  return hint ? hint.slice(0, 128) : "";
 }
 
 /** A link to an identity provider. Not a form: its redirect would leave this server, which `form-action` forbids. */

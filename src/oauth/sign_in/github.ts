@@ -44,6 +44,7 @@ export function github(settings: GithubSettings): SignInProvider {
 
   return {
     ...base,
+    asksAgain: false,
     start(_, { redirect_uri, state, code_verifier, isNewLogin }) {
       const query = new URLSearchParams({
         client_id: clientId,

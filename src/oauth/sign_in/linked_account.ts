@@ -6,15 +6,26 @@
  */
 import { randomId } from "../../crypto/secret.ts";
 import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
-import { listAll, type Store } from "../../store/store.ts";
-import { type LinkedAccount, linkedAccountKey, type Profile, profileKey, type UserRole } from "../records.ts";
+import { type Entry, type Key, listAll, type Store } from "../../store/store.ts";
+import {
+  type LinkedAccount,
+  linkedAccountKey,
+  type Profile,
+  profileKey,
+  type User,
+  type UserIdentity,
+  userIdentityKey,
+  userKey,
+  type UserRole,
+} from "../records.ts";
 import { findUser, saveProfile } from "../users/user.ts";
 import type { Identity } from "./provider.ts";
+import { toText, toUserIdentity } from "./user_identity.ts";
 
-/** Characters of a name or an address that are stored. */
-const MAX_TEXT_CHARACTERS = 256;
-
-/** The user of this identity, with what the provider says now. A new identity gets a new user. */
+/**
+ * The user of this identity, with what the provider says now. A new identity gets a new user. A user of this server who
+ * linked the identity keeps name, address and role.
+ */
 export async function findLinkedUser(
   store: Store,
   identity: Identity,
@@ -30,6 +41,9 @@ export async function findLinkedUser(
     const entry = await store.get<LinkedAccount>(key);
     const known = entry && await findUser(store, entry.value.user);
     if (known) {
+      await indexIdentity(store, identity, provider, entry);
+      const own = (await store.get<User>(userKey(known.id)))?.value;
+      if (own) return toProfile(own);
       const user: Profile = { id: known.id, ...shown, ...(role !== undefined && { role }) };
       await saveProfile(store, user);
       return user;
@@ -39,10 +53,31 @@ export async function findLinkedUser(
     const account: LinkedAccount = { user: user.id, provider, linked: now };
     const done = await store.commit({
       check: [{ key, version: entry?.version ?? null }],
-      set: [{ key, value: account }, { key: profileKey(user.id), value: user }],
+      set: [
+        { key, value: account },
+        toUserIdentity(identity, account),
+        { key: profileKey(user.id), value: user },
+      ],
     });
     return done ? user : LOST_RACE;
   });
+}
+
+/** Writes the record by user when it is missing or the account has another label now; not while it is being unlinked. */
+async function indexIdentity(
+  store: Store,
+  identity: Identity,
+  provider: string,
+  { key, version, value }: Entry<LinkedAccount>,
+): Promise<void> {
+  const put = toUserIdentity(identity, { ...value, provider });
+  const stored = (await store.get<UserIdentity>(put.key))?.value;
+  if (stored?.label === put.value.label && stored.provider === provider) return;
+  await store.commit({ check: [{ key, version }], set: [put] });
+}
+
+function toProfile({ id, name, email, role }: User): Profile {
+  return { id, name, email, ...(role !== undefined && { role }) };
 }
 
 /** A user who signs in at a provider. */
@@ -65,20 +100,18 @@ export async function* listLinkedUsers(store: Store): AsyncGenerator<LinkedUser>
  * is admitted, makes a new user. @returns `false` when there is none with this id
  */
 export async function removeLinkedUser(store: Store, id: string): Promise<boolean> {
+  // A user of this server may have linked an identity: `removeUser` removes that one.
+  if (await store.get(userKey(id))) return false;
+  const remove: Key[] = [];
   for await (const { key, value } of listAll<LinkedAccount>(store, ["linked_account"])) {
-    if (value.user !== id) continue;
-    await store.commit({ remove: [key, profileKey(id)] });
-    return true;
+    if (value.user === id) remove.push(key, userIdentityKey(id, String(key[1]), String(key[2])));
   }
-  return false;
+  if (remove.length === 0) return false;
+  await store.commit({ remove: [profileKey(id), ...remove] });
+  return true;
 }
 
 /** The verified address: another one says nothing about the user. */
 function emailOf({ email, emailVerified }: Identity): string {
   return emailVerified ? toText(email) : "";
-}
-
-function toText(text: string | undefined): string {
-  // deno-lint-ignore no-control-regex
-  return (text ?? "").replace(/[\u0000-\u001f\u007f]/g, " ").trim().slice(0, MAX_TEXT_CHARACTERS);
 }

@@ -65,12 +65,14 @@ export function google(settings: GoogleSettings): SignInProvider {
     : async (identity: Identity) =>
       hostedDomains.includes(String(identity.claims["hd"])) && (await settings.admits?.(identity) ?? true);
   const parameters = hostedDomains?.length === 1 ? { hd: hostedDomains[0]! } : {};
-  return createOidc({ ...settings, issuer: GOOGLE, parameters, ...(admits && { admits }) }, {
+  const provider = createOidc({ ...settings, issuer: GOOGLE, parameters, ...(admits && { admits }) }, {
     named: GOOGLE,
     // Google documents both forms.
     isIssuer: (iss) => iss === GOOGLE || iss === "accounts.google.com",
     isEmailVerified,
   }, { id: "google", name: "Google" });
+  // Google documents neither prompt=login nor max_age.
+  return { ...provider, asksAgain: false };
 }
 
 export interface EntraSettings extends ProviderSettings {

@@ -78,6 +78,11 @@ export interface SignInProvider extends Admission {
   readonly id: string;
   readonly name: string;
   readonly roles?: Readonly<Partial<Record<UserRole, readonly string[]>>> | undefined;
+  /**
+   * Whether it asks the user to sign in again on demand, and says when they did. Without it a new sign-in there counts as a
+   * recent login on the account pages, although the provider may not have asked for anything. @default true
+   */
+  readonly asksAgain?: boolean;
   /** The URL to which the browser is sent. @throws {PublicFetchError} when the provider cannot be reached */
   start(context: ProviderContext, attempt: SignInAttempt): Promise<string>;
   /**

@@ -15,6 +15,7 @@ import { waitsForNewLogin } from "../endpoints/pushed_request.ts";
 import { OAuthError } from "../error.ts";
 import { type Parameters, parseParameters } from "../parameters.ts";
 import { completeLogin } from "../users/complete_login.ts";
+import { isReauthentication } from "../users/recent_login.ts";
 import { findLinkedUser } from "./linked_account.ts";
 import {
   beginPending,
@@ -45,7 +46,8 @@ export async function beginSignIn(as: AuthorizationServer, request: Request, id:
     );
   }
   const request_uri = new URL(redirect, as.origin).searchParams.get("request_uri");
-  const isNewLogin = request_uri !== null && await waitsForNewLogin(as, request_uri);
+  const isNewLogin = isReauthentication(request) && provider.asksAgain !== false ||
+    request_uri !== null && await waitsForNewLogin(as, request_uri);
   const { pending, fields } = await beginPending(as, request, { provider: id, redirect, isNewLogin });
   try {
     const location = await provider.start(contextOf(as), attemptOf(as, pending));

@@ -32,7 +32,7 @@ const COOKIE = "session_id";
 const HOST_COOKIE = "__Host-session_id";
 /** On http, on loopback: limited to these paths, so that redirect URIs on other ports do not get it. */
 const PATH_COOKIE = "session_key";
-const PATH_COOKIE_PATHS = ["/oauth/authorize", "/device", "/login", "/logout"];
+const PATH_COOKIE_PATHS = ["/oauth/authorize", "/device", "/login", "/logout", "/account"];
 
 /** Characters of `User-Agent` that are stored. */
 const MAX_AGENT_CHARACTERS = 200;

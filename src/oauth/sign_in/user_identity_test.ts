@@ -1,0 +1,101 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { memoryStore } from "../../store/drivers/memory.ts";
+import { addUser, removeUser } from "../users/user.ts";
+import { findLinkedUser, listLinkedUsers, removeLinkedUser } from "./linked_account.ts";
+import type { Identity } from "./provider.ts";
+import { newBrowser, newProvider, newSignInServer, signIn } from "./test_provider.ts";
+import { linkIdentity, listUserIdentities, MAX_IDENTITIES, unlinkIdentity } from "./user_identity.ts";
+
+const test = suite("oauth/sign_in/user_identity");
+const at = { provider: "oidc", now: 1 };
+const signInAt = { ...at, role: undefined };
+const usable = () => Promise.resolve(true);
+
+function identity(subject: string, more: Partial<Identity> = {}): Identity {
+  return { issuer: "https://idp.example", subject, emailVerified: false, groups: [], claims: {}, ...more };
+}
+
+async function newAlice() {
+  const store = memoryStore();
+  const { id } = await addUser(store, { username: "alice", password: "wonderland", name: "Alice" }, 1000);
+  return { store, id };
+}
+
+test("a linked identity signs in to the account, whose name and role it does not change", async () => {
+  const { store, id } = await newAlice();
+  assert.is(await linkIdentity(store, id, identity("1", { name: "Jane" }), at), "linked");
+  const user = await findLinkedUser(store, identity("1", { name: "Jane" }), { ...at, role: "admin" });
+  assert.equal(user, { id, name: "Alice", email: "" });
+  assert.equal(await listUserIdentities(store, id), [
+    { issuer: "https://idp.example", subject: "1", provider: "oidc", linked: 1, label: "Jane" },
+  ]);
+});
+
+test("the identity of another user is not linked, that of a removed user is", async () => {
+  const { store, id } = await newAlice();
+  const other = await findLinkedUser(store, identity("1"), signInAt);
+  assert.is(await linkIdentity(store, id, identity("1"), at), "other_user");
+  assert.is((await findLinkedUser(store, identity("1"), signInAt)).id, other.id);
+  assert.is(await removeLinkedUser(store, other.id), true);
+  assert.equal(await listUserIdentities(store, other.id), []);
+  assert.is(await linkIdentity(store, id, identity("1"), at), "linked");
+  // A user of this server is removed by name.
+  assert.is(await removeLinkedUser(store, id), false);
+  await removeUser(store, "alice");
+  assert.is.not((await findLinkedUser(store, identity("1"), signInAt)).id, id);
+});
+
+test("the number of identities is limited", async () => {
+  const { store, id } = await newAlice();
+  for (let i = 0; i < MAX_IDENTITIES; i++) await linkIdentity(store, id, identity(`${i}`), at);
+  assert.is(await linkIdentity(store, id, identity("one more"), at), "too_many");
+  assert.is(await linkIdentity(store, id, identity("3"), at), "linked");
+  assert.is((await listUserIdentities(store, id)).length, MAX_IDENTITIES);
+});
+
+test("of concurrent links of one identity to two accounts one is made", async () => {
+  const { store, id } = await newAlice();
+  const { id: bob } = await addUser(store, { username: "bob", password: "b" }, 1000);
+  const done = await Promise.all([id, bob].map((user) => linkIdentity(store, user, identity("1"), at)));
+  assert.equal(done.sort(), ["linked", "other_user"]);
+});
+
+test("an identity is unlinked, and is another user's at the next sign-in", async () => {
+  const { store, id } = await newAlice();
+  await linkIdentity(store, id, identity("1"), at);
+  assert.is(await unlinkIdentity(store, id, identity("2"), true, usable), "unknown");
+  assert.is(await unlinkIdentity(store, "user_other", identity("1"), true, usable), "unknown");
+  assert.is(await unlinkIdentity(store, id, identity("1"), true, usable), "unlinked");
+  assert.equal(await listUserIdentities(store, id), []);
+  assert.is.not((await findLinkedUser(store, identity("1"), signInAt)).id, id);
+});
+
+test("the last way to sign in is not unlinked, also not by concurrent requests", async () => {
+  const store = memoryStore();
+  const { id } = await findLinkedUser(store, identity("1"), signInAt);
+  assert.is(await unlinkIdentity(store, id, identity("1"), false, usable), "last");
+  await linkIdentity(store, id, identity("2"), { ...at, provider: "other" });
+  // The server no longer has that provider.
+  const hasOidc = (provider: string) => Promise.resolve(provider === "oidc");
+  assert.is(await unlinkIdentity(store, id, identity("1"), false, hasOidc), "last");
+  const both = ["1", "2"].map((subject) => unlinkIdentity(store, id, identity(subject), false, usable));
+  assert.equal((await Promise.all(both)).sort(), ["last", "unlinked"]);
+  assert.is((await listUserIdentities(store, id)).length, 1);
+});
+
+test("an account of an earlier version is listed after the next sign-in, with the label of today", async () => {
+  const provider = await newProvider();
+  const server = await newSignInServer(provider);
+  await signIn(newBrowser(server), provider);
+  const [user] = await Array.fromAsync(listLinkedUsers(server.store));
+  const [index] = await server.store.list(["user_identity", user!.id]);
+  await server.store.commit({ remove: [index!.key] });
+  provider.claims["email"] = "new@example.com";
+  await signIn(newBrowser(server), provider);
+  assert.equal((await listUserIdentities(server.store, user!.id)).map(({ label }) => label), [
+    "new@example.com",
+  ]);
+});
+
+test.run();
