@@ -142,6 +142,8 @@ export interface User {
   /** When the account was locked: until it is unlocked its user is absent everywhere (`liveness.ts`). */
   readonly locked?: number;
   readonly created: number;
+  /** When the name or the address was changed. @default `created` */
+  readonly updated?: number;
 }
 
 /** What this server says about a user. Stored for users that the embedder authenticates. */
@@ -149,10 +151,16 @@ export interface Profile {
   readonly id: string;
   readonly name: string;
   readonly email: string;
+  /** Whether the address was verified to be the user's, or when. @default false */
+  readonly email_verified?: boolean | number;
+  /** The name with which the user signs in: `preferred_username` of OpenID Connect. */
+  readonly username?: string;
   /** @default the option `defaultRole` */
   readonly role?: UserRole;
   /** As in {@linkcode User}. */
   readonly locked?: number;
+  /** When something of this was changed, in milliseconds since the epoch. Written by `saveProfile`. */
+  readonly updated?: number;
 }
 
 /** Written at login, under a new id; ended by logout or its lifetimes. */
@@ -214,6 +222,16 @@ export type ResponseMode = "form_post" | "query.jwt" | "fragment.jwt" | "form_po
 export interface SessionClient {
   readonly client_id: string;
   readonly user: string;
+}
+
+/** A logout token that a client is to get. Written at the end of a session; ended by its delivery or a day later. */
+export interface LogoutNotice extends SessionClient {
+  /** The digest of the secret of the session. */
+  readonly session: string;
+  /** Deliveries that failed. */
+  readonly failures: number;
+  /** Until when it is kept. */
+  readonly until: number;
 }
 
 /** What an authorization request asks for, checked. What it and the grant have in common is named alike in both. */
@@ -495,6 +513,9 @@ export const sessionClientKey = (session: string, client: string): Key => [
   ...sessionClientsPrefix(session),
   client,
 ];
+export const LOGOUT_NOTICES: Key = ["logout_notice"];
+/** By the time at which it is due, so that the due ones come first. */
+export const logoutNoticeKey = (due: number, id: string): Key => [...LOGOUT_NOTICES, due, id];
 export const pushedRequestKey = (digest: string): Key => ["pushed_request", digest];
 export const transactionKey = (digest: string): Key => ["transaction", digest];
 export const consentsPrefix = (user: string, client: string): Key => ["consent", user, client];

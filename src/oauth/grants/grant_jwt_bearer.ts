@@ -35,7 +35,7 @@ export async function grantJwtBearer(as: AuthorizationServer, call: TokenCall): 
     ? await findUser(as.store, claims.sub)
     : undefined;
   if (!user) throw refusal("the subject is not a user of this server");
-  if (issuer.user) await saveProfile(as.store, user);
+  if (issuer.user) await saveProfile(as.store, user, as.now());
 
   const allowed = isIdJag ? scopeOf(claims) : undefined;
   const asked = form.get("scope");

@@ -5,21 +5,31 @@
  * @module
  */
 import { OAuthError } from "../error.ts";
-import type { ClaimRequest, ClaimRequests, ClaimsRequest, Profile, User } from "../records.ts";
+import type { ClaimRequest, ClaimRequests, ClaimsRequest, Profile } from "../records.ts";
 
 /** The claims that this server can return about a user. */
-export const USER_CLAIMS = ["sub", "name", "preferred_username", "email", "email_verified"] as const;
+export const USER_CLAIMS = [
+  "sub",
+  "name",
+  "preferred_username",
+  "updated_at",
+  "email",
+  "email_verified",
+] as const;
+
+/** A user of this server, or of `authenticateUser`. */
+type ClaimedUser = Profile & { readonly created?: number };
 
 /** §5.4 */
 const SCOPE_CLAIMS: Readonly<Record<string, readonly string[]>> = {
-  profile: ["name", "preferred_username"],
+  profile: ["name", "preferred_username", "updated_at"],
   email: ["email", "email_verified"],
 };
 const MAX_CLAIMS_CHARACTERS = 2048;
 
 /** The claims that the scopes and the request name and that this server knows about the user, without `sub`. */
 export function claimsOf(
-  user: Profile & Partial<Pick<User, "username">>,
+  user: ClaimedUser,
   scopes: ReadonlySet<string>,
   requested: ClaimRequests | undefined,
 ): Record<string, unknown> {
@@ -27,12 +37,13 @@ export function claimsOf(
     Object.keys(SCOPE_CLAIMS).flatMap((scope) => scopes.has(scope) ? SCOPE_CLAIMS[scope]! : []),
   );
   for (const name of Object.keys(requested ?? {})) names.add(name);
-  // §5.1: this server has not verified e-mail addresses.
-  const { name, username, email } = user;
+  const { name, username, email, email_verified, created, updated = created } = user;
   const known: Record<string, unknown> = {
     ...(name !== "" && { name }),
     ...(username !== undefined && { preferred_username: username }),
-    ...(email !== "" && { email, email_verified: false }),
+    ...(updated !== undefined && { updated_at: Math.floor(updated / 1000) }),
+    // §5.1: verified means that someone made sure that the user controls the address.
+    ...(email !== "" && { email, email_verified: Boolean(email_verified) }),
   };
   return Object.fromEntries(Object.entries(known).filter(([each]) => names.has(each)));
 }

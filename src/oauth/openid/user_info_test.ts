@@ -1,6 +1,9 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { APP_URI, ISSUER, newServer } from "../test_server.ts";
+import { listAll } from "../../store/store.ts";
+import type { AuthenticatedUser } from "../authorization_server.ts";
+import type { User } from "../records.ts";
 import { createProof, newKey } from "../test_keys.ts";
 import { newProvider, type TestProvider } from "./test_provider.ts";
 
@@ -27,9 +30,40 @@ test("Core section 5.3: sub equals that of the ID token, and scopes add their cl
       const response = await ask(server, tokens.access_token!, method);
       assert.equal([response.status, response.headers.get("content-type")], [200, "application/json"]);
       assert.match(response.headers.get("cache-control")!, /no-store/);
-      assert.equal(await response.json(), { sub: claims.sub, ...expected }, `${method} ${scope}`);
+      const { updated_at, ...others } = await response.json();
+      assert.equal(others, { sub: claims.sub, ...expected }, `${method} ${scope}`);
+      assert.is(Number.isSafeInteger(updated_at), scope.includes("profile"));
     }
   }
+});
+
+test("Core section 5.1: email_verified is what the user's record says", async () => {
+  const scope = "openid email";
+  const server = await newProvider();
+  for await (const { key, value } of listAll<User>(server.store, ["user"])) {
+    await server.store.commit({ set: [{ key, value: { ...value, email_verified: Date.now() } }] });
+  }
+  const { tokens } = await server.signInWith({ scope });
+  assert.is((await (await ask(server, tokens.access_token!)).json()).email_verified, true);
+});
+
+test("Core section 5.1: claims of a user of authenticateUser, and when they changed", async () => {
+  const user = { id: "7", name: "Carol", email: "carol@example.com" };
+  let more: Partial<AuthenticatedUser> = {};
+  const server = await newProvider({}, { authenticateUser: () => Promise.resolve({ ...user, ...more }) });
+  const read = async () => {
+    const { tokens } = await server.signInWith({ scope: "openid profile email" });
+    return await (await ask(server, tokens.access_token!)).json();
+  };
+  const first = await read();
+  assert.equal([first.email_verified, first.preferred_username], [false, undefined]);
+  assert.ok(Math.abs(first.updated_at - Date.now() / 1000) < 60);
+  server.advance(1000);
+  assert.is((await read()).updated_at, first.updated_at);
+  more = { email_verified: true, username: "carol" };
+  const later = await read();
+  assert.equal([later.email_verified, later.preferred_username], [true, "carol"]);
+  assert.ok(later.updated_at >= first.updated_at + 1000);
 });
 
 test("Core section 5.5: the claims parameter adds claims to UserInfo and to the ID token", async () => {
@@ -87,7 +121,8 @@ test("Core section 5.3.2: a client that registered an algorithm gets a JWT with 
   assert.is(response.headers.get("content-type"), "application/jwt");
   const jwt = await server.verify(await response.text());
   assert.is(jwt.header.alg, "ES256");
-  assert.equal(jwt.claims, { iss: ISSUER, aud: "signed", sub: claims.sub, ...PROFILE });
+  const { updated_at: _, ...named } = jwt.claims;
+  assert.equal(named, { iss: ISSUER, aud: "signed", sub: claims.sub, ...PROFILE });
 });
 
 test("Core section 5.3.3 and RFC 6750: no token, a wrong one, one without openid, one of a client", async () => {

@@ -36,7 +36,12 @@ export async function findLinkedUser(
   },
 ): Promise<Profile> {
   const key = linkedAccountKey(identity.issuer, identity.subject);
-  const shown = { name: toText(identity.name) || provider, email: emailOf(identity) };
+  const email = emailOf(identity);
+  const shown = {
+    name: toText(identity.name) || provider,
+    email,
+    ...(email !== "" && { email_verified: true }),
+  };
   return await retryLostRaces(async () => {
     const entry = await store.get<LinkedAccount>(key);
     const known = entry && await findUser(store, entry.value.user);
@@ -45,7 +50,7 @@ export async function findLinkedUser(
       const own = (await store.get<User>(userKey(known.id)))?.value;
       if (own) return toProfile(own);
       const user: Profile = { id: known.id, ...shown, ...(role !== undefined && { role }) };
-      await saveProfile(store, user);
+      await saveProfile(store, user, now);
       return user;
     }
     // An account that was removed is not revived: what it could read is another user's by now.

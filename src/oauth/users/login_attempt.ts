@@ -69,6 +69,6 @@ async function identify(
     return await checkPassword(as, form.get("username")!, form.get("password")!, attempt);
   }
   const user = await as.authenticateUser(form, request);
-  if (user) await saveProfile(as.store, user);
+  if (user) await saveProfile(as.store, user, as.now());
   return user;
 }

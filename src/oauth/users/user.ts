@@ -70,11 +70,29 @@ export async function findUser(store: Store, id: string): Promise<Profile | unde
   return (await store.get<User>(userKey(id)))?.value ?? (await store.get<Profile>(profileKey(id)))?.value;
 }
 
-/** Stores the profile of a user whom `authenticateUser` or a trusted issuer identified. */
-export async function saveProfile(store: Store, { id, name, email, role }: Profile): Promise<void> {
+/**
+ * Stores the profile of a user whom `authenticateUser` or a trusted issuer identified.
+ * @param now milliseconds since the epoch
+ */
+export async function saveProfile(
+  store: Store,
+  { id, name, email, email_verified, username, role }: Profile,
+  now: number = Date.now(),
+): Promise<void> {
   const stored = (await store.get<Profile>(profileKey(id)))?.value;
-  if (stored?.name === name && stored.email === email && stored.role === role) return;
-  const value: Profile = { id, name, email, ...(role !== undefined && { role: checkUserRole(role) }) };
+  if (
+    stored?.name === name && stored.email === email && stored.email_verified === email_verified &&
+    stored.username === username && stored.role === role
+  ) return;
+  const value: Profile = {
+    id,
+    name,
+    email,
+    ...(email_verified !== undefined && { email_verified }),
+    ...(username !== undefined && { username }),
+    ...(role !== undefined && { role: checkUserRole(role) }),
+    updated: now,
+  };
   await store.commit({ set: [{ key: profileKey(id), value }] });
 }
 
