@@ -78,10 +78,14 @@ export async function findClientByDocument(
     as.documents.keep("client", id, toCopy(known));
     return known.client;
   }
-  const readOpenId = as.openid && (await import("../openid/client_metadata.ts")).readOpenIdMetadata;
-  const read = (document: PublicDocument) => readDocument(as, id, document, readOpenId);
+  const openid = as.openid && await import("../openid/client_metadata.ts");
+  const isKnown = known !== undefined;
+  const read = async (document: PublicDocument) => {
+    const client = readDocument(as, id, document, openid?.readOpenIdMetadata);
+    await openid?.checkSector(as, client.value, { network: networkOf(context), isKnown });
+    return client;
+  };
   try {
-    const isKnown = known !== undefined;
     const found = await as.documents.get({
       kind: "client",
       url: id,
@@ -93,6 +97,7 @@ export async function findClientByDocument(
     return found.value;
   } catch (error) {
     if (error instanceof PublicFetchError) throw refusal(error.message);
+    if (error instanceof OAuthError && error.code === "invalid_client_metadata") throw refusal(error.message);
     throw error;
   }
 }
@@ -145,8 +150,7 @@ function readDocument(
       methods: ["none", "private_key_jwt"],
       method: "none",
     });
-    // No second document is fetched for the sector.
-    const openid = readOpenId?.(as, { ...document, sector_identifier_uri: undefined }, described);
+    const openid = readOpenId?.(as, document, described);
     const value: Client = { ...described, ...openid, id, source: "document", created: as.now() };
     return { value, lifetime: lifetimeOf(headers) };
   } catch (error) {

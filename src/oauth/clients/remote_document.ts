@@ -40,7 +40,12 @@ export interface RemoteRequest<T> {
   /** The `Accept` field. @default "application/json" */
   readonly accept?: string;
   /** Parses the document. `lifetime` is in milliseconds. Throws for an invalid document. */
-  read(document: PublicDocument): { readonly value: T; readonly lifetime: number };
+  read(document: PublicDocument): ReadDocument<T> | Promise<ReadDocument<T>>;
+}
+
+interface ReadDocument<T> {
+  readonly value: T;
+  readonly lifetime: number;
 }
 
 /** A cached document. Times are milliseconds since the epoch. */
@@ -163,7 +168,7 @@ export function createRemoteDocuments(
     fetching.set(name, own);
     let good = false;
     try {
-      const { value, lifetime } = read(
+      const { value, lifetime } = await read(
         await fetchPublic(url, accept === undefined ? undefined : { headers: { accept } }),
       );
       const fresh = { value, fetched: now(), expires: now() + lifetime };

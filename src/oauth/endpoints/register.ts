@@ -138,7 +138,7 @@ async function readMetadata(
   if (!as.openid) return described;
   const { checkSector, readOpenIdMetadata } = await import("../openid/client_metadata.ts");
   const openid = readOpenIdMetadata(as, value as Record<string, unknown>, described);
-  await checkSector(as, { ...described, ...openid }, networkOf(context));
+  await checkSector(as, { ...described, ...openid }, { network: networkOf(context) });
   return { ...described, ...openid };
 }
 

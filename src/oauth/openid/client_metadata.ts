@@ -106,13 +106,13 @@ function readLogoutUris(as: AuthorizationServer, uris: unknown): readonly string
 
 /**
  * Core §8.1: the document at the URI lists every redirect URI, so that no other client joins the sector.
- * @param network the network of the caller, which has a fetch budget
- * @throws {OAuthError} invalid_client_metadata
+ * @param network of the caller, which has a fetch budget unless the client is known
+ * @throws {OAuthError} invalid_client_metadata, or temporarily_unavailable when the document must not be fetched now
  */
 export async function checkSector(
   as: AuthorizationServer,
   { sector_identifier_uri: url, redirect_uris = [] }: Pick<Client, "sector_identifier_uri" | "redirect_uris">,
-  network: string | undefined,
+  { network, isKnown = false }: { readonly network: string | undefined; readonly isKnown?: boolean },
 ): Promise<void> {
   if (url === undefined) return;
   try {
@@ -120,7 +120,7 @@ export async function checkSector(
       kind: "sector",
       url,
       network,
-      isKnown: false,
+      isKnown,
       read: readUris,
     });
     const missing = redirect_uris.find((uri) => !value.includes(uri));

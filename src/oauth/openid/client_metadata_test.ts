@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { newServer } from "../test_server.ts";
+import { CHALLENGE, newServer } from "../test_server.ts";
 import { newProvider, type TestProvider } from "./test_provider.ts";
 
 const test = suite("oauth/openid/client_metadata");
@@ -109,6 +109,37 @@ test("Core section 8.1: the sector identifier must list the redirect URIs, and s
     const other = await newProvider({}, { connect });
     const { body } = await register(other, { ...metadata, sector_identifier_uri });
     assert.is(body.error, "invalid_client_metadata", JSON.stringify(wrong));
+  }
+});
+
+test("Core section 8.1: the sector identifier of a client metadata document must list its redirect URIs", async () => {
+  const id = "https://rp.example/client.json";
+  const sector_identifier_uri = "https://sector.example/uris.json";
+  const redirect_uris = [REDIRECT, "https://other.example/cb"];
+  const document = { client_id: id, redirect_uris, subject_type: "pairwise", sector_identifier_uri };
+  const ask = async (listed: unknown) => {
+    const fetched: string[] = [];
+    const connect = (url: string) => {
+      fetched.push(url);
+      return Promise.resolve(new Response(JSON.stringify(url === id ? document : listed)));
+    };
+    const server = await newProvider({}, { connect });
+    const cookie = await server.signIn();
+    const path = server.authorizePath({
+      client_id: id,
+      redirect_uri: REDIRECT,
+      scope: "openid",
+      code_challenge: CHALLENGE,
+      code_challenge_method: "S256",
+    });
+    const statuses = [];
+    for (let i = 0; i < 2; i++) statuses.push((await server.send(path, { headers: { cookie } })).status);
+    return { statuses, fetched };
+  };
+  assert.equal(await ask(redirect_uris), { statuses: [200, 200], fetched: [id, sector_identifier_uri] });
+  for (const wrong of [[REDIRECT], { redirect_uris }]) {
+    const { statuses } = await ask(wrong);
+    assert.equal(statuses, [400, 400], JSON.stringify(wrong));
   }
 });
 
