@@ -27,6 +27,7 @@ import {
 } from "./oauth/openid/options.ts";
 import type { Connect } from "./http/network/public_fetch.ts";
 import type { SignInProvider } from "./oauth/sign_in/provider.ts";
+import type { JwsAlgorithm } from "./crypto/jws.ts";
 import { ITERATIONS, MAX_ITERATIONS } from "./crypto/password.ts";
 
 export interface OAuthOptions {
@@ -67,7 +68,7 @@ export interface OAuthOptions {
   /** Seconds for which consent is remembered. @default 31536000 */
   readonly consentLifetime?: number;
   /** Signing algorithms of JWTs; the first is the default. @default ["ES256"] */
-  readonly signingAlgorithms?: readonly ("ES256" | "EdDSA" | "RS256")[];
+  readonly signingAlgorithms?: readonly JwsAlgorithm[];
   /** Seconds that a key signs before the next one does. @default 7776000 */
   readonly signingKeyLifetime?: number;
   /** Seconds that a key is published before it signs. @default 86400 */
@@ -221,7 +222,7 @@ export function completeOAuth(
     sessionLifetime: oauth.sessionLifetime ?? 43_200,
     sessionIdleLifetime: oauth.sessionIdleLifetime ?? 7200,
     consentLifetime: oauth.consentLifetime ?? 365 * DAY,
-    signingAlgorithms: withIdTokenAlgorithm(openid, oauth.signingAlgorithms ?? ["ES256"]),
+    signingAlgorithms: withIdTokenAlgorithm(openid, securityProfile, oauth.signingAlgorithms ?? ["ES256"]),
     signingKeyLifetime: oauth.signingKeyLifetime ?? 90 * DAY,
     signingKeyNotice: oauth.signingKeyNotice ?? DAY,
     registration: oauth.registration ?? "open",

@@ -30,4 +30,10 @@ test("trivet_fapi: the vectors of the FAPI 2.0 Security Profile", async () => {
   );
 });
 
+test("trivet_fapi_openid: the profile and OpenID Connect at once", async () => {
+  const target = targetFile("trivet_fapi_openid.json");
+  assertPassed(await replay(["oauth", "--profile", "fapi-2.0-security"], target), 112);
+  assertPassed(await replay(["oauth", "--document", "openid-discovery"], target), 6);
+});
+
 test.run();

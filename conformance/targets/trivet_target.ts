@@ -124,6 +124,8 @@ export interface TargetOptions {
   readonly dpopNonce?: boolean;
   /** Whether the server has the FAPI 2.0 Security Profile. Then clients with secrets and public clients are left out. */
   readonly fapi?: boolean;
+  /** Whether it is an OpenID Provider. @default without the profile */
+  readonly openid?: boolean;
 }
 
 /** A target in this process. */
@@ -182,6 +184,7 @@ async function createInstance(
     openai = false,
     dpopNonce = false,
     fapi = false,
+    openid = !fapi,
   }: TargetOptions,
   base: string,
   now: () => number,
@@ -206,8 +209,7 @@ async function createInstance(
         .map((client) => fapi ? { ...client, grant_types: FAPI_GRANTS } : client),
       ...(fapi && { securityProfile: "fapi-2.0" as const }),
       passwordIterations: 1000,
-      // An OpenID Provider signs with RS256, which FAPI 2.0 forbids.
-      openid: !fapi,
+      openid,
       requireDpopNonce: dpopNonce,
       requestObjects: "optional",
       responseModes: ["form_post", "jwt"],

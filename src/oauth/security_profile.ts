@@ -27,6 +27,14 @@ const FAPI_ALGORITHMS: readonly JwsAlgorithm[] = JWS_ALGORITHMS.filter((alg) => 
 const PUSHED_REQUEST_LIMIT_SECONDS = 600;
 const MAX_CODE_LIFETIME_SECONDS = 60;
 
+/** The members of a client that name the algorithm of a response. */
+const SIGNED_RESPONSES = [
+  "id_token_signed_response_alg",
+  "userinfo_signed_response_alg",
+  "authorization_signed_response_alg",
+  "introspection_signed_response_alg",
+] as const;
+
 /** The algorithms of JWTs that the server accepts, the preferred first. */
 export function acceptedAlgorithms({ securityProfile }: ProfiledServer): readonly JwsAlgorithm[] {
   return securityProfile === undefined ? JWS_ALGORITHMS : FAPI_ALGORITHMS;
@@ -41,9 +49,13 @@ export function isMethodAllowed({ securityProfile }: ProfiledServer, method: Cli
 export function checkSecurityProfile(options: ProfiledOptions): void {
   if (options.securityProfile === undefined) return;
   const fail = (problem: string): string => `Cannot create Trivet: FAPI 2.0 requires ${problem}`;
-  for (const { id, token_endpoint_auth_method: method } of options.clients) {
+  for (const client of options.clients) {
+    const { id, token_endpoint_auth_method: method } = client;
     if (!isMethodAllowed(options, method)) {
       throw new TypeError(fail(`keys or certificates: the client "${id}" has ${method}`));
+    }
+    if (SIGNED_RESPONSES.some((name) => client[name] === "RS256")) {
+      throw new TypeError(fail(`responses without RS256: change the algorithms of the client "${id}"`));
     }
   }
   if (options.codeLifetime > MAX_CODE_LIFETIME_SECONDS) {

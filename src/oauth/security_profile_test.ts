@@ -1,6 +1,9 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { createTrivet, memoryStore } from "../mod.ts";
+import { readJws } from "../crypto/jws.ts";
+import type { AuthorizationServerOptions } from "./authorization_server.ts";
+import { completeOpenId, OPENID_SCOPES } from "./openid/options.ts";
 import { type ClientRegistration, toClient } from "./clients/client.ts";
 import { createAssertion, createProof, newKey, type TestKey } from "./test_keys.ts";
 import { CHALLENGE, ISSUER, newServer, type TestServer, VERIFIER } from "./test_server.ts";
@@ -18,7 +21,7 @@ interface Fapi {
   readonly proofKey: TestKey;
 }
 
-async function newFapi(): Promise<Fapi> {
+async function newFapi(options: Partial<AuthorizationServerOptions> = {}): Promise<Fapi> {
   const key = await newKey("ES256");
   const app: ClientRegistration = {
     id: "app",
@@ -32,6 +35,7 @@ async function newFapi(): Promise<Fapi> {
     requirePushedRequests: true,
     pushedRequestLifetime: 300,
     clients: clients.map((client) => toClient(client, 0)),
+    ...options,
   });
   return { server, key, proofKey: await newKey("ES256") };
 }
@@ -58,8 +62,8 @@ const REQUEST = {
   code_challenge_method: "S256",
 };
 
-async function getTokens(fapi: Fapi): Promise<Record<string, string>> {
-  const { body: { request_uri } } = await send(fapi, "/oauth/par", REQUEST);
+async function getTokens(fapi: Fapi, scope = "read"): Promise<Record<string, string>> {
+  const { body: { request_uri } } = await send(fapi, "/oauth/par", { ...REQUEST, scope });
   const code = (await fapi.server.authorize({ client_id: "app", request_uri })).get("code")!;
   const form = { grant_type: "authorization_code", code, redirect_uri: APP_URI, code_verifier: VERIFIER };
   const { status, body } = await send(
@@ -142,6 +146,33 @@ test("section 5.3.2.2: redirects of the browser have status 303", async () => {
   assert.is(login.status, 303);
 });
 
+test("section 5.4.1: with OpenID Connect, ID tokens have an algorithm of the profile, and never RS256", async () => {
+  for (const alg of ["ES256", "PS256"] as const) {
+    const scopes = { read: "Read your data", ...OPENID_SCOPES };
+    const fapi = await newFapi({ openid: completeOpenId(true), scopes, signingAlgorithms: [alg] });
+    const { id_token } = await getTokens(fapi, "openid");
+    assert.is(readJws(id_token!)?.header.alg, alg);
+    const metadata = await (await fapi.server.send("/.well-known/openid-configuration")).json();
+    assert.equal(metadata.id_token_signing_alg_values_supported, [alg]);
+    assert.equal(metadata.userinfo_signing_alg_values_supported, [alg]);
+  }
+});
+
+test("attack: a stored client that names RS256 does not get it under the profile", async () => {
+  const scopes = { read: "Read your data", ...OPENID_SCOPES };
+  const fapi = await newFapi({ openid: completeOpenId(true), scopes });
+  const client: ClientRegistration = {
+    id: "app",
+    jwks: { keys: [fapi.key.jwk] },
+    redirect_uris: [APP_URI],
+    id_token_signed_response_alg: "RS256",
+    userinfo_signed_response_alg: "RS256",
+  };
+  const stored = await newFapi({ openid: completeOpenId(true), scopes, clients: [toClient(client, 0)] });
+  const { id_token } = await getTokens({ ...stored, key: fapi.key }, "openid");
+  assert.is(readJws(id_token!)?.header.alg, "ES256");
+});
+
 test("options that the profile does not allow are refused", () => {
   const create = (oauth: object) => () =>
     createTrivet({
@@ -156,9 +187,21 @@ test("options that the profile does not allow are refused", () => {
       { codeLifetime: 61 },
       { pushedRequestLifetime: 600 },
       { signingAlgorithms: ["RS256"] },
+      { signingAlgorithms: ["PS256", "RS256"], openid: true },
+      {
+        openid: true,
+        clients: [{
+          id: "app",
+          jwks_uri: "https://app.example/jwks",
+          redirect_uris: [APP_URI],
+          id_token_signed_response_alg: "RS256",
+        }],
+      },
     ]
   ) assert.throws(create(oauth), /FAPI 2\.0/, JSON.stringify(oauth));
   create({})();
+  create({ openid: true })();
+  create({ openid: true, signingAlgorithms: ["PS256"] })();
 });
 
 test.run();

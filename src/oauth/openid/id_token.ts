@@ -8,6 +8,7 @@ import { encodeBase64url } from "../../crypto/base64url.ts";
 import { type Claims, type JwsAlgorithm, readJws, signJws, verifyJws } from "../../crypto/jws.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import type { Authentication, Client, GrantedOpenId, Profile } from "../records.ts";
+import { acceptedAlgorithms } from "../security_profile.ts";
 import { claimsOf } from "./claims.ts";
 import { subjectOf } from "./subject.ts";
 
@@ -26,9 +27,17 @@ export interface IdTokenFacts {
 const TYPE = "JWT";
 const NO_SCOPES: ReadonlySet<string> = new Set();
 
-/** The algorithm of the ID tokens of this client. */
-export function idTokenAlgorithmOf({ id_token_signed_response_alg = "RS256" }: Client): JwsAlgorithm {
-  return id_token_signed_response_alg;
+/** The algorithm of the ID tokens of this client: RS256 by default (Registration §2). */
+export function idTokenAlgorithmOf(
+  as: AuthorizationServer,
+  { id_token_signed_response_alg = "RS256" }: Client,
+): JwsAlgorithm {
+  return allowedAlgorithm(as, id_token_signed_response_alg);
+}
+
+/** The algorithm that a client chose; the first of this server where the security profile forbids that one. */
+export function allowedAlgorithm(as: AuthorizationServer, alg: JwsAlgorithm): JwsAlgorithm {
+  return acceptedAlgorithms(as).includes(alg) ? alg : as.signingAlgorithms[0]!;
 }
 
 export async function createIdToken(
@@ -36,7 +45,7 @@ export async function createIdToken(
   client: Client,
   { user, authentication, openid: { claims, sid }, nonce, access_token }: IdTokenFacts,
 ): Promise<string> {
-  const key = await as.keys.current(idTokenAlgorithmOf(client));
+  const key = await as.keys.current(idTokenAlgorithmOf(as, client));
   const iat = Math.floor(as.now() / 1000);
   return await signJws(key, TYPE, {
     iss: as.issuer,

@@ -4,6 +4,7 @@
  * @module
  */
 import type { JwsAlgorithm } from "../../crypto/jws.ts";
+import type { SecurityProfile } from "../security_profile.ts";
 
 /** OpenID Connect Core §8: the same `sub` for every client, or another one for each sector. */
 export type SubjectType = "public" | "pairwise";
@@ -49,10 +50,15 @@ export function completeOpenId(option: boolean | OpenIdOptions | undefined): Ope
   return { subjectTypes, idTokenLifetime, identityAssertions };
 }
 
-/** OpenID Connect Discovery §3: every provider signs ID tokens with RS256 for clients that name no algorithm. */
+/**
+ * OpenID Connect Discovery §3: every provider signs ID tokens with RS256 for clients that name no algorithm. A security
+ * profile forbids that (FAPI 2.0 §5.4.1): there the first algorithm takes its place.
+ */
 export function withIdTokenAlgorithm(
   openid: OpenIdSettings | undefined,
+  securityProfile: SecurityProfile | undefined,
   algorithms: readonly JwsAlgorithm[],
 ): readonly JwsAlgorithm[] {
-  return openid && !algorithms.includes("RS256") ? [...algorithms, "RS256"] : algorithms;
+  const isComplete = !openid || securityProfile !== undefined || algorithms.includes("RS256");
+  return isComplete ? algorithms : [...algorithms, "RS256"];
 }
