@@ -19,7 +19,11 @@ const KIB = 1024;
 /** By path below the issuer. Other paths make no store call and store nothing. */
 export const ENDPOINT_BUDGETS: Readonly<Record<string, EndpointBudget>> = {
   "/login": { storeCalls: 14, storedBytes: 5 * KIB, storedPerByte: 0 },
-  "/logout": { storeCalls: 4, storedBytes: 0, storedPerByte: 0 },
+  // With OpenID Connect a notice is stored for each of up to 100 clients of the session. Deliveries are not counted.
+  "/logout": { storeCalls: 8, storedBytes: 48 * KIB, storedPerByte: 0 },
+  "/oauth/logout": { storeCalls: 12, storedBytes: 48 * KIB, storedPerByte: 0 },
+  // The first request that needs a signing key creates it.
+  "/oauth/userinfo": { storeCalls: 10, storedBytes: 4 * KIB, storedPerByte: 0 },
   "/device": { storeCalls: 18, storedBytes: 6 * KIB, storedPerByte: 0 },
   "/oauth/authorize": { storeCalls: 14, storedBytes: 20 * KIB, storedPerByte: 3 },
   // The authorization is stored with the grant and with each token.
@@ -31,6 +35,5 @@ export const ENDPOINT_BUDGETS: Readonly<Record<string, EndpointBudget>> = {
   "/oauth/introspect": { storeCalls: 12, storedBytes: KIB, storedPerByte: 0 },
   "/oauth/revoke": { storeCalls: 12, storedBytes: KIB, storedPerByte: 0 },
   "/api/user": { storeCalls: 5, storedBytes: KIB, storedPerByte: 0 },
-  // The first request that needs a signing key creates it.
   "/.well-known/jwks.json": { storeCalls: 8, storedBytes: 4 * KIB, storedPerByte: 0 },
 };

@@ -3,6 +3,8 @@ import * as assert from "uvu/assert";
 import { assertLoopIsFree } from "../http/test_loop_watchdog.ts";
 import { memoryStore } from "../store/drivers/memory.ts";
 import { countingStore } from "../store/test_counting_store.ts";
+import type { AuthorizationServerOptions } from "./authorization_server.ts";
+import { completeOpenId, OPENID_SCOPES } from "./openid/options.ts";
 import { toClient } from "./clients/client.ts";
 import { ENDPOINT_BUDGETS } from "./request_budget.ts";
 import { createProof, newKey } from "./test_keys.ts";
@@ -11,10 +13,12 @@ import { APP_URI, CHALLENGE, CLIENTS, ISSUER, newServer, transactionOf, VERIFIER
 
 const test = suite("oauth/request_budget");
 const DEVICE = "urn:ietf:params:oauth:grant-type:device_code";
+/** Those that exist or store something with OpenID Connect only. */
+const OPENID_ENDPOINTS = ["/oauth/userinfo", "/logout", "/oauth/logout"];
 const EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange";
 
 /** A server that counts the store calls and stored bytes of each request. */
-async function newMeter() {
+async function newMeter(options: Partial<AuthorizationServerOptions> = {}) {
   const { store, calls, written } = countingStore(memoryStore());
   const server = await newServer({
     store,
@@ -23,6 +27,7 @@ async function newMeter() {
       toClient({ id: "tv", grant_types: [DEVICE, "refresh_token"] }, 0),
       toClient({ id: "exchanger", secret: "s", grant_types: [EXCHANGE, "client_credentials"] }, 0),
     ],
+    ...options,
   });
   /** The highest cost of a request to each endpoint. */
   const maxCosts = new Map<string, { storeCalls: number; storedBytes: number }>();
@@ -174,13 +179,70 @@ test("no request makes more store calls or stores more than its endpoint's budge
     const path of ["/.well-known/oauth-authorization-server", "/.well-known/jwks.json", "/login", "/logout"]
   ) await send(path);
 
+  assertWithinBudgets(maxCosts);
+  for (const endpoint of Object.keys(ENDPOINT_BUDGETS)) {
+    assert.ok(maxCosts.has(endpoint) || OPENID_ENDPOINTS.includes(endpoint), endpoint);
+  }
+});
+
+test("with OpenID Connect: a session with the most clients, and its end", async () => {
+  const rps = Array.from({ length: 100 }, (_, i) => ({
+    id: `rp-${String(i).padStart(3, "0")}-${"x".repeat(240)}`,
+    secret: "s",
+    redirect_uris: [APP_URI],
+    backchannel_logout_uri: "https://rp.example/logout",
+    userinfo_signed_response_alg: "RS256" as const,
+  }));
+  const { send, maxCosts } = await newMeter({
+    openid: completeOpenId(true),
+    scopes: { profile: "See your name", read: "Read your data", ...OPENID_SCOPES },
+    // The notices of an operator's client would go over the network.
+    clients: rps.map((client) => ({ ...toClient(client, 0), source: "registration" })),
+  });
+  const signIn = async () => {
+    const login = await send("/login", { form: { username: "alice", password: "wonderland" } });
+    return {
+      headers: { cookie: login.headers.getSetCookie().map((field) => field.split(";")[0]!).join("; ") },
+    };
+  };
+  for (const path of OPENID_ENDPOINTS) {
+    const signedIn = await signIn();
+    let tokens: Record<string, string> = {};
+    for (const { id } of path === "/oauth/userinfo" ? rps.slice(0, 1) : rps) {
+      const query = { response_type: "code", client_id: id, redirect_uri: APP_URI, scope: "openid profile" };
+      const asked = await send(`/oauth/authorize?${new URLSearchParams(query)}`, signedIn);
+      // The second time the consent is remembered.
+      const allowed = asked.status === 200
+        ? await send("/oauth/authorize", {
+          ...signedIn,
+          form: { transaction: transactionOf(await asked.text()), decision: "approve" },
+        })
+        : asked;
+      const code = new URL(allowed.headers.get("location")!).searchParams.get("code")!;
+      const redeem = { grant_type: "authorization_code", code, redirect_uri: APP_URI };
+      const response = await send("/oauth/token", { form: { ...redeem, client_id: id, client_secret: "s" } });
+      tokens = await response.json();
+    }
+    if (path === "/oauth/userinfo") {
+      await send(path, { headers: { authorization: `Bearer ${tokens.access_token}` } });
+    } else if (path === "/logout") {
+      await send(path, { method: "POST", ...signedIn });
+    } else {
+      await send(`${path}?id_token_hint=${tokens.id_token}`, signedIn);
+    }
+  }
+  assertWithinBudgets(maxCosts);
+});
+
+function assertWithinBudgets(
+  maxCosts: ReadonlyMap<string, { readonly storeCalls: number; readonly storedBytes: number }>,
+): void {
   for (const [endpoint, { storeCalls, storedBytes }] of maxCosts) {
     const budget = ENDPOINT_BUDGETS[endpoint] ?? { storeCalls: 0, storedBytes: 0 };
     assert.ok(storeCalls <= budget.storeCalls, `${endpoint}: ${storeCalls} store calls`);
     assert.ok(storedBytes <= budget.storedBytes, `${endpoint}: ${storedBytes} bytes stored`);
   }
-  for (const endpoint of Object.keys(ENDPOINT_BUDGETS)) assert.ok(maxCosts.has(endpoint), endpoint);
-});
+}
 
 test("no request body blocks the event loop for longer than the limit", async () => {
   const { send } = await newMeter();

@@ -11,8 +11,8 @@ import type { RequestContext } from "../../http/service.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { endSession, findSession } from "../users/session.ts";
 
-const notifySessionEnd = loadOnDemand(async () =>
-  (await import("../openid/backchannel_logout.ts")).notifySessionEnd
+const prepareSessionEnd = loadOnDemand(async () =>
+  (await import("../openid/backchannel_logout.ts")).prepareSessionEnd
 );
 
 /** 200 with the form. */
@@ -52,9 +52,11 @@ export async function signOut(
   context: RequestContext,
 ): Promise<Fields> {
   const signedIn = await findSession(as, request);
+  // Before the session ends, so that no failure between the two leaves a client without a notice.
+  const notify = as.openid && signedIn && await prepareSessionEnd(as, signedIn.session, context);
   const cookies = await endSession(as, request, signedIn?.user.id);
   if (!signedIn) return cookies;
   as.observe({ type: "logged_out", user: signedIn.user.id });
-  if (as.openid) await notifySessionEnd(as, signedIn.session, context);
+  notify?.();
   return cookies;
 }

@@ -1,6 +1,7 @@
 /**
  * Back-channel logout (https://openid.net/specs/openid-connect-backchannel-1_0.html): when a login session ends, each of
- * its clients gets a logout token. It is sent after the response to the user, so that a slow client delays no one.
+ * its clients gets a logout token. It is sent after the response to the user, so that a slow client delays no one, and
+ * retried for hours (`logout_notice.ts`).
  *
  * @module
  */
@@ -13,99 +14,153 @@ import {
   type PublicFetch,
 } from "../../http/network/public_fetch.ts";
 import type { RequestContext } from "../../http/service.ts";
+import { timerDelay } from "../../timer.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { findClient } from "../clients/client.ts";
-import type { Client, SessionClient } from "../records.ts";
-import { sessionClientsPrefix } from "../records.ts";
+import type { Client, LogoutNotice } from "../records.ts";
 import { idTokenAlgorithmOf } from "./id_token.ts";
+import {
+  postponeNotice,
+  queueNotices,
+  removeNotice,
+  takeDueNotices,
+  type TakenNotice,
+} from "./logout_notice.ts";
 import { sessionIdOf, subjectOf } from "./subject.ts";
 
 const EVENT = "http://schemas.openid.net/event/backchannel-logout";
 const TYPE = "logout+jwt";
 const LIFETIME_SECONDS = 120;
-/** Clients of one session that are notified. */
-const MAX_CLIENTS = 100;
-/** Notices of all sessions that are sent or wait; more are given up at once. */
-const MAX_PENDING = 500;
+/** Notices that one instance sends; the others wait in the queue. */
+const MAX_SENDING = 500;
 const MAX_AT_ONCE = 8;
-/** Before each try. */
-const DELAYS_MS = [0, 1000, 5000];
+const CHECK_INTERVAL_MS = 60_000;
+/** Before each try of a first delivery. A later one is a single try. */
+const DELAYS_MS = [0, 1000];
 const TIMEOUT_MS = 5000;
 const MAX_RESPONSE_BYTES = 10_240;
 
-const pending = new WeakMap<AuthorizationServer, { count: number }>();
-
-/** Notifies the clients of the session, in the background. @param session the digest of its secret */
-export async function notifySessionEnd(
-  as: AuthorizationServer,
-  session: string,
-  context: RequestContext,
-): Promise<void> {
-  const entries = await as.store.list<SessionClient>(sessionClientsPrefix(session), { limit: MAX_CLIENTS });
-  if (entries.length === 0) return;
-  // One of several requests that end the session notifies.
-  const check = entries.map(({ key, version }) => ({ key, version }));
-  if (!await as.store.commit({ check, remove: entries.map(({ key }) => key) })) return;
-  const work = notifyAll(as, session, entries.map(({ value }) => value), context);
-  context.waitUntil?.(work);
+/** What an instance does now. It may be lost at any moment. */
+interface Sending {
+  count: number;
+  /** When the queue is read the next time, in milliseconds since the epoch. */
+  nextCheck: number;
 }
 
-async function notifyAll(
+const sending = new WeakMap<AuthorizationServer, Sending>();
+
+function sendingOf(as: AuthorizationServer): Sending {
+  const now = sending.get(as) ?? { count: 0, nextCheck: 0 };
+  sending.set(as, now);
+  return now;
+}
+
+/**
+ * Stores a notice for each client of the session, before the session ends.
+ * @param session the digest of its secret
+ * @returns starts sending them, in the background
+ */
+export async function prepareSessionEnd(
   as: AuthorizationServer,
   session: string,
-  clients: readonly SessionClient[],
+  context: RequestContext,
+): Promise<() => void> {
+  const taken = await queueNotices(as.store, session, as.now());
+  return () => {
+    if (taken.length > 0) inBackground(as, context, () => sendAll(as, taken, context));
+    void sendDueNotices(as, context);
+  };
+}
+
+/** Sends notices that are due, of any instance, in the background. Reads the queue at most once a minute. Resolves at once. */
+export function sendDueNotices(as: AuthorizationServer, context: RequestContext): Promise<void> {
+  const state = sendingOf(as);
+  const now = as.now();
+  // A clock that was set back makes the time of the next check unknown.
+  if (now < state.nextCheck && now >= state.nextCheck - CHECK_INTERVAL_MS) return Promise.resolve();
+  state.nextCheck = now + CHECK_INTERVAL_MS;
+  inBackground(as, context, async () => {
+    const taken = await takeDueNotices(as.store, as.now());
+    await sendAll(as, taken, context);
+  });
+  return Promise.resolve();
+}
+
+function inBackground(as: AuthorizationServer, context: RequestContext, work: () => Promise<void>): void {
+  const done = work().catch((error) => as.observe({ type: "fault", where: "oauth", error }));
+  context.waitUntil?.(done);
+}
+
+async function sendAll(
+  as: AuthorizationServer,
+  notices: readonly TakenNotice[],
   context: RequestContext,
 ): Promise<void> {
-  const waiting = [...clients];
-  const load = pending.get(as) ?? { count: 0 };
-  pending.set(as, load);
+  const waiting = [...notices];
+  const state = sendingOf(as);
   const run = async () => {
     for (let next = waiting.shift(); next; next = waiting.shift()) {
-      const { client_id, user } = next;
-      if (load.count >= MAX_PENDING) {
-        as.observe({
-          type: "logout_not_delivered",
-          client: client_id,
-          reason: "too many notices are pending",
-        });
-        continue;
-      }
-      load.count++;
+      // It stays in the queue.
+      if (state.count >= MAX_SENDING) continue;
+      state.count++;
       try {
-        await notify(as, session, next, context);
-      } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error);
-        as.observe({ type: "logout_not_delivered", client: client_id, user, reason });
+        await send(as, next, context);
       } finally {
-        load.count--;
+        state.count--;
       }
     }
   };
   await Promise.all(Array.from({ length: MAX_AT_ONCE }, run));
 }
 
-async function notify(
+/** Delivers the notice, or leaves it for later. */
+async function send(as: AuthorizationServer, taken: TakenNotice, context: RequestContext): Promise<void> {
+  const { client_id, user } = taken.notice;
+  try {
+    await deliver(as, taken.notice, context);
+  } catch (error) {
+    const due = await postponeNotice(as.store, taken, as.now());
+    if (due !== undefined) return sendLater(as, due);
+    const reason = error instanceof Error ? error.message : String(error);
+    as.observe({ type: "logout_not_delivered", client: client_id, user, reason });
+    return;
+  }
+  await removeNotice(as.store, taken);
+}
+
+/** A timer of this instance; while it does not run, another one sends the notice with one of its requests. */
+function sendLater(as: AuthorizationServer, due: number): void {
+  const timer = setTimeout(() => {
+    sendingOf(as).nextCheck = 0;
+    // Not the request that caused it: that one has ended.
+    void sendDueNotices(as, {});
+  }, timerDelay(due - as.now()));
+  // It keeps no process alive. Timers of workerd have no `unref`.
+  (timer as unknown as { unref?: () => void }).unref?.();
+}
+
+async function deliver(
   as: AuthorizationServer,
-  session: string,
-  { client_id, user }: SessionClient,
+  { session, client_id, user, failures }: LogoutNotice,
   context: RequestContext,
 ): Promise<void> {
   const client = await findClient(as, client_id, context);
   const url = client?.backchannel_logout_uri;
   if (!client || url === undefined) return;
   const logout_token = await createLogoutToken(as, client, session, user);
-  const send = fetchFor(as, client);
-  for (const [attempt, delay] of DELAYS_MS.entries()) {
+  const post = fetchFor(as, client);
+  const delays = failures === 0 ? DELAYS_MS : [0];
+  for (const [attempt, delay] of delays.entries()) {
     if (delay > 0) await new Promise((resolve) => setTimeout(resolve, delay));
     try {
-      await send(url, {
+      await post(url, {
         method: "POST",
         headers: { "content-type": "application/x-www-form-urlencoded" },
         body: new URLSearchParams({ logout_token }).toString(),
       });
       return;
     } catch (error) {
-      if (attempt === DELAYS_MS.length - 1) throw error;
+      if (attempt === delays.length - 1) throw error;
     }
   }
 }
@@ -118,7 +173,7 @@ async function createLogoutToken(
   user: string,
 ): Promise<string> {
   const iat = Math.floor(as.now() / 1000);
-  return await signJws(await as.keys.current(idTokenAlgorithmOf(client)), TYPE, {
+  return await signJws(await as.keys.current(idTokenAlgorithmOf(as, client)), TYPE, {
     iss: as.issuer,
     sub: await subjectOf(as, client, user),
     aud: client.id,

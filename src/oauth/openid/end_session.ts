@@ -18,6 +18,7 @@ import { OAuthError } from "../error.ts";
 import { type Parameters, parseParameters, refuseRepeated } from "../parameters.ts";
 import type { Client } from "../records.ts";
 import { findSession, type SignedIn } from "../users/session.ts";
+import { sendDueNotices } from "./backchannel_logout.ts";
 import { readIdToken } from "./id_token.ts";
 import { sessionIdOf, subjectOf } from "./subject.ts";
 
@@ -45,6 +46,7 @@ export async function endSessionForClient(
   request: Request,
   context: RequestContext,
 ): Promise<Response> {
+  await sendDueNotices(as, context);
   const asked = await readLogoutRequest(as, parseParameters(queryOf(request.url)), context);
   const signedIn = await findSession(as, request);
   const isCertain = asked.hint !== undefined && (!signedIn || await isOfSession(as, asked, signedIn));

@@ -1,5 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import type { AuthorizationServerOptions } from "../authorization_server.ts";
+import { endUserSessions } from "../users/user_sessions.ts";
 import type { ClientRegistration } from "../clients/client.ts";
 import { APP_URI, ISSUER, newServer, transactionOf } from "../test_server.ts";
 import { newProvider, type TestProvider } from "./test_provider.ts";
@@ -135,14 +137,17 @@ interface Sent {
 }
 
 /** A provider whose logout tokens arrive in `sent`; `answer` decides the response of each client. */
-async function withReceiver(answer: (url: string, attempt: number) => Promise<Response> | Response) {
+async function withReceiver(
+  answer: (url: string, attempt: number) => Promise<Response> | Response,
+  options: Partial<AuthorizationServerOptions> = {},
+) {
   const sent: Sent[] = [];
   const work: Promise<unknown>[] = [];
   const connect = (url: string, init: RequestInit) => {
     sent.push({ url, logout_token: new URLSearchParams(String(init.body)).get("logout_token") });
     return Promise.resolve(answer(url, sent.filter((each) => each.url === url).length));
   };
-  const server = await newProvider({}, { connect });
+  const server = await newProvider({}, { connect, ...options });
   const context = { waitUntil: (promise: Promise<unknown>) => void work.push(promise) };
   const register = async (backchannel_logout_uri: string) => {
     const response = await server.send("/oauth/register", {
@@ -215,6 +220,81 @@ test("a client that never answers delays neither the user nor other clients, and
     assert.ok(Date.now() - started < 4000, "the second try did not come");
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
+});
+
+/** Sends what is due, as a request of an instance does. */
+async function sendDue({ service }: TestProvider): Promise<void> {
+  const work: Promise<unknown>[] = [];
+  const context = { waitUntil: (promise: Promise<unknown>) => void work.push(promise) };
+  await service.fetch(new Request(`${ISSUER}/oauth/logout`), context);
+  await Promise.all(work);
+}
+
+test("a notice that waits when its process stops is sent by another instance", async () => {
+  const first = await withReceiver(() => new Promise<Response>(() => {}));
+  const rp = await first.register("https://rp.example/logout");
+  const { cookie } = await signedIn(first.server, rp.client_id, rp.client_secret);
+  await first.logOut(cookie);
+  const store = first.server.store;
+  const second = await withReceiver(() => new Response(null, { status: 200 }), { store });
+  await sendDue(second.server);
+  assert.equal(second.sent, [], "the first instance may still be sending");
+  second.server.advance(61);
+  await sendDue(second.server);
+  assert.equal(second.sent.map(({ url }) => url), ["https://rp.example/logout"]);
+  assert.is((await second.server.verify(second.sent[0]!.logout_token!)).claims.aud, rp.client_id);
+  second.server.advance(61);
+  await sendDue(second.server);
+  assert.is(second.sent.length, 1, "a delivered notice is not sent again");
+});
+
+test("a delivery that failed is tried again with growing pauses, and given up within a day", async () => {
+  const { server, sent, work, register, logOut } = await withReceiver(() =>
+    new Response(null, { status: 503 })
+  );
+  const rp = await register("https://rp.example/logout");
+  const { cookie } = await signedIn(server, rp.client_id, rp.client_secret);
+  await logOut(cookie);
+  await Promise.all(work);
+  const tries = [sent.length];
+  for (const seconds of [9, 52, 59, 4, 290, 61, 1790, 61, 7190, 61, 21_590, 61, 86_400]) {
+    server.advance(seconds);
+    await sendDue(server);
+    tries.push(sent.length);
+  }
+  assert.equal(tries, [2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8, 8]);
+  assert.is(server.events.filter(({ type }) => type === "logout_not_delivered").length, 1);
+  assert.equal(await server.store.list(["logout_notice"]), []);
+});
+
+test("two instances that send what is due send each notice once", async () => {
+  const first = await withReceiver(() => new Promise<Response>(() => {}));
+  const clients = [];
+  for (const name of ["one", "two", "three"]) {
+    clients.push(await first.register(`https://${name}.example/logout`));
+  }
+  for (const { client_id, client_secret } of clients) {
+    await first.logOut((await signedIn(first.server, client_id, client_secret)).cookie);
+  }
+  const { store } = first.server;
+  const answer = () => new Response(null, { status: 204 });
+  const others = [await withReceiver(answer, { store }), await withReceiver(answer, { store })];
+  for (const { server } of others) server.advance(70);
+  await Promise.all(others.map(({ server }) => sendDue(server)));
+  const urls = others.flatMap(({ sent }) => sent.map(({ url }) => url));
+  assert.equal(urls.sort(), ["one", "three", "two"].map((name) => `https://${name}.example/logout`));
+});
+
+test("the clients of a session that its user ended elsewhere are notified", async () => {
+  const { server, sent, register } = await withReceiver(() => new Response(null, { status: 200 }));
+  const rp = await register("https://rp.example/logout");
+  const { id_token_hint } = await signedIn(server, rp.client_id, rp.client_secret);
+  const { claims } = await server.verify(id_token_hint);
+  await endUserSessions(server.store, String(claims.sub));
+  server.advance(60);
+  await sendDue(server);
+  assert.equal(sent.map(({ url }) => url), ["https://rp.example/logout"]);
+  assert.is((await server.verify(sent[0]!.logout_token!)).claims.sid, claims.sid);
 });
 
 test("with OpenID Connect off the endpoint does not exist", async () => {

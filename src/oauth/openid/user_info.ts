@@ -14,7 +14,9 @@ import { findClient } from "../clients/client.ts";
 import { OAuthError } from "../error.ts";
 import { type Grant, grantKey } from "../records.ts";
 import { checkRequest, scopesOf } from "../tokens/protect.ts";
+import { sendDueNotices } from "./backchannel_logout.ts";
 import { claimsOf } from "./claims.ts";
+import { allowedAlgorithm } from "./id_token.ts";
 import { subjectOf } from "./subject.ts";
 
 const FIELDS = jsonFields(NO_STORE);
@@ -41,6 +43,7 @@ export async function showUserInfo(
   if (caller instanceof TokenRefusal) {
     throw new OAuthError("invalid_token", caller.description, { fields: caller.challenge() });
   }
+  await sendDueNotices(as, context);
   const { token, owner } = caller;
   const scopes = scopesOf(as, token.scope);
   const client = owner && scopes.has("openid") ? await findClient(as, token.client_id, context) : undefined;
@@ -63,6 +66,7 @@ export async function showUserInfo(
   };
   const { userinfo_signed_response_alg: alg } = client;
   if (alg === undefined) return respondJson(200, claims, FIELDS);
-  const jwt = await signJws(await as.keys.current(alg), "JWT", { iss: as.issuer, aud: client.id, ...claims });
+  const key = await as.keys.current(allowedAlgorithm(as, alg));
+  const jwt = await signJws(key, "JWT", { iss: as.issuer, aud: client.id, ...claims });
   return respond(200, jwt, [["content-type", "application/jwt"], NO_STORE]);
 }

@@ -1,0 +1,111 @@
+/**
+ * The queue of back-channel logout notices. It is in the store, so that a notice survives the process that was to send it:
+ * any instance sends what is due. A notice replaces the record that the client took part in the session, so there are never
+ * more notices than there were sign-ins.
+ *
+ * @module
+ */
+import { randomId } from "../../crypto/secret.ts";
+import type { Put, Store } from "../../store/store.ts";
+import {
+  ENDED_SESSIONS,
+  LOGOUT_NOTICES,
+  type LogoutNotice,
+  logoutNoticeKey,
+  type SessionClient,
+  sessionClientsPrefix,
+} from "../records.ts";
+
+/** Clients of one session that are notified. */
+const MAX_CLIENTS = 100;
+/** For which the instance that took a notice has it to itself; then another one takes it. */
+const LEASE_MS = 60_000;
+/** After which a notice is given up, even when no instance ran to send it. */
+const LIFETIME_MS = 24 * 60 * 60 * 1000;
+/** After each failed delivery. */
+const RETRY_DELAYS_MS = [10_000, 60_000, 5 * 60_000, 30 * 60_000, 2 * 3600_000, 6 * 3600_000];
+const MAX_TAKEN = 50;
+
+/** A notice that this instance is to send. */
+export interface TakenNotice {
+  readonly due: number;
+  readonly id: string;
+  readonly notice: LogoutNotice;
+}
+
+/**
+ * Turns the records of the clients that took part in a session into notices, which the caller is to send.
+ * @param session the digest of its secret
+ * @param now milliseconds since the epoch
+ */
+export async function queueNotices(
+  store: Store,
+  session: string,
+  now: number,
+): Promise<readonly TakenNotice[]> {
+  const entries = await store.list<SessionClient>(sessionClientsPrefix(session), { limit: MAX_CLIENTS });
+  if (entries.length === 0) return [];
+  const taken = entries.map(({ value: { client_id, user } }): TakenNotice => ({
+    due: now + LEASE_MS,
+    id: randomId(""),
+    notice: { session, client_id, user, failures: 0, until: now + LIFETIME_MS },
+  }));
+  // One of several requests that end the session notifies.
+  const check = entries.map(({ key, version }) => ({ key, version }));
+  const done = await store.commit({ check, remove: entries.map(({ key }) => key), set: taken.map(toPut) });
+  return done ? taken : [];
+}
+
+/** Takes the notices of sessions that `users/user_sessions.ts` ended, and those that are due, the oldest first. */
+export async function takeDueNotices(store: Store, now: number): Promise<readonly TakenNotice[]> {
+  const taken: TakenNotice[] = [];
+  for (const { key } of await store.list(ENDED_SESSIONS, { limit: MAX_TAKEN })) {
+    taken.push(...await queueNotices(store, String(key[1]), now));
+    await store.commit({ remove: [key] });
+  }
+  const entries = await store.list<LogoutNotice>(LOGOUT_NOTICES, { limit: MAX_TAKEN });
+  for (const { key, version, value: notice } of entries) {
+    if (Number(key[1]) > now) break;
+    const next: TakenNotice = { due: now + LEASE_MS, id: String(key[2]), notice };
+    const done = await store.commit({ check: [{ key, version }], remove: [key], set: [toPut(next)] });
+    if (done) taken.push(next);
+  }
+  return taken;
+}
+
+/** Removes a notice that was delivered, or that no one is to get any more. */
+export async function removeNotice(store: Store, { due, id }: TakenNotice): Promise<void> {
+  await store.commit({ remove: [logoutNoticeKey(due, id)] });
+}
+
+/**
+ * Keeps a notice that was not delivered for a later try.
+ * @returns when it is due, in milliseconds since the epoch; `undefined` when it was given up
+ */
+export async function postponeNotice(
+  store: Store,
+  taken: TakenNotice,
+  now: number,
+): Promise<number | undefined> {
+  const { notice } = taken;
+  const delay = RETRY_DELAYS_MS[notice.failures];
+  if (delay === undefined || now + delay >= notice.until) {
+    await removeNotice(store, taken);
+    return undefined;
+  }
+  const next: TakenNotice = {
+    ...taken,
+    due: now + delay,
+    notice: { ...notice, failures: notice.failures + 1 },
+  };
+  const entry = await store.get(logoutNoticeKey(taken.due, taken.id));
+  // Another instance has it: the lease ended.
+  if (!entry) return undefined;
+  const { key, version } = entry;
+  await store.commit({ check: [{ key, version }], remove: [key], set: [toPut(next)] });
+  return next.due;
+}
+
+function toPut({ due, id, notice }: TakenNotice): Put {
+  return { key: logoutNoticeKey(due, id), value: notice, expires: notice.until };
+}
