@@ -54,7 +54,9 @@ const STATUS = {
   // RFC 9470 §5, and what `prompt=none` may get (OpenID Connect Core §3.1.2.6)
   unmet_authentication_requirements: 400,
   login_required: 400,
+  account_selection_required: 400,
   consent_required: 400,
+  interaction_required: 400,
   registration_not_supported: 400,
 } as const;
 

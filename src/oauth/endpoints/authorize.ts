@@ -36,6 +36,10 @@ const readAuthenticationRequest = loadOnDemand(async () =>
   (await import("../openid/authentication_request.ts")).readAuthenticationRequest
 );
 
+const sendDueNotices = loadOnDemand(async () =>
+  (await import("../openid/backchannel_logout.ts")).sendDueNotices
+);
+
 /** An authorization request whose redirect URI is registered for its client. The other parameters are not checked. */
 interface IdentifiedRequest {
   readonly client: Client;
@@ -75,7 +79,7 @@ export async function authorize(
 
   // From here on errors go to the client (RFC 6749 §4.1.2.1).
   try {
-    return await answer(as, request, identified, signedIn);
+    return await answer(as, request, context, identified, signedIn);
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error;
     const { client, parameters, redirect_uri } = identified;
@@ -173,6 +177,7 @@ function hasOpenId(scope = ""): boolean {
 async function answer(
   as: AuthorizationServer,
   browser: Request,
+  context: RequestContext,
   identified: IdentifiedRequest,
   signedIn: SignedIn | undefined,
 ): Promise<Response> {
@@ -188,6 +193,7 @@ async function answer(
   const authentication = as.openid && hasOpenId(checked.scope)
     ? await readAuthenticationRequest(as, client, parameters, given)
     : undefined;
+  if (authentication) await sendDueNotices(as, context);
   const requirements = authentication?.requirements ?? given;
   const isPromptNone = requirements.prompt.has("none");
   if (!signedIn) throw new OAuthError("login_required", "No user is signed in");
@@ -195,6 +201,9 @@ async function answer(
   if (needsLogin(as, requirements, signedIn, min_auth_time, isOtherUser)) {
     if (isPromptNone) throw new OAuthError("login_required", "The user must sign in again");
     return await redirectToNewLogin(as, identified);
+  }
+  if (isPromptNone && authentication?.hintsAtOther(signedIn.user)) {
+    throw new OAuthError("account_selection_required", "Another user is signed in than login_hint names");
   }
   const request = {
     ...checked,
@@ -220,7 +229,10 @@ async function answer(
     maySkipConsent(as, client, request, source)
   ) return await issueCode(as, client, transaction);
   if (isPromptNone) {
-    throw new OAuthError("consent_required", "The user has not given consent to this request");
+    throw consent.coversRequest
+      // The user allowed it before, and must see the page all the same: `maySkipConsent`.
+      ? new OAuthError("interaction_required", "The user must confirm that this client sent the request")
+      : new OAuthError("consent_required", "The user has not given consent to this request");
   }
   return await askConsent(as, client, signedIn.user, transaction, consent.scopes);
 }

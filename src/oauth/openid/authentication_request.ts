@@ -8,7 +8,8 @@ import type { AuthorizationServer } from "../authorization_server.ts";
 import type { AuthenticationRequirements } from "../endpoints/authorization_request.ts";
 import { OAuthError } from "../error.ts";
 import type { Parameters } from "../parameters.ts";
-import type { Client, OpenIdRequest } from "../records.ts";
+import type { ClaimRequest, Client, OpenIdRequest, Profile } from "../records.ts";
+import { canonicalUsername } from "../users/user.ts";
 import { parseClaims } from "./claims.ts";
 import { readIdToken } from "./id_token.ts";
 import { subjectOf } from "./subject.ts";
@@ -20,6 +21,8 @@ export interface AuthenticationRequest {
   readonly requirements: AuthenticationRequirements;
   /** Whether a user with this id is the one whom the request names by `id_token_hint` or `claims`. */
   readonly isExpectedUser: (user: string) => Promise<boolean>;
+  /** Whether `login_hint` is the name or address of someone else. A hint that is neither says nothing. */
+  readonly hintsAtOther: (user: Profile) => boolean;
 }
 
 /**
@@ -49,7 +52,8 @@ export async function readAuthenticationRequest(
     parameters.get("id_token_hint"),
     claims?.id_token?.sub?.values,
   );
-  const acr = claims?.id_token?.acr;
+  const acr_values = given.acr_values ?? acrValuesOf(as, client, claims?.id_token?.acr);
+  const login_hint = parameters.get("login_hint");
   const max_age = given.max_age ?? client.default_max_age;
   const prompt = given.prompt.has("select_account") ? new Set([...given.prompt, "login"]) : given.prompt;
   return {
@@ -58,12 +62,33 @@ export async function readAuthenticationRequest(
       ...given,
       prompt,
       ...(max_age !== undefined && { max_age }),
-      // §5.5.1.1: an essential acr that is not met is a failed authentication; a voluntary one is reported as it is.
-      ...(given.acr_values === undefined && acr?.essential && acr.values && { acr_values: acr.values }),
+      ...(acr_values && { acr_values }),
     },
     isExpectedUser: async (user) =>
       subjects === undefined || subjects.includes(await subjectOf(as, client, user)),
+    hintsAtOther: (user) => login_hint !== undefined && hintsAtOther(login_hint, user),
   };
+}
+
+/**
+ * §5.5.1.1: an essential acr that is not met is a failed authentication; a voluntary one is reported as it is. The defaults
+ * of the registration count where the request has neither (Registration §2), as far as this server has them: they are wishes.
+ */
+function acrValuesOf(
+  { acrValues }: AuthorizationServer,
+  { default_acr_values = [] }: Client,
+  requested: ClaimRequest | undefined,
+): readonly string[] | undefined {
+  if (requested?.values) return requested.essential ? requested.values : undefined;
+  const values = default_acr_values.filter((each) => acrValues.includes(each));
+  return values.length > 0 ? values : undefined;
+}
+
+function hintsAtOther(hint: string, { username, email }: Profile): boolean {
+  const known = [username, email || undefined].filter((each) => each !== undefined).map(canonicalUsername);
+  // An address says nothing about a user whose address is not known.
+  if (known.length === 0 || hint.includes("@") && email === "") return false;
+  return !known.includes(canonicalUsername(hint));
 }
 
 /** The subjects that may sign in; `undefined` when the request names none. */

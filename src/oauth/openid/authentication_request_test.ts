@@ -87,7 +87,7 @@ test("attack: prompt=none gives no code to a public client, or for a request tha
     form: { username: "alice", password: "wonderland" },
     headers: { "sec-fetch-site": "same-origin", origin: "https://as.example" },
   })).headers.getSetCookie().find((field) => field.startsWith("__Host-"))!.split(";")[0]!;
-  assert.is((await request(server, host, { prompt: "none" }, fromElsewhere)).error, "consent_required");
+  assert.is((await request(server, host, { prompt: "none" }, fromElsewhere)).error, "interaction_required");
   const native = {
     client_id: "native",
     redirect_uri: "http://127.0.0.1/callback",
@@ -99,7 +99,7 @@ test("attack: prompt=none gives no code to a public client, or for a request tha
     form: { transaction: transactionOf(page.text), decision: "approve" },
     headers: { cookie },
   });
-  assert.is((await request(server, cookie, { ...native, prompt: "none" })).error, "consent_required");
+  assert.is((await request(server, cookie, { ...native, prompt: "none" })).error, "interaction_required");
 });
 
 test("Core section 3.1.2.1: prompt=none with another value is invalid", async () => {
@@ -163,6 +163,60 @@ test("id_token_hint: the same user goes on, another one signs in or gets login_r
   const again = await signInAs(server, BOB, other.location, cookie);
   const back = await server.send(again.location, { headers: { cookie: again.cookie } });
   assert.is(new URL(back.headers.get("location")!).searchParams.get("error"), "login_required");
+});
+
+test("Core section 3.1.2.6: prompt=none with a login_hint of someone else gets account_selection_required", async () => {
+  const server = await newProvider();
+  await server.authorize({ scope: "openid" });
+  const cookie = await server.signIn();
+  const hinted = async (login_hint: string, prompt = "none") =>
+    await request(server, cookie, { login_hint, prompt });
+  for (const other of ["bob", "bob@example.com"]) {
+    assert.is((await hinted(other)).error, "account_selection_required", other);
+    // A hint does not keep a user who is asked from going on.
+    assert.match((await hinted(other, "")).location, /[?&]code=/);
+  }
+  for (const own of ["alice", "ALICE", "alice@example.com"]) {
+    assert.match((await hinted(own)).location, /[?&]code=/, own);
+  }
+});
+
+test("Registration section 2: default_acr_values count where the request has none", async () => {
+  const signedInAs = (acr: string) => ({ id: "7", name: "Carol", email: "", acr });
+  let acr = "one";
+  const server = await newProvider({}, {
+    acrValues: ["one", "two"],
+    authenticateUser: () => Promise.resolve(signedInAs(acr)),
+  }, [
+    { id: "strong", redirect_uris: [APP_URI], secret: "s", default_acr_values: ["two"] },
+    { id: "wishful", redirect_uris: [APP_URI], secret: "s", default_acr_values: ["three"] },
+  ]);
+  const cookie = await server.signIn();
+  const ask = async (client_id: string, more = {}) => await request(server, cookie, { client_id, ...more });
+  assert.is((await ask("strong", { prompt: "none" })).error, "login_required");
+  // The user is asked to sign in, and a login that does not satisfy them is not enough.
+  const { location } = await ask("strong");
+  assert.match(location, /^\/login/);
+  server.advance(1);
+  const weak = await signInAs(server, BOB, location, cookie);
+  const refused = await server.send(weak.location, { headers: { cookie: weak.cookie } });
+  assert.match(refused.headers.get("location")!, /error=unmet_authentication_requirements/);
+  acr = "two";
+  const strong = await signInAs(server, BOB, location, cookie);
+  assert.is((await server.send(strong.location, { headers: { cookie: strong.cookie } })).status, 200);
+  // The request has the last word, and a value that this server does not have is a wish.
+  const voluntary = JSON.stringify({ id_token: { acr: { values: ["two"] } } });
+  for (
+    const [client, more] of [["strong", { acr_values: "one" }], ["strong", { claims: voluntary }], [
+      "wishful",
+      {},
+    ]] as const
+  ) {
+    const again = await server.signIn();
+    acr = "one";
+    const fresh = await server.signIn();
+    assert.is((await request(server, fresh, { client_id: client, ...more })).status, 200, again && client);
+  }
 });
 
 test("attack: an id_token_hint of another client, another issuer or another kind is refused", async () => {
