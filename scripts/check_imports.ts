@@ -36,7 +36,7 @@ const TOP_FILES: Readonly<Record<string, readonly string[]>> = {
   "src/events.ts": [],
   "src/timer.ts": [],
   "src/version.ts": [],
-  "src/home.ts": ["http"],
+  "src/home.ts": ["oauth"],
   "src/server_secret.ts": ["crypto", "store"],
   "src/options.ts": ["root"],
   "src/server_options.ts": ["root", "http", "store"],
@@ -49,6 +49,7 @@ const TOP_FILES: Readonly<Record<string, readonly string[]>> = {
   "src/mcp_service.ts": ["root", "http", "mcp", "jsonrpc"],
   "src/resource_server.ts": ["root", "crypto", "http", "store", "oauth"],
   "src/sign_in.ts": ["oauth"],
+  "src/pages.ts": ["http", "oauth"],
   "src/trivet.ts": ["root", "http", "oauth", "skills", "mcp"],
   "src/mod.ts": ["root", "http", "store", "oauth", "skills", "mcp", "jsonrpc"],
 };

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { acceptNames } from "./http/body/media_type.ts";
 import { allowWellKnown, answerPreflight, isWellKnown } from "./http/cors.ts";
 import type { LoopbackGuard } from "./http/network/loopback_guard.ts";
 import { respondJson, respondText, SERVER_FAILED } from "./http/response.ts";
@@ -24,13 +25,15 @@ export interface MountOptions {
   /** The service that the guard leaves out, since it checks Host and Origin itself wherever the server is. */
   readonly unguarded?: Service | undefined;
   /** The page at the base path. @default not found */
-  readonly home?: () => Response;
+  readonly home?: (request: Request) => Promise<Response>;
+  /** 404 for a browser at a path of no service. @default plain text */
+  readonly notFound?: (request: Request) => Promise<Response>;
 }
 
 /** Makes the handler. */
 export function mount(
   { base, toContext, observe }: Pick<Server, "base" | "toContext" | "observe">,
-  { services, guard, unguarded, home }: MountOptions,
+  { services, guard, unguarded, home, notFound }: MountOptions,
 ): Handler {
   const mounted = new Map(services.flatMap((service) => service.mounts.map((each) => [each, service])));
 
@@ -48,13 +51,16 @@ export function mount(
   }
 
   /** The answer at a path of no service. */
-  function answerAround(request: Request, path: string): Response {
+  function answerAround(request: Request, path: string): Response | Promise<Response> {
     if (!home || path !== base + "/" && (path !== base || base === "")) {
       const preflight = isWellKnown(path) && answerPreflight(request, "GET, HEAD");
+      const isNavigation = request.method === "GET" &&
+        acceptNames(request.headers.get("accept"), "text/html");
+      if (notFound && isNavigation && !isWellKnown(path)) return notFound(request);
       const text = home ? `Not found. See ${base}/ for the available endpoints.` : "Not found.";
       return allowWellKnown(request, preflight || respondText(404, text));
     }
-    if (request.method === "GET" || request.method === "HEAD") return home();
+    if (request.method === "GET" || request.method === "HEAD") return home(request);
     return respondText(405, "Method not allowed. Allowed: GET, HEAD.", [["allow", "GET, HEAD"]]);
   }
 
@@ -66,7 +72,7 @@ export function mount(
       try {
         const refusal = service && service === unguarded ? undefined : guard?.refuse(request, path);
         if (refusal) return refusal;
-        const response = service ? await service.fetch(request, context) : answerAround(request, path);
+        const response = service ? await service.fetch(request, context) : await answerAround(request, path);
         return guard ? guard.finish(request, path, response) : response;
       } catch (error) {
         // Services answer their own errors, so this is a defect in one of them.

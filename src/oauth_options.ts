@@ -25,6 +25,7 @@ import {
   type OpenIdOptions,
   withIdTokenAlgorithm,
 } from "./oauth/openid/options.ts";
+import { completePages, type PageOptions } from "./oauth/pages/settings.ts";
 import type { Connect } from "./http/network/public_fetch.ts";
 import type { SignInProvider } from "./oauth/sign_in/provider.ts";
 import type { JwsAlgorithm } from "./crypto/jws.ts";
@@ -146,6 +147,11 @@ export interface OAuthOptions {
   readonly connect?: AuthorizationServerOptions["connect"];
   /** OpenID Connect: ID tokens, discovery, the UserInfo endpoint. @default false: an OAuth 2.0 server and nothing else */
   readonly openid?: boolean | OpenIdOptions;
+  /**
+   * The pages for people: name, logo and colours of the product, texts, and a hook that renders its own HTML. They are in
+   * English and German, as `ui_locales` or `Accept-Language` says. @default the host of the issuer as name, no logo
+   */
+  readonly pages?: PageOptions;
   /** Iterations of PBKDF2-HMAC-SHA-256. @default 600000 */
   readonly passwordIterations?: number;
 }
@@ -248,6 +254,7 @@ export function completeOAuth(
     openid,
     connect: oauth.connect,
     passwordIterations: oauth.passwordIterations ?? ITERATIONS,
+    pages: completePages(oauth.pages),
   };
   checkSecurityProfile(complete);
   for (const name of LIFETIMES) checkWhole(`oauth.${name}`, complete[name], 1);

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { showNotFound } from "./home.ts";
 import { createLoopbackGuard } from "./http/network/loopback_guard.ts";
 import type { VerifyToken } from "./http/principal.ts";
 import { createProtection, type Protection } from "./http/protect.ts";
@@ -10,6 +11,7 @@ import { type Handler, mount } from "./mount.ts";
 import type { ProtectedResource } from "./oauth/authorization_server.ts";
 import { resourceMetadataUrl } from "./oauth/endpoints/protected_resource.ts";
 import { closeScopes } from "./oauth/grants/scope.ts";
+import { completePages } from "./oauth/pages/settings.ts";
 import { createOAuthService, PAGES } from "./oauth/service.ts";
 import { completeOAuth, type OAuthOptions, SCOPES } from "./oauth_options.ts";
 import { completeServer, findRetryAfter, type ServerOptions } from "./server_options.ts";
@@ -38,12 +40,14 @@ export function authorizationServer(options: OAuthServerOptions): OAuthServer {
   ];
   const oauth = createOAuthService(completeOAuth({ issuer, ...server }, options, own));
   const { allowedHosts = [], allowedOrigins = [] } = options;
+  const pageServer = { ...server, issuer, pages: completePages(options.pages) };
   const pages = new Set(PAGES.map((path) => server.base + path));
   return {
     verifyToken: oauth.verifyToken,
     ...mount(server, {
       services: [oauth],
       guard: createLoopbackGuard({ issuer, allowedHosts, allowedOrigins, pages }),
+      notFound: (request) => showNotFound(pageServer, request, false),
     }),
     ...createProtection({
       findRetryAfter,

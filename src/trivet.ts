@@ -5,7 +5,7 @@
  * @module
  */
 import type { TrivetEvent } from "./events.ts";
-import { homePage } from "./home.ts";
+import { showHome, showNotFound } from "./home.ts";
 import { createLoopbackGuard } from "./http/network/loopback_guard.ts";
 import type { IdentifyCaller } from "./http/principal.ts";
 import { createProtection, type Protection } from "./http/protect.ts";
@@ -16,6 +16,7 @@ import { completeMcp } from "./mcp_options.ts";
 import { type Handler, mount } from "./mount.ts";
 import { resourceMetadataUrl } from "./oauth/endpoints/protected_resource.ts";
 import { closeScopes } from "./oauth/grants/scope.ts";
+import { completePages } from "./oauth/pages/settings.ts";
 import { createOAuthService, type OAuthService, PAGES } from "./oauth/service.ts";
 import { completeOAuth, SCOPES } from "./oauth_options.ts";
 import type { TrivetOptions } from "./options.ts";
@@ -102,8 +103,8 @@ export function createTrivet(options: TrivetOptions): Trivet {
     resourceMetadata: oauth && resourceMetadataUrl(resources.mcp.resource),
   }));
 
+  const pageServer = { ...server, issuer, pages: completePages(oauthOptions?.pages) };
   const running = {
-    issuer,
     oauth: oauth !== undefined,
     skills: skills !== undefined,
     mcp: mcp !== undefined,
@@ -117,7 +118,8 @@ export function createTrivet(options: TrivetOptions): Trivet {
       services: [mcp, oauth, skills].flatMap((service): Service[] => service ? [service] : []),
       guard: createLoopbackGuard({ issuer, allowedHosts, allowedOrigins, pages }),
       unguarded: mcp,
-      home: () => homePage(running),
+      home: (request) => showHome(pageServer, request, running),
+      notFound: (request) => showNotFound(pageServer, request, true),
     }),
     ...createProtection({
       findRetryAfter,

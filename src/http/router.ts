@@ -30,7 +30,7 @@ export interface RouterOptions {
   /** Documents by their whole paths, independent of `base`. */
   readonly documents?: ReadonlyMap<string, RouteHandler>;
   /** Creates the error response in the form of the service. For 405, `allow` is the value of the `Allow` field. */
-  readonly refuse: (status: 404 | 405, request: Request, allow: string) => Response;
+  readonly refuse: (status: 404 | 405, request: Request, allow: string) => Response | Promise<Response>;
 }
 
 interface Node {

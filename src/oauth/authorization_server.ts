@@ -12,6 +12,8 @@ import type { Observe } from "../events.ts";
 import type { Connect, PublicFetch } from "../http/network/public_fetch.ts";
 import type { Store } from "../store/store.ts";
 import type { OpenIdSettings } from "./openid/options.ts";
+import type { Language } from "./pages/language.ts";
+import type { PageSettings } from "./pages/settings.ts";
 import type { LoginThrottle } from "./users/login_throttle.ts";
 import type { PasswordPolicy } from "./users/password_policy.ts";
 import type { PasswordQueue } from "./users/password_queue.ts";
@@ -27,6 +29,8 @@ import type { Throttle } from "./users/throttle.ts";
 /** A scope: what it allows, in the words of the consent page, and which other scopes it implies. */
 export interface ScopeDefinition {
   readonly description: string;
+  /** The description in other languages, such as `{ de: "Ihre Daten lesen" }`. @default `description` */
+  readonly descriptions?: Readonly<Partial<Record<Language, string>>>;
   /** Scopes that a token with this scope has too. @default none */
   readonly implies?: readonly string[];
   /**
@@ -171,6 +175,8 @@ export interface AuthorizationServerOptions {
   readonly acrValues: readonly string[];
   /** OpenID Connect; `undefined` when it is off. */
   readonly openid: OpenIdSettings | undefined;
+  /** Name, logo, colours and texts of the pages, and the hook that renders them. */
+  readonly pages: PageSettings;
   /** The role of users that have none. */
   readonly defaultRole: UserRole;
   /** How documents and keys at URLs of clients are fetched. @default the connector of the runtime entry */

@@ -73,16 +73,23 @@ export class OAuthError extends Error {
   readonly status: number;
   /** Further header fields of the response. */
   readonly fields: Fields;
+  /** The request was answered or has expired: its page says so to the user. */
+  readonly isEnded: boolean;
 
   constructor(
     code: OAuthErrorCode,
     description: string,
-    options?: ErrorOptions & { readonly status?: number; readonly fields?: Fields },
+    options?: ErrorOptions & {
+      readonly status?: number;
+      readonly fields?: Fields;
+      readonly isEnded?: boolean;
+    },
   ) {
     super(description, options);
     this.code = code;
     this.status = options?.status ?? STATUS[code];
     this.fields = options?.fields ?? [];
+    this.isEnded = options?.isEnded ?? false;
   }
 }
 

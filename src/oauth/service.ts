@@ -8,7 +8,7 @@ import { createPasswordMemory } from "../crypto/password_memory.ts";
 import type { TokenRefusal } from "../http/bearer.ts";
 import type { Principal, VerifyToken } from "../http/principal.ts";
 import { BodyError } from "../http/body/body.ts";
-import { allowEveryOrigin, allowWellKnown, answerPreflight } from "../http/cors.ts";
+import { allowEveryOrigin, answerPreflight } from "../http/cors.ts";
 import { loadOnDemand } from "../http/load_on_demand.ts";
 import { createPublicFetch, findConnect } from "../http/network/public_fetch.ts";
 import {
@@ -16,7 +16,6 @@ import {
   jsonFields,
   NO_STORE_FIELDS,
   respondJson,
-  respondText,
   SERVER_FAILED,
   STORE_UNAVAILABLE,
 } from "../http/response.ts";
@@ -27,7 +26,7 @@ import type { AuthorizationServer, AuthorizationServerOptions } from "./authoriz
 import { authorize } from "./endpoints/authorize.ts";
 import { decideConsent } from "./consent/consent.ts";
 import { OAuthError, plain } from "./error.ts";
-import { toErrorPage } from "./endpoints/error_page.ts";
+import { refuseRoute, respondWithPage, retryAfter } from "./endpoints/error_page.ts";
 import { introspect } from "./endpoints/introspect.ts";
 import { login, showLogin } from "./endpoints/login.ts";
 import { createLoginThrottle } from "./users/login_throttle.ts";
@@ -127,7 +126,7 @@ export function createOAuthService(options: AuthorizationServerOptions): OAuthSe
     try {
       return await handle(request, context, parameters);
     } catch (error) {
-      return toPage(error);
+      return await respondWithPage(as, request, error);
     }
   };
 
@@ -182,15 +181,20 @@ export function createOAuthService(options: AuthorizationServerOptions): OAuthSe
       path: "/device",
       handle: page((request, context) => answerDevice(as, request, context)),
     },
-    { method: "GET", path: "/login", handle: page((request) => showLogin(as, request)) },
+    { method: "GET", path: "/login", handle: page((request, context) => showLogin(as, request, context)) },
     { method: "POST", path: "/login", handle: page((request, context) => login(as, request, context)) },
     ...signInRoutes(as, page),
-    { method: "GET", path: "/logout", handle: page(() => showLogout(as)) },
+    { method: "GET", path: "/logout", handle: page((request) => showLogout(as, request)) },
     { method: "POST", path: "/logout", handle: page((request, context) => logout(as, request, context)) },
     { method: "GET", path: "/.well-known/jwks.json", handle: api(serveKeys(as)) },
     ...METADATA_PATHS.map((path) => ({ method: "GET", path, handle: metadata } as const)),
   ];
-  const route = createRouter({ base, routes, documents, refuse });
+  const route = createRouter({
+    base,
+    routes,
+    documents,
+    refuse: (...refused) => refuseRoute(as, ...refused),
+  });
   /** Pages for people: preflight requests of other origins get no CORS fields. */
   const pages = new Set(PAGES.map((path) => base + path));
 
@@ -207,17 +211,6 @@ export function createOAuthService(options: AuthorizationServerOptions): OAuthSe
     }
     options.observe({ type: "fault", where: "oauth", error });
     return refuseJson(new OAuthError("server_error", SERVER_FAILED));
-  }
-
-  function toPage(error: unknown): Response {
-    if (error instanceof OAuthError) return toErrorPage(error);
-    if (error instanceof BodyError) return respondText(error.status, error.message);
-    if (error instanceof StoreUnavailableError) {
-      options.observe({ type: "store_unavailable", where: "oauth", error });
-      return respondText(503, STORE_UNAVAILABLE, [retryAfter(error)]);
-    }
-    options.observe({ type: "fault", where: "oauth", error });
-    return respondText(500, SERVER_FAILED);
   }
 
   return {
@@ -272,22 +265,4 @@ function registrationRoutes(as: AuthorizationServer, api: (handle: RouteHandler)
     },
     { method: "DELETE", path, handle: api((request, _, { id }) => deleteRegistration(as, request, id!)) },
   ];
-}
-
-/** RFC 9110 §10.2.3, in seconds. */
-function retryAfter({ retryAfter }: StoreUnavailableError): readonly [string, string] {
-  return ["retry-after", String(retryAfter)];
-}
-
-function refuse(status: 404 | 405, request: Request, allow: string): Response {
-  // CORS: a script that requests metadata must be able to read the 404.
-  if (status === 404) return allowWellKnown(request, respondText(404, "Not found."));
-  if (pathOf(request.url).endsWith("/oauth/token")) {
-    const error_description = "Method not allowed. Use POST with application/x-www-form-urlencoded";
-    return respondJson(405, { error: "invalid_request", error_description }, [
-      ...ERROR_FIELDS,
-      ["allow", allow],
-    ]);
-  }
-  return respondText(405, `Method not allowed. Allowed: ${allow}.`, [["allow", allow]]);
 }

@@ -144,7 +144,7 @@ test("prompt=consent shows the consent page although consent is remembered", asy
   assert.ok((await request(server, cookie, {})).code);
   const page = await request(server, cookie, { prompt: "consent" });
   assert.is(page.status, 200);
-  assert.match(page.text, '<ul class="soft">');
+  assert.match(page.text, '<ul class="access soft">');
 });
 
 for (const max_age of ["-1", "1.5", "x", "99999999999"]) {

@@ -10,6 +10,7 @@ import type { Store } from "../store/store.ts";
 import { type ClientRegistration, toClient } from "./clients/client.ts";
 import type { AuthorizationServerOptions } from "./authorization_server.ts";
 import { EDITOR_SCHEMES } from "./clients/redirect_uri.ts";
+import { completePages } from "./pages/settings.ts";
 import { createOAuthService, type OAuthService } from "./service.ts";
 import { completePasswordPolicy } from "./users/password_policy.ts";
 import { addUser } from "./users/user.ts";
@@ -113,6 +114,7 @@ export async function newServer(options: Partial<AuthorizationServerOptions> = {
     connect: () => Promise.reject(new Error("unexpected fetch")),
     secret: () => Promise.resolve(new Uint8Array(32).fill(7)),
     passwordIterations: 1000,
+    pages: completePages(),
     observe: (event) => events.push(event),
     now,
     ...options,

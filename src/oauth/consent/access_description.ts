@@ -1,100 +1,100 @@
 /**
- * What the user reads before deciding: who asks, for what access, for how long, and where the browser goes next.
+ * What the user reads before deciding, as data: who asks, for what access, for how long, and where the browser goes next.
  *
  * @module
  */
-import { html, type Markup } from "../../http/page.ts";
+import { isLoopbackHost } from "../../http/network/loopback.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { describeAuthorizationDetails } from "../grants/authorization_details.ts";
 import { findResourceSettings } from "../grants/resource.ts";
 import { expandScopes } from "../grants/scope.ts";
-import type { Authorization, Client } from "../records.ts";
+import type {
+  AccessView,
+  AccountView,
+  ApplicationView,
+  DestinationView,
+  DurationView,
+} from "../pages/basic_views.ts";
+import type { Language } from "../pages/language.ts";
+import type { Authorization, Client, Profile } from "../records.ts";
 
 const MAX_DISPLAY_NAME_CHARACTERS = 80;
+/** Longer paths are not accepted as `redirect` of `/logout`. */
+const MAX_REDIRECT_CHARACTERS = 8192;
 
 /**
- * The requested access as a list: new scopes and details first, then the scopes that the user allowed before.
+ * The requested access.
  * @param allowed the scopes that the user allowed before
  */
-export function describeAccess(
+export async function describeAccess(
   as: AuthorizationServer,
+  language: Language,
   { scope, resource, authorization_details }: Omit<Authorization, "client_id">,
   allowed: ReadonlySet<string>,
-): Markup {
-  const item = (text: string) => html`<li>${text}</li>`;
-  const scopeItem = (each: string) => item(as.descriptions.get(each) ?? each);
+): Promise<AccessView> {
+  const translations = language === "de" ? (await import("../pages/texts_de.ts")).TRANSLATIONS : {};
+  const translate = (text: string): string => Object.hasOwn(translations, text) ? translations[text]! : text;
   // Implied scopes are granted too, so the user sees them.
-  const scopes = [...expandScopes(as, scope.split(" "))];
-  const allowedScopes = scopes.filter((each) => allowed.has(each));
-  const newScopes = scopes.filter((each) => !allowed.has(each));
-  const details = describeAuthorizationDetails(as, authorization_details);
-  const resources = findResourceSettings(as, resource);
-  return html`
-    ${newScopes.length + details.length > 0 && html`
-      <ul>${[...newScopes.map(scopeItem), ...details.map(item)]}</ul>
-    `}
-    ${allowedScopes.length > 0 && html`
-      <p class="soft">Already allowed:</p>
-      <ul class="soft">${allowedScopes.map(scopeItem)}</ul>
-    `}
-    ${resources.length > 0 && html`
-      <p>The access applies to <strong>${resources.map(({ name, resource }) => name ?? resource).join(
-        ", ",
-      )}</strong>.</p>
-    `}
-  `;
+  const scopes = [...expandScopes(as, scope.split(" "))].map((each) => {
+    const definition = Object.hasOwn(as.scopes, each) ? as.scopes[each] : undefined;
+    const translated = typeof definition === "object" ? definition.descriptions?.[language] : undefined;
+    return {
+      scope: each,
+      description: translated ?? translate(as.descriptions.get(each) ?? each),
+      isAllowedBefore: allowed.has(each),
+    };
+  });
+  return {
+    scopes,
+    details: describeAuthorizationDetails(as, authorization_details),
+    resources: findResourceSettings(as, resource).map(({ name, resource }) => translate(name ?? resource)),
+  };
 }
 
-/** A warning that the client named itself (RFC 7591 §5); false for clients that the operator registered. */
-export function describeTrust({ id, source }: Client): Markup | false {
-  if (source === "operator") return false;
-  const document = source === "document" && html`
-    This application is described at <strong>${new URL(id).host}</strong>.
-  `;
-  return html`
-    <p class="note">${document}This name has not been verified. Allow access only if you started this request
-    yourself, in an application that you trust.</p>
-  `;
+/**
+ * The client. Its name is on one line, without invisible characters and characters that reverse the text direction. Only the
+ * name of a client that the operator registered is verified (RFC 7591 section 5).
+ */
+export function describeApplication({ name, id, source }: Client): ApplicationView {
+  const visible = name.replace(/[\p{C}\p{Z}\s]+/gu, " ").trim() || id;
+  return {
+    name: visible.length > MAX_DISPLAY_NAME_CHARACTERS
+      ? visible.slice(0, MAX_DISPLAY_NAME_CHARACTERS - 1) + "…"
+      : visible,
+    isVerified: source === "operator",
+    ...(source === "document" && { documentHost: new URL(id).host }),
+  };
+}
+
+/**
+ * The user.
+ * @param page the path and query of the page, to which another user comes back
+ */
+export function describeAccount(
+  { base }: AuthorizationServer,
+  { name, email }: Profile,
+  page: string,
+): AccountView {
+  const action = `${base}/logout?redirect=${encodeURIComponent(page)}`;
+  return {
+    name,
+    email,
+    ...(page.length <= MAX_REDIRECT_CHARACTERS && { switchAccount: { action, hidden: {} } }),
+  };
 }
 
 /** When the access ends. */
-export function describeDuration(as: AuthorizationServer, { grant_types }: Client): Markup {
-  return grant_types.includes("refresh_token")
-    ? html`<p class="soft">Access ends after ${toDuration(as.refreshTokenLifetime)} without use.</p>`
-    : html`<p class="soft">Access ends after ${toDuration(as.accessTokenLifetime)}.</p>`;
-}
-
-function toDuration(seconds: number): string {
-  const [amount, unit] = seconds >= 2 * 86_400
-    ? [Math.round(seconds / 86_400), "day"]
-    : seconds >= 2 * 3600
-    ? [Math.round(seconds / 3600), "hour"]
-    : [Math.max(1, Math.round(seconds / 60)), "minute"];
-  return `${amount} ${unit}${amount === 1 ? "" : "s"}`;
+export function describeDuration(as: AuthorizationServer, { grant_types }: Client): DurationView {
+  const isRenewedByUse = grant_types.includes("refresh_token");
+  return { seconds: isRenewedByUse ? as.refreshTokenLifetime : as.accessTokenLifetime, isRenewedByUse };
 }
 
 /**
- * The client's name on one line, without invisible characters and characters that reverse the text direction. The name
- * of a client that named itself is in quotes.
- */
-export function displayName({ name, id, source }: Client): string {
-  const visible = name.replace(/[\p{C}\p{Z}\s]+/gu, " ").trim() || id;
-  const short = visible.length > MAX_DISPLAY_NAME_CHARACTERS
-    ? visible.slice(0, MAX_DISPLAY_NAME_CHARACTERS - 1) + "…"
-    : visible;
-  return source === "operator" ? short : `“${short}”`;
-}
-
-/**
- * Where the code is sent. Of a private-use URI scheme (RFC 8252 §7.1) only the scheme is shown: any application may
+ * Where the code is sent. Of a private-use URI scheme (RFC 8252 §7.1) only the scheme is named: any application may
  * claim it, and the host part of such a URI identifies nothing.
  */
-export function describeDestination(redirectUri: string): Markup {
-  const { protocol, host } = new URL(redirectUri);
-  return protocol === "https:" || protocol === "http:"
-    ? html`<p>You will be redirected to <strong>${host}</strong>.</p>`
-    : html`
-      <p>You will be redirected to <strong>an application on this device</strong> that opens
-      <strong>${protocol}</strong> links.</p>
-    `;
+export function describeDestination(redirectUri: string): DestinationView {
+  const { protocol, host, hostname } = new URL(redirectUri);
+  if (protocol !== "https:" && protocol !== "http:") return { kind: "scheme", scheme: protocol.slice(0, -1) };
+  return { kind: isLoopbackHost(hostname) ? "device_host" : "host", host };
 }

@@ -5,6 +5,7 @@
  * @module
  */
 import { parseForm, readFormText } from "../../http/body/form.ts";
+import { loadOnDemand } from "../../http/load_on_demand.ts";
 import { isSameOrigin } from "../../http/network/origin.ts";
 import { NO_STORE, respond } from "../../http/response.ts";
 import type { RequestContext } from "../../http/service.ts";
@@ -14,9 +15,10 @@ import { respondToClient } from "../endpoints/authorize_response.ts";
 import { OAuthError } from "../error.ts";
 import { issueCode } from "../grants/code.ts";
 import { type AuthorizationTransaction, type Client, type Profile, pushedRequestKey } from "../records.ts";
-import { consentPage } from "./consent_page.ts";
-import { parseDecision, refuseRepeatedFields } from "./decision_form.ts";
+import { parseDecision, refuseRepeatedFields } from "./decision.ts";
 import { createTransaction, getTransaction, transactionEnded } from "./transaction.ts";
+
+const showConsent = loadOnDemand(async () => (await import("./show_consent.ts")).showConsent);
 
 const MAX_FORM_BYTES = 16 * 1024;
 /** What servers in front accept in a URL. */
@@ -25,6 +27,8 @@ const MAX_QUERY_CHARACTERS = 8000;
 /**
  * Stores the transaction and shows the consent page.
  * @param allowed the scopes that the user allowed this client before
+ * @param browser the request that the page answers
+ * @param ui_locales of the authorization request
  */
 export async function askConsent(
   as: AuthorizationServer,
@@ -32,9 +36,12 @@ export async function askConsent(
   user: Profile,
   transaction: AuthorizationTransaction,
   allowed: ReadonlySet<string>,
+  browser: Request,
+  ui_locales: string | undefined,
 ): Promise<Response> {
   const transactionToken = await createTransaction(as, transaction);
-  return consentPage(as, { client, user, request: transaction.request, allowed, transactionToken });
+  const { request } = transaction;
+  return await showConsent(as, browser, { client, user, request, allowed, transactionToken, ui_locales });
 }
 
 /**
@@ -79,7 +86,7 @@ export async function decideConsent(
     const check = [{ key: entry.key, version: entry.version }];
     if (!await as.store.commit({ check, remove })) throw transactionEnded();
     as.observe({ type: "consent_denied", user, client: client_id });
-    return await respondToClient(as, asked, {
+    return await respondToClient(as, request, asked, {
       error: "access_denied",
       error_description: "The user denied the request",
     });
@@ -88,5 +95,5 @@ export async function decideConsent(
   if (!client) {
     throw new OAuthError("invalid_request", "The application is no longer registered with this server");
   }
-  return await issueCode(as, client, entry.value, entry);
+  return await issueCode(as, client, entry.value, request, entry);
 }

@@ -40,7 +40,7 @@ test("the page lists new scopes separately from those allowed before", async () 
   const cookie = await server.signIn();
   await decide(server, cookie, await ask(server, cookie, { scope: "read" }));
   const page = await (await ask(server, cookie, { scope: "read write" })).text();
-  const [fresh, before] = page.split('<ul class="soft">');
+  const [fresh, before] = page.split('<ul class="access soft">');
   assert.match(fresh!, "Change your data");
   assert.not.match(fresh!, "Read your data");
   assert.match(before!, "Read your data");

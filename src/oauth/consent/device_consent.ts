@@ -8,7 +8,6 @@ import { secretDigest } from "../../crypto/secret.ts";
 import { parseForm, readForm } from "../../http/body/form.ts";
 import { networkOf } from "../../http/network/network.ts";
 import { isSameOrigin } from "../../http/network/origin.ts";
-import { respondText } from "../../http/response.ts";
 import { pathOf, queryOf } from "../../http/router.ts";
 import type { RequestContext } from "../../http/service.ts";
 import { MAX_COMMIT_TRIES, pauseBefore } from "../../store/retry.ts";
@@ -17,7 +16,6 @@ import type { AuthorizationServer } from "../authorization_server.ts";
 import { extendRegistration, findClient } from "../clients/client.ts";
 import { redirectToLogin } from "../endpoints/login_redirect.ts";
 import { canonicalUserCode } from "../endpoints/device_authorization.ts";
-import { tooManyAttempts } from "../endpoints/form_problem.ts";
 import { sessionIdOf } from "../openid/subject.ts";
 import {
   type ApprovedDeviceRequest,
@@ -28,25 +26,42 @@ import {
 } from "../records.ts";
 import { findSession, type SignedIn } from "../users/session.ts";
 import { limitToRole } from "../users/user_role.ts";
-import { parseDecision, refuseRepeatedFields } from "./decision_form.ts";
-import { deviceConnectedPage, deviceConsentPage, deviceDeniedPage, userCodePage } from "./device_page.ts";
+import { chooseLanguage } from "../pages/language.ts";
+import { refuse, showPage } from "../pages/page.ts";
+import type { DeviceCodeView } from "../pages/basic_views.ts";
+import { describeAccess, describeAccount, describeApplication } from "./access_description.ts";
+import { parseDecision, refuseRepeatedFields } from "./decision.ts";
 import { createTransaction, getTransaction, transactionEnded } from "./transaction.ts";
 
 const MAX_FORM_BYTES = 4 * 1024;
-const UNKNOWN_CODE = {
-  message: "Unknown or expired code. Compare it with the code on your device.",
-  status: 400,
-};
-const INSUFFICIENT_ROLE = {
-  message: "Your role does not allow the access that this device asks for. " +
-    "Contact the administrator of this server.",
-  status: 403,
-};
+/** No form of these pages redirects to another site. */
+const OWN_FORMS = { formAction: "'self'" } as const;
 
 /** `GET /device?user_code=...`: the form for the user code, or 302 to the login. */
 export async function showDevice(as: AuthorizationServer, request: Request): Promise<Response> {
   if (!await findSession(as, request)) return redirectToLogin(as, pathOf(request.url), queryOf(request.url));
-  return userCodePage(as, parseForm(queryOf(request.url)).values.get("user_code") ?? "");
+  return await showCodeForm(as, request, parseForm(queryOf(request.url)).values.get("user_code") ?? "");
+}
+
+/** The form for the user code. @param userCode what the field shows */
+async function showCodeForm(
+  as: AuthorizationServer,
+  request: Request,
+  userCode: string,
+  status = 200,
+  problem?: DeviceCodeView["problem"],
+): Promise<Response> {
+  const seconds = problem?.seconds;
+  return await showPage(as, request, {
+    name: "device_code",
+    action: as.base + "/device",
+    userCode,
+    ...(problem && { problem }),
+  }, {
+    status,
+    ...OWN_FORMS,
+    ...(seconds !== undefined && { fields: [["retry-after", String(seconds)]] }),
+  });
 }
 
 /**
@@ -59,10 +74,11 @@ export async function answerDevice(
   context: RequestContext,
 ): Promise<Response> {
   if (!isSameOrigin(request, as.origin)) {
-    return respondText(
-      403,
-      "Cross-site request refused. Open the device page of this site and answer there.",
-    );
+    return await refuse(as, request, {
+      code: "cross_site",
+      status: 403,
+      text: "Cross-site request refused. Open the device page of this site and answer there.",
+    });
   }
   const { values, repeated } = await readForm(request, MAX_FORM_BYTES);
   refuseRepeatedFields(repeated);
@@ -70,11 +86,12 @@ export async function answerDevice(
   if (!signedIn) return redirectToLogin(as, pathOf(request.url), "");
   return values.has("transaction")
     ? await decide(as, request, context, signedIn, values)
-    : await ask(as, signedIn, context, values.get("user_code") ?? "");
+    : await ask(as, request, signedIn, context, values.get("user_code") ?? "");
 }
 
 async function ask(
   as: AuthorizationServer,
+  request: Request,
   signedIn: SignedIn,
   context: RequestContext,
   typed: string,
@@ -93,16 +110,20 @@ async function ask(
     }]),
   ];
   const wait = await as.throttle.begin(attempts);
-  if (wait > 0) return userCodePage(as, "", tooManyAttempts(wait));
+  if (wait > 0) {
+    return await showCodeForm(as, request, "", 429, { code: "too_many_attempts", seconds: wait });
+  }
   const index = await as.store.get<string>(userCodeKey(secretDigest(canonicalUserCode(typed))));
   const entry = index && await as.store.get<DeviceCode>(deviceCodeKey(index.value));
   const client = entry && await findClient(as, entry.value.client_id, context);
-  if (!client || !isPending(as, entry.value)) return userCodePage(as, typed.slice(0, 20), UNKNOWN_CODE);
+  if (!client || !isPending(as, entry.value)) {
+    return await showCodeForm(as, request, typed.slice(0, 20), 400, { code: "unknown_code" });
+  }
   await as.throttle.succeeded(attempts);
   const device = entry.value;
   const { session, user, authentication } = signedIn;
   const scope = limitToRole(as, user, device.scope);
-  if (scope === "") return userCodePage(as, "", INSUFFICIENT_ROLE);
+  if (scope === "") return await showCodeForm(as, request, "", 403, { code: "insufficient_role" });
   const transactionToken = await createTransaction(as, {
     kind: "device",
     session,
@@ -110,7 +131,16 @@ async function ask(
     authentication,
     device: index.value,
   });
-  return deviceConsentPage(as, { client, user, device, scope, transactionToken });
+  const language = chooseLanguage(request, undefined, as.pages.defaultLanguage);
+  return await showPage(as, request, {
+    name: "device_consent",
+    action: as.base + "/device",
+    hidden: { transaction: transactionToken },
+    application: describeApplication(client),
+    account: describeAccount(as, user, `${as.base}/device?user_code=${device.user_code}`),
+    access: await describeAccess(as, language, { ...device, scope }, new Set()),
+    userCode: device.user_code,
+  }, OWN_FORMS);
 }
 
 async function decide(
@@ -149,12 +179,12 @@ async function decide(
     if (!isStored) continue;
     if (!isApproved) {
       as.observe({ type: "consent_denied", user, client: value.client_id });
-      return deviceDeniedPage();
+      return await showPage(as, request, { name: "device_denied" }, OWN_FORMS);
     }
     const client = await findClient(as, value.client_id, context);
     if (client) await extendRegistration(as, client);
     as.observe({ type: "consent_given", user, client: value.client_id, scope });
-    return deviceConnectedPage();
+    return await showPage(as, request, { name: "device_connected" }, OWN_FORMS);
   }
   throw new StoreUnavailableError(
     "Too many concurrent requests for this device code: try again in a second",

@@ -43,5 +43,6 @@ export function transactionEnded(): OAuthError {
   return new OAuthError(
     "invalid_request",
     "This request was already answered, has expired, or belongs to another session",
+    { isEnded: true },
   );
 }

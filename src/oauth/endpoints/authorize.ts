@@ -90,7 +90,7 @@ export async function authorize(
       ...(state !== undefined && { state }),
       ...chooseErrorResponse(as, client, parameters, redirect_uri),
     };
-    return await respondToClient(as, to, {
+    return await respondToClient(as, request, to, {
       error: error.code,
       error_description: plain(error.message, 1000),
     });
@@ -227,14 +227,22 @@ async function answer(
   if (
     consent.coversRequest && !requirements.prompt.has("consent") &&
     maySkipConsent(as, client, request, source)
-  ) return await issueCode(as, client, transaction);
+  ) return await issueCode(as, client, transaction, browser);
   if (isPromptNone) {
     throw consent.coversRequest
       // The user allowed it before, and must see the page all the same: `maySkipConsent`.
       ? new OAuthError("interaction_required", "The user must confirm that this client sent the request")
       : new OAuthError("consent_required", "The user has not given consent to this request");
   }
-  return await askConsent(as, client, signedIn.user, transaction, consent.scopes);
+  return await askConsent(
+    as,
+    client,
+    signedIn.user,
+    transaction,
+    consent.scopes,
+    browser,
+    parameters.get("ui_locales"),
+  );
 }
 
 /**

@@ -21,9 +21,13 @@ export type ResponseTarget = Pick<
   "client_id" | "redirect_uri" | "state" | "response_mode" | "response_alg"
 >;
 
-/** 302 to the redirect URI with the answer, `state` and `iss`, or what the response mode says. */
+/**
+ * 302 to the redirect URI with the answer, `state` and `iss`, or what the response mode says.
+ * @param browser the request that this answers
+ */
 export async function respondToClient(
   as: AuthorizationServer,
+  browser: Request,
   { client_id, redirect_uri, state, response_mode, response_alg }: ResponseTarget,
   answer: Answer,
 ): Promise<Response> {
@@ -38,7 +42,7 @@ export async function respondToClient(
   }
   if (response_mode?.startsWith("form_post")) {
     const { respondByForm } = await import("../response_modes/form_post.ts");
-    return respondByForm(as, redirect_uri, parameters);
+    return await respondByForm(as, browser, redirect_uri, parameters);
   }
   // Spaces become %20, not "+": some clients decode percent-encoding only.
   const text = Object.entries(parameters).map(([name, value]) => `${name}=${encodeURIComponent(value)}`)

@@ -5,10 +5,12 @@
  */
 import { loadOnDemand } from "../../http/load_on_demand.ts";
 import { isSameOrigin } from "../../http/network/origin.ts";
-import { html, respondPage } from "../../http/page.ts";
-import { type Fields, NO_STORE, respondText } from "../../http/response.ts";
+import { type Fields, NO_STORE, respond, respondText } from "../../http/response.ts";
 import type { RequestContext } from "../../http/service.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
+import { refuse, showPage, wantsPage } from "../pages/page.ts";
+import { refuseRedirect } from "./login.ts";
+import { parseRedirect } from "./login_redirect.ts";
 import { endSession, findSession } from "../users/session.ts";
 
 const prepareSessionEnd = loadOnDemand(async () =>
@@ -16,30 +18,40 @@ const prepareSessionEnd = loadOnDemand(async () =>
 );
 
 /** 200 with the form. */
-export function showLogout(as: AuthorizationServer): Response {
-  return respondPage({
-    title: "Sign out",
-    formAction: "'self'",
-    body: html`
-      <h1>Sign out</h1>
-      <form method="post" action="${as.base + "/logout"}"><button>Sign out</button></form>
-    `,
-  });
+export async function showLogout(as: AuthorizationServer, request: Request): Promise<Response> {
+  const signedIn = await findSession(as, request);
+  return await showPage(as, request, {
+    name: "sign_out",
+    action: as.base + "/logout",
+    hidden: {},
+    ...(signedIn && { user: signedIn.user.name }),
+  }, { formAction: "'self'" });
 }
 
-/** 200 without a session afterwards, also when there was none. 403 for a form that another site sent. */
+/**
+ * `POST /logout?redirect=...`: 303 to `redirect`, where another user can sign in, or 200 without one: a page for browsers,
+ * else plain text. No session is left, also when there was none. 403 for a form that another site sent, 400 for an invalid
+ * redirect.
+ */
 export async function logout(
   as: AuthorizationServer,
   request: Request,
   context: RequestContext,
 ): Promise<Response> {
   if (!isSameOrigin(request, as.origin)) {
-    return respondText(
-      403,
-      "Cross-site request refused. Open the logout page of this site and sign out there.",
-    );
+    return await refuse(as, request, {
+      code: "cross_site",
+      status: 403,
+      text: "Cross-site request refused. Open the logout page of this site and sign out there.",
+    });
   }
-  return respondText(200, "You are signed out.", [...await signOut(as, request, context), NO_STORE]);
+  const redirect = parseRedirect(as, request);
+  if (redirect === undefined) return await refuseRedirect(as, request);
+  const fields = [...await signOut(as, request, context), NO_STORE];
+  if (redirect !== "") return respond(303, null, [["location", redirect], ...fields]);
+  if (!wantsPage(request)) return respondText(200, "You are signed out.", fields);
+  const view = { name: "signed_out", signIn: as.base + "/login" } as const;
+  return await showPage(as, request, view, { fields, formAction: "'none'" });
 }
 
 /**

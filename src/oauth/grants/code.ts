@@ -9,7 +9,7 @@ import { MAX_COMMIT_TRIES, pauseBefore } from "../../store/retry.ts";
 import type { Entry } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { respondToClient } from "../endpoints/authorize_response.ts";
-import { toErrorPage } from "../endpoints/error_page.ts";
+import { showErrorPage } from "../endpoints/error_page.ts";
 import { OAuthError } from "../error.ts";
 import { extendRegistration } from "../clients/client.ts";
 import { toConsentChanges } from "../consent/consent_memory.ts";
@@ -30,17 +30,19 @@ export const REPLAY_RETENTION_MS: number = 10 * 60 * 1000;
 
 /**
  * 302 to the client with a code.
+ * @param browser the request that this answers
  * @param question the transaction that the user answered; absent when a remembered consent answers it
  */
 export async function issueCode(
   as: AuthorizationServer,
   client: Client,
   { session, user, authentication, request, pushed }: AuthorizationTransaction,
+  browser: Request,
   question?: Entry<AuthorizationTransaction>,
 ): Promise<Response> {
   // The client may have changed between the question and the answer.
   if (question && findRedirectUri(client, request.redirect_uri) === undefined) {
-    return refuse("redirect_uri is no longer registered for this client");
+    return await refuse(as, browser, "redirect_uri is no longer registered for this client");
   }
   const secret = randomSecret("trivet_ac_");
   const code: Mutable<Code> = {
@@ -71,14 +73,19 @@ export async function issueCode(
     if (isStored) {
       if (client.source !== "operator") await extendRegistration(as, client);
       if (question) as.observe({ type: "consent_given", user, client: client.id, scope: request.scope });
-      return await respondToClient(as, request, { code: secret });
+      return await respondToClient(as, browser, request, { code: secret });
     }
     if (!question || !await as.store.get(question.key)) break;
   }
-  return refuse("This request was already answered or has expired");
+  return await refuse(as, browser, "This request was already answered or has expired", true);
 }
 
 /** A page, not a redirect: the redirect URI may belong to another client by now, or got its code already. */
-function refuse(problem: string): Response {
-  return toErrorPage(new OAuthError("invalid_request", problem));
+function refuse(
+  as: AuthorizationServer,
+  browser: Request,
+  problem: string,
+  isEnded = false,
+): Promise<Response> {
+  return showErrorPage(as, browser, new OAuthError("invalid_request", problem, { isEnded }));
 }

@@ -6,15 +6,15 @@
  */
 import { parseForm, readFormText } from "../../http/body/form.ts";
 import { isSameOrigin } from "../../http/network/origin.ts";
-import { html, respondPage } from "../../http/page.ts";
 import { type Fields, NO_STORE, respond } from "../../http/response.ts";
 import { queryOf } from "../../http/router.ts";
 import type { RequestContext } from "../../http/service.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { findClient } from "../clients/client.ts";
-import { displayName } from "../consent/access_description.ts";
+import { describeApplication } from "../consent/access_description.ts";
 import { signOut } from "../endpoints/logout.ts";
 import { OAuthError } from "../error.ts";
+import { showPage } from "../pages/page.ts";
 import { type Parameters, parseParameters, refuseRepeated } from "../parameters.ts";
 import type { Client } from "../records.ts";
 import { findSession, type SignedIn } from "../users/session.ts";
@@ -50,8 +50,8 @@ export async function endSessionForClient(
   const asked = await readLogoutRequest(as, parseParameters(queryOf(request.url)), context);
   const signedIn = await findSession(as, request);
   const isCertain = asked.hint !== undefined && (!signedIn || await isOfSession(as, asked, signedIn));
-  if (!isCertain) return askUser(as, asked, signedIn);
-  return complete(asked, await signOut(as, request, context));
+  if (!isCertain) return await askUser(as, request, asked, signedIn);
+  return await complete(as, request, asked, await signOut(as, request, context));
 }
 
 /**
@@ -72,7 +72,7 @@ export async function answerEndSession(
   }
   if (!isSameOrigin(request, as.origin)) throw invalidRequest("Cross-site request refused");
   const asked = await readLogoutRequest(as, parseParameters(form), context);
-  return complete(asked, await signOut(as, request, context));
+  return await complete(as, request, asked, await signOut(as, request, context));
 }
 
 /** @throws {OAuthError} for a client that is not the audience of the hint, and for a URI that is not registered */
@@ -107,35 +107,34 @@ async function isOfSession(
 }
 
 /** §2: without a hint that names the session, another site could sign the user out. */
-function askUser(
+async function askUser(
   as: AuthorizationServer,
+  request: Request,
   { client, parameters }: LogoutRequest,
   signedIn: SignedIn | undefined,
-): Response {
-  const fields = KEPT.filter((name) => parameters.has(name)).map((name) =>
-    html`<input type="hidden" name="${name}" value="${parameters.get(name)}">`
-  );
-  return respondPage({
-    title: "Sign out",
-    body: html`
-      <h1>Sign out?</h1>
-      ${client && html`<p>${displayName(client)} asks to sign you out.</p>`}
-      ${signedIn && html`<p>You are signed in as <strong>${signedIn.user.name}</strong>.</p>`}
-      <form method="post" action="${as.base + "/oauth/logout"}">
-        ${fields}
-        <button name="decision" value="sign_out">Sign out</button>
-      </form>
-    `,
+): Promise<Response> {
+  const kept = KEPT.flatMap((name) => {
+    const value = parameters.get(name);
+    return value === undefined ? [] : [[name, value] as const];
   });
+  return await showPage(as, request, {
+    name: "sign_out",
+    action: as.base + "/oauth/logout",
+    hidden: Object.fromEntries(kept),
+    ...(client && { application: describeApplication(client) }),
+    ...(signedIn && { user: signedIn.user.name }),
+  }, { ui_locales: parameters.get("ui_locales") });
 }
 
-function complete({ redirect_uri, parameters }: LogoutRequest, cookies: Fields): Response {
+async function complete(
+  as: AuthorizationServer,
+  request: Request,
+  { redirect_uri, parameters }: LogoutRequest,
+  cookies: Fields,
+): Promise<Response> {
   if (redirect_uri === undefined) {
-    const body = html`
-      <h1>Signed out</h1>
-      <p>You are signed out.</p>
-    `;
-    return respondPage({ title: "Signed out", body, formAction: "'none'", fields: cookies });
+    const view = { name: "signed_out", signIn: as.base + "/login" } as const;
+    return await showPage(as, request, view, { formAction: "'none'", fields: cookies });
   }
   const state = parameters.get("state");
   const separator = redirect_uri.includes("?") ? "&" : "?";

@@ -5,9 +5,9 @@
  *
  * @module
  */
-import { html, respondPage } from "../../http/page.ts";
 import { respond } from "../../http/response.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
+import { showPage } from "../pages/page.ts";
 
 /** The path of the script, after the path of the issuer. */
 export const FORM_POST_SCRIPT = "/oauth/form_post.js";
@@ -15,28 +15,18 @@ export const FORM_POST_SCRIPT = "/oauth/form_post.js";
 const SCRIPT = "document.forms[0].submit();\n";
 
 /** 200 with the page whose form has these parameters and posts itself to the redirect URI. */
-export function respondByForm(
+export async function respondByForm(
   as: AuthorizationServer,
+  browser: Request,
   redirect_uri: string,
   parameters: Readonly<Record<string, string>>,
-): Response {
-  const fields = Object.entries(parameters).map(([name, value]) =>
-    html`
-      <input type="hidden" name="${name}" value="${value}">
-    `
-  );
-  return respondPage({
-    title: "Back to the application",
-    script: as.origin + as.base + FORM_POST_SCRIPT,
-    body: html`
-      <h1>Back to the application</h1>
-      <p>You return to <strong>${new URL(redirect_uri).host}</strong>.</p>
-      <form method="post" action="${redirect_uri}">
-        ${fields}
-        <button>Continue</button>
-      </form>
-    `,
-  });
+): Promise<Response> {
+  return await showPage(as, browser, {
+    name: "form_post",
+    action: redirect_uri,
+    hidden: parameters,
+    host: new URL(redirect_uri).host,
+  }, { script: as.origin + as.base + FORM_POST_SCRIPT });
 }
 
 /** Serves the script. */

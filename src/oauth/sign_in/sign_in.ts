@@ -5,14 +5,16 @@
  * @module
  */
 import { PublicFetchError } from "../../http/network/public_fetch.ts";
-import { html, respondPage } from "../../http/page.ts";
-import { NO_STORE, respond, respondText } from "../../http/response.ts";
+import { NO_STORE, respond } from "../../http/response.ts";
 import { queryOf } from "../../http/router.ts";
 import type { RequestContext } from "../../http/service.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
-import { INVALID_REDIRECT, parseRedirect } from "../endpoints/login_redirect.ts";
+import { refuseRedirect } from "../endpoints/login.ts";
+import { parseRedirect } from "../endpoints/login_redirect.ts";
 import { waitsForNewLogin } from "../endpoints/pushed_request.ts";
 import { OAuthError } from "../error.ts";
+import type { SignInFailure } from "../pages/basic_views.ts";
+import { refuse, showPage } from "../pages/page.ts";
 import { type Parameters, parseParameters } from "../parameters.ts";
 import { completeLogin } from "../users/complete_login.ts";
 import { isReauthentication } from "../users/recent_login.ts";
@@ -36,13 +38,13 @@ import {
 /** 302 to the provider; 400 for an invalid redirect, 404 for an unknown provider, 502 when the provider does not answer. */
 export async function beginSignIn(as: AuthorizationServer, request: Request, id: string): Promise<Response> {
   const provider = await as.providers.find(id);
-  if (!provider) return respondText(404, "Not found.");
+  if (!provider) return await refuseUnknown(as, request);
   const redirect = parseRedirect(as, request);
-  if (redirect === undefined) return respondText(400, INVALID_REDIRECT);
+  if (redirect === undefined) return await refuseRedirect(as, request);
   if (redirect.length > MAX_REDIRECT_CHARACTERS) {
-    return respondText(
-      400,
-      "The authorization request is too long to sign in with a provider. Use PAR (RFC 9126).",
+    throw new OAuthError(
+      "invalid_request",
+      "The authorization request is too long to sign in with a provider: push it (RFC 9126)",
     );
   }
   const request_uri = new URL(redirect, as.origin).searchParams.get("request_uri");
@@ -53,7 +55,7 @@ export async function beginSignIn(as: AuthorizationServer, request: Request, id:
     const location = await provider.start(contextOf(as), attemptOf(as, pending));
     return respond(302, null, [["location", location], ...fields, NO_STORE]);
   } catch (error) {
-    return showFailure(as, provider, redirect, toProblem(as, provider, error));
+    return await showFailure(as, request, provider, redirect, toProblem(as, provider, error));
   }
 }
 
@@ -68,15 +70,12 @@ export async function finishSignIn(
   id: string,
 ): Promise<Response> {
   const provider = await as.providers.find(id);
-  if (!provider) return respondText(404, "Not found.");
+  if (!provider) return await refuseUnknown(as, request);
   const parameters = readParameters(request);
   const state = parameters?.get("state");
   const pending = state === undefined ? undefined : await findPending(as, request, id, state);
   if (!parameters || !pending) {
-    return showFailure(as, provider, "", {
-      status: 400,
-      message: "This sign-in has expired, was finished before, or began in another browser.",
-    });
+    return await showFailure(as, request, provider, "", { status: 400, reason: "expired" });
   }
   const end = endPending(as, pending);
   try {
@@ -86,7 +85,14 @@ export async function finishSignIn(
     const method = { provider: id, authenticated };
     return await completeLogin(as, request, context, { ...user, acr: id }, method, pending.redirect, end);
   } catch (error) {
-    return showFailure(as, provider, pending.redirect, toProblem(as, provider, error, context), end);
+    return await showFailure(
+      as,
+      request,
+      provider,
+      pending.redirect,
+      toProblem(as, provider, error, context),
+      end,
+    );
   }
 }
 
@@ -98,38 +104,37 @@ async function identify(
   parameters: Parameters,
 ): Promise<{ user: Awaited<ReturnType<typeof findLinkedUser>>; identity: Identity }> {
   const error = parameters.get("error");
-  if (error === "access_denied") throw new Refusal(400, `The sign-in with ${provider.name} was cancelled.`);
+  if (error === "access_denied") throw new Refusal(400, "cancelled", "The user cancelled the sign-in");
   if (error !== undefined) throw new SignInError(`The provider answered ${error.slice(0, 100)}`);
   if (parameters.get("code") === undefined) throw new SignInError("The callback has neither code nor error");
   const identity = await provider.finish(contextOf(as), attemptOf(as, pending), toMap(parameters));
   if (!await isAdmitted(provider, identity)) {
-    throw new Refusal(
-      403,
-      `Your account at ${provider.name} may not sign in here. Ask the operator of this server.`,
-    );
+    throw new Refusal(403, "not_admitted", `The user's account at ${provider.name} may not sign in here`);
   }
   const role = roleOf(provider, identity);
   const user = await findLinkedUser(as.store, identity, { provider: provider.id, role, now: as.now() });
   return { user, identity };
 }
 
-/** Why the user is not signed in, for the page. */
-class Refusal extends Error {
-  readonly status: number;
-  constructor(status: number, message: string) {
-    super(message);
-    this.status = status;
-  }
-}
-
 interface Problem {
   readonly status: number;
-  readonly message: string;
+  readonly reason: SignInFailure;
+}
+
+/** Why the user is not signed in, for the page. */
+class Refusal extends Error implements Problem {
+  readonly status: number;
+  readonly reason: SignInFailure;
+  constructor(status: number, reason: SignInFailure, message: string) {
+    super(message);
+    this.status = status;
+    this.reason = reason;
+  }
 }
 
 function toProblem(
   as: AuthorizationServer,
-  { id, name }: SignInProvider,
+  { id }: SignInProvider,
   error: unknown,
   context: RequestContext = {},
 ): Problem {
@@ -137,33 +142,28 @@ function toProblem(
     error instanceof OAuthError && error.code === "temporarily_unavailable";
   if (!isUnreachable && !(error instanceof SignInError) && !(error instanceof Refusal)) throw error;
   as.observe({ type: "sign_in_failed", provider: id, reason: error.message, ip: context.ip });
-  if (error instanceof Refusal) return { status: error.status, message: error.message };
-  if (isUnreachable) {
-    return { status: 502, message: `${name} does not answer as it should. Try again later.` };
-  }
-  return { status: 403, message: `The answer of ${name} could not be verified. Sign in again.` };
+  if (error instanceof Refusal) return error;
+  return isUnreachable ? { status: 502, reason: "unreachable" } : { status: 403, reason: "unverified" };
 }
 
-function showFailure(
+async function showFailure(
   as: AuthorizationServer,
+  request: Request,
   { name }: SignInProvider,
   redirect: string,
-  { status, message }: Problem,
+  { status, reason }: Problem,
   fields: readonly (readonly [string, string])[] = [],
-): Response {
-  const login = as.base + "/login" + (redirect === "" ? "" : "?redirect=" + encodeURIComponent(redirect));
-  return respondPage({
-    title: "Not signed in",
+): Promise<Response> {
+  const signIn = as.base + "/login" + (redirect === "" ? "" : "?redirect=" + encodeURIComponent(redirect));
+  return await showPage(as, request, { name: "sign_in_failed", provider: name, reason, signIn }, {
     status,
     fields,
     formAction: "'none'",
-    body: html`
-      <h1>Not signed in</h1>
-      <p role="alert">${message}</p>
-      <p><a href="${login}">Back to sign in</a></p>
-      <p class="soft">Provider: ${name}</p>
-    `,
   });
+}
+
+function refuseUnknown(as: AuthorizationServer, request: Request): Promise<Response> {
+  return refuse(as, request, { code: "not_found", status: 404, text: "Not found." });
 }
 
 /** Each parameter must be there once. */

@@ -7,6 +7,7 @@
 import { type Fields, NO_STORE, respond, respondText } from "../../http/response.ts";
 import type { RequestContext } from "../../http/service.ts";
 import type { AuthenticatedUser, AuthorizationServer } from "../authorization_server.ts";
+import { showPage, wantsPage } from "../pages/page.ts";
 import { createDeviceCookie } from "./device_cookie.ts";
 import { startSession } from "./session.ts";
 
@@ -23,7 +24,7 @@ export interface LoginMethod {
 }
 
 /**
- * The response after a login: a redirect to `redirect`, or 200 in plain text without one. The session has a new id.
+ * The response after a login: a redirect to `redirect`, or 200 without one: a page for browsers, else plain text. The session has a new id.
  * @param redirect a path of this server as `parseRedirect` gives it, or `""`
  * @param fields further header fields, such as the end of a cookie
  */
@@ -48,6 +49,10 @@ export async function completeLogin(
     ip: context.ip,
     ...(provider !== undefined && { provider }),
   });
-  if (redirect === "") return respondText(200, `Welcome, ${user.name}. You are signed in.`, all);
+  if (redirect === "") {
+    if (!wantsPage(request)) return respondText(200, `Welcome, ${user.name}. You are signed in.`, all);
+    const view = { name: "signed_in", user: user.name, signOut: as.base + "/logout" } as const;
+    return await showPage(as, request, view, { fields: all, formAction: "'none'" });
+  }
   return respond(as.securityProfile === undefined ? 302 : 303, null, [["location", redirect], ...all]);
 }

@@ -1,25 +1,11 @@
 /**
- * The form with which the user decides on a transaction: its markup, and the fields that it sends.
+ * The fields that the form of a transaction sends: the decision of the user.
  *
  * @module
  */
-import { html, type Markup } from "../../http/page.ts";
 import { OAuthError } from "../error.ts";
 
 export type Decision = "approve" | "deny";
-
-/** A form that posts `transaction` and `decision` to the path `action`. */
-export function decisionForm(action: string, transactionToken: string): Markup {
-  return html`
-    <form method="post" action="${action}">
-      <input type="hidden" name="transaction" value="${transactionToken}">
-      <div class="row">
-        <button name="decision" value="approve">Allow</button>
-        <button name="decision" value="deny" class="plain">Deny</button>
-      </div>
-    </form>
-  `;
-}
 
 /** The value of `decision`. @throws {OAuthError} invalid_request for another value */
 export function parseDecision(form: ReadonlyMap<string, string>): Decision {

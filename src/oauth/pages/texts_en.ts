@@ -1,0 +1,121 @@
+/**
+ * The English texts of the basic pages. `{name}` stands for a value that the page inserts; what it is says the page.
+ *
+ * @module
+ */
+
+export const TEXTS = {
+  signIn: "Sign in",
+  signInTitle: "Sign in",
+  signInFor: "to continue to {application}",
+  signInAt: "to {host}",
+  signInAgainText: "To go on, confirm that it is you.",
+  username: "User name",
+  password: "Password",
+  continueWith: "Continue with {provider}",
+  or: "or",
+  signUpQuestion: "No account yet?",
+  signUp: "Create an account",
+  passwordReset: "Forgot your password?",
+  wrongCredentials: "Wrong user name or password.",
+  tooManyAttempts: "Too many attempts. Try again in {duration}.",
+  noSignIn: "Sign-in is not configured. Contact the operator of this server.",
+
+  signInFailedTitle: "Not signed in",
+  signInExpired: "This sign-in has expired, was already completed, or began in another browser.",
+  signInCancelled: "The sign-in with {provider} was cancelled.",
+  signInNotAdmitted: "Your account at {provider} may not sign in here. Contact the operator of this server.",
+  signInUnreachable: "{provider} is not responding correctly. Try again later.",
+  signInUnverified: "The response of {provider} could not be verified. Sign in again.",
+  backToSignIn: "Back to sign in",
+
+  signedInTitle: "You are signed in",
+  signedInAs: "You are signed in as {user}.",
+  yourAccount: "Your account",
+  signOutTitle: "Sign out?",
+  signOut: "Sign out",
+  signOutAsked: "{application} asks to sign you out.",
+  signedOutTitle: "You are signed out",
+  signedOutText: "You can close this page.",
+  signInAgain: "Sign in again",
+
+  quoted: "“{name}”",
+  consentTitle: "Allow access?",
+  consentHeading: "{application} asks for access",
+  consentList: "If you allow access, this application can:",
+  allowedBefore: "Already allowed:",
+  resources: "The access applies to {resources}.",
+  signedInAccount: "Signed in",
+  notYou: "Not you?",
+  destinationHost: "You will be redirected to {host}.",
+  destinationDeviceHost: "You will be redirected to {application} at {host}.",
+  destinationScheme: "You will be redirected to {application} that opens {scheme} links.",
+  applicationOnDevice: "an application on this device",
+  describedAt: "This application is described at {host}.",
+  unverifiedName:
+    "This name has not been verified. Allow access only if you started this request yourself, in an application that you trust.",
+  accessEndsUnused: "Access ends after {duration} without use.",
+  accessEnds: "Access ends after {duration}.",
+  allow: "Allow",
+  deny: "Deny",
+
+  deviceTitle: "Connect a device",
+  deviceEnterCode: "Enter the code that your device shows.",
+  deviceCode: "Code",
+  continue: "Continue",
+  deviceUnknownCode: "Unknown or expired code. Compare it with the code on your device.",
+  deviceInsufficientRole:
+    "Your role does not allow the access that this device asks for. Contact the administrator of this server.",
+  deviceConsentTitle: "Connect a device?",
+  deviceConsentHeading: "{application} asks for access on a device",
+  deviceCompareCode: "Check that your device shows this code:",
+  deviceConsentList: "If you allow access, the device can:",
+  deviceWarning:
+    "Allow access only if the device is yours and you started this request. If someone sent you this code, deny access.",
+  deviceConnectedTitle: "Device connected",
+  deviceConnectedText: "You can close this page and continue on your device.",
+  deviceDeniedTitle: "Access denied",
+  deviceDeniedText: "The device got no access. You can close this page.",
+
+  formPostTitle: "Back to the application",
+  formPostText: "You return to {host}.",
+
+  invalidRequestTitle: "Invalid authorization request",
+  invalidRequestText: "This server cannot accept the request of the application.",
+  returnToApplication:
+    "Return to the application and start again. If the error continues, contact the developer of the application.",
+  requestEndedTitle: "This request has ended",
+  requestEndedText: "It was already answered, has expired, or belongs to another session.",
+  crossSiteTitle: "Request refused",
+  crossSiteText: "Another site sent this form. Open the page on this site and try again there.",
+  invalidRedirectTitle: "Invalid link",
+  invalidRedirectText: "The link names a page that is not on this server.",
+  noPasswordTitle: "Sign in with a provider",
+  noPasswordText: "Users sign in at an identity provider here. Choose one on the sign-in page.",
+  missingFieldsTitle: "Incomplete form",
+  missingFieldsText:
+    "A field of the form is missing or was sent more than once. Go back and fill in all fields.",
+  badBodyTitle: "Invalid form",
+  badBodyText: "The form could not be read. Go back and try again.",
+  notFoundTitle: "Page not found",
+  notFoundText: "There is no page at this address.",
+  methodTitle: "Method not allowed",
+  methodText: "This address does not accept this kind of request.",
+  unavailableTitle: "Temporarily unavailable",
+  unavailableText: "Try again later.",
+  serverErrorTitle: "Server error",
+  serverErrorText: "The server could not answer the request. Try again later.",
+  details: "Details for developers",
+  startPage: "Start page",
+
+  homeText: "Permission, know-how and tools for AI agents, at {issuer}.",
+  homeOAuth: "Permission",
+  homeOAuthText: "OAuth 2.0 authorization server",
+  homeSkills: "Know-how",
+  homeSkillsText:
+    "Skills service: lists, creates, shows and deletes skills, with an API key ({header}) or an access token",
+  homeMcp: "Tools",
+  homeMcpText: "MCP server (JSON-RPC 2.0), or {command}",
+};
+
+export type BasicTexts = Readonly<Record<keyof typeof TEXTS, string>>;

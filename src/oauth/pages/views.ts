@@ -1,0 +1,13 @@
+/**
+ * The data of every page: the union of the views of all modules with pages, and their texts.
+ *
+ * @module
+ */
+import type { BasicView } from "./basic_views.ts";
+import type { BasicTexts } from "./texts_en.ts";
+
+/** The data of a page. `name` says which page it is. */
+export type View = BasicView;
+
+/** The texts of every page, by key. `{name}` in a text stands for a value. */
+export type Texts = BasicTexts;
