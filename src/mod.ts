@@ -34,8 +34,24 @@ export { MissingCapabilityError, ScopeError } from "./mcp/error.ts";
 export { RpcError } from "./jsonrpc/error.ts";
 export type { ToolServer } from "./mcp/service.ts";
 export { addClient, type ClientRegistration, listClients, removeClient } from "./oauth/clients/client.ts";
+export { type ClientChanges, rotateClientSecret, updateClient } from "./oauth/clients/client_changes.ts";
 export { EDITOR_SCHEMES } from "./oauth/clients/redirect_uri.ts";
 export { addUser, listUsers, removeUser, setUserRole, type UserRegistration } from "./oauth/users/user.ts";
+export {
+  findAccount,
+  lockUser,
+  setPassword,
+  unlockUser,
+  updateUser,
+  type UserChanges,
+} from "./oauth/users/user_changes.ts";
+export { endUserGrant, listUserGrants, type UserGrant } from "./oauth/users/user_grants.ts";
+export {
+  endUserSession,
+  endUserSessions,
+  listUserSessions,
+  type UserSession,
+} from "./oauth/users/user_sessions.ts";
 export type {
   AuthenticatedUser,
   AuthorizationDetailType,
@@ -44,5 +60,5 @@ export type {
   ScopeDefinition,
   TrustedIssuer,
 } from "./oauth/authorization_server.ts";
-export type { PasswordPolicy } from "./oauth/users/password_policy.ts";
+export type { PasswordPolicy, PasswordProblem } from "./oauth/users/password_policy.ts";
 export type { AuthorizationDetail, Profile, UserRole } from "./oauth/records.ts";

@@ -68,8 +68,24 @@ export type { TrivetEvent } from "./events.ts";
 export type { Principal } from "./http/principal.ts";
 export type { AuthenticateOptions, ProtectOptions } from "./http/protect.ts";
 export { addClient, type ClientRegistration, listClients, removeClient } from "./oauth/clients/client.ts";
+export { type ClientChanges, rotateClientSecret, updateClient } from "./oauth/clients/client_changes.ts";
 export { EDITOR_SCHEMES } from "./oauth/clients/redirect_uri.ts";
 export { addUser, listUsers, removeUser, setUserRole, type UserRegistration } from "./oauth/users/user.ts";
+export {
+  findAccount,
+  lockUser,
+  setPassword,
+  unlockUser,
+  updateUser,
+  type UserChanges,
+} from "./oauth/users/user_changes.ts";
+export { endUserGrant, listUserGrants, type UserGrant } from "./oauth/users/user_grants.ts";
+export {
+  endUserSession,
+  endUserSessions,
+  listUserSessions,
+  type UserSession,
+} from "./oauth/users/user_sessions.ts";
 export type {
   AuthenticatedUser,
   AuthorizationDetailType,
@@ -78,5 +94,5 @@ export type {
   ScopeDefinition,
   TrustedIssuer,
 } from "./oauth/authorization_server.ts";
-export type { PasswordPolicy } from "./oauth/users/password_policy.ts";
+export type { PasswordPolicy, PasswordProblem } from "./oauth/users/password_policy.ts";
 export type { AuthorizationDetail, Profile, UserRole } from "./oauth/records.ts";

@@ -1,5 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import * as trivet from "./mod.ts";
+import * as oauth from "./oauth_service.ts";
 import { addClient, authorizationServer } from "./oauth_service.ts";
 import { memoryStore } from "./store/drivers/memory.ts";
 
@@ -64,6 +66,35 @@ test("on loopback other hosts and origins are refused, except at pages", async (
   assert.is((await fetch("/api/user", { origin: "https://evil.example" })).status, 403);
   assert.is((await fetch("/api/user", { host: "evil.example" })).status, 403);
   assert.is((await fetch("/login", { origin: "https://evil.example" })).status, 200);
+});
+
+test("users, sessions, grants and clients are administered by exported functions, from both entries", async () => {
+  const store = memoryStore();
+  const server = authorizationServer({ issuer: "https://auth.example", store });
+  const user = await oauth.addUser(store, { username: "alice", password: "wonderland" });
+  const { secret } = await addClient(store, { id: "app", redirect_uris: ["https://app.example/cb"] });
+  const logIn = async (password: string) => {
+    const body = new URLSearchParams({ username: "alice", password });
+    return (await server.fetch(new Request("https://auth.example/login", { method: "POST", body }))).status;
+  };
+  assert.is(await logIn("wonderland"), 200);
+  const [session] = await oauth.listUserSessions(store, user.id);
+  assert.is(await oauth.endUserSession(store, user.id, session!.id), true);
+  assert.is(await oauth.endUserSessions(store, user.id), 0);
+  assert.equal(await oauth.listUserGrants(store, user.id), []);
+  assert.is(await oauth.endUserGrant(store, user.id, "unknown"), false);
+  assert.is(await oauth.setPassword(store, "alice", "looking-glass"), undefined);
+  assert.is(await oauth.lockUser(store, "alice"), true);
+  assert.is(await logIn("looking-glass"), 401);
+  assert.is(await oauth.unlockUser(store, user.id), true);
+  assert.is(await oauth.updateUser(store, "alice", { name: "Alice L." }), true);
+  assert.is((await oauth.findAccount(store, user.id))!.name, "Alice L.");
+  assert.is(await logIn("looking-glass"), 200);
+  const rotated = await oauth.rotateClientSecret(store, "app", { keepOld: 60 });
+  assert.is.not(rotated!.secret, secret);
+  assert.is((await oauth.updateClient(store, "app", { name: "The App" }))!.name, "The App");
+  const names = Object.keys(oauth).filter((name) => !["authorizationServer"].includes(name));
+  assert.equal(names.filter((name) => !(name in trivet)), []);
 });
 
 test.run();

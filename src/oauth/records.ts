@@ -46,6 +46,8 @@ export interface Client extends OpenIdClient {
   readonly source: "operator" | "registration" | "document";
   readonly token_endpoint_auth_method: ClientAuthMethod;
   readonly secret_digest?: string;
+  /** The former secret, valid until this time. */
+  readonly previous_secret?: { readonly digest: string; readonly until: number };
   /** The operator chose a secret that is short enough to be guessed. */
   readonly weak_secret?: true;
   /** Public keys, here or at an https URL: for assertions and certificates. */

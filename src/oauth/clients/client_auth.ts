@@ -56,7 +56,7 @@ export async function authenticateClient(
   }
   const proven = client && isMethodAllowed(as, client.token_endpoint_auth_method) &&
     (client.secret_digest !== undefined && usesSecret(client)
-      ? isSecretOf(client.secret_digest, credentials)
+      ? isSecretOf(as, client, credentials)
       : await hasOtherProof(as, client, credentials, request, context));
   if (proven) {
     if (failed) {
@@ -104,9 +104,19 @@ function usesSecret({ token_endpoint_auth_method: method }: Client): boolean {
   return method === "client_secret_basic" || method === "client_secret_post";
 }
 
-function isSecretOf(digest: string, { secrets }: Credentials): boolean {
+function isSecretOf(
+  as: AuthorizationServer,
+  { secret_digest = "", previous_secret }: Client,
+  { secrets }: Credentials,
+): boolean {
   let matches = false;
-  for (const secret of secrets) matches = equalInConstantTime(secretDigest(secret), digest) || matches;
+  for (const secret of secrets) {
+    const digest = secretDigest(secret);
+    matches = equalInConstantTime(digest, secret_digest) || matches;
+    if (previous_secret && previous_secret.until > as.now()) {
+      matches = equalInConstantTime(digest, previous_secret.digest) || matches;
+    }
+  }
   return matches;
 }
 

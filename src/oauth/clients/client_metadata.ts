@@ -15,7 +15,7 @@ import { readRequestMetadata } from "./request_metadata.ts";
 import { findRedirectUriProblem } from "./redirect_uri.ts";
 
 /** The parts of a client's record that come from its metadata. */
-export type SelfDescription = Omit<Client, "id" | "source" | "created" | "secret_digest">;
+export type SelfDescription = Omit<Client, "id" | "source" | "created" | "secret_digest" | "previous_secret">;
 
 /** The grants that self-registered clients may use: none without a user, and none with another client's tokens. */
 const OPEN_GRANTS: readonly GrantType[] = [

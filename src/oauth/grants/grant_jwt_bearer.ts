@@ -35,7 +35,9 @@ export async function grantJwtBearer(as: AuthorizationServer, call: TokenCall): 
     ? await findUser(as.store, claims.sub)
     : undefined;
   if (!user) throw refusal("the subject is not a user of this server");
-  if (issuer.user) await saveProfile(as.store, user, as.now());
+  if (issuer.user && !await saveProfile(as.store, user, as.now())) {
+    throw refusal("the subject is not a user of this server");
+  }
 
   const allowed = isIdJag ? scopeOf(claims) : undefined;
   const asked = form.get("scope");

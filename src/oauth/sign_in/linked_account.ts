@@ -18,12 +18,12 @@ import {
   userKey,
   type UserRole,
 } from "../records.ts";
-import { findUser, saveProfile } from "../users/user.ts";
+import { findUserOrLocked, saveProfile } from "../users/user.ts";
 import type { Identity } from "./provider.ts";
 import { toText, toUserIdentity } from "./user_identity.ts";
 
 /**
- * The user of this identity, with what the provider says now. A new identity gets a new user. A user of this server who
+ * The user of this identity, also a locked one, with what the provider says now. A new identity gets a new user. A user of this server who
  * linked the identity keeps name, address and role.
  */
 export async function findLinkedUser(
@@ -44,14 +44,14 @@ export async function findLinkedUser(
   };
   return await retryLostRaces(async () => {
     const entry = await store.get<LinkedAccount>(key);
-    const known = entry && await findUser(store, entry.value.user);
+    const known = entry && await findUserOrLocked(store, entry.value.user);
     if (known) {
       await indexIdentity(store, identity, provider, entry);
       const own = (await store.get<User>(userKey(known.id)))?.value;
       if (own) return toProfile(own);
       const user: Profile = { id: known.id, ...shown, ...(role !== undefined && { role }) };
       await saveProfile(store, user, now);
-      return user;
+      return known.locked === undefined ? user : { ...user, locked: known.locked };
     }
     // An account that was removed is not revived: what it could read is another user's by now.
     const user: Profile = { id: randomId("user_"), ...shown, ...(role !== undefined && { role }) };
@@ -81,8 +81,8 @@ async function indexIdentity(
   await store.commit({ check: [{ key, version }], set: [put] });
 }
 
-function toProfile({ id, name, email, role }: User): Profile {
-  return { id, name, email, ...(role !== undefined && { role }) };
+function toProfile({ id, name, email, role, locked }: Profile): Profile {
+  return { id, name, email, ...(role !== undefined && { role }), ...(locked !== undefined && { locked }) };
 }
 
 /** A user who signs in at a provider. */
@@ -95,8 +95,11 @@ export interface LinkedUser extends Profile {
 /** All users who sign in at providers. */
 export async function* listLinkedUsers(store: Store): AsyncGenerator<LinkedUser> {
   for await (const { key, value } of listAll<LinkedAccount>(store, ["linked_account"])) {
-    const user = await findUser(store, value.user);
-    if (user) yield { ...user, provider: value.provider, issuer: String(key[1]), subject: String(key[2]) };
+    const user = await findUserOrLocked(store, value.user);
+    if (!user) continue;
+    // A user with a user name who linked the identity: the hash of the password is not shown.
+    const { password: _, ...shown } = user as Profile & { readonly password?: string };
+    yield { ...shown, provider: value.provider, issuer: String(key[1]), subject: String(key[2]) };
   }
 }
 

@@ -108,12 +108,15 @@ async function identify(
   if (error !== undefined) throw new SignInError(`The provider answered ${error.slice(0, 100)}`);
   if (parameters.get("code") === undefined) throw new SignInError("The callback has neither code nor error");
   const identity = await provider.finish(contextOf(as), attemptOf(as, pending), toMap(parameters));
-  if (!await isAdmitted(provider, identity)) {
-    throw new Refusal(403, "not_admitted", `The user's account at ${provider.name} may not sign in here`);
-  }
+  if (!await isAdmitted(provider, identity)) throw notAdmitted(provider);
   const role = roleOf(provider, identity);
   const user = await findLinkedUser(as.store, identity, { provider: provider.id, role, now: as.now() });
+  if (user.locked !== undefined) throw notAdmitted(provider);
   return { user, identity };
+}
+
+function notAdmitted({ name }: SignInProvider): Refusal {
+  return new Refusal(403, "not_admitted", `The user's account at ${name} may not sign in here`);
 }
 
 interface Problem {

@@ -3,6 +3,7 @@ import * as assert from "uvu/assert";
 import { newKey } from "../test_keys.ts";
 import { memoryStore } from "../../store/drivers/memory.ts";
 import { findLinkedUser, listLinkedUsers, removeLinkedUser } from "./linked_account.ts";
+import { lockUser, unlockUser } from "../users/user_changes.ts";
 import { oidc } from "./oidc.ts";
 import {
   CLIENT,
@@ -51,6 +52,7 @@ test("a user signs in at the provider and returns to redirect", async () => {
   assert.equal(linked, {
     name: "Jane Doe",
     email: "jane@example.com",
+    email_verified: true,
     provider: "oidc",
     issuer: PROVIDER,
     subject: "248289",
@@ -112,6 +114,21 @@ test("a removed user is signed out, and is another user at the next sign-in", as
   await signIn(browser, provider);
   const [after] = await Array.fromAsync(listLinkedUsers(server.store));
   assert.is.not(after!.id, before!.id);
+});
+
+test("a locked user may not sign in at the provider, and becomes no other user", async () => {
+  const provider = await newProvider();
+  const server = await newSignInServer(provider);
+  const browser = newBrowser(server);
+  await signIn(browser, provider);
+  const [before] = await Array.fromAsync(listLinkedUsers(server.store));
+  assert.is(await lockUser(server.store, before!.id), true);
+  assert.match((await browser.get("/device")).headers.get("location")!, /^\/login/);
+  provider.claims = { ...provider.claims, name: "Another Name" };
+  assert.is((await signIn(newBrowser(server), provider)).status, 403);
+  assert.equal((await Array.fromAsync(listLinkedUsers(server.store))).map(({ id }) => id), [before!.id]);
+  await unlockUser(server.store, before!.id);
+  assert.is((await signIn(newBrowser(server), provider)).status, 302);
 });
 
 const REFUSED: Record<string, (provider: TestProvider) => unknown> = {

@@ -13,7 +13,7 @@ import {
   type UserIdentity,
   userIdentityKey,
 } from "../records.ts";
-import { findUser } from "../users/user.ts";
+import { findUserOrLocked } from "../users/user.ts";
 import type { Identity } from "./provider.ts";
 
 /** Identities that one user can have. */
@@ -47,7 +47,9 @@ export async function linkIdentity(
   return await retryLostRaces(async () => {
     const entry = await store.get<LinkedAccount>(key);
     // The account of a removed user is free.
-    if (entry && entry.value.user !== user && await findUser(store, entry.value.user)) return "other_user";
+    if (entry && entry.value.user !== user && await findUserOrLocked(store, entry.value.user)) {
+      return "other_user";
+    }
     const own = await listUserIdentities(store, user);
     if (entry?.value.user !== user && own.length >= MAX_IDENTITIES) return "too_many";
     const account: LinkedAccount = { user, provider, linked: now };

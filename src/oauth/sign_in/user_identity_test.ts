@@ -2,6 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { memoryStore } from "../../store/drivers/memory.ts";
 import { addUser, removeUser } from "../users/user.ts";
+import { lockUser } from "../users/user_changes.ts";
 import { findLinkedUser, listLinkedUsers, removeLinkedUser } from "./linked_account.ts";
 import type { Identity } from "./provider.ts";
 import { newBrowser, newProvider, newSignInServer, signIn } from "./test_provider.ts";
@@ -30,6 +31,11 @@ test("a linked identity signs in to the account, whose name and role it does not
   assert.equal(await listUserIdentities(store, id), [
     { issuer: "https://idp.example", subject: "1", provider: "oidc", linked: 1, label: "Jane" },
   ]);
+  const [listed] = await Array.fromAsync(listLinkedUsers(store));
+  assert.not.ok("password" in listed!);
+  await lockUser(store, id);
+  const locked = await findLinkedUser(store, identity("1"), { ...at, role: undefined });
+  assert.is(typeof locked.locked, "number");
 });
 
 test("the identity of another user is not linked, that of a removed user is", async () => {
@@ -37,6 +43,8 @@ test("the identity of another user is not linked, that of a removed user is", as
   const other = await findLinkedUser(store, identity("1"), signInAt);
   assert.is(await linkIdentity(store, id, identity("1"), at), "other_user");
   assert.is((await findLinkedUser(store, identity("1"), signInAt)).id, other.id);
+  await lockUser(store, other.id);
+  assert.is(await linkIdentity(store, id, identity("1"), at), "other_user", "a locked user");
   assert.is(await removeLinkedUser(store, other.id), true);
   assert.equal(await listUserIdentities(store, other.id), []);
   assert.is(await linkIdentity(store, id, identity("1"), at), "linked");

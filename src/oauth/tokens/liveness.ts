@@ -1,6 +1,7 @@
 /**
  * Whether the client, user and grant of a token still exist. Every path that reads a code, an access token or a refresh
- * token checks this, so that removing one of the three ends all that was issued for it, at once.
+ * token checks this, so that removing one of the three ends all that was issued for it, at once. A locked user counts as
+ * absent; in a layered store the lock may take a second.
  *
  * @module
  */
@@ -91,15 +92,21 @@ export function isOfClient(as: AuthorizationServer, record: Dependent, client: C
   return record.client_id === client.id && isSince(record.client_since, clientSince(as, client));
 }
 
-/** The user with this id, from the store or from `authenticateUser`; `undefined` when there is none. */
+/** The user with this id, from the store or from `authenticateUser`; `undefined` when there is none, or it is locked. */
 export function findLiveUser(
   { store, authenticateUser }: AuthorizationServer,
   id: string,
 ): Promise<Profile | undefined> {
   const [likely, other] = authenticateUser ? [profileKey, userKey] : [userKey, profileKey];
   return store.get<Profile>(likely(id), CACHED).then((entry) =>
-    entry ? entry.value : store.get<Profile>(other(id), CACHED).then((entry) => entry?.value)
+    entry
+      ? unlocked(entry.value)
+      : store.get<Profile>(other(id), CACHED).then((entry) => unlocked(entry?.value))
   );
+}
+
+function unlocked(user: Profile | undefined): Profile | undefined {
+  return user?.locked === undefined ? user : undefined;
 }
 
 /** Whether the client exists. Configured clients and those with a metadata document are not in the store. */

@@ -12,6 +12,7 @@ import { addClient, removeClient, toClient } from "../clients/client.ts";
 import { newKey, sign } from "../test_keys.ts";
 import { CHALLENGE, ISSUER, newServer, type TestServer, transactionOf, VERIFIER } from "../test_server.ts";
 import { addUser, removeUser } from "../users/user.ts";
+import { lockUser, unlockUser } from "../users/user_changes.ts";
 
 const test = suite("oauth/liveness");
 const GRANT = "urn:ietf:params:oauth:grant-type:";
@@ -139,6 +140,7 @@ async function newLivenessServer(accessTokenFormat: "opaque" | "jwt"): Promise<T
 /** Ways to end it. Some then add another user or client of the same name. */
 const ENDS: Readonly<Record<string, (server: TestServer, issued: Issued) => Promise<unknown>>> = {
   "the user is removed": ({ store }) => removeUser(store, "alice"),
+  "the user is locked": ({ store }) => lockUser(store, "alice"),
   "the user is removed and another of that name is added": async ({ store }) => {
     await removeUser(store, "alice");
     await addUser(store, ALICE, 1000);
@@ -169,6 +171,15 @@ for (const format of ["opaque", "jwt"] as const) {
       for (const [name, use] of Object.entries(USES)) assert.not.ok(await use(server, issued), name);
     });
   }
+
+  test(`${format}: every use succeeds again after the user is unlocked`, async () => {
+    const server = await newLivenessServer(format);
+    const issued = await issue(server);
+    await lockUser(server.store, "alice");
+    for (const [name, use] of Object.entries(USES)) assert.not.ok(await use(server, issued), name);
+    await unlockUser(server.store, "alice");
+    for (const [name, use] of Object.entries(USES)) assert.ok(await use(server, issued), name);
+  });
 
   test(`${format}: after the grant is revoked every use of it is refused`, async () => {
     const server = await newLivenessServer(format);
@@ -205,6 +216,10 @@ for (const format of ["opaque", "jwt"] as const) {
     await new Promise((resolve) => setTimeout(resolve, 2));
     await addClient(server.store, agent);
     const second = await ask("2");
+    assert.equal(await isAccepted(second), [true, true]);
+    await lockUser(server.store, "bob");
+    assert.equal([await isAccepted(second), await ask("3")], [[false, false], undefined]);
+    await unlockUser(server.store, "bob");
     assert.equal(await isAccepted(second), [true, true]);
     await removeUser(server.store, "bob");
     assert.equal(await isAccepted(second), [false, false]);

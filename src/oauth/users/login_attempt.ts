@@ -69,6 +69,5 @@ async function identify(
     return await checkPassword(as, form.get("username")!, form.get("password")!, attempt);
   }
   const user = await as.authenticateUser(form, request);
-  if (user) await saveProfile(as.store, user, as.now());
-  return user;
+  return user && await saveProfile(as.store, user, as.now()) ? user : undefined;
 }

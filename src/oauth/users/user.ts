@@ -65,35 +65,52 @@ export async function addUser(
   return user;
 }
 
-/** The user with this id: of this server, or of the `authenticateUser` option. */
+/** The user with this id: of this server, or of the `authenticateUser` option. A locked one counts as absent. */
 export async function findUser(store: Store, id: string): Promise<Profile | undefined> {
+  const user = await findUserOrLocked(store, id);
+  return user?.locked === undefined ? user : undefined;
+}
+
+/** As {@linkcode findUser}, and a locked user too. */
+export async function findUserOrLocked(store: Store, id: string): Promise<Profile | undefined> {
   return (await store.get<User>(userKey(id)))?.value ?? (await store.get<Profile>(profileKey(id)))?.value;
 }
 
 /**
  * Stores the profile of a user whom `authenticateUser` or a trusted issuer identified.
  * @param now milliseconds since the epoch
+ * @returns whether the user may sign in: `false` for a locked one
  */
 export async function saveProfile(
   store: Store,
   { id, name, email, email_verified, username, role }: Profile,
   now: number = Date.now(),
-): Promise<void> {
-  const stored = (await store.get<Profile>(profileKey(id)))?.value;
-  if (
-    stored?.name === name && stored.email === email && stored.email_verified === email_verified &&
-    stored.username === username && stored.role === role
-  ) return;
-  const value: Profile = {
-    id,
-    name,
-    email,
-    ...(email_verified !== undefined && { email_verified }),
-    ...(username !== undefined && { username }),
-    ...(role !== undefined && { role: checkUserRole(role) }),
-    updated: now,
-  };
-  await store.commit({ set: [{ key: profileKey(id), value }] });
+): Promise<boolean> {
+  const key = profileKey(id);
+  return await retryLostRaces(async () => {
+    const entry = await store.get<Profile>(key);
+    const stored = entry?.value;
+    const locked = stored?.locked;
+    if (
+      stored?.name === name && stored.email === email && stored.email_verified === email_verified &&
+      stored.username === username && stored.role === role
+    ) return locked === undefined;
+    const value: Profile = {
+      id,
+      name,
+      email,
+      ...(email_verified !== undefined && { email_verified }),
+      ...(username !== undefined && { username }),
+      ...(role !== undefined && { role: checkUserRole(role) }),
+      ...(locked !== undefined && { locked }),
+      updated: now,
+    };
+    const done = await store.commit({
+      check: [{ key, version: entry?.version ?? null }],
+      set: [{ key, value }],
+    });
+    return done ? locked === undefined : LOST_RACE;
+  });
 }
 
 /**
@@ -140,7 +157,9 @@ export async function checkPassword(
 ): Promise<User | undefined | typeof NOT_VERIFIED> {
   const { store, passwords, passwordIterations, passwordMemory, passwordQueue } = as;
   const index = await store.get<string>(usernameKey(canonicalUsername(username)));
-  const entry = index && await store.get<User>(userKey(index.value));
+  const found = index && await store.get<User>(userKey(index.value));
+  // A locked user is refused as an unknown one is, and as slowly.
+  const entry = found?.value.locked === undefined ? found : undefined;
   if (password.length > MAX_PASSWORD_CHARACTERS) return undefined;
   const hash = entry?.value.password;
   if (passwordMemory.knows(password, hash)) return entry!.value;

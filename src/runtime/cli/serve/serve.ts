@@ -25,6 +25,8 @@ import { watchSkills } from "./watch_skills.ts";
 
 /** How often files that nothing refers to are looked for. */
 const COLLECT_INTERVAL_MS = 10 * 60_000;
+/** How often a server without requests looks for sessions that a command ended. */
+const LOOK_INTERVAL_MS = 60_000;
 /** A store that is down fails every request: it is reported once in this time. */
 const STORE_REPORT_INTERVAL_MS = 10_000;
 
@@ -122,9 +124,11 @@ export async function run(argv: readonly string[]): Promise<void> {
       }
       const stopReloading = module && reloadOnChange(trivet, module, { store });
       const collecting = setInterval(() => collect(trivet!), COLLECT_INTERVAL_MS);
+      const looking = values.openid && setInterval(() => look(trivet!, issuer), LOOK_INTERVAL_MS);
       collect(trivet);
       await stop;
       clearInterval(collecting);
+      if (looking) clearInterval(looking);
       stopReloading?.();
       unwatchSkills();
       if (!values.json) printError("Stopping after the requests in flight");
@@ -148,6 +152,12 @@ function collect({ skills }: Trivet): void {
   skills?.collectGarbage().catch((error) => {
     if (!(error instanceof StoreUnavailableError)) reportFault(error, "skills");
   });
+}
+
+/** A request with which the server looks for sessions that a command ended (`backchannel_logout.ts`), and notifies their clients. */
+function look({ fetch }: Trivet, issuer: string): void {
+  // A failure was reported as an event.
+  fetch(new Request(`${issuer.replace(/\/$/, "")}/oauth/logout`)).catch(() => {});
 }
 
 async function listen(handler: FetchHandler, options: ServeOptions): Promise<RunningServer> {

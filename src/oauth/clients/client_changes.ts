@@ -1,0 +1,134 @@
+/**
+ * Changes to registered clients by the operator: their metadata, and a new secret. Tokens and codes of the client stay
+ * valid, and users are asked again where the change concerns what they saw (`../consent/consent_memory.ts`).
+ *
+ * @module
+ */
+import { randomSecret, secretDigest } from "../../crypto/secret.ts";
+import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
+import { compareAndSet, type Store } from "../../store/store.ts";
+import { type Client, clientKey } from "../records.ts";
+import { type ClientRegistration, toClient } from "./client.ts";
+
+/** Seconds for which a former secret can stay valid. */
+const MAX_KEEP_SECONDS = 30 * 86_400;
+
+/** New values of members; `null` removes a member, and what is left out stays. */
+export type ClientChanges = {
+  readonly [Name in Exclude<keyof ClientRegistration, "id" | "secret">]?: ClientRegistration[Name] | null;
+};
+
+/**
+ * Changes the metadata of a client in the store. `jwks` replaces `jwks_uri`, and the other way round. With another
+ * authentication method than a secret, the secret is removed.
+ * @param redirectSchemes private-use schemes without a dot that redirect URIs may have
+ * @returns the changed client; `undefined` when there is none with this id
+ * @throws {TypeError} naming the invalid member
+ */
+export function updateClient(
+  store: Store,
+  id: string,
+  changes: ClientChanges,
+  redirectSchemes?: readonly string[],
+): Promise<Client | undefined> {
+  return change(store, id, (client) => applyChanges(client, changes, redirectSchemes));
+}
+
+/**
+ * Gives a client a new secret. The secret is returned only here: the store keeps its digest.
+ * @param options.secret 1 to 256 printable ASCII characters. @default a random one
+ * @param options.keepOld seconds for which the former secret stays valid, up to 30 days. @default 0
+ * @returns `undefined` when there is no client with this id
+ * @throws {TypeError} when the client authenticates without a secret, or `secret` is invalid
+ * @throws {RangeError} for an invalid `keepOld`
+ */
+export async function rotateClientSecret(
+  store: Store,
+  id: string,
+  { secret = randomSecret("trivet_cs_"), keepOld = 0 }: {
+    readonly secret?: string | undefined;
+    readonly keepOld?: number | undefined;
+  } = {},
+): Promise<{ client: Client; secret: string } | undefined> {
+  if (!(Number.isSafeInteger(keepOld) && keepOld >= 0 && keepOld <= MAX_KEEP_SECONDS)) {
+    throw new RangeError(`keepOld must be a number of seconds from 0 to ${MAX_KEEP_SECONDS}`);
+  }
+  const client = await change(store, id, (before) => {
+    const { secret_digest, previous_secret: _, weak_secret, ...rest } = before;
+    if (secret_digest === undefined) {
+      throw new TypeError(
+        `Client "${id}" has no secret: it authenticates with ${before.token_endpoint_auth_method}`,
+      );
+    }
+    // Checks the secret, and whether it can be guessed.
+    const { weak_secret: isWeak } = toClient({ id, secret }, 0);
+    const until = (store.now?.() ?? Date.now()) + keepOld * 1000;
+    return {
+      ...rest,
+      secret_digest: secretDigest(secret),
+      ...(keepOld > 0 && { previous_secret: { digest: secret_digest, until } }),
+      ...((isWeak || keepOld > 0 && weak_secret) && { weak_secret: true }),
+    };
+  });
+  return client && { client, secret };
+}
+
+/** The client without what proves that it is this client. */
+export function withoutSecrets(
+  { secret_digest: _, previous_secret: __, registration_access_token_digest: ___, ...shown }: Client,
+): Omit<Client, "secret_digest" | "previous_secret" | "registration_access_token_digest"> {
+  return shown;
+}
+
+async function change(
+  store: Store,
+  id: string,
+  next: (client: Client) => Client,
+): Promise<Client | undefined> {
+  return await retryLostRaces(async () => {
+    const entry = await store.get<Client>(clientKey(id));
+    if (!entry) return undefined;
+    const value = next(entry.value);
+    return await compareAndSet(store, entry.key, entry.version, value, entry.expires) ? value : LOST_RACE;
+  });
+}
+
+function applyChanges(
+  client: Client,
+  changes: ClientChanges,
+  redirectSchemes: readonly string[] | undefined,
+): Client {
+  const {
+    secret_digest,
+    previous_secret,
+    weak_secret,
+    registration_access_token_digest,
+    source,
+    created,
+    metadata,
+    default_scope,
+    ...before
+  } = client;
+  const members: Record<string, unknown> = { ...before };
+  if (changes.jwks) delete members.jwks_uri;
+  if (changes.jwks_uri) delete members.jwks;
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === null) delete members[name];
+    else if (value !== undefined) members[name] = value;
+  }
+  const method = members.token_endpoint_auth_method;
+  const usesSecret = method === "client_secret_basic" || method === "client_secret_post";
+  // Any strong secret: the digest of the present one takes its place.
+  const secret = usesSecret && secret_digest !== undefined ? { secret: "x".repeat(43) } : {};
+  const registration = { ...members, ...secret, id: client.id } as unknown as ClientRegistration;
+  return {
+    ...toClient(registration, created, redirectSchemes),
+    source,
+    ...(usesSecret && secret_digest !== undefined && { secret_digest }),
+    ...(usesSecret && previous_secret && { previous_secret }),
+    ...(usesSecret && weak_secret && { weak_secret }),
+    ...(registration_access_token_digest !== undefined && { registration_access_token_digest }),
+    ...(metadata && { metadata }),
+    ...(default_scope !== undefined && changes.scope === undefined && { default_scope }),
+  };
+}

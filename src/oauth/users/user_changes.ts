@@ -1,0 +1,155 @@
+/**
+ * Changes to users: password, name, e-mail address, role, and whether the account is locked. None of them ends sessions or
+ * grants (`user_sessions.ts`, `user_grants.ts`).
+ *
+ * @module
+ */
+import { ITERATIONS, passwords } from "../../crypto/password.ts";
+import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
+import { compareAndSet, type Entry, type Store } from "../../store/store.ts";
+import { type Profile, profileKey, type User, userKey, usernameKey, type UserRole } from "../records.ts";
+import {
+  checkNewPassword,
+  MAX_PASSWORD_CHARACTERS,
+  type PasswordPolicy,
+  type PasswordProblem,
+} from "./password_policy.ts";
+import { canonicalUsername } from "./username.ts";
+import { checkUserRole } from "./user_role.ts";
+
+/** What an operator accepts: they may choose any password for a user. */
+const ANY_PASSWORD: PasswordPolicy = { minLength: 1, maxLength: MAX_PASSWORD_CHARACTERS };
+/** Characters of a name or an e-mail address. */
+const MAX_TEXT_CHARACTERS = 256;
+
+/** What `updateUser` changes; what is left out stays. */
+export interface UserChanges {
+  /** Up to 256 characters. */
+  readonly name?: string | undefined;
+  /** Up to 256 characters; empty for none. A new address is not verified. */
+  readonly email?: string | undefined;
+  /** Limits at once what the user granted before, too. */
+  readonly role?: UserRole | undefined;
+}
+
+/**
+ * A user, locked or not, by id or user name. A user name that looks like the id of another user finds that other user: ids
+ * are given once.
+ */
+export async function findAccount(store: Store, user: string): Promise<User | Profile | undefined> {
+  return (await findEntry(store, user))?.value;
+}
+
+/**
+ * Sets the password of a user with a user name. Sessions and grants stay; a login that verified the old password before is
+ * refused only after `endUserSessions`.
+ * @param user the user name, or the id
+ * @param options.policy the rules for the password. @default any from 1 to 1024 characters
+ * @param options.iterations of PBKDF2, for tests
+ * @returns `undefined` when it is set, or why it is not
+ */
+export async function setPassword(
+  store: Store,
+  user: string,
+  password: string,
+  { policy = ANY_PASSWORD, iterations = ITERATIONS }: {
+    readonly policy?: PasswordPolicy;
+    readonly iterations?: number;
+  } = {},
+): Promise<PasswordProblem | "unknown_user" | undefined> {
+  const found = await findEntry(store, user);
+  if (!found || !isUser(found.value)) return "unknown_user";
+  const problem = await checkNewPassword(policy, password, found.value);
+  if (problem !== undefined) return problem;
+  const hash = await passwords.hash(password, iterations);
+  const done = await change(store, user, (value) => {
+    if (!isUser(value)) return undefined;
+    const { passwordless: _, ...rest } = value;
+    return { ...rest, password: hash, password_changed: nowOf(store) };
+  });
+  return done ? undefined : "unknown_user";
+}
+
+/**
+ * Changes name, e-mail address or role. What an identity provider says replaces it at the next sign-in there.
+ * @param user the user name, or the id
+ * @returns `false` when the user does not exist
+ * @throws {TypeError} for an unknown role, an empty name, or a text with control characters or over 256 characters
+ */
+export function updateUser(store: Store, user: string, changes: UserChanges): Promise<boolean> {
+  const { name, email, role } = changes;
+  if (role !== undefined) checkUserRole(role);
+  if (name !== undefined) checkText("name", name, 1);
+  if (email !== undefined) checkText("e-mail address", email, 0);
+  return change(store, user, (value) => {
+    const isNewAddress = email !== undefined && email !== value.email;
+    const isNewName = name !== undefined && name !== value.name;
+    // Of a user of either kind the members that differ in type are kept as they are.
+    const { email_verified: verified, ...rest } = value as User;
+    return {
+      ...rest,
+      ...(!isNewAddress && verified !== undefined && { email_verified: verified }),
+      ...(name !== undefined && { name }),
+      ...(email !== undefined && { email }),
+      ...(role !== undefined && { role }),
+      ...((isNewAddress || isNewName) && { updated: nowOf(store) }),
+    };
+  });
+}
+
+/**
+ * Locks an account: login answers as for a wrong password, and sessions, tokens, codes and refresh tokens are refused
+ * (`liveness_test.ts`), except signed access tokens at resource servers that verify them alone.
+ * @param user the user name, or the id
+ * @returns `false` when the user does not exist
+ */
+export function lockUser(store: Store, user: string): Promise<boolean> {
+  return change(store, user, (value) => ({ ...value, locked: value.locked ?? nowOf(store) }));
+}
+
+/**
+ * Unlocks an account. Its sessions and tokens that have not expired are valid again.
+ * @param user the user name, or the id
+ * @returns `false` when the user does not exist
+ */
+export function unlockUser(store: Store, user: string): Promise<boolean> {
+  return change(store, user, ({ locked: _, ...value }) => value);
+}
+
+/** @param next the new record, from the present one; `undefined` changes nothing */
+async function change(
+  store: Store,
+  user: string,
+  next: (value: User | Profile) => User | Profile | undefined,
+): Promise<boolean> {
+  return await retryLostRaces(async () => {
+    const entry = await findEntry(store, user);
+    const value = entry && next(entry.value);
+    if (!value) return false;
+    return await compareAndSet(store, entry.key, entry.version, value) || LOST_RACE;
+  });
+}
+
+async function findEntry(store: Store, user: string): Promise<Entry<User> | Entry<Profile> | undefined> {
+  const entry = await store.get<User>(userKey(user));
+  if (entry) return entry;
+  const index = await store.get<string>(usernameKey(canonicalUsername(user)));
+  return index ? await store.get<User>(userKey(index.value)) : await store.get<Profile>(profileKey(user));
+}
+
+/** Whether the user has a user name here, not only at an identity provider. */
+function isUser(user: User | Profile): user is User {
+  return "password" in user;
+}
+
+function checkText(what: string, text: string, min: number): void {
+  // deno-lint-ignore no-control-regex
+  if (text.length >= min && text.length <= MAX_TEXT_CHARACTERS && !/[\u0000-\u001f\u007f]/.test(text)) return;
+  throw new TypeError(
+    `Cannot change the ${what}: it must be ${min} to ${MAX_TEXT_CHARACTERS} characters without control characters`,
+  );
+}
+
+function nowOf(store: Store): number {
+  return store.now?.() ?? Date.now();
+}
