@@ -92,7 +92,14 @@ export function startGrant(
     refresh_token: refresh?.refresh_token,
     toIdToken: as.openid && asked &&
       ((access_token) =>
-        createIdToken(as, client, { user: owner, authentication, openid, nonce, access_token })),
+        createIdToken(as, client, {
+          user: owner,
+          authentication,
+          openid,
+          nonce,
+          access_token,
+          scope: request.scope,
+        })),
     toRecords({ expires_in }) {
       const created = as.now();
       const until = created + as.grantLifetime * 1000;

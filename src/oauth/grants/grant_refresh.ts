@@ -121,7 +121,7 @@ function tryRotate(
     refresh_token: next.refresh_token,
     ...(next.access_token !== undefined && { access_token: next.access_token }),
     toIdToken: as.openid && grant.openid &&
-      ((access_token) => renewIdToken(as, client, grant, owner, access_token)),
+      ((access_token) => renewIdToken(as, client, grant, owner, scope, access_token)),
     toRecords(minted) {
       if (!rotates) return keepRefreshToken(as, entry, id);
       const answer: Mutable<Rotation["answer"]> = {
@@ -200,7 +200,8 @@ async function answerRetry(
       const access_token = signed ?? next.access_token;
       const response = toResponse(access_token, next.refresh_token, answer);
       if (!as.openid || !grant.openid) return response;
-      return { ...response, id_token: await renewIdToken(as, call.client, grant, owner, access_token) };
+      const id_token = await renewIdToken(as, call.client, grant, owner, answer.scope, access_token);
+      return { ...response, id_token };
     }
   }
   // Only a token that this server issued ends the family. The grant's id is not secret: JWT access tokens contain it.
@@ -244,9 +245,10 @@ function renewIdToken(
   client: Client,
   { authentication, openid }: Grant,
   user: Profile,
+  scope: string,
   access_token: string,
 ): Promise<string> {
-  return createIdToken(as, client, { user, authentication, openid: openid!, access_token });
+  return createIdToken(as, client, { user, authentication, openid: openid!, access_token, scope });
 }
 
 function toResponse(

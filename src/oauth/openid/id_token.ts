@@ -9,6 +9,7 @@ import { type Claims, type JwsAlgorithm, readJws, signJws, verifyJws } from "../
 import type { AuthorizationServer } from "../authorization_server.ts";
 import type { Authentication, Client, GrantedOpenId, Profile } from "../records.ts";
 import { acceptedAlgorithms } from "../security_profile.ts";
+import { scopesOf } from "../tokens/protect.ts";
 import { claimsOf } from "./claims.ts";
 import { subjectOf } from "./subject.ts";
 
@@ -21,6 +22,8 @@ export interface IdTokenFacts {
   readonly nonce?: string | undefined;
   /** Issued with the ID token, which holds a digest of it. */
   readonly access_token: string;
+  /** Of the access token. */
+  readonly scope: string;
 }
 
 /** RFC 8725 §3.11: access tokens and logout tokens have other types. */
@@ -43,7 +46,7 @@ export function allowedAlgorithm(as: AuthorizationServer, alg: JwsAlgorithm): Jw
 export async function createIdToken(
   as: AuthorizationServer,
   client: Client,
-  { user, authentication, openid: { claims, sid }, nonce, access_token }: IdTokenFacts,
+  { user, authentication, openid: { claims, sid }, nonce, access_token, scope }: IdTokenFacts,
 ): Promise<string> {
   const key = await as.keys.current(idTokenAlgorithmOf(as, client));
   const iat = Math.floor(as.now() / 1000);
@@ -57,8 +60,8 @@ export async function createIdToken(
     ...(nonce !== undefined && { nonce }),
     at_hash: await leftHalfHash(key.alg, access_token),
     ...(sid !== undefined && { sid }),
-    // §5.4: with an access token the claims of scopes are at the UserInfo endpoint.
-    ...claimsOf(user, NO_SCOPES, claims?.id_token),
+    // §5.4: UserInfo has the claims of scopes. §2 allows them here too, where many clients look for them alone.
+    ...claimsOf(user, as.openid!.scopeClaimsInIdToken ? scopesOf(as, scope) : NO_SCOPES, claims?.id_token),
   });
 }
 

@@ -84,6 +84,24 @@ test("Core section 12.2: a refresh gives an ID token with the same sub, aud and 
   }
 });
 
+test("Core section 5.4: an ID token has the claims of its scopes, unless the operator turns that off", async () => {
+  const scope = "openid profile email";
+  for (const scopeClaimsInIdToken of [true, false]) {
+    const server = await newProvider({ scopeClaimsInIdToken });
+    const { tokens, claims } = await server.signInWith({ scope });
+    const form = { grant_type: "refresh_token", refresh_token: tokens.refresh_token };
+    const refreshed = await (await server.token(form)).json();
+    for (const each of [claims, (await server.verify(refreshed.id_token)).claims]) {
+      const expected = scopeClaimsInIdToken ? ["Alice Liddell", "alice", "alice@example.com", false] : [];
+      const { name, preferred_username, email, email_verified } = each;
+      assert.equal([name, preferred_username, email, email_verified].slice(0, expected.length), expected);
+      assert.is("name" in each || "email" in each, scopeClaimsInIdToken);
+    }
+    // Claims of scopes that the user did not grant are not in it.
+    assert.not.ok("name" in (await server.signInWith({ scope: "openid" })).claims);
+  }
+});
+
 test("the device grant gives an ID token of the login that approved the device", async () => {
   const server = await newProvider({}, {}, [
     client("tv", { grant_types: ["urn:ietf:params:oauth:grant-type:device_code", "refresh_token"] }),

@@ -24,6 +24,12 @@ export interface OpenIdOptions {
   readonly subjectTypes?: readonly SubjectType[];
   /** Seconds. @default 3600 */
   readonly idTokenLifetime?: number;
+  /**
+   * Whether ID tokens have the claims of the scopes `profile` and `email`, which UserInfo has in any case. Some clients read
+   * no other: Auth.js and Passport in their default mode. Without them no name is in the `id_token_hint` of a URL.
+   * @default true
+   */
+  readonly scopeClaimsInIdToken?: boolean;
   /** Where clients may bring identity assertions (ID-JAG) of this server. @default none */
   readonly identityAssertions?: readonly IdentityAssertionAudience[];
 }
@@ -41,13 +47,18 @@ export const OPENID_SCOPES: Readonly<Record<string, { readonly description: stri
 export function completeOpenId(option: boolean | OpenIdOptions | undefined): OpenIdSettings | undefined {
   if (option === undefined || option === false) return undefined;
   const given = option === true ? {} : option;
-  const { subjectTypes = ["public", "pairwise"], idTokenLifetime = 3600, identityAssertions = [] } = given;
+  const {
+    subjectTypes = ["public", "pairwise"],
+    idTokenLifetime = 3600,
+    scopeClaimsInIdToken = true,
+    identityAssertions = [],
+  } = given;
   if (subjectTypes.length === 0 || subjectTypes.some((type) => type !== "public" && type !== "pairwise")) {
     throw new TypeError(
       'Cannot create Trivet: "oauth.openid.subjectTypes" must name public, pairwise or both',
     );
   }
-  return { subjectTypes, idTokenLifetime, identityAssertions };
+  return { subjectTypes, idTokenLifetime, scopeClaimsInIdToken, identityAssertions };
 }
 
 /**
