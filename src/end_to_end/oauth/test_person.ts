@@ -7,6 +7,12 @@
 export interface Person {
   /** Follows an authorization request and consents. Returns the redirect URL of the client. */
   allow(authorizationUrl: string | URL): Promise<URL>;
+  /** Opens a page, without following a redirect. */
+  visit(url: string | URL): Promise<Response>;
+  /** Signs out on the logout page of the server. */
+  signOut(issuer: string): Promise<void>;
+  /** Whether the device page is shown without a login. */
+  isSignedIn(issuer: string): Promise<boolean>;
 }
 
 /** A user with these credentials. */
@@ -54,6 +60,15 @@ export function newPerson(username: string, password: string): Person {
         response = await send(url, { transaction, decision: "approve" });
       }
       throw new Error("too many redirects");
+    },
+    visit: (url) => send(new URL(url)),
+    async signOut(issuer) {
+      await (await send(new URL(`${issuer}/logout`), {})).body?.cancel();
+    },
+    async isSignedIn(issuer) {
+      const response = await send(new URL(`${issuer}/device`));
+      await response.body?.cancel();
+      return response.status === 200;
     },
   };
 }
