@@ -56,7 +56,9 @@ export function newPerson(username: string, password: string): Person {
         if (transaction === undefined) {
           throw new Error(`unexpected page (${response.status}): ${page}`);
         }
-        url = new URL(/<form method="post" action="([^"]+)"/.exec(page)![1]!, url);
+        // The form of the decision, not that of another account.
+        const form = page.split("<form ").find((each) => each.includes('name="transaction"'))!;
+        url = new URL(/action="([^"]+)"/.exec(form)![1]!, url);
         response = await send(url, { transaction, decision: "approve" });
       }
       throw new Error("too many redirects");
