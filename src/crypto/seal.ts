@@ -9,6 +9,7 @@ import { randomBytes } from "./secret.ts";
 import { hmacSha256 } from "./sha256.ts";
 
 const NONCE_BYTES = 12;
+const encoder = new TextEncoder();
 
 /** Encrypts and authenticates the text. The result is base64url. */
 export async function seal(secret: Uint8Array, purpose: string, text: string): Promise<string> {
@@ -24,12 +25,12 @@ export async function unseal(
   return unsealWith(await deriveKey(secret, purpose), sealed);
 }
 
-async function sealWith(key: CryptoKey, text: string): Promise<string> {
+async function sealWith(key: CryptoKey, text: string, boundTo = ""): Promise<string> {
   const nonce = randomBytes(NONCE_BYTES);
   const sealed = await crypto.subtle.encrypt(
-    { name: "AES-GCM", iv: nonce },
+    { name: "AES-GCM", iv: nonce, additionalData: encoder.encode(boundTo) },
     key,
-    new TextEncoder().encode(text),
+    encoder.encode(text),
   );
   const bytes = new Uint8Array(NONCE_BYTES + sealed.byteLength);
   bytes.set(nonce);
@@ -37,12 +38,17 @@ async function sealWith(key: CryptoKey, text: string): Promise<string> {
   return encodeBase64url(bytes);
 }
 
-async function unsealWith(key: CryptoKey, sealed: string): Promise<string | undefined> {
+async function unsealWith(key: CryptoKey, sealed: string, boundTo = ""): Promise<string | undefined> {
   const bytes = decodeBase64url(sealed);
   if (bytes === undefined || bytes.length <= NONCE_BYTES) return undefined;
   try {
     const iv = bytes.subarray(0, NONCE_BYTES);
-    const text = await crypto.subtle.decrypt({ name: "AES-GCM", iv }, key, bytes.subarray(NONCE_BYTES));
+    const additionalData = encoder.encode(boundTo);
+    const text = await crypto.subtle.decrypt(
+      { name: "AES-GCM", iv, additionalData },
+      key,
+      bytes.subarray(NONCE_BYTES),
+    );
     return new TextDecoder().decode(text);
   } catch {
     return undefined;
@@ -58,8 +64,9 @@ function deriveKey(secret: Uint8Array, purpose: string): Promise<CryptoKey> {
 
 /** Seals and unseals for one purpose, with a key that is derived once. */
 export interface Sealer {
-  seal(text: string): Promise<string>;
-  unseal(sealed: string): Promise<string | undefined>;
+  /** @param boundTo associated data: only with the same text it is unsealed, such as the key of its record */
+  seal(text: string, boundTo?: string): Promise<string>;
+  unseal(sealed: string, boundTo?: string): Promise<string | undefined>;
 }
 
 /** Creates a {@linkcode Sealer}. It calls `secret` at the first use. */
@@ -67,7 +74,7 @@ export function createSealer(secret: () => Promise<Uint8Array>, purpose: string)
   let known: CryptoKey | undefined;
   const key = async (): Promise<CryptoKey> => known ??= await deriveKey(await secret(), purpose);
   return {
-    seal: async (text) => sealWith(await key(), text),
-    unseal: async (sealed) => unsealWith(await key(), sealed),
+    seal: async (text, boundTo) => sealWith(await key(), text, boundTo),
+    unseal: async (sealed, boundTo) => unsealWith(await key(), sealed, boundTo),
   };
 }

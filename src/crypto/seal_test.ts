@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { seal, unseal } from "./seal.ts";
+import { createSealer, seal, unseal } from "./seal.ts";
 
 const test = suite("crypto/seal");
 const secret = new TextEncoder().encode("the secret");
@@ -21,6 +21,15 @@ test("unseal() refuses another secret, another purpose, and any changed letter",
     const changed = sealed.slice(0, i) + (sealed[i] === "A" ? "B" : "A") + sealed.slice(i + 1);
     assert.is(await unseal(secret, "p", changed), undefined, `letter ${i}`);
   }
+});
+
+test("a sealer opens text only with what it was bound to", async () => {
+  const sealer = createSealer(() => Promise.resolve(secret), "p");
+  const sealed = await sealer.seal("text", "record 1");
+  assert.is(await sealer.unseal(sealed, "record 1"), "text");
+  for (const other of ["record 2", "", undefined]) assert.is(await sealer.unseal(sealed, other), undefined);
+  // Without such text it is the seal of `seal()`.
+  assert.is(await unseal(secret, "p", await sealer.seal("text")), "text");
 });
 
 test("unseal() refuses what was never sealed", async () => {
