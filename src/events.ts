@@ -20,6 +20,13 @@ export type TrivetEvent =
     readonly reason: string;
     readonly ip?: string | undefined;
   }
+  /** The tokens of a provider that were kept for a user ended there, or could not be revoked. */
+  | {
+    readonly type: "provider_tokens_ended";
+    readonly user: string;
+    readonly provider: string;
+    readonly reason: string;
+  }
   | { readonly type: "login_failed"; readonly username: string; readonly ip?: string | undefined }
   | { readonly type: "logged_out"; readonly user: string }
   /** A client was not notified that a session ended (OpenID Connect Back-Channel Logout). */

@@ -14,6 +14,7 @@ import { closeScopes } from "./oauth/grants/scope.ts";
 import { completePages } from "./oauth/pages/settings.ts";
 import { createOAuthService, PAGES } from "./oauth/service.ts";
 import { completeOAuth, type OAuthOptions, SCOPES } from "./oauth_options.ts";
+import type { ProviderAccess } from "./oauth/sign_in/provider_tokens.ts";
 import { completeServer, findRetryAfter, type ServerOptions } from "./server_options.ts";
 
 export interface OAuthServerOptions extends ServerOptions, OAuthOptions {
@@ -24,6 +25,8 @@ export interface OAuthServerOptions extends ServerOptions, OAuthOptions {
 export interface OAuthServer extends Handler, Protection {
   /** The principal of an access token for the whole server that is not bound to a key; for servers of your own beside it. */
   readonly verifyToken: VerifyToken;
+  /** For `getProviderToken` of `trivet/sign-in`. */
+  readonly providerAccess: ProviderAccess;
 }
 
 /**
@@ -44,6 +47,7 @@ export function authorizationServer(options: OAuthServerOptions): OAuthServer {
   const pages = new Set(PAGES.map((path) => server.base + path));
   return {
     verifyToken: oauth.verifyToken,
+    providerAccess: oauth.providerAccess,
     ...mount(server, {
       services: [oauth],
       guard: createLoopbackGuard({ issuer, allowedHosts, allowedOrigins, pages }),

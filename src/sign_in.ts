@@ -3,25 +3,31 @@
  *
  * @module
  */
-export {
-  entra,
-  type EntraSettings,
-  google,
-  type GoogleSettings,
-  oidc,
-  type OidcSettings,
-} from "./oauth/sign_in/oidc.ts";
+export { oidc, type OidcSettings } from "./oauth/sign_in/oidc.ts";
+export { google, type GoogleSettings } from "./oauth/sign_in/google.ts";
+export { entra, type EntraSettings } from "./oauth/sign_in/entra.ts";
+export { apple, type AppleSettings } from "./oauth/sign_in/apple.ts";
 export { github, type GithubSettings } from "./oauth/sign_in/github.ts";
 export {
   type Admission,
   type Identity,
   type ProviderContext,
   type ProviderSettings,
+  type ProviderTokens,
   type SignInAttempt,
   SignInError,
   type SignInProvider,
+  TokenRefusedError,
 } from "./oauth/sign_in/provider.ts";
 export { type LinkedUser, listLinkedUsers, removeLinkedUser } from "./oauth/sign_in/linked_account.ts";
+export {
+  getProviderToken,
+  type KeptTokens,
+  type ProviderAccess,
+  type ProviderToken,
+  readProviderTokens,
+  revokeProviderTokens,
+} from "./oauth/sign_in/provider_tokens.ts";
 export {
   addProvider,
   createSecretSealer,

@@ -18,6 +18,8 @@ export interface PublicJwk {
   readonly kid?: string;
   readonly alg?: string;
   readonly use?: string;
+  /** Of Microsoft Entra ID: whose tokens it signs. */
+  readonly issuer?: string;
 }
 
 /** A key with its private members (RFC 7518 section 6). */
@@ -59,7 +61,7 @@ export function checkJwk(value: unknown): PublicJwk | string {
   if (algorithmsOf(jwk as unknown as PublicJwk).length === 0) {
     return "a key must be P-256 (ES256), Ed25519 (EdDSA), or RSA with 2048 to 8192 bits (RS256, PS256)";
   }
-  const kept = [...names, "kid", "alg", "use"].filter((name) => typeof jwk[name] === "string");
+  const kept = [...names, "kid", "alg", "use", "issuer"].filter((name) => typeof jwk[name] === "string");
   return Object.fromEntries(kept.map((name) => [name, jwk[name]])) as unknown as PublicJwk;
 }
 

@@ -159,6 +159,11 @@ export interface Profile {
   readonly username?: string;
   /** @default the option `defaultRole` */
   readonly role?: UserRole;
+  /**
+   * The scopes that the identity provider's groups decide on, instead of the role: whether the user may grant each. As at
+   * the last sign-in there.
+   */
+  readonly scopes?: Readonly<Record<string, boolean>>;
   /** As in {@linkcode User}. */
   readonly locked?: number;
   /** When something of this was changed, in milliseconds since the epoch. Written by `saveProfile`. */
@@ -187,7 +192,7 @@ export interface Session {
 
 /** An identity provider that the operator added. Written by `sign_in/stored_provider.ts`; ended by its removal. */
 export interface StoredProvider {
-  readonly kind: "oidc" | "google" | "entra" | "github";
+  readonly kind: "oidc" | "google" | "entra" | "github" | "apple";
   readonly id: string;
   readonly name?: string | undefined;
   readonly clientId: string;
@@ -197,6 +202,12 @@ export interface StoredProvider {
   readonly domains?: readonly string[] | undefined;
   readonly groups?: readonly string[] | undefined;
   readonly roles?: Readonly<Partial<Record<UserRole, readonly string[]>>> | undefined;
+  readonly scopes?: Readonly<Record<string, readonly string[]>> | undefined;
+  readonly groupsClaim?: string | undefined;
+  readonly keepTokens?: boolean | undefined;
+  /** Of Apple. */
+  readonly teamId?: string | undefined;
+  readonly keyId?: string | undefined;
   readonly added: number;
 }
 
@@ -206,6 +217,33 @@ export interface LinkedAccount {
   /** The id of the provider at the first sign-in. */
   readonly provider: string;
   readonly linked: number;
+  /** The user linked it to an account that existed: name and address of the account are not the provider's. */
+  readonly added?: true;
+}
+
+/** The same by user, for the account pages. Written with the linked account, and for earlier ones at the next sign-in. */
+export interface UserIdentity {
+  /** The id of the provider at the last sign-in. */
+  readonly provider: string;
+  readonly linked: number;
+  /** How the user knows the account there: its e-mail address or name. */
+  readonly label: string;
+}
+
+/**
+ * The tokens of a provider for a user, sealed. Written at sign-in and refresh by `sign_in/provider_tokens.ts`; ended by
+ * unlinking the identity, or with the user.
+ */
+export interface StoredProviderTokens {
+  readonly issuer: string;
+  readonly subject: string;
+  /** JSON of the tokens, bound to the key of this record and to the identity. */
+  readonly sealed: string;
+  /** When the access token should be refreshed, in milliseconds; absent when the provider does not say. */
+  readonly stale?: number;
+  readonly hasRefreshToken: boolean;
+  /** The instance that refreshes them now, or that failed to: until then no other one tries. */
+  readonly refresh?: { readonly by: string; readonly until: number; readonly failed?: true };
 }
 
 /** The same by user, for the account pages. Written with the linked account, and for earlier ones at the next sign-in. */
@@ -499,6 +537,11 @@ export const userIdentityKey = (user: string, issuer: string, subject: string): 
   ...userIdentitiesPrefix(user),
   issuer,
   subject,
+];
+export const userProviderTokensPrefix = (user: string): Key => ["provider_tokens", user];
+export const providerTokensKey = (user: string, provider: string): Key => [
+  ...userProviderTokensPrefix(user),
+  provider,
 ];
 export const providerKey = (id: string): Key => ["provider", id];
 export const sessionKey = (digest: string): Key => ["session", digest];

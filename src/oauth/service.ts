@@ -41,6 +41,7 @@ import { createRecentCounts } from "./users/recent_counts.ts";
 import { defineResources } from "./grants/resource.ts";
 import { revoke } from "./endpoints/revoke.ts";
 import { defineSignIn, signInRoutes } from "./sign_in/routes.ts";
+import type { ProviderAccess } from "./sign_in/provider_tokens.ts";
 import { createStorageQuota } from "./storage_quota.ts";
 import { defineScopes } from "./grants/scope.ts";
 import { createSigningKeys, maxTokenLifetime } from "./tokens/signing_keys.ts";
@@ -51,6 +52,8 @@ import { userInfo } from "./endpoints/user_info.ts";
 export interface OAuthService extends Service {
   /** The principal of an access token that was issued for the whole server and is bound to no key. */
   readonly verifyToken: VerifyToken;
+  /** For `getProviderToken` of `trivet/sign-in`. */
+  readonly providerAccess: ProviderAccess;
   /** The principal of a request to a protected resource; `"none"` without a token. */
   identify(
     request: Request,
@@ -224,6 +227,7 @@ export function createOAuthService(options: AuthorizationServerOptions): OAuthSe
       ...METADATA_PATHS,
       ...documents.keys(),
     ],
+    providerAccess: as,
     verifyToken: (presented) => verifyAccessToken(as, presented),
     identify: (request, context, resource) => identifyCaller(as, request, context, resource),
     fetch(request, context = {}) {

@@ -20,16 +20,20 @@ export type Connect = (url: string, init: RequestInit) => Promise<Response>;
 export interface PublicDocument {
   readonly text: string;
   readonly headers: Headers;
+  readonly status: number;
 }
 
 /**
  * Fetches a JSON document.
- * @param init another method, with its header fields and body
+ * @param init another method, with its header fields and body; `statuses` instead of those of the options
  * @throws {PublicFetchError} naming what is wrong with the URL or the response
  */
 export type PublicFetch = (
   url: string,
-  init?: Pick<RequestInit, "method" | "body"> & { readonly headers?: Readonly<Record<string, string>> },
+  init?: Pick<RequestInit, "method" | "body"> & {
+    readonly headers?: Readonly<Record<string, string>>;
+    readonly statuses?: readonly number[];
+  },
 ) => Promise<PublicDocument>;
 
 /** Why a document was not fetched. The message is for the developer of the client that supplied the URL. */
@@ -100,7 +104,7 @@ function createCheckedFetch(
   check: (url: string) => string | undefined,
   { connect, limit = 10_240, timeout = 5000, statuses = [200] }: PublicFetchOptions,
 ): PublicFetch {
-  return async (url, init) => {
+  return async (url, { statuses: accepted = statuses, ...init } = {}) => {
     const problem = check(url);
     if (problem) throw new PublicFetchError(`The URL ${problem}`);
     if (!connect) {
@@ -115,17 +119,18 @@ function createCheckedFetch(
     });
     late.catch(() => {});
     try {
-      const headers = { accept: "application/json", ...init?.headers };
+      const headers = { accept: "application/json", ...init.headers };
       const opened = connect(url, { ...init, headers, redirect: "manual", signal });
       opened.then((response) => signal.aborted && discard(response), () => {});
       const response = await Promise.race([opened, late]);
-      if (!statuses.includes(response.status)) {
+      const { status } = response;
+      if (!accepted.includes(status)) {
         discard(response);
         throw new PublicFetchError(
-          `The URL returned status ${response.status}, expected ${statuses.join(" or ")}`,
+          `The URL returned status ${status}, expected ${accepted.join(" or ")}`,
         );
       }
-      return { text: await readWithin(response, limit, late), headers: response.headers };
+      return { text: await readWithin(response, limit, late), headers: response.headers, status };
     } catch (error) {
       if (error instanceof PublicFetchError) throw error;
       if (signal.aborted) throw new PublicFetchError(`The URL did not respond within ${timeout} ms`);

@@ -24,6 +24,8 @@ export interface KeySource {
   readonly network: string | undefined;
   /** Whether the operator registered them. */
   readonly isKnown: boolean;
+  /** Which of the keys may have signed the JWT. @default all */
+  accepts?(key: PublicJwk): boolean;
 }
 
 /** How long fetched keys are used. */
@@ -63,7 +65,7 @@ export async function verifyBySource(
     source,
     (key) =>
       algorithmsOf(key).includes(alg) && (key.alg === undefined || key.alg === alg) && key.use !== "enc" &&
-      (kid === undefined || key.kid === kid),
+      (kid === undefined || key.kid === kid) && (source.accepts?.(key) ?? true),
   );
   for (const jwk of keys.slice(0, MAX_TRIED)) {
     const key = await importOnce(jwk, alg);

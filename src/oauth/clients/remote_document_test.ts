@@ -13,7 +13,7 @@ function newDocuments(answer: (url: string) => Promise<string> | string) {
   const fetched: string[] = [];
   const documents = createRemoteDocuments(async (url): Promise<PublicDocument> => {
     fetched.push(url);
-    return { text: await answer(url), headers: new Headers() };
+    return { text: await answer(url), headers: new Headers(), status: 200 };
   }, () => time);
   const get = (url = URL, more: { network?: string; isKnown?: boolean; maxAge?: number } = {}) =>
     documents.get({

@@ -7,8 +7,14 @@
 import type { Claims } from "../../crypto/jws.ts";
 import { checkConfiguredUrl, type PublicFetch } from "../../http/network/public_fetch.ts";
 import { secretDigest } from "../../crypto/secret.ts";
-import { type ProviderSettings, SignInError, type SignInProvider, toProviderBase } from "./provider.ts";
-import { fetchJson, fetchObject, requestTokens } from "./token_request.ts";
+import {
+  type ProviderContext,
+  type ProviderSettings,
+  SignInError,
+  type SignInProvider,
+  toProviderBase,
+} from "./provider.ts";
+import { fetchJson, fetchObject, type ProviderClient, redeemCode, refreshTokens } from "./token_request.ts";
 
 export interface GithubSettings extends ProviderSettings {
   /** Only members of one of these organisations, by login name; asks for the scope `read:org`. @default everyone */
@@ -20,8 +26,8 @@ export interface GithubSettings extends ProviderSettings {
 }
 
 const GITHUB = "https://github.com";
-/** Organisations that are read of one user. */
-const MAX_ORGANIZATIONS = 100;
+/** Organisations, and addresses, that are read of one user. */
+const PAGE = "per_page=100";
 
 /** GitHub. @throws {TypeError} for an invalid address */
 export function github(settings: GithubSettings): SignInProvider {
@@ -39,7 +45,9 @@ export function github(settings: GithubSettings): SignInProvider {
     const problem = checkConfiguredUrl(url);
     if (problem) throw new TypeError(`Cannot create provider "${base.id}": its address ${problem}`);
   }
-  const readsOrganizations = base.groups !== undefined || settings.roles !== undefined;
+  const readsOrganizations = [base.groups, base.roles, base.scopes].some((each) => each !== undefined);
+  const client: ProviderClient = { clientId, clientSecret, method: "client_secret_post" };
+  const tokenEndpoint = `${server}/login/oauth/access_token`;
   const scope = `read:user user:email${readsOrganizations ? " read:org" : ""}`;
 
   return {
@@ -61,19 +69,8 @@ export function github(settings: GithubSettings): SignInProvider {
     },
     async finish({ fetch }, attempt, parameters) {
       if (attempt.isNewLogin) throw new SignInError("GitHub cannot ask the user to sign in again");
-      const { access_token } = await requestTokens(fetch, attempt, {
-        endpoint: `${server}/login/oauth/access_token`,
-        clientId,
-        clientSecret,
-        method: "client_secret_post",
-        code: parameters.get("code")!,
-      });
-      const headers = {
-        authorization: `Bearer ${access_token}`,
-        accept: "application/vnd.github+json",
-        // GitHub refuses requests without it.
-        "user-agent": "trivet",
-      };
+      const tokens = await redeemCode(fetch, tokenEndpoint, client, attempt, parameters.get("code")!);
+      const headers = { ...FIELDS, authorization: `Bearer ${tokens.access_token}` };
       const user = await fetchObject(fetch, `${api}/user`, { headers });
       const { id, login, name } = user;
       if (typeof id !== "number" || typeof login !== "string") {
@@ -90,18 +87,45 @@ export function github(settings: GithubSettings): SignInProvider {
         emailVerified: address !== undefined,
         groups,
         claims: user,
+        ...(base.keepTokens && { tokens }),
       };
+    },
+    // Tokens of a GitHub App expire; those of an OAuth app do not, and come without a refresh token.
+    refreshTokens: ({ fetch }, refresh_token) => refreshTokens(fetch, tokenEndpoint, client, refresh_token),
+    // https://docs.github.com/rest/apps/oauth-applications#delete-an-app-token
+    async revokeTokens({ fetch }: ProviderContext, { access_token }) {
+      await fetch(`${api}/applications/${encodeURIComponent(clientId)}/token`, {
+        method: "DELETE",
+        headers: {
+          ...FIELDS,
+          authorization: `Basic ${btoa(`${clientId}:${clientSecret ?? ""}`)}`,
+          "content-type": "application/json",
+        },
+        body: JSON.stringify({ access_token }),
+        // 404 and 422: the token had ended before.
+        statuses: [204, 404, 422],
+      });
     },
   };
 }
 
-/** The primary address if it is verified. The one in the public profile may be another's. */
+const FIELDS = {
+  accept: "application/vnd.github+json",
+  // GitHub refuses requests without it.
+  "user-agent": "trivet",
+};
+
+/**
+ * The primary address if it is verified. The one in the public profile may be another's. `undefined` also where the
+ * application may not read addresses: a GitHub App needs a permission, and users can take the scope away.
+ */
 async function findEmail(
   fetch: PublicFetch,
   api: string,
   headers: Readonly<Record<string, string>>,
 ): Promise<string | undefined> {
-  const addresses = await fetchJson(fetch, `${api}/user/emails`, { headers });
+  const statuses = [200, 403, 404];
+  const addresses = await fetchJson(fetch, `${api}/user/emails?${PAGE}`, { headers, statuses });
   if (!Array.isArray(addresses)) return undefined;
   const primary = (addresses as Claims[]).find((each) =>
     each?.["primary"] === true && each["verified"] === true
@@ -114,7 +138,7 @@ async function listOrganizations(
   api: string,
   headers: Readonly<Record<string, string>>,
 ): Promise<string[]> {
-  const found = await fetchJson(fetch, `${api}/user/orgs?per_page=${MAX_ORGANIZATIONS}`, { headers });
+  const found = await fetchJson(fetch, `${api}/user/orgs?${PAGE}`, { headers });
   if (!Array.isArray(found)) return [];
   return (found as Claims[]).map((each) => each?.["login"]).filter((login) => typeof login === "string");
 }

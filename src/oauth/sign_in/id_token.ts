@@ -4,11 +4,11 @@
  *
  * @module
  */
-import { encodeBase64url } from "../../crypto/base64url.ts";
-import { type Claims, readJws } from "../../crypto/jws.ts";
+import type { PublicJwk } from "../../crypto/jwk.ts";
+import { type Claims, type JwsAlgorithm, readJws } from "../../crypto/jws.ts";
 import { equalInConstantTime } from "../../crypto/secret.ts";
-import { sha256 } from "../../crypto/sha256.ts";
-import { verifyBySource } from "../clients/key_set.ts";
+import { type KeySource, verifyBySource } from "../clients/key_set.ts";
+import { leftHalfHash } from "../openid/id_token.ts";
 import { type ProviderContext, SignInError } from "./provider.ts";
 
 export interface IdTokenRules {
@@ -19,6 +19,8 @@ export interface IdTokenRules {
   readonly access_token: string;
   /** Whether this is the issuer of the token, given its claims: one provider issues under names of tenants. */
   isIssuer(iss: string, claims: Claims): boolean;
+  /** Whether this key of the issuer may sign it. @default every key */
+  readonly isSigner?: ((key: PublicJwk, claims: Claims) => boolean) | undefined;
 }
 
 const CLOCK_SKEW_SECONDS = 60;
@@ -28,7 +30,7 @@ const MAX_SUBJECT_CHARACTERS = 255;
 export async function verifyIdToken(
   { documents, now }: ProviderContext,
   token: unknown,
-  { clientId, nonce, jwks_uri, access_token, isIssuer }: IdTokenRules,
+  { clientId, nonce, jwks_uri, access_token, isIssuer, isSigner }: IdTokenRules,
 ): Promise<Claims & { readonly iss: string; readonly sub: string }> {
   const read = typeof token === "string" ? readJws(token) : undefined;
   if (!read) throw new SignInError("The response has no id_token that is a signed JWT");
@@ -51,10 +53,16 @@ export async function verifyIdToken(
   if (typeof claims["nonce"] !== "string" || !equalInConstantTime(claims["nonce"], nonce)) {
     throw refusal("nonce is not the one that was sent");
   }
-  if (at_hash !== undefined && at_hash !== leftHalf(access_token)) {
+  const alg = read.header["alg"] as JwsAlgorithm;
+  if (at_hash !== undefined && at_hash !== await leftHalfHash(alg, access_token)) {
     throw refusal("at_hash is of another access token");
   }
-  const source = { jwks_uri, network: undefined, isKnown: true };
+  const source: KeySource = {
+    jwks_uri,
+    network: undefined,
+    isKnown: true,
+    ...(isSigner && { accepts: (key) => isSigner(key, claims) }),
+  };
   if (!await verifyBySource({ documents }, source, token as string, undefined, read)) {
     throw refusal("the signature does not verify with any key of the issuer");
   }
@@ -63,9 +71,4 @@ export async function verifyIdToken(
 
 function refusal(rule: string): SignInError {
   return new SignInError(`The id_token is refused: ${rule}`);
-}
-
-/** OpenID Core §3.1.3.6. Each of the supported algorithms hashes with SHA-256. */
-function leftHalf(text: string): string {
-  return encodeBase64url(sha256(text).subarray(0, 16));
 }

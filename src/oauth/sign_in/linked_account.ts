@@ -6,79 +6,100 @@
  */
 import { randomId } from "../../crypto/secret.ts";
 import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
-import { type Entry, type Key, listAll, type Store } from "../../store/store.ts";
+import { type Key, listAll, type Put, type Store } from "../../store/store.ts";
 import {
   type LinkedAccount,
   linkedAccountKey,
   type Profile,
   profileKey,
-  type User,
   type UserIdentity,
   userIdentityKey,
   userKey,
+  userProviderTokensPrefix,
   type UserRole,
 } from "../records.ts";
-import { findUserOrLocked, saveProfile } from "../users/user.ts";
+import { findUserOrLocked } from "../users/user.ts";
 import type { Identity } from "./provider.ts";
+import { findOwner } from "./account_record.ts";
 import { toText, toUserIdentity } from "./user_identity.ts";
 
+/** What the groups at a provider give a user, as of this sign-in. */
+export interface ProviderRights {
+  /** The id of the provider. */
+  readonly provider: string;
+  readonly role: UserRole | undefined;
+  readonly scopes?: Readonly<Record<string, boolean>> | undefined;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
 /**
- * The user of this identity, also a locked one, with what the provider says now. A new identity gets a new user. A user of this server who
- * linked the identity keeps name, address and role.
+ * The user of this identity, also a locked one, with what the provider says now. A new identity gets a new user. A user of
+ * this server who linked the identity keeps name, address and role. Any other has the role and scopes that the provider of
+ * the last sign-in gives, and name and address of the first identity.
  */
 export async function findLinkedUser(
   store: Store,
   identity: Identity,
-  { provider, role, now }: {
-    readonly provider: string;
-    readonly role: UserRole | undefined;
-    readonly now: number;
-  },
+  { provider, role, scopes, now }: ProviderRights,
 ): Promise<Profile> {
   const key = linkedAccountKey(identity.issuer, identity.subject);
+  const name = toText(identity.name);
   const email = emailOf(identity);
-  const shown = {
-    name: toText(identity.name) || provider,
-    email,
-    ...(email !== "" && { email_verified: true }),
-  };
+  const address = { email, ...(email !== "" && { email_verified: true }) };
+  const rights = { ...(role !== undefined && { role }), ...(scopes !== undefined && { scopes }) };
   return await retryLostRaces(async () => {
     const entry = await store.get<LinkedAccount>(key);
-    const known = entry && await findUserOrLocked(store, entry.value.user);
-    if (known) {
-      await indexIdentity(store, identity, provider, entry);
-      const own = (await store.get<User>(userKey(known.id)))?.value;
-      if (own) return toProfile(own);
-      const user: Profile = { id: known.id, ...shown, ...(role !== undefined && { role }) };
-      await saveProfile(store, user, now);
-      return known.locked === undefined ? user : { ...user, locked: known.locked };
+    // Not by `findUser`: a locked account is not a removed one, and gets no second account.
+    const owner = entry && await findOwner(store, entry.value.user);
+    if (!owner) {
+      // An account that was removed is not revived: what it could read is another user's by now.
+      const user: Profile = {
+        id: randomId("user_"),
+        name: name || provider,
+        ...address,
+        ...rights,
+      };
+      const account: LinkedAccount = { user: user.id, provider, linked: now };
+      const done = await store.commit({
+        check: [{ key, version: entry?.version ?? null }],
+        set: [
+          { key, value: account },
+          toUserIdentity(identity, account),
+          { key: profileKey(user.id), value: user },
+        ],
+      });
+      return done ? user : LOST_RACE;
     }
-    // An account that was removed is not revived: what it could read is another user's by now.
-    const user: Profile = { id: randomId("user_"), ...shown, ...(role !== undefined && { role }) };
-    const account: LinkedAccount = { user: user.id, provider, linked: now };
-    const done = await store.commit({
-      check: [{ key, version: entry?.version ?? null }],
-      set: [
-        { key, value: account },
-        toUserIdentity(identity, account),
-        { key: profileKey(user.id), value: user },
-      ],
-    });
-    return done ? user : LOST_RACE;
+    if (owner.value.locked !== undefined) return toProfile(owner.value);
+    const set: Put[] = [];
+    const index = toUserIdentity(identity, { ...entry.value, provider });
+    const indexed = (await store.get<UserIdentity>(index.key))?.value;
+    if (indexed?.label !== index.value.label || indexed.provider !== provider) set.push(index);
+    let user: Profile;
+    if ("password" in owner.value) user = toProfile(owner.value);
+    else {
+      const { role: _, scopes: __, updated, ...kept } = owner.value;
+      // Apple says the name at the first sign-in only.
+      const { email_verified: ___, email: ____, ...others } = kept;
+      const shown = { ...others, name: name || kept.name, ...address };
+      user = { ...(entry.value.added ? kept : shown), ...rights };
+      if (hasChanged(owner.value, user)) {
+        user = { ...user, updated: now };
+        set.push({ key: owner.key, value: user });
+      } else if (updated !== undefined) user = { ...user, updated };
+    }
+    if (set.length === 0) return user;
+    // Not while the identity is being unlinked, or the account removed or locked.
+    const check = [entry, owner].map(({ key, version }) => ({ key, version }));
+    return await store.commit({ check, set }) ? user : LOST_RACE;
   });
 }
 
-/** Writes the record by user when it is missing or the account has another label now; not while it is being unlinked. */
-async function indexIdentity(
-  store: Store,
-  identity: Identity,
-  provider: string,
-  { key, version, value }: Entry<LinkedAccount>,
-): Promise<void> {
-  const put = toUserIdentity(identity, { ...value, provider });
-  const stored = (await store.get<UserIdentity>(put.key))?.value;
-  if (stored?.label === put.value.label && stored.provider === provider) return;
-  await store.commit({ check: [{ key, version }], set: [put] });
+function hasChanged(before: Profile, after: Profile): boolean {
+  const facts = ({ name, email, email_verified, role, scopes }: Profile) =>
+    JSON.stringify([name, email, email_verified, role, Object.entries(scopes ?? {}).sort()]);
+  return facts(before) !== facts(after);
 }
 
 function toProfile({ id, name, email, role, locked }: Profile): Profile {
@@ -116,7 +137,15 @@ export async function removeLinkedUser(store: Store, id: string): Promise<boolea
   }
   if (remove.length === 0) return false;
   await store.commit({ remove: [profileKey(id), ...remove] });
+  await removeProviderTokens(store, id);
   return true;
+}
+
+/** Removes the kept tokens of a removed user. `revokeProviderTokens` ends them at the providers, too. */
+export async function removeProviderTokens(store: Store, user: string): Promise<void> {
+  for await (const { key } of listAll(store, userProviderTokensPrefix(user))) {
+    await store.commit({ remove: [key] });
+  }
 }
 
 /** The verified address: another one says nothing about the user. */

@@ -1,44 +1,58 @@
 /**
- * Providers that speak OpenID Connect (https://openid.net/specs/openid-connect-core-1_0.html#CodeFlowAuth): any by its
- * issuer, Google, and Microsoft Entra ID.
+ * Providers that speak OpenID Connect (https://openid.net/specs/openid-connect-core-1_0.html#CodeFlowAuth), by their issuer.
  *
  * @module
  */
 import type { Claims } from "../../crypto/jws.ts";
+import type { PublicJwk } from "../../crypto/jwk.ts";
 import { checkConfiguredUrl } from "../../http/network/public_fetch.ts";
 import { secretDigest } from "../../crypto/secret.ts";
 import { verifyIdToken } from "./id_token.ts";
 import {
-  type Identity,
   type ProviderContext,
   type ProviderSettings,
+  type ProviderTokens,
   type SignInAttempt,
   SignInError,
   type SignInProvider,
   toProviderBase,
 } from "./provider.ts";
 import { findProviderMetadata, type ProviderMetadata } from "./provider_metadata.ts";
-import { fetchObject, requestTokens } from "./token_request.ts";
+import { fetchObject, type ProviderClient, redeemCode, refreshTokens, revokeToken } from "./token_request.ts";
 
 export interface OidcSettings extends ProviderSettings {
   /** The issuer identifier: https (http on loopback), as in the `issuer` of its metadata. */
   readonly issuer: string;
-  /** @default "openid profile email" */
+  /**
+   * Space-separated, with `openid`.
+   * @default "openid profile email", and `offline_access` where `keepTokens` is set and the metadata lists it
+   */
   readonly scope?: string;
-  /** The claim with the user's groups: a list of strings, or one string. @default "groups" */
+  /**
+   * The claim with the user's groups: a list of strings, or one string. In an object, a path: Keycloak has
+   * `realm_access.roles`. @default "groups"
+   */
   readonly groupsClaim?: string;
   /** Parameters of the authorization request beside those of the standard. @default none */
   readonly parameters?: Readonly<Record<string, string>>;
 }
 
 /** What differs between providers. */
-interface OidcRules {
+export interface OidcRules {
   /** The `issuer` of the metadata. */
   readonly named: string;
+  /** How the account is stored, where tokens can have several forms of the issuer. @default `iss` of the ID token */
+  readonly account?: string;
+  /** Instead of `clientSecret` of the settings. */
+  readonly clientSecret?: () => Promise<string>;
   isIssuer(iss: string, claims: Claims): boolean;
+  /** Whether a key of the issuer may sign this token. @default every key */
+  isSigner?(key: PublicJwk, claims: Claims): boolean;
   isEmailVerified(claims: Claims): boolean;
   /** More of the user's groups. */
-  groupsOf?(claims: Claims): readonly string[];
+  groupsOf?(context: ProviderContext, claims: Claims, access_token: string): Promise<readonly string[]>;
+  /** The name, where the ID token has none. */
+  nameOf?(parameters: ReadonlyMap<string, string>): string | undefined;
 }
 
 /** Any OpenID Provider. @throws {TypeError} for an invalid issuer */
@@ -50,70 +64,15 @@ export function oidc(settings: OidcSettings): SignInProvider {
   }, { id: "oidc", name: URL.parse(settings.issuer)?.host ?? settings.issuer });
 }
 
-export interface GoogleSettings extends ProviderSettings {
-  /** Only accounts of these Google Workspace domains (claim `hd`). @default every Google account */
-  readonly hostedDomains?: readonly string[];
-}
-
-const GOOGLE = "https://accounts.google.com";
-
-/** Google (https://developers.google.com/identity/openid-connect/openid-connect). */
-export function google(settings: GoogleSettings): SignInProvider {
-  const { hostedDomains } = settings;
-  const admits = hostedDomains === undefined
-    ? settings.admits
-    : async (identity: Identity) =>
-      hostedDomains.includes(String(identity.claims["hd"])) && (await settings.admits?.(identity) ?? true);
-  const parameters = hostedDomains?.length === 1 ? { hd: hostedDomains[0]! } : {};
-  const provider = createOidc({ ...settings, issuer: GOOGLE, parameters, ...(admits && { admits }) }, {
-    named: GOOGLE,
-    // Google documents both forms.
-    isIssuer: (iss) => iss === GOOGLE || iss === "accounts.google.com",
-    isEmailVerified,
-  }, { id: "google", name: "Google" });
-  // Google documents neither prompt=login nor max_age.
-  return { ...provider, asksAgain: false };
-}
-
-export interface EntraSettings extends ProviderSettings {
-  /** The id of the directory, or `organizations`, `consumers` or `common` for more than one. */
-  readonly tenant: string;
-  /** For more than one: the ids of the directories that are admitted. @default every directory */
-  readonly tenants?: readonly string[];
-  /** @default "https://login.microsoftonline.com" */
-  readonly authority?: string;
-}
-
-const TENANT_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
-/** Microsoft Entra ID (https://learn.microsoft.com/entra/identity-platform/v2-protocols-oidc). */
-export function entra(settings: EntraSettings): SignInProvider {
-  const { tenant, tenants, authority = "https://login.microsoftonline.com" } = settings;
-  const issuer = `${authority}/${tenant}/v2.0`;
-  const isOne = TENANT_ID.test(tenant);
-  if (!isOne && !["organizations", "consumers", "common"].includes(tenant)) {
-    throw new TypeError(
-      'Cannot create provider "entra": tenant must be a directory id, "organizations", "consumers" or "common"',
-    );
-  }
-  return createOidc({ ...settings, issuer }, {
-    // The metadata of more than one directory has a template, which the token's `tid` completes.
-    named: isOne ? issuer : `${authority}/{tenantid}/v2.0`,
-    isIssuer: (iss, { tid }) =>
-      typeof tid === "string" && TENANT_ID.test(tid) && iss === `${authority}/${tid}/v2.0` &&
-      (isOne ? tid.toLowerCase() === tenant.toLowerCase() : tenants?.includes(tid) ?? true),
-    // The administrator of any directory can set `email` to any address.
-    isEmailVerified: ({ xms_edov }) => ["1", "true"].includes(String(xms_edov).toLowerCase()),
-    groupsOf: ({ roles }) => toTexts(roles),
-  }, { id: "entra", name: "Microsoft" });
-}
-
-function createOidc(
+/** A provider with its own rules. @throws {TypeError} for invalid settings */
+export function createOidc(
   settings: OidcSettings,
   rules: OidcRules,
   defaults: { readonly id: string; readonly name: string },
 ): SignInProvider {
-  const { issuer, clientId, clientSecret, scope = "openid profile email", groupsClaim = "groups" } = settings;
+  const { issuer, clientId, groupsClaim = "groups", keepTokens } = settings;
+  const { scope = "openid profile email" } = settings;
+  const clientSecret = rules.clientSecret ?? settings.clientSecret;
   const base = toProviderBase(settings, defaults);
   const problem = checkConfiguredUrl(issuer);
   if (problem) throw new TypeError(`Cannot create provider "${base.id}": issuer ${problem}`);
@@ -121,17 +80,24 @@ function createOidc(
     throw new TypeError(`Cannot create provider "${base.id}": scope must include openid`);
   }
   const findMetadata = (context: ProviderContext) => findProviderMetadata(context, issuer, rules.named);
+  const clientOf = (metadata: ProviderMetadata): ProviderClient => (
+    { clientId, clientSecret, method: findAuthMethod(metadata) }
+  );
+  const needsGroups = readsGroups(settings);
 
   return {
     ...base,
     async start(context, { redirect_uri, state, nonce, code_verifier, isNewLogin }) {
-      const url = new URL((await findMetadata(context)).authorization_endpoint);
+      const { authorization_endpoint, scopes_supported } = await findMetadata(context);
+      const url = new URL(authorization_endpoint);
+      const isOffline = keepTokens && settings.scope === undefined &&
+        scopes_supported?.includes("offline_access");
       const query = {
         ...settings.parameters,
         response_type: "code",
         client_id: clientId,
         redirect_uri,
-        scope,
+        scope: isOffline ? `${scope} offline_access` : scope,
         state,
         nonce,
         // S256 of RFC 7636 is the digest of a secret.
@@ -145,36 +111,52 @@ function createOidc(
     async finish(context, attempt, parameters) {
       const metadata = await findMetadata(context);
       checkIss(metadata, parameters.get("iss"));
-      const tokens = await requestTokens(context.fetch, attempt, {
-        endpoint: metadata.token_endpoint,
-        clientId,
-        clientSecret,
-        method: findAuthMethod(metadata),
-        code: parameters.get("code")!,
-      });
-      const verified = await verifyIdToken(context, tokens["id_token"], {
+      const { token_endpoint } = metadata;
+      const code = parameters.get("code")!;
+      const tokens = await redeemCode(context.fetch, token_endpoint, clientOf(metadata), attempt, code);
+      const verified = await verifyIdToken(context, tokens.id_token, {
         clientId,
         nonce: attempt.nonce,
         jwks_uri: metadata.jwks_uri,
         access_token: tokens.access_token,
         isIssuer: rules.isIssuer,
+        isSigner: rules.isSigner,
       });
       checkAuthTime(attempt, verified["auth_time"]);
-      const claims = await addUserInfo(context, metadata, tokens.access_token, verified);
+      const isComplete = verified["email"] !== undefined && verified["name"] !== undefined &&
+        (!needsGroups || findClaim(verified, groupsClaim) !== undefined);
+      const claims = isComplete
+        ? verified
+        : await addUserInfo(context, metadata, tokens.access_token, verified);
       const { name, preferred_username, email, auth_time } = claims;
       return {
-        // One spelling, so that both forms of Google are one account.
-        issuer: issuer === GOOGLE ? GOOGLE : verified.iss,
+        issuer: rules.account ?? verified.iss,
         subject: verified.sub,
-        name: [name, preferred_username].find((each) => typeof each === "string" && each !== "") as
-          | string
-          | undefined,
+        name: [name, rules.nameOf?.(parameters), preferred_username]
+          .find((each): each is string => typeof each === "string" && each !== ""),
         email: typeof email === "string" ? email : undefined,
         emailVerified: typeof email === "string" && rules.isEmailVerified(claims),
-        groups: [...toTexts(claims[groupsClaim]), ...rules.groupsOf?.(claims) ?? []],
+        groups: [
+          ...toTexts(findClaim(claims, groupsClaim)),
+          ...(needsGroups && await rules.groupsOf?.(context, claims, tokens.access_token)) || [],
+        ],
         authTime: typeof auth_time === "number" ? auth_time : undefined,
         claims,
+        ...(keepTokens && { tokens }),
       };
+    },
+    async refreshTokens(context, refresh_token) {
+      const metadata = await findMetadata(context);
+      return await refreshTokens(context.fetch, metadata.token_endpoint, clientOf(metadata), refresh_token);
+    },
+    async revokeTokens(context, { access_token, refresh_token }: ProviderTokens) {
+      const metadata = await findMetadata(context);
+      const { revocation_endpoint } = metadata;
+      if (revocation_endpoint === undefined) return;
+      const revoke = revokeToken.bind(undefined, context.fetch, revocation_endpoint, clientOf(metadata));
+      // RFC 7009 §2.1: with a refresh token a provider may, but need not, revoke the access tokens.
+      if (refresh_token !== undefined) await revoke(refresh_token, "refresh_token");
+      await revoke(access_token, "access_token");
     },
   };
 }
@@ -207,25 +189,48 @@ function checkAuthTime({ isNewLogin, began }: SignInAttempt, auth_time: unknown)
 
 const CLOCK_SKEW_MS = 60_000;
 
-/** The claims with those of the UserInfo endpoint, if the ID token has no e-mail address (OpenID Core §5.3.2). */
+/**
+ * The claims with those of the UserInfo endpoint (OpenID Core §5.3.2). That an address is verified is believed only of the
+ * same answer, or for the same address.
+ */
 async function addUserInfo(
   { fetch }: ProviderContext,
   { userinfo_endpoint }: ProviderMetadata,
   access_token: string,
   claims: Claims & { readonly sub: string },
 ): Promise<Claims> {
-  if (claims["email"] !== undefined || userinfo_endpoint === undefined) return claims;
+  if (userinfo_endpoint === undefined) return claims;
   const headers = { authorization: `Bearer ${access_token}` };
   const info = await fetchObject(fetch, userinfo_endpoint, { headers });
   if (info["sub"] !== claims.sub) throw new SignInError("sub of the UserInfo response is another user's");
-  return { ...info, ...claims };
+  const { email, email_verified, ...others } = info;
+  const { email: ownEmail, email_verified: ownVerified, ...own } = claims;
+  if (ownEmail === undefined) return { ...others, ...own, email, email_verified };
+  const verified = ownVerified ?? (email === ownEmail ? email_verified : undefined);
+  return { ...others, ...own, email: ownEmail, email_verified: verified };
+}
+
+/** Whether settings depend on the user's groups. A function of the operator may. */
+export function readsGroups({ groups, roles, scopes, admits }: ProviderSettings): boolean {
+  return [groups, roles, scopes, admits].some((each) => each !== undefined);
+}
+
+/** A claim by its name, or by its path: names of claims may have dots, as those of Auth0. */
+function findClaim(claims: Claims, name: string): unknown {
+  if (Object.hasOwn(claims, name)) return claims[name];
+  let value: unknown = claims;
+  for (const part of name.split(".")) {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, part)) return undefined;
+    value = (value as Claims)[part];
+  }
+  return value;
 }
 
 /** Some providers send the text "true". */
-function isEmailVerified({ email_verified }: Claims): boolean {
+export function isEmailVerified({ email_verified }: Claims): boolean {
   return email_verified === true || email_verified === "true";
 }
 
-function toTexts(value: unknown): string[] {
+export function toTexts(value: unknown): string[] {
   return [value].flat().filter((each) => typeof each === "string");
 }

@@ -25,6 +25,19 @@ export interface Identity {
   readonly authTime?: number | undefined;
   /** What the provider sent, for the functions of the operator. */
   readonly claims: Claims;
+  /** Present where the provider keeps them. */
+  readonly tokens?: ProviderTokens | undefined;
+}
+
+/** What the token endpoint of a provider returned. */
+export interface ProviderTokens {
+  readonly access_token: string;
+  readonly refresh_token?: string | undefined;
+  readonly id_token?: string | undefined;
+  /** Space-separated, if the provider says it. */
+  readonly scope?: string | undefined;
+  /** Seconds for which the access token is valid, if the provider says it. */
+  readonly expires_in?: number | undefined;
 }
 
 /** Whom of the users of a provider this server admits: all that is set must hold. */
@@ -48,6 +61,16 @@ export interface ProviderSettings extends Admission {
   readonly clientSecret?: string;
   /** The groups whose members have a role; the highest counts. @default the option `defaultRole` */
   readonly roles?: Readonly<Partial<Record<UserRole, readonly string[]>>>;
+  /**
+   * Scopes that depend on groups instead of the role: a user who signs in here may grant such a scope, and what implies it,
+   * only as a member of one of its groups. As at the last sign-in, also for what the user granted before. @default none
+   */
+  readonly scopes?: Readonly<Record<string, readonly string[]>>;
+  /**
+   * Whether the tokens of the provider are kept, sealed, for `getProviderToken`. Most providers give a refresh token only
+   * for a further scope, such as `offline_access`. @default false
+   */
+  readonly keepTokens?: boolean;
 }
 
 /** What a provider uses of the server. */
@@ -83,6 +106,9 @@ export interface SignInProvider extends Admission {
    * recent login on the account pages, although the provider may not have asked for anything. @default true
    */
   readonly asksAgain?: boolean;
+  readonly scopes?: Readonly<Record<string, readonly string[]>> | undefined;
+  /** Whether `tokens` of its identities are kept. @default false */
+  readonly keepTokens?: boolean | undefined;
   /** The URL to which the browser is sent. @throws {PublicFetchError} when the provider cannot be reached */
   start(context: ProviderContext, attempt: SignInAttempt): Promise<string>;
   /**
@@ -95,6 +121,17 @@ export interface SignInProvider extends Admission {
     attempt: SignInAttempt,
     parameters: ReadonlyMap<string, string>,
   ): Promise<Identity>;
+  /**
+   * New tokens for a refresh token (RFC 6749 §6). @default the tokens of this provider are not refreshed
+   * @throws {TokenRefusedError} when the provider refuses the refresh token for good
+   * @throws {SignInError | PublicFetchError} when it cannot be asked now
+   */
+  refreshTokens?(context: ProviderContext, refresh_token: string): Promise<ProviderTokens>;
+  /**
+   * Ends the tokens at the provider (RFC 7009). Does nothing where it has no endpoint for it.
+   * @throws {SignInError | PublicFetchError} when the provider refuses or cannot be reached
+   */
+  revokeTokens?(context: ProviderContext, tokens: ProviderTokens): Promise<void>;
 }
 
 /** The providers of a server. */
@@ -107,6 +144,15 @@ export interface ProviderDirectory {
 /** Why an answer of a provider is not believed. For the operator's log, not for the page. */
 export class SignInError extends Error {
   override readonly name = "SignInError";
+}
+
+/** The provider refuses a code or a refresh token with this error code (RFC 6749 §5.2). */
+export class TokenRefusedError extends SignInError {
+  readonly code: string;
+  constructor(code: string) {
+    super(`The token endpoint answered ${code}`);
+    this.code = code;
+  }
 }
 
 /** The providers by id. @throws {TypeError} for an invalid or repeated id */
@@ -130,7 +176,7 @@ export function defineProviders(providers: readonly SignInProvider[]): ReadonlyM
 
 /** The members that all providers made from settings have. @throws {TypeError} without a client id */
 export function toProviderBase(
-  { id, name, clientId, domains, groups, admits, roles }: ProviderSettings,
+  { id, name, clientId, domains, groups, admits, roles, scopes, keepTokens }: ProviderSettings,
   defaults: { readonly id: string; readonly name: string },
 ): Omit<SignInProvider, "start" | "finish"> {
   if (typeof clientId !== "string" || clientId === "") {
@@ -140,6 +186,8 @@ export function toProviderBase(
     id: id ?? defaults.id,
     name: name ?? defaults.name,
     roles,
+    scopes,
+    keepTokens,
     ...(domains && { domains }),
     ...(groups && { groups }),
     ...(admits && { admits }),
@@ -159,6 +207,18 @@ export async function isAdmitted(
   }
   if (groups !== undefined && !groups.some((each) => identity.groups.includes(each))) return false;
   return admits === undefined || await admits(identity) === true;
+}
+
+/** What the user's groups decide on scopes; `undefined` when the provider leaves all scopes to the role. */
+export function scopesOf(
+  { scopes }: Pick<SignInProvider, "scopes">,
+  { groups }: Identity,
+): Readonly<Record<string, boolean>> | undefined {
+  if (scopes === undefined) return undefined;
+  const decided = Object.entries(scopes).map(([scope, allowed]) =>
+    [scope, allowed.some((each) => groups.includes(each))] as const
+  );
+  return decided.length === 0 ? undefined : Object.fromEntries(decided);
 }
 
 /** The highest role that the user's groups give; `undefined` for the default. */

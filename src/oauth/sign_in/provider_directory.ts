@@ -50,4 +50,5 @@ const NAMES: Readonly<Partial<Record<StoredProvider["kind"], string>>> = {
   google: "Google",
   entra: "Microsoft",
   github: "GitHub",
+  apple: "Apple",
 };

@@ -3,8 +3,10 @@
  *
  * @module
  */
+import { isLoopbackHost } from "../../http/network/loopback.ts";
 import {
   checkConfiguredUrl,
+  checkPublicUrl,
   type PublicDocument,
   PublicFetchError,
 } from "../../http/network/public_fetch.ts";
@@ -16,6 +18,9 @@ export interface ProviderMetadata {
   readonly token_endpoint: string;
   readonly jwks_uri: string;
   readonly userinfo_endpoint?: string | undefined;
+  /** RFC 8414 §2 */
+  readonly revocation_endpoint?: string | undefined;
+  readonly scopes_supported?: readonly string[] | undefined;
   readonly token_endpoint_auth_methods_supported?: readonly string[] | undefined;
   /** RFC 9207 §3: `iss` is in every authorization response. */
   readonly authorization_response_iss_parameter_supported: boolean;
@@ -55,10 +60,7 @@ function readMetadata({ text }: PublicDocument, issuer: string): ProviderMetadat
   const find = (name: string): string | undefined => {
     const url = metadata[name];
     if (url === undefined) return undefined;
-    // The metadata of an issuer on the internet must not lead to http on loopback.
-    const problem = typeof url !== "string" || issuer.startsWith("https:") && !url.startsWith("https:")
-      ? "must be an https URL"
-      : checkConfiguredUrl(url);
+    const problem = typeof url === "string" ? checkEndpoint(url, issuer) : "must be an https URL";
     if (problem) throw new PublicFetchError(`${name} in the metadata of the provider ${problem}`);
     return url as string;
   };
@@ -68,14 +70,31 @@ function readMetadata({ text }: PublicDocument, issuer: string): ProviderMetadat
     return url;
   };
   const methods = metadata["token_endpoint_auth_methods_supported"];
+  const scopes = metadata["scopes_supported"];
   return {
     issuer,
     authorization_endpoint: findRequired("authorization_endpoint"),
     token_endpoint: findRequired("token_endpoint"),
     jwks_uri: findRequired("jwks_uri"),
     userinfo_endpoint: find("userinfo_endpoint"),
+    revocation_endpoint: find("revocation_endpoint"),
+    ...(Array.isArray(scopes) && { scopes_supported: scopes.map(String) }),
     ...(Array.isArray(methods) && { token_endpoint_auth_methods_supported: methods.map(String) }),
     authorization_response_iss_parameter_supported:
       metadata["authorization_response_iss_parameter_supported"] === true,
   };
+}
+
+/**
+ * The rule that an endpoint breaks. Metadata may name the host of the issuer, which the operator chose, and public hosts:
+ * it must not lead this server into the operator's network (`provider_test.ts`). A public name that resolves to a private
+ * address gains nothing: the service there has no certificate for the name.
+ */
+function checkEndpoint(url: string, issuer: string): string | undefined {
+  const problem = checkConfiguredUrl(url);
+  if (problem) return problem;
+  const [own, host] = [new URL(issuer).hostname, new URL(url).hostname];
+  // On loopback, for development: 127.0.0.1 and localhost are one host.
+  if (isLoopbackHost(own) && isLoopbackHost(host)) return undefined;
+  return host === own && url.startsWith("https:") ? undefined : checkPublicUrl(url);
 }

@@ -1,8 +1,12 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { encodeBase64url } from "../../crypto/base64url.ts";
+import { newKey } from "../test_keys.ts";
 import { listLinkedUsers } from "./linked_account.ts";
+import { entra } from "./entra.ts";
 import { github } from "./github.ts";
-import { entra, google, oidc } from "./oidc.ts";
+import { google } from "./google.ts";
+import { oidc } from "./oidc.ts";
 import type { SignInProvider } from "./provider.ts";
 import {
   CLIENT,
@@ -101,17 +105,78 @@ test("the client secret is sent in the body where the provider lists no HTTP Bas
   assert.is(new Headers(init.headers).has("authorization"), false);
 });
 
-test("metadata of another issuer, or that leads to http, is refused", async () => {
+test("metadata of another issuer, or that leads into the network of this server, is refused", async () => {
   for (
-    const member of [{ issuer: "https://evil.example" }, { jwks_uri: "http://127.0.0.1/keys" }, {
-      token_endpoint: undefined,
-    }]
+    const member of [
+      { issuer: "https://evil.example" },
+      { token_endpoint: undefined },
+      { jwks_uri: "http://127.0.0.1/keys" },
+      { jwks_uri: "https://127.0.0.1/keys" },
+      { token_endpoint: "https://10.0.0.7/token" },
+      { token_endpoint: "https://[fd00::1]/token" },
+      { userinfo_endpoint: "https://169.254.169.254/latest/meta-data" },
+      { userinfo_endpoint: "https://vault/userinfo" },
+      { revocation_endpoint: "https://vault.internal/revoke" },
+      { jwks_uri: "https://user:password@idp.example/keys" },
+      { authorization_endpoint: "javascript:alert(1)" },
+    ]
   ) {
     const provider = await newProvider();
     provider.metadata = member;
     const server = await newSignInServer(provider);
     assert.is((await newBrowser(server).get("/login/oidc")).status, 502, JSON.stringify(member));
   }
+});
+
+test("an issuer in the operator's network may name its own host, and public ones", async () => {
+  const rows: readonly [issuer: string, token_endpoint: string, status: number][] = [
+    ["https://sso.corp.internal", "https://sso.corp.internal:8443/token", 302],
+    ["https://sso.corp.internal", "https://login.example.com/token", 302],
+    ["https://sso.corp.internal", "https://vault.corp.internal/token", 502],
+    ["https://10.0.0.5", "https://10.0.0.6/token", 502],
+    ["http://127.0.0.1:9000", "http://localhost:9000/token", 302],
+    ["http://127.0.0.1:9000", "https://10.0.0.6/token", 502],
+  ];
+  for (const [issuer, token_endpoint, status] of rows) {
+    const provider = await newProvider(issuer);
+    provider.metadata = { token_endpoint };
+    const server = await newSignInServer(provider, [oidc({ issuer, ...CLIENT })]);
+    assert.is((await newBrowser(server).get("/login/oidc")).status, status, token_endpoint);
+  }
+});
+
+test("keys that the provider changed are fetched again", async () => {
+  const provider = await newProvider();
+  const server = await newSignInServer(provider);
+  assert.is((await signIn(newBrowser(server), provider)).status, 302);
+  provider.key = await newKey("ES256", "second");
+  provider.header["kid"] = "second";
+  // At most once a minute for an unknown key.
+  server.advance(61);
+  assert.is((await signIn(newBrowser(server), provider)).status, 302);
+});
+
+test("an ID token that is signed with EdDSA has another at_hash", async () => {
+  const provider = await newProvider();
+  provider.key = await newKey("EdDSA", "first");
+  const digest = new Uint8Array(
+    await crypto.subtle.digest("SHA-512", new TextEncoder().encode("an access token")),
+  );
+  provider.tokens["access_token"] = "an access token";
+  provider.idToken["at_hash"] = encodeBase64url(digest.subarray(0, 32));
+  assert.is((await signInAt(provider, oidc({ issuer: PROVIDER, ...CLIENT }))).status, 302);
+  provider.tokens["access_token"] = "another access token";
+  assert.is((await signInAt(provider, oidc({ issuer: PROVIDER, ...CLIENT }))).status, 403);
+});
+
+test("the error code of a provider is in the event, its description is not", async () => {
+  const provider = await newProvider();
+  const server = await newSignInServer(provider);
+  const refusal = { error: "invalid_client", error_description: "secret s:e%c+r&t is wrong" };
+  provider.answers.set(`${PROVIDER}/token`, () => Response.json(refusal, { status: 401 }));
+  assert.is((await signIn(newBrowser(server), provider)).status, 403);
+  const [event] = server.events.filter(({ type }) => type === "sign_in_failed");
+  assert.is("reason" in event! && event.reason, "The token endpoint answered invalid_client");
 });
 
 test("Google: both forms of iss are one account, and hd limits the domain", async () => {
@@ -183,7 +248,7 @@ async function newGithub() {
     "https://api.github.com/user",
     guarded(() => ({ id: 583231, login: "octocat", name: null, email: "other@example.com" })),
   );
-  provider.answers.set("https://api.github.com/user/emails", guarded(() => state.addresses));
+  provider.answers.set("https://api.github.com/user/emails?per_page=100", guarded(() => state.addresses));
   provider.answers.set(
     "https://api.github.com/user/orgs?per_page=100",
     guarded(() => state.organizations.map((login) => ({ login }))),

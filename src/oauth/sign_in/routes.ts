@@ -10,6 +10,7 @@ import type { AuthorizationServer, AuthorizationServerOptions } from "../authori
 import { createRemoteDocuments } from "../clients/remote_document.ts";
 import { createProviderDirectory } from "./provider_directory.ts";
 
+const relayFormPost = loadOnDemand(async () => (await import("./form_post_callback.ts")).relayFormPost);
 const loadSignIn = () => import("./sign_in.ts");
 const beginSignIn = loadOnDemand(async () => (await loadSignIn()).beginSignIn);
 const finishSignIn = loadOnDemand(async () => (await loadSignIn()).finishSignIn);
@@ -18,10 +19,18 @@ const MAX_ANSWER_BYTES = 256 * 1024;
 /** How long a provider that failed repeatedly is not asked. */
 const MAX_WAIT_MS = 10_000;
 
-/** The providers, and how they are reached. @throws {TypeError} for invalid providers */
+/** The providers, and how they are reached. @throws {TypeError} for invalid providers, and for scopes that are not defined */
 export function defineSignIn(
   options: AuthorizationServerOptions,
 ): Pick<AuthorizationServer, "providers" | "providerFetch" | "providerDocuments"> {
+  for (const { id, scopes = {} } of options.signIn) {
+    const unknown = Object.keys(scopes).find((scope) => !Object.hasOwn(options.scopes, scope));
+    if (unknown !== undefined) {
+      throw new TypeError(
+        `Cannot create Trivet: "scopes" of the provider "${id}" has the scope "${unknown}", which is not defined`,
+      );
+    }
+  }
   const connect = options.signInFetch ?? ((url, init) => fetch(url, init));
   const providerFetch = createConfiguredFetch({ connect, limit: MAX_ANSWER_BYTES });
   return {
@@ -40,6 +49,11 @@ export function signInRoutes(as: AuthorizationServer, page: (handle: RouteHandle
       method: "GET",
       path: `${path}/callback`,
       handle: page((request, context, { provider }) => finishSignIn(as, request, context, provider!)),
+    },
+    {
+      method: "POST",
+      path: `${path}/callback`,
+      handle: page((request, _, { provider }) => relayFormPost(as, request, provider!)),
     },
   ];
 }

@@ -15,6 +15,7 @@ import { waitsForNewLogin } from "../endpoints/pushed_request.ts";
 import { OAuthError } from "../error.ts";
 import type { SignInFailure } from "../pages/basic_views.ts";
 import { refuse, showPage } from "../pages/page.ts";
+import type { Profile } from "../records.ts";
 import { type Parameters, parseParameters } from "../parameters.ts";
 import { completeLogin } from "../users/complete_login.ts";
 import { isReauthentication } from "../users/recent_login.ts";
@@ -30,10 +31,13 @@ import {
   type Identity,
   isAdmitted,
   roleOf,
+  scopesOf,
   type SignInAttempt,
   SignInError,
   type SignInProvider,
 } from "./provider.ts";
+import { contextOf } from "./provider_context.ts";
+import { keepProviderTokens } from "./provider_tokens.ts";
 
 /** 302 to the provider; 400 for an invalid redirect, 404 for an unknown provider, 502 when the provider does not answer. */
 export async function beginSignIn(as: AuthorizationServer, request: Request, id: string): Promise<Response> {
@@ -102,16 +106,20 @@ async function identify(
   provider: SignInProvider,
   pending: PendingSignIn,
   parameters: Parameters,
-): Promise<{ user: Awaited<ReturnType<typeof findLinkedUser>>; identity: Identity }> {
+): Promise<{ user: Profile; identity: Identity }> {
   const error = parameters.get("error");
   if (error === "access_denied") throw new Refusal(400, "cancelled", "The user cancelled the sign-in");
   if (error !== undefined) throw new SignInError(`The provider answered ${error.slice(0, 100)}`);
   if (parameters.get("code") === undefined) throw new SignInError("The callback has neither code nor error");
   const identity = await provider.finish(contextOf(as), attemptOf(as, pending), toMap(parameters));
   if (!await isAdmitted(provider, identity)) throw notAdmitted(provider);
-  const role = roleOf(provider, identity);
-  const user = await findLinkedUser(as.store, identity, { provider: provider.id, role, now: as.now() });
+  const { id } = provider;
+  const rights = { role: roleOf(provider, identity), scopes: scopesOf(provider, identity) };
+  const user = await findLinkedUser(as.store, identity, { provider: id, ...rights, now: as.now() });
   if (user.locked !== undefined) throw notAdmitted(provider);
+  if (provider.keepTokens && identity.tokens) {
+    await keepProviderTokens(as, user.id, id, identity, identity.tokens);
+  }
   return { user, identity };
 }
 
@@ -176,14 +184,10 @@ function readParameters(request: Request): Parameters | undefined {
 }
 
 function toMap(parameters: Parameters): ReadonlyMap<string, string> {
-  return new Map(["code", "state", "iss"].flatMap((name) => {
+  return new Map(["code", "state", "iss", "user"].flatMap((name) => {
     const value = parameters.get(name);
     return value === undefined ? [] : [[name, value] as const];
   }));
-}
-
-function contextOf(as: AuthorizationServer) {
-  return { fetch: as.providerFetch, documents: as.providerDocuments, now: as.now };
 }
 
 function attemptOf(as: AuthorizationServer, pending: PendingSignIn): SignInAttempt {

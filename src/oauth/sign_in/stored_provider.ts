@@ -6,11 +6,14 @@
 import { createSealer, type Sealer } from "../../crypto/seal.ts";
 import { listAll, type Store } from "../../store/store.ts";
 import { providerKey, type StoredProvider, type UserRole } from "../records.ts";
+import { apple } from "./apple.ts";
+import { entra } from "./entra.ts";
 import { github } from "./github.ts";
-import { entra, google, oidc } from "./oidc.ts";
+import { google } from "./google.ts";
+import { oidc } from "./oidc.ts";
 import { defineProviders, type SignInProvider } from "./provider.ts";
 
-export const PROVIDER_KINDS = ["oidc", "google", "entra", "github"] as const;
+export const PROVIDER_KINDS = ["oidc", "google", "entra", "github", "apple"] as const;
 
 /** What an operator says of a provider. */
 export interface ProviderRegistration {
@@ -19,6 +22,7 @@ export interface ProviderRegistration {
   readonly id?: string | undefined;
   readonly name?: string | undefined;
   readonly clientId: string;
+  /** Of Apple the content of its `.p8` file. */
   readonly clientSecret?: string | undefined;
   /** Of an OpenID Provider, or the address of a GitHub Enterprise Server. */
   readonly issuer?: string | undefined;
@@ -29,6 +33,14 @@ export interface ProviderRegistration {
   /** Groups, or organizations of GitHub, that may sign in. */
   readonly groups?: readonly string[] | undefined;
   readonly roles?: Readonly<Partial<Record<UserRole, readonly string[]>>> | undefined;
+  /** As in `ProviderSettings`. */
+  readonly scopes?: Readonly<Record<string, readonly string[]>> | undefined;
+  readonly keepTokens?: boolean | undefined;
+  /** Of an OpenID Provider: the claim with the groups. */
+  readonly groupsClaim?: string | undefined;
+  /** Of Apple. */
+  readonly teamId?: string | undefined;
+  readonly keyId?: string | undefined;
 }
 
 const PURPOSE = "secret of an identity provider";
@@ -73,7 +85,7 @@ export async function* listProviders(store: Store): AsyncGenerator<StoredProvide
 
 /** The provider of these settings. @throws {TypeError} when they are invalid, or the secret was sealed by another server */
 export async function openProvider(stored: StoredProvider, sealer: Sealer): Promise<SignInProvider> {
-  const { kind, id, name, clientId, sealedSecret, issuer, tenant, domains, groups, roles } = stored;
+  const { kind, id, name, clientId, sealedSecret, issuer, tenant, domains, groups, roles, scopes } = stored;
   const clientSecret = sealedSecret === undefined ? undefined : await sealer.unseal(sealedSecret);
   if (sealedSecret !== undefined && clientSecret === undefined) {
     throw new TypeError(`The secret of provider "${id}" was sealed by another server: add it again`);
@@ -85,6 +97,8 @@ export async function openProvider(stored: StoredProvider, sealer: Sealer): Prom
     ...(clientSecret !== undefined && { clientSecret }),
     ...(groups && { groups }),
     ...(roles && { roles }),
+    ...(scopes && { scopes }),
+    ...(stored.keepTokens && { keepTokens: true }),
   };
   switch (kind) {
     case "google":
@@ -97,7 +111,20 @@ export async function openProvider(stored: StoredProvider, sealer: Sealer): Prom
       });
     case "entra":
       return entra({ ...settings, ...(domains && { domains }), tenant: tenant ?? "" });
+    case "apple":
+      return apple({
+        ...settings,
+        ...(domains && { domains }),
+        teamId: stored.teamId ?? "",
+        keyId: stored.keyId ?? "",
+        privateKey: clientSecret ?? "",
+      });
     case "oidc":
-      return oidc({ ...settings, ...(domains && { domains }), issuer: issuer ?? "" });
+      return oidc({
+        ...settings,
+        ...(domains && { domains }),
+        ...(stored.groupsClaim !== undefined && { groupsClaim: stored.groupsClaim }),
+        issuer: issuer ?? "",
+      });
   }
 }

@@ -24,6 +24,12 @@ export interface TestProvider {
   tokens: Record<string, unknown>;
   callback: Record<string, string | undefined>;
   userInfo: Record<string, unknown>;
+  /** Whether this is the client secret in a form. @default `CLIENT.clientSecret` */
+  isSecret: (secret: string | null) => boolean | Promise<boolean>;
+  /** The refresh tokens that it takes: each once. */
+  readonly refreshTokens: Set<string>;
+  /** The tokens that were revoked, refresh tokens first. */
+  readonly revoked: string[];
   /** Answers instead of a URL. */
   readonly answers: Map<string, (init: RequestInit) => Response>;
   /** Requests that it got. */
@@ -45,6 +51,9 @@ export async function newProvider(issuer: string = PROVIDER, at: string = issuer
     tokens: {},
     callback: {},
     userInfo: {},
+    isSecret: (secret) => secret === CLIENT.clientSecret,
+    refreshTokens: new Set(),
+    revoked: [],
     answers: new Map(),
     requests: [],
     async fetch(url, init) {
@@ -59,6 +68,7 @@ export async function newProvider(issuer: string = PROVIDER, at: string = issuer
             token_endpoint: `${at}/token`,
             jwks_uri: `${at}/keys`,
             userinfo_endpoint: `${at}/userinfo`,
+            revocation_endpoint: `${at}/revoke`,
             ...provider.metadata,
           });
         case `${at}/keys`:
@@ -67,6 +77,9 @@ export async function newProvider(issuer: string = PROVIDER, at: string = issuer
           return Response.json({ sub: provider.claims["sub"], ...provider.userInfo });
         case `${at}/token`:
           return await redeem(new URLSearchParams(init.body as string), new Headers(init.headers));
+        case `${at}/revoke`:
+          provider.revoked.push(new URLSearchParams(init.body as string).get("token")!);
+          return new Response(null, { status: 200 });
         default:
           return new Response(null, { status: 404 });
       }
@@ -85,11 +98,12 @@ export async function newProvider(issuer: string = PROVIDER, at: string = issuer
   };
 
   async function redeem(form: URLSearchParams, headers: Headers): Promise<Response> {
+    if (form.get("grant_type") === "refresh_token") return refresh(form.get("refresh_token")!);
     const query = codes.get(form.get("code")!);
     codes.delete(form.get("code")!);
     const basic = `Basic ${btoa("trivet:s%3Ae%25c%2Br%26t")}`;
     const isAuthenticated = headers.get("authorization") === basic ||
-      form.get("client_secret") === CLIENT.clientSecret;
+      await provider.isSecret(form.get("client_secret"));
     const challenge = encodeBase64url(sha256(form.get("code_verifier") ?? ""));
     if (
       !query || !isAuthenticated || challenge !== query.get("code_challenge") ||
@@ -111,6 +125,21 @@ export async function newProvider(issuer: string = PROVIDER, at: string = issuer
     const id_token = await sign(provider.key, { typ: "JWT", kid: "first", ...provider.header }, claims);
     return Response.json({ access_token, token_type: "Bearer", id_token, ...provider.tokens });
   }
+
+  /** Rotates. */
+  function refresh(refresh_token: string): Response {
+    if (!provider.refreshTokens.delete(refresh_token)) {
+      return Response.json({ error: "invalid_grant" }, { status: 400 });
+    }
+    const next = crypto.randomUUID();
+    provider.refreshTokens.add(next);
+    return Response.json({
+      access_token: `fresh ${crypto.randomUUID()}`,
+      token_type: "Bearer",
+      expires_in: 3600,
+      refresh_token: next,
+    });
+  }
   return provider;
 }
 
@@ -125,23 +154,28 @@ export function newSignInServer(
 /** A browser at a server: it keeps cookies and follows no redirect. */
 export interface TestBrowser {
   get(url: string): Promise<Response>;
+  /** Sends a form of the same site. */
+  post(url: string, form: Record<string, string>): Promise<Response>;
 }
 
 export function newBrowser(server: TestServer): TestBrowser {
   const cookies = new Map<string, string>();
+  async function send(url: string, site: string, form?: Record<string, string>): Promise<Response> {
+    const { pathname, search } = new URL(url, "https://as.example");
+    const cookie = [...cookies].map((pair) => pair.join("=")).join("; ");
+    const headers = { "sec-fetch-site": site, ...(cookie && { cookie }) };
+    const response = await server.send(pathname + search, { headers, ...(form && { form }) });
+    for (const field of response.headers.getSetCookie()) {
+      const [, name, value] = /^([^=]+)=([^;]*)/.exec(field)!;
+      if (/Max-Age=0(;|$)/.test(field)) cookies.delete(name!);
+      else cookies.set(name!, value!);
+    }
+    return response;
+  }
+
   return {
-    async get(url) {
-      const { pathname, search } = new URL(url, "https://as.example");
-      const cookie = [...cookies].map((pair) => pair.join("=")).join("; ");
-      const headers = { "sec-fetch-site": "none", ...(cookie && { cookie }) };
-      const response = await server.send(pathname + search, { headers });
-      for (const field of response.headers.getSetCookie()) {
-        const [, name, value] = /^([^=]+)=([^;]*)/.exec(field)!;
-        if (/Max-Age=0(;|$)/.test(field)) cookies.delete(name!);
-        else cookies.set(name!, value!);
-      }
-      return response;
-    },
+    get: (url) => send(url, "none"),
+    post: (url, form) => send(url, "same-origin", form),
   };
 }
 

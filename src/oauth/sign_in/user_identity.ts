@@ -9,11 +9,13 @@ import type { Check, Entry, Put, Store } from "../../store/store.ts";
 import {
   type LinkedAccount,
   linkedAccountKey,
+  providerTokensKey,
+  type StoredProviderTokens,
   userIdentitiesPrefix,
   type UserIdentity,
   userIdentityKey,
 } from "../records.ts";
-import { findUserOrLocked } from "../users/user.ts";
+import { findOwner, withdrawRights } from "./account_record.ts";
 import type { Identity } from "./provider.ts";
 
 /** Identities that one user can have. */
@@ -47,12 +49,12 @@ export async function linkIdentity(
   return await retryLostRaces(async () => {
     const entry = await store.get<LinkedAccount>(key);
     // The account of a removed user is free.
-    if (entry && entry.value.user !== user && await findUserOrLocked(store, entry.value.user)) {
-      return "other_user";
-    }
+    if (entry && entry.value.user !== user && await findOwner(store, entry.value.user)) return "other_user";
     const own = await listUserIdentities(store, user);
     if (entry?.value.user !== user && own.length >= MAX_IDENTITIES) return "too_many";
-    const account: LinkedAccount = { user, provider, linked: now };
+    const account: LinkedAccount = entry?.value.user === user
+      ? entry.value
+      : { user, provider, linked: now, added: true };
     const done = await store.commit({
       check: [{ key, version: entry?.version ?? null }],
       set: [{ key, value: account }, toUserIdentity(identity, account)],
@@ -85,8 +87,12 @@ export async function unlinkIdentity(
       if (!other) return "last";
       check.push({ key: other.key, version: other.version });
     }
+    const { check: owner = [], set = [] } = await withdrawRights(store, user);
     const remove = [key, linkedAccountKey(issuer, subject)];
-    return await store.commit({ check, remove }) ? "unlinked" : LOST_RACE;
+    const tokens = await store.get<StoredProviderTokens>(providerTokensKey(user, entry.value.provider));
+    if (tokens?.value.issuer === issuer && tokens.value.subject === subject) remove.push(tokens.key);
+    const done = await store.commit({ check: [...check, ...owner], set, remove });
+    return done ? "unlinked" : LOST_RACE;
   });
 }
 

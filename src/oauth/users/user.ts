@@ -95,14 +95,16 @@ export async function saveProfile(
       stored?.name === name && stored.email === email && stored.email_verified === email_verified &&
       stored.username === username && stored.role === role
     ) return locked === undefined;
+    // What others decide stays: that the account is locked, the scopes that groups give.
+    const { role: _, email_verified: __, username: ___, ...kept } = stored ?? {};
     const value: Profile = {
+      ...kept,
       id,
       name,
       email,
       ...(email_verified !== undefined && { email_verified }),
       ...(username !== undefined && { username }),
       ...(role !== undefined && { role: checkUserRole(role) }),
-      ...(locked !== undefined && { locked }),
       updated: now,
     };
     const done = await store.commit({

@@ -26,10 +26,16 @@ export function highestRole(roles: readonly UserRole[]): UserRole {
 const requiredRanks = new WeakMap<AuthorizationServer["scopeRoles"], Map<string, number>>();
 const MAX_CACHED_SCOPES = 1000;
 
-/** The part of a scope string that the role of the user allows; `""` when it allows no scope. */
+/** What decides on the scopes that a user can grant. */
+type Rights = Pick<Profile, "role" | "scopes">;
+
+/**
+ * The part of a scope string that the user may grant: by their role, and by the groups at their identity provider where
+ * these decide. `""` when it is no scope.
+ */
 export function limitToRole(
-  { scopeRoles, defaultRole }: AuthorizationServer,
-  { role = defaultRole }: Pick<Profile, "role">,
+  { scopeRoles, defaultRole, implied }: AuthorizationServer,
+  { role = defaultRole, scopes: decided }: Rights,
   scope: string,
 ): string {
   let ranks = requiredRanks.get(scopeRoles);
@@ -41,13 +47,20 @@ export function limitToRole(
     ranks.set(scope, required = Math.max(...scope.split(" ").map(rankOf)));
   }
   const rank = USER_ROLES.indexOf(role);
+  if (decided !== undefined) {
+    const isWithheld = (each: string) =>
+      [each, ...implied.get(each) ?? []].some((one) => Object.hasOwn(decided, one) && decided[one] !== true);
+    const isGiven = (each: string) => Object.hasOwn(decided, each) && decided[each] === true;
+    return scope.split(" ").filter((each) => !isWithheld(each) && (isGiven(each) || rankOf(each) <= rank))
+      .join(" ");
+  }
   return rank >= required ? scope : scope.split(" ").filter((each) => rankOf(each) <= rank).join(" ");
 }
 
 /** As {@linkcode limitToRole}. @throws {OAuthError} with `code` when the role allows no scope */
 export function requireRole(
   as: AuthorizationServer,
-  user: Pick<Profile, "role">,
+  user: Rights,
   scope: string,
   code: "access_denied" | "invalid_grant" | "invalid_scope" = "access_denied",
 ): string {

@@ -1,0 +1,263 @@
+/**
+ * The tokens of identity providers that are kept for their users: sealed in the store, refreshed once for all instances,
+ * revoked at the provider (RFC 7009) when the user unlinks the account there or is removed.
+ *
+ * @module
+ */
+import { randomSecret } from "../../crypto/secret.ts";
+import { createSealer, type Sealer } from "../../crypto/seal.ts";
+import { PublicFetchError } from "../../http/network/public_fetch.ts";
+import { LOST_RACE, MAX_COMMIT_TRIES, pauseBefore, retryLostRaces } from "../../store/retry.ts";
+import { compareAndSet, type Entry, listAll, StoreUnavailableError } from "../../store/store.ts";
+import type { AuthorizationServer } from "../authorization_server.ts";
+import { plain } from "../error.ts";
+import {
+  type LinkedAccount,
+  linkedAccountKey,
+  providerTokensKey,
+  type StoredProviderTokens,
+  userProviderTokensPrefix,
+} from "../records.ts";
+import { findUser } from "../users/user.ts";
+import { type Identity, type ProviderTokens, type SignInProvider, TokenRefusedError } from "./provider.ts";
+import { contextOf } from "./provider_context.ts";
+
+/** What is needed of a server to reach the providers of its users: `trivet.oauth.providerAccess`. */
+export type ProviderAccess = Pick<
+  AuthorizationServer,
+  "store" | "secret" | "now" | "observe" | "providers" | "providerFetch" | "providerDocuments"
+>;
+
+/** A valid access token of a provider. */
+export interface ProviderToken {
+  readonly access_token: string;
+  readonly id_token?: string | undefined;
+  /** Space-separated, if the provider says it. */
+  readonly scope?: string | undefined;
+}
+
+const PURPOSE = "tokens of an identity provider";
+/** A token is refreshed this long before it expires, or in the last tenth of its lifetime if that is shorter. */
+const MARGIN_MS = 60_000;
+/** How long the instance that refreshes has: a fetch ends after 5 seconds. */
+const LEASE_MS = 15_000;
+/** How long a provider that did not answer is not asked for this user. */
+const FAILURE_PAUSE_MS = 2000;
+const POLL_INTERVAL_MS = 50;
+const MAX_POLLS = 2 * LEASE_MS / POLL_INTERVAL_MS;
+
+/**
+ * Keeps the tokens of a sign-in. A provider that gives a refresh token at the first sign-in only keeps its earlier one. Does
+ * nothing when the account was unlinked or removed meanwhile.
+ */
+export async function keepProviderTokens(
+  access: ProviderAccess,
+  user: string,
+  provider: string,
+  { issuer, subject }: Identity,
+  tokens: ProviderTokens,
+): Promise<void> {
+  const sealer = sealerOf(access);
+  const key = providerTokensKey(user, provider);
+  await retryLostRaces(async () => {
+    const link = await access.store.get<LinkedAccount>(linkedAccountKey(issuer, subject));
+    if (link?.value.user !== user) return;
+    const entry = await access.store.get<StoredProviderTokens>(key);
+    const isSame = entry?.value.issuer === issuer && entry.value.subject === subject;
+    const earlier = isSame && tokens.refresh_token === undefined ? await open(sealer, entry) : undefined;
+    const kept = { refresh_token: earlier?.refresh_token, ...withoutUndefined(tokens) };
+    const value = await sealTokens(sealer, user, provider, { issuer, subject }, kept, access.now());
+    const done = await access.store.commit({
+      check: [{ key: link.key, version: link.version }, { key, version: entry?.version ?? null }],
+      set: [{ key, value }],
+    });
+    return done ? undefined : LOST_RACE;
+  });
+}
+
+/**
+ * The access token of a user at a provider, refreshed when it has expired or is about to: by one of the callers, on
+ * whichever instance, while the others wait. `undefined` when the provider keeps no tokens (`keepTokens`), the user has not
+ * signed in there since, or the provider refuses to refresh: the user has to sign in there again.
+ * @param access `trivet.oauth.providerAccess`
+ * @param user the id of the user
+ * @param id the id of the provider
+ * @throws {SignInError | PublicFetchError} when the provider cannot be asked now
+ */
+export async function getProviderToken(
+  access: ProviderAccess,
+  user: string,
+  id: string,
+): Promise<ProviderToken | undefined> {
+  const provider = await access.providers.find(id);
+  if (!provider?.keepTokens || !await findUser(access.store, user)) return undefined;
+  const key = providerTokensKey(user, id);
+  const sealer = sealerOf(access);
+  let races = 0;
+  for (let polls = 0; polls < MAX_POLLS;) {
+    const entry = await access.store.get<StoredProviderTokens>(key);
+    if (!entry) return undefined;
+    const { stale, hasRefreshToken, refresh } = entry.value;
+    if (stale === undefined || access.now() < stale) return await show(sealer, entry);
+    if (!hasRefreshToken || !provider.refreshTokens) return undefined;
+    if (refresh && access.now() < refresh.until) {
+      if (refresh.failed) throw new PublicFetchError("The token could not be refreshed a moment ago");
+      await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL_MS));
+      polls++;
+      continue;
+    }
+    const lease = { by: randomSecret(""), until: access.now() + LEASE_MS };
+    if (await compareAndSet(access.store, key, entry.version, { ...entry.value, refresh: lease })) {
+      return await refreshAs(access, sealer, provider, entry, lease.by);
+    }
+    if (++races === MAX_COMMIT_TRIES) break;
+    await pauseBefore(races);
+  }
+  throw new StoreUnavailableError("Another instance is still refreshing this token. Try again in 1 second");
+}
+
+/** Refreshes as the instance that has the lease. */
+async function refreshAs(
+  access: ProviderAccess,
+  sealer: Sealer,
+  provider: SignInProvider,
+  entry: Entry<StoredProviderTokens>,
+  by: string,
+): Promise<ProviderToken | undefined> {
+  const [, user, id] = entry.key as [string, string, string];
+  const { issuer, subject } = entry.value;
+  const before = await open(sealer, entry);
+  /** Replaces or removes the record if it is still the one with this lease. */
+  const settle = (value: StoredProviderTokens | undefined): Promise<boolean> =>
+    retryLostRaces(async () => {
+      const now = await access.store.get<StoredProviderTokens>(entry.key);
+      if (now?.value.refresh?.by !== by) return false;
+      const done = await access.store.commit({
+        check: [{ key: now.key, version: now.version }],
+        ...(value ? { set: [{ key: now.key, value }] } : { remove: [now.key] }),
+      });
+      return done || LOST_RACE;
+    });
+  if (before?.refresh_token === undefined) {
+    await settle(undefined);
+    return undefined;
+  }
+  let fresh: ProviderTokens;
+  try {
+    fresh = await provider.refreshTokens!(contextOf(access), before.refresh_token);
+  } catch (error) {
+    if (!(error instanceof TokenRefusedError) || error.code !== "invalid_grant") {
+      await settle({ ...entry.value, refresh: { by, until: access.now() + FAILURE_PAUSE_MS, failed: true } });
+      throw error;
+    }
+    access.observe({ type: "provider_tokens_ended", user, provider: id, reason: plain(error.message) });
+    await settle(undefined);
+    return undefined;
+  }
+  const tokens = { ...before, expires_in: undefined, ...withoutUndefined(fresh) };
+  const value = await sealTokens(sealer, user, id, { issuer, subject }, tokens, access.now());
+  if (!await settle(value)) {
+    const now = await access.store.get<StoredProviderTokens>(entry.key);
+    // A new sign-in has replaced them, or else the user was removed, or unlinked the account, meanwhile.
+    if (now) return await show(sealer, now);
+    await revoke(access, provider, user, tokens);
+    return undefined;
+  }
+  return toProviderToken(tokens);
+}
+
+/** Tokens that were kept, to be revoked when their record is gone. */
+export type KeptTokens = readonly { readonly provider: string; readonly tokens: ProviderTokens }[];
+
+/** The kept tokens of a user: read them before the user, or an identity, is removed. @param id of one provider */
+export async function readProviderTokens(
+  access: ProviderAccess,
+  user: string,
+  id?: string,
+): Promise<KeptTokens> {
+  const sealer = sealerOf(access);
+  const found: { provider: string; tokens: ProviderTokens }[] = [];
+  for await (const entry of listAll<StoredProviderTokens>(access.store, userProviderTokensPrefix(user))) {
+    const provider = String(entry.key[2]);
+    const tokens = id === undefined || provider === id ? await open(sealer, entry) : undefined;
+    if (tokens) found.push({ provider, tokens });
+  }
+  return found;
+}
+
+/** Revokes tokens at their providers. Does not fail: a provider that does not answer is an event. */
+export async function revokeProviderTokens(
+  access: ProviderAccess,
+  user: string,
+  kept: KeptTokens,
+): Promise<void> {
+  await Promise.all(kept.map(async ({ provider: id, tokens }) => {
+    const provider = await access.providers.find(id);
+    if (provider) await revoke(access, provider, user, tokens);
+  }));
+}
+
+async function revoke(
+  access: ProviderAccess,
+  provider: SignInProvider,
+  user: string,
+  tokens: ProviderTokens,
+): Promise<void> {
+  try {
+    await provider.revokeTokens?.(contextOf(access), tokens);
+  } catch (error) {
+    const reason = `not revoked: ${plain(error instanceof Error ? error.message : String(error))}`;
+    access.observe({ type: "provider_tokens_ended", user, provider: provider.id, reason });
+  }
+}
+
+async function show(sealer: Sealer, entry: Entry<StoredProviderTokens>): Promise<ProviderToken | undefined> {
+  const tokens = await open(sealer, entry);
+  return tokens && toProviderToken(tokens);
+}
+
+function toProviderToken({ access_token, id_token, scope }: ProviderTokens): ProviderToken {
+  return { access_token, ...withoutUndefined({ id_token, scope }) };
+}
+
+async function sealTokens(
+  sealer: Sealer,
+  user: string,
+  provider: string,
+  { issuer, subject }: Pick<StoredProviderTokens, "issuer" | "subject">,
+  { expires_in, ...tokens }: ProviderTokens,
+  now: number,
+): Promise<StoredProviderTokens> {
+  const boundTo = bindingOf(user, provider, issuer, subject);
+  const stale = expires_in === undefined
+    ? undefined
+    : now + expires_in * 1000 - Math.min(MARGIN_MS, expires_in * 100);
+  return {
+    issuer,
+    subject,
+    sealed: await sealer.seal(JSON.stringify(tokens), boundTo),
+    ...(stale !== undefined && { stale }),
+    hasRefreshToken: tokens.refresh_token !== undefined,
+  };
+}
+
+/** `undefined` for a record that was copied from another key, or that another server sealed. */
+async function open(
+  sealer: Sealer,
+  { key: [, user, provider], value: { issuer, subject, sealed } }: Entry<StoredProviderTokens>,
+): Promise<ProviderTokens | undefined> {
+  const text = await sealer.unseal(sealed, bindingOf(String(user), String(provider), issuer, subject));
+  return text === undefined ? undefined : JSON.parse(text) as ProviderTokens;
+}
+
+function bindingOf(...parts: readonly string[]): string {
+  return JSON.stringify(parts);
+}
+
+function sealerOf({ secret }: ProviderAccess): Sealer {
+  return createSealer(secret, PURPOSE);
+}
+
+function withoutUndefined<T extends object>(members: T): T {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as T;
+}
