@@ -29,6 +29,20 @@ export type TrivetEvent =
   }
   | { readonly type: "login_failed"; readonly username: string; readonly ip?: string | undefined }
   | { readonly type: "logged_out"; readonly user: string }
+  | { readonly type: "password_reset_requested"; readonly user: string; readonly ip?: string | undefined }
+  | { readonly type: "password_reset"; readonly user: string; readonly ip?: string | undefined }
+  | { readonly type: "email_verified"; readonly user: string }
+  /** `sendMail` failed. The reason has neither the address nor a link. */
+  | { readonly type: "mail_failed"; readonly kind: string; readonly reason: string }
+  | {
+    readonly type: "user_registered";
+    readonly user: string;
+    /** The identity provider; absent for a password. */
+    readonly provider?: string;
+    /** The id of the invitation that was used. */
+    readonly invitation?: string;
+    readonly ip?: string | undefined;
+  }
   /** A client was not notified that a session ended (OpenID Connect Back-Channel Logout). */
   | {
     readonly type: "logout_not_delivered";

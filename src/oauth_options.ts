@@ -17,6 +17,9 @@ import { documentsSupported } from "./oauth/clients/client_document.ts";
 import type { UserRole } from "./oauth/records.ts";
 import { checkSecurityProfile, type SecurityProfile } from "./oauth/security_profile.ts";
 import { checkUserRole } from "./oauth/users/user_role.ts";
+import type { SendMail } from "./oauth/mail/mail.ts";
+import { completeSignUp, type SignUpOption } from "./oauth/sign_up/options.ts";
+import { checkLoginFields, type LoginField } from "./oauth/users/login_field.ts";
 import { completePasswordPolicy, type PasswordPolicy } from "./oauth/users/password_policy.ts";
 import { checkRedirectScheme, EDITOR_SCHEMES } from "./oauth/clients/redirect_uri.ts";
 import {
@@ -125,6 +128,22 @@ export interface OAuthOptions {
   readonly storedProviders?: boolean;
   /** Whether the login page has fields for user name and password. @default true */
   readonly passwordLogin?: boolean;
+  /**
+   * Sends mail to users: links to reset a password, to verify an address and to complete a sign-up, and notices. Called
+   * after the response; a rejection is the event `mail_failed`. @default none: there are no such pages
+   */
+  readonly sendMail?: SendMail;
+  /**
+   * Who may create an account: `"open"` everyone, `"invitation"` whom the operator invited (`inviteUser`), `"closed"` no
+   * one. One word for all, or one for accounts with a password and one for identities of providers that are admitted. Open
+   * sign-up with a password needs `sendMail`. @default { passwords: "closed", providers: "open" }
+   */
+  readonly signUp?: SignUpOption;
+  /**
+   * Further fields of the sign-in form. Their values are in the form that `authenticateUser` gets, as the browser sent them.
+   * @default none
+   */
+  readonly loginFields?: readonly LoginField[];
   /**
    * The rules for passwords that people choose themselves; `addUser` and `trivet user add` accept any. Set `isBreached` to
    * refuse passwords that are known from breaches. @default at least 12 characters
@@ -248,6 +267,9 @@ export function completeOAuth(
     storedProviders: oauth.storedProviders ?? false,
     passwordLogin: oauth.passwordLogin ?? true,
     passwordPolicy: completePasswordPolicy(oauth.passwordPolicy),
+    sendMail: oauth.sendMail,
+    signUp: completeSignUp(oauth),
+    loginFields: checkLoginFields(oauth),
     signInFetch: oauth.signInFetch,
     defaultRole: checkUserRole(oauth.defaultRole ?? "reader"),
     acrValues: oauth.acrValues ?? (oauth.authenticateUser ? [] : ["password"]),

@@ -11,9 +11,11 @@ import type { PasswordMemory } from "../crypto/password_memory.ts";
 import type { Observe } from "../events.ts";
 import type { Connect, PublicFetch } from "../http/network/public_fetch.ts";
 import type { Store } from "../store/store.ts";
+import type { SendMail } from "./mail/mail.ts";
 import type { OpenIdSettings } from "./openid/options.ts";
 import type { Language } from "./pages/language.ts";
 import type { PageSettings } from "./pages/settings.ts";
+import type { LoginField } from "./users/login_field.ts";
 import type { LoginThrottle } from "./users/login_throttle.ts";
 import type { PasswordPolicy } from "./users/password_policy.ts";
 import type { PasswordQueue } from "./users/password_queue.ts";
@@ -21,6 +23,7 @@ import type { RecentCounts } from "./users/recent_counts.ts";
 import type { AuthorizationDetail, Client, Profile, UserRole } from "./records.ts";
 import type { RemoteDocuments } from "./clients/remote_document.ts";
 import type { ProviderDirectory, SignInProvider } from "./sign_in/provider.ts";
+import type { SignUpSettings } from "./sign_up/options.ts";
 import type { StorageQuota } from "./storage_quota.ts";
 import type { SecurityProfile } from "./security_profile.ts";
 import type { SigningKeys } from "./tokens/signing_keys.ts";
@@ -167,6 +170,12 @@ export interface AuthorizationServerOptions {
   readonly storedProviders: boolean;
   /** Whether the login page has fields for user name and password. */
   readonly passwordLogin: boolean;
+  /** Sends mail; without it there are no pages for forgotten passwords and e-mail verification. */
+  readonly sendMail: SendMail | undefined;
+  /** Who may create an account. */
+  readonly signUp: SignUpSettings;
+  /** Further fields of the sign-in form, for `authenticateUser`. */
+  readonly loginFields: readonly LoginField[];
   /** The rules for passwords that people choose themselves. */
   readonly passwordPolicy: PasswordPolicy;
   /** Fetches from identity providers. @default the platform's fetch */

@@ -170,6 +170,48 @@ export interface Profile {
   readonly updated?: number;
 }
 
+/** The link with which a user sets a new password. Written by `mail/password_reset.ts`; ended by its use, a login, or its lifetime. */
+export interface PasswordReset {
+  readonly digest: string;
+  /** A digest of the password hash: another password ends the link. */
+  readonly password: string;
+  readonly created: number;
+}
+
+/** The link that proves an address. Written by `mail/email_verification.ts`; ended by its use or its lifetime. */
+export interface EmailVerification {
+  readonly digest: string;
+  readonly email: string;
+  readonly created: number;
+}
+
+/** An account that waits for its address to be verified. Written by `sign_up/pending_sign_up.ts`; ended by its use or its lifetime. */
+export interface PendingSignUp {
+  readonly username: string;
+  readonly name: string;
+  readonly email: string;
+  /** The hash. */
+  readonly password: string;
+  /** The digest of a secret in the browser that signed up. */
+  readonly browser: string;
+  /** The path to which the browser goes then, or "". */
+  readonly redirect: string;
+  readonly created: number;
+}
+
+/** Written by `sign_up/invitation.ts`; ended by its use, its removal or its lifetime. */
+export interface Invitation {
+  readonly id: string;
+  readonly digest: string;
+  /** The only address that may use it. */
+  readonly email?: string;
+  /** The link was sent to that address and to no one else, so its use verifies it. */
+  readonly mailed?: true;
+  readonly role?: UserRole;
+  readonly created: number;
+  readonly expires: number;
+}
+
 /** Written at login, under a new id; ended by logout or its lifetimes. */
 export interface Session {
   /** Its public name, which is shown to the user; absent in sessions of earlier versions. */
@@ -529,6 +571,13 @@ export interface LoginAttempts {
 export const clientKey = (id: string): Key => ["client", id];
 export const userKey = (id: string): Key => ["user", id];
 export const usernameKey = (username: string): Key => ["username", username];
+/** The user who verified an address. It may be out of date: the user's record decides. */
+export const verifiedEmailKey = (email: string): Key => ["verified_email", email];
+export const passwordResetKey = (user: string): Key => ["password_reset", user];
+export const emailVerificationKey = (user: string): Key => ["email_verification", user];
+export const signUpKey = (digest: string): Key => ["sign_up", digest];
+export const INVITATIONS: Key = ["invitation"];
+export const invitationKey = (id: string): Key => [...INVITATIONS, id];
 export const profileKey = (id: string): Key => ["profile", id];
 /** By what the provider never gives to another user. */
 export const linkedAccountKey = (issuer: string, subject: string): Key => ["linked_account", issuer, subject];

@@ -20,6 +20,14 @@ const KIB = 1024;
 export const ENDPOINT_BUDGETS: Readonly<Record<string, EndpointBudget>> = {
   "/login": { storeCalls: 14, storedBytes: 5 * KIB, storedPerByte: 0 },
   // With OpenID Connect a notice is stored for each of up to 100 clients of the session. Deliveries are not counted.
+  // With `sendMail`.
+  "/login/forgot": { storeCalls: 14, storedBytes: KIB, storedPerByte: 0 },
+  // Two more for each hundred sessions of the user, and four for each application whose access ends.
+  "/login/reset": { storeCalls: 20, storedBytes: 2 * KIB, storedPerByte: 0 },
+  "/login/verify-email": { storeCalls: 6, storedBytes: KIB, storedPerByte: 0 },
+  // With `signUp`.
+  "/login/sign-up": { storeCalls: 18, storedBytes: 6 * KIB, storedPerByte: 0 },
+  "/login/sign-up/confirm": { storeCalls: 12, storedBytes: 4 * KIB, storedPerByte: 0 },
   "/logout": { storeCalls: 8, storedBytes: 48 * KIB, storedPerByte: 0 },
   "/oauth/logout": { storeCalls: 12, storedBytes: 48 * KIB, storedPerByte: 0 },
   // The first request that needs a signing key creates it.

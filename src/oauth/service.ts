@@ -32,6 +32,7 @@ import { login, showLogin } from "./endpoints/login.ts";
 import { createLoginThrottle } from "./users/login_throttle.ts";
 import { logout, showLogout } from "./endpoints/logout.ts";
 import { serveKeys, serveMetadata } from "./endpoints/metadata.ts";
+import { mailRoutes } from "./mail/routes.ts";
 import { openIdRoutes } from "./openid/routes.ts";
 import { createPasswordQueue } from "./users/password_queue.ts";
 import { identifyCaller, verifyAccessToken } from "./tokens/protect.ts";
@@ -42,6 +43,7 @@ import { defineResources } from "./grants/resource.ts";
 import { revoke } from "./endpoints/revoke.ts";
 import { defineSignIn, signInRoutes } from "./sign_in/routes.ts";
 import type { ProviderAccess } from "./sign_in/provider_tokens.ts";
+import { signUpRoutes } from "./sign_up/routes.ts";
 import { createStorageQuota } from "./storage_quota.ts";
 import { defineScopes } from "./grants/scope.ts";
 import { createSigningKeys, maxTokenLifetime } from "./tokens/signing_keys.ts";
@@ -89,7 +91,19 @@ const updateRegistration = loadOnDemand(async () => (await loadRegister()).updat
 const deleteRegistration = loadOnDemand(async () => (await loadRegister()).deleteRegistration);
 
 /** Pages for people: scripts of other origins never read them. */
-export const PAGES = ["/oauth/authorize", "/login", "/logout", "/oauth/logout", "/device"] as const;
+export const PAGES = [
+  "/oauth/authorize",
+  "/login",
+  "/login/forgot",
+  "/login/reset",
+  "/login/verify-email",
+  "/login/invitation",
+  "/login/sign-up",
+  "/login/sign-up/confirm",
+  "/logout",
+  "/oauth/logout",
+  "/device",
+] as const;
 
 /** The authorization server. `options.ts` completes its options. */
 export function createOAuthService(options: AuthorizationServerOptions): OAuthService {
@@ -186,6 +200,8 @@ export function createOAuthService(options: AuthorizationServerOptions): OAuthSe
     },
     { method: "GET", path: "/login", handle: page((request, context) => showLogin(as, request, context)) },
     { method: "POST", path: "/login", handle: page((request, context) => login(as, request, context)) },
+    ...mailRoutes(as, page),
+    ...signUpRoutes(as, page),
     ...signInRoutes(as, page),
     { method: "GET", path: "/logout", handle: page((request) => showLogout(as, request)) },
     { method: "POST", path: "/logout", handle: page((request, context) => logout(as, request, context)) },

@@ -27,6 +27,8 @@ const MIB = 1024 * KIB;
 export const RECORD_OVERHEAD_BYTES = 256;
 /** Seconds that a client which registered itself is kept until a user allows it something. */
 export const UNUSED_REGISTRATION_LIFETIME = 86_400;
+/** Seconds that a sign-up waits for its address to be verified. */
+export const PENDING_SIGN_UP_LIFETIME = 3600;
 /** Seconds that a `jti` is kept. */
 const PROOF_LIFETIME = 420;
 
@@ -39,9 +41,19 @@ export const STORAGE_LIMITS: Readonly<Record<StorageKind, StorageLimit>> = {
   device_code: { record: 4 * KIB, perNetwork: MIB, overall: 16 * MIB, unknown: 8 * MIB },
   /** The `jti` of proofs and assertions (RFC 9449, RFC 7523); for seven minutes. */
   proof: { record: RECORD_OVERHEAD_BYTES, perNetwork: MIB, overall: 32 * MIB, unknown: 16 * MIB },
+  /** Mails: for each an amount of 512 bytes, for an hour. 32 from one network, 8192 from all, 1024 from unknown ones. */
+  mail: { record: RECORD_OVERHEAD_BYTES, perNetwork: 16 * KIB, overall: 4 * MIB, unknown: 512 * KIB },
+  /** Accounts that wait for their address to be verified; for their lifetime. */
+  sign_up: { record: 4 * KIB, perNetwork: 128 * KIB, overall: 16 * MIB, unknown: 2 * MIB },
 };
 
-export type StorageKind = "pushed_request" | "registration" | "device_code" | "proof";
+export type StorageKind =
+  | "pushed_request"
+  | "registration"
+  | "device_code"
+  | "proof"
+  | "mail"
+  | "sign_up";
 
 export interface StorageQuota {
   /**
@@ -64,6 +76,8 @@ export function createStorageQuota(
     registration: UNUSED_REGISTRATION_LIFETIME,
     device_code: deviceCodeLifetime + 600,
     proof: PROOF_LIFETIME,
+    mail: 3600,
+    sign_up: PENDING_SIGN_UP_LIFETIME,
   };
   const allowances = new Map<StorageKind, Allowance>();
   for (const [kind, limits] of Object.entries(STORAGE_LIMITS) as [StorageKind, StorageLimit][]) {

@@ -12,6 +12,7 @@ import type { AuthorizationServerOptions } from "./authorization_server.ts";
 import { EDITOR_SCHEMES } from "./clients/redirect_uri.ts";
 import { completePages } from "./pages/settings.ts";
 import { createOAuthService, type OAuthService } from "./service.ts";
+import { completeSignUp } from "./sign_up/options.ts";
 import { completePasswordPolicy } from "./users/password_policy.ts";
 import { addUser } from "./users/user.ts";
 
@@ -107,6 +108,9 @@ export async function newServer(options: Partial<AuthorizationServerOptions> = {
     storedProviders: false,
     passwordLogin: true,
     passwordPolicy: completePasswordPolicy(),
+    sendMail: undefined,
+    signUp: completeSignUp({}),
+    loginFields: [],
     signInFetch: undefined,
     acrValues: ["password"],
     openid: undefined,

@@ -81,6 +81,10 @@ export async function login(
       text: "username or password is missing or repeated. Send each form field once.",
     });
   }
+  if (as.loginFields.some(({ name, required }) => required && !values.get(name))) {
+    const text = "A required field of the login form is missing.";
+    return await refuse(as, request, { code: "missing_fields", status: 400, text });
+  }
   const began = as.now();
   const { user, wait } = await attemptLogin(as, values, request, context);
   if (!user) {

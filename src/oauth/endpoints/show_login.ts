@@ -12,10 +12,13 @@ import { findClient } from "../clients/client.ts";
 import { findRedirectUri } from "../clients/redirect_uri.ts";
 import { describeApplication } from "../consent/access_description.ts";
 import { OAuthError } from "../error.ts";
+import { hasPasswordReset } from "../mail/routes.ts";
 import type { ApplicationView, SignInView } from "../pages/basic_views.ts";
+import { chooseLanguage } from "../pages/language.ts";
 import { showPage } from "../pages/page.ts";
 import { parseParameters } from "../parameters.ts";
 import { type User, userKey } from "../records.ts";
+import { labelOf } from "../users/login_field.ts";
 import { isReauthentication } from "../users/recent_login.ts";
 import { findSession } from "../users/session.ts";
 import { getStoredRequest } from "./pushed_request.ts";
@@ -44,6 +47,7 @@ export async function showSignIn(
     : "?redirect=" + encodeURIComponent(redirect) + (isAgain ? "&reauthenticate=1" : "");
   const { application, ui_locales } = await findApplication(as, redirect, context);
   const providers = await as.providers.list();
+  const language = chooseLanguage(request, ui_locales, as.pages.defaultLanguage);
   const view: SignInView = {
     name: "sign_in",
     action: as.base + "/login" + query,
@@ -52,7 +56,15 @@ export async function showSignIn(
     hasPassword: as.passwordLogin,
     username: failed?.username.slice(0, MAX_USERNAME_CHARACTERS) ??
       await suggestUsername(as, request, isAgain),
-    fields: [],
+    fields: as.loginFields.map(({ name, label, type, autocomplete = "off", required = false }) => ({
+      name,
+      label: labelOf(label, language),
+      ...(type !== undefined && { type }),
+      autocomplete,
+      required,
+    })),
+    ...(as.signUp.passwords === "open" && { signUp: `${as.base}/login/sign-up${query}` }),
+    ...(hasPasswordReset(as) && { passwordReset: `${as.base}/login/forgot${query}` }),
     providers: providers.map(({ id, name }) => ({ id, name, url: `${as.base}/login/${id}${query}` })),
     ...(failed && { problem: toProblem(failed.wait) }),
   };

@@ -3,6 +3,10 @@
  *
  * @module
  */
+import type { MailPageTexts } from "../mail/pages.ts";
+import type { MailRoomView } from "../mail/views.ts";
+import type { SignUpPageTexts } from "../sign_up/pages.ts";
+import type { SignUpRoomView } from "../sign_up/views.ts";
 import type { BasicView } from "./basic_views.ts";
 import { defineRoom, type Room } from "./room.ts";
 import type { BasicTexts } from "./texts_en.ts";
@@ -12,6 +16,38 @@ const basic = defineRoom<BasicView, BasicTexts>({
   texts: { en: () => import("./texts_en.ts"), de: () => import("./texts_de.ts") },
   writers: () => import("./basic_pages.ts"),
 });
+
+const mail = defineRoom<MailRoomView, MailPageTexts>({
+  texts: {
+    en: () => merge(import("./texts_en.ts"), import("../mail/texts_en.ts")),
+    de: () => merge(import("./texts_de.ts"), import("../mail/texts_de.ts")),
+  },
+  writers: () => import("../mail/pages.ts"),
+});
+
+const signUp = defineRoom<SignUpRoomView, SignUpPageTexts>({
+  texts: {
+    en: () =>
+      merge(
+        merge(import("./texts_en.ts"), import("../mail/texts_en.ts")),
+        import("../sign_up/texts_en.ts"),
+      ),
+    de: () =>
+      merge(
+        merge(import("./texts_de.ts"), import("../mail/texts_de.ts")),
+        import("../sign_up/texts_de.ts"),
+      ),
+  },
+  writers: () => import("../sign_up/pages.ts"),
+});
+
+/** The texts of a room that also uses those of another. */
+async function merge<First, Second>(
+  first: Promise<{ readonly TEXTS: First }>,
+  second: Promise<{ readonly TEXTS: Second }>,
+): Promise<{ readonly TEXTS: First & Second }> {
+  return { TEXTS: { ...(await first).TEXTS, ...(await second).TEXTS } };
+}
 
 export const ROOMS: { readonly [Name in View["name"]]: Room } = {
   sign_in: basic,
@@ -27,4 +63,15 @@ export const ROOMS: { readonly [Name in View["name"]]: Room } = {
   form_post: basic,
   error: basic,
   home: basic,
+  forgot_password: mail,
+  reset_sent: mail,
+  reset_password: mail,
+  reset_done: mail,
+  verify_email: mail,
+  email_verified: mail,
+  link_refused: mail,
+  sign_up: signUp,
+  sign_up_sent: signUp,
+  sign_up_confirm: signUp,
+  sign_up_refused: signUp,
 };

@@ -19,6 +19,7 @@ import type { AuthenticatedUser, AuthorizationServer } from "../authorization_se
 import { OAuthError } from "../error.ts";
 import {
   type Authentication,
+  passwordResetKey,
   type Profile,
   type Session,
   sessionKey,
@@ -104,6 +105,8 @@ export async function startSession(
   const ended = before && secretDigest(before);
   // Prevents session fixation: an id from before the login is useless.
   const remove = ended ? [sessionKey(ended), userSessionKey(user, ended)] : [];
+  // The user knows the password: a link to reset it may be in the wrong hands by now.
+  if (as.sendMail) remove.push(passwordResetKey(user));
   const key = signedOutKey(user);
   // Read only when the check fails: few users end all their sessions and sign in again within minutes.
   if (!await as.store.commit({ check: [{ key, version: null }], set, remove })) {

@@ -1,0 +1,371 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { memoryStore } from "../../store/drivers/memory.ts";
+import { compareAndSet } from "../../store/store.ts";
+import { countingStore } from "../../store/test_counting_store.ts";
+import { type User, userKey, verifiedEmailKey } from "../records.ts";
+import { ISSUER } from "../test_server.ts";
+import { listUserGrants } from "../users/user_grants.ts";
+import { completePasswordPolicy } from "../users/password_policy.ts";
+import { addUser } from "../users/user.ts";
+import { ADDRESS_LIMIT, NETWORK_LIMIT } from "./mail_limit.ts";
+import { linkOf, type MailServer, newMailServer } from "./test_mailbox.ts";
+
+const test = suite("oauth/password_reset");
+const PASSWORD = "down the rabbit hole";
+
+async function aliceOf({ store }: MailServer): Promise<User> {
+  const { value } = (await store.get<string>(["username", "alice"]))!;
+  return (await store.get<User>(userKey(value)))!.value;
+}
+
+async function change(server: MailServer, members: Partial<User>): Promise<void> {
+  const { id } = await aliceOf(server);
+  const entry = (await server.store.get<User>(userKey(id)))!;
+  assert.ok(await compareAndSet(server.store, entry.key, entry.version, { ...entry.value, ...members }));
+}
+
+const forgot = (server: MailServer, identifier = "alice", ip = "203.0.113.7") =>
+  server.request("/login/forgot", { form: { identifier }, ip });
+
+/** The link of a new mail to alice. */
+async function newLink(server: MailServer): Promise<string> {
+  const before = server.mails.length;
+  assert.is((await forgot(server)).status, 200);
+  assert.is(server.mails.length, before + 1);
+  return linkOf(server.mails.at(-1));
+}
+
+async function login(server: MailServer, password: string): Promise<number> {
+  return (await server.request("/login", { form: { username: "alice", password } })).status;
+}
+
+async function reset(server: MailServer, link: string, form: Record<string, string> = {}): Promise<Response> {
+  const browser = server.browser();
+  await browser.follow(link);
+  return await browser.open("/login/reset", { form: { password: PASSWORD, ...form } });
+}
+
+test("a link in a mail leads to a new password, and ends all sessions of the user", async () => {
+  const server = await newMailServer();
+  const cookie = await server.signIn();
+  const authorize = () => server.send(server.authorizePath(), { headers: { cookie } });
+  assert.is((await authorize()).status, 200);
+  const link = await newLink(server);
+  assert.match(link, /^https:\/\/as\.example\/login\/reset\?token=trivet_pr_/);
+  const [mail] = server.mails;
+  assert.equal([mail!.to, mail!.kind, mail!.language], ["alice@example.com", "password_reset", "en"]);
+  assert.is((await reset(server, link)).status, 200);
+  assert.is(await login(server, "wonderland"), 401);
+  assert.is(await login(server, PASSWORD), 200);
+  assert.match((await authorize()).headers.get("location")!, "/login?");
+  assert.is(server.mails.at(-1)!.kind, "password_changed");
+  const types = server.events.map(({ type }) => type);
+  for (const type of ["password_reset_requested", "password_reset"]) {
+    assert.ok(types.includes(type as never), type);
+  }
+  assert.ok((await aliceOf(server)).password_changed);
+});
+
+test("a reset starts no session: a second factor is asked for at the login that follows", async () => {
+  const server = await newMailServer();
+  const response = await reset(server, await newLink(server));
+  assert.is(response.headers.getSetCookie().some((each) => /session/.test(each)), false);
+});
+
+test("the token leaves the URL at once, for a cookie that only the page gets", async () => {
+  for (const issuer of [ISSUER, "http://127.0.0.1:8787/tenant"]) {
+    const server = await newMailServer({ issuer });
+    const { pathname } = new URL(issuer);
+    const base = pathname === "/" ? "" : pathname;
+    await server.request(`${base}/login/forgot`, { form: { identifier: "alice" } });
+    const link = linkOf(server.mails[0]);
+    assert.ok(link.startsWith(`${issuer}/login/reset?token=`));
+    const response = await server.request(link);
+    assert.is(response.status, 303);
+    assert.is(response.headers.get("location"), `${base}/login/reset`);
+    assert.is(response.headers.get("referrer-policy"), "no-referrer");
+    assert.is(response.headers.get("cache-control"), "no-store");
+    const [cookie, ...others] = response.headers.getSetCookie();
+    assert.equal(others, []);
+    assert.match(cookie!, `; Path=${base}/login/reset;`);
+    assert.match(cookie!, "; HttpOnly");
+    assert.is(/^__Secure-.*; Secure/.test(cookie!), issuer.startsWith("https:"));
+    const browser = server.browser();
+    const page = await browser.follow(link);
+    assert.is(page.status, 200);
+    assert.is(page.headers.get("referrer-policy"), "no-referrer");
+    const token = link.split("token=")[1]!;
+    assert.not.match(await page.text(), token);
+    assert.not.match(JSON.stringify(await server.store.list([])), token);
+    assert.not.match(JSON.stringify(server.events), token);
+  }
+});
+
+test("links are built from the issuer, whatever Host and forwarding fields say", async () => {
+  const server = await newMailServer();
+  const headers = {
+    host: "evil.example",
+    "x-forwarded-host": "evil.example",
+    forwarded: "host=evil.example",
+    origin: "https://evil.example",
+  };
+  const { origin: _, ...others } = headers;
+  await server.request("https://evil.example/login/forgot", {
+    form: { identifier: "alice" },
+    headers: others,
+  });
+  assert.ok(linkOf(server.mails[0]).startsWith(ISSUER + "/"));
+  assert.not.match(JSON.stringify(server.mails), "evil");
+});
+
+test("GET consumes nothing, so that programs that scan mail do no harm", async () => {
+  const server = await newMailServer();
+  const link = await newLink(server);
+  for (let i = 0; i < 3; i++) {
+    await server.browser().follow(link);
+    await server.request(link);
+    await server.service.fetch(new Request(link, { method: "HEAD" }));
+  }
+  assert.is((await reset(server, link)).status, 200);
+});
+
+test("a link works once, also for concurrent requests", async () => {
+  const server = await newMailServer();
+  const link = await newLink(server);
+  const browsers = Array.from({ length: 8 }, () => server.browser());
+  for (const browser of browsers) await browser.follow(link);
+  const responses = await Promise.all(
+    browsers.map((browser, i) => browser.open("/login/reset", { form: { password: `${PASSWORD} ${i}` } })),
+  );
+  assert.equal(responses.map(({ status }) => status).sort(), [200, ...Array(7).fill(400)]);
+  assert.is((await reset(server, link)).status, 400);
+});
+
+for (
+  const [how, end] of [
+    ["a newer link", async (server: MailServer) => void await newLink(server)],
+    ["a login", async (server: MailServer) => void await server.signIn()],
+    ["another password", (server: MailServer) => change(server, { password: "pbkdf2-sha256$1000$x$y" })],
+    ["30 minutes", (server: MailServer) => Promise.resolve(server.advance(30 * 60 + 1))],
+    ["a lock of the account", (server: MailServer) => change(server, { locked: 1 })],
+  ] as const
+) {
+  test(`${how} ends a link`, async () => {
+    const server = await newMailServer();
+    const link = await newLink(server);
+    const browser = server.browser();
+    assert.is((await browser.follow(link)).status, 200);
+    await end(server);
+    assert.is((await browser.follow(link)).status, 400);
+    const before = (await aliceOf(server)).password;
+    assert.is((await browser.open("/login/reset", { form: { password: PASSWORD } })).status, 400);
+    assert.is((await aliceOf(server)).password, before);
+  });
+}
+
+test("a link resets the password of its own user only", async () => {
+  const server = await newMailServer();
+  const bob = await addUser(
+    server.store,
+    { username: "bob", password: "builder", email: "b@example.com" },
+    1000,
+  );
+  await forgot(server, "bob");
+  const secret = linkOf(server.mails[0]).split(".").at(-1)!;
+  await forgot(server, "alice");
+  const { id } = await aliceOf(server);
+  const made = `${ISSUER}/login/reset?token=trivet_pr_${id.slice("user_".length)}.${secret}`;
+  assert.is((await server.browser().follow(made)).status, 400);
+  const other = await server.browser().follow(
+    `${ISSUER}/login/reset?token=trivet_pr_${bob.id.slice("user_".length)}.${"A".repeat(43)}`,
+  );
+  assert.is(other.status, 400);
+});
+
+test("a text that is no token gets into no header field", async () => {
+  const server = await newMailServer();
+  for (const token of ["", "x", "trivet_pr_a.b", "x; Domain=evil.example", "a\r\nSet-Cookie: x=y"]) {
+    const response = await server.request("/login/reset?token=" + encodeURIComponent(token));
+    assert.is(response.status, 303);
+    assert.match(response.headers.get("set-cookie")!, /^__Secure-password_reset=; .*Max-Age=0/);
+  }
+});
+
+test("a password that breaks a rule leaves the link valid, and the new one may not be the name", async () => {
+  const isBreached = (password: string) => password === "correct horse battery";
+  const server = await newMailServer({ passwordPolicy: completePasswordPolicy({ isBreached }) });
+  const link = await newLink(server);
+  for (const password of ["", "short", "x".repeat(2000), "correct horse battery", "alice@example.com"]) {
+    const response = await reset(server, link, { password });
+    assert.is(response.status, 400, password.slice(0, 30));
+    const page = await response.text();
+    assert.match(page, "<form");
+    if (password !== "") assert.not.match(page.replaceAll("alice", ""), password.replaceAll("alice", ""));
+  }
+  assert.is((await reset(server, link)).status, 200);
+});
+
+test("a form that another site sent resets and mails nothing", async () => {
+  const server = await newMailServer();
+  const link = await newLink(server);
+  const headers = { "sec-fetch-site": "cross-site" };
+  const browser = server.browser();
+  await browser.follow(link);
+  const form = { password: PASSWORD };
+  assert.is((await browser.open("/login/reset", { form, headers })).status, 403);
+  assert.is(await login(server, "wonderland"), 200);
+  const count = server.mails.length;
+  const response = await server.request("/login/forgot", { form: { identifier: "alice" }, headers });
+  assert.equal([response.status, server.mails.length], [403, count]);
+});
+
+test("what the user allowed applications ends only if they ask for it", async () => {
+  for (const end_grants of ["", "yes"]) {
+    const server = await newMailServer();
+    await server.tokens();
+    const { id } = await aliceOf(server);
+    assert.is((await listUserGrants(server.store, id)).length, 1);
+    await reset(server, await newLink(server), end_grants === "" ? {} : { end_grants });
+    assert.is((await listUserGrants(server.store, id)).length, end_grants === "" ? 1 : 0);
+  }
+});
+
+test("known and unknown users get the same answer, from the same store calls and bytes", async () => {
+  const { store, calls, written } = countingStore(memoryStore());
+  const server = await newMailServer({ store });
+  await addUser(store, { username: "locked", password: "x", email: "locked@example.com" }, 1000);
+  await addUser(store, { username: "nomail", password: "x" }, 1000);
+  const locked = (await store.get<string>(["username", "locked"]))!.value;
+  const entry = (await store.get<User>(userKey(locked)))!;
+  await store.commit({ set: [{ key: entry.key, value: { ...entry.value, locked: 1 } }] });
+  await change(server, { email_verified: 1 });
+  await store.commit({
+    set: [{ key: verifiedEmailKey("alice@example.com"), value: (await aliceOf(server)).id }],
+  });
+  const seen = new Set<string>();
+  const names = [
+    "alice",
+    "Alice",
+    "alice@example.com",
+    "ALICE@example.com",
+    "unknown",
+    "no@example.com",
+    "locked",
+    "nomail",
+  ];
+  for (const [i, identifier] of names.entries()) {
+    const [callsBefore, writtenBefore] = [calls(), written()];
+    const response = await forgot(server, identifier, `203.0.113.${i}`);
+    const { status, headers } = response;
+    seen.add(JSON.stringify([
+      status,
+      [...headers],
+      await response.text(),
+      calls() - callsBefore,
+      // The record of the throttle has the time of the next attempt, as the record of the link has that of now.
+      written() - writtenBefore,
+    ]));
+  }
+  assert.is(seen.size, 1, [...seen].join("\n"));
+  assert.equal(server.mails.map(({ to }) => to), Array(4).fill("alice@example.com"));
+});
+
+test("an address that the user did not verify finds no account", async () => {
+  const server = await newMailServer();
+  const { id } = await aliceOf(server);
+  await forgot(server, "alice@example.com");
+  await server.store.commit({ set: [{ key: verifiedEmailKey("alice@example.com"), value: id }] });
+  await forgot(server, "alice@example.com");
+  await change(server, { email: "new@example.com", email_verified: 1 });
+  await forgot(server, "alice@example.com");
+  assert.equal(server.mails, []);
+});
+
+test("a failing or slow sendMail changes nothing for the visitor, and a failure is an event without address and link", async () => {
+  const failing = await newMailServer({
+    sendMail: ({ to, text }) => Promise.reject(new Error(`550 ${to} refused: ${text}`)),
+  });
+  assert.is((await forgot(failing)).status, 200);
+  const event = failing.events.find(({ type }) => type === "mail_failed");
+  assert.match(JSON.stringify(event), "password_reset");
+  assert.not.match(JSON.stringify(event), /alice@example|trivet_pr_/);
+
+  const throwing = await newMailServer({
+    sendMail: () => {
+      throw new Error("no transport");
+    },
+  });
+  assert.is((await forgot(throwing)).status, 200);
+
+  let sent = false;
+  const slow = await newMailServer({ sendMail: () => new Promise(() => sent = true) });
+  const form = new URLSearchParams({ identifier: "alice" });
+  const response = await slow.service.fetch(
+    new Request(ISSUER + "/login/forgot", { method: "POST", body: form }),
+    {},
+  );
+  assert.equal([response.status, sent], [200, false], "sent after the response");
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  assert.is(sent, true);
+});
+
+test("mails to one account are limited, from whichever networks they are asked for, known or not", async () => {
+  for (const identifier of ["alice", "unknown"]) {
+    const server = await newMailServer();
+    const statuses: number[] = [];
+    let waits = 0;
+    for (let i = 0; i < 40; i++) {
+      const response = await forgot(server, i % 2 ? identifier : identifier.toUpperCase(), `198.51.100.${i}`);
+      statuses.push(response.status);
+      if (response.status === 429) waits += Number(response.headers.get("retry-after"));
+    }
+    assert.is(statuses.indexOf(429), ADDRESS_LIMIT.freeAttempts, identifier);
+    assert.ok(waits > 0);
+    assert.is(server.mails.length, identifier === "alice" ? ADDRESS_LIMIT.freeAttempts : 0);
+  }
+});
+
+test("one network has a limited number of mails sent", async () => {
+  const server = await newMailServer();
+  const statuses: number[] = [];
+  for (let i = 0; i < NETWORK_LIMIT.freeAttempts + 5; i++) {
+    statuses.push((await forgot(server, `user-${i}`)).status);
+  }
+  assert.is(statuses.indexOf(429), NETWORK_LIMIT.freeAttempts);
+  assert.is((await forgot(server, "alice", "198.51.100.9")).status, 200);
+});
+
+test("without sendMail, and where passwords are not this server's, there are no such pages", async () => {
+  const authenticateUser = () => Promise.resolve(undefined);
+  for (const options of [{ sendMail: undefined }, { authenticateUser }, { passwordLogin: false }]) {
+    const server = await newMailServer(options);
+    for (const path of ["/login/forgot", "/login/reset", "/login/verify-email"]) {
+      assert.is((await server.request(path)).status, 404, path);
+    }
+    const page = await (await server.request("/login", { headers: { accept: "text/html" } })).text();
+    assert.not.match(page, "/login/forgot");
+  }
+  const server = await newMailServer();
+  assert.match(
+    await (await server.request("/login", { headers: { accept: "text/html" } })).text(),
+    "/login/forgot",
+  );
+});
+
+test("pages and mails are in the language of the browser", async () => {
+  const server = await newMailServer();
+  const headers = { accept: "text/html", "accept-language": "de-AT" };
+  const page = await server.request("/login/forgot", { headers });
+  assert.is(page.headers.get("content-language"), "de");
+  await server.request("/login/forgot", { form: { identifier: "alice" }, headers });
+  assert.is(server.mails[0]!.language, "de");
+  await forgot(server);
+  assert.is.not(server.mails[0]!.subject, server.mails[1]!.subject);
+  for (const { subject, text } of server.mails) {
+    assert.not.match(subject + text, /[{}]/);
+    assert.not.match(subject, /[\r\n]/);
+  }
+});
+
+test.run();

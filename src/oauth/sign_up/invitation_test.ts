@@ -1,0 +1,138 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { linkOf, type MailServer, newMailServer } from "../mail/test_mailbox.ts";
+import { type User, userKey } from "../records.ts";
+import { ISSUER } from "../test_server.ts";
+import { type InvitationRequest, inviteUser, listInvitations, revokeInvitation } from "./invitation.ts";
+
+const test = suite("oauth/invitation");
+const CAROL = { username: "carol", name: "Carol", email: "", password: "higher further faster" };
+const MODE = { signUp: { passwords: "invitation", providers: "invitation" } } as const;
+
+const invite = async ({ store }: MailServer, request: InvitationRequest = {}) =>
+  `${ISSUER}/login/invitation?token=${(await inviteUser(store, request)).token}`;
+
+async function userOf({ store }: MailServer, username: string): Promise<User | undefined> {
+  const index = await store.get<string>(["username", username]);
+  return index && (await store.get<User>(userKey(index.value)))?.value;
+}
+
+test("an invitation makes an account with its role, signs in, and is used up", async () => {
+  const server = await newMailServer({ ...MODE, sendMail: undefined });
+  const link = await invite(server, { role: "author" });
+  const browser = server.browser();
+  assert.is((await browser.follow(link)).status, 200);
+  const response = await browser.open("/login/sign-up?redirect=/device", { form: CAROL });
+  assert.equal([response.status, response.headers.get("location")], [302, "/device"]);
+  const carol = (await userOf(server, "carol"))!;
+  assert.equal([carol.role, carol.email_verified], ["author", undefined]);
+  assert.equal(await Array.fromAsync(listInvitations(server.store)), []);
+  const event = server.events.find(({ type }) => type === "user_registered");
+  assert.match(JSON.stringify(event), carol.id);
+  const again = server.browser();
+  assert.is((await again.follow(link)).status, 403);
+  assert.is((await again.open("/login/sign-up", { form: { ...CAROL, username: "dave" } })).status, 403);
+});
+
+test("concurrent uses of one invitation make one account", async () => {
+  const server = await newMailServer(MODE);
+  const link = await invite(server);
+  const browsers = Array.from({ length: 6 }, () => server.browser());
+  for (const browser of browsers) await browser.follow(link);
+  const responses = await Promise.all(
+    browsers.map((browser, i) =>
+      browser.open("/login/sign-up", { form: { ...CAROL, username: `carol${i}` } })
+    ),
+  );
+  assert.is(responses.filter(({ status }) => status === 200).length, 1);
+  const made = await Promise.all(browsers.map((_, i) => userOf(server, `carol${i}`)));
+  assert.is(made.filter(Boolean).length, 1);
+});
+
+test("without an invitation, and with one that is revoked, expired or changed, no one signs up", async () => {
+  const server = await newMailServer(MODE);
+  const { invitation, token } = await inviteUser(server.store, { lifetime: 60 });
+  assert.ok(await revokeInvitation(server.store, invitation.id));
+  assert.not(await revokeInvitation(server.store, invitation.id));
+  const expired = await invite(server, { lifetime: 60 });
+  server.advance(61);
+  const other = await invite(server);
+  const changed = other.slice(0, -43) + "A".repeat(43);
+  for (
+    const link of [
+      `${ISSUER}/login/invitation?token=${token}`,
+      expired,
+      changed,
+      `${ISSUER}/login/invitation`,
+    ]
+  ) {
+    const browser = server.browser();
+    const page = await browser.follow(link);
+    assert.ok(page.status === 403 || page.status === 400, link);
+    assert.is((await browser.open("/login/sign-up", { form: CAROL })).status, 403, link);
+  }
+  assert.is((await server.browser().open("/login/sign-up")).status, 403);
+  assert.is(await userOf(server, "carol"), undefined);
+});
+
+test("the address of an invitation cannot be changed, and is verified when the link was sent there only", async () => {
+  for (const mailed of [true, false]) {
+    const server = await newMailServer(MODE);
+    const browser = server.browser();
+    const page = await browser.follow(await invite(server, { email: "carol@example.com", mailed }));
+    assert.not.match(await page.text(), 'name="email"');
+    await browser.open("/login/sign-up", { form: { ...CAROL, email: "evil@example.com" } });
+    const carol = (await userOf(server, "carol"))!;
+    assert.is(carol.email, "carol@example.com");
+    assert.is(carol.email_verified !== undefined, mailed);
+    // The other address is verified by a mail.
+    assert.equal(
+      server.mails.map(({ kind, to }) => [kind, to]),
+      mailed ? [] : [
+        ["email_verification", "carol@example.com"],
+      ],
+    );
+    if (!mailed) assert.ok(linkOf(server.mails[0]));
+  }
+});
+
+test("a refused form leaves the invitation valid", async () => {
+  const server = await newMailServer(MODE);
+  const browser = server.browser();
+  await browser.follow(await invite(server));
+  assert.is((await browser.open("/login/sign-up", { form: { ...CAROL, password: "short" } })).status, 400);
+  assert.is((await browser.open("/login/sign-up", { form: { ...CAROL, username: "alice" } })).status, 409);
+  assert.is((await browser.open("/login/sign-up", { form: CAROL })).status, 200);
+});
+
+test("the token is in no record, no event and no page, and leaves the URL at once", async () => {
+  const server = await newMailServer(MODE);
+  const link = await invite(server, { email: "carol@example.com" });
+  const token = link.split("token=")[1]!;
+  const moved = await server.request(link);
+  assert.equal([moved.status, moved.headers.get("location")], [303, "/login/sign-up"]);
+  const page = await server.browser().follow(link);
+  assert.not.match(await page.text(), token);
+  assert.not.match(JSON.stringify([await server.store.list([]), server.events]), token.split(".")[1]!);
+});
+
+test("invitations are listed without their digests, and invalid ones are refused", async () => {
+  const server = await newMailServer(MODE);
+  const { invitation } = await inviteUser(server.store, { email: "carol@example.com", role: "admin" });
+  assert.equal(await Array.fromAsync(listInvitations(server.store)), [invitation]);
+  assert.not("digest" in invitation);
+  for (
+    const request of [
+      { email: "no address" },
+      { role: "root" },
+      { lifetime: 0 },
+      { lifetime: 1e9 },
+      { mailed: true },
+    ] as InvitationRequest[]
+  ) {
+    const error = await inviteUser(server.store, request).catch((error) => error);
+    assert.ok(error instanceof TypeError || error instanceof RangeError, JSON.stringify(request));
+  }
+});
+
+test.run();

@@ -1,0 +1,46 @@
+/**
+ * The option `signUp`: who may create an account.
+ *
+ * @module
+ */
+
+/** `open`: everyone. `invitation`: with a one-time link of the operator. `closed`: no one. */
+export type SignUpMode = "open" | "invitation" | "closed";
+
+export interface SignUpSettings {
+  /** Accounts with a password of this server. */
+  readonly passwords: SignUpMode;
+  /** Identities of providers that are admitted there (`Admission`) and have no account here yet. */
+  readonly providers: SignUpMode;
+}
+
+export type SignUpOption = SignUpMode | Partial<SignUpSettings>;
+
+const MODES: readonly SignUpMode[] = ["open", "invitation", "closed"];
+
+/** The settings. @throws {TypeError} naming the option and the rule */
+export function completeSignUp(
+  { signUp = {}, sendMail, authenticateUser, passwordLogin = true }: {
+    readonly signUp?: SignUpOption | undefined;
+    readonly sendMail?: unknown;
+    readonly authenticateUser?: unknown;
+    readonly passwordLogin?: boolean | undefined;
+  },
+): SignUpSettings {
+  const both = typeof signUp === "string";
+  const { passwords = "closed", providers = "open" } = both
+    ? { passwords: signUp, providers: signUp }
+    : signUp;
+  if (!MODES.includes(passwords) || !MODES.includes(providers)) {
+    throw new TypeError(`Cannot create Trivet: "oauth.signUp" must be one of ${MODES.join(", ")}`);
+  }
+  // Users of `authenticateUser` are stored elsewhere, and where no one has a password no one gets one.
+  const hasPasswords = passwordLogin && !authenticateUser;
+  if (!hasPasswords) return { passwords: "closed", providers };
+  if (passwords === "open" && !sendMail) {
+    throw new TypeError(
+      'Cannot create Trivet: "oauth.signUp" is "open" for passwords and needs "oauth.sendMail", which verifies addresses',
+    );
+  }
+  return { passwords, providers };
+}
