@@ -19,7 +19,8 @@ import { watchClientDocuments } from "./client_documents.ts";
 import { ensureDemo, ensureSkills, UNKNOWN_DEMO, withoutSecrets } from "./demo.ts";
 import { exitSoon, listNames, reloadOnChange } from "./reload_tools.ts";
 import { printBanner } from "./serve_banner.ts";
-import { readTrustedProxies, readUpstream, SERVE_HELP, SERVE_OPTIONS } from "./serve_options.ts";
+import { createSendMail } from "./serve_mail.ts";
+import { readSignUp, readTrustedProxies, readUpstream, SERVE_HELP, SERVE_OPTIONS } from "./serve_options.ts";
 import { readModule } from "./tool_module.ts";
 import { watchSkills } from "./watch_skills.ts";
 
@@ -42,6 +43,8 @@ export async function run(argv: readonly string[]): Promise<void> {
   const wantsDemo = values.demo || !values["no-demo"] && !isShared(place);
   const { named, folders } = readSkillFolders(values, folder);
   const upstream = readUpstream(values, process.env);
+  const sendMail = createSendMail(values);
+  const signUp = readSignUp(values, sendMail !== undefined);
   const breached = values["breached-passwords"] === undefined
     ? undefined
     : await openBreachedPasswords(values["breached-passwords"]);
@@ -76,6 +79,8 @@ export async function run(argv: readonly string[]): Promise<void> {
           registration: values.registration,
           openid: values.openid,
           storedProviders: true,
+          signUp,
+          ...(sendMail && { sendMail }),
           ...(breached && { passwordPolicy: { isBreached: breached.isBreached } }),
           resources: values.resource?.map((resource) => ({ resource })) ?? [],
           connect: publicConnect,
@@ -198,6 +203,7 @@ function stopOnSignal(): Promise<void> {
 function report(event: TrivetEvent): void {
   if (event.type === "fault") reportFault(event.error, event.where);
   if (event.type === "store_unavailable") reportStore(event.error);
+  if (event.type === "mail_failed") printError(`trivet: mail not sent (${event.kind}): ${event.reason}`);
 }
 
 let lastStoreReport = -Infinity;

@@ -5,6 +5,7 @@
  */
 import { createCallerFinder, type TrustedProxies } from "../../../http/network/trusted_proxy.ts";
 import { checkRedirectScheme } from "../../../oauth/clients/redirect_uri.ts";
+import type { SignUpOption } from "../../../oauth/sign_up/options.ts";
 import { messagesUrl, type Upstream } from "../../../skills/messages/upstream_options.ts";
 import { isHost } from "../../server.ts";
 import { DATA_OPTIONS } from "../data.ts";
@@ -74,6 +75,20 @@ const AUTHORIZATION_OPTIONS = {
     default: "open",
   },
   openid: { summary: "OpenID Connect: ID tokens, /oauth/userinfo, sign-out of applications" },
+  "sign-up": {
+    value: "WHO",
+    words: ["open", "invitation", "closed"],
+    summary: `who can create an account: open (anyone), invitation (with a link of "trivet user invite") or
+      closed (no one)`,
+    shownDefault: "invitation; identities of providers: open",
+  },
+  "mail-program": {
+    value: "PATH",
+    summary: `a program that sends mail as /usr/sbin/sendmail does (-t -i): for forgotten passwords,
+      addresses to verify and sign-up`,
+    shownDefault: "links are printed, if standard error is a terminal",
+  },
+  "mail-from": { value: "ADDRESS", summary: "the sender of mails" },
   "breached-passwords": {
     value: "FILE",
     summary: `refuse the passwords in this file when people choose one: SHA-1 digests as Have I Been Pwned
@@ -230,4 +245,15 @@ export function readTrustedProxies(values: ServeValues): TrustedProxies | undefi
 /** The model endpoint. Its key comes from the environment, since other users of the machine see the command line. */
 export function readUpstream({ upstream }: ServeValues, env: Environment): Upstream | undefined {
   return upstream === undefined ? undefined : { url: upstream, key: env.TRIVET_UPSTREAM_KEY || undefined };
+}
+
+/**
+ * Who can create an account. An invitation comes from the operator, so without the option people use it at once.
+ * @throws {UsageError} for open sign-up without mail
+ */
+export function readSignUp({ "sign-up": mode }: ServeValues, hasMail: boolean): SignUpOption {
+  if (mode === "open" && !hasMail) {
+    throw new UsageError("--sign-up open needs --mail-program, or a terminal on which it prints links");
+  }
+  return mode ?? { passwords: "invitation" };
 }
