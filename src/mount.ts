@@ -9,7 +9,8 @@ import type { LoopbackGuard } from "./http/network/loopback_guard.ts";
 import { respondJson, respondText, SERVER_FAILED } from "./http/response.ts";
 import { pathOf } from "./http/router.ts";
 import type { RuntimeContext, WorkerContext } from "./http/runtime_context.ts";
-import type { Service } from "./http/service.ts";
+import type { RequestContext, Service } from "./http/service.ts";
+import { type ObserveRequest, readTraceId, shortPath } from "./observability/request_outcome.ts";
 import type { Server } from "./server_options.ts";
 
 /** `export default { fetch }` runs on Deno, Bun and workerd. */
@@ -32,7 +33,10 @@ export interface MountOptions {
 
 /** Makes the handler. */
 export function mount(
-  { base, toContext, observe }: Pick<Server, "base" | "toContext" | "observe">,
+  { base, toContext, observe, onRequest, requestId }: Pick<
+    Server,
+    "base" | "toContext" | "observe" | "onRequest" | "requestId"
+  >,
   { services, guard, unguarded, home, notFound }: MountOptions,
 ): Handler {
   const mounted = new Map(services.flatMap((service) => service.mounts.map((each) => [each, service])));
@@ -64,24 +68,52 @@ export function mount(
     return respondText(405, "Method not allowed. Allowed: GET, HEAD.", [["allow", "GET, HEAD"]]);
   }
 
+  async function answer(request: Request, context: RequestContext): Promise<Response> {
+    const path = pathOf(request.url);
+    const service = find(path);
+    try {
+      const refusal = service && service === unguarded ? undefined : guard?.refuse(request, path);
+      if (refusal) return refusal;
+      const response = service ? await service.fetch(request, context) : await answerAround(request, path);
+      return guard ? guard.finish(request, path, response) : response;
+    } catch (error) {
+      // Services answer their own errors, so this is a defect in one of them.
+      observe({ type: "fault", where: "trivet", error });
+      return respondJson(500, {
+        error: "server_error",
+        error_description: SERVER_FAILED,
+      });
+    }
+  }
+
+  /** The response, with the id of its request; the observer is told what became of it. */
+  async function answerObserved(
+    request: Request,
+    context: RequestContext,
+    onRequest: ObserveRequest,
+  ): Promise<Response> {
+    const began = performance.now();
+    const id = requestId();
+    const { method, url, headers } = request;
+    const trace = readTraceId(headers.get("traceparent"));
+    const response = await answer(request, context);
+    response.headers.set("x-request-id", id);
+    onRequest({
+      id,
+      method,
+      path: shortPath(pathOf(url)),
+      status: response.status,
+      milliseconds: performance.now() - began,
+      ip: context.ip,
+      ...(trace !== undefined && { trace }),
+    });
+    return response;
+  }
+
   return {
-    async fetch(request, given, worker) {
+    fetch(request, given, worker) {
       const context = toContext(request, given, worker);
-      const path = pathOf(request.url);
-      const service = find(path);
-      try {
-        const refusal = service && service === unguarded ? undefined : guard?.refuse(request, path);
-        if (refusal) return refusal;
-        const response = service ? await service.fetch(request, context) : await answerAround(request, path);
-        return guard ? guard.finish(request, path, response) : response;
-      } catch (error) {
-        // Services answer their own errors, so this is a defect in one of them.
-        observe({ type: "fault", where: "trivet", error });
-        return respondJson(500, {
-          error: "server_error",
-          error_description: SERVER_FAILED,
-        });
-      }
+      return onRequest ? answerObserved(request, context, onRequest) : answer(request, context);
     },
   };
 }

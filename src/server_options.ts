@@ -8,6 +8,8 @@ import { isLoopbackHost } from "./http/network/loopback.ts";
 import { createCallerFinder, type TrustedProxies } from "./http/network/trusted_proxy.ts";
 import { type RuntimeContext, toRequestContext, type WorkerContext } from "./http/runtime_context.ts";
 import type { RequestContext } from "./http/service.ts";
+import { randomId } from "./crypto/secret.ts";
+import { createRequestIds, type ObserveRequest } from "./observability/request_outcome.ts";
 import { serverSecret } from "./server_secret.ts";
 import type { Store } from "./store/store.ts";
 
@@ -26,6 +28,10 @@ export interface ServerOptions {
   readonly allowedOrigins?: readonly string[];
   /** Called with every security-relevant act, and with faults. @default no observer */
   readonly onEvent?: Observe;
+  /** Called with what became of each request, which then has the header field `X-Request-Id`. @default no observer, at no cost */
+  readonly onRequest?: ObserveRequest | undefined;
+  /** Names a request for `onRequest`. @default random for this process, with a number */
+  readonly requestId?: () => string;
   /** Milliseconds since the epoch, for tests. @default the store's clock, else Date.now */
   readonly now?: () => number;
   /** Options that weaken a rule of the standards, in one group so that they stand out. */
@@ -40,6 +46,8 @@ export interface Server {
   readonly store: Store;
   readonly now: () => number;
   readonly observe: Observe;
+  readonly onRequest: ObserveRequest | undefined;
+  readonly requestId: () => string;
   /** 32 bytes that are the same on every instance. */
   readonly secret: () => Promise<Uint8Array>;
   /** Scheme, host and port of the address. */
@@ -63,6 +71,8 @@ export function completeServer(name: "issuer" | "url", address: string, options:
     store,
     now: options.now ?? (store.now ? () => store.now!() : Date.now),
     observe: options.onEvent ?? (() => {}),
+    onRequest: options.onRequest,
+    requestId: options.requestId ?? createRequestIds(() => randomId("")),
     secret: serverSecret(store),
     origin,
     base: pathname.replace(/\/$/, ""),

@@ -42,6 +42,10 @@ const COMMANDS: Readonly<Record<string, { readonly summary: string; load(): Prom
     summary: "adds, lists and removes API keys",
     load: () => import("./key.ts"),
   },
+  audit: {
+    summary: "lists, verifies and exports the audit trail",
+    load: () => import("./audit.ts"),
+  },
   migrate: {
     summary: "copies everything from one store to another",
     load: () => import("./migrate.ts"),

@@ -4,8 +4,8 @@
  * @module
  */
 import process from "node:process";
-import type { TrivetEvent } from "../../../events.ts";
 import { EDITOR_SCHEMES } from "../../../oauth/clients/redirect_uri.ts";
+import { describeError } from "../../../observability/log.ts";
 import { StoreUnavailableError } from "../../../store/store.ts";
 import { createTrivet, type Trivet } from "../../../trivet.ts";
 import { openBreachedPasswords } from "../../breached_passwords.ts";
@@ -13,10 +13,11 @@ import { publicConnect } from "../../connect_publicly.ts";
 import type { FetchHandler, RunningServer, ServeOptions } from "../../server.ts";
 import { isShared, openStore, readPlace } from "../data.ts";
 import { readArguments } from "../options.ts";
-import { printError, printLine } from "../output.ts";
+import { printLine } from "../output.ts";
 import { readSkillFolders } from "../skill/skill_folders.ts";
 import { watchClientDocuments } from "./client_documents.ts";
 import { ensureDemo, ensureSkills, UNKNOWN_DEMO, withoutSecrets } from "./demo.ts";
+import { createObservers, createServeLog, readMetricsToken } from "./observe.ts";
 import { exitSoon, listNames, reloadOnChange } from "./reload_tools.ts";
 import { printBanner } from "./serve_banner.ts";
 import { createSendMail } from "./serve_mail.ts";
@@ -28,8 +29,6 @@ import { watchSkills } from "./watch_skills.ts";
 const COLLECT_INTERVAL_MS = 10 * 60_000;
 /** How often a server without requests looks for sessions that a command ended. */
 const LOOK_INTERVAL_MS = 60_000;
-/** A store that is down fails every request: it is reported once in this time. */
-const STORE_REPORT_INTERVAL_MS = 10_000;
 
 export const help: string = SERVE_HELP;
 
@@ -45,19 +44,24 @@ export async function run(argv: readonly string[]): Promise<void> {
   const upstream = readUpstream(values, process.env);
   const sendMail = createSendMail(values);
   const signUp = readSignUp(values, sendMail !== undefined);
+  const metricsToken = readMetricsToken(process.env);
+  const log = createServeLog(values);
+  const reportFault = (error: unknown, where = "server") =>
+    log.line("error", "fault", { where, error: describeError(error) });
   const breached = values["breached-passwords"] === undefined
     ? undefined
     : await openBreachedPasswords(values["breached-passwords"]);
 
   // Listens before it creates anything: a port that is in use must leave no trace, and the free port is known only then.
-  let ready: (trivet: Trivet) => void;
-  const made = new Promise<Trivet>((resolve) => ready = resolve);
+  let ready: (handler: FetchHandler) => void;
+  const made = new Promise<FetchHandler>((resolve) => ready = resolve);
+  let handler: FetchHandler | undefined;
   let trivet: Trivet | undefined;
-  const handler: FetchHandler = {
+  const whenReady: FetchHandler = {
     fetch: (request, context) =>
-      trivet ? trivet.fetch(request, context) : made.then((trivet) => trivet.fetch(request, context)),
+      handler ? handler.fetch(request, context) : made.then((handler) => handler.fetch(request, context)),
   };
-  const server = await listen(handler, { port: values.port, hostname: values.host, onError: reportFault });
+  const server = await listen(whenReady, { port: values.port, hostname: values.host, onError: reportFault });
   const stop = stopOnSignal();
   const { supported: clientMetadataDocuments, stop: stopWatchingAccess } = watchClientDocuments(
     values["client-documents"],
@@ -65,8 +69,21 @@ export async function run(argv: readonly string[]): Promise<void> {
   );
   try {
     const issuer = values.issuer ?? `http://127.0.0.1:${server.port}`;
-    const store = await openStore(place, values.cache);
+    const opened = await openStore(place, values.cache);
+    const observers = createObservers(
+      values,
+      log,
+      opened,
+      new URL(issuer).pathname.replace(/\/$/, ""),
+      metricsToken,
+    );
+    const { store } = observers;
+    let metricsServer: RunningServer | undefined;
     try {
+      if (values["metrics-port"] !== undefined) {
+        const where = { port: values["metrics-port"], hostname: values.host, onError: reportFault };
+        metricsServer = await listen(observers.own, where);
+      }
       const definitions = await module?.load({ store }) ?? [];
       ensureSkills(named[0]!);
       const blobs = await place.openBlobs();
@@ -101,13 +118,16 @@ export async function run(argv: readonly string[]): Promise<void> {
           allowedHosts: values["allow-host"] ?? [],
           allowedOrigins: values["allow-origin"] ?? [],
         },
-        onEvent: report,
+        onEvent: observers.onEvent,
+        onRequest: observers.onRequest,
+        requestId: observers.requestId,
       });
       await trivet.mcp?.ready();
       const { demo, created } = wantsDemo
         ? await ensureDemo(store, place.store === "memory" ? undefined : folder)
         : { demo: undefined, created: false };
-      ready!(trivet);
+      handler = observers.wrap(trivet);
+      ready!(handler);
       const unwatchSkills = await watchSkills(trivet);
       const secrets = created || values["show-secrets"];
       const shown = demo === undefined ? UNKNOWN_DEMO : secrets ? demo : withoutSecrets(demo);
@@ -128,20 +148,31 @@ export async function run(argv: readonly string[]): Promise<void> {
         });
       }
       const stopReloading = module && reloadOnChange(trivet, module, { store });
-      const collecting = setInterval(() => collect(trivet!), COLLECT_INTERVAL_MS);
       const looking = values.openid && setInterval(() => look(trivet!, issuer), LOOK_INTERVAL_MS);
-      collect(trivet);
+      const collect = () => collectGarbage(trivet!, reportFault);
+      const collecting = setInterval(collect, COLLECT_INTERVAL_MS);
+      collect();
+      log.line("info", "started", {
+        issuer,
+        url: server.url,
+        store: place.store.split(":")[0],
+        metrics: metricsServer?.url,
+      });
       await stop;
       clearInterval(collecting);
       if (looking) clearInterval(looking);
       stopReloading?.();
       unwatchSkills();
-      if (!values.json) printError("Stopping after the requests in flight");
+      observers.health.drain();
+      log.line("info", "stopping", { drain: values.drain });
+      await new Promise((resolve) => setTimeout(resolve, values.drain));
     } finally {
       // Event streams do not end by themselves: the server would wait for them.
       trivet?.mcp?.close();
       await server.close();
+      await metricsServer?.close();
       await trivet?.skills?.flush();
+      await observers.close();
       await store.close();
     }
   } finally {
@@ -153,7 +184,7 @@ export async function run(argv: readonly string[]): Promise<void> {
 }
 
 /** Removes contents that no skill refers to. A failure does no harm: the next run does it. */
-function collect({ skills }: Trivet): void {
+function collectGarbage({ skills }: Trivet, reportFault: (error: unknown, where: string) => void): void {
   skills?.collectGarbage().catch((error) => {
     if (!(error instanceof StoreUnavailableError)) reportFault(error, "skills");
   });
@@ -198,29 +229,4 @@ function stopOnSignal(): Promise<void> {
       });
     }
   });
-}
-
-function report(event: TrivetEvent): void {
-  if (event.type === "fault") reportFault(event.error, event.where);
-  if (event.type === "store_unavailable") reportStore(event.error);
-  if (event.type === "mail_failed") printError(`trivet: mail not sent (${event.kind}): ${event.reason}`);
-}
-
-let lastStoreReport = -Infinity;
-
-function reportStore(error: unknown): void {
-  if (performance.now() - lastStoreReport < STORE_REPORT_INTERVAL_MS) return;
-  lastStoreReport = performance.now();
-  printError(
-    `trivet: the store is unavailable, requests get 503: ${
-      error instanceof Error ? error.message : String(error)
-    }`,
-  );
-}
-
-/** Prints a fault on the operator's terminal. Faults hold no data of a request. */
-function reportFault(error: unknown, where: string = "server"): void {
-  printError(
-    `trivet: fault in ${where}: ${error instanceof Error ? error.stack ?? error.message : String(error)}`,
-  );
 }

@@ -12,6 +12,7 @@ import { DATA_OPTIONS } from "../data.ts";
 import { describeOptions, type Environment, type ValuesOf } from "../options.ts";
 import { UsageError } from "../output.ts";
 import { SKILL_FOLDER_OPTIONS } from "../skill/skill_folders.ts";
+import { OBSERVE_OPTIONS } from "./observe_options.ts";
 import { MODULE_HELP, MODULE_OPTIONS } from "./tool_module.ts";
 
 /** The text, when a check of the services accepts it. */
@@ -185,6 +186,7 @@ export const SERVE_OPTIONS:
   & typeof SKILL_FOLDER_OPTIONS
   & typeof SKILL_OPTIONS
   & typeof TOOL_OPTIONS
+  & typeof OBSERVE_OPTIONS
   & typeof START_OPTIONS = {
     ...MODULE_OPTIONS,
     ...NETWORK_OPTIONS,
@@ -194,6 +196,7 @@ export const SERVE_OPTIONS:
     ...SKILL_FOLDER_OPTIONS,
     ...SKILL_OPTIONS,
     ...TOOL_OPTIONS,
+    ...OBSERVE_OPTIONS,
     ...START_OPTIONS,
   };
 
@@ -219,9 +222,13 @@ ${describeOptions({ ...SKILL_FOLDER_OPTIONS, ...SKILL_OPTIONS })}
 Tool server:
 ${describeOptions(TOOL_OPTIONS)}
 
+Logs, audit, metrics:
+${describeOptions(OBSERVE_OPTIONS)}
+
 Start:
 ${describeOptions(START_OPTIONS)}
 
+/healthz is 200 while the process runs, /readyz while it can serve requests.
 Instances that share a postgres:// or redis:// store are one server: any instance can answer any request.
 The first start in a data folder makes a demo client, a user, an API key and two skills.
 

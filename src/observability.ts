@@ -1,0 +1,34 @@
+/**
+ * `trivet/observability`: log lines, the audit trail, metrics and health checks, for the options `onEvent` and `onRequest`.
+ *
+ * @module
+ */
+export {
+  type Audit,
+  type AuditOptions,
+  type AuditQuery,
+  type AuditRecord,
+  type AuditVerification,
+  createAudit,
+  listAudit,
+  verifyAudit,
+  type VerifyOptions,
+} from "./observability/audit.ts";
+export { createHealth, type Health } from "./observability/health.ts";
+export {
+  createLog,
+  type Log,
+  type LogFields,
+  type LogFormat,
+  type LogLevel,
+  type LogOptions,
+} from "./observability/log.ts";
+export {
+  type Counter,
+  createRegistry,
+  type Histogram,
+  METRICS_MEDIA_TYPE,
+  type Registry,
+} from "./observability/metrics.ts";
+export type { ObserveRequest, RequestOutcome } from "./observability/request_outcome.ts";
+export { createServerMetrics, type ServerMetrics } from "./observability/server_metrics.ts";

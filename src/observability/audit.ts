@@ -1,0 +1,270 @@
+/**
+ * The audit trail: an append-only list of events in the store, each record with the digest of the one before, so that a
+ * record that was changed, inserted or removed is found (`audit_test.ts`). Who can write to the whole store can also write
+ * a new trail: keep the digest that `verify` prints outside of it.
+ *
+ * Records are written in groups, at most {@linkcode FLUSH_MS} after the event. What a process had not written when it was
+ * killed is lost; `close` writes the rest.
+ *
+ * @module
+ */
+import { secretDigest } from "../crypto/secret.ts";
+import type { TrivetEvent } from "../events.ts";
+import { LOST_RACE, retryLostRaces } from "../store/retry.ts";
+import type { Check, Entry, Key, Put, Store } from "../store/store.ts";
+import { createFailureBudget } from "./failure_budget.ts";
+import { describeEvent, type LogFields } from "./log.ts";
+
+const FLUSH_MS = 50;
+/** After this the failures of a minute are summed up, even if nothing else happens. */
+const SUMMARY_MS = 61_000;
+/** Records of one commit. */
+const MAX_GROUP = 500;
+/** Events that wait while the store is down. Later ones are counted in a record of their own. */
+const MAX_WAITING = 20_000;
+const DAY_MS = 86_400_000;
+
+const HEAD: Key = ["audit_head"];
+const PREFIX: Key = ["audit"];
+const recordKey = (number: number): Key => [...PREFIX, number];
+
+/** Events that say nothing about who did what. */
+const NOT_AUDITED: ReadonlySet<TrivetEvent["type"]> = new Set([
+  "fault",
+  "store_unavailable",
+  "issuer_unavailable",
+  "skill_disclosed",
+]);
+
+/** What a record says. */
+export interface AuditRecord {
+  /** From 1, without gaps. */
+  readonly number: number;
+  /** Milliseconds since the epoch. */
+  readonly time: number;
+  readonly type: string;
+  readonly fields: LogFields;
+  /** The id of the request. */
+  readonly request?: string;
+  /** The digest and the time of the record before; empty and 0 for the first one. */
+  readonly previous: string;
+  readonly previousTime: number;
+}
+
+/** A stored record. The text is kept as it was digested, because engines may sort the members of JSON. */
+interface StoredRecord {
+  readonly text: string;
+  readonly digest: string;
+}
+
+interface Head {
+  readonly number: number;
+  readonly digest: string;
+  readonly time: number;
+}
+
+export interface AuditOptions {
+  readonly store: Store;
+  /** Milliseconds since the epoch. @default the store's clock, else Date.now */
+  readonly now?: () => number;
+  /** Days after which a record is removed. @default 400 */
+  readonly retentionDays?: number;
+  /** Called when records could not be written; they are tried again. */
+  readonly onError?: (error: unknown) => void;
+}
+
+export interface Audit {
+  /** Adds an event. Returns at once. @param request the id of the request in which it happened */
+  add(event: TrivetEvent, request?: string): void;
+  /** Resolves when everything added before is written. @throws {StoreUnavailableError} */
+  flush(): Promise<void>;
+  /** Writes the rest and stops. */
+  close(): Promise<void>;
+}
+
+/** A trail in this store. Several instances can write to one trail. */
+export function createAudit(
+  { store, now: clock, retentionDays = 400, onError = () => {} }: AuditOptions,
+): Audit {
+  const now = clock ?? (store.now ? () => store.now!() : Date.now);
+  const budget = createFailureBudget(now);
+  type Waiting = Pick<AuditRecord, "time" | "type" | "fields" | "request">;
+  let waiting: Waiting[] = [];
+  let dropped = 0;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let summaryTimer: ReturnType<typeof setTimeout> | undefined;
+  let writing: Promise<void> = Promise.resolve();
+
+  function enqueue(record: Waiting): void {
+    if (waiting.length >= MAX_WAITING) dropped++;
+    else waiting.push(record);
+    timer ??= setTimeout(() => void flush().catch(onError), FLUSH_MS);
+  }
+
+  function flush(): Promise<void> {
+    clearTimeout(timer);
+    clearTimeout(summaryTimer);
+    timer = summaryTimer = undefined;
+    for (const { type, fields } of budget.takeSummaries()) waiting.push({ time: now(), type, fields });
+    if (dropped > 0) {
+      waiting.push({ time: now(), type: "audit_dropped", fields: { count: dropped } });
+      dropped = 0;
+    }
+    const done = writing.then(async () => {
+      while (waiting.length > 0) {
+        const group = waiting.slice(0, MAX_GROUP);
+        await append(store, group, retentionDays * DAY_MS);
+        waiting = waiting.slice(group.length);
+      }
+    });
+    // The next flush tries again what this one could not write.
+    writing = done.catch(() => {
+      if (waiting.length > 0) timer ??= setTimeout(() => void flush().catch(onError), 1000);
+    });
+    return done;
+  }
+
+  return {
+    add(event, request) {
+      if (NOT_AUDITED.has(event.type)) return;
+      if (!budget.admits(event)) {
+        summaryTimer ??= setTimeout(() => void flush().catch(onError), SUMMARY_MS);
+        return;
+      }
+      enqueue({ time: now(), type: event.type, fields: describeEvent(event), ...(request && { request }) });
+    },
+    flush,
+    async close() {
+      budget.end();
+      await flush();
+      clearTimeout(timer);
+    },
+  };
+}
+
+async function append(
+  store: Store,
+  group: readonly Pick<AuditRecord, "time" | "type" | "fields" | "request">[],
+  retention: number,
+): Promise<void> {
+  await retryLostRaces(async () => {
+    const entry = await store.get<Head>(HEAD);
+    let head = entry?.value ?? await readLast(store);
+    const set: Put[] = [];
+    for (const each of group) {
+      const record: AuditRecord = {
+        number: head.number + 1,
+        ...each,
+        previous: head.digest,
+        previousTime: head.time,
+      };
+      const text = JSON.stringify(record);
+      const value: StoredRecord = { text, digest: secretDigest(text) };
+      set.push({ key: recordKey(record.number), value, expires: record.time + retention });
+      head = { number: record.number, digest: value.digest, time: record.time };
+    }
+    const check: Check[] = [{ key: HEAD, version: entry?.version ?? null }];
+    return await store.commit({ check, set: [...set, { key: HEAD, value: head }] }) || LOST_RACE;
+  });
+}
+
+/** The end of the trail by its records, where the head is missing. */
+async function readLast(store: Store): Promise<Head> {
+  const [entry] = await store.list<StoredRecord>(PREFIX, { limit: 1, reverse: true });
+  if (!entry) return { number: 0, digest: "", time: 0 };
+  const { number, time } = JSON.parse(entry.value.text) as AuditRecord;
+  return { number, time, digest: entry.value.digest };
+}
+
+export interface AuditQuery {
+  /** Only records after this number. */
+  readonly after?: number | undefined;
+  /** Only records of these types. */
+  readonly types?: readonly string[] | undefined;
+  /** Only records of which a member has this value: a user, a client, an address. */
+  readonly about?: string | undefined;
+  /** Milliseconds since the epoch. */
+  readonly since?: number | undefined;
+  readonly until?: number | undefined;
+}
+
+/** The records that match, from the oldest to the newest. */
+export async function* listAudit(store: Store, query: AuditQuery = {}): AsyncGenerator<AuditRecord> {
+  const { types, about, since = 0, until = Infinity } = query;
+  for await (const { value } of readRecords(store, query.after)) {
+    const record = JSON.parse(value.text) as AuditRecord;
+    if (record.time < since || record.time > until || types && !types.includes(record.type)) continue;
+    if (about !== undefined && !Object.values(record.fields).includes(about)) continue;
+    yield record;
+  }
+}
+
+async function* readRecords(store: Store, number?: number): AsyncGenerator<Entry<StoredRecord>> {
+  let after = number === undefined ? undefined : recordKey(number);
+  for (;;) {
+    const page = await store.list<StoredRecord>(PREFIX, { limit: 500, ...(after && { after }) });
+    yield* page;
+    if (page.length < 500) return;
+    after = page.at(-1)!.key;
+  }
+}
+
+/** The result of a verification. */
+export type AuditVerification =
+  | {
+    readonly valid: true;
+    readonly records: number;
+    /** The number and the digest of the last record: keep them elsewhere. */
+    readonly last: { readonly number: number; readonly digest: string } | undefined;
+  }
+  | { readonly valid: false; readonly number: number; readonly problem: string };
+
+export interface VerifyOptions {
+  /** Milliseconds since the epoch, by the clock of the trail. */
+  readonly now: number;
+  /** As the trail has it. @default 400 */
+  readonly retentionDays?: number | undefined;
+  /** A record that was noted before: it must still be in the trail, unless it expired. */
+  readonly noted?: { readonly number: number; readonly digest: string } | undefined;
+}
+
+/** Checks every record, the links between them, and that only records whose time is over are missing at the beginning. */
+export async function verifyAudit(
+  store: Store,
+  { now, retentionDays = 400, noted }: VerifyOptions,
+): Promise<AuditVerification> {
+  // Read first: records that are added meanwhile are not expected.
+  const head = (await store.get<Head>(HEAD))?.value;
+  let last: { number: number; digest: string } | undefined;
+  let records = 0;
+  for await (const { key, value: { text, digest } } of readRecords(store)) {
+    const number = Number(key[1]);
+    const fail = (problem: string): AuditVerification => ({ valid: false, number, problem });
+    if (secretDigest(text) !== digest) return fail("the record was changed");
+    const record = JSON.parse(text) as AuditRecord;
+    if (record.number !== number) return fail("the record was moved");
+    if (last === undefined) {
+      const isExpired = record.previousTime + retentionDays * DAY_MS <= now;
+      if (number > 1 && !isExpired) return fail("records before this one are missing");
+    } else if (number !== last.number + 1) return fail("records before this one are missing");
+    else if (record.previous !== last.digest) return fail("the record before this one was replaced");
+    if (noted?.number === number && noted.digest !== digest) {
+      return fail("the record is not the one that was noted");
+    }
+    last = { number, digest };
+    records++;
+  }
+  if (head && (!last || last.number < head.number)) {
+    const isExpired = head.time + retentionDays * DAY_MS <= now;
+    if (last || !isExpired) {
+      return { valid: false, number: head.number, problem: "records at the end are missing" };
+    }
+  }
+  if (!head && last) {
+    return { valid: false, number: last.number, problem: "the head of the trail is missing" };
+  }
+  if (noted && (head?.number ?? 0) < noted.number) {
+    return { valid: false, number: noted.number, problem: "the noted record is missing" };
+  }
+  return { valid: true, records, last };
+}

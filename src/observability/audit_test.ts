@@ -1,0 +1,184 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import type { TrivetEvent } from "../events.ts";
+import { memoryStore } from "../store/drivers/memory.ts";
+import { StoreUnavailableError } from "../store/store.ts";
+import { createAudit, listAudit, verifyAudit, type VerifyOptions } from "./audit.ts";
+
+const test = suite("observability/audit");
+const START = Date.UTC(2026, 10, 30);
+const DAY_MS = 86_400_000;
+const given = (user: string): TrivetEvent => ({ type: "consent_given", user, client: "app", scope: "read" });
+
+function newTrail() {
+  let time = START;
+  const now = () => time;
+  const store = memoryStore({ now });
+  return {
+    store,
+    now,
+    audit: createAudit({ store, now }),
+    pass: (milliseconds: number) => time += milliseconds,
+    verify: (options: Partial<VerifyOptions> = {}) => verifyAudit(store, { now: time, ...options }),
+    async all() {
+      return await Array.fromAsync(listAudit(store));
+    },
+  };
+}
+
+/** A trail with these records, each with its own number as user. */
+async function filled(count: number) {
+  const trail = newTrail();
+  for (let i = 1; i <= count; i++) trail.audit.add(given(`user_${i}`), `r-${i}`);
+  await trail.audit.close();
+  return trail;
+}
+const record = async ({ store }: { store: ReturnType<typeof memoryStore> }, number: number) =>
+  (await store.get<{ text: string; digest: string }>(["audit", number]))!;
+
+test("events become records in their order, each linked to the one before", async () => {
+  const trail = await filled(1200);
+  const records = await trail.all();
+  assert.equal(records.map(({ number }) => number), Array.from({ length: 1200 }, (_, i) => i + 1));
+  assert.equal(records[1]!.fields, { user: "user_2", client: "app", scope: "read" });
+  assert.is(records[1]!.request, "r-2");
+  assert.is(records[1]!.previous, (await record(trail, 1)).value.digest);
+  const result = await trail.verify();
+  assert.ok(result.valid);
+  assert.is(result.records, 1200);
+  assert.is(result.last?.number, 1200);
+});
+
+test("two instances write one trail", async () => {
+  const trail = newTrail();
+  const other = createAudit({ store: trail.store, now: trail.now });
+  for (let i = 0; i < 50; i++) {
+    trail.audit.add(given("a"));
+    other.add(given("b"));
+    if (i % 10 === 0) await Promise.all([trail.audit.flush(), other.flush()]);
+  }
+  await Promise.all([trail.audit.close(), other.close()]);
+  const result = await trail.verify();
+  assert.ok(result.valid);
+  assert.is(result.records, 100);
+});
+
+const tampering: Record<string, (trail: Awaited<ReturnType<typeof filled>>) => Promise<unknown>> = {
+  "a changed record": async (trail) => {
+    const { key, value } = await record(trail, 3);
+    await trail.store.commit({
+      set: [{ key, value: { ...value, text: value.text.replace("user_3", "user_9") } }],
+    });
+  },
+  "a record that was removed": ({ store }) => store.commit({ remove: [["audit", 3]] }),
+  "the first records removed": ({ store }) => store.commit({ remove: [["audit", 1], ["audit", 2]] }),
+  "the last record removed": ({ store }) => store.commit({ remove: [["audit", 5]] }),
+  "two records exchanged": async (trail) => {
+    const [a, b] = [await record(trail, 2), await record(trail, 3)];
+    await trail.store.commit({ set: [{ key: a.key, value: b.value }, { key: b.key, value: a.value }] });
+  },
+  "a record with a digest of its own": async (trail) => {
+    const { key } = await record(trail, 3);
+    // Valid by itself: the record of another trail at the same place.
+    const other = newTrail();
+    for (const user of ["x", "y", "z"]) other.audit.add(given(user));
+    await other.audit.close();
+    await trail.store.commit({ set: [{ key, value: (await record(other, 3)).value }] });
+  },
+  "the head removed": ({ store }) => store.commit({ remove: [["audit_head"]] }),
+  "everything removed": ({ store }) =>
+    store.commit({ remove: [1, 2, 3, 4, 5].map((number) => ["audit", number]) }),
+};
+for (const [name, tamper] of Object.entries(tampering)) {
+  test(`verification finds ${name}`, async () => {
+    const trail = await filled(5);
+    assert.ok((await trail.verify()).valid);
+    await tamper(trail);
+    assert.not.ok((await trail.verify()).valid);
+  });
+}
+
+test("a trail that was written anew is found by a record that was noted before", async () => {
+  const trail = await filled(5);
+  const result = await trail.verify();
+  assert.ok(result.valid);
+  const noted = result.last!;
+  const other = newTrail();
+  for (let i = 0; i < 6; i++) other.audit.add(given("someone else"));
+  await other.audit.close();
+  assert.ok((await other.verify()).valid);
+  assert.not.ok((await other.verify({ noted })).valid);
+  assert.ok((await trail.verify({ noted })).valid);
+});
+
+test("expired records are gone, the rest stays valid, and numbers go on", async () => {
+  const trail = await filled(3);
+  trail.pass(200 * DAY_MS);
+  trail.audit.add(given("user_4"));
+  await trail.audit.flush();
+  trail.pass(201 * DAY_MS);
+  await trail.store.sweep();
+  assert.equal((await trail.all()).map(({ number }) => number), [4]);
+  assert.ok((await trail.verify()).valid);
+  trail.pass(400 * DAY_MS);
+  assert.ok((await trail.verify()).valid, "a trail whose records all expired");
+  trail.audit.add(given("user_5"));
+  await trail.audit.close();
+  assert.equal((await trail.all()).map(({ number }) => number), [5]);
+  assert.ok((await trail.verify()).valid);
+});
+
+test("a flood of failures by one caller becomes a few records and a sum", async () => {
+  const trail = newTrail();
+  for (let i = 0; i < 5000; i++) trail.audit.add({ type: "login_failed", username: "u", ip: "192.0.2.1" });
+  trail.audit.add({ type: "login_failed", username: "u", ip: "192.0.2.2" });
+  await trail.audit.close();
+  const records = await trail.all();
+  assert.is(records.length, 7);
+  assert.equal(records.at(-1)!.fields["count"], 4995);
+});
+
+test("a flood by many callers is bounded in a minute, and all of it is counted", async () => {
+  const trail = newTrail();
+  for (let i = 0; i < 5000; i++) {
+    trail.audit.add({ type: "login_failed", username: "u", ip: `2001:db8::${i}` });
+  }
+  await trail.audit.close();
+  const records = await trail.all();
+  assert.ok(records.length < 1100, String(records.length));
+  const sum = records.reduce((total, { fields }) => total + Number(fields["count"] ?? 1), 0);
+  assert.is(sum, 5000);
+});
+
+test("records wait while the store is down", async () => {
+  const trail = newTrail();
+  const { audit, store } = trail;
+  const { get } = Object.getPrototypeOf(store) as typeof store;
+  store.get = () => Promise.reject(new StoreUnavailableError("down"));
+  audit.add(given("a"));
+  await audit.flush().then(
+    () => assert.unreachable(),
+    (error) => assert.instance(error, StoreUnavailableError),
+  );
+  store.get = get;
+  audit.add(given("b"));
+  await audit.close();
+  assert.equal((await trail.all()).map(({ fields }) => fields["user"]), ["a", "b"]);
+});
+
+test("records can be found by type, by what they are about, and by time", async () => {
+  const trail = newTrail();
+  trail.audit.add(given("a"));
+  trail.pass(1000);
+  trail.audit.add({ type: "logged_out", user: "a" });
+  trail.audit.add(given("b"));
+  await trail.audit.close();
+  const numbers = async (query: Parameters<typeof listAudit>[1]) =>
+    (await Array.fromAsync(listAudit(trail.store, query))).map(({ number }) => number);
+  assert.equal(await numbers({ types: ["consent_given"] }), [1, 3]);
+  assert.equal(await numbers({ about: "a" }), [1, 2]);
+  assert.equal(await numbers({ since: START + 1 }), [2, 3]);
+  assert.equal(await numbers({ after: 2 }), [3]);
+});
+
+test.run();

@@ -1,0 +1,143 @@
+/**
+ * Structured log lines of events and requests: JSON, or text for a terminal. A line is one line whatever a stranger sends,
+ * and holds no secret, no stack trace and nothing that someone typed as a user name, which may be a password
+ * (`log_test.ts`).
+ *
+ * @module
+ */
+import type { TrivetEvent } from "../events.ts";
+import type { RequestOutcome } from "./request_outcome.ts";
+
+/** From the most to the least important. */
+export const LOG_LEVELS = ["error", "warn", "info", "debug"] as const;
+export type LogLevel = typeof LOG_LEVELS[number];
+export type LogFormat = "json" | "text";
+
+export interface LogOptions {
+  /** Lines below this level are not written. @default "info" */
+  readonly level?: LogLevel;
+  /** @default "json" */
+  readonly format?: LogFormat;
+  /** The level of requests with a status below 500; those above are errors. @default "debug" */
+  readonly requestLevel?: LogLevel;
+  /** Writes a line, without its line end. */
+  write(line: string): void;
+  /** Milliseconds since the epoch. @default Date.now */
+  now?(): number;
+}
+
+/** Values of a line. Members without a value are left out. */
+export type LogFields = Readonly<Record<string, string | number | boolean | undefined>>;
+
+export interface Log {
+  /** @param request the id of the request in which it happened */
+  event(event: TrivetEvent, request?: string): void;
+  request(outcome: RequestOutcome): void;
+  /** Anything else, such as that the server starts. `name` is a word for programs, such as `started`. */
+  line(level: LogLevel, name: string, fields?: LogFields): void;
+}
+
+/** Levels of events. Those that are not named are `info`. */
+const EVENT_LEVELS: { readonly [Type in TrivetEvent["type"]]?: LogLevel } = {
+  fault: "error",
+  store_unavailable: "error",
+  issuer_unavailable: "error",
+  login_failed: "warn",
+  sign_in_failed: "warn",
+  client_refused: "warn",
+  code_replayed: "warn",
+  refresh_replayed: "warn",
+  logout_not_delivered: "warn",
+  mail_failed: "warn",
+  skill_refused: "warn",
+  skill_disclosed: "debug",
+};
+
+const MAX_VALUE_CHARACTERS = 500;
+
+export function createLog({
+  level = "info",
+  format = "json",
+  requestLevel = "debug",
+  write,
+  now = Date.now,
+}: LogOptions): Log {
+  const most = LOG_LEVELS.indexOf(level);
+  const isWritten = (each: LogLevel): boolean => LOG_LEVELS.indexOf(each) <= most;
+  const writesRequests = isWritten(requestLevel);
+  const toLine = format === "json" ? toJsonLine : toTextLine;
+  const line: Log["line"] = (each, name, fields = {}) => {
+    if (isWritten(each)) write(toLine(now(), each, name, fields));
+  };
+  return {
+    event(event, request) {
+      const each = EVENT_LEVELS[event.type] ?? "info";
+      if (isWritten(each)) write(toLine(now(), each, event.type, { ...describeEvent(event), request }));
+    },
+    request({ id, method, path, status, milliseconds, ip, trace }) {
+      if (status < 500 && !writesRequests) return;
+      const ms = Math.round(milliseconds * 10) / 10;
+      line(status < 500 ? requestLevel : "error", "request", {
+        method,
+        path,
+        status,
+        ms,
+        ip,
+        trace,
+        request: id,
+      });
+    },
+    line,
+  };
+}
+
+/** The members of an event that may be kept: its error without the stack, and no name that somebody typed. */
+export function describeEvent(event: TrivetEvent): LogFields {
+  const fields: Record<string, string | number | boolean> = {};
+  for (const [name, value] of Object.entries(event)) {
+    if (name === "type" || name === "username" || value === undefined) continue;
+    if (name === "error") fields["error"] = describeError(value);
+    else if (typeof value === "number" || typeof value === "boolean") fields[name] = value;
+    else fields[name] = cut(String(value));
+  }
+  return fields;
+}
+
+/** The name and the message of an error, and those of its causes. */
+export function describeError(error: unknown): string {
+  const parts: string[] = [];
+  for (let each = error; each !== undefined && parts.length < 4; each = (each as Error).cause) {
+    if (!(each instanceof Error)) {
+      parts.push(String(each));
+      break;
+    }
+    parts.push(each.message === "" ? each.name : `${each.name}: ${each.message}`);
+  }
+  return cut(parts.join("; caused by "));
+}
+
+function cut(text: string): string {
+  return text.length <= MAX_VALUE_CHARACTERS ? text : text.slice(0, MAX_VALUE_CHARACTERS - 1) + "…";
+}
+
+function toJsonLine(time: number, level: LogLevel, name: string, fields: LogFields): string {
+  // U+2028 and U+2029 are line ends for some readers.
+  return JSON.stringify({ time: new Date(time).toISOString(), level, event: name, ...fields })
+    .replace(/[\u0085\u2028\u2029]/g, (end) => `\\u${end.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
+function toTextLine(time: number, level: LogLevel, name: string, fields: LogFields): string {
+  const pairs = Object.entries(fields).filter(([, value]) => value !== undefined)
+    .map(([key, value]) => `${key}=${quote(String(value))}`);
+  const clock = new Date(time).toISOString().slice(11, 23);
+  return [clock, level.padEnd(5), name, ...pairs].join(" ");
+}
+
+/** A value on one line, with quotes where it has a blank, and without control and invisible characters. */
+function quote(text: string): string {
+  if (/^[\w.:/@+,%-]+$/.test(text)) return text;
+  return JSON.stringify(text).replace(
+    /[\u007f-\u009f\p{Cf}\u2028\u2029]/gu,
+    (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`,
+  );
+}

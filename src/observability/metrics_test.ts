@@ -1,0 +1,77 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { memoryStore } from "../store/drivers/memory.ts";
+import { createRegistry, MAX_LABEL_VALUES } from "./metrics.ts";
+import { routeOf } from "./route.ts";
+import { createServerMetrics } from "./server_metrics.ts";
+
+const test = suite("observability/metrics");
+
+test("a counter has help, type and one line for each combination of labels", () => {
+  const registry = createRegistry();
+  const counter = registry.counter("a_total", "What.", ["x", "y"]);
+  counter.add(["1", "2"]);
+  counter.add(["1", "2"], 2);
+  counter.add(['q"\\\n', "2"]);
+  assert.is(
+    registry.text(),
+    '# HELP a_total What.\n# TYPE a_total counter\na_total{x="1",y="2"} 3\na_total{x="q\\"\\\\\\n",y="2"} 1\n',
+  );
+});
+
+test("the buckets of a histogram are cumulative and end with +Inf", () => {
+  const registry = createRegistry();
+  const histogram = registry.histogram("a_seconds", "Time.", ["x"]);
+  for (const seconds of [0.001, 0.002, 0.3, 60]) histogram.observe(seconds, ["1"]);
+  const values = new Map(registry.text().split("\n").map((line) => line.split(" ") as [string, string]));
+  assert.is(values.get('a_seconds_bucket{x="1",le="0.001"}'), "1");
+  assert.is(values.get('a_seconds_bucket{x="1",le="0.0025"}'), "2");
+  assert.is(values.get('a_seconds_bucket{x="1",le="0.25"}'), "2");
+  assert.is(values.get('a_seconds_bucket{x="1",le="10"}'), "3");
+  assert.is(values.get('a_seconds_bucket{x="1",le="+Inf"}'), "4");
+  assert.is(values.get('a_seconds_count{x="1"}'), "4");
+  assert.is(Number(values.get('a_seconds_sum{x="1"}')), 60.303);
+});
+
+test("values that strangers choose do not become series without end", () => {
+  const registry = createRegistry();
+  const counter = registry.counter("a_total", "What.", ["x"]);
+  for (let i = 0; i < 10 * MAX_LABEL_VALUES; i++) counter.add([`value ${i}`]);
+  const lines = registry.text().trim().split("\n").slice(2);
+  assert.is(lines.length, MAX_LABEL_VALUES + 1);
+  assert.is(lines.at(-1), `a_total{x="other"} ${9 * MAX_LABEL_VALUES}`);
+});
+
+test("a gauge is read for each scrape", () => {
+  const registry = createRegistry();
+  let value = 1;
+  registry.gauge("a_bytes", "Size.", () => value);
+  value = 7;
+  assert.match(registry.text(), /^a_bytes 7$/m);
+});
+
+test("routes are those of the server, and the rest is one", () => {
+  assert.is(routeOf("/oauth/token", ""), "/oauth/token");
+  assert.is(routeOf("/a/oauth/token", "/a"), "/oauth/token");
+  assert.is(routeOf("/v1/skills/skill_1/versions", ""), "/v1/skills/*");
+  assert.is(routeOf("/oauth/register/client_1", ""), "/oauth/register/:client");
+  assert.is(routeOf("/.well-known/oauth-authorization-server", ""), "/.well-known/*");
+  assert.is(routeOf("/wp-login.php", ""), "other");
+});
+
+test("calls of the store are timed, and their failures counted", async () => {
+  const metrics = createServerMetrics();
+  const memory = memoryStore();
+  memory.list = () => Promise.reject(new Error("down"));
+  const store = metrics.measureStore(memory);
+  await store.commit({ set: [{ key: ["a"], value: 1 }] });
+  assert.is((await store.get(["a"]))?.value, 1);
+  await store.list(["a"]).then(() => assert.unreachable(), () => {});
+  const text = metrics.registry.text();
+  assert.match(text, /^trivet_store_seconds_count\{operation="get"\} 1$/m);
+  assert.match(text, /^trivet_store_seconds_count\{operation="commit"\} 1$/m);
+  assert.match(text, /^trivet_store_errors_total\{operation="list"\} 1$/m);
+  await memory.close();
+});
+
+test.run();

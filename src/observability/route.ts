@@ -1,0 +1,45 @@
+/**
+ * The route of a path, for metrics: a fixed list, so that paths which strangers make up do not become series.
+ *
+ * @module
+ */
+
+/** Whole paths. */
+const EXACT: ReadonlySet<string> = new Set([
+  "/",
+  "/oauth/authorize",
+  "/oauth/token",
+  "/oauth/introspect",
+  "/oauth/revoke",
+  "/oauth/par",
+  "/oauth/device_authorization",
+  "/oauth/register",
+  "/oauth/userinfo",
+  "/oauth/logout",
+  "/login",
+  "/logout",
+  "/device",
+  "/account",
+  "/api/user",
+  "/mcp",
+  "/v1/skills",
+  "/v1/messages",
+]);
+
+/** Beginnings, and what stands for the rest. The first that fits counts. */
+const PREFIXES: readonly (readonly [string, string])[] = [
+  ["/oauth/register/", ":client"],
+  ["/login/", "*"],
+  ["/account/", "*"],
+  ["/mcp/", "*"],
+  ["/v1/skills/", "*"],
+  ["/.well-known/", "*"],
+];
+
+/** @param base the path of the issuer without a slash at its end. @returns `other` for a path that is none of the server's */
+export function routeOf(path: string, base: string): string {
+  const own = base !== "" && path.startsWith(base + "/") ? path.slice(base.length) : path;
+  if (EXACT.has(own)) return own;
+  const found = PREFIXES.find(([prefix]) => own.startsWith(prefix));
+  return found ? found.join("") : "other";
+}

@@ -1,0 +1,82 @@
+/**
+ * What the server counts: requests, tokens, refusals, tool calls, skills, events, store calls.
+ *
+ * @module
+ */
+import type { TrivetEvent } from "../events.ts";
+import type { Store } from "../store/store.ts";
+import { createRegistry, type Registry } from "./metrics.ts";
+import type { RequestOutcome } from "./request_outcome.ts";
+import { routeOf } from "./route.ts";
+
+export interface ServerMetrics {
+  readonly registry: Registry;
+  onRequest(outcome: RequestOutcome): void;
+  onEvent(event: TrivetEvent): void;
+  /** The store, with its calls timed. */
+  measureStore(store: Store): Store;
+}
+
+/** @param base the path of the issuer without a slash at its end */
+export function createServerMetrics(base: string = ""): ServerMetrics {
+  const registry = createRegistry();
+  const requests = registry.counter("trivet_requests_total", "Requests by route and status.", [
+    "method",
+    "route",
+    "status",
+  ]);
+  const durations = registry.histogram(
+    "trivet_request_seconds",
+    "Time until a response begins, by route.",
+    ["route"],
+  );
+  const events = registry.counter("trivet_events_total", "Events by type.", ["type"]);
+  const tokens = registry.counter("trivet_tokens_issued_total", "Access tokens by grant.", ["grant_type"]);
+  const tools = registry.counter("trivet_tool_calls_total", "Calls of tools by name.", ["tool", "failed"]);
+  const skills = registry.counter(
+    "trivet_skill_disclosures_total",
+    "Parts of skills that were sent to models, by level.",
+    ["level", "via"],
+  );
+  const storeCalls = registry.histogram("trivet_store_seconds", "Time of calls of the store.", ["operation"]);
+  const storeErrors = registry.counter("trivet_store_errors_total", "Calls of the store that failed.", [
+    "operation",
+  ]);
+
+  async function time<Result>(operation: string, call: () => Promise<Result>): Promise<Result> {
+    const began = performance.now();
+    try {
+      return await call();
+    } catch (error) {
+      storeErrors.add([operation]);
+      throw error;
+    } finally {
+      storeCalls.observe((performance.now() - began) / 1000, [operation]);
+    }
+  }
+
+  return {
+    registry,
+    onRequest({ method, path, status, milliseconds }) {
+      const route = routeOf(path, base);
+      requests.add([method, route, String(status)]);
+      durations.observe(milliseconds / 1000, [route]);
+    },
+    onEvent(event) {
+      events.add([event.type]);
+      if (event.type === "token_issued") tokens.add([event.grant_type]);
+      if (event.type === "tool_called") tools.add([event.name, String(event.failed)]);
+      if (event.type === "skill_disclosed") skills.add([String(event.level), event.via]);
+    },
+    measureStore: (store) => ({
+      guarantees: store.guarantees,
+      ...(store.now && { now: () => store.now!() }),
+      get: (key, options) => time("get", () => store.get(key, options)),
+      list: (prefix, options) => time("list", () => store.list(prefix, options)),
+      commit: (commit) => time("commit", () => store.commit(commit)),
+      watch: (prefix) => store.watch(prefix),
+      sweep: () => time("sweep", () => store.sweep()),
+      close: () => store.close(),
+    }),
+  };
+}

@@ -1,0 +1,165 @@
+/**
+ * What `trivet serve` tells its operator: log lines, the audit trail, metrics, health.
+ *
+ * @module
+ */
+import { AsyncLocalStorage } from "node:async_hooks";
+import process from "node:process";
+import { equalInConstantTime, randomId, secretDigest } from "../../../crypto/secret.ts";
+import type { TrivetEvent } from "../../../events.ts";
+import { readBearer } from "../../../http/bearer.ts";
+import { NO_STORE, respondText } from "../../../http/response.ts";
+import { pathOf } from "../../../http/router.ts";
+import type { RequestContext } from "../../../http/service.ts";
+import { type Audit, createAudit } from "../../../observability/audit.ts";
+import { createHealth, type Health } from "../../../observability/health.ts";
+import { createLog, type Log } from "../../../observability/log.ts";
+import { METRICS_MEDIA_TYPE } from "../../../observability/metrics.ts";
+import { createRequestIds, type RequestOutcome } from "../../../observability/request_outcome.ts";
+import { createServerMetrics, type ServerMetrics } from "../../../observability/server_metrics.ts";
+import type { Store } from "../../../store/store.ts";
+import type { FetchHandler } from "../../server.ts";
+import type { Environment, ValuesOf } from "../options.ts";
+import { printError, UsageError } from "../output.ts";
+import type { OBSERVE_OPTIONS } from "./observe_options.ts";
+
+/** A store that is down fails every request: it is reported once in this time. */
+const STORE_REPORT_INTERVAL_MS = 10_000;
+const MIN_METRICS_TOKEN_CHARACTERS = 16;
+
+type ObserveValues = ValuesOf<typeof OBSERVE_OPTIONS>;
+
+/** The observers of one server. */
+export interface Observers {
+  readonly log: Log;
+  readonly onEvent: (event: TrivetEvent) => void;
+  readonly onRequest: (outcome: RequestOutcome) => void;
+  readonly requestId: () => string;
+  /** The store to give to the server: timed where there are metrics. */
+  readonly store: Store;
+  readonly health: Health;
+  /** Answers health and metrics, and runs the rest with the id of its request. */
+  wrap(handler: FetchHandler): FetchHandler;
+  /** Health and metrics alone, for a port of their own. */
+  readonly own: FetchHandler;
+  /** Writes what is left of the audit trail. */
+  close(): Promise<void>;
+}
+
+/** The log of the process, which is there before the store is. Lines go to standard error. */
+export function createServeLog(values: ObserveValues): Log {
+  const format = values["log-format"] === "auto"
+    ? process.stderr.isTTY ? "text" : "json"
+    : values["log-format"];
+  const level = values["log-level"];
+  return createLog({
+    level,
+    format,
+    requestLevel: values["log-requests"] ? "info" : "debug",
+    write: printError,
+  });
+}
+
+/** The token for `/metrics` on the port of the server. @throws {UsageError} for a short one */
+export function readMetricsToken({ TRIVET_METRICS_TOKEN: token }: Environment): string | undefined {
+  if (token && token.length < MIN_METRICS_TOKEN_CHARACTERS) {
+    throw new UsageError(
+      `TRIVET_METRICS_TOKEN must have at least ${MIN_METRICS_TOKEN_CHARACTERS} characters`,
+    );
+  }
+  return token || undefined;
+}
+
+export function createObservers(
+  values: ObserveValues,
+  log: Log,
+  plain: Store,
+  base: string,
+  metricsToken: string | undefined,
+): Observers {
+  const measures = values["metrics-port"] !== undefined || metricsToken !== undefined;
+  const metrics = measures ? createServerMetrics(base) : undefined;
+  metrics && addProcessMetrics(metrics);
+  const store = metrics ? metrics.measureStore(plain) : plain;
+  const report = limitReports(log);
+  const audit: Audit | undefined = values.audit === "on"
+    ? createAudit({
+      store: plain,
+      retentionDays: values["audit-days"],
+      onError: (error) => report({ type: "store_unavailable", where: "audit", error }),
+    })
+    : undefined;
+  const health = createHealth(plain);
+  const requests = new AsyncLocalStorage<string>();
+  const nextId = createRequestIds(() => randomId("").slice(0, 10));
+  const digest = metricsToken && secretDigest(metricsToken);
+
+  async function answerOwn(request: Request, withToken: boolean): Promise<Response | undefined> {
+    const path = pathOf(request.url);
+    if (path === "/metrics" && metrics && (!withToken || digest)) {
+      const token = readBearer(request);
+      const isAllowed = !withToken ||
+        token !== undefined && equalInConstantTime(secretDigest(token), digest!);
+      if (!isAllowed) return respondText(401, "Invalid token.", [["www-authenticate", "Bearer"], NO_STORE]);
+      return new Response(metrics.registry.text(), {
+        headers: { "content-type": METRICS_MEDIA_TYPE, "cache-control": "no-store" },
+      });
+    }
+    return await health.answer(path);
+  }
+
+  return {
+    log,
+    health,
+    store,
+    requestId: () => requests.getStore() ?? nextId(),
+    onEvent(event) {
+      const request = requests.getStore();
+      metrics?.onEvent(event);
+      audit?.add(event, request);
+      report(event, request);
+    },
+    onRequest(outcome) {
+      metrics?.onRequest(outcome);
+      log.request(outcome);
+    },
+    wrap: (handler) => ({
+      fetch(request: Request, context?: RequestContext) {
+        const run = () => requests.run(nextId(), () => handler.fetch(request, context));
+        return isOwnPath(request.url) ? answerOwn(request, true).then((own) => own ?? run()) : run();
+      },
+    }),
+    own: {
+      fetch: async (request) => await answerOwn(request, false) ?? respondText(404, "Not found."),
+    },
+    close: () => audit?.close() ?? Promise.resolve(),
+  };
+}
+
+/** Whether the path may be one of health or metrics: most requests are told apart by their last letter. */
+function isOwnPath(url: string): boolean {
+  return (url.endsWith("z") || url.endsWith("s")) && /^[^/]*\/\/[^/]*\/(healthz|readyz|metrics)$/.test(url);
+}
+
+/** Logs events; those about an unavailable store once in a while. */
+function limitReports(log: Log): (event: TrivetEvent, request?: string) => void {
+  let last = -Infinity;
+  return (event, request) => {
+    if (event.type === "store_unavailable") {
+      if (performance.now() - last < STORE_REPORT_INTERVAL_MS) return;
+      last = performance.now();
+    }
+    log.event(event, request);
+  };
+}
+
+function addProcessMetrics({ registry }: ServerMetrics): void {
+  registry.gauge("process_resident_memory_bytes", "Resident memory.", () => process.memoryUsage().rss);
+  registry.gauge(
+    "process_heap_bytes",
+    "Memory of the JavaScript heap in use.",
+    () => process.memoryUsage().heapUsed,
+  );
+  const began = Date.now() / 1000;
+  registry.gauge("process_start_time_seconds", "Start of the process, since the epoch.", () => began);
+}
