@@ -30,11 +30,14 @@ for (const [engine, query] of ENGINES) {
         instances.every((instance, i) => i === 0 || instance !== instances[i - 1]),
         instances.join(""),
       );
-      assert.equal(cluster.instances.map((each) => each.stderr().replace(/trivet: warning: Redis.*\n/, "")), [
-        "",
-        "",
-        "",
-      ]);
+      assert.equal(
+        cluster.instances.map((each) => each.problems().replace(/trivet: warning: Redis.*\n/, "")),
+        [
+          "",
+          "",
+          "",
+        ],
+      );
     } finally {
       await store.close();
       await cluster.stop();

@@ -67,6 +67,8 @@ export interface RunningTrivet {
   readonly child: ChildProcess;
   /** Its standard error so far. */
   stderr(): string;
+  /** Its standard error so far, without log lines of level info. */
+  problems(): string;
   /** Sends a signal and waits for the exit code. */
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
@@ -92,6 +94,7 @@ export async function startTrivet(
     facts: JSON.parse(await line),
     child,
     stderr: () => stderr,
+    problems: () => stderr.replace(/^\{"time":"[^"]+","level":"info".*\n/gm, ""),
     stop(signal = "SIGTERM") {
       // By number: Deno's `child.kill()` reports the signal instead of the exit code of a process that handles it.
       process.kill(child.pid!, signal);

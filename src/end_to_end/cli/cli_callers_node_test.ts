@@ -60,7 +60,7 @@ test("--client-documents off: the metadata says false and the error page names t
     const page = await fetch(`${url}/oauth/authorize?response_type=code&client_id=${id}`);
     assert.is(page.status, 400);
     assert.match(await page.text(), "--client-documents on");
-    assert.is(running.stderr(), "");
+    assert.is(running.problems(), "");
   } finally {
     await running.stop();
     folder.remove();

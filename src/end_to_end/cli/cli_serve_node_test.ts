@@ -30,7 +30,11 @@ async function withBanner(
     await check(text);
     process.kill(child.pid!, "SIGTERM");
     assert.is(await ended, 0);
-    assert.match(errors, /^[^\n]+\n$/, "one line announces the shutdown");
+    const events = errors.trim().split("\n").map((line) => JSON.parse(line).event);
+    assert.equal(events.filter((event) => event === "started" || event === "stopping"), [
+      "started",
+      "stopping",
+    ]);
   } finally {
     clearTimeout(late);
     child.kill("SIGKILL");

@@ -56,10 +56,12 @@ test("serve: --skills is repeatable, the first folder with a name wins, and --fo
   } finally {
     assert.is(await server.stop(), 0);
   }
-  const [line, ...rest] = server.stderr().split("\n");
+  const [line, ...rest] = server.problems().split("\n");
   assert.equal(rest, [""]);
-  assert.ok(line!.startsWith(`trivet: skipped ${root}/serve/b/one: `), line);
-  assert.ok(line!.includes(`"one"`) && line!.includes(`${root}/serve/a/one (`), line);
+  const { level, event, message } = JSON.parse(line!);
+  assert.equal([level, event], ["warn", "skills"]);
+  assert.ok(message.startsWith(`skipped ${root}/serve/b/one: `), message);
+  assert.ok(message.includes(`"one"`) && message.includes(`${root}/serve/a/one (`), message);
 });
 
 test("serve: a skipped skill is printed once each time it appears; notes take one line", async () => {

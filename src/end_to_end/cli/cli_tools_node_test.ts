@@ -65,7 +65,7 @@ test("the README's tool server runs over HTTP with the README's command", async 
   await client.connect(new HttpV1(new URL(server.facts.mcp)) as Parameters<typeof client.connect>[0]);
   await useReadme(client as unknown as AnyClient);
   assert.is(await server.stop(), 0);
-  assert.is(server.stderr(), "");
+  assert.is(server.problems(), "");
 });
 
 test("the README's tool server runs over stdio with the README's command", async () => {

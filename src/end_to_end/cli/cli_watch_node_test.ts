@@ -183,7 +183,7 @@ test("over HTTP: clients of each revision are notified, and SIGTERM ends open st
   assert.is(await server.stop(), 0);
   const took = performance.now() - started;
   assert.ok(took < 3000, `stopping took ${took} ms`);
-  assert.is(server.stderr(), `trivet: reloaded "${file}": one, two\n`);
+  assert.is(server.problems(), `trivet: reloaded "${file}": one, two\n`);
   await Promise.all([old, oldest, modernClient].map((client) => client.close().catch(() => {})));
 });
 

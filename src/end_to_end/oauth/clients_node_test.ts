@@ -235,7 +235,7 @@ test("@anthropic-ai/sdk creates, lists, retrieves and deletes a skill; errors ha
 });
 
 test("the server prints no error", () => {
-  assert.is(server.stderr(), "");
+  assert.is(server.problems(), "");
 });
 
 test.run();

@@ -100,7 +100,7 @@ if (process.platform === "win32") {
       "trivet.db-shm": "600",
       "trivet.db-wal": "600",
     });
-    assert.is(server.stderr(), "");
+    assert.is(server.problems(), "");
     await server.stop();
     folder.remove();
   });

@@ -128,7 +128,7 @@ export async function run(argv: readonly string[]): Promise<void> {
         : { demo: undefined, created: false };
       handler = observers.wrap(trivet);
       ready!(handler);
-      const unwatchSkills = await watchSkills(trivet);
+      const unwatchSkills = await watchSkills(trivet, (message) => log.line("warn", "skills", { message }));
       const secrets = created || values["show-secrets"];
       const shown = demo === undefined ? UNKNOWN_DEMO : secrets ? demo : withoutSecrets(demo);
       if (values.json) {

@@ -20,9 +20,13 @@ type Skills = NonNullable<Trivet["skills"]>;
 
 /**
  * Reads the skills now, and then again and again. Failures are not printed: requests meet them too, and report them.
+ * @param print gets each message once, without a line end
  * @returns after the first poll, the function that stops it
  */
-export async function watchSkills(trivet: Trivet): Promise<() => void> {
+export async function watchSkills(
+  trivet: Trivet,
+  print: (message: string) => void = (message) => printError(`trivet: ${message}`),
+): Promise<() => void> {
   const { skills, mcp } = trivet;
   if (!skills) return () => {};
   let printed: ReadonlySet<string> = new Set();
@@ -33,7 +37,7 @@ export async function watchSkills(trivet: Trivet): Promise<() => void> {
 
   async function poll(): Promise<void> {
     const lines = await describeDiagnostics(skills!);
-    for (const line of lines) if (!printed.has(line)) printError(line);
+    for (const line of lines) if (!printed.has(line)) print(line);
     printed = new Set(lines);
     const { list, files } = await listSkills(skills!);
     if (listed !== undefined && list !== listed) await mcp?.listChanged("resources");
@@ -68,12 +72,12 @@ async function describeDiagnostics(skills: Skills): Promise<string[]> {
   const diagnostics = await skills.diagnostics();
   const lines = diagnostics
     .filter(({ skipped }) => skipped)
-    .map(({ where, message }) => `trivet: skipped ${where}: ${message}`);
+    .map(({ where, message }) => `skipped ${where}: ${message}`);
   const noted = diagnostics.filter(({ skipped }) => !skipped).map(({ where }) => where);
   if (noted.length === 0) return lines;
   const names = noted.slice(0, MAX_NAMES).join(", ");
   const more = noted.length > MAX_NAMES ? ` and ${noted.length - MAX_NAMES} more` : "";
-  return [...lines, `trivet: notes on ${names}${more}: run "trivet skill doctor" to read them`];
+  return [...lines, `notes on ${names}${more}: run "trivet skill doctor" to read them`];
 }
 
 /** Local skills as the tool server lists them, and a fingerprint of each file by its URI. */
