@@ -51,7 +51,7 @@ const TOP_FILES: Readonly<Record<string, readonly string[]>> = {
   "src/home.ts": ["oauth"],
   "src/server_secret.ts": ["crypto", "store"],
   "src/options.ts": ["root"],
-  "src/server_options.ts": ["root", "crypto", "http", "store", "observability"],
+  "src/server_options.ts": ["root", "http", "store", "observability"],
   "src/mount.ts": ["root", "http", "observability"],
   "src/oauth_options.ts": ["root", "crypto", "http", "oauth"],
   "src/mcp_options.ts": ["root", "mcp"],
@@ -62,6 +62,7 @@ const TOP_FILES: Readonly<Record<string, readonly string[]>> = {
   "src/resource_server.ts": ["root", "crypto", "http", "store", "oauth"],
   "src/sign_in.ts": ["oauth"],
   "src/pages.ts": ["http", "oauth"],
+  "src/observability.ts": ["observability"],
   "src/trivet.ts": ["root", "http", "oauth", "skills", "mcp"],
   "src/mod.ts": ["root", "http", "store", "oauth", "skills", "mcp", "jsonrpc"],
 };

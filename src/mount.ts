@@ -86,7 +86,7 @@ export function mount(
     }
   }
 
-  /** The response, with the id of its request; the observer is told what became of it. */
+  /** The response, with the id of its request, which `onRequest` gets. */
   async function answerObserved(
     request: Request,
     context: RequestContext,

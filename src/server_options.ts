@@ -8,7 +8,6 @@ import { isLoopbackHost } from "./http/network/loopback.ts";
 import { createCallerFinder, type TrustedProxies } from "./http/network/trusted_proxy.ts";
 import { type RuntimeContext, toRequestContext, type WorkerContext } from "./http/runtime_context.ts";
 import type { RequestContext } from "./http/service.ts";
-import { randomId } from "./crypto/secret.ts";
 import { createRequestIds, type ObserveRequest } from "./observability/request_outcome.ts";
 import { serverSecret } from "./server_secret.ts";
 import type { Store } from "./store/store.ts";
@@ -72,7 +71,7 @@ export function completeServer(name: "issuer" | "url", address: string, options:
     now: options.now ?? (store.now ? () => store.now!() : Date.now),
     observe: options.onEvent ?? (() => {}),
     onRequest: options.onRequest,
-    requestId: options.requestId ?? createRequestIds(() => randomId("")),
+    requestId: options.requestId ?? createRequestIds(),
     secret: serverSecret(store),
     origin,
     base: pathname.replace(/\/$/, ""),

@@ -21,7 +21,7 @@ function newTrivet() {
   return { send, outcomes };
 }
 
-test("each response of every service has an id, and the observer is told what became of its request", async () => {
+test("each response of every service has an id, and the observer gets what became of its request", async () => {
   const { send, outcomes } = newTrivet();
   const init = { headers: { "x-forwarded-for": "192.0.2.7" } };
   const paths = [

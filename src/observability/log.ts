@@ -91,7 +91,7 @@ export function createLog({
   };
 }
 
-/** The members of an event that may be kept: its error without the stack, and no name that somebody typed. */
+/** The members of an event that may be kept: its error without the stack, and no name that was typed. */
 export function describeEvent(event: TrivetEvent): LogFields {
   const fields: Record<string, string | number | boolean> = {};
   for (const [name, value] of Object.entries(event)) {

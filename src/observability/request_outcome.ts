@@ -40,8 +40,10 @@ export function readTraceId(traceparent: string | null): string | undefined {
 }
 
 /** Names requests: random for the process, then a number, because a random id for each request costs more. */
-export function createRequestIds(random: () => string): () => string {
+export function createRequestIds(): () => string {
   let prefix: string | undefined;
   let number = 0;
-  return () => `${prefix ??= random()}-${(++number).toString(36)}`;
+  // Made with the first request: workerd has no random values before.
+  return () =>
+    `${prefix ??= crypto.randomUUID().replaceAll("-", "").slice(0, 12)}-${(++number).toString(36)}`;
 }

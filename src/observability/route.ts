@@ -36,7 +36,7 @@ const PREFIXES: readonly (readonly [string, string])[] = [
   ["/.well-known/", "*"],
 ];
 
-/** @param base the path of the issuer without a slash at its end. @returns `other` for a path that is none of the server's */
+/** @param base the path of the issuer without a slash at its end. @returns `other` for any other path */
 export function routeOf(path: string, base: string): string {
   const own = base !== "" && path.startsWith(base + "/") ? path.slice(base.length) : path;
   if (EXACT.has(own)) return own;

@@ -5,7 +5,8 @@
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import process from "node:process";
-import { equalInConstantTime, randomId, secretDigest } from "../../../crypto/secret.ts";
+import { setImmediate } from "node:timers";
+import { equalInConstantTime, secretDigest } from "../../../crypto/secret.ts";
 import type { TrivetEvent } from "../../../events.ts";
 import { readBearer } from "../../../http/bearer.ts";
 import { NO_STORE, respondText } from "../../../http/response.ts";
@@ -56,8 +57,23 @@ export function createServeLog(values: ObserveValues): Log {
     level,
     format,
     requestLevel: values["log-requests"] ? "info" : "debug",
-    write: printError,
+    write: bufferLines(),
   });
+}
+
+/** Writes the lines of one turn of the event loop at once: a call of the system costs more than a line. */
+function bufferLines(): (line: string) => void {
+  let lines: string[] = [];
+  const flush = (): void => {
+    if (lines.length === 0) return;
+    const text = lines.join("\n");
+    lines = [];
+    printError(text);
+  };
+  process.on("exit", flush);
+  return (line) => {
+    if (lines.push(line) === 1) setImmediate(flush);
+  };
 }
 
 /** The token for `/metrics` on the port of the server. @throws {UsageError} for a short one */
@@ -91,7 +107,7 @@ export function createObservers(
     : undefined;
   const health = createHealth(plain);
   const requests = new AsyncLocalStorage<string>();
-  const nextId = createRequestIds(() => randomId("").slice(0, 10));
+  const nextId = createRequestIds();
   const digest = metricsToken && secretDigest(metricsToken);
 
   async function answerOwn(request: Request, withToken: boolean): Promise<Response | undefined> {
@@ -136,7 +152,7 @@ export function createObservers(
   };
 }
 
-/** Whether the path may be one of health or metrics: most requests are told apart by their last letter. */
+/** Whether the path may be one of health or metrics: most requests differ in the last letter. */
 function isOwnPath(url: string): boolean {
   return (url.endsWith("z") || url.endsWith("s")) && /^[^/]*\/\/[^/]*\/(healthz|readyz|metrics)$/.test(url);
 }
