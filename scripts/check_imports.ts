@@ -63,6 +63,7 @@ const TOP_FILES: Readonly<Record<string, readonly string[]>> = {
   "src/sign_in.ts": ["oauth"],
   "src/pages.ts": ["http", "oauth"],
   "src/observability.ts": ["observability"],
+  "src/passkeys.ts": ["oauth"],
   "src/trivet.ts": ["root", "http", "oauth", "skills", "mcp"],
   "src/mod.ts": ["root", "http", "store", "oauth", "skills", "mcp", "jsonrpc"],
 };
@@ -73,6 +74,10 @@ const PACKAGES: Readonly<Record<string, RegExp>> = {
   redis: /^src\/store\/drivers\/redis\.ts$/,
   "@valibot/to-json-schema": /^src\/mcp\/schema\/valibot_schema\.ts$/,
   aws4fetch: /^src\/skills\/blobs\/s3\.ts$/,
+  "@simplewebauthn/server": /^src\/oauth\/factors\/web_authn\.ts$/,
+  "@simplewebauthn/server/helpers": /^src\/oauth\/factors\/web_authn\.ts$/,
+  "reflect-metadata": /^src\/oauth\/factors\/web_authn\.ts$/,
+  uqr: /^src\/oauth\/factors\/pages\/qr_code\.ts$/,
   yaml: /^src\/skills\/package\/front_matter\.ts$/,
   "srvx/node": /^src\/runtime\/node\.ts$/,
   "@hattip/adapter-node": /^src\/runtime\/hattip_node\.ts$/,

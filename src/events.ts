@@ -12,7 +12,20 @@ export type TrivetEvent =
     readonly ip?: string | undefined;
     /** The identity provider; absent for a password. */
     readonly provider?: string;
+    /** The second factor, or the passkey that was the only one. */
+    readonly factor?: "totp" | "passkey" | "recovery_code";
   }
+  /** A passkey that signed no one in: unknown, of another site, or a copy whose counter went back. */
+  | { readonly type: "passkey_refused"; readonly ip?: string | undefined }
+  /** A second step that failed: someone has the first factor of this user. */
+  | { readonly type: "second_factor_failed"; readonly user: string; readonly ip?: string | undefined }
+  | {
+    readonly type: "factor_added" | "factor_removed";
+    readonly user: string;
+    readonly factor: "totp" | "passkey" | "recovery_codes";
+  }
+  /** `left`: how many codes the user still has. */
+  | { readonly type: "recovery_code_used"; readonly user: string; readonly left: number }
   /** A sign-in at an identity provider that failed or was refused. */
   | {
     readonly type: "sign_in_failed";

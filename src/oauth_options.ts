@@ -14,6 +14,7 @@ import type {
 } from "./oauth/authorization_server.ts";
 import { type ClientRegistration, toClient } from "./oauth/clients/client.ts";
 import { documentsSupported } from "./oauth/clients/client_document.ts";
+import { completeFactors, type FactorOptions } from "./oauth/factors/settings.ts";
 import type { UserRole } from "./oauth/records.ts";
 import { checkSecurityProfile, type SecurityProfile } from "./oauth/security_profile.ts";
 import { checkUserRole } from "./oauth/users/user_role.ts";
@@ -34,7 +35,7 @@ import type { SignInProvider } from "./oauth/sign_in/provider.ts";
 import type { JwsAlgorithm } from "./crypto/jws.ts";
 import { ITERATIONS, MAX_ITERATIONS } from "./crypto/password.ts";
 
-export interface OAuthOptions {
+export interface OAuthOptions extends FactorOptions {
   /** Clients beside those in the store. */
   readonly clients?: readonly ClientRegistration[];
   /**
@@ -156,8 +157,6 @@ export interface OAuthOptions {
    * `author` also what changes it (`skills:write`, `messages:write`), an `admin` everything. @default "reader"
    */
   readonly defaultRole?: UserRole;
-  /** The authentication methods that a client may request by `acr_values`. @default ["password"], or none with authenticateUser */
-  readonly acrValues?: readonly string[];
   /**
    * Connects to hosts that clients name, to fetch documents and keys. It must check the addresses of a name, not the name
    * alone (DNS rebinding), as `createPublicConnect` of `trivet/public-connect` does. Without it nothing is fetched.
@@ -272,7 +271,7 @@ export function completeOAuth(
     loginFields: checkLoginFields(oauth),
     signInFetch: oauth.signInFetch,
     defaultRole: checkUserRole(oauth.defaultRole ?? "reader"),
-    acrValues: oauth.acrValues ?? (oauth.authenticateUser ? [] : ["password"]),
+    ...completeFactors(oauth),
     openid,
     connect: oauth.connect,
     passwordIterations: oauth.passwordIterations ?? ITERATIONS,

@@ -12,6 +12,7 @@ import type { Observe } from "../events.ts";
 import type { Connect, PublicFetch } from "../http/network/public_fetch.ts";
 import type { Store } from "../store/store.ts";
 import type { SendMail } from "./mail/mail.ts";
+import type { FactorSettings } from "./factors/settings.ts";
 import type { OpenIdSettings } from "./openid/options.ts";
 import type { Language } from "./pages/language.ts";
 import type { PageSettings } from "./pages/settings.ts";
@@ -85,6 +86,8 @@ export interface AuthenticatedUser extends Profile {
   readonly acr?: string;
   /** The authentication methods (RFC 8176). @default ["pwd"] for the acr "password" */
   readonly amr?: readonly string[];
+  /** Other, weaker classes that this login is good enough for. @default none */
+  readonly satisfies?: readonly string[];
 }
 
 /** A reverse proxy that verifies client certificates (RFC 8705), and the header fields in which it passes them on. */
@@ -182,6 +185,8 @@ export interface AuthorizationServerOptions {
   readonly signInFetch: Connect | undefined;
   /** The authentication context classes that a client may request (RFC 9470 §4). */
   readonly acrValues: readonly string[];
+  /** What users can have beside the password. */
+  readonly factors: FactorSettings;
   /** OpenID Connect; `undefined` when it is off. */
   readonly openid: OpenIdSettings | undefined;
   /** Name, logo, colours and texts of the pages, and the hook that renders them. */

@@ -224,6 +224,8 @@ export interface Session {
   readonly acr: string;
   /** RFC 8176: the authentication methods, where `authenticateUser` names them. */
   readonly amr?: readonly string[];
+  /** Weaker classes that the login is good enough for. */
+  readonly satisfies?: readonly string[];
   /** When the user did so, if that was at an identity provider: 0 if the provider does not say. @default `created` */
   readonly authenticated?: number;
   /** The IP address of the login. */

@@ -27,6 +27,7 @@ import { authorize } from "./endpoints/authorize.ts";
 import { decideConsent } from "./consent/consent.ts";
 import { OAuthError, plain } from "./error.ts";
 import { refuseRoute, respondWithPage, retryAfter } from "./endpoints/error_page.ts";
+import { FACTOR_PATHS, factorRoutes } from "./factors/routes.ts";
 import { introspect } from "./endpoints/introspect.ts";
 import { login, showLogin } from "./endpoints/login.ts";
 import { createLoginThrottle } from "./users/login_throttle.ts";
@@ -91,7 +92,7 @@ const updateRegistration = loadOnDemand(async () => (await loadRegister()).updat
 const deleteRegistration = loadOnDemand(async () => (await loadRegister()).deleteRegistration);
 
 /** Pages for people: scripts of other origins never read them. */
-export const PAGES = [
+export const PAGES: readonly string[] = [
   "/oauth/authorize",
   "/login",
   "/login/forgot",
@@ -103,7 +104,8 @@ export const PAGES = [
   "/logout",
   "/oauth/logout",
   "/device",
-] as const;
+  ...FACTOR_PATHS,
+];
 
 /** The authorization server. `options.ts` completes its options. */
 export function createOAuthService(options: AuthorizationServerOptions): OAuthService {
@@ -202,6 +204,7 @@ export function createOAuthService(options: AuthorizationServerOptions): OAuthSe
     { method: "POST", path: "/login", handle: page((request, context) => login(as, request, context)) },
     ...mailRoutes(as, page),
     ...signUpRoutes(as, page),
+    ...factorRoutes(as, page),
     ...signInRoutes(as, page),
     { method: "GET", path: "/logout", handle: page((request) => showLogout(as, request)) },
     { method: "POST", path: "/logout", handle: page((request, context) => logout(as, request, context)) },
@@ -239,6 +242,7 @@ export function createOAuthService(options: AuthorizationServerOptions): OAuthSe
       "login",
       "logout",
       "device",
+      ...as.factors.totp || as.factors.passkeys ? ["account"] : [],
       "/.well-known/jwks.json",
       ...METADATA_PATHS,
       ...documents.keys(),

@@ -113,6 +113,7 @@ export async function newServer(options: Partial<AuthorizationServerOptions> = {
     loginFields: [],
     signInFetch: undefined,
     acrValues: ["password"],
+    factors: { passkeys: undefined, totp: true, acr: "mfa", hasAccount: true },
     openid: undefined,
     defaultRole: "reader",
     connect: () => Promise.reject(new Error("unexpected fetch")),

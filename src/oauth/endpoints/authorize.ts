@@ -20,14 +20,14 @@ import { findSession, type SignedIn } from "../users/session.ts";
 import { sessionIdOf } from "../openid/subject.ts";
 import { requireRole } from "../users/user_role.ts";
 import {
-  type AuthenticationRequirements,
   checkAuthorizationRequest,
   parseAuthenticationRequirements,
   requireSignature,
 } from "./authorization_request.ts";
 import { respondToClient } from "./authorize_response.ts";
 import { chooseErrorResponse } from "../response_modes/response_mode.ts";
-import { loginHintOf, redirectToLogin } from "./login_redirect.ts";
+import { loginHintOf, redirectToLogin, redirectToSecondFactor } from "./login_redirect.ts";
+import { findNeededLogin, toRequestedClass } from "./needed_login.ts";
 import { getStoredRequest, isPushedUri, storeRequest } from "./pushed_request.ts";
 
 const readRequestObject = loadOnDemand(async () => (await import("./request_object.ts")).readRequestObject);
@@ -198,9 +198,12 @@ async function answer(
   const isPromptNone = requirements.prompt.has("none");
   if (!signedIn) throw new OAuthError("login_required", "No user is signed in");
   const isOtherUser = authentication !== undefined && !await authentication.isExpectedUser(signedIn.user.id);
-  if (needsLogin(as, requirements, signedIn, min_auth_time, isOtherUser)) {
+  const needed = await findNeededLogin(as, requirements, signedIn, min_auth_time, isOtherUser);
+  if (needed !== "none") {
     if (isPromptNone) throw new OAuthError("login_required", "The user must sign in again");
-    return await redirectToNewLogin(as, identified);
+    return needed === "second_factor"
+      ? redirectToSecondFactor(as, pathOf(browser.url), queryOf(browser.url))
+      : await redirectToNewLogin(as, identified);
   }
   if (isPromptNone && authentication?.hintsAtOther(signedIn.user)) {
     throw new OAuthError("account_selection_required", "Another user is signed in than login_hint names");
@@ -217,7 +220,7 @@ async function answer(
     kind: "authorization",
     session: signedIn.session,
     user: signedIn.user.id,
-    authentication: signedIn.authentication,
+    authentication: toRequestedClass(signedIn, requirements),
     request,
     ...(pushed !== undefined && { pushed }),
   };
@@ -243,33 +246,6 @@ async function answer(
     browser,
     parameters.get("ui_locales"),
   );
-}
-
-/**
- * @throws {OAuthError} after a new login: unmet_authentication_requirements when it did not satisfy `acr_values` (RFC 9470
- * §5), login_required when another user than the expected one signed in
- */
-function needsLogin(
-  as: AuthorizationServer,
-  { prompt, max_age, acr_values }: AuthenticationRequirements,
-  { since, authentication }: SignedIn,
-  min_auth_time: number | undefined,
-  isOtherUser: boolean,
-): boolean {
-  const isNewLogin = min_auth_time !== undefined && since >= min_auth_time;
-  const satisfiesAcr = acr_values === undefined || acr_values.includes(authentication.acr);
-  if (isNewLogin) {
-    if (isOtherUser) {
-      throw new OAuthError("login_required", "Another user signed in than the one whom the request names");
-    }
-    if (satisfiesAcr) return false;
-    throw new OAuthError(
-      "unmet_authentication_requirements",
-      "The user did not sign in with any of the requested acr_values",
-    );
-  }
-  const isOld = max_age !== undefined && since + max_age * 1000 < as.now();
-  return isOtherUser || prompt.has("login") || isOld || !satisfiesAcr || min_auth_time !== undefined;
 }
 
 /**

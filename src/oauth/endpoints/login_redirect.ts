@@ -40,6 +40,12 @@ export function redirectToLogin(
   ]);
 }
 
+/** 302 to the second step alone, for a user whose session lacks it. It leads back to this path and query. */
+export function redirectToSecondFactor(as: AuthorizationServer, path: string, query: string): Response {
+  const back = encodeURIComponent(path + "?" + query);
+  return respond(302, null, [["location", `${as.base}/login/factor?step_up=1&redirect=${back}`], NO_STORE]);
+}
+
 /**
  * The path after login: `""` when the request names none, `undefined` when it is not on this server. Parsed as browsers
  * do, so that a browser cannot resolve it to another host.

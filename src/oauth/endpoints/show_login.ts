@@ -13,6 +13,8 @@ import { findRedirectUri } from "../clients/redirect_uri.ts";
 import { describeApplication } from "../consent/access_description.ts";
 import { OAuthError } from "../error.ts";
 import { hasPasswordReset } from "../mail/routes.ts";
+import { offerPasskeyLogin } from "../factors/passkey_options.ts";
+import { passkeyScriptUrl } from "../factors/passkey_script.ts";
 import type { ApplicationView, SignInView } from "../pages/basic_views.ts";
 import { chooseLanguage } from "../pages/language.ts";
 import { showPage } from "../pages/page.ts";
@@ -48,6 +50,9 @@ export async function showSignIn(
   const { application, ui_locales } = await findApplication(as, redirect, context);
   const providers = await as.providers.list();
   const language = chooseLanguage(request, ui_locales, as.pages.defaultLanguage);
+  const offered = as.factors.passkeys &&
+    await offerPasskeyLogin(as, request, as.base + "/login/passkey" + query);
+  const isRefused = parseForm(queryOf(request.url)).values.get("passkey") === "refused";
   const view: SignInView = {
     name: "sign_in",
     action: as.base + "/login" + query,
@@ -66,11 +71,20 @@ export async function showSignIn(
     ...(as.signUp.passwords === "open" && { signUp: `${as.base}/login/sign-up${query}` }),
     ...(hasPasswordReset(as) && { passwordReset: `${as.base}/login/forgot${query}` }),
     providers: providers.map(({ id, name }) => ({ id, name, url: `${as.base}/login/${id}${query}` })),
-    ...(failed && { problem: toProblem(failed.wait) }),
+    ...(offered && { passkey: offered.passkey }),
+    ...(failed ? { problem: toProblem(failed.wait) } : isRefused && { problem: { code: "passkey_refused" } }),
   };
-  const fields: Fields = failed && failed.wait > 0 ? [["retry-after", String(failed.wait)]] : [];
+  const fields: Fields = [
+    ...failed && failed.wait > 0 ? [["retry-after", String(failed.wait)] as const] : [],
+    ...offered?.fields ?? [],
+  ];
   const status = !failed ? 200 : failed.wait > 0 ? 429 : 401;
-  return await showPage(as, request, view, { status, fields, ui_locales });
+  return await showPage(as, request, view, {
+    status,
+    fields,
+    ui_locales,
+    ...(offered && { script: passkeyScriptUrl(as) }),
+  });
 }
 
 function toProblem(wait: number): NonNullable<SignInView["problem"]> {

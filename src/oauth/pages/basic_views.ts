@@ -47,6 +47,20 @@ export interface FieldView {
   readonly required?: boolean;
 }
 
+/**
+ * A form that the script of the page completes: POST to `action` with `credential`, the JSON of a
+ * WebAuthn response. Write it as `<form hidden data-passkey="KIND" data-options="OPTIONS">` with an empty hidden field
+ * `credential`; the script shows it. Without the script a passkey cannot be used.
+ */
+export interface PasskeyFormView {
+  readonly action: string;
+  readonly hidden: HiddenFields;
+  /** `autofill` also offers passkeys in the field of the user name (conditional mediation). */
+  readonly kind: "create" | "get" | "autofill";
+  /** The options of WebAuthn sections 5.4 and 5.5, as JSON. */
+  readonly options: string;
+}
+
 /** `/login` */
 export interface SignInView {
   readonly name: "sign_in";
@@ -68,7 +82,9 @@ export interface SignInView {
   readonly signUp?: string;
   /** Where to reset a forgotten password, when that is possible. */
   readonly passwordReset?: string;
-  readonly problem?: ProblemView<"wrong_credentials" | "too_many_attempts">;
+  /** To sign in with a passkey. Needs the script of the page, and `webauthn` in `autocomplete` of the user name. */
+  readonly passkey?: PasskeyFormView;
+  readonly problem?: ProblemView<"wrong_credentials" | "too_many_attempts" | "passkey_refused">;
 }
 
 /** Why a sign-in at an identity provider failed. */

@@ -7,6 +7,8 @@ import type { MailPageTexts } from "../mail/pages.ts";
 import type { MailRoomView } from "../mail/views.ts";
 import type { SignUpPageTexts } from "../sign_up/pages.ts";
 import type { SignUpRoomView } from "../sign_up/views.ts";
+import type { FactorView } from "../factors/pages/factor_views.ts";
+import type { FactorTexts } from "../factors/pages/texts_en.ts";
 import type { BasicView } from "./basic_views.ts";
 import { defineRoom, type Room } from "./room.ts";
 import type { BasicTexts } from "./texts_en.ts";
@@ -49,6 +51,14 @@ async function merge<First, Second>(
   return { TEXTS: { ...(await first).TEXTS, ...(await second).TEXTS } };
 }
 
+const factors = defineRoom<FactorView, FactorTexts>({
+  texts: {
+    en: () => import("../factors/pages/texts_en.ts"),
+    de: () => import("../factors/pages/texts_de.ts"),
+  },
+  writers: () => import("../factors/pages/factor_pages.ts"),
+});
+
 export const ROOMS: { readonly [Name in View["name"]]: Room } = {
   sign_in: basic,
   sign_in_failed: basic,
@@ -74,4 +84,9 @@ export const ROOMS: { readonly [Name in View["name"]]: Room } = {
   sign_up_sent: signUp,
   sign_up_confirm: signUp,
   sign_up_refused: signUp,
+  second_factor: factors,
+  factors,
+  totp_setup: factors,
+  passkey_setup: factors,
+  recovery_codes: factors,
 };

@@ -4,6 +4,7 @@
  * @module
  */
 import { html, type Markup } from "../../http/page.ts";
+import { passkeyForm } from "../factors/pages/passkey_form.ts";
 import type { SignInView } from "./basic_views.ts";
 import { applicationName, inputField, problemNote } from "./parts.ts";
 import type { PageContent, Writing } from "./room.ts";
@@ -35,7 +36,13 @@ export function writeSignIn(view: SignInView, writing: Basic): PageContent {
       `}
       ${providers.length > 0 && hasPassword && html`<p class="or">${texts.or}</p>`}
       ${hasPassword && passwordForm(view, texts)}
-      ${!hasPassword && providers.length === 0 && html`<p class="note">${texts.noSignIn}</p>`}
+      ${view.passkey && passkeyForm(view.passkey, {
+        button: texts.signInWithPasskey,
+        problem: texts.passkeyNotUsed,
+        isPlain: hasPassword,
+      })}
+      ${!hasPassword && !view.passkey && providers.length === 0 &&
+        html`<p class="note">${texts.noSignIn}</p>`}
       ${signUp !== undefined && html`
         <p class="aside">${texts.signUpQuestion} <a href="${signUp}">${texts.signUp}</a></p>
       `}
@@ -46,11 +53,12 @@ export function writeSignIn(view: SignInView, writing: Basic): PageContent {
 function problemText({ problem }: SignInView, { texts, language }: Basic): string | Markup | undefined {
   if (!problem) return undefined;
   if (problem.code === "wrong_credentials") return texts.wrongCredentials;
+  if (problem.code === "passkey_refused") return texts.passkeyRefused;
   return fill(texts.tooManyAttempts, { duration: formatWait(language, problem.seconds ?? 1) });
 }
 
 function passwordForm(
-  { action, username, fields, passwordReset, problem }: SignInView,
+  { action, username, fields, passwordReset, passkey, problem }: SignInView,
   texts: BasicTexts,
 ): Markup {
   return html`
@@ -59,7 +67,7 @@ function passwordForm(
         name: "username",
         label: texts.username,
         value: username,
-        autocomplete: "username",
+        autocomplete: passkey ? "username webauthn" : "username",
         isVerbatim: true,
         isInvalid: problem?.code === "wrong_credentials",
         autofocus: username === "",

@@ -18,6 +18,10 @@ export const TEXTS: BasicTexts = {
   signUpQuestion: "Noch kein Konto?",
   signUp: "Konto erstellen",
   passwordReset: "Passwort vergessen?",
+  signInWithPasskey: "Mit einem Passkey anmelden",
+  passkeyNotUsed: "Es wurde kein Passkey verwendet. Versuchen Sie es erneut.",
+  passkeyRefused:
+    "Der Passkey konnte nicht geprüft werden. Versuchen Sie es erneut oder melden Sie sich anders an.",
   wrongCredentials: "Benutzername oder Passwort ist falsch.",
   tooManyAttempts: "Zu viele Versuche. Versuchen Sie es in {duration} erneut.",
   noSignIn: "Die Anmeldung ist nicht eingerichtet. Wenden Sie sich an den Betreiber dieses Servers.",

@@ -5,26 +5,22 @@
  * @module
  */
 import { type Fields, NO_STORE, respond, respondText } from "../../http/response.ts";
+import { loadOnDemand } from "../../http/load_on_demand.ts";
 import type { RequestContext } from "../../http/service.ts";
 import type { AuthenticatedUser, AuthorizationServer } from "../authorization_server.ts";
 import { showPage, wantsPage } from "../pages/page.ts";
+import { findFactors, hasSecondFactor } from "../factors/factor_record.ts";
 import { createDeviceCookie } from "./device_cookie.ts";
+import type { LoginMethod } from "./login_method.ts";
 import { startSession } from "./session.ts";
 
-/** How a user proved who they are. What they proved it with is in `acr` and `amr` of the {@linkcode AuthenticatedUser}. */
-export interface LoginMethod {
-  /** The identity provider; absent for a proof that this server checked. */
-  readonly provider?: string;
-  /** When the user did so at the provider, in milliseconds since the epoch; 0 if it does not say. @default now */
-  readonly authenticated?: number;
-  /** The canonical user name whose password was right: the browser gets its device cookie (`device_cookie.ts`). */
-  readonly account?: string;
-  /** Before the first factor was checked, in milliseconds since the epoch: see `verified` of `startSession`. @default now */
-  readonly began?: number;
-}
+const beginSecondStep = loadOnDemand(async () =>
+  (await import("../factors/pending_login.ts")).beginSecondStep
+);
 
 /**
- * The response after a login: a redirect to `redirect`, or 200 without one: a page for browsers, else plain text. The session has a new id.
+ * The response after a login: a redirect to `redirect`, or 200 without one: a page for browsers, else plain text. The
+ * session has a new id. A user with a second factor gets no session, but a redirect to `/login/factor`.
  * @param redirect a path of this server as `parseRedirect` gives it, or `""`
  * @param fields further header fields, such as the end of a cookie
  */
@@ -33,10 +29,14 @@ export async function completeLogin(
   request: Request,
   context: RequestContext,
   user: AuthenticatedUser,
-  { provider, authenticated, account, began }: LoginMethod,
+  method: LoginMethod,
   redirect: string,
   fields: Fields = [],
 ): Promise<Response> {
+  if (user.acr !== as.factors.acr && hasSecondFactor(await findFactors(as, user.id))) {
+    return await beginSecondStep(as, user, method, redirect, fields);
+  }
+  const { provider, authenticated, account, factor, began } = method;
   const all: Fields = [
     ...await startSession(as, request, user, authenticated, context, began),
     ...account === undefined ? [] : [["set-cookie", await createDeviceCookie(as, request, account)] as const],
@@ -48,6 +48,7 @@ export async function completeLogin(
     user: user.id,
     ip: context.ip,
     ...(provider !== undefined && { provider }),
+    ...(factor !== undefined && { factor }),
   });
   if (redirect === "") {
     if (!wantsPage(request)) return respondText(200, `Welcome, ${user.name}. You are signed in.`, all);

@@ -43,6 +43,8 @@ export interface SignedIn {
   readonly session: string;
   readonly user: Profile;
   readonly authentication: Authentication;
+  /** Classes that the login is good enough for, beside its own. */
+  readonly satisfies: readonly string[];
   /** When the user proved who they are, in milliseconds since the epoch; 0 when a provider does not say it. */
   readonly since: number;
 }
@@ -62,12 +64,13 @@ export async function findSession(as: AuthorizationServer, request: Request): Pr
     const seen = { id: randomId(""), ...session, seen: as.now() };
     await as.store.commit({ check: [{ key, version }], set: toRecords(as, digest, seen) });
   }
-  const { created, acr, amr, authenticated = created } = session;
+  const { created, acr, amr, satisfies = [], authenticated = created } = session;
   const auth_time = Math.floor((authenticated || created) / 1000);
   return {
     session: digest,
     user,
     authentication: { auth_time, acr, ...(amr && { amr }) },
+    satisfies,
     since: authenticated,
   };
 }
@@ -82,7 +85,7 @@ export async function findSession(as: AuthorizationServer, request: Request): Pr
 export async function startSession(
   as: AuthorizationServer,
   request: Request,
-  { id: user, acr = "password", amr }: AuthenticatedUser,
+  { id: user, acr = "password", amr, satisfies }: AuthenticatedUser,
   authenticated?: number,
   context: RequestContext = {},
   verified: number = as.now(),
@@ -96,6 +99,7 @@ export async function startSession(
     seen: as.now(),
     acr,
     ...(amr && { amr }),
+    ...(satisfies && { satisfies }),
     ...(authenticated !== undefined && { authenticated }),
     ...(context.ip !== undefined && { address: context.ip }),
     ...(agent && { agent }),

@@ -8,6 +8,7 @@ import { randomId } from "../../crypto/secret.ts";
 import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
 import { compareAndSet, listAll, type Store } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
+import { factorKeys } from "../factors/factor_record.ts";
 import type { NOT_VERIFIED, PasswordAttempt } from "./password_queue.ts";
 import { type Profile, profileKey, type User, userKey, usernameKey, type UserRole } from "../records.ts";
 import { MAX_PASSWORD_CHARACTERS } from "./password_policy.ts";
@@ -142,7 +143,7 @@ export async function removeUser(store: Store, username: string): Promise<boolea
   const index = await store.get<string>(usernameKey(canonicalUsername(username)));
   return index !== undefined && await store.commit({
     check: [{ key: index.key, version: index.version }],
-    remove: [index.key, userKey(index.value)],
+    remove: [index.key, userKey(index.value), ...await factorKeys(store, index.value)],
   });
 }
 

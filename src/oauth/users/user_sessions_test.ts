@@ -181,7 +181,7 @@ test("a session of an earlier version stays valid, and is listed once its use is
   assert.not.ok(await isSignedIn(server, cookie));
 });
 
-test("starting a session writes one more record, and reads nothing more", async () => {
+test("a login reads the user's factors, and writes the session and its index", async () => {
   const server = await newServer();
   const { store } = server;
   const calls: string[] = [];
@@ -200,6 +200,7 @@ test("starting a session writes one more record, and reads nothing more", async 
   assert.equal(calls.filter((call) => !/attempts/.test(call)), [
     "get username",
     "get user",
+    "get user_factors",
     "set session",
     "set user_session",
   ]);

@@ -1,0 +1,55 @@
+/**
+ * What every request for `/account/factors` needs: a session, for changes a recent login, and for forms that this site sent
+ * them.
+ *
+ * @module
+ */
+import { readForm } from "../../http/body/form.ts";
+import { isSameOrigin } from "../../http/network/origin.ts";
+import { NO_STORE, respond } from "../../http/response.ts";
+import { pathOf } from "../../http/router.ts";
+import type { AuthorizationServer } from "../authorization_server.ts";
+import { redirectToLogin } from "../endpoints/login_redirect.ts";
+import { refuse } from "../pages/page.ts";
+import { needsRecentLogin, redirectToRecentLogin } from "../users/recent_login.ts";
+import { findSession, type SignedIn } from "../users/session.ts";
+
+/** The page with the list, after the path of the issuer. */
+export const FACTORS_PATH = "/account/factors";
+
+const MAX_FORM_BYTES = 16 * 1024;
+
+/** The session; a redirect to the login page without one, or when it must be recent and is not. */
+export async function openFactors(
+  as: AuthorizationServer,
+  request: Request,
+  { mustBeRecent }: { readonly mustBeRecent: boolean },
+): Promise<SignedIn | Response> {
+  const signedIn = await findSession(as, request);
+  const path = request.method === "GET" ? pathOf(request.url).slice(as.base.length) : FACTORS_PATH;
+  if (!signedIn) return redirectToLogin(as, as.base + path, "");
+  return mustBeRecent && needsRecentLogin(as, signedIn) ? redirectToRecentLogin(as, path) : signedIn;
+}
+
+/** The session and the fields of a form; a response when it is refused. */
+export async function openFactorForm(
+  as: AuthorizationServer,
+  request: Request,
+  options: { readonly mustBeRecent: boolean },
+): Promise<{ readonly signedIn: SignedIn; readonly values: ReadonlyMap<string, string> } | Response> {
+  if (!isSameOrigin(request, as.origin)) {
+    const text = "Cross-site request refused. Open the account page of this site.";
+    return await refuse(as, request, { code: "cross_site", status: 403, text });
+  }
+  const signedIn = await openFactors(as, request, options);
+  if (signedIn instanceof Response) return signedIn;
+  const { values, repeated } = await readForm(request, MAX_FORM_BYTES);
+  if (repeated.length === 0) return { signedIn, values };
+  const text = "Send each form field once.";
+  return await refuse(as, request, { code: "missing_fields", status: 400, text });
+}
+
+/** 303 to the list. */
+export function redirectToFactors({ base }: AuthorizationServer): Response {
+  return respond(303, null, [["location", base + FACTORS_PATH], NO_STORE]);
+}

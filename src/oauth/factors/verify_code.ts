@@ -1,0 +1,137 @@
+/**
+ * Verifies the code that a user typed in the second step: of an authenticator app, or a recovery code. Attempts are counted
+ * in the store before they are made: for a browser that signed in before, else for the user and for the network. Counting
+ * for the user as a whole locks out no one who is not known already: only who has the first factor gets here.
+ *
+ * @module
+ */
+import { fromBase32, toBase32 } from "../../crypto/base32.ts";
+import { seal, unseal } from "../../crypto/seal.ts";
+import { networkOf } from "../../http/network/network.ts";
+import type { RequestContext } from "../../http/service.ts";
+import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
+import { compareAndSet } from "../../store/store.ts";
+import type { AuthorizationServer } from "../authorization_server.ts";
+import { findDeviceId } from "../users/device_cookie.ts";
+import { DEVICE_LIMIT } from "../users/login_attempt.ts";
+import type { AttemptSeries } from "../users/throttle.ts";
+import { type TotpFactor, type UserFactors, userFactorsKey } from "./factor_record.ts";
+import { recoveryDigest } from "./recovery_code.ts";
+import { findStep } from "./totp.ts";
+
+export interface CodeOutcome {
+  /** Which factor the code proved; absent for a wrong code. */
+  readonly factor?: "totp" | "recovery_code";
+  /** Seconds to wait before the next attempt, or 0. */
+  readonly wait: number;
+}
+
+/**
+ * Verifies a code and uses it up.
+ * @param account the canonical user name, whose device cookie the browser may have
+ */
+export async function verifyCode(
+  as: AuthorizationServer,
+  request: Request,
+  context: RequestContext,
+  { user, account, code }: {
+    readonly user: string;
+    readonly account: string | undefined;
+    readonly code: string;
+  },
+): Promise<CodeOutcome> {
+  const attempt = await beginAttempt(as, request, context, user, account);
+  if (attempt.wait > 0) return { wait: attempt.wait };
+  const digits = code.replace(/\s/g, "");
+  const factor = /^\d{6}$/.test(digits)
+    ? await consumeTotp(as, user, digits) ? "totp" : undefined
+    : await consumeRecoveryCode(as, user, code)
+    ? "recovery_code"
+    : undefined;
+  if (factor === undefined) return { wait: 0 };
+  await attempt.succeeded();
+  return { factor, wait: 0 };
+}
+
+/** The text that is stored for the secret of an authenticator app. */
+export async function sealTotpSecret(
+  as: AuthorizationServer,
+  user: string,
+  secret: Uint8Array,
+): Promise<string> {
+  return await seal(await as.secret(), "totp secret of " + user, toBase32(secret));
+}
+
+export async function unsealTotpSecret(
+  as: AuthorizationServer,
+  user: string,
+  sealed: string,
+): Promise<Uint8Array | undefined> {
+  const text = await unseal(await as.secret(), "totp secret of " + user, sealed);
+  return text === undefined ? undefined : fromBase32(text);
+}
+
+/** Accepts the code of a step once, and none of an earlier step than the last one (RFC 6238 section 5.2). */
+function consumeTotp(as: AuthorizationServer, user: string, code: string): Promise<boolean> {
+  return retryLostRaces(async () => {
+    const entry = await as.store.get<UserFactors>(userFactorsKey(user));
+    const totp = as.factors.totp ? entry?.value.totp : undefined;
+    const secret = totp && await unsealTotpSecret(as, user, totp.sealed);
+    const step = secret && await findStep(secret, code, as.now());
+    if (step === undefined || step <= totp!.step) return false;
+    const used: TotpFactor = { ...totp!, step, used: as.now() };
+    const value: UserFactors = { ...entry!.value, totp: used };
+    return await compareAndSet(as.store, entry!.key, entry!.version, value) || LOST_RACE;
+  });
+}
+
+async function consumeRecoveryCode(as: AuthorizationServer, user: string, code: string): Promise<boolean> {
+  const digest = recoveryDigest(code);
+  if (digest === undefined) return false;
+  const left = await retryLostRaces(async () => {
+    const entry = await as.store.get<UserFactors>(userFactorsKey(user));
+    const recovery = entry?.value.recovery;
+    if (!entry || !recovery?.digests.includes(digest)) return undefined;
+    const digests = recovery.digests.filter((each) => each !== digest);
+    const value: UserFactors = { ...entry.value, recovery: { ...recovery, digests } };
+    return await compareAndSet(as.store, entry.key, entry.version, value) ? digests.length : LOST_RACE;
+  });
+  if (left === undefined) return false;
+  as.observe({ type: "recovery_code_used", user, left });
+  return true;
+}
+
+interface BegunAttempt {
+  readonly wait: number;
+  succeeded(): Promise<void>;
+}
+
+async function beginAttempt(
+  as: AuthorizationServer,
+  request: Request,
+  context: RequestContext,
+  user: string,
+  account: string | undefined,
+): Promise<BegunAttempt> {
+  const device = account === undefined ? undefined : await findDeviceId(as, request, account);
+  const series: readonly AttemptSeries[] = device === undefined
+    ? []
+    : [{ kind: "factor_device", subject: device, ...DEVICE_LIMIT }];
+  if (device !== undefined && await as.throttle.begin(series) === 0) {
+    return { wait: 0, succeeded: () => as.throttle.succeeded(series) };
+  }
+  const network = networkOf(context);
+  // The limits of one account in one network: 17 attempts on the first day, then one a day (`login_throttle.ts`).
+  const limits: [name: string, where: string][] = [["second factor", `user ${user}`]];
+  if (network !== undefined) limits.push([`second factor of ${user}`, network]);
+  for (const [name, where] of limits) {
+    const wait = await as.loginThrottle.begin(name, where);
+    if (wait > 0) return { wait, succeeded: () => Promise.resolve() };
+  }
+  return {
+    wait: 0,
+    async succeeded() {
+      for (const [name, where] of limits) await as.loginThrottle.succeeded(name, where);
+    },
+  };
+}
