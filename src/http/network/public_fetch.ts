@@ -39,6 +39,13 @@ export type PublicFetch = (
 /** Why a document was not fetched. The message is for the developer of the client that supplied the URL. */
 export class PublicFetchError extends Error {
   override readonly name = "PublicFetchError";
+  /** Of a response that was not expected. */
+  readonly status: number | undefined;
+
+  constructor(message: string, options?: ErrorOptions & { readonly status?: number }) {
+    super(message, options);
+    this.status = options?.status;
+  }
 }
 
 export interface PublicFetchOptions {
@@ -128,6 +135,7 @@ function createCheckedFetch(
         discard(response);
         throw new PublicFetchError(
           `The URL returned status ${status}, expected ${accepted.join(" or ")}`,
+          { status },
         );
       }
       return { text: await readWithin(response, limit, late), headers: response.headers, status };

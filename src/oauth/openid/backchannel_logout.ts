@@ -12,6 +12,7 @@ import {
   createPublicFetch,
   findConnect,
   type PublicFetch,
+  PublicFetchError,
 } from "../../http/network/public_fetch.ts";
 import type { RequestContext } from "../../http/service.ts";
 import { timerDelay } from "../../timer.ts";
@@ -24,6 +25,7 @@ import {
   queueNotices,
   removeNotice,
   takeDueNotices,
+  TAKEN_BY_OTHER,
   type TakenNotice,
 } from "./logout_notice.ts";
 import { sessionIdOf, subjectOf } from "./subject.ts";
@@ -34,6 +36,7 @@ const LIFETIME_SECONDS = 120;
 /** Notices that one instance sends; the others wait in the queue. */
 const MAX_SENDING = 500;
 const MAX_AT_ONCE = 8;
+const MAX_TIMERS = 100;
 const CHECK_INTERVAL_MS = 60_000;
 /** Before each try of a first delivery. A later one is a single try. */
 const DELAYS_MS = [0, 1000];
@@ -43,6 +46,8 @@ const MAX_RESPONSE_BYTES = 10_240;
 /** What an instance does now. It may be lost at any moment. */
 interface Sending {
   count: number;
+  /** Timers that wait for a notice to be due. */
+  timers: number;
   /** When the queue is read the next time, in milliseconds since the epoch. */
   nextCheck: number;
 }
@@ -50,7 +55,7 @@ interface Sending {
 const sending = new WeakMap<AuthorizationServer, Sending>();
 
 function sendingOf(as: AuthorizationServer): Sending {
-  const now = sending.get(as) ?? { count: 0, nextCheck: 0 };
+  const now = sending.get(as) ?? { count: 0, timers: 0, nextCheck: 0 };
   sending.set(as, now);
   return now;
 }
@@ -119,8 +124,11 @@ async function send(as: AuthorizationServer, taken: TakenNotice, context: Reques
   try {
     await deliver(as, taken.notice, context);
   } catch (error) {
-    const due = await postponeNotice(as.store, taken, as.now());
-    if (due !== undefined) return sendLater(as, due);
+    if (!isFinal(error)) {
+      const due = await postponeNotice(as.store, taken, as.now());
+      if (due === TAKEN_BY_OTHER) return;
+      if (due !== undefined) return sendLater(as, due);
+    } else await removeNotice(as.store, taken);
     const reason = error instanceof Error ? error.message : String(error);
     as.observe({ type: "logout_not_delivered", client: client_id, user, reason });
     return;
@@ -128,10 +136,19 @@ async function send(as: AuthorizationServer, taken: TakenNotice, context: Reques
   await removeNotice(as.store, taken);
 }
 
+/** §2.8: the client says that the token is not valid for it, or that it could not sign the user out. */
+function isFinal(error: unknown): boolean {
+  return error instanceof PublicFetchError && error.status === 400;
+}
+
 /** A timer of this instance; while it does not run, another one sends the notice with one of its requests. */
 function sendLater(as: AuthorizationServer, due: number): void {
+  const state = sendingOf(as);
+  if (state.timers >= MAX_TIMERS) return;
+  state.timers++;
   const timer = setTimeout(() => {
-    sendingOf(as).nextCheck = 0;
+    state.timers--;
+    state.nextCheck = 0;
     // Not the request that caused it: that one has ended.
     void sendDueNotices(as, {});
   }, timerDelay(due - as.now()));
@@ -160,7 +177,7 @@ async function deliver(
       });
       return;
     } catch (error) {
-      if (attempt === delays.length - 1) throw error;
+      if (attempt === delays.length - 1 || isFinal(error)) throw error;
     }
   }
 }

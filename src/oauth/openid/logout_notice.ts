@@ -26,6 +26,9 @@ const LIFETIME_MS = 24 * 60 * 60 * 1000;
 const RETRY_DELAYS_MS = [10_000, 60_000, 5 * 60_000, 30 * 60_000, 2 * 3600_000, 6 * 3600_000];
 const MAX_TAKEN = 50;
 
+/** Another instance has the notice. */
+export const TAKEN_BY_OTHER: unique symbol = Symbol("taken by another instance");
+
 /** A notice that this instance is to send. */
 export interface TakenNotice {
   readonly due: number;
@@ -80,30 +83,27 @@ export async function removeNotice(store: Store, { due, id }: TakenNotice): Prom
 
 /**
  * Keeps a notice that was not delivered for a later try.
- * @returns when it is due, in milliseconds since the epoch; `undefined` when it was given up
+ * @returns when it is due, in milliseconds since the epoch; `undefined` when it was given up; {@linkcode TAKEN_BY_OTHER}
+ * when another instance has it, because the lease ended
  */
 export async function postponeNotice(
   store: Store,
   taken: TakenNotice,
   now: number,
-): Promise<number | undefined> {
+): Promise<number | typeof TAKEN_BY_OTHER | undefined> {
   const { notice } = taken;
+  const entry = await store.get(logoutNoticeKey(taken.due, taken.id));
+  if (!entry) return TAKEN_BY_OTHER;
+  const { key, version } = entry;
   const delay = RETRY_DELAYS_MS[notice.failures];
   if (delay === undefined || now + delay >= notice.until) {
     await removeNotice(store, taken);
     return undefined;
   }
-  const next: TakenNotice = {
-    ...taken,
-    due: now + delay,
-    notice: { ...notice, failures: notice.failures + 1 },
-  };
-  const entry = await store.get(logoutNoticeKey(taken.due, taken.id));
-  // Another instance has it: the lease ended.
-  if (!entry) return undefined;
-  const { key, version } = entry;
-  await store.commit({ check: [{ key, version }], remove: [key], set: [toPut(next)] });
-  return next.due;
+  const due = now + delay;
+  const next: TakenNotice = { ...taken, due, notice: { ...notice, failures: notice.failures + 1 } };
+  const done = await store.commit({ check: [{ key, version }], remove: [key], set: [toPut(next)] });
+  return done ? due : TAKEN_BY_OTHER;
 }
 
 function toPut({ due, id, notice }: TakenNotice): Put {

@@ -267,6 +267,20 @@ test("a delivery that failed is tried again with growing pauses, and given up wi
   assert.equal(await server.store.list(["logout_notice"]), []);
 });
 
+test("Back-Channel Logout section 2.8: a client that answers 400 is not asked again", async () => {
+  const { server, sent, work, register, logOut } = await withReceiver(() =>
+    new Response(null, { status: 400 })
+  );
+  const rp = await register("https://rp.example/logout");
+  await logOut((await signedIn(server, rp.client_id, rp.client_secret)).cookie);
+  await Promise.all(work);
+  server.advance(3600);
+  await sendDue(server);
+  assert.is(sent.length, 1);
+  assert.is(server.events.filter(({ type }) => type === "logout_not_delivered").length, 1);
+  assert.equal(await server.store.list(["logout_notice"]), []);
+});
+
 test("two instances that send what is due send each notice once", async () => {
   const first = await withReceiver(() => new Promise<Response>(() => {}));
   const clients = [];
