@@ -24,7 +24,7 @@ const targetPath = (name: string): string => fileURLToPath(new URL(`../targets/$
 const TARGETS: Readonly<Record<Kind, Parameters<typeof openTarget>[0]>> = {
   http: { module: targetPath("trivet.ts") },
   openai: { target: targetPath("trivet_openai.json") },
-  fapi: { target: targetPath("trivet_fapi.json") },
+  fapi: { target: targetPath("trivet_fapi_openid.json") },
   stdio: { target: targetPath("trivet_stdio.json") },
 };
 /** Every run has the same random values, so that only the fault changes results. */
@@ -229,6 +229,7 @@ async function startServer(
     base: baseline.base,
     openai: isOpenai === true,
     fapi: isFapi === true,
+    openid: true,
     ...(store && { openStore: (now) => Promise.resolve(store(memoryStore({ now }))) }),
   });
   const procedures = new Map<string, Procedure>([

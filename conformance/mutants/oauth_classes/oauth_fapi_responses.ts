@@ -18,6 +18,7 @@ import {
   withHeaders,
 } from "../http_faults.ts";
 import type { Mutant, Wrap } from "../mutant.ts";
+import { changeIdToken } from "../oauth_endpoints/oauth_openid.ts";
 import { fapi, flow } from "./oauth_fapi.ts";
 
 const BEYOND = "/v1/skills";
@@ -63,6 +64,20 @@ const responses: readonly Mutant[] = [
     "Calls bound tokens bearer tokens",
     changeJson(TOKEN, (json) => json["token_type"] === "DPoP" && (json["token_type"] = "Bearer")),
     flow("complete"),
+  ),
+  fapi(
+    "id-token-rs256",
+    "Names RS256 in the ID token",
+    changeIdToken((_, header) => header["alg"] = "RS256"),
+    flow("id-token"),
+    { mayFail: { "It reads an ID token": flow("long-nonce") } },
+  ),
+  fapi(
+    "short-nonce",
+    "Keeps 32 characters of the nonce",
+    changeIdToken((claims) => claims["nonce"] &&= String(claims["nonce"]).slice(0, 32)),
+    flow("long-nonce"),
+    { mayFail: { "The signature does not match the changed bytes": flow("id-token") } },
   ),
   fapi(
     "rotation",

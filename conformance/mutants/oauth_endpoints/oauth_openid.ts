@@ -16,7 +16,7 @@ const decode = (part: string): Members => JSON.parse(toText(fromBase64url(part))
 const encode = (members: Members): string => toBase64url(utf8(JSON.stringify(members)));
 
 /** Changes the header or claims of ID tokens and keeps their signature. */
-const changeIdToken = (change: (claims: Members, header: Members) => unknown): Wrap =>
+export const changeIdToken = (change: (claims: Members, header: Members) => unknown): Wrap =>
   changeJson(TOKEN, (body) => {
     if (typeof body["id_token"] !== "string") return;
     const parts = body["id_token"].split(".");

@@ -240,6 +240,11 @@ END
   expect 200 'cache-control: no-store'
   expect_no '[Pp]ragma' token_endpoint/granted-not-cached-by-old-caches
 
+  finding 'the authorization endpoint takes no POST'
+  request "$base/auth" -d response_type=code -d scope=openid -d prompt=none -d "client_id=$(id confidential)" \
+    --data-urlencode "redirect_uri=$(uri confidential)"
+  expect 404 '' openid_request/none-post
+
   finding "a public client gets no error for another client's token"
   request "$base/token/revocation" -d "token=$refresh" -d client_id=app-two
   expect 200 '' revocation/of-another-client-is-refused

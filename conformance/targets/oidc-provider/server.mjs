@@ -89,6 +89,8 @@ const provider = new Provider(issuer, {
     deviceFlow: { enabled: true },
     requestObjects: { enabled: true },
     jwtResponseModes: { enabled: true },
+    claimsParameter: { enabled: true },
+    backchannelLogout: { enabled: true },
     ...(isFapi && {
       fapi: { enabled: true, profile: "2.0" },
       pushedAuthorizationRequests: { enabled: true, requirePushedAuthorizationRequests: true },
