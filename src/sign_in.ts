@@ -1,5 +1,6 @@
 /**
- * `trivet/sign-in`: identity providers at which users sign in, for the option `oauth.signIn`.
+ * `trivet/sign-in`: identity providers at which users sign in, for the option `oauth.signIn`. Providers in the store need a
+ * sealer for their secrets: `createSecretSealer(serverSecret(store))`.
  *
  * @module
  */
@@ -32,6 +33,9 @@ export {
   addProvider,
   createSecretSealer,
   listProviders,
+  type ProviderChanges,
   type ProviderRegistration,
   removeProvider,
+  updateProvider,
 } from "./oauth/sign_in/stored_provider.ts";
+export { serverSecret } from "./server_secret.ts";

@@ -4,12 +4,13 @@
  * @module
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { sqliteStore } from "../store/drivers/sqlite.ts";
 
 export const CLI: string = fileURLToPath(new URL("../runtime/cli.ts", import.meta.url));
 
@@ -102,6 +103,13 @@ export async function startTrivet(
       return ended.finally(() => clearTimeout(late));
     },
   };
+}
+
+/** Makes a data folder with an empty store, as `trivet serve` does. Returns its path. */
+export async function newDataFolder(path: string): Promise<string> {
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  await sqliteStore(join(path, "trivet.db")).close();
+  return path;
 }
 
 /** An empty folder, and the function that removes it. */

@@ -5,12 +5,13 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { startTrivet, temporaryFolder, trivet } from "../test_process.ts";
+import { newDataFolder, startTrivet, temporaryFolder, trivet } from "../test_process.ts";
 
 const test = suite("trivet");
 const folder = temporaryFolder();
 let folders = 0;
 const newFolder = (): string => join(folder.path, String(++folders));
+test.before(async () => void await newDataFolder(join(folder.path, "data")));
 test.after(() => folder.remove());
 
 const SKILL = fileURLToPath(new URL("../../../fixtures/skills/meeting-notes", import.meta.url));
@@ -44,7 +45,13 @@ for (
     [["stdio", "."], ['"."']],
     [["serve", "one.ts", "two.ts"], ['"two.ts"']],
     [["serve", "--watch"], ["--watch ", "MODULE"]],
-    [["client"], ["add, list, remove"]],
+    [["client"], ["add, list, show"]],
+    [["cleint"], ['Did you mean "client"?']],
+    [["user", "lsit"], ['Did you mean "list"?']],
+    [["client", "add", "--redirect-url", "x"], ['Did you mean "--redirect-uri"?']],
+    [["user", "lock", "alice", "--emial", "x"], ["--emial"]],
+    [["provider", "test", "x", "--name", "y"], ["--name is not an option of trivet provider test"]],
+    [["client", "list", "--store", "memory"], ["--store memory"]],
     [["client", "remove"], [": ID"]],
     [["client", "add", "--grant-type", "password"], ["--grant-type ", '"password"']],
     [["user", "add"], [": USERNAME"]],
@@ -271,7 +278,7 @@ test("serve: SIGKILL loses no acknowledged upload and leaves no incomplete one",
 });
 
 test("client: add prints the secret once; list prints clients; remove removes one", async () => {
-  const data = ["--data", newFolder()];
+  const data = ["--data", await newDataFolder(newFolder())];
   const added = await trivet([
     "client",
     "add",
@@ -298,7 +305,7 @@ test("client: add prints the secret once; list prints clients; remove removes on
 });
 
 test("user: add reads the password from standard input or generates it; list never prints it", async () => {
-  const data = ["--data", newFolder()];
+  const data = ["--data", await newDataFolder(newFolder())];
   const added = await trivet(
     ["user", "add", "alice", "--password-stdin", "--email", "a@b.example", ...data],
     { input: "secret\n" },

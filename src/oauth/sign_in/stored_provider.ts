@@ -4,7 +4,8 @@
  * @module
  */
 import { createSealer, type Sealer } from "../../crypto/seal.ts";
-import { listAll, type Store } from "../../store/store.ts";
+import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
+import { compareAndSet, listAll, type Store } from "../../store/store.ts";
 import { providerKey, type StoredProvider, type UserRole } from "../records.ts";
 import { apple } from "./apple.ts";
 import { entra } from "./entra.ts";
@@ -69,6 +70,41 @@ export async function addProvider(
   defineProviders([await openProvider(stored, sealer)]);
   await store.commit({ set: [{ key: providerKey(id), value: stored }] });
   return stored;
+}
+
+/** New values; `null` removes one, and what is left out stays. */
+export type ProviderChanges = {
+  readonly [Name in Exclude<keyof ProviderRegistration, "id" | "kind">]?:
+    | ProviderRegistration[Name]
+    | null
+    | undefined;
+};
+
+/**
+ * Changes a provider. The users who signed in at it keep their accounts while its issuer stays the same.
+ * @returns `undefined` when there is no provider with this id
+ * @throws {TypeError} as {@linkcode addProvider}; then nothing is changed
+ */
+export async function updateProvider(
+  store: Store,
+  sealer: Sealer,
+  id: string,
+  { clientSecret, ...changes }: ProviderChanges,
+): Promise<StoredProvider | undefined> {
+  return await retryLostRaces(async () => {
+    const entry = await store.get<StoredProvider>(providerKey(id));
+    if (!entry) return undefined;
+    const members: Record<string, unknown> = { ...entry.value };
+    for (const [name, value] of Object.entries(changes)) {
+      if (value === null) delete members[name];
+      else if (value !== undefined) members[name] = value;
+    }
+    if (clientSecret === null) delete members.sealedSecret;
+    else if (clientSecret !== undefined) members.sealedSecret = await sealer.seal(clientSecret);
+    const value = members as unknown as StoredProvider;
+    defineProviders([await openProvider(value, sealer)]);
+    return await compareAndSet(store, entry.key, entry.version, value) ? value : LOST_RACE;
+  });
 }
 
 /** @returns `false` when there is no provider with this id */

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { BlobStore } from "../../skills/blobs/blob_store.ts";
 import { FORMAT_KEY, StoreFormatError } from "../../store/format.ts";
@@ -137,6 +137,27 @@ export async function withStore(place: Place, work: (store: Store) => Promise<vo
   } finally {
     await store.close();
   }
+}
+
+/**
+ * As {@linkcode withStore}, for a store that exists.
+ * @throws {Error} for a store in memory, which no other process sees, and for a data folder without a database
+ */
+export async function withExistingStore(
+  place: Place,
+  work: (store: Store) => Promise<void>,
+): Promise<void> {
+  if (place.store === "memory") {
+    throw new UsageError("--store memory has nothing that this command could find");
+  }
+  if (!isShared(place) && !existsSync(join(place.folder, "trivet.db"))) {
+    throw new Error(
+      `Not found: "${
+        join(place.folder, "trivet.db")
+      }". Name the data folder with --data, or start "trivet serve" first`,
+    );
+  }
+  await withStore(place, work);
 }
 
 /** Imports a driver, whose package the user installs. */

@@ -5,6 +5,7 @@
  * @module
  */
 import { VERSION } from "../../version.ts";
+import { suggest } from "./nearest.ts";
 import { printError, printLine, UsageError } from "./output.ts";
 
 interface Command {
@@ -23,16 +24,16 @@ const COMMANDS: Readonly<Record<string, { readonly summary: string; load(): Prom
     load: () => import("./stdio.ts"),
   },
   client: {
-    summary: "adds, lists and removes OAuth clients",
-    load: () => import("./client.ts"),
+    summary: "adds, lists, changes and removes OAuth clients",
+    load: () => import("./admin/client.ts"),
   },
   user: {
-    summary: "adds, lists and removes users",
-    load: () => import("./user.ts"),
+    summary: "adds, lists, changes, locks and removes users, their sessions and grants",
+    load: () => import("./admin/user.ts"),
   },
   provider: {
-    summary: "adds, lists, tests and removes identity providers",
-    load: () => import("./provider.ts"),
+    summary: "adds, lists, changes, tests and removes identity providers",
+    load: () => import("./admin/provider.ts"),
   },
   skill: {
     summary: "adds, shows, pulls and removes skills, in a store or on a server",
@@ -73,7 +74,9 @@ export async function main([name, ...argv]: readonly string[]): Promise<number> 
   }
   const known = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (!known) {
-    printError(`trivet: unknown command "${name}". Commands: ${Object.keys(COMMANDS).join(", ")}`);
+    const names = Object.keys(COMMANDS);
+    const near = suggest(name, names) || ".";
+    printError(`trivet: unknown command "${name}"${near} Commands: ${names.join(", ")}`);
     return 2;
   }
   const command = await known.load();

@@ -6,6 +6,7 @@
  */
 import process from "node:process";
 import { parseArgs } from "node:util";
+import { suggest } from "./nearest.ts";
 import { UsageError } from "./output.ts";
 
 /** A declared option. Without `value` it is a flag; with only `value` it takes any text. */
@@ -106,7 +107,10 @@ function parseWords(
     const texts = Object.entries(values as Record<string, string[]>);
     return { texts: new Map(texts), operands: positionals };
   } catch (error) {
-    throw new UsageError((error as Error).message.split(". To specify")[0]!, { cause: error });
+    const message = (error as Error).message.split(". To specify")[0]!;
+    const unknown = /^Unknown option '--([^']+)'/.exec(message)?.[1];
+    const near = unknown === undefined ? "" : suggest(unknown, Object.keys(options), "--");
+    throw new UsageError(message + near, { cause: error });
   }
 }
 

@@ -4,6 +4,8 @@
  * @module
  */
 import process from "node:process";
+import { suggest } from "./nearest.ts";
+import { printableText } from "./printable_text.ts";
 
 /** The command was called wrongly: exit code 2. */
 export class UsageError extends Error {
@@ -12,8 +14,10 @@ export class UsageError extends Error {
 
 /** The error for a command whose action is missing or unknown. */
 export function unknownAction(action: string | undefined, actions: readonly string[]): UsageError {
-  const what = action === undefined ? "missing action" : `unknown action "${action}"`;
-  return new UsageError(`${what}. Actions: ${actions.join(", ")}`);
+  const what = action === undefined
+    ? "missing action"
+    : `unknown action "${action}"${suggest(action, actions)}`;
+  return new UsageError(`${what}${what.endsWith("?") ? "" : "."} Actions: ${actions.join(", ")}`);
 }
 
 export function printLine(text: string): void {
@@ -24,8 +28,21 @@ export function printError(text: string): void {
   process.stderr.write(text + "\n");
 }
 
-/** Prints rows under headings, in columns as wide as their widest cell. */
-export function printTable(headings: readonly string[], rows: readonly (readonly string[])[]): void {
+/** A point in time, in UTC to the second; "-" for none. @param ms milliseconds since the epoch */
+export function formatTime(ms: number | undefined): string {
+  return ms === undefined ? "-" : new Date(ms).toISOString().replace("T", " ").replace(/\.\d+Z$/, "Z");
+}
+
+/** Prints names and values, one pair a line. Pairs without a value are left out. */
+export function printPairs(pairs: readonly (readonly [name: string, value: string | undefined])[]): void {
+  const shown = pairs.filter(([, value]) => value !== undefined && value !== "");
+  const width = Math.max(0, ...shown.map(([name]) => name.length)) + 2;
+  for (const [name, value] of shown) printLine(name.padEnd(width) + printableText(value!));
+}
+
+/** Prints rows under headings, in columns as wide as their widest cell. Texts are made safe for a terminal. */
+export function printTable(headings: readonly string[], cells: readonly (readonly string[])[]): void {
+  const rows = cells.map((row) => row.map((cell) => printableText(cell)));
   const widths = headings.map((heading, i) =>
     rows.reduce((widest, row) => Math.max(widest, row[i]!.length), heading.length)
   );

@@ -1,0 +1,41 @@
+/**
+ * Which known word a misspelled one stands for, for "Did you mean …?".
+ *
+ * @module
+ */
+
+/** The known word with the fewest changed, missing, additional or swapped letters; `undefined` when none is near. */
+export function findNearest(word: string, known: Iterable<string>): string | undefined {
+  let nearest: string | undefined;
+  // A third of the letters may be wrong: a word that differs in more is another one.
+  let least = Math.max(1, Math.floor(word.length / 3)) + 1;
+  for (const each of known) {
+    if (Math.abs(each.length - word.length) >= least) continue;
+    const distance = distanceOf(word, each);
+    if (distance < least) [nearest, least] = [each, distance];
+  }
+  return nearest;
+}
+
+/** The end of an error message: a blank and the question, or nothing. */
+export function suggest(word: string, known: Iterable<string>, prefix = ""): string {
+  const nearest = findNearest(word, known);
+  return nearest === undefined ? "" : `. Did you mean "${prefix}${nearest}"?`;
+}
+
+/** The optimal string alignment distance. */
+function distanceOf(a: string, b: string): number {
+  let [before, last]: number[][] = [[], Array.from({ length: b.length + 1 }, (_, j) => j)];
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const change = last![j - 1]! + Number(a[i - 1] !== b[j - 1]);
+      row[j] = Math.min(change, last![j]! + 1, row[j - 1]! + 1);
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
+        row[j] = Math.min(row[j]!, before![j - 2]! + 1);
+      }
+    }
+    [before, last] = [last, row];
+  }
+  return last![b.length]!;
+}

@@ -1,0 +1,33 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { findNearest, suggest } from "./nearest.ts";
+
+const test = suite("cli/nearest");
+const WORDS = ["add", "list", "show", "update", "lock", "unlock", "sessions", "sign-out"];
+
+for (
+  const [word, nearest] of [
+    ["lst", "list"],
+    ["lsit", "list"],
+    ["udpate", "update"],
+    ["upate", "update"],
+    ["session", "sessions"],
+    ["signout", "sign-out"],
+    ["unlok", "unlock"],
+    ["fly", undefined],
+    ["delete", undefined],
+    ["", undefined],
+    ["x".repeat(1000), undefined],
+  ] as const
+) {
+  test(`${word.slice(0, 20) || "nothing"} is near ${nearest ?? "no word"}`, () => {
+    assert.is(findNearest(word, WORDS), nearest);
+  });
+}
+
+test("suggest() ends a message with a question, or with nothing", () => {
+  assert.is(suggest("nmae", ["name"], "--"), '. Did you mean "--name"?');
+  assert.is(suggest("fly", WORDS), "");
+});
+
+test.run();
