@@ -48,7 +48,7 @@ export async function countRecords(store: Store, progress: Progress = () => {}):
  * @throws {Error} when the target has records that no earlier call copied
  */
 export async function copyRecords(
-  from: Store,
+  from: Pick<Store, "list">,
   to: Store,
   progress: Progress = () => {},
 ): Promise<{ copied: number; before: number }> {
@@ -138,7 +138,7 @@ function isOwn(key: Key): boolean {
 }
 
 /** All records to copy, in key order. Pages grow while the records of a kind are small. */
-async function* pagesOf(store: Store, after?: Key): AsyncGenerator<readonly Entry[]> {
+async function* pagesOf(store: Pick<Store, "list">, after?: Key): AsyncGenerator<readonly Entry[]> {
   let last = after;
   for (;;) {
     // One record shows which kind is next; the others of the kind are read in pages.

@@ -47,6 +47,14 @@ const COMMANDS: Readonly<Record<string, { readonly summary: string; load(): Prom
     summary: "lists, verifies and exports the audit trail",
     load: () => import("./audit.ts"),
   },
+  backup: {
+    summary: "writes everything in a store into one file",
+    load: () => import("./backup.ts"),
+  },
+  restore: {
+    summary: "fills an empty store from such a file",
+    load: () => import("./restore.ts"),
+  },
   migrate: {
     summary: "copies everything from one store to another",
     load: () => import("./migrate.ts"),

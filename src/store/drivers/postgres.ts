@@ -43,7 +43,7 @@ export interface PostgresOptions {
   readonly monotonic?: () => number;
 }
 
-interface Row {
+export interface Row {
   readonly key?: string;
   readonly value: string | null;
   readonly bytes: Uint8Array | null;
@@ -132,7 +132,7 @@ export function postgresStore(address: string, options: PostgresOptions = {}): S
 class PostgresStore implements Store {
   readonly guarantees: Guarantees = { atomic: true, readYourWrites: true, durable: "power" };
   #pool: PostgresPool;
-  #statements: ReturnType<typeof statementsOf>;
+  #statements: Statements;
   #schema: string;
   #timeout: EngineTimeout;
   #pooled: boolean;
@@ -468,7 +468,15 @@ class PostgresStore implements Store {
   }
 }
 
-function statementsOf(schema: string) {
+export interface Statements {
+  readonly get: string;
+  readonly ascending: string;
+  readonly descending: string;
+  readonly commit: string;
+  readonly sweep: string;
+}
+
+export function statementsOf(schema: string): Statements {
   const alive = (parameter: string) => `(expires IS NULL OR expires > ${parameter}::bigint)`;
   const columns = "value, bytes, version::text, expires::text";
   const page = `SELECT key, ${columns} FROM ${schema}.record WHERE key > $1 AND key < $2 AND ${alive("$3")}`;
@@ -489,7 +497,9 @@ function statementsOf(schema: string) {
   };
 }
 
-function readAddress(address: string): { url: string; schema: string; timeout: number; pooled: boolean } {
+export function readAddress(
+  address: string,
+): { url: string; schema: string; timeout: number; pooled: boolean } {
   const [before, query = ""] = address.split("?", 2) as [string, string?];
   if (!/^postgres(ql)?:\/\//.test(address)) throw new TypeError("The address must begin with postgres://");
   const parameters = new URLSearchParams(query);
@@ -556,7 +566,7 @@ function toHex(bytes: Uint8Array): string {
   return decoder.decode(digits);
 }
 
-function toEntry<Value>(key: Key, { value, bytes, version, expires }: Row): Entry<Value> {
+export function toEntry<Value>(key: Key, { value, bytes, version, expires }: Row): Entry<Value> {
   const content = (value === null ? new Uint8Array(bytes!) : JSON.parse(value)) as Value;
   const entry = { key, value: content, version };
   return expires === null ? entry : { ...entry, expires: Number(expires) };

@@ -72,11 +72,14 @@ export class PostgresPool {
     return { rows: promise as Promise<readonly Row[]>, cancel: () => cancelUnsent(call.query) };
   }
 
-  /** Runs work in one transaction, on a connection of its own: postgres.js cannot begin one with `ONE_AT_A_TIME`. */
-  async transact<Result>(work: (sql: postgres.TransactionSql) => Promise<Result>): Promise<Result> {
+  /** Runs work in one transaction, on a connection of its own: postgres.js cannot begin one with `ONE_AT_A_TIME`. @param mode such as `READ ONLY` */
+  async transact<Result>(
+    work: (sql: postgres.TransactionSql) => Promise<Result>,
+    mode = "",
+  ): Promise<Result> {
     const alone = this.#openAlone();
     try {
-      return await alone.begin(work) as Result;
+      return await alone.begin(mode, work) as Result;
     } finally {
       await alone.end({ timeout: END_TIMEOUT_SECONDS });
     }

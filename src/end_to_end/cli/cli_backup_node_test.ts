@@ -1,0 +1,166 @@
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { dropStore } from "../../../scripts/cluster/cluster.ts";
+import { skipBecause } from "../../../scripts/test/run_files.ts";
+import { postgresStore } from "../../store/drivers/postgres.ts";
+import { sqliteStore } from "../../store/drivers/sqlite.ts";
+import type { Store } from "../../store/store.ts";
+import { findEngine } from "../../store/test_engines.ts";
+import { startTrivet, temporaryFolder, trivet } from "../test_process.ts";
+
+const test = suite("cli/backup");
+const folder = temporaryFolder();
+const at = (...names: string[]): string => join(folder.path, ...names);
+const SCHEMA = `trivet_backup_${process.pid}`;
+
+/** Writes pairs of records that are equal in every state of the store, until `stop`. */
+function writePairs(store: Store): { stop(): Promise<number> } {
+  let isStopped = false;
+  const run = async (): Promise<number> => {
+    let i = 0;
+    for (; !isStopped; i++) {
+      const value = { i, filling: "x".repeat(200) };
+      // Far apart in key order, so that a copy which reads page by page sees them at different times.
+      await store.commit({ set: [{ key: ["a_first"], value }, { key: ["z_last"], value }] });
+    }
+    return i;
+  };
+  const done = run();
+  return {
+    stop() {
+      isStopped = true;
+      return done;
+    },
+  };
+}
+
+async function fill(store: Store): Promise<void> {
+  for (let i = 0; i < 40; i++) {
+    const set = Array.from({ length: 100 }, (_, j) => ({ key: ["m_filling", i, j], value: { i, j } }));
+    await store.commit({ set });
+  }
+  await store.commit({ set: [{ key: ["bytes"], value: new Uint8Array([0, 1, 255]) }] });
+}
+
+/** Backs up while pairs are written, restores, and compares the pairs. */
+async function backUpUnderLoad(store: Store, source: string[], name: string): Promise<void> {
+  await fill(store);
+  const writing = writePairs(store);
+  const file = at(`${name}.db`);
+  const made = await trivet(["backup", file, ...source, "--json"]);
+  const written = await writing.stop();
+  assert.is(made.code, 0, made.stderr);
+  assert.ok(written > 10, `${written} commits beside the backup`);
+  assert.is(statSync(file).mode & 0o777, 0o600);
+  const { records, sha256 } = JSON.parse(made.stdout);
+  const target = ["--data", at(`${name}-restored`)];
+  const restored = await trivet(["restore", file, ...target, "--json"]);
+  assert.is(restored.code, 0, restored.stderr);
+  assert.equal(JSON.parse(restored.stdout), { records, sha256, verified: true });
+  const copy = sqliteStore(at(`${name}-restored`, "trivet.db"));
+  const [first, last, bytes] = await Promise.all(
+    [["a_first"], ["z_last"], ["bytes"]].map((key) => copy.get<unknown>(key)),
+  );
+  assert.equal(first!.value, last!.value);
+  assert.equal([...bytes!.value as Uint8Array], [0, 1, 255]);
+  assert.is((await copy.list(["m_filling"], { limit: 5000 })).length, 4000);
+  await copy.close();
+}
+
+test("SQLite: a backup beside writing servers has the state of one moment", async () => {
+  await trivet(["user", "list", "--data", at("live")]);
+  const { code } = await trivet(["key", "add", "--data", at("live")]);
+  assert.is(code, 0);
+  const store = sqliteStore(at("live", "trivet.db"));
+  try {
+    await backUpUnderLoad(store, ["--data", at("live")], "sqlite");
+  } finally {
+    await store.close();
+  }
+});
+
+const address = await findEngine("postgres");
+if (!address) skipBecause(test, "no postgres listens: backups of it are not tested");
+else {test("PostgreSQL: the same, and a backup of one engine fills another", async () => {
+    const own = `${address}?schema=${SCHEMA}`;
+    const store = postgresStore(own);
+    try {
+      await backUpUnderLoad(store, ["--store", own, "--data", at("unused")], "postgres");
+      const other = `${address}?schema=${SCHEMA}_copy`;
+      const { code, stderr } = await trivet([
+        "restore",
+        at("sqlite.db"),
+        "--store",
+        other,
+        "--data",
+        at("unused"),
+      ]);
+      assert.is(code, 0, stderr);
+      const full = await trivet(["restore", at("sqlite.db"), "--store", other, "--data", at("unused")]);
+      assert.is(full.code, 1);
+      assert.match(full.stderr, "not empty");
+    } finally {
+      await store.close();
+      for (const schema of [SCHEMA, SCHEMA + "_copy"]) await dropStore(`${address}?schema=${schema}`);
+    }
+  });}
+
+test("a server on restored data knows its clients, users and keys", async () => {
+  const running = await startTrivet(["--data", at("served")]);
+  const { client, api_key } = running.facts;
+  try {
+    const { code, stderr } = await trivet(["backup", at("served.db"), "--data", at("served")]);
+    assert.is(code, 0, stderr);
+  } finally {
+    await running.stop();
+  }
+  assert.is((await trivet(["restore", at("served.db"), "--data", at("again")])).code, 0);
+  const again = await startTrivet(["--data", at("again"), "--no-demo"]);
+  try {
+    const body = new URLSearchParams({
+      grant_type: "client_credentials",
+      client_id: client.id,
+      client_secret: client.secret!,
+    });
+    assert.is((await fetch(`${again.facts.url}/oauth/token`, { method: "POST", body })).status, 200);
+    const headers = { "x-api-key": api_key! };
+    assert.is((await fetch(`${again.facts.url}/v1/skills`, { headers })).status, 200);
+  } finally {
+    await again.stop();
+  }
+});
+
+test("a damaged or exchanged file is refused and changes nothing", async () => {
+  const file = at("served.db");
+  const bytes = readFileSync(file);
+  for (const change of ["digest", "page"]) {
+    const damaged = at(`${change}.db`);
+    const copy = Uint8Array.from(bytes);
+    // The header of the second page: contents have no checksum but that of the file.
+    copy.fill(0x5a, 4096, 4200);
+    writeFileSync(damaged, copy);
+    if (change === "digest") writeFileSync(damaged + ".sha256", readFileSync(file + ".sha256"));
+    const { code, stderr } = await trivet(["restore", damaged, "--data", at("damaged")]);
+    assert.is(code, 1);
+    assert.match(stderr, change === "digest" ? "SHA-256" : "damaged");
+    assert.not.ok(existsSync(at("damaged", "trivet.db")));
+  }
+});
+
+test("neither command replaces anything, and a store that does not exist is an error", async () => {
+  const refused = [
+    ["backup", at("served.db"), "--data", at("served")],
+    ["backup", at("new.db"), "--data", at("absent")],
+    ["restore", at("served.db"), "--data", at("again")],
+    ["restore", at("absent.db"), "--data", at("new")],
+  ];
+  for (const args of refused) assert.is((await trivet(args)).code, 1, args.join(" "));
+  assert.not.ok(existsSync(at("absent")));
+  assert.is((await trivet(["backup"])).code, 2);
+});
+
+test.after(() => folder.remove());
+test.run();

@@ -1,0 +1,191 @@
+/**
+ * `trivet backup` and `trivet restore`: everything in a store as one file, made while servers go on.
+ *
+ * The file is a SQLite store, whatever the engine, with its SHA-256 beside it.
+ *
+ * @module
+ */
+import { createHash } from "node:crypto";
+import { createReadStream, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFile, mkdir, rename, rm, stat } from "node:fs/promises";
+import { basename, join, resolve } from "node:path";
+import process from "node:process";
+import { compareRecords, copyRecords, countRecords, finishCopy } from "../../store/copy.ts";
+import { backupSqlite, checkSqlite } from "../../store/drivers/sqlite_backup.ts";
+import { sqliteStore } from "../../store/drivers/sqlite.ts";
+import type { Store } from "../../store/store.ts";
+import { DATA_OPTIONS, isShared, openStore, type Place, readPlace } from "./data.ts";
+import { describeOptions, readArguments } from "./options.ts";
+import { printLine, UsageError } from "./output.ts";
+
+const { blobs: _, ...STORE } = DATA_OPTIONS;
+const OPTIONS = { ...STORE, json: { summary: "print the result as one line of JSON" } } as const;
+/** Redis has no snapshot: what changed while it was copied is copied again, so often. */
+const MAX_PASSES = 10;
+const COMPANIONS = ["-wal", "-shm", "-journal"];
+
+export const help: string = `trivet backup: writes everything in a store into one file
+
+Usage: trivet backup FILE [options]
+
+${describeOptions(OPTIONS)}
+
+The servers can keep running. From SQLite and PostgreSQL the file has everything up to one moment. Redis has no
+such moment: the copy is repeated until nothing changed meanwhile, and fails on a store that never rests.
+
+The file is a SQLite database with private keys: keep it readable by you only. FILE.sha256 has its digest. Skills
+in folders (DIR/skills) and files of skills in a blob store (--blobs) are not in it.
+
+Example:
+  trivet backup /backups/trivet-2026-11-30.db
+`;
+
+export const restoreHelp: string = `trivet restore: fills an empty store from a file of "trivet backup"
+
+Usage: trivet restore FILE [options]
+
+${describeOptions(OPTIONS)}
+
+The digest in FILE.sha256 and every page of the file are checked first; a damaged file changes nothing. The store
+can have another engine than the one of the backup. It must be empty: stop the servers before.
+
+Tokens and sessions that ended after the backup are valid again until they expire.
+
+Example:
+  trivet restore /backups/trivet-2026-11-30.db --store postgres://trivet@db.example/trivet
+`;
+
+function readCommand(argv: readonly string[]): { file: string; place: Place; json: boolean } {
+  const { values, operands: [file] } = readArguments(argv, OPTIONS, 1);
+  if (file === undefined) throw new UsageError("missing argument: FILE");
+  const place = readPlace({ ...values, blobs: undefined }, process.env);
+  if (place.store === "memory") throw new UsageError("a memory store has no backup");
+  return { file: resolve(file), place, json: values.json };
+}
+
+export async function run(argv: readonly string[]): Promise<void> {
+  const { file, place, json } = readCommand(argv);
+  for (const path of [file, file + ".sha256"]) {
+    if (existsSync(path)) throw new Error(`"${path}" exists: choose another name`);
+  }
+  const part = `${file}.part`;
+  await removeDatabase(part);
+  try {
+    await copyInto(part, place);
+    const records = await countIn(part);
+    const digest = await digestOf(part);
+    const { size } = await stat(part);
+    await rename(part, file);
+    writeFileSync(file + ".sha256", `${digest}  ${basename(file)}\n`, { mode: 0o600 });
+    if (json) return printLine(JSON.stringify({ file, records, bytes: size, sha256: digest }));
+    printLine(`${records} records, ${size} bytes in ${file}`);
+    printLine(`SHA-256  ${digest}`);
+  } finally {
+    await removeDatabase(part);
+  }
+}
+
+async function copyInto(part: string, place: Place): Promise<void> {
+  if (!isShared(place)) {
+    const from = join(place.folder, "trivet.db");
+    if (!existsSync(from)) throw new Error(`There is no store: "${from}" does not exist`);
+    return backupSqlite(from, part);
+  }
+  const to = sqliteStore(part);
+  try {
+    if (/^postgres/.test(place.store)) {
+      const { withPostgresSnapshot } = await import("../../store/drivers/postgres_snapshot.ts");
+      await withPostgresSnapshot(place.store, (snapshot) => copyRecords(snapshot, to));
+    } else await copyUntilSame(place, to);
+    await finishCopy(to);
+  } finally {
+    await to.close();
+  }
+}
+
+async function copyUntilSame(place: Place, to: Store): Promise<void> {
+  const from = await openStore(place);
+  try {
+    await copyRecords(from, to);
+    for (let pass = 0; pass < MAX_PASSES; pass++) {
+      const { differences } = await compareRecords(from, to, { repair: true });
+      if (differences.length === 0) return;
+    }
+  } finally {
+    await from.close();
+  }
+  throw new Error("The store changed all the time: stop the servers, and run this command again");
+}
+
+export async function restore(argv: readonly string[]): Promise<void> {
+  const { file, place, json } = readCommand(argv);
+  if (!existsSync(file)) throw new Error(`"${file}" does not exist`);
+  const digest = await digestOf(file);
+  const isNoted = existsSync(file + ".sha256");
+  if (isNoted && readFileSync(file + ".sha256", "utf8").split(/\s/, 1)[0] !== digest) {
+    throw new Error(
+      `"${file}" is not the file that was written: its SHA-256 differs from ${basename(file)}.sha256`,
+    );
+  }
+  await mkdir(place.folder, { recursive: true, mode: 0o700 });
+  // A copy, because opening a store changes its file.
+  const part = join(place.folder, `restore-${process.pid}.part`);
+  try {
+    await copyFile(file, part);
+    checkSqlite(part);
+    const records = await countIn(part);
+    if (isShared(place)) await copyTo(place, part);
+    else await moveTo(join(place.folder, "trivet.db"), part);
+    if (json) return printLine(JSON.stringify({ records, sha256: digest, verified: isNoted }));
+    printLine(`Restored ${records} records`);
+    printLine(
+      isNoted
+        ? "The digest was that of the backup"
+        : "There was no .sha256 file: only the pages were checked",
+    );
+  } finally {
+    await removeDatabase(part);
+  }
+}
+
+/** @throws {Error} when a store is there: a running server would go on with the old file */
+async function moveTo(target: string, part: string): Promise<void> {
+  for (const path of [target, ...COMPANIONS.map((ending) => target + ending)]) {
+    if (existsSync(path)) throw new Error(`"${path}" exists: stop the servers and move it away first`);
+  }
+  await rename(part, target);
+}
+
+async function copyTo(place: Place, part: string): Promise<void> {
+  const from = sqliteStore(part);
+  const to = await openStore(place);
+  try {
+    await copyRecords(from, to);
+    const { differences } = await compareRecords(from, to);
+    if (differences.length > 0) throw new Error(`${differences.length} records differ: stop the servers`);
+    await finishCopy(to);
+  } finally {
+    await from.close();
+    await to.close();
+  }
+}
+
+/** The records in the file, which is a store when this returns. Closing it leaves one file. */
+async function countIn(part: string): Promise<number> {
+  const store = sqliteStore(part);
+  try {
+    return await countRecords(store);
+  } finally {
+    await store.close();
+  }
+}
+
+async function digestOf(file: string): Promise<string> {
+  const hash = createHash("sha256");
+  for await (const chunk of createReadStream(file)) hash.update(chunk);
+  return hash.digest("hex");
+}
+
+async function removeDatabase(file: string): Promise<void> {
+  for (const path of [file, ...COMPANIONS.map((ending) => file + ending)]) await rm(path, { force: true });
+}
