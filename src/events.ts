@@ -56,6 +56,24 @@ export type TrivetEvent =
     readonly invitation?: string;
     readonly ip?: string | undefined;
   }
+  /** What users do on their account pages. `email_changed` without a link that proves the new address. */
+  | {
+    readonly type: "password_changed" | "email_changed" | "session_ended" | "account_deleted";
+    readonly user: string;
+    readonly ip?: string | undefined;
+  }
+  | {
+    readonly type: "grant_revoked";
+    readonly user: string;
+    readonly client: string;
+    readonly ip?: string | undefined;
+  }
+  | {
+    readonly type: "identity_linked" | "identity_unlinked";
+    readonly user: string;
+    readonly provider: string;
+    readonly ip?: string | undefined;
+  }
   /** A client was not notified that a session ended (OpenID Connect Back-Channel Logout). */
   | {
     readonly type: "logout_not_delivered";

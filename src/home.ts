@@ -10,12 +10,19 @@ export interface Running {
   readonly oauth: boolean;
   readonly skills: boolean;
   readonly mcp: boolean;
+  /** Whether users have account pages. */
+  readonly account: boolean;
 }
 
 /** The page for the services that run. */
-export async function showHome(server: PageServer, request: Request, running: Running): Promise<Response> {
+export async function showHome(
+  server: PageServer,
+  request: Request,
+  { account, ...running }: Running,
+): Promise<Response> {
   const { issuer, origin, base } = server;
-  const view = { name: "home", issuer, base: origin + base, ...running } as const;
+  const link = account && { account: `${base}/account` };
+  const view = { name: "home", issuer, base: origin + base, ...running, ...link } as const;
   return await showPage(server, request, view, { formAction: "'none'" });
 }
 

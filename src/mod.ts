@@ -33,6 +33,7 @@ export type { ContentItem, ToolResult } from "./mcp/definition/content.ts";
 export { MissingCapabilityError, ScopeError } from "./mcp/error.ts";
 export { RpcError } from "./jsonrpc/error.ts";
 export type { ToolServer } from "./mcp/service.ts";
+export { deleteUser, exportUserData, type UserData } from "./oauth/account/user_data.ts";
 export { addClient, type ClientRegistration, listClients, removeClient } from "./oauth/clients/client.ts";
 export { type ClientChanges, rotateClientSecret, updateClient } from "./oauth/clients/client_changes.ts";
 export { EDITOR_SCHEMES } from "./oauth/clients/redirect_uri.ts";

@@ -1,5 +1,5 @@
 /**
- * The options of the authorization server that a user gives: defaults and checks.
+ * The options of the authorization server that a user gives: defaults and checks. Long because it is one list.
  *
  * @module
  */
@@ -150,6 +150,11 @@ export interface OAuthOptions extends FactorOptions {
    * refuse passwords that are known from breaches. @default at least 12 characters
    */
   readonly passwordPolicy?: Partial<PasswordPolicy>;
+  /**
+   * Whether users have pages at `/account`: profile, password, sessions, applications, linked providers, a copy of their data
+   * and its deletion. For users of `authenticateUser` only sessions, applications and the copy. @default true
+   */
+  readonly account?: boolean;
   /** How identity providers are reached, such as a service binding of Workers. @default the platform's fetch */
   readonly signInFetch?: Connect;
   /**
@@ -269,6 +274,7 @@ export function completeOAuth(
     sendMail: oauth.sendMail,
     signUp: completeSignUp(oauth),
     loginFields: checkLoginFields(oauth),
+    account: oauth.account ?? true,
     signInFetch: oauth.signInFetch,
     defaultRole: checkUserRole(oauth.defaultRole ?? "reader"),
     ...completeFactors(oauth),

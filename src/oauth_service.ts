@@ -71,6 +71,7 @@ export type { Handler, OAuthOptions, ServerOptions };
 export type { TrivetEvent } from "./events.ts";
 export type { Principal } from "./http/principal.ts";
 export type { AuthenticateOptions, ProtectOptions } from "./http/protect.ts";
+export { deleteUser, exportUserData, type UserData } from "./oauth/account/user_data.ts";
 export { addClient, type ClientRegistration, listClients, removeClient } from "./oauth/clients/client.ts";
 export { type ClientChanges, rotateClientSecret, updateClient } from "./oauth/clients/client_changes.ts";
 export { EDITOR_SCHEMES } from "./oauth/clients/redirect_uri.ts";

@@ -108,6 +108,7 @@ export function createTrivet(options: TrivetOptions): Trivet {
     oauth: oauth !== undefined,
     skills: skills !== undefined,
     mcp: mcp !== undefined,
+    account: oauthOptions !== undefined && oauthOptions.account !== false,
   };
   const pages = new Set(["", "/", ...PAGES].map((path) => base + path));
   return {

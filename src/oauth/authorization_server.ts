@@ -181,6 +181,8 @@ export interface AuthorizationServerOptions {
   readonly loginFields: readonly LoginField[];
   /** The rules for passwords that people choose themselves. */
   readonly passwordPolicy: PasswordPolicy;
+  /** Whether users have the account pages. */
+  readonly account: boolean;
   /** Fetches from identity providers. @default the platform's fetch */
   readonly signInFetch: Connect | undefined;
   /** The authentication context classes that a client may request (RFC 9470 §4). */

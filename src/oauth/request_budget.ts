@@ -12,6 +12,8 @@ export interface EndpointBudget {
   readonly storedBytes: number;
   /** Further bytes for each byte of the request. */
   readonly storedPerByte: number;
+  /** Further store calls for each session, grant and consent of the user who is signed in. @default 0 */
+  readonly storeCallsPerRecord?: number;
 }
 
 const KIB = 1024;
@@ -28,6 +30,17 @@ export const ENDPOINT_BUDGETS: Readonly<Record<string, EndpointBudget>> = {
   // With `signUp`.
   "/login/sign-up": { storeCalls: 18, storedBytes: 6 * KIB, storedPerByte: 0 },
   "/login/sign-up/confirm": { storeCalls: 12, storedBytes: 4 * KIB, storedPerByte: 0 },
+  // A page writes when the session was used. Up to 1,000 sessions and 1,000 grants of the user are read.
+  "/account": { storeCalls: 8, storedBytes: KIB, storedPerByte: 0 },
+  "/account/profile": { storeCalls: 9, storedBytes: 2 * KIB, storedPerByte: 0 },
+  "/account/email": { storeCalls: 12, storedBytes: 2 * KIB, storedPerByte: 0 },
+  "/account/password": { storeCalls: 28, storedBytes: 6 * KIB, storedPerByte: 0, storeCallsPerRecord: 0.1 },
+  "/account/sessions": { storeCalls: 10, storedBytes: 6 * KIB, storedPerByte: 0, storeCallsPerRecord: 1 },
+  "/account/applications": { storeCalls: 10, storedBytes: KIB, storedPerByte: 0, storeCallsPerRecord: 2 },
+  "/account/providers": { storeCalls: 16, storedBytes: KIB, storedPerByte: 0 },
+  "/account/data": { storeCalls: 6, storedBytes: KIB, storedPerByte: 0 },
+  "/account/export": { storeCalls: 14, storedBytes: KIB, storedPerByte: 0, storeCallsPerRecord: 2 },
+  "/account/delete": { storeCalls: 20, storedBytes: KIB, storedPerByte: 0, storeCallsPerRecord: 1 },
   "/logout": { storeCalls: 8, storedBytes: 48 * KIB, storedPerByte: 0 },
   "/oauth/logout": { storeCalls: 12, storedBytes: 48 * KIB, storedPerByte: 0 },
   // The first request that needs a signing key creates it.

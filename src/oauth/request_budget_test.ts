@@ -181,7 +181,9 @@ test("no request makes more store calls or stores more than its endpoint's budge
 
   assertWithinBudgets(maxCosts);
   for (const endpoint of Object.keys(ENDPOINT_BUDGETS)) {
-    assert.ok(maxCosts.has(endpoint) || OPENID_ENDPOINTS.includes(endpoint), endpoint);
+    // `mail/mail_budget_test.ts` and `account/account_budget_test.ts` measure the others.
+    const isMeasured = maxCosts.has(endpoint) || OPENID_ENDPOINTS.includes(endpoint);
+    assert.ok(isMeasured || /^\/(login\/|account(\/|$))/.test(endpoint), endpoint);
   }
 });
 

@@ -23,6 +23,7 @@ import { createRouter, pathOf, type Route, type RouteHandler } from "../http/rou
 import type { RequestContext, Service } from "../http/service.ts";
 import { StoreUnavailableError } from "../store/store.ts";
 import type { AuthorizationServer, AuthorizationServerOptions } from "./authorization_server.ts";
+import { ACCOUNT_PATHS, accountRoutes } from "./account/routes.ts";
 import { authorize } from "./endpoints/authorize.ts";
 import { decideConsent } from "./consent/consent.ts";
 import { OAuthError, plain } from "./error.ts";
@@ -105,6 +106,7 @@ export const PAGES: readonly string[] = [
   "/oauth/logout",
   "/device",
   ...FACTOR_PATHS,
+  ...ACCOUNT_PATHS,
 ];
 
 /** The authorization server. `options.ts` completes its options. */
@@ -206,6 +208,7 @@ export function createOAuthService(options: AuthorizationServerOptions): OAuthSe
     ...signUpRoutes(as, page),
     ...factorRoutes(as, page),
     ...signInRoutes(as, page),
+    ...accountRoutes(as, page),
     { method: "GET", path: "/logout", handle: page((request) => showLogout(as, request)) },
     { method: "POST", path: "/logout", handle: page((request, context) => logout(as, request, context)) },
     { method: "GET", path: "/.well-known/jwks.json", handle: api(serveKeys(as)) },
@@ -242,7 +245,7 @@ export function createOAuthService(options: AuthorizationServerOptions): OAuthSe
       "login",
       "logout",
       "device",
-      ...as.factors.totp || as.factors.passkeys ? ["account"] : [],
+      ...as.account || as.factors.totp || as.factors.passkeys ? ["account"] : [],
       "/.well-known/jwks.json",
       ...METADATA_PATHS,
       ...documents.keys(),

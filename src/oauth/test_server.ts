@@ -111,6 +111,7 @@ export async function newServer(options: Partial<AuthorizationServerOptions> = {
     sendMail: undefined,
     signUp: completeSignUp({}),
     loginFields: [],
+    account: true,
     signInFetch: undefined,
     acrValues: ["password"],
     factors: { passkeys: undefined, totp: true, acr: "mfa", hasAccount: true },

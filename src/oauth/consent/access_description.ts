@@ -55,7 +55,9 @@ export async function describeAccess(
  * The client. Its name is on one line, without invisible characters and characters that reverse the text direction. Only the
  * name of a client that the operator registered is verified (RFC 7591 section 5).
  */
-export function describeApplication({ name, id, source }: Client): ApplicationView {
+export function describeApplication(
+  { name, id, source }: Pick<Client, "name" | "id" | "source">,
+): ApplicationView {
   const visible = name.replace(/[\p{C}\p{Z}\s]+/gu, " ").trim() || id;
   return {
     name: visible.length > MAX_DISPLAY_NAME_CHARACTERS

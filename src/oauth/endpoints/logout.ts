@@ -25,6 +25,7 @@ export async function showLogout(as: AuthorizationServer, request: Request): Pro
     action: as.base + "/logout",
     hidden: {},
     ...(signedIn && { user: signedIn.user.name }),
+    ...(signedIn && as.account && { account: `${as.base}/account` }),
   }, { formAction: "'self'" });
 }
 

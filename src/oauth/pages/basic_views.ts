@@ -118,6 +118,8 @@ export interface SignOutView {
   readonly application?: ApplicationView;
   /** The name of the user; absent when none is signed in. */
   readonly user?: string;
+  /** The account page, when a user is signed in and there is one. */
+  readonly account?: string;
 }
 
 export interface SignedOutView {
@@ -241,6 +243,8 @@ export interface HomeView {
   readonly oauth: boolean;
   readonly skills: boolean;
   readonly mcp: boolean;
+  /** The account page, when there is one. */
+  readonly account?: string;
 }
 
 export type BasicView =

@@ -10,7 +10,7 @@ import { fill } from "./text.ts";
 import type { BasicTexts } from "./texts_en.ts";
 
 export function writeHome(
-  { issuer, base, oauth, skills, mcp }: HomeView,
+  { issuer, base, oauth, skills, mcp, account }: HomeView,
   { texts, product }: Writing<BasicTexts>,
 ): PageContent {
   const link = (path: string): Markup => html`<a href="${base + path}">${path}</a>`;
@@ -20,6 +20,7 @@ export function writeHome(
     body: html`
       <h1>${product}</h1>
       <p class="lead">${fill(texts.homeText, { issuer: html`<strong>${issuer}</strong>` })}</p>
+      ${account !== undefined && html`<p><a class="button" href="${account}">${texts.yourAccount}</a></p>`}
       ${oauth && html`
         <h2>${texts.homeOAuth}</h2>
         <p>${texts.homeOAuthText}: ${link("/.well-known/oauth-authorization-server")},

@@ -9,6 +9,8 @@ import type { SignUpPageTexts } from "../sign_up/pages.ts";
 import type { SignUpRoomView } from "../sign_up/views.ts";
 import type { FactorView } from "../factors/pages/factor_views.ts";
 import type { FactorTexts } from "../factors/pages/texts_en.ts";
+import type { AccountRoomView } from "../account/account_views.ts";
+import type { AccountTexts } from "../account/texts_en.ts";
 import type { BasicView } from "./basic_views.ts";
 import { defineRoom, type Room } from "./room.ts";
 import type { BasicTexts } from "./texts_en.ts";
@@ -59,6 +61,11 @@ const factors = defineRoom<FactorView, FactorTexts>({
   writers: () => import("../factors/pages/factor_pages.ts"),
 });
 
+const account = defineRoom<AccountRoomView, AccountTexts>({
+  texts: { en: () => import("../account/texts_en.ts"), de: () => import("../account/texts_de.ts") },
+  writers: () => import("../account/account_pages.ts"),
+});
+
 export const ROOMS: { readonly [Name in View["name"]]: Room } = {
   sign_in: basic,
   sign_in_failed: basic,
@@ -89,4 +96,14 @@ export const ROOMS: { readonly [Name in View["name"]]: Room } = {
   totp_setup: factors,
   passkey_setup: factors,
   recovery_codes: factors,
+  account,
+  account_profile: account,
+  account_email: account,
+  account_password: account,
+  account_sessions: account,
+  account_applications: account,
+  account_providers: account,
+  account_data: account,
+  account_delete: account,
+  account_deleted: account,
 };

@@ -54,7 +54,7 @@ export function writeSignedIn({ user, account, signOut }: SignedInView, { texts 
 }
 
 export function writeSignOut(
-  { action, hidden, application, user }: SignOutView,
+  { action, hidden, application, user, account }: SignOutView,
   { texts }: Basic,
 ): PageContent {
   return {
@@ -73,6 +73,7 @@ export function writeSignOut(
         ${hiddenFields(hidden)}
         <button class="full" name="decision" value="sign_out">${texts.signOut}</button>
       </form>
+      ${account !== undefined && html`<p class="aside"><a href="${account}">${texts.yourAccount}</a></p>`}
     `,
   };
 }

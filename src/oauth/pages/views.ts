@@ -9,11 +9,13 @@ import type { SignUpTexts } from "../sign_up/texts_en.ts";
 import type { SignUpRoomView } from "../sign_up/views.ts";
 import type { FactorView } from "../factors/pages/factor_views.ts";
 import type { FactorTexts } from "../factors/pages/texts_en.ts";
+import type { AccountRoomView } from "../account/account_views.ts";
+import type { AccountTexts } from "../account/texts_en.ts";
 import type { BasicView } from "./basic_views.ts";
 import type { BasicTexts } from "./texts_en.ts";
 
 /** The data of a page. `name` says which page it is. */
-export type View = BasicView | MailRoomView | SignUpRoomView | FactorView;
+export type View = BasicView | MailRoomView | SignUpRoomView | FactorView | AccountRoomView;
 
 /** The texts of every page, by key. `{name}` in a text stands for a value. */
-export type Texts = BasicTexts & MailTexts & SignUpTexts & FactorTexts;
+export type Texts = BasicTexts & MailTexts & SignUpTexts & FactorTexts & AccountTexts;

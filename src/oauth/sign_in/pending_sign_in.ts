@@ -22,6 +22,15 @@ export interface PendingSignIn {
   readonly redirect: string;
   /** When it began, in milliseconds since the epoch. */
   readonly began: number;
+  /** Present when it links an identity to the account of a session instead of signing in. */
+  readonly link?: LinkTarget | undefined;
+}
+
+/** The session that began to link an identity: no other one can end it. */
+export interface LinkTarget {
+  readonly user: string;
+  /** The digest of its secret. */
+  readonly session: string;
 }
 
 const PURPOSE = "pending sign-in";
@@ -37,7 +46,7 @@ export const MAX_REDIRECT_CHARACTERS = 2000;
 export async function beginPending(
   as: AuthorizationServer,
   request: Request,
-  given: Pick<PendingSignIn, "provider" | "isNewLogin" | "redirect">,
+  given: Pick<PendingSignIn, "provider" | "isNewLogin" | "redirect" | "link">,
 ): Promise<{ readonly pending: PendingSignIn; readonly fields: Fields }> {
   const pending: PendingSignIn = {
     ...given,

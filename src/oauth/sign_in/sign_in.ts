@@ -15,10 +15,12 @@ import { waitsForNewLogin } from "../endpoints/pushed_request.ts";
 import { OAuthError } from "../error.ts";
 import type { SignInFailure } from "../pages/basic_views.ts";
 import { refuse, showPage } from "../pages/page.ts";
-import type { Profile } from "../records.ts";
 import { type Parameters, parseParameters } from "../parameters.ts";
+import type { Profile } from "../records.ts";
 import { completeLogin } from "../users/complete_login.ts";
 import { isReauthentication } from "../users/recent_login.ts";
+import type { SignedIn } from "../users/session.ts";
+import { finishLink, isLinkingSession, keepTokens } from "./link_provider.ts";
 import { findLinkedUser } from "./linked_account.ts";
 import {
   beginPending,
@@ -37,7 +39,6 @@ import {
   type SignInProvider,
 } from "./provider.ts";
 import { contextOf } from "./provider_context.ts";
-import { keepProviderTokens } from "./provider_tokens.ts";
 
 /** 302 to the provider; 400 for an invalid redirect, 404 for an unknown provider, 502 when the provider does not answer. */
 export async function beginSignIn(as: AuthorizationServer, request: Request, id: string): Promise<Response> {
@@ -54,12 +55,41 @@ export async function beginSignIn(as: AuthorizationServer, request: Request, id:
   const request_uri = new URL(redirect, as.origin).searchParams.get("request_uri");
   const isNewLogin = isReauthentication(request) && provider.asksAgain !== false ||
     request_uri !== null && await waitsForNewLogin(as, request_uri);
-  const { pending, fields } = await beginPending(as, request, { provider: id, redirect, isNewLogin });
+  return await sendToProvider(as, request, provider, { redirect, isNewLogin });
+}
+
+/**
+ * Sends the user of this session to a provider, to link an identity there to the account. `undefined` for an unknown
+ * provider.
+ */
+export async function beginLink(
+  as: AuthorizationServer,
+  request: Request,
+  { session, user }: SignedIn,
+  id: string,
+): Promise<Response | undefined> {
+  const provider = await as.providers.find(id);
+  const link = { user: user.id, session };
+  const redirect = `${as.base}/account/providers`;
+  return provider && await sendToProvider(as, request, provider, { redirect, isNewLogin: false, link });
+}
+
+async function sendToProvider(
+  as: AuthorizationServer,
+  request: Request,
+  provider: SignInProvider,
+  given: Pick<PendingSignIn, "redirect" | "isNewLogin" | "link">,
+): Promise<Response> {
+  const { pending, fields } = await beginPending(as, request, { provider: provider.id, ...given });
   try {
     const location = await provider.start(contextOf(as), attemptOf(as, pending));
-    return respond(302, null, [["location", location], ...fields, NO_STORE]);
+    return respond(request.method === "POST" ? 303 : 302, null, [
+      ["location", location],
+      ...fields,
+      NO_STORE,
+    ]);
   } catch (error) {
-    return await showFailure(as, request, provider, redirect, toProblem(as, provider, error));
+    return await showFailure(as, request, provider, given.redirect, toProblem(as, provider, error));
   }
 }
 
@@ -78,12 +108,15 @@ export async function finishSignIn(
   const parameters = readParameters(request);
   const state = parameters?.get("state");
   const pending = state === undefined ? undefined : await findPending(as, request, id, state);
-  if (!parameters || !pending) {
+  if (!parameters || !pending || pending.link && !await isLinkingSession(as, request, pending.link)) {
     return await showFailure(as, request, provider, "", { status: 400, reason: "expired" });
   }
   const end = endPending(as, pending);
   try {
-    const { user, identity } = await identify(as, provider, pending, parameters);
+    const identity = await identify(as, provider, pending, parameters);
+    if (pending.link) return await finishLink(as, context, provider, identity, pending.link, end);
+    const user = await findUserOf(as, provider, identity);
+    await keepTokens(as, provider, user.id, identity);
     // RFC 9470: a session at the provider is as old as the provider says, and of unknown age if it says nothing.
     const authenticated = pending.isNewLogin ? as.now() : Math.min((identity.authTime ?? 0) * 1000, as.now());
     const method = { provider: id, authenticated };
@@ -100,27 +133,33 @@ export async function finishSignIn(
   }
 }
 
-/** The user of the callback. @throws {SignInError | PublicFetchError | Refusal} */
+/** Who the callback is about, if the provider admits them. @throws {SignInError | PublicFetchError | Refusal} */
 async function identify(
   as: AuthorizationServer,
   provider: SignInProvider,
   pending: PendingSignIn,
   parameters: Parameters,
-): Promise<{ user: Profile; identity: Identity }> {
+): Promise<Identity> {
   const error = parameters.get("error");
   if (error === "access_denied") throw new Refusal(400, "cancelled", "The user cancelled the sign-in");
   if (error !== undefined) throw new SignInError(`The provider answered ${error.slice(0, 100)}`);
   if (parameters.get("code") === undefined) throw new SignInError("The callback has neither code nor error");
   const identity = await provider.finish(contextOf(as), attemptOf(as, pending), toMap(parameters));
   if (!await isAdmitted(provider, identity)) throw notAdmitted(provider);
+  return identity;
+}
+
+/** @throws {Refusal} for a locked user */
+async function findUserOf(
+  as: AuthorizationServer,
+  provider: SignInProvider,
+  identity: Identity,
+): Promise<Profile> {
   const { id } = provider;
   const rights = { role: roleOf(provider, identity), scopes: scopesOf(provider, identity) };
   const user = await findLinkedUser(as.store, identity, { provider: id, ...rights, now: as.now() });
   if (user.locked !== undefined) throw notAdmitted(provider);
-  if (provider.keepTokens && identity.tokens) {
-    await keepProviderTokens(as, user.id, id, identity, identity.tokens);
-  }
-  return { user, identity };
+  return user;
 }
 
 function notAdmitted({ name }: SignInProvider): Refusal {

@@ -19,8 +19,9 @@ const beginSecondStep = loadOnDemand(async () =>
 );
 
 /**
- * The response after a login: a redirect to `redirect`, or 200 without one: a page for browsers, else plain text. The
- * session has a new id. A user with a second factor gets no session, but a redirect to `/login/factor`.
+ * The response after a login: a redirect to `redirect`, or without one to the account page; 200 in plain text for a program,
+ * and with a page where there are no account pages. The session has a new id. A user with a second factor gets no session,
+ * but a redirect to `/login/factor`.
  * @param redirect a path of this server as `parseRedirect` gives it, or `""`
  * @param fields further header fields, such as the end of a cookie
  */
@@ -50,10 +51,11 @@ export async function completeLogin(
     ...(provider !== undefined && { provider }),
     ...(factor !== undefined && { factor }),
   });
-  if (redirect === "") {
+  const target = redirect === "" && as.account && wantsPage(request) ? `${as.base}/account` : redirect;
+  if (target === "") {
     if (!wantsPage(request)) return respondText(200, `Welcome, ${user.name}. You are signed in.`, all);
     const view = { name: "signed_in", user: user.name, signOut: as.base + "/logout" } as const;
     return await showPage(as, request, view, { fields: all, formAction: "'none'" });
   }
-  return respond(as.securityProfile === undefined ? 302 : 303, null, [["location", redirect], ...all]);
+  return respond(as.securityProfile === undefined ? 302 : 303, null, [["location", target], ...all]);
 }

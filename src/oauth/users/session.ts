@@ -126,8 +126,7 @@ export async function startSession(
       return await as.store.commit({ check, set, remove }) || LOST_RACE;
     });
   }
-  const isBrowser = request.headers.has("sec-fetch-site");
-  return cookieFields(as, request, isBrowser ? randomSecret("") : secret, secret, as.sessionLifetime);
+  return cookiesOf(as, request, secret);
 }
 
 /**
@@ -145,8 +144,14 @@ export async function endSession(as: AuthorizationServer, request: Request, user
   return cookieFields(as, request, "", "", 0);
 }
 
+/** The `Set-Cookie` fields of a session with this secret. */
+export function cookiesOf(as: AuthorizationServer, request: Request, secret: string): Fields {
+  const isBrowser = request.headers.has("sec-fetch-site");
+  return cookieFields(as, request, isBrowser ? randomSecret("") : secret, secret, as.sessionLifetime);
+}
+
 /** The session and its index record, which expire together. */
-function toRecords(as: AuthorizationServer, digest: string, session: Session): readonly Put[] {
+export function toRecords(as: AuthorizationServer, digest: string, session: Session): readonly Put[] {
   const expires = expiryOf(as, session);
   return [
     { key: sessionKey(digest), value: session, expires },

@@ -9,6 +9,7 @@ import { secretDigest } from "../../crypto/secret.ts";
 import { type Key, listAll, type Put, type Store } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import {
+  type AuthorizationDetail,
   type Client,
   clientDocumentKey,
   clientKey,
@@ -36,6 +37,8 @@ export interface UserGrant {
   readonly scope: string;
   /** RFC 8707: absent means this server. */
   readonly resource?: readonly string[];
+  /** RFC 9396 */
+  readonly authorization_details?: readonly AuthorizationDetail[];
   readonly created: number;
   /** When the client last got a token for it. */
   readonly used: number;
@@ -75,7 +78,7 @@ export async function listUserGrants(
     const id = String(key.at(-1));
     const grant = (await store.get<Grant>(grantKey(id)))?.value;
     if (!grant) continue;
-    const { client_id: client, scope, resource, created, used = created } = grant;
+    const { client_id: client, scope, resource, authorization_details, created, used = created } = grant;
     let name = names.get(client);
     if (!name) names.set(client, name = nameOf(store, client, configured));
     found.push({
@@ -84,6 +87,7 @@ export async function listUserGrants(
       client_name: await name,
       scope,
       ...(resource && { resource }),
+      ...(authorization_details && { authorization_details }),
       created,
       used,
     });

@@ -22,7 +22,7 @@ const MAX_BATCH = 100;
 /** The longest time that a login is under way, second factor and identity provider included. */
 const MAX_LOGIN_MS = 15 * 60_000;
 /** For the notices to clients, while no server runs. */
-const NOTICE_LIFETIME_MS = 86_400_000;
+export const NOTICE_LIFETIME_MS = 86_400_000;
 
 /** One login session. Times are milliseconds since the epoch. */
 export interface UserSession {

@@ -89,6 +89,16 @@ input:focus-visible,select:focus-visible,textarea:focus-visible{outline-width:2p
 .items li{display:flex;flex-wrap:wrap;align-items:center;gap:.5rem 1rem;padding:.875rem 0;border-bottom:1px solid var(--line)}
 .items li>:first-child{flex:1 1 14rem;min-width:0}
 .items form,.items p{margin:0}
+.items h2{margin:0}
+.items p+form{margin-top:.625rem}
+.items .access{margin:.25rem 0 .5rem}
+.items .access li{display:block;padding:.125rem 0 .125rem 1.5rem;border:0}
+.items .access li::before{left:.25rem;top:.4375rem}
+h1+.note,h1+.problem{margin-top:.875rem}
+.who>a.button{margin-left:auto;flex:none}
+.badge{display:inline-block;padding:0 .5rem;font-size:.8125rem;font-weight:550;color:var(--on-accent);background:var(--accent);border-radius:1rem}
+.back{margin:0 0 .5rem;font-size:.9375rem}
+.back a::before{content:"\\2039\\00a0"}
 dt{font-weight:600}dd{margin:0 0 .75rem;color:var(--soft)}
 .developer{margin:1.5rem 0 0;padding-top:1rem;border-top:1px solid var(--line);color:var(--soft);font-size:.875rem}
 .hidden{position:absolute;width:1px;height:1px;margin:-1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}

@@ -1,0 +1,131 @@
+/**
+ * `/account/password`: a user changes the password, with the present one, or sets the first one. All other sessions end, and
+ * this one goes on under a new id.
+ *
+ * @module
+ */
+import type { RequestContext } from "../../http/service.ts";
+import type { AuthorizationServer } from "../authorization_server.ts";
+import { chooseLanguage } from "../pages/language.ts";
+import { showPage } from "../pages/page.ts";
+import type { User } from "../records.ts";
+import { attemptLogin } from "../users/login_attempt.ts";
+import { checkNewPassword } from "../users/password_policy.ts";
+import { renewSession } from "../users/renew_session.ts";
+import { setPassword } from "../users/user_changes.ts";
+import { endUserSessions } from "../users/user_sessions.ts";
+import { notFound, openForm, readDone, redirectDone } from "./account_form.ts";
+import { type Account, openAccount } from "./account_user.ts";
+import type { AccountPasswordView } from "./account_views.ts";
+
+type Problem = NonNullable<AccountPasswordView["problem"]>;
+
+const PATH = "/account/password";
+
+/** `GET`: 200 after a recent login, else 303 to the login page; 404 for a user who has no password here. */
+export async function showPassword(as: AuthorizationServer, request: Request): Promise<Response> {
+  const account = await openAccount(as, request, { isRecent: true });
+  if (account instanceof Response) return account;
+  if (!account.mayHavePassword) return await notFound(as, request);
+  return await passwordPage(as, request, account, {
+    isDone: readDone(request, account, ["password"]) !== undefined,
+  });
+}
+
+/**
+ * `POST` with `password` (unless the user has none), `new_password` and `new_password_again`: 303 to the page. 400 for a
+ * password that is wrong or breaks a rule. Wrong ones count as failed logins (`../users/login_attempt.ts`), with 429.
+ */
+export async function changePassword(
+  as: AuthorizationServer,
+  request: Request,
+  context: RequestContext,
+): Promise<Response> {
+  const form = await openForm(as, request, { isRecent: true });
+  if (form instanceof Response) return form;
+  const { account, values } = form;
+  const { own, signedIn } = account;
+  if (!own || !account.mayHavePassword) return await notFound(as, request);
+  const password = values.get("new_password") ?? "";
+  const problem = await findProblem(as, account, own, values) ??
+    await checkPresent(as, request, context, account, own, values.get("password"));
+  if (problem) return await passwordPage(as, request, account, { problem });
+  if (await setPassword(as.store, own.id, password, { iterations: as.passwordIterations }) !== undefined) {
+    return await notFound(as, request);
+  }
+  const renewed = await renewSession(as, request, signedIn);
+  await endUserSessions(as.store, own.id, { except: renewed?.session });
+  as.observe({ type: "password_changed", user: own.id, ip: context.ip });
+  await notifyOwner(as, request, context, own);
+  return redirectDone(as, PATH, "password", renewed?.session ?? "", renewed?.fields);
+}
+
+/** What is wrong with the new password. */
+async function findProblem(
+  as: AuthorizationServer,
+  { hasPassword }: Account,
+  own: User,
+  values: ReadonlyMap<string, string>,
+): Promise<Problem | undefined> {
+  const password = values.get("new_password") ?? "";
+  if (hasPassword && !values.get("password")) return { code: "wrong_password" };
+  if (password !== (values.get("new_password_again") ?? "")) return { code: "different" };
+  const code = await checkNewPassword(as.passwordPolicy, password, own);
+  return code && { code };
+}
+
+/** What is wrong with the present password; it is checked last, because it takes a slow hash. */
+async function checkPresent(
+  as: AuthorizationServer,
+  request: Request,
+  context: RequestContext,
+  { hasPassword }: Account,
+  { username }: User,
+  password: string | undefined,
+): Promise<Problem | undefined> {
+  if (!hasPassword) return undefined;
+  const form = new Map([["username", username], ["password", password!]]);
+  const { user, wait } = await attemptLogin(as, form, request, context);
+  if (user) return undefined;
+  as.observe({ type: "login_failed", username, ip: context.ip });
+  return wait > 0 ? { code: "too_many_attempts", seconds: wait } : { code: "wrong_password" };
+}
+
+/** A notice to the verified address: the owner may not be the one who changed it. */
+async function notifyOwner(
+  as: AuthorizationServer,
+  request: Request,
+  context: RequestContext,
+  { username, email, email_verified }: User,
+): Promise<void> {
+  if (!as.sendMail || email === "" || email_verified === undefined) return;
+  const { sendLater } = await import("../mail/mail.ts");
+  const { writeMail } = await import("../mail/message.ts");
+  const language = chooseLanguage(request, undefined, as.pages.defaultLanguage);
+  const kind = "password_changed";
+  sendLater(as, context, () => writeMail(as, { kind, to: email, language }, { user: username }));
+}
+
+async function passwordPage(
+  as: AuthorizationServer,
+  request: Request,
+  { own, hasPassword }: Account,
+  { problem, isDone = false }: { readonly problem?: Problem; readonly isDone?: boolean },
+): Promise<Response> {
+  const isTooMany = problem?.code === "too_many_attempts";
+  return await showPage(as, request, {
+    name: "account_password",
+    account: `${as.base}/account`,
+    action: as.base + PATH,
+    hidden: {},
+    hasPassword,
+    username: own!.username,
+    minLength: as.passwordPolicy.minLength,
+    isDone,
+    ...(problem && { problem }),
+  }, {
+    status: isTooMany ? 429 : problem ? 400 : 200,
+    formAction: "'self'",
+    ...(isTooMany && { fields: [["retry-after", String(problem.seconds)]] }),
+  });
+}

@@ -1,0 +1,73 @@
+/**
+ * The routes of the account pages, loaded at first use. None when the option `account` is `false`.
+ *
+ * @module
+ */
+import { loadOnDemand } from "../../http/load_on_demand.ts";
+import type { Route, RouteHandler } from "../../http/router.ts";
+import type { RequestContext } from "../../http/service.ts";
+import type { AuthorizationServer } from "../authorization_server.ts";
+
+type Handle = (as: AuthorizationServer, request: Request, context: RequestContext) => Promise<Response>;
+
+const at = (load: () => Promise<Handle>): Handle => loadOnDemand(load);
+const data = () => import("./data.ts");
+
+/** What GET shows and POST does, by path below `/account`. */
+const PAGES: readonly (readonly [path: string, show: Handle | undefined, act?: Handle])[] = [
+  ["", at(async () => (await import("./overview.ts")).showOverview)],
+  [
+    "/profile",
+    at(async () => (await import("./profile.ts")).showProfile),
+    at(async () => (await import("./profile.ts")).changeName),
+  ],
+  [
+    "/email",
+    at(async () => (await import("./profile.ts")).showEmail),
+    at(async () => (await import("./profile.ts")).changeEmail),
+  ],
+  [
+    "/password",
+    at(async () => (await import("./password.ts")).showPassword),
+    at(async () => (await import("./password.ts")).changePassword),
+  ],
+  [
+    "/sessions",
+    at(async () => (await import("./sessions.ts")).showSessions),
+    at(async () => (await import("./sessions.ts")).endSessions),
+  ],
+  [
+    "/applications",
+    at(async () => (await import("./applications.ts")).showApplications),
+    at(async () => (await import("./applications.ts")).endApplication),
+  ],
+  [
+    "/providers",
+    at(async () => (await import("./linked_providers.ts")).showProviders),
+    at(async () => (await import("./linked_providers.ts")).changeProviders),
+  ],
+  ["/data", at(async () => (await data()).showData)],
+  ["/export", undefined, at(async () => (await data()).exportData)],
+  ["/delete", at(async () => (await data()).showDelete), at(async () => (await data()).deleteAccount)],
+];
+
+/** The paths of the account pages. */
+export const ACCOUNT_PATHS: readonly string[] = PAGES.map(([path]) => `/account${path}`);
+
+export function accountRoutes(
+  as: AuthorizationServer,
+  page: (handle: RouteHandler) => RouteHandler,
+): Route[] {
+  if (!as.account) return [];
+  return PAGES.flatMap(([path, show, act]): Route[] =>
+    ([["GET", show], ["POST", act]] as const).flatMap(([method, handle]): Route[] =>
+      handle
+        ? [{
+          method,
+          path: `/account${path}`,
+          handle: page((request, context) => handle(as, request, context)),
+        }]
+        : []
+    )
+  );
+}

@@ -1,0 +1,123 @@
+/**
+ * The German texts of the account pages.
+ *
+ * @module
+ */
+import type { AccountTexts } from "./texts_en.ts";
+
+export const TEXTS: AccountTexts = {
+  account: "Konto",
+  accountBackToAccount: "Konto",
+  accountLead: "Angemeldet als {user}.",
+  accountUsernameLabel: "Benutzername",
+  accountSignOut: "Abmelden",
+  accountSave: "Speichern",
+  accountCancel: "Abbrechen",
+  accountQuoted: "„{name}“",
+  accountTooManyAttempts: "Zu viele Versuche. Versuchen Sie es in {duration} erneut.",
+
+  accountProfile: "Profil",
+  accountProfileHint: "Name und E-Mail-Adresse",
+  accountPassword: "Passwort",
+  accountPasswordHint: "Ein neues Passwort wählen",
+  accountFactors: "Passkeys und Codes",
+  accountFactorsHint: "Weitere Nachweise, dass Sie es sind",
+  accountSessions: "Sitzungen",
+  accountSessionsHint: "Wo Sie angemeldet sind",
+  accountApplications: "Anwendungen",
+  accountApplicationsHint: "Was Sie erlaubt haben und wie Sie es zurücknehmen",
+  accountProviders: "Verknüpfte Anbieter",
+  accountProvidersHint: "Andere Konten, mit denen Sie sich anmelden können",
+  accountData: "Ihre Daten",
+  accountDataHint: "Eine Kopie herunterladen oder das Konto löschen",
+
+  accountNameLabel: "Name",
+  accountEmailLabel: "E-Mail-Adresse",
+  accountNoEmail: "Keine",
+  accountVerified: "bestätigt",
+  accountNotVerified: "nicht bestätigt",
+  accountChangeEmail: "E-Mail-Adresse ändern",
+  accountFromProvider: "Name und E-Mail-Adresse kommen von {provider}. Ändern Sie sie dort.",
+  accountNameDone: "Ihr Name wurde geändert.",
+  accountEmailDone: "Ihre E-Mail-Adresse wurde geändert.",
+  accountEmailSent:
+    "Eine E-Mail mit einem Link ist an die neue Adresse unterwegs. Sie ersetzt die bisherige, sobald Sie den Link öffnen.",
+  accountNameInvalid: "Geben Sie einen Namen mit höchstens 128 Zeichen ein.",
+  accountEmailInvalid: "Geben Sie eine gültige E-Mail-Adresse ein.",
+  accountNewEmailLabel: "Neue E-Mail-Adresse",
+  accountEmailVerifiedFirst:
+    "Wir senden einen Link an die neue Adresse. Die bisherige bleibt, bis Sie ihn öffnen.",
+  accountEmailRemoves: "Lassen Sie das Feld leer, um Ihre Adresse zu entfernen.",
+
+  accountChangePassword: "Passwort ändern",
+  accountSetPassword: "Passwort festlegen",
+  accountOldPassword: "Aktuelles Passwort",
+  accountNewPassword: "Neues Passwort",
+  accountNewPasswordAgain: "Neues Passwort wiederholen",
+  accountPasswordRule: "Mindestens {count} Zeichen. Ein Satz ist leicht zu merken und schwer zu erraten.",
+  accountPasswordEndsSessions: "Sie werden überall sonst abgemeldet.",
+  accountPasswordDone: "Ihr Passwort wurde geändert. Sie sind überall sonst abgemeldet.",
+  accountPasswordWrong: "Das aktuelle Passwort ist falsch.",
+  accountPasswordDifferent: "Die neuen Passwörter sind verschieden. Geben Sie zweimal dasselbe ein.",
+  accountPasswordTooShort: "Das neue Passwort ist zu kurz. Verwenden Sie mindestens {count} Zeichen.",
+  accountPasswordTooLong: "Das neue Passwort ist zu lang.",
+  accountPasswordBreached: "Dieses Passwort ist aus einem Datenleck bekannt. Wählen Sie ein anderes.",
+  accountPasswordSameAsName:
+    "Das neue Passwort ist Ihr Benutzername oder Ihre E-Mail-Adresse. Wählen Sie ein anderes.",
+
+  accountSessionsLead: "Melden Sie Sitzungen ab, die Sie nicht kennen, und ändern Sie dann Ihr Passwort.",
+  accountThisSession: "Diese Sitzung",
+  accountUnknownBrowser: "Unbekanntes Programm",
+  accountBrowserOn: "{browser} auf {system}",
+  accountSessionUsed: "Zuletzt verwendet {time}",
+  accountSessionCreated: "Angemeldet am {date}",
+  accountSessionAddress: "von {address}",
+  accountEndSession: "Abmelden",
+  accountEndSessionOf: "Sitzung von {session} abmelden",
+  accountEndOthers: "Alle anderen Sitzungen abmelden",
+  accountSessionDone: "Die Sitzung wurde abgemeldet.",
+  accountSessionsDone: "Alle anderen Sitzungen wurden abgemeldet.",
+
+  accountApplicationsLead: "Diese Anwendungen können ohne erneute Nachfrage für Sie handeln.",
+  accountNoApplications: "Sie haben keiner Anwendung Zugriff erlaubt.",
+  accountApplicationCan: "Sie kann:",
+  accountApplicationResources: "Bei {resources}.",
+  accountApplicationSince: "Erlaubt am {date}.",
+  accountApplicationUsed: "Zuletzt erneuert {time}.",
+  accountApplicationUnused: "Sie hat derzeit keinen Zugriff, erhält ihn aber ohne Nachfrage.",
+  accountUnverifiedName: "Dieser Name wurde nicht überprüft.",
+  accountEndApplication: "Zurücknehmen",
+  accountEndApplicationOf: "Zugriff von {application} zurücknehmen",
+  accountApplicationDone: "Die Anwendung hat keinen Zugriff mehr.",
+
+  accountProvidersLead: "Sie können sich mit jedem dieser Konten anmelden.",
+  accountNoProviders: "Kein Konto bei einem Anbieter ist verknüpft.",
+  accountLinkedOn: "Verknüpft am {date}",
+  accountUnlink: "Trennen",
+  accountUnlinkOf: "Konto bei {provider} trennen",
+  accountLastWay: "Ihr einziger Weg, sich anzumelden",
+  accountLinkAnother: "Weiteres Konto verknüpfen",
+  accountLink: "Konto bei {provider} verknüpfen",
+  accountLinkedDone: "Das Konto wurde verknüpft.",
+  accountUnlinkedDone: "Das Konto wurde getrennt. Sie können sich nicht mehr damit anmelden.",
+  accountLinkLast:
+    "Das ist Ihr einziger Weg, sich anzumelden. Legen Sie zuerst ein Passwort fest oder verknüpfen Sie ein weiteres Konto.",
+  accountLinkOtherUser: "Dieses Konto ist mit einem anderen Benutzer dieses Servers verknüpft.",
+  accountLinkTooMany: "Mehr Konten können nicht verknüpft werden. Trennen Sie zuerst eines.",
+
+  accountExportTitle: "Eine Kopie herunterladen",
+  accountExportText:
+    "Eine JSON-Datei mit Ihrem Profil, Ihren Sitzungen, Anwendungen, verknüpften Anbietern und den Namen Ihrer Passkeys. Sie enthält keine Passwörter und keine Schlüssel.",
+  accountExport: "Herunterladen",
+  accountDeleteTitle: "Konto löschen",
+  accountDeleteText:
+    "Löscht Ihr Profil und beendet sofort jeden Zugriff. Das lässt sich nicht rückgängig machen.",
+  accountDelete: "Konto löschen",
+  accountDeleteWhat:
+    "Ihr Profil, Ihre Sitzungen, verknüpften Anbieter und Passkeys werden gelöscht. Anwendungen verlieren sofort ihren Zugriff. Was Sie auf diesem Server veröffentlicht haben, bleibt.",
+  accountDeleteConfirm: "Geben Sie zur Bestätigung {confirmation} ein",
+  accountDeleteWrong: "Der Text stimmt nicht überein. Geben Sie {confirmation} ein.",
+  accountDeletedTitle: "Ihr Konto ist gelöscht",
+  accountDeletedText: "Sie sind überall abgemeldet. Sie können diese Seite schließen.",
+  accountSignIn: "Anmelden",
+};

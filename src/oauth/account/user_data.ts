@@ -1,0 +1,190 @@
+/**
+ * The data of one user: their copy of it, and its deletion.
+ *
+ * @module
+ */
+import { factorKeys, type UserFactors, userFactorsKey } from "../factors/factor_record.ts";
+import type { Key, Store } from "../../store/store.ts";
+import { listAll } from "../../store/store.ts";
+import type { AuthorizationServer } from "../authorization_server.ts";
+import {
+  emailVerificationKey,
+  linkedAccountKey,
+  passwordResetKey,
+  type Profile,
+  profileKey,
+  type User,
+  userGrantsPrefix,
+  userIdentityKey,
+  userKey,
+  usernameKey,
+  verifiedEmailKey,
+} from "../records.ts";
+import { removeProviderTokens } from "../sign_in/linked_account.ts";
+import { listUserIdentities } from "../sign_in/user_identity.ts";
+import { canonicalEmail } from "../users/email_address.ts";
+import { grantKeys } from "../users/user_grants.ts";
+import { endUserSessions, listUserSessions } from "../users/user_sessions.ts";
+import { canonicalUsername } from "../users/username.ts";
+import { listUserApplications, removeAll } from "./user_application.ts";
+
+/** Records that are read before they are removed. */
+const MAX_BATCH = 100;
+
+/** What is stored about a user, without passwords, keys and secrets. Times are in ISO 8601. */
+export interface UserData {
+  readonly issuer: string;
+  readonly exported: string;
+  readonly profile: {
+    readonly id: string;
+    readonly username?: string;
+    readonly name: string;
+    readonly email: string;
+    readonly email_verified?: string;
+    readonly role?: string;
+    readonly created?: string;
+    readonly password_changed?: string;
+  };
+  readonly sessions: readonly {
+    readonly created: string;
+    readonly last_used: string;
+    readonly address?: string;
+    readonly user_agent?: string;
+    readonly acr: string;
+    readonly amr?: readonly string[];
+  }[];
+  readonly applications: readonly {
+    readonly client_id: string;
+    readonly name: string;
+    readonly scope: string;
+    readonly resources: readonly string[];
+    readonly since: string;
+    readonly last_used?: string;
+  }[];
+  readonly linked_providers: readonly {
+    readonly provider: string;
+    readonly issuer: string;
+    readonly subject: string;
+    readonly label: string;
+    readonly linked: string;
+  }[];
+  readonly factors: {
+    readonly authenticator_app?: { readonly created: string };
+    readonly passkeys: readonly { readonly name: string; readonly created: string }[];
+    readonly recovery_codes_left: number;
+  };
+}
+
+/**
+ * The data of a user.
+ * @param id of the user
+ * @param options.issuer of the server
+ * @param options.configured clients that are not in the store, by id: their names
+ * @returns `undefined` when there is no such user
+ */
+export async function exportUserData(
+  store: Store,
+  id: string,
+  { issuer, configured = new Map() }: {
+    readonly issuer: string;
+    readonly configured?: AuthorizationServer["configured"];
+  },
+): Promise<UserData | undefined> {
+  const own = (await store.get<User>(userKey(id)))?.value;
+  const user = own ?? (await store.get<Profile>(profileKey(id)))?.value;
+  if (!user) return undefined;
+  const { username, name, email, email_verified, role } = user;
+  const { totp, passkeys = [], recovery } = (await store.get<UserFactors>(userFactorsKey(id)))?.value ?? {};
+  return {
+    issuer,
+    exported: toIso(store.now?.() ?? Date.now()),
+    profile: {
+      id,
+      ...(username !== undefined && { username }),
+      name,
+      email,
+      ...(typeof email_verified === "number" && { email_verified: toIso(email_verified) }),
+      ...(role !== undefined && { role }),
+      ...(own && { created: toIso(own.created) }),
+      ...(own?.password_changed !== undefined && { password_changed: toIso(own.password_changed) }),
+    },
+    sessions: (await listUserSessions(store, id)).map(({ created, seen, address, agent, acr, amr }) => ({
+      created: toIso(created),
+      last_used: toIso(seen),
+      ...(address !== undefined && { address }),
+      ...(agent !== undefined && { user_agent: agent }),
+      acr,
+      ...(amr && { amr }),
+    })),
+    applications: (await listUserApplications({ store, configured, issuer }, id)).map((each) => ({
+      client_id: each.client,
+      name: each.name,
+      scope: each.scopes.join(" "),
+      resources: each.resources,
+      since: toIso(each.since),
+      ...(each.used !== undefined && { last_used: toIso(each.used) }),
+    })),
+    linked_providers: (await listUserIdentities(store, id)).map(({ linked, ...identity }) => ({
+      provider: identity.provider,
+      issuer: identity.issuer,
+      subject: identity.subject,
+      label: identity.label,
+      linked: toIso(linked),
+    })),
+    factors: {
+      ...(totp && { authenticator_app: { created: toIso(totp.created) } }),
+      passkeys: passkeys.map(({ name, created }) => ({ name, created: toIso(created) })),
+      recovery_codes_left: recovery?.digests.length ?? 0,
+    },
+  };
+}
+
+/**
+ * Deletes a user with all that is stored about them. Access ends with the first commit, because sessions, tokens and codes
+ * are valid only while their user exists (`tokens/liveness.ts`); what is left after an interruption expires. Kept tokens of
+ * providers are removed, not revoked (`revokeProviderTokens`).
+ * @returns `false` when there is no such user
+ */
+export async function deleteUser(store: Store, id: string): Promise<boolean> {
+  const own = await store.get<User>(userKey(id));
+  if (!own && !await store.get<Profile>(profileKey(id))) return false;
+  const identities = await listUserIdentities(store, id);
+  const email = canonicalEmail(own?.value.email ?? "");
+  const verified = await store.get<string>(verifiedEmailKey(email));
+  await store.commit({
+    remove: [
+      userKey(id),
+      profileKey(id),
+      passwordResetKey(id),
+      emailVerificationKey(id),
+      ...own ? [usernameKey(canonicalUsername(own.value.username))] : [],
+      ...verified?.value === id ? [verified.key] : [],
+      ...identities.flatMap(({ issuer, subject }) => [
+        linkedAccountKey(issuer, subject),
+        userIdentityKey(id, issuer, subject),
+      ]),
+      ...await factorKeys(store, id),
+    ],
+  });
+  await endUserSessions(store, id);
+  await removeProviderTokens(store, id);
+  await removeBelow(store, userGrantsPrefix(id), (key) => grantKeys(id, String(key.at(-1))));
+  await removeBelow(store, ["consent", id], (key) => [key]);
+  return true;
+}
+
+/** Removes records below a prefix, and those that belong to them. */
+async function removeBelow(store: Store, prefix: Key, keysOf: (key: Key) => readonly Key[]): Promise<void> {
+  let keys: Key[] = [];
+  for await (const { key } of listAll(store, prefix)) {
+    keys.push(...keysOf(key));
+    if (keys.length < MAX_BATCH) continue;
+    await removeAll(store, keys);
+    keys = [];
+  }
+  await removeAll(store, keys);
+}
+
+function toIso(ms: number): string {
+  return new Date(ms).toISOString();
+}

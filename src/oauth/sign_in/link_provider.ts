@@ -1,0 +1,52 @@
+/**
+ * The end of a sign-in at a provider that links the identity to an account. It ends only in the session that began it: else an
+ * attacker could have the own identity linked to the account of another user (linking CSRF).
+ *
+ * @module
+ */
+import type { Fields } from "../../http/response.ts";
+import type { RequestContext } from "../../http/service.ts";
+import { redirectDone } from "../account/account_form.ts";
+import type { AuthorizationServer } from "../authorization_server.ts";
+import { findSession } from "../users/session.ts";
+import type { LinkTarget } from "./pending_sign_in.ts";
+import type { Identity, SignInProvider } from "./provider.ts";
+import { keepProviderTokens } from "./provider_tokens.ts";
+import { linkIdentity } from "./user_identity.ts";
+
+/** Whether the request comes from the session that began to link. */
+export async function isLinkingSession(
+  as: AuthorizationServer,
+  request: Request,
+  { user, session }: LinkTarget,
+): Promise<boolean> {
+  const signedIn = await findSession(as, request);
+  return signedIn?.session === session && signedIn.user.id === user;
+}
+
+/** Links the identity. 303 to the account page, which says what came of it. */
+export async function finishLink(
+  as: AuthorizationServer,
+  context: RequestContext,
+  provider: SignInProvider,
+  identity: Identity,
+  { user, session }: LinkTarget,
+  fields: Fields,
+): Promise<Response> {
+  const outcome = await linkIdentity(as.store, user, identity, { provider: provider.id, now: as.now() });
+  if (outcome === "linked") {
+    await keepTokens(as, provider, user, identity);
+    as.observe({ type: "identity_linked", user, provider: provider.id, ip: context.ip });
+  }
+  return redirectDone(as, "/account/providers", outcome, session, fields);
+}
+
+/** Keeps the tokens of the provider, if the operator wants it. */
+export async function keepTokens(
+  as: AuthorizationServer,
+  { id, keepTokens }: SignInProvider,
+  user: string,
+  identity: Identity,
+): Promise<void> {
+  if (keepTokens && identity.tokens) await keepProviderTokens(as, user, id, identity, identity.tokens);
+}
