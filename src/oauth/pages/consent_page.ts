@@ -26,13 +26,16 @@ export function writeConsent(view: ConsentView, { texts, language }: Basic): Pag
     body: html`
       <h1>${fillText(texts.consentHeading, { application: applicationName(application, texts) })}</h1>
       ${accountBox(view.account, texts)}
-      <p>${texts.consentList}</p>
+      <p class="ask">${texts.consentList}</p>
       ${accessList(view.access, texts)}
-      <p>${describeDestination(view.destination, texts)}</p>
+      <div class="facts">
+        ${resourceFact(view.access, texts)}
+        <p>${describeDestination(view.destination, texts)}</p>
+        <p>${fill(duration.isRenewedByUse ? texts.accessEndsUnused : texts.accessEnds, {
+          duration: formatDuration(language, duration.seconds),
+        })}</p>
+      </div>
       ${trustNote(application, texts)}
-      <p class="soft small">${fill(duration.isRenewedByUse ? texts.accessEndsUnused : texts.accessEnds, {
-        duration: formatDuration(language, duration.seconds),
-      })}</p>
       ${decisionForm(view.action, view.hidden, texts)}
     `,
   };
@@ -42,7 +45,8 @@ export function writeConsent(view: ConsentView, { texts, language }: Basic): Pag
 export function accountBox({ name, email, switchAccount }: AccountView, texts: BasicTexts): Markup {
   return html`
     <div class="who">
-      <p><span class="soft">${texts.signedInAccount}</span><strong>${name}</strong>${email !== "" &&
+      <span class="avatar" aria-hidden="true">${/[\p{L}\p{N}]/u.exec(name)?.[0].toUpperCase() ?? "·"}</span>
+      <p><span class="hidden">${texts.signedInAccount}</span> <strong>${name}</strong>${email !== "" &&
         email !== name && html`<span class="soft">${email}</span>`}</p>
       ${switchAccount && html`
         <form method="post" action="${switchAccount.action}">
@@ -55,19 +59,23 @@ export function accountBox({ name, email, switchAccount }: AccountView, texts: B
 }
 
 /** New scopes and details first, then what the user allowed before. */
-export function accessList({ scopes, details, resources }: AccessView, texts: BasicTexts): Markup {
+export function accessList({ scopes, details }: AccessView, texts: BasicTexts): Markup {
   const item = (text: string): Markup => html`<li>${text}</li>`;
   const added = scopes.filter((each) => !each.isAllowedBefore).map(({ description }) => item(description));
   const before = scopes.filter((each) => each.isAllowedBefore).map(({ description }) => item(description));
   return html`
     ${added.length + details.length > 0 && html`<ul class="access">${[...added, ...details.map(item)]}</ul>`}
     ${before.length > 0 && html`
-      <p class="soft">${texts.allowedBefore}</p>
+      <p class="soft ask">${texts.allowedBefore}</p>
       <ul class="access soft">${before}</ul>
     `}
-    ${resources.length > 0 && html`
-      <p>${fill(texts.resources, { resources: html`<strong>${resources.join(", ")}</strong>` })}</p>
-    `}
+  `;
+}
+
+/** What the access applies to, where it is not the whole server. */
+export function resourceFact({ resources }: AccessView, texts: BasicTexts): Markup | false {
+  return resources.length > 0 && html`
+    <p>${fill(texts.resources, { resources: html`<strong>${resources.join(", ")}</strong>` })}</p>
   `;
 }
 

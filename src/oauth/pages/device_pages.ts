@@ -6,7 +6,7 @@
  */
 import { html, type Markup } from "../../http/page.ts";
 import type { DeviceCodeView, DeviceConsentView, DeviceDoneView } from "./basic_views.ts";
-import { accessList, accountBox, decisionForm, trustNote } from "./consent_page.ts";
+import { accessList, accountBox, decisionForm, resourceFact, trustNote } from "./consent_page.ts";
 import { applicationName, inputField, problemNote } from "./parts.ts";
 import type { PageContent, Writing } from "./room.ts";
 import { fill, fillText, formatWait } from "./text.ts";
@@ -54,8 +54,11 @@ export function writeDeviceConsent(view: DeviceConsentView, { texts }: Basic): P
       <h1>${fillText(texts.deviceConsentHeading, { application: applicationName(application, texts) })}</h1>
       ${accountBox(view.account, texts)}
       <p>${texts.deviceCompareCode} <strong class="big">${view.userCode}</strong></p>
-      <p>${texts.deviceConsentList}</p>
+      <p class="ask">${texts.deviceConsentList}</p>
       ${accessList(view.access, texts)}
+      ${view.access.resources.length > 0 && html`
+        <div class="facts">${resourceFact(view.access, texts)}</div>
+      `}
       <p class="note">${texts.deviceWarning}</p>
       ${trustNote(application, texts)}
       ${decisionForm(view.action, view.hidden, texts)}

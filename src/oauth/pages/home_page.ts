@@ -11,34 +11,48 @@ import type { BasicTexts } from "./texts_en.ts";
 
 export function writeHome(
   { issuer, base, oauth, skills, mcp, account }: HomeView,
-  { texts, product }: Writing<BasicTexts>,
+  { texts }: Writing<BasicTexts>,
 ): PageContent {
   const link = (path: string): Markup => html`<a href="${base + path}">${path}</a>`;
+  const code = (text: string): Markup => html`<code>${text}</code>`;
   return {
     title: texts.startPage,
     isWide: true,
     body: html`
-      <h1>${product}</h1>
+      <h1>${texts.homeTitle}</h1>
       <p class="lead">${fill(texts.homeText, { issuer: html`<strong>${issuer}</strong>` })}</p>
       ${account !== undefined && html`<p><a class="button" href="${account}">${texts.yourAccount}</a></p>`}
-      ${oauth && html`
-        <h2>${texts.homeOAuth}</h2>
-        <p>${texts.homeOAuthText}: ${link("/.well-known/oauth-authorization-server")},
-        <code>/oauth/authorize</code>, <code>/oauth/token</code>, <code>/api/user</code>, ${link("/login")},
-        ${link("/logout")}, ${link("/.well-known/jwks.json")}.</p>
-      `}
-      ${skills && html`
-        <h2>${texts.homeSkills}</h2>
-        <p><code>/v1/skills</code>: ${fill(texts.homeSkillsText, {
-          header: html`<code>x-api-key</code>`,
-        })}.</p>
-      `}
-      ${mcp && html`
-        <h2>${texts.homeMcp}</h2>
-        <p><code>POST ${base}/mcp</code>: ${fill(texts.homeMcpText, {
-          command: html`<code>trivet stdio</code>`,
-        })}.</p>
-      `}
+      ${oauth && endpoints(texts.homeOAuth, [
+        [link("/login"), texts.signIn],
+        [link("/logout"), texts.signOut],
+        [code("/oauth/authorize"), texts.homeAuthorize],
+        [code("/oauth/token"), texts.homeToken],
+        [code("/api/user"), texts.homeUser],
+        [link("/.well-known/oauth-authorization-server"), texts.homeMetadata],
+        [link("/.well-known/jwks.json"), texts.homeKeys],
+      ])}
+      ${skills && endpoints(texts.homeSkills, [
+        [code("/v1/skills"), fill(texts.homeSkillsText, { header: code("x-api-key") })],
+      ])}
+      ${mcp && endpoints(texts.homeMcp, [
+        [code(`POST ${base}/mcp`), fill(texts.homeMcpText, { command: code("trivet stdio") })],
+      ])}
     `,
   };
+}
+
+function endpoints(title: string, rows: readonly (readonly [Markup, Markup | string])[]): Markup {
+  return html`
+    <h2>${title}</h2>
+    <table class="endpoints">
+      ${rows.map(([path, text]) =>
+        html`
+          <tr>
+            <th scope="row">${path}</th>
+            <td>${text}</td>
+          </tr>
+        `
+      )}
+    </table>
+  `;
 }

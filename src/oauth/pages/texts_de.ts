@@ -52,7 +52,7 @@ export const TEXTS: BasicTexts = {
   consentList: "Wenn Sie den Zugriff erlauben, kann diese Anwendung:",
   allowedBefore: "Bereits erlaubt:",
   resources: "Der Zugriff gilt für: {resources}.",
-  signedInAccount: "Angemeldet",
+  signedInAccount: "Angemeldet als",
   notYou: "Nicht Sie?",
   destinationHost: "Sie werden zu {host} weitergeleitet.",
   destinationDeviceHost: "Sie werden zu {application} unter {host} weitergeleitet.",
@@ -121,15 +121,20 @@ export const TEXTS: BasicTexts = {
   details: "Einzelheiten für Entwickler",
   startPage: "Startseite",
 
-  homeText: "Berechtigungen, Wissen und Werkzeuge für KI-Agenten, unter {issuer}.",
+  homeTitle: "Berechtigungen, Wissen und Werkzeuge für KI-Agenten",
+  homeText: "Das ist {issuer}.",
   homeOAuth: "Berechtigungen",
-  homeOAuthText: "OAuth-2.0-Autorisierungsserver",
+  homeAuthorize: "hier erlauben Benutzer den Zugriff",
+  homeToken: "Zugriffstokens für Clients",
+  homeUser: "Name und E-Mail-Adresse des Benutzers",
+  homeMetadata: "Metadaten des Autorisierungsservers (RFC 8414)",
+  homeKeys: "Schlüssel, mit denen seine Tokens geprüft werden",
   homeSkills: "Wissen",
   homeSkillsText:
-    "Skills-Dienst: listet, erstellt, zeigt und löscht Skills, mit einem API-Schlüssel ({header}) " +
-    "oder einem Zugriffstoken",
+    "Skills: auflisten, erstellen, anzeigen, löschen; mit einem API-Schlüssel ({header}) oder " +
+    "einem Zugriffstoken",
   homeMcp: "Werkzeuge",
-  homeMcpText: "MCP-Server (JSON-RPC 2.0), oder {command}",
+  homeMcpText: "MCP-Server; über Standardein- und -ausgabe: {command}",
 };
 
 /**

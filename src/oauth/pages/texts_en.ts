@@ -48,7 +48,7 @@ export const TEXTS = {
   consentList: "If you allow access, this application can:",
   allowedBefore: "Already allowed:",
   resources: "The access applies to {resources}.",
-  signedInAccount: "Signed in",
+  signedInAccount: "Signed in as",
   notYou: "Not you?",
   destinationHost: "You will be redirected to {host}.",
   destinationDeviceHost: "You will be redirected to {application} at {host}.",
@@ -111,14 +111,18 @@ export const TEXTS = {
   details: "Details for developers",
   startPage: "Start page",
 
-  homeText: "Permission, know-how and tools for AI agents, at {issuer}.",
+  homeTitle: "Permission, know-how and tools for AI agents",
+  homeText: "This is {issuer}.",
   homeOAuth: "Permission",
-  homeOAuthText: "OAuth 2.0 authorization server",
+  homeAuthorize: "where a user allows access",
+  homeToken: "access tokens for clients",
+  homeUser: "name and e-mail address of the user",
+  homeMetadata: "metadata of the authorization server (RFC 8414)",
+  homeKeys: "keys that verify its tokens",
   homeSkills: "Know-how",
-  homeSkillsText:
-    "Skills service: lists, creates, shows and deletes skills, with an API key ({header}) or an access token",
+  homeSkillsText: "Skills: list, create, show, delete; with an API key ({header}) or an access token",
   homeMcp: "Tools",
-  homeMcpText: "MCP server (JSON-RPC 2.0), or {command}",
+  homeMcpText: "MCP server; by standard input and output: {command}",
 };
 
 export type BasicTexts = Readonly<Record<keyof typeof TEXTS, string>>;

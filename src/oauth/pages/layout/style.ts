@@ -40,7 +40,7 @@ header img{display:block;height:2.5rem;max-width:12rem;object-fit:contain}
 .mark path{fill:none;stroke:var(--on-accent);stroke-width:2.4;stroke-linecap:round}
 .mark text{fill:var(--on-accent);font:600 18px system-ui,sans-serif}
 footer{color:var(--soft);font-size:.875rem;overflow-wrap:anywhere;text-align:center}
-h1{margin:0 0 .375rem;font-size:1.5rem;line-height:1.25;font-weight:650;letter-spacing:-.012em;overflow-wrap:anywhere;text-wrap:balance}
+h1{margin:0 0 .5rem;font-size:1.5rem;line-height:1.25;font-weight:650;letter-spacing:-.012em;overflow-wrap:anywhere;text-wrap:balance}
 h2{margin:1.75rem 0 .5rem;font-size:1.0625rem;line-height:1.35}
 p,ul,dl,form,pre,table{margin:0 0 1rem}
 main>:last-child,form>:last-child,.note>:last-child{margin-bottom:0}
@@ -76,13 +76,15 @@ input:focus-visible,select:focus-visible,textarea:focus-visible{outline-width:2p
 .small{font-size:.9375rem}
 .bad{color:var(--bad);font-weight:600}
 .aside{margin:1.25rem 0 0;font-size:.9375rem;color:var(--soft)}
-.who{display:flex;align-items:center;gap:.75rem;margin:1.25rem 0;padding:.625rem .875rem;border:1px solid var(--line);border-radius:.5rem}
-.who form{margin:0 0 0 auto;flex:none}
-.who p{margin:0;min-width:0;line-height:1.35}
+.who{display:flex;align-items:center;gap:.75rem;margin:1rem 0;padding:.625rem .875rem;border:1px solid var(--line);border-radius:.5rem}
+.who p{flex:1;margin:0;min-width:0;line-height:1.35}
 .who .soft{display:block;font-size:.875rem}
-.access{padding:0;list-style:none}
-.access li{position:relative;padding:.3125rem 0 .3125rem 1.75rem}
-.access li::before{content:"";position:absolute;left:.375rem;top:.6875rem;width:.375rem;height:.6875rem;border:solid var(--accent);border-width:0 2px 2px 0;transform:rotate(45deg)}
+.who form{margin:0;flex:none}
+.avatar{flex:none;display:grid;place-items:center;width:2.25rem;height:2.25rem;border-radius:50%;font-weight:600;color:var(--on-accent);background:var(--accent)}
+.ask{margin-bottom:.25rem}
+.access{margin-bottom:.75rem;padding:0;list-style:none}
+.access li{position:relative;padding:.25rem 0 .25rem 1.75rem}
+.access li::before{content:"";position:absolute;left:.375rem;top:.625rem;width:.375rem;height:.6875rem;border:solid var(--accent);border-width:0 2px 2px 0;transform:rotate(45deg)}
 .access.soft li::before{border-color:var(--soft)}
 .big{display:block;margin:.25rem 0 1rem;padding:.625rem;font:600 1.5rem/1.2 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;letter-spacing:.12em;text-align:center;background:var(--back);border:1px solid var(--line);border-radius:.5rem}
 .items{padding:0;list-style:none;border-top:1px solid var(--line)}
@@ -99,6 +101,13 @@ h1+.note,h1+.problem{margin-top:.875rem}
 .badge{display:inline-block;padding:0 .5rem;font-size:.8125rem;font-weight:550;color:var(--on-accent);background:var(--accent);border-radius:1rem}
 .back{margin:0 0 .5rem;font-size:.9375rem}
 .back a::before{content:"\\2039\\00a0"}
+.facts{margin:0 0 1.25rem;padding-top:.75rem;border-top:1px solid var(--line);font-size:.9375rem;color:var(--soft)}
+.facts p{margin:0 0 .375rem}
+.facts strong{color:var(--ink)}
+.endpoints{width:100%;border-collapse:collapse;font-size:.9375rem}
+.endpoints td,.endpoints th{padding:.5rem 0;border-bottom:1px solid var(--line);text-align:left;vertical-align:top;font-weight:400}
+.endpoints th{width:50%;padding-right:1rem;overflow-wrap:anywhere}
+.endpoints td{color:var(--soft)}
 dt{font-weight:600}dd{margin:0 0 .75rem;color:var(--soft)}
 .developer{margin:1.5rem 0 0;padding-top:1rem;border-top:1px solid var(--line);color:var(--soft);font-size:.875rem}
 .hidden{position:absolute;width:1px;height:1px;margin:-1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
