@@ -7,6 +7,7 @@
 import { jsonFields, respond, respondJson } from "../../http/response.ts";
 import type { RouteHandler } from "../../http/router.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
+import { LANGUAGES } from "../pages/language.ts";
 import { type ClientAuthMethod, GRANT_TYPES } from "../records.ts";
 import { acceptedAlgorithms, isMethodAllowed } from "../security_profile.ts";
 import { supportedModes } from "../response_modes/response_mode.ts";
@@ -70,6 +71,7 @@ function describeServer(as: AuthorizationServer, clientDocuments: boolean): Reco
     authorization_response_iss_parameter_supported: true,
     client_id_metadata_document_supported: clientDocuments,
     require_pushed_authorization_requests: as.requirePushedRequests,
+    ui_locales_supported: LANGUAGES,
     ...describeSigned(as),
     prompt_values_supported: ["none", "login", "consent"],
     ...(mtls.length > 0 && { tls_client_certificate_bound_access_tokens: true }),

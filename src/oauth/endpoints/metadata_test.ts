@@ -51,6 +51,7 @@ test("RFC 8414 section 2: the metadata has these members and no others", async (
     require_pushed_authorization_requests: false,
     request_parameter_supported: false,
     request_uri_parameter_supported: false,
+    ui_locales_supported: ["en", "de"],
     prompt_values_supported: ["none", "login", "consent"],
     acr_values_supported: ["password"],
     protected_resources: ["https://as.example", "https://as.example/mcp"],

@@ -34,5 +34,5 @@ export function toIcon({ logo, name, light }: PageSettings, product: string): st
     <svg xmlns="http://www.w3.org/2000/svg"
       viewBox="0 0 32 32"><title>${product}</title><style>${style}</style>${drawShape(name)}</svg>
   `;
-  return "data:image/svg+xml," + encodeURIComponent(svg.text);
+  return "data:image/svg+xml," + encodeURIComponent(svg.text.replace(/\s+/g, " ").trim());
 }

@@ -21,6 +21,7 @@ import { createObservers, createServeLog, readMetricsToken } from "./observe.ts"
 import { exitSoon, listNames, reloadOnChange } from "./reload_tools.ts";
 import { printBanner } from "./serve_banner.ts";
 import { createSendMail } from "./serve_mail.ts";
+import { readPages } from "./serve_pages.ts";
 import { readSignUp, readTrustedProxies, readUpstream, SERVE_HELP, SERVE_OPTIONS } from "./serve_options.ts";
 import { readModule } from "./tool_module.ts";
 import { watchSkills } from "./watch_skills.ts";
@@ -48,6 +49,7 @@ export async function run(argv: readonly string[]): Promise<void> {
   const log = createServeLog(values);
   const reportFault = (error: unknown, where = "server") =>
     log.line("error", "fault", { where, error: describeError(error) });
+  const pages = readPages(values);
   const breached = values["breached-passwords"] === undefined
     ? undefined
     : await openBreachedPasswords(values["breached-passwords"]);
@@ -97,6 +99,7 @@ export async function run(argv: readonly string[]): Promise<void> {
           openid: values.openid,
           storedProviders: true,
           signUp,
+          pages,
           ...(sendMail && { sendMail }),
           ...(breached && { passwordPolicy: { isBreached: breached.isBreached } }),
           resources: values.resource?.map((resource) => ({ resource })) ?? [],

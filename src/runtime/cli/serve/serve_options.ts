@@ -13,6 +13,7 @@ import { describeOptions, type Environment, type ValuesOf } from "../options.ts"
 import { UsageError } from "../output.ts";
 import { SKILL_FOLDER_OPTIONS } from "../skill/skill_folders.ts";
 import { OBSERVE_OPTIONS } from "./observe_options.ts";
+import { PAGE_OPTIONS } from "./serve_pages.ts";
 import { MODULE_HELP, MODULE_OPTIONS } from "./tool_module.ts";
 
 /** The text, when a check of the services accepts it. */
@@ -183,6 +184,7 @@ export const SERVE_OPTIONS:
   & typeof DATA_OPTIONS
   & typeof CACHE_OPTIONS
   & typeof AUTHORIZATION_OPTIONS
+  & typeof PAGE_OPTIONS
   & typeof SKILL_FOLDER_OPTIONS
   & typeof SKILL_OPTIONS
   & typeof TOOL_OPTIONS
@@ -193,6 +195,7 @@ export const SERVE_OPTIONS:
     ...DATA_OPTIONS,
     ...CACHE_OPTIONS,
     ...AUTHORIZATION_OPTIONS,
+    ...PAGE_OPTIONS,
     ...SKILL_FOLDER_OPTIONS,
     ...SKILL_OPTIONS,
     ...TOOL_OPTIONS,
@@ -215,6 +218,9 @@ ${describeOptions({ ...DATA_OPTIONS, ...CACHE_OPTIONS })}
 
 Authorization server:
 ${describeOptions(AUTHORIZATION_OPTIONS)}
+
+Pages for people, in English and German:
+${describeOptions(PAGE_OPTIONS)}
 
 Skills service:
 ${describeOptions({ ...SKILL_FOLDER_OPTIONS, ...SKILL_OPTIONS })}
