@@ -19,6 +19,8 @@ import type { BasicTexts } from "./texts_en.ts";
 
 type Basic = Writing<BasicTexts>;
 
+const SWITCH_ACCOUNT = "switch_account";
+
 export function writeConsent(view: ConsentView, { texts, language }: Basic): PageContent {
   const { application, duration } = view;
   return {
@@ -36,7 +38,7 @@ export function writeConsent(view: ConsentView, { texts, language }: Basic): Pag
         })}</p>
       </div>
       ${trustNote(application, texts)}
-      ${decisionForm(view.action, view.hidden, texts)}
+      ${decisionForm(view.action, view.hidden, texts)} ${switchAccountForm(view.account)}
     `,
   };
 }
@@ -49,12 +51,18 @@ export function accountBox({ name, email, switchAccount }: AccountView, texts: B
       <p><span class="hidden">${texts.signedInAccount}</span> <strong>${name}</strong>${email !== "" &&
         email !== name && html`<span class="soft">${email}</span>`}</p>
       ${switchAccount && html`
-        <form method="post" action="${switchAccount.action}">
-          ${hiddenFields(switchAccount.hidden)}
-          <button class="link">${texts.notYou}</button>
-        </form>
+        <button class="link" form="${SWITCH_ACCOUNT}">${texts.notYou}</button>
       `}
     </div>
+  `;
+}
+
+/** The form of the button in {@linkcode accountBox}. It comes last, so that the form of the decision is the first one. */
+export function switchAccountForm({ switchAccount }: AccountView): Markup | undefined {
+  return switchAccount && html`
+    <form id="${SWITCH_ACCOUNT}" method="post" action="${switchAccount.action}" hidden>
+      ${hiddenFields(switchAccount.hidden)}
+    </form>
   `;
 }
 

@@ -6,7 +6,14 @@
  */
 import { html, type Markup } from "../../http/page.ts";
 import type { DeviceCodeView, DeviceConsentView, DeviceDoneView } from "./basic_views.ts";
-import { accessList, accountBox, decisionForm, resourceFact, trustNote } from "./consent_page.ts";
+import {
+  accessList,
+  accountBox,
+  decisionForm,
+  resourceFact,
+  switchAccountForm,
+  trustNote,
+} from "./consent_page.ts";
 import { applicationName, inputField, problemNote } from "./parts.ts";
 import type { PageContent, Writing } from "./room.ts";
 import { fill, fillText, formatWait } from "./text.ts";
@@ -61,7 +68,7 @@ export function writeDeviceConsent(view: DeviceConsentView, { texts }: Basic): P
       `}
       <p class="note">${texts.deviceWarning}</p>
       ${trustNote(application, texts)}
-      ${decisionForm(view.action, view.hidden, texts)}
+      ${decisionForm(view.action, view.hidden, texts)} ${switchAccountForm(view.account)}
     `,
   };
 }

@@ -43,7 +43,7 @@ footer{color:var(--soft);font-size:.875rem;overflow-wrap:anywhere;text-align:cen
 h1{margin:0 0 .5rem;font-size:1.5rem;line-height:1.25;font-weight:650;letter-spacing:-.012em;overflow-wrap:anywhere;text-wrap:balance}
 h2{margin:1.75rem 0 .5rem;font-size:1.0625rem;line-height:1.35}
 p,ul,dl,form,pre,table{margin:0 0 1rem}
-main>:last-child,form>:last-child,.note>:last-child{margin-bottom:0}
+main>:last-child,main>:nth-last-child(2):has(+[hidden]),form>:last-child,.note>:last-child{margin-bottom:0}
 .lead{margin-bottom:1.5rem;color:var(--soft)}
 .lead strong{color:var(--ink)}
 strong,code,dd,li,p{overflow-wrap:anywhere}
@@ -79,7 +79,8 @@ input:focus-visible,select:focus-visible,textarea:focus-visible{outline-width:2p
 .who{display:flex;align-items:center;gap:.75rem;margin:1rem 0;padding:.625rem .875rem;border:1px solid var(--line);border-radius:.5rem}
 .who p{flex:1;margin:0;min-width:0;line-height:1.35}
 .who .soft{display:block;font-size:.875rem}
-.who form{margin:0;flex:none}
+.who button{flex:none}
+[hidden]{display:none!important}
 .avatar{flex:none;display:grid;place-items:center;width:2.25rem;height:2.25rem;border-radius:50%;font-weight:600;color:var(--on-accent);background:var(--accent)}
 .ask{margin-bottom:.25rem}
 .access{margin-bottom:.75rem;padding:0;list-style:none}
