@@ -102,12 +102,12 @@ export interface OAuthOptions extends FactorOptions {
   readonly requirePushedRequests?: boolean;
   /**
    * Whether a client may, or every client must, send its authorization request as a JWT that it signed (RFC 9101).
-   * @default "off"
+   * @default "optional" with `openid`, else "off"
    */
   readonly requestObjects?: "off" | "optional" | "required";
   /**
    * Response modes beside `query`: `form_post`, a form that the browser posts to the client, and `jwt`, signed responses
-   * (JARM: `jwt`, `query.jwt`, `fragment.jwt`, `form_post.jwt`). @default none
+   * (JARM: `jwt`, `query.jwt`, `fragment.jwt`, `form_post.jwt`). @default all with `openid`, else none
    */
   readonly responseModes?: readonly ("form_post" | "jwt")[];
   /** DPoP proofs must hold a nonce of this server. @default false */
@@ -260,8 +260,8 @@ export function completeOAuth(
     redirectSchemes,
     securityProfile,
     requirePushedRequests: securityProfile !== undefined || (oauth.requirePushedRequests ?? false),
-    requestObjects: oauth.requestObjects ?? "off",
-    responseModes: oauth.responseModes ?? [],
+    requestObjects: oauth.requestObjects ?? (openid ? "optional" : "off"),
+    responseModes: oauth.responseModes ?? (openid ? ["form_post", "jwt"] : []),
     requireDpopNonce: oauth.requireDpopNonce ?? false,
     trustedIssuers: oauth.trustedIssuers ?? [],
     authorizationDetailTypes: oauth.authorizationDetailTypes ?? {},

@@ -1,6 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { newServer } from "../test_server.ts";
+import { createTrivet, memoryStore, type OAuthOptions } from "../../mod.ts";
+import { ISSUER, newServer } from "../test_server.ts";
 import { newProvider } from "./test_provider.ts";
 
 const test = suite("oauth/openid/discovery");
@@ -48,6 +49,19 @@ test("with OpenID Connect off both paths have the OAuth metadata, without a memb
   );
   assert.is(openid, oauth);
   assert.not.match(openid!, /subject_types|id_token|claims_|oauth\/userinfo/);
+});
+
+test("with OpenID Connect request objects and every response mode are on, unless the operator turns them off", async () => {
+  const read = async (oauth: OAuthOptions) => {
+    const trivet = createTrivet({ issuer: ISSUER, store: memoryStore(), oauth });
+    const response = await trivet.fetch(new Request(`${ISSUER}/.well-known/openid-configuration`));
+    const { response_modes_supported: modes, request_parameter_supported: objects } = await response.json();
+    return { modes, objects };
+  };
+  assert.equal(await read({}), { modes: ["query"], objects: false });
+  assert.equal(await read({ openid: true, responseModes: [], requestObjects: "off" }), await read({}));
+  const on = await read({ openid: true });
+  assert.ok(on.objects && ["form_post", "jwt", "form_post.jwt"].every((mode) => on.modes.includes(mode)));
 });
 
 test.run();
