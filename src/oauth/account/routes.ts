@@ -10,6 +10,10 @@ import type { AuthorizationServer } from "../authorization_server.ts";
 
 type Handle = (as: AuthorizationServer, request: Request, context: RequestContext) => Promise<Response>;
 
+const notifyEndedSessions = loadOnDemand(async () =>
+  (await import("../openid/backchannel_logout.ts")).notifyEndedSessions
+);
+
 const at = (load: () => Promise<Handle>): Handle => loadOnDemand(load);
 const data = () => import("./data.ts");
 
@@ -51,6 +55,9 @@ const PAGES: readonly (readonly [path: string, show: Handle | undefined, act?: H
   ["/delete", at(async () => (await data()).showDelete), at(async () => (await data()).deleteAccount)],
 ];
 
+/** Where a form ends sessions: their clients are notified at once, and not with the next request of OpenID Connect. */
+const ENDING = ["/password", "/sessions", "/delete"];
+
 /** The paths of the account pages. */
 export const ACCOUNT_PATHS: readonly string[] = PAGES.map(([path]) => `/account${path}`);
 
@@ -65,7 +72,13 @@ export function accountRoutes(
         ? [{
           method,
           path: `/account${path}`,
-          handle: page((request, context) => handle(as, request, context)),
+          handle: page(async (request, context) => {
+            const response = await handle(as, request, context);
+            if (as.openid && method === "POST" && ENDING.includes(path)) {
+              await notifyEndedSessions(as, context);
+            }
+            return response;
+          }),
         }]
         : []
     )

@@ -110,7 +110,7 @@ for (const username of ["", " alice", "a\u0000b", "x".repeat(200)]) {
   test(`a user named ${JSON.stringify(username).slice(0, 30)} is refused`, async () => {
     const error = await addUser(memoryStore(), { username, password: "p" }, 1000).catch((error) => error);
     assert.instance(error, TypeError);
-    assert.match(error.message, /\buser name\b.*\b128\b/);
+    assert.match(error.message, /\buser name must\b/);
   });
 }
 

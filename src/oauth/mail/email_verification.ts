@@ -81,7 +81,13 @@ export async function verifyEmail(
     const { email } = verification.value;
     const claim = await claimEmail(as.store, before.id, email);
     if (!claim) return { problem: "in_use" };
-    const user: User = { ...before, email, email_verified: as.now() };
+    const now = as.now();
+    const user: User = {
+      ...before,
+      email,
+      email_verified: now,
+      ...(before.email !== email && { updated: now }),
+    };
     earlier = canonicalEmail(before.email) === canonicalEmail(email) ? "" : before.email;
     const done = await as.store.commit({
       check: [{ key, version }, { key: verification.key, version: verification.version }, ...claim.check],

@@ -77,6 +77,12 @@ export async function prepareSessionEnd(
   };
 }
 
+/** Notifies the clients of sessions that this server ended by `users/user_sessions.ts`, in the background. Resolves at once. */
+export function notifyEndedSessions(as: AuthorizationServer, context: RequestContext): Promise<void> {
+  sendingOf(as).nextCheck = 0;
+  return sendDueNotices(as, context);
+}
+
 /** Sends notices that are due, of any instance, in the background. Reads the queue at most once a minute. Resolves at once. */
 export function sendDueNotices(as: AuthorizationServer, context: RequestContext): Promise<void> {
   const state = sendingOf(as);

@@ -311,6 +311,26 @@ test("the clients of a session that its user ended elsewhere are notified", asyn
   assert.is((await server.verify(sent[0]!.logout_token!)).claims.sid, claims.sid);
 });
 
+test("the clients of a session that is ended on the account page are notified at once", async () => {
+  const receiver = await withReceiver(() => new Response(null, { status: 200 }), { account: true });
+  const { server, sent, register } = receiver;
+  const rp = await register("https://rp.example/logout");
+  await signedIn(server, rp.client_id, rp.client_secret);
+  const cookie = await server.signIn();
+  const work: Promise<unknown>[] = [];
+  const response = await server.service.fetch(
+    new Request(`${ISSUER}/account/sessions`, {
+      method: "POST",
+      headers: { cookie, origin: ISSUER },
+      body: new URLSearchParams({ end: "others" }),
+    }),
+    { waitUntil: (promise) => void work.push(promise) },
+  );
+  assert.is(response.status, 303);
+  await Promise.all(work);
+  assert.equal(sent.map(({ url }) => url), ["https://rp.example/logout"]);
+});
+
 test("with OpenID Connect off the endpoint does not exist", async () => {
   assert.is((await (await newServer()).send("/oauth/logout")).status, 404);
 });
