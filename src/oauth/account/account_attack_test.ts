@@ -182,6 +182,8 @@ test("an account at a provider that another user has is not linked", async () =>
 
 test("a user who signs in at a provider keeps the last way to sign in, and may be deleted", async () => {
   const { provider, server } = await newAccounts();
+  // A browser shows one space.
+  provider.claims["name"] = "Jane  Doe";
   const user = newUser(server);
   const begun = await user.send("/login/oidc", undefined, "none");
   await user.send(provider.authorize(begun.headers.get("location")!).href, undefined, "cross-site");

@@ -14,7 +14,7 @@ import type { AuthorizationServer } from "../authorization_server.ts";
 import { refuseRepeatedFields } from "../consent/decision.ts";
 import { refuse } from "../pages/page.ts";
 import { type KeptTokens, revokeProviderTokens } from "../sign_in/provider_tokens.ts";
-import { type Account, openAccount } from "./account_user.ts";
+import { type Account, openAccount, type OpenOptions } from "./account_user.ts";
 
 const MAX_FORM_BYTES = 16 * 1024;
 
@@ -33,7 +33,7 @@ export interface AccountForm {
 export async function openForm(
   as: AuthorizationServer,
   request: Request,
-  options: { readonly isRecent?: boolean } = {},
+  options: OpenOptions = {},
 ): Promise<AccountForm | Response> {
   if (!isSameOrigin(request, as.origin)) {
     return await refuse(as, request, {

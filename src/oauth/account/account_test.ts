@@ -92,6 +92,9 @@ test("without a session every page leads to the login page and back", async () =
     const response = await server.send(path);
     assert.equal(locationOf(response), [302, `/login?redirect=${encodeURIComponent(path)}`], path);
   }
+  // A form whose session has ended leads to a page that there is.
+  const sent = await server.send("/account/export", { form: {} });
+  assert.equal(locationOf(sent), [302, "/login?redirect=%2Faccount%2Fdata"]);
 });
 
 test("the option account removes the pages", async () => {

@@ -57,20 +57,21 @@ export async function findAccountUser(
   };
 }
 
-/**
- * The account of the request, or the redirect to the login page, which leads back.
- * @param isRecent whether the login must be one of the last minutes (`recent_login.ts`)
- */
+export interface OpenOptions {
+  /** Whether the login must be one of the last minutes (`recent_login.ts`). @default false */
+  readonly isRecent?: boolean;
+  /** The path below the issuer to which the login page leads back. @default that of the request */
+  readonly back?: string;
+}
+
+/** The account of the request, or the redirect to the login page. */
 export async function openAccount(
   as: AuthorizationServer,
   request: Request,
-  { isRecent = false }: { readonly isRecent?: boolean } = {},
+  { isRecent = false, back = pathOf(request.url).slice(as.base.length) }: OpenOptions = {},
 ): Promise<Account | Response> {
   const account = await findAccountUser(as, request);
-  const path = pathOf(request.url);
-  if (!account) return redirectToLogin(as, path, "");
-  if (isRecent && needsRecentLogin(as, account.signedIn)) {
-    return redirectToRecentLogin(as, path.slice(as.base.length));
-  }
+  if (!account) return redirectToLogin(as, as.base + back, "");
+  if (isRecent && needsRecentLogin(as, account.signedIn)) return redirectToRecentLogin(as, back);
   return account;
 }

@@ -29,7 +29,7 @@ export async function showData(as: AuthorizationServer, request: Request): Promi
 
 /** `POST /account/export`: 200 with a JSON file. */
 export async function exportData(as: AuthorizationServer, request: Request): Promise<Response> {
-  const form = await openForm(as, request);
+  const form = await openForm(as, request, { back: "/account/data" });
   if (form instanceof Response) return form;
   const data = await exportUserData(as.store, form.account.id, as);
   if (!data) return await notFound(as, request);
@@ -58,7 +58,7 @@ export async function deleteAccount(
   if (form instanceof Response) return form;
   const { account, values } = form;
   if (account.isExternal) return await notFound(as, request);
-  if ((values.get("confirmation") ?? "").trim() !== confirmationOf(account)) {
+  if (toLine(values.get("confirmation") ?? "") !== confirmationOf(account)) {
     return await deletePage(as, request, account, true);
   }
   const kept = await readProviderTokens(as, account.id);
@@ -90,5 +90,10 @@ async function deletePage(
 
 /** What the user types: a user who signs in at a provider has no user name here. */
 function confirmationOf({ own, name }: Account): string {
-  return own?.username ?? name.trim();
+  return toLine(own?.username ?? name);
+}
+
+/** As a browser shows it. */
+function toLine(text: string): string {
+  return text.replace(/\s+/g, " ").trim();
 }
