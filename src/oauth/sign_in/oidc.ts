@@ -81,7 +81,7 @@ export function createOidc(
   }
   const findMetadata = (context: ProviderContext) => findProviderMetadata(context, issuer, rules.named);
   const clientOf = (metadata: ProviderMetadata): ProviderClient => (
-    { clientId, clientSecret, method: findAuthMethod(metadata) }
+    { clientId, clientSecret, method: findAuthMethod(metadata, clientId, clientSecret) }
   );
   const needsGroups = readsGroups(settings);
 
@@ -170,13 +170,18 @@ function checkIss(
   if (iss !== issuer) throw new SignInError("iss in the callback is not the provider's");
 }
 
-/** Basic unless the provider lists methods without it. */
+/**
+ * Basic unless the provider lists methods without it. Some providers do not decode what RFC 6749 §2.3.1 has the client
+ * encode: where that makes a difference, a provider that lists the body gets the secret there.
+ */
 function findAuthMethod(
   { token_endpoint_auth_methods_supported: methods }: ProviderMetadata,
+  clientId: string,
+  clientSecret: string | (() => Promise<string>) | undefined,
 ): "client_secret_basic" | "client_secret_post" {
-  return methods && !methods.includes("client_secret_basic") && methods.includes("client_secret_post")
-    ? "client_secret_post"
-    : "client_secret_basic";
+  if (!methods?.includes("client_secret_post")) return "client_secret_basic";
+  const isPlain = typeof clientSecret === "string" && /^[A-Za-z0-9._*-]*$/.test(clientId + clientSecret);
+  return isPlain && methods.includes("client_secret_basic") ? "client_secret_basic" : "client_secret_post";
 }
 
 /** The provider may ignore `prompt=login`; with `max_age` it must say when the user signed in. */

@@ -117,6 +117,24 @@ test("Auth0: an issuer with a slash at its end, and a claim whose name has dots"
   assert.is((await signInAt(provider, at)).status, 302);
 });
 
+// Glewlwyd does not form-decode what is in HTTP Basic (RFC 6749 §2.3.1).
+test("a secret that Basic encodes is sent in the body, where the provider takes it there", async () => {
+  const rows: readonly [clientSecret: string, methods: string[] | undefined, isBasic: boolean][] = [
+    [CLIENT.clientSecret, ["client_secret_basic", "client_secret_post"], false],
+    [CLIENT.clientSecret, ["client_secret_basic"], true],
+    [CLIENT.clientSecret, undefined, true],
+    ["plain-secret_1.2", ["client_secret_basic", "client_secret_post"], true],
+  ];
+  for (const [clientSecret, methods, isBasic] of rows) {
+    const provider = await newProvider();
+    if (methods) provider.metadata["token_endpoint_auth_methods_supported"] = methods;
+    await signInAt(provider, oidc({ issuer: PROVIDER, clientId: CLIENT.clientId, clientSecret }));
+    const { init } = provider.requests.find(({ url }) => url.endsWith("/token"))!;
+    assert.is(new Headers(init.headers).has("authorization"), isBasic, `${clientSecret} ${methods}`);
+    assert.is(new URLSearchParams(init.body as string).has("client_secret"), !isBasic);
+  }
+});
+
 // https://developers.google.com/identity/protocols/oauth2/web-server: a refresh token takes access_type=offline.
 test("Google: offline access is asked for where its tokens are kept", async () => {
   const provider = await newProvider("https://accounts.google.com");

@@ -197,6 +197,21 @@ export async function revokeProviderTokens(
   }));
 }
 
+/** Revokes and removes all kept tokens of a provider, before the provider is removed. @returns their number */
+export async function endProviderTokens(access: ProviderAccess, id: string): Promise<number> {
+  const sealer = sealerOf(access);
+  let count = 0;
+  for await (const entry of listAll<StoredProviderTokens>(access.store, ["provider_tokens"])) {
+    const [, user, provider] = entry.key;
+    if (provider !== id) continue;
+    const tokens = await open(sealer, entry);
+    await access.store.commit({ remove: [entry.key] });
+    if (tokens) await revokeProviderTokens(access, String(user), [{ provider: id, tokens }]);
+    count++;
+  }
+  return count;
+}
+
 async function revoke(
   access: ProviderAccess,
   provider: SignInProvider,
