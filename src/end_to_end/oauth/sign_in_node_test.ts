@@ -1,136 +1,28 @@
 /**
- * Sign-in at real identity providers, from the bare URL of an MCP server: oidc-provider, and another Trivet.
+ * Sign-in at real identity providers, from the bare URL of an MCP server: oidc-provider, Debian's Glewlwyd, another Trivet.
  *
  * @module
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import * as v2 from "@modelcontextprotocol/client";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { skipBecause } from "../../../scripts/test/run_files.ts";
-import { addUser, createTrivet, memoryStore, type Store, tool, type Trivet } from "../../mod.ts";
-import type { RunningServer } from "../../runtime/server.ts";
+import { addUser } from "../../mod.ts";
 import { serverSecret } from "../../server_secret.ts";
 import {
   addProvider,
   createSecretSealer,
+  getProviderToken,
   listLinkedUsers,
   oidc,
   type SignInProvider,
 } from "../../sign_in.ts";
-import { entries } from "../test_entries.ts";
+import { isGlewlwydInstalled, startGlewlwyd } from "./test_glewlwyd.ts";
 import { isOidcProviderInstalled, OIDC_PROVIDER, startOidcProvider } from "./test_oidc_provider.ts";
+import { callFromBareUrl, start } from "./test_sign_in.ts";
 
 const test = suite("sign-in at real identity providers");
-const [, serve] = Object.entries(entries)[0]!;
-const CALLBACK = "http://127.0.0.1/callback";
-
-interface Running {
-  readonly server: RunningServer;
-  readonly issuer: string;
-  readonly store: Store;
-}
-
-/** Other host names than the provider's: cookies do not distinguish ports. */
-async function start(host: string, options: (issuer: string) => Record<string, unknown>): Promise<Running> {
-  const { promise, resolve } = Promise.withResolvers<Trivet>();
-  const server = await serve({ fetch: async (request, context) => (await promise).fetch(request, context) }, {
-    port: 0,
-    hostname: "127.0.0.1",
-  });
-  const issuer = `http://${host}:${server.port}`;
-  const store = memoryStore();
-  const whoAmI = tool({
-    name: "who",
-    description: "Says who calls",
-    run: (_, { principal }) => principal?.subject ?? "no one",
-  });
-  resolve(
-    createTrivet({ issuer, store, oauth: options(issuer), mcp: { auth: "required", definitions: [whoAmI] } }),
-  );
-  return { server, issuer, store };
-}
-
-/** A browser that does what a user does: chooses the provider, signs in there, and consents everywhere. */
-async function browse(start: URL, login: Record<string, string>): Promise<URL> {
-  const jars = new Map<string, Map<string, string>>();
-  let url = start;
-  let form: Record<string, string> | undefined;
-  for (let step = 0; step < 25; step++) {
-    if (url.origin === new URL(CALLBACK).origin) return url;
-    const jar = jars.get(url.hostname) ?? new Map<string, string>();
-    jars.set(url.hostname, jar);
-    const response = await fetch(url, {
-      redirect: "manual",
-      headers: { accept: "text/html", cookie: [...jar].map((pair) => pair.join("=")).join("; ") },
-      ...(form && { method: "POST", body: new URLSearchParams(form) }),
-    });
-    for (const field of response.headers.getSetCookie()) {
-      const [, name, value] = /^([^=]+)=([^;]*)/.exec(field)!;
-      if (value === "") jar.delete(name!);
-      else jar.set(name!, value!);
-    }
-    form = undefined;
-    const location = response.headers.get("location");
-    const page = await response.text();
-    if (location !== null) {
-      url = new URL(location, url);
-      continue;
-    }
-    const unescaped = page.replaceAll("&amp;", "&");
-    const link = /href="([^"]*\/login\/work[^"]*)"/.exec(unescaped)?.[1];
-    if (link !== undefined) {
-      url = new URL(link, url);
-      continue;
-    }
-    const action = /<form[^>]* action="([^"]+)"/.exec(unescaped)?.[1];
-    if (action === undefined) {
-      throw new Error(`unexpected page at ${url.pathname} (${response.status}): ${page}`);
-    }
-    const hidden = [...unescaped.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)];
-    const fields = [...unescaped.matchAll(/<input[^>]* name="([^"]+)"/g)].map(([, name]) => name!);
-    form = {
-      ...Object.fromEntries(hidden.map(([, name, value]) => [name!, value!])),
-      ...Object.fromEntries(Object.entries(login).filter(([name]) => fields.includes(name))),
-      ...(unescaped.includes('name="decision"') && { decision: "approve" }),
-    };
-    url = new URL(action, url);
-  }
-  throw new Error("too many steps");
-}
-
-/** The official MCP client, which knows nothing but the URL: what the tool says. */
-async function callFromBareUrl(issuer: string, login: Record<string, string>): Promise<string> {
-  const stored: Record<string, unknown> = {};
-  let redirect: URL | undefined;
-  const provider = {
-    redirectUrl: CALLBACK,
-    clientMetadata: { client_name: "agent", redirect_uris: [CALLBACK] },
-    clientInformation: () => stored["client"],
-    saveClientInformation: (client: unknown) => void (stored["client"] = client),
-    tokens: () => stored["tokens"],
-    saveTokens: (tokens: unknown) => void (stored["tokens"] = tokens),
-    redirectToAuthorization: (url: URL) => void (redirect = url),
-    codeVerifier: () => stored["verifier"],
-    saveCodeVerifier: (verifier: string) => void (stored["verifier"] = verifier),
-    discoveryState: () => stored["discovery"],
-    saveDiscoveryState: (state: unknown) => void (stored["discovery"] = state),
-  } as unknown as v2.OAuthClientProvider;
-  const transport = () =>
-    new v2.StreamableHTTPClientTransport(new URL("/mcp", issuer), { authProvider: provider });
-  const first = transport();
-  const error = await new v2.Client({ name: "t", version: "1" }).connect(first).catch((error) => error);
-  assert.match(String(error), /Unauthorized/i);
-  const { searchParams } = await browse(redirect!, login);
-  assert.is(searchParams.get("error_description"), null);
-  await first.finishAuth(searchParams.get("code")!, searchParams.get("iss")!);
-  const client = new v2.Client({ name: "t", version: "1" });
-  await client.connect(transport());
-  const result = await client.callTool({ name: "who", arguments: {} }) as { content: { text: string }[] };
-  await client.close();
-  return result.content[0]!.text;
-}
 
 async function checkSignIn(
   provider: SignInProvider,
@@ -193,6 +85,44 @@ if (isOidcProviderInstalled) {
     }
   });
 } else skipBecause(test, "oidc-provider is not installed (npm ci in conformance/targets/oidc-provider)");
+
+if (isGlewlwydInstalled) {
+  test("an MCP client with nothing but a URL signs its user in at Glewlwyd, whose tokens are kept", async () => {
+    const upstream = await startGlewlwyd();
+    try {
+      const client = { clientId: "trivet", clientSecret: "a secret: 100% & more" };
+      const { issuer } = upstream;
+      const provider = oidc({
+        id: "work",
+        name: "Work",
+        issuer,
+        ...client,
+        scope: "openid read",
+        keepTokens: true,
+      });
+      const own = await start("localhost", () => ({ signIn: [provider], passwordLogin: false }));
+      try {
+        await upstream.addClient({
+          id: client.clientId,
+          secret: client.clientSecret,
+          redirect_uri: `${own.issuer}/login/work/callback`,
+        });
+        const caller = await callFromBareUrl(own.issuer, {}, upstream);
+        const [user] = await Array.fromAsync(listLinkedUsers(own.store));
+        assert.equal([user!.id, user!.issuer], [caller, issuer]);
+        assert.is(await callFromBareUrl(own.issuer, {}, upstream), caller);
+        const token = await getProviderToken(own.trivet.oauth!.providerAccess, caller, "work");
+        const headers = { authorization: `Bearer ${token!.access_token}` };
+        const info = await (await fetch(`${issuer}/userinfo`, { headers })).json();
+        assert.is(info.sub, user!.subject);
+      } finally {
+        await own.server.close();
+      }
+    } finally {
+      await upstream.stop();
+    }
+  });
+} else skipBecause(test, "Glewlwyd is not installed (apt-get install glewlwyd)");
 
 test("an MCP client with nothing but a URL signs its user in at another Trivet", async () => {
   const CLIENT = { clientId: "other", clientSecret: "a secret of 32 characters or more" };
