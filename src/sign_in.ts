@@ -22,6 +22,7 @@ export {
 } from "./oauth/sign_in/provider.ts";
 export { type LinkedUser, listLinkedUsers, removeLinkedUser } from "./oauth/sign_in/linked_account.ts";
 export {
+  endProviderTokens,
   getProviderToken,
   type KeptTokens,
   type ProviderAccess,

@@ -3,24 +3,21 @@
  *
  * @module
  */
-import { createConfiguredFetch } from "../../../http/network/public_fetch.ts";
-import { createRemoteDocuments } from "../../../oauth/clients/remote_document.ts";
 import { providerKey, type StoredProvider } from "../../../oauth/records.ts";
+import { endProviderTokens } from "../../../oauth/sign_in/provider_tokens.ts";
 import {
   addProvider,
-  createSecretSealer,
   listProviders,
-  openProvider,
   PROVIDER_KINDS,
   type ProviderChanges,
   removeProvider,
   updateProvider,
 } from "../../../oauth/sign_in/stored_provider.ts";
 import { USER_ROLES } from "../../../oauth/users/user_role.ts";
-import { serverSecret } from "../../../server_secret.ts";
 import type { Store } from "../../../store/store.ts";
 import type { ValuesOf } from "../options.ts";
 import { formatTime, printLine, printPairs, printTable, UsageError } from "../output.ts";
+import { CLIENT_RESULTS, providerAccess, sealerOf, testProvider } from "./provider_access.ts";
 import { readSecretFromStdin } from "./secret_input.ts";
 import { describeActions, runAction, type StoreAction, storeAction } from "./store_action.ts";
 
@@ -59,6 +56,24 @@ const SETTINGS_OPTIONS = {
     },
     expected: "ROLE=GROUP",
   },
+  "scope-group": {
+    value: "SCOPE=GROUP",
+    isRepeatable: true,
+    summary: "only users of this group can allow applications this scope, whatever their role",
+    parse: (text: string) => {
+      const [scope, group] = text.split(/=(.*)/s);
+      return scope && group ? { scope, group } : undefined;
+    },
+    expected: "SCOPE=GROUP",
+  },
+  "groups-claim": {
+    value: "CLAIM",
+    summary: "the claim with the groups, or a path to it such as realm_access.roles",
+    shownDefault: "groups",
+  },
+  "keep-tokens": { summary: "keep the provider's tokens, sealed, for programs that act for the user there" },
+  "team-id": { value: "ID", summary: "the team of Apple" },
+  "key-id": { value: "ID", summary: "the id of the key of Apple; the .p8 file is the secret" },
 } as const;
 
 /** What `--unset` removes, by the name of its option. */
@@ -68,6 +83,9 @@ const REMOVABLE = {
   domain: "domains",
   group: "groups",
   role: "roles",
+  "scope-group": "scopes",
+  "groups-claim": "groupsClaim",
+  "keep-tokens": "keepTokens",
 } as const;
 const UNSET_OPTION = {
   unset: {
@@ -120,14 +138,14 @@ const show: StoreAction = storeAction({
   options: {},
   async run({ store, operands: [id], json }) {
     const stored = await getProvider(store, id!);
-    const { added, roles, ...shown } = toShown(stored);
+    const { added, roles, scopes, ...shown } = toShown(stored);
     const has_secret = stored.sealedSecret !== undefined;
     if (json) return printLine(JSON.stringify({ ...toShown(stored), has_secret }));
     printPairs([
       ...Object.entries(shown).map(([name, value]) =>
         [name, Array.isArray(value) ? value.join(" ") : String(value)] as const
       ),
-      ...Object.entries(roles ?? {}).map(([role, groups]) => [role, groups.join(" ")] as const),
+      ...Object.entries({ ...roles, ...scopes }).map(([name, groups]) => [name, groups.join(" ")] as const),
       ["secret", has_secret ? "sealed" : "none"],
       ["added", formatTime(added)],
       ["redirect URI", `ISSUER/login/${stored.id}/callback`],
@@ -155,21 +173,27 @@ const update: StoreAction = storeAction({
 
 const test: StoreAction = storeAction({
   operands: "ID",
-  summary: "asks the provider for its metadata, and prints where users are sent",
+  summary: "asks the provider for its metadata, and whether it accepts the client id and secret",
   options: {},
   async run({ store, operands: [id], json }) {
-    const url = await findStart(store, await getProvider(store, id!));
-    printLine(json ? JSON.stringify({ id, authorization: url }) : `${id} answers. Users are sent to ${url}`);
+    const { authorization, client } = await testProvider(store, await getProvider(store, id!));
+    if (json) return printLine(JSON.stringify({ id, authorization, client }));
+    printLine(`${id} answers. Users are sent to ${authorization}`);
+    printLine(CLIENT_RESULTS[client]);
   },
 });
 
 const remove: StoreAction = storeAction({
   operands: "ID",
-  summary: "removes a provider; sessions and tokens stay until they end",
+  summary:
+    "removes a provider and revokes its kept tokens; sessions and tokens of this server stay until they end",
   options: {},
   async run({ store, operands: [id], json }) {
+    // First its tokens: without the provider they cannot be revoked.
+    const tokens = await endProviderTokens(providerAccess(store), id!);
     if (!await removeProvider(store, id!)) throw notFound(id!);
-    printLine(json ? JSON.stringify({ id, removed: true }) : `Removed ${id}`);
+    if (json) return printLine(JSON.stringify({ id, removed: true, tokens }));
+    printLine(`Removed ${id}${tokens === 0 ? "" : `, and kept tokens: ${tokens}`}`);
   },
 });
 
@@ -186,6 +210,7 @@ Examples:
   printf %s "$SECRET" | trivet provider add oidc --id work --name Work --issuer https://login.example.com \\
     --client-id ID --secret-stdin --role admin=Owners
   printf %s "$SECRET" | trivet provider update work --secret-stdin
+  trivet provider add apple --client-id SERVICES_ID --team-id TEAM --key-id KEY --secret-stdin < AuthKey_KEY.p8
   trivet provider test work
 `;
 
@@ -205,6 +230,11 @@ async function readSettings(values: ValuesOf<typeof SETTINGS_OPTIONS>) {
     domains,
     groups,
     roles: toRoles(values.role),
+    scopes: toScopes(values["scope-group"]),
+    groupsClaim: values["groups-claim"],
+    keepTokens: values["keep-tokens"],
+    teamId: values["team-id"],
+    keyId: values["key-id"],
   };
 }
 
@@ -218,27 +248,6 @@ function notFound(id: string): Error {
   return new Error(`Provider not found: "${id}"`);
 }
 
-/** The address to which users are sent, without its query. */
-async function findStart(store: Store, stored: StoredProvider): Promise<string> {
-  const provider = await openProvider(stored, sealerOf(store));
-  const get = createConfiguredFetch({ connect: (url, init) => fetch(url, init), limit: 256 * 1024 });
-  const documents = createRemoteDocuments(get, Date.now);
-  const placeholder = {
-    redirect_uri: "",
-    state: "",
-    nonce: "",
-    code_verifier: "",
-    isNewLogin: false,
-    began: 0,
-  };
-  const url = new URL(await provider.start({ fetch: get, documents, now: Date.now }, placeholder));
-  return url.origin + url.pathname;
-}
-
-function sealerOf(store: Store) {
-  return createSecretSealer(serverSecret(store));
-}
-
 function toShown({ sealedSecret: _, ...shown }: StoredProvider): Omit<StoredProvider, "sealedSecret"> {
   return shown;
 }
@@ -247,5 +256,13 @@ function toRoles(given: ValuesOf<typeof SETTINGS_OPTIONS>["role"]) {
   if (given === undefined) return undefined;
   return Object.fromEntries(
     USER_ROLES.map((role) => [role, given.filter((each) => each.role === role).map(({ group }) => group)]),
+  );
+}
+
+function toScopes(given: ValuesOf<typeof SETTINGS_OPTIONS>["scope-group"]) {
+  if (given === undefined) return undefined;
+  const scopes = [...new Set(given.map(({ scope }) => scope))];
+  return Object.fromEntries(
+    scopes.map((scope) => [scope, given.filter((each) => each.scope === scope).map(({ group }) => group)]),
   );
 }

@@ -5,6 +5,7 @@
  */
 import { randomSecret } from "../../../crypto/secret.ts";
 import { listLinkedUsers, removeLinkedUser } from "../../../oauth/sign_in/linked_account.ts";
+import { readProviderTokens, revokeProviderTokens } from "../../../oauth/sign_in/provider_tokens.ts";
 import { listUserIdentities } from "../../../oauth/sign_in/user_identity.ts";
 import type { Profile, User } from "../../../oauth/records.ts";
 import { checkNewPassword, completePasswordPolicy } from "../../../oauth/users/password_policy.ts";
@@ -22,6 +23,7 @@ import { endUserSessions, listUserSessions } from "../../../oauth/users/user_ses
 import type { Store } from "../../../store/store.ts";
 import type { ValuesOf } from "../options.ts";
 import { formatTime, printError, printLine, printPairs, printTable, UsageError } from "../output.ts";
+import { providerAccess } from "./provider_access.ts";
 import { askForSecret, readSecretFromStdin } from "./secret_input.ts";
 import { describeActions, runAction, type StoreAction, storeAction } from "./store_action.ts";
 import { grants, revoke, sessions, signOut } from "./user_access.ts";
@@ -177,10 +179,13 @@ const remove: StoreAction = storeAction({
   options: {},
   async run({ store, operands: [user], json }) {
     const account = await getAccount(store, user!);
+    const access = providerAccess(store);
+    const kept = await readProviderTokens(access, account.id);
     const done = "password" in account
       ? await removeUser(store, account.username)
       : await removeLinkedUser(store, account.id);
     if (!done) throw notFound(user!);
+    await revokeProviderTokens(access, account.id, kept);
     printLine(json ? JSON.stringify({ id: account.id, removed: true }) : `Removed ${user}`);
   },
 });

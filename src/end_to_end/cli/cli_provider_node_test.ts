@@ -1,0 +1,172 @@
+/**
+ * `trivet provider` as a process, beside a running server, with another Trivet as the identity provider.
+ *
+ * @module
+ */
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { addUser } from "../../mod.ts";
+import { browse, CALLBACK, type Running, start } from "../oauth/test_sign_in.ts";
+import { startTrivet, temporaryFolder, trivet } from "../test_process.ts";
+
+const test = suite("trivet provider");
+const SECRET = "a secret of 32 characters, with +";
+const LOGIN = { username: "alice", password: "wonderland" };
+/** The port of a redirect URI on loopback does not count (RFC 8252 §7.3). */
+const REDIRECT = "http://127.0.0.1/login/work/callback";
+
+/** An identity provider with one client and the user alice. */
+async function newUpstream(): Promise<Running> {
+  const upstream = await start("localhost", () => ({
+    openid: true,
+    passwordIterations: 1000,
+    clients: [{ id: "other", secret: SECRET, redirect_uris: [REDIRECT] }],
+  }));
+  await addUser(upstream.store, { ...LOGIN, name: "Alice" }, 1000);
+  return upstream;
+}
+
+/** The arguments of `provider add` for it. */
+function addition({ issuer }: Running, ...more: readonly string[]): string[] {
+  const own = [
+    "--id",
+    "work",
+    "--name",
+    "Work",
+    "--issuer",
+    issuer,
+    "--client-id",
+    "other",
+    "--secret-stdin",
+  ];
+  return ["provider", "add", "oidc", ...own, ...more];
+}
+
+test("add, list, test and remove, while a server runs: users sign in at the provider in between", async () => {
+  const folder = temporaryFolder();
+  const data = ["--data", folder.path];
+  const upstream = await newUpstream();
+  const running = await startTrivet(data);
+  try {
+    const { issuer, url, client } = running.facts;
+    const login = async () =>
+      await (await fetch(`${url}/login`, { headers: { accept: "text/html" } })).text();
+    assert.is((await login()).includes("Work"), false);
+
+    const added = await trivet([...addition(upstream, "--keep-tokens"), ...data, "--json"], {
+      input: SECRET,
+    });
+    assert.equal([added.code, added.stderr], [0, ""]);
+    const { added: _, ...shown } = JSON.parse(added.stdout);
+    const facts = { kind: "oidc", id: "work", name: "Work", clientId: "other", issuer: upstream.issuer };
+    assert.equal(shown, { ...facts, keepTokens: true });
+    assert.match(await login(), "Work");
+
+    const listed = await trivet(["provider", "list", ...data]);
+    assert.match(listed.stdout, /work +oidc +Work +other +all its users/);
+    const tested = await trivet(["provider", "test", "work", ...data]);
+    assert.equal([tested.code, tested.stderr], [0, ""]);
+    assert.match(tested.stdout, `${upstream.issuer}/oauth/authorize`);
+    assert.match(tested.stdout, "accepts the client id and secret");
+
+    const query = new URLSearchParams({
+      response_type: "code",
+      client_id: client.id,
+      redirect_uri: client.redirect_uri,
+      scope: "profile",
+      code_challenge: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
+      code_challenge_method: "S256",
+    });
+    const start = new URL(`${issuer}/oauth/authorize?${query}`);
+    const end = await browse(start, LOGIN, undefined, new URL(client.redirect_uri).origin);
+    assert.ok(end.searchParams.get("code"), end.href);
+    const users = await trivet(["user", "list", ...data]);
+    assert.match(users.stdout, /\(work\) +Alice/);
+
+    const removed = await trivet(["provider", "remove", "work", ...data]);
+    assert.equal([removed.code, removed.stdout], [0, "Removed work, and kept tokens: 1\n"]);
+    // The refresh token: with it the whole grant ends there.
+    assert.is(upstream.events.filter(({ type }) => type === "token_revoked").length, 1);
+    assert.is((await login()).includes("Work"), false);
+    const again = await trivet(["provider", "remove", "work", ...data]);
+    assert.equal([again.code, again.stderr.trim()], [1, 'trivet: Provider not found: "work"']);
+  } finally {
+    await running.stop();
+    await upstream.server.close();
+    folder.remove();
+  }
+});
+
+test("test names a wrong secret, and a provider that does not answer", async () => {
+  const folder = temporaryFolder();
+  const data = ["--data", folder.path];
+  const upstream = await newUpstream();
+  try {
+    await trivet([...addition(upstream), ...data], { input: "another secret of 32 characters, wrong" });
+    const wrong = await trivet(["provider", "test", "work", ...data]);
+    assert.is(wrong.code, 1);
+    assert.match(wrong.stderr, "invalid_client");
+    assert.is(wrong.stderr.includes("another secret"), false);
+  } finally {
+    await upstream.server.close();
+  }
+  const gone = await trivet(["provider", "test", "work", ...data]);
+  assert.is(gone.code, 1);
+  assert.match(gone.stderr, "could not be fetched");
+  folder.remove();
+});
+
+test("groups decide on roles and scopes, and options that are wrong are named", async () => {
+  const folder = temporaryFolder();
+  const data = ["--data", folder.path];
+  const add = [
+    "provider",
+    "add",
+    "oidc",
+    "--issuer",
+    "https://login.example.com",
+    "--client-id",
+    "app",
+    ...data,
+  ];
+  const rules = ["--role", "admin=Owners", "--scope-group", "write=Ops", "--scope-group", "write=Staff=A"];
+  const claim = ["--groups-claim", "realm_access.roles"];
+  const { stdout } = await trivet([...add, ...rules, ...claim, "--json"]);
+  const { roles, scopes, groupsClaim } = JSON.parse(stdout);
+  assert.equal(roles.admin, ["Owners"]);
+  assert.equal([scopes, groupsClaim], [{ write: ["Ops", "Staff=A"] }, "realm_access.roles"]);
+  const rows: readonly [args: readonly string[], message: string, code: number][] = [
+    [["provider", "add", "ldap", ...data], "KIND must be one of oidc, google, entra, github, apple", 2],
+    [["provider", "add", "oidc", ...data], "--client-id", 2],
+    [[...add, "--scope-group", "write"], "SCOPE=GROUP", 2],
+    [[...add, "--role", "owner=A"], "ROLE=GROUP", 2],
+    [[...add, "--secret-stdin"], "no secret", 2],
+    [["provider", "add", "oidc", "--client-id", "app", ...data], "issuer", 1],
+    [["provider", "add", "apple", "--client-id", "app", ...data], "teamId", 1],
+    [["provider", "test", "unknown", ...data], 'Provider not found: "unknown"', 1],
+    [["provider", "test", ...data], "missing argument: ID", 2],
+    [["provider", "show", ...data], "show", 2],
+  ];
+  for (const [args, message, code] of rows) {
+    const outcome = await trivet(args);
+    assert.is(outcome.code, code, args.join(" ") + outcome.stderr);
+    assert.match(outcome.stderr, message);
+  }
+  folder.remove();
+});
+
+test("a secret is not in the files of the store", async () => {
+  const folder = temporaryFolder();
+  const add = ["provider", "add", "github", "--client-id", "app", "--secret-stdin", "--data", folder.path];
+  assert.is((await trivet(add, { input: "a-very-visible-secret\n" })).code, 0);
+  const { readdirSync, readFileSync } = await import("node:fs");
+  const { join } = await import("node:path");
+  for (const name of readdirSync(folder.path, { recursive: true, withFileTypes: true })) {
+    if (!name.isFile()) continue;
+    const text = readFileSync(join(name.parentPath, name.name), "latin1");
+    assert.is(text.includes("a-very-visible-secret"), false, name.name);
+  }
+  folder.remove();
+});
+
+test.run();
