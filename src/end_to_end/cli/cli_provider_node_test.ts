@@ -89,7 +89,8 @@ test("add, list, test and remove, while a server runs: users sign in at the prov
     assert.is(upstream.events.filter(({ type }) => type === "token_revoked").length, 1);
     assert.is((await login()).includes("Work"), false);
     const again = await trivet(["provider", "remove", "work", ...data]);
-    assert.equal([again.code, again.stderr.trim()], [1, 'trivet: Provider not found: "work"']);
+    assert.is(again.code, 1);
+    assert.match(again.stderr, 'Provider not found: "work"');
   } finally {
     await running.stop();
     await upstream.server.close();
