@@ -12,7 +12,7 @@ import type { ProtectedResource } from "./oauth/authorization_server.ts";
 import { resourceMetadataUrl } from "./oauth/endpoints/protected_resource.ts";
 import { closeScopes } from "./oauth/grants/scope.ts";
 import { completePages } from "./oauth/pages/settings.ts";
-import { createOAuthService, PAGES } from "./oauth/service.ts";
+import { createOAuthService, pagePaths } from "./oauth/service.ts";
 import { completeOAuth, type OAuthOptions, SCOPES } from "./oauth_options.ts";
 import type { ProviderAccess } from "./oauth/sign_in/provider_tokens.ts";
 import { completeServer, findRetryAfter, type ServerOptions } from "./server_options.ts";
@@ -44,7 +44,7 @@ export function authorizationServer(options: OAuthServerOptions): OAuthServer {
   const oauth = createOAuthService(completeOAuth({ issuer, ...server }, options, own));
   const { allowedHosts = [], allowedOrigins = [] } = options;
   const pageServer = { ...server, issuer, pages: completePages(options.pages) };
-  const pages = new Set(PAGES.map((path) => server.base + path));
+  const pages = pagePaths(server.base);
   return {
     verifyToken: oauth.verifyToken,
     providerAccess: oauth.providerAccess,

@@ -17,7 +17,7 @@ import { type Handler, mount } from "./mount.ts";
 import { resourceMetadataUrl } from "./oauth/endpoints/protected_resource.ts";
 import { closeScopes } from "./oauth/grants/scope.ts";
 import { completePages } from "./oauth/pages/settings.ts";
-import { createOAuthService, type OAuthService, PAGES } from "./oauth/service.ts";
+import { createOAuthService, type OAuthService, pagePaths } from "./oauth/service.ts";
 import { completeOAuth, SCOPES } from "./oauth_options.ts";
 import type { TrivetOptions } from "./options.ts";
 import { completeServer, findRetryAfter } from "./server_options.ts";
@@ -110,7 +110,7 @@ export function createTrivet(options: TrivetOptions): Trivet {
     mcp: mcp !== undefined,
     account: oauthOptions !== undefined && oauthOptions.account !== false,
   };
-  const pages = new Set(["", "/", ...PAGES].map((path) => base + path));
+  const pages = pagePaths(base, ["", "/"]);
   return {
     oauth,
     skills,

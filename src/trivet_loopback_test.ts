@@ -2,6 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { folderOf } from "./skills/test_service.ts";
 import { memoryStore } from "./store/drivers/memory.ts";
+import { oidc } from "./oauth/sign_in/oidc.ts";
 import type { TrivetOptions } from "./options.ts";
 import { createTrivet } from "./trivet.ts";
 
@@ -102,6 +103,19 @@ test("pages accept a same-origin navigation with Origin: null", async () => {
     const headers = { origin: "null", "sec-fetch-site": "same-origin", "sec-fetch-mode": "navigate" };
     assert.is.not((await send(path, headers)).status, 403, path);
   }
+});
+
+test("an identity provider may post its answer to the callback, and to no other path of the login page", async () => {
+  const oauth = { signIn: [oidc({ issuer: "https://idp.example", clientId: "app" })] };
+  const trivet = createTrivet({ issuer: LOCAL, store: memoryStore(), oauth });
+  const post = async (path: string) => {
+    const headers = { origin: EVIL, "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate" };
+    const body = new URLSearchParams({ code: "a", state: "b" });
+    return (await trivet.fetch(new Request(LOCAL + path, { method: "POST", headers, body }))).status;
+  };
+  assert.is(await post("/login/oidc/callback"), 303);
+  assert.is(await post("/login/oidc"), 403);
+  assert.is(await post("/oauth/token/callback"), 403);
 });
 
 test("allowedOrigins and allowedHosts apply to every service", async () => {

@@ -93,7 +93,7 @@ const updateRegistration = loadOnDemand(async () => (await loadRegister()).updat
 const deleteRegistration = loadOnDemand(async () => (await loadRegister()).deleteRegistration);
 
 /** Pages for people: scripts of other origins never read them. */
-export const PAGES: readonly string[] = [
+const PAGES: readonly string[] = [
   "/oauth/authorize",
   "/login",
   "/login/forgot",
@@ -108,6 +108,14 @@ export const PAGES: readonly string[] = [
   ...FACTOR_PATHS,
   ...ACCOUNT_PATHS,
 ];
+
+/** The paths of pages below `base`, and the callbacks to which identity providers may post their answer. */
+export function pagePaths(base: string, more: readonly string[] = []): Pick<ReadonlySet<string>, "has"> {
+  const known = new Set([...more, ...PAGES].map((path) => base + path));
+  return {
+    has: (path) => known.has(path) || path.startsWith(`${base}/login/`) && path.endsWith("/callback"),
+  };
+}
 
 /** The authorization server. `options.ts` completes its options. */
 export function createOAuthService(options: AuthorizationServerOptions): OAuthService {
@@ -221,7 +229,7 @@ export function createOAuthService(options: AuthorizationServerOptions): OAuthSe
     refuse: (...refused) => refuseRoute(as, ...refused),
   });
   /** Pages for people: preflight requests of other origins get no CORS fields. */
-  const pages = new Set(PAGES.map((path) => base + path));
+  const pages = pagePaths(base);
 
   function toResponse(error: unknown): Response {
     if (error instanceof OAuthError) return refuseJson(error);

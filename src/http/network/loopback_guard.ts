@@ -12,7 +12,7 @@ import { respondText } from "../response.ts";
 
 export interface LoopbackGuardOptions extends HostGuardOptions {
   /** Paths of pages for users: browsers open them from links on other sites, and they check the origin of forms themselves. */
-  readonly pages: ReadonlySet<string>;
+  readonly pages: Pick<ReadonlySet<string>, "has">;
 }
 
 /** Synchronous, because it runs for every request. */
