@@ -12,6 +12,7 @@ import {
   linkedAccountKey,
   type Profile,
   profileKey,
+  userIdentitiesPrefix,
   type UserIdentity,
   userIdentityKey,
   userKey,
@@ -139,6 +140,20 @@ export async function removeLinkedUser(store: Store, id: string): Promise<boolea
   await store.commit({ remove: [profileKey(id), ...remove] });
   await removeProviderTokens(store, id);
   return true;
+}
+
+/** Removes the identities of a user of this server who was removed, and the kept tokens of providers. */
+export async function removeIdentities(store: Store, user: string): Promise<void> {
+  for await (const { key } of listAll(store, userIdentitiesPrefix(user))) {
+    const link = await store.get<LinkedAccount>(linkedAccountKey(String(key[2]), String(key[3])));
+    // It may be another account's by now.
+    const isOwn = link?.value.user === user;
+    await store.commit({
+      ...(isOwn && { check: [{ key: link.key, version: link.version }] }),
+      remove: [key, ...isOwn ? [link.key] : []],
+    });
+  }
+  await removeProviderTokens(store, user);
 }
 
 /** Removes the kept tokens of a removed user. `revokeProviderTokens` ends them at the providers, too. */

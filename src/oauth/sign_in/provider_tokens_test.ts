@@ -4,11 +4,17 @@ import { memoryStore } from "../../store/drivers/memory.ts";
 import { listAll, type Store } from "../../store/store.ts";
 import { linkedAccountKey, providerTokensKey, type StoredProviderTokens } from "../records.ts";
 import { newServer, type TestServer } from "../test_server.ts";
+import { removeUser } from "../users/user.ts";
 import { listLinkedUsers, removeLinkedUser } from "./linked_account.ts";
 import { oidc } from "./oidc.ts";
-import { getProviderToken, readProviderTokens, revokeProviderTokens } from "./provider_tokens.ts";
+import {
+  getProviderToken,
+  keepProviderTokens,
+  readProviderTokens,
+  revokeProviderTokens,
+} from "./provider_tokens.ts";
 import { CLIENT, newBrowser, newProvider, PROVIDER, signIn, type TestProvider } from "./test_provider.ts";
-import { unlinkIdentity } from "./user_identity.ts";
+import { linkIdentity, unlinkIdentity } from "./user_identity.ts";
 
 const test = suite("oauth/sign_in/provider_tokens");
 
@@ -180,6 +186,22 @@ test("tokens end with the user, and a refresh that ends after that keeps none", 
   assert.is(await waiting, undefined);
   assert.equal(await Array.fromAsync(listAll(store, ["provider_tokens"])), []);
   assert.is(provider.revoked.length, 2);
+});
+
+test("tokens and identities end with a user of this server, too", async () => {
+  const { store, servers, id } = await newKeepers();
+  const alice = (await store.get<string>(["username", "alice"]))!.value;
+  const identity = { issuer: PROVIDER, subject: "2", emailVerified: false, groups: [], claims: {} };
+  await linkIdentity(store, alice, identity, { provider: "oidc", now: 0 });
+  const access = servers[0]!.service.providerAccess;
+  await keepProviderTokens(access, alice, "oidc", identity, { access_token: "hers" });
+  assert.is((await tokenOf(servers[0]!, alice))!.access_token, "hers");
+  assert.is(await removeUser(store, "alice"), true);
+  for (const kind of ["provider_tokens", "user_identity"]) {
+    assert.equal((await store.list([kind])).map(({ key }) => key[1]), [id], kind);
+  }
+  assert.is(await store.get(linkedAccountKey(PROVIDER, "2")), undefined);
+  assert.ok(await tokenOf(servers[0]!, id));
 });
 
 test("a sign-in that ends after its account was unlinked keeps no token", async () => {

@@ -141,10 +141,14 @@ export async function* listUsers(store: Store): AsyncGenerator<User> {
 /** Removes a user with all tokens, codes and sessions (`liveness.ts`). @returns `false` when the user does not exist */
 export async function removeUser(store: Store, username: string): Promise<boolean> {
   const index = await store.get<string>(usernameKey(canonicalUsername(username)));
-  return index !== undefined && await store.commit({
+  const isDone = index !== undefined && await store.commit({
     check: [{ key: index.key, version: index.version }],
     remove: [index.key, userKey(index.value), ...await factorKeys(store, index.value)],
   });
+  if (!isDone) return false;
+  const { removeIdentities } = await import("../sign_in/linked_account.ts");
+  await removeIdentities(store, index.value);
+  return true;
 }
 
 /**
