@@ -221,6 +221,15 @@ test("a sign-in that ends after its account was unlinked keeps no token", async 
   assert.equal(kept, []);
 });
 
+test("tokens are kept only for the account that the identity is linked to", async () => {
+  const { store, servers } = await newKeepers();
+  const alice = (await store.get<string>(["username", "alice"]))!.value;
+  const identity = { issuer: PROVIDER, subject: "248289", emailVerified: false, groups: [], claims: {} };
+  const access = servers[0]!.service.providerAccess;
+  await keepProviderTokens(access, alice, "oidc", identity, { access_token: "another user's" });
+  assert.is(await store.get(providerTokensKey(alice, "oidc")), undefined);
+});
+
 test("offline_access is asked for where the metadata lists it", async () => {
   const provider = await newProvider();
   provider.metadata["scopes_supported"] = ["openid", "offline_access"];
