@@ -23,12 +23,12 @@ import { createRouter, pathOf, type Route, type RouteHandler } from "../http/rou
 import type { RequestContext, Service } from "../http/service.ts";
 import { StoreUnavailableError } from "../store/store.ts";
 import type { AuthorizationServer, AuthorizationServerOptions } from "./authorization_server.ts";
-import { ACCOUNT_PATHS, accountRoutes } from "./account/routes.ts";
+import { accountRoutes } from "./account/routes.ts";
 import { authorize } from "./endpoints/authorize.ts";
 import { decideConsent } from "./consent/consent.ts";
 import { OAuthError, plain } from "./error.ts";
 import { refuseRoute, respondWithPage, retryAfter } from "./endpoints/error_page.ts";
-import { FACTOR_PATHS, factorRoutes } from "./factors/routes.ts";
+import { factorRoutes } from "./factors/routes.ts";
 import { introspect } from "./endpoints/introspect.ts";
 import { login, showLogin } from "./endpoints/login.ts";
 import { createLoginThrottle } from "./users/login_throttle.ts";
@@ -48,6 +48,7 @@ import type { ProviderAccess } from "./sign_in/provider_tokens.ts";
 import { signUpRoutes } from "./sign_up/routes.ts";
 import { createStorageQuota } from "./storage_quota.ts";
 import { defineScopes } from "./grants/scope.ts";
+import { pagePaths } from "./page_paths.ts";
 import { createSigningKeys, maxTokenLifetime } from "./tokens/signing_keys.ts";
 import { createThrottle } from "./users/throttle.ts";
 import { token } from "./endpoints/token.ts";
@@ -91,31 +92,6 @@ const register = loadOnDemand(async () => (await loadRegister()).register);
 const showRegistration = loadOnDemand(async () => (await loadRegister()).showRegistration);
 const updateRegistration = loadOnDemand(async () => (await loadRegister()).updateRegistration);
 const deleteRegistration = loadOnDemand(async () => (await loadRegister()).deleteRegistration);
-
-/** Pages for people: scripts of other origins never read them. */
-const PAGES: readonly string[] = [
-  "/oauth/authorize",
-  "/login",
-  "/login/forgot",
-  "/login/reset",
-  "/login/verify-email",
-  "/login/invitation",
-  "/login/sign-up",
-  "/login/sign-up/confirm",
-  "/logout",
-  "/oauth/logout",
-  "/device",
-  ...FACTOR_PATHS,
-  ...ACCOUNT_PATHS,
-];
-
-/** The paths of pages below `base`, and the callbacks to which identity providers may post their answer. */
-export function pagePaths(base: string, more: readonly string[] = []): Pick<ReadonlySet<string>, "has"> {
-  const known = new Set([...more, ...PAGES].map((path) => base + path));
-  return {
-    has: (path) => known.has(path) || path.startsWith(`${base}/login/`) && path.endsWith("/callback"),
-  };
-}
 
 /** The authorization server. `options.ts` completes its options. */
 export function createOAuthService(options: AuthorizationServerOptions): OAuthService {

@@ -20,7 +20,7 @@ import {
   usernameKey,
   verifiedEmailKey,
 } from "../records.ts";
-import { removeProviderTokens } from "../sign_in/linked_account.ts";
+import { removeProviderTokens } from "../sign_in/account_record.ts";
 import { listUserIdentities } from "../sign_in/user_identity.ts";
 import { canonicalEmail } from "../users/email_address.ts";
 import { grantKeys } from "../users/user_grants.ts";

@@ -12,16 +12,14 @@ import {
   linkedAccountKey,
   type Profile,
   profileKey,
-  userIdentitiesPrefix,
   type UserIdentity,
   userIdentityKey,
   userKey,
-  userProviderTokensPrefix,
   type UserRole,
 } from "../records.ts";
 import { findUserOrLocked } from "../users/user.ts";
 import type { Identity } from "./provider.ts";
-import { findOwner } from "./account_record.ts";
+import { findOwner, removeProviderTokens } from "./account_record.ts";
 import { toText, toUserIdentity } from "./user_identity.ts";
 
 /** What the groups at a provider give a user, as of this sign-in. */
@@ -140,27 +138,6 @@ export async function removeLinkedUser(store: Store, id: string): Promise<boolea
   await store.commit({ remove: [profileKey(id), ...remove] });
   await removeProviderTokens(store, id);
   return true;
-}
-
-/** Removes the identities of a user of this server who was removed, and the kept tokens of providers. */
-export async function removeIdentities(store: Store, user: string): Promise<void> {
-  for await (const { key } of listAll(store, userIdentitiesPrefix(user))) {
-    const link = await store.get<LinkedAccount>(linkedAccountKey(String(key[2]), String(key[3])));
-    // It may be another account's by now.
-    const isOwn = link?.value.user === user;
-    await store.commit({
-      ...(isOwn && { check: [{ key: link.key, version: link.version }] }),
-      remove: [key, ...isOwn ? [link.key] : []],
-    });
-  }
-  await removeProviderTokens(store, user);
-}
-
-/** Removes the kept tokens of a removed user. `revokeProviderTokens` ends them at the providers, too. */
-export async function removeProviderTokens(store: Store, user: string): Promise<void> {
-  for await (const { key } of listAll(store, userProviderTokensPrefix(user))) {
-    await store.commit({ remove: [key] });
-  }
 }
 
 /** The verified address: another one says nothing about the user. */

@@ -146,7 +146,7 @@ export async function removeUser(store: Store, username: string): Promise<boolea
     remove: [index.key, userKey(index.value), ...await factorKeys(store, index.value)],
   });
   if (!isDone) return false;
-  const { removeIdentities } = await import("../sign_in/linked_account.ts");
+  const { removeIdentities } = await import("../sign_in/account_record.ts");
   await removeIdentities(store, index.value);
   return true;
 }
