@@ -23,12 +23,17 @@ export function backupSqlite(from: string, to: string): void {
 
 /** Checks that every page of the file is intact. @throws {Error} with what is not */
 export function checkSqlite(file: string): void {
-  const database = new DatabaseSync(file, { readOnly: true });
+  let problem: string | undefined;
   try {
-    const rows = database.prepare("PRAGMA integrity_check").all() as { integrity_check: string }[];
-    const problem = rows.map(({ integrity_check }) => integrity_check).find((text) => text !== "ok");
-    if (problem !== undefined) throw new Error(`The database is damaged: ${problem}`);
-  } finally {
-    database.close();
+    const database = new DatabaseSync(file, { readOnly: true });
+    try {
+      const rows = database.prepare("PRAGMA integrity_check").all() as { integrity_check: string }[];
+      problem = rows.map(({ integrity_check }) => integrity_check).find((text) => text !== "ok");
+    } finally {
+      database.close();
+    }
+  } catch (error) {
+    problem = (error as Error).message;
   }
+  if (problem !== undefined) throw new Error(`The file is damaged, or no backup: ${problem}`);
 }
