@@ -263,6 +263,8 @@ export interface LinkedAccount {
   readonly linked: number;
   /** The user linked it to an account that existed: name and address of the account are not the provider's. */
   readonly added?: true;
+  /** The role of the invitation, for as long as the provider gives none. */
+  readonly invited_role?: UserRole;
 }
 
 /** The same by user, for the account pages. Written with the linked account, and for earlier ones at the next sign-in. */

@@ -88,7 +88,13 @@ export interface SignInView {
 }
 
 /** Why a sign-in at an identity provider failed. */
-export type SignInFailure = "expired" | "cancelled" | "not_admitted" | "unreachable" | "unverified";
+export type SignInFailure =
+  | "expired"
+  | "cancelled"
+  | "not_admitted"
+  | "not_invited"
+  | "unreachable"
+  | "unverified";
 
 /** `/login/:provider/callback`, when the user is not signed in after it. */
 export interface SignInFailedView {

@@ -26,6 +26,7 @@ export function writeSignInFailed(
     expired: texts.signInExpired,
     cancelled: texts.signInCancelled,
     not_admitted: texts.signInNotAdmitted,
+    not_invited: texts.signInNotInvited,
     unreachable: texts.signInUnreachable,
     unverified: texts.signInUnverified,
   }[reason];

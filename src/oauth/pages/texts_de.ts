@@ -30,6 +30,8 @@ export const TEXTS: BasicTexts = {
   signInExpired:
     "Diese Anmeldung ist abgelaufen, wurde bereits abgeschlossen oder in einem anderen Browser begonnen.",
   signInCancelled: "Die Anmeldung mit {provider} wurde abgebrochen.",
+  signInNotInvited: "Um sich hier mit {provider} anzumelden, brauchen Sie eine Einladung. " +
+    "Wenden Sie sich an den Betreiber dieses Servers.",
   signInNotAdmitted: "Mit Ihrem Konto bei {provider} können Sie sich hier nicht anmelden. " +
     "Wenden Sie sich an den Betreiber dieses Servers.",
   signInUnreachable: "{provider} antwortet nicht wie erwartet. Versuchen Sie es später erneut.",

@@ -27,6 +27,8 @@ export const TEXTS = {
   signInFailedTitle: "Not signed in",
   signInExpired: "This sign-in has expired, was already completed, or began in another browser.",
   signInCancelled: "The sign-in with {provider} was cancelled.",
+  signInNotInvited:
+    "You need an invitation to sign in with {provider} here. Contact the operator of this server.",
   signInNotAdmitted: "Your account at {provider} may not sign in here. Contact the operator of this server.",
   signInUnreachable: "{provider} is not responding correctly. Try again later.",
   signInUnverified: "The response of {provider} could not be verified. Sign in again.",

@@ -6,7 +6,7 @@
  */
 import { randomId } from "../../crypto/secret.ts";
 import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
-import { type Key, listAll, type Put, type Store } from "../../store/store.ts";
+import { type Check, type Key, listAll, type Put, type Store } from "../../store/store.ts";
 import {
   type LinkedAccount,
   linkedAccountKey,
@@ -32,43 +32,67 @@ export interface ProviderRights {
   readonly now: number;
 }
 
+/** What the commit of a new account needs beside the account (`../sign_up/new_identity.ts`). */
+export interface NewUserPermit {
+  readonly check: readonly Check[];
+  readonly remove: readonly Key[];
+  /** Where the provider gives none. */
+  readonly role?: UserRole | undefined;
+  /** Called once, after the commit. */
+  created(user: Profile): void;
+}
+
 /**
  * The user of this identity, also a locked one, with what the provider says now. A new identity gets a new user. A user of
  * this server who linked the identity keeps name, address and role. Any other has the role and scopes that the provider of
  * the last sign-in gives, and name and address of the first identity.
+ * @param admit called for an identity without an account; rejects when it may not have one
  */
 export async function findLinkedUser(
   store: Store,
   identity: Identity,
   { provider, role, scopes, now }: ProviderRights,
+  admit?: () => Promise<NewUserPermit>,
 ): Promise<Profile> {
   const key = linkedAccountKey(identity.issuer, identity.subject);
   const name = toText(identity.name);
   const email = emailOf(identity);
   const address = { email, ...(email !== "" && { email_verified: true }) };
-  const rights = { ...(role !== undefined && { role }), ...(scopes !== undefined && { scopes }) };
+  const rightsOf = (given: UserRole | undefined) => ({
+    ...(given !== undefined && { role: given }),
+    ...(scopes !== undefined && { scopes }),
+  });
   return await retryLostRaces(async () => {
     const entry = await store.get<LinkedAccount>(key);
     // Not by `findUser`: a locked account is not a removed one, and gets no second account.
     const owner = entry && await findOwner(store, entry.value.user);
     if (!owner) {
+      const permit = await admit?.();
       // An account that was removed is not revived: what it could read is another user's by now.
       const user: Profile = {
         id: randomId("user_"),
         name: name || provider,
         ...address,
-        ...rights,
+        ...rightsOf(role ?? permit?.role),
       };
-      const account: LinkedAccount = { user: user.id, provider, linked: now };
+      const account: LinkedAccount = {
+        user: user.id,
+        provider,
+        linked: now,
+        ...(permit?.role !== undefined && { invited_role: permit.role }),
+      };
       const done = await store.commit({
-        check: [{ key, version: entry?.version ?? null }],
+        check: [{ key, version: entry?.version ?? null }, ...permit?.check ?? []],
         set: [
           { key, value: account },
           toUserIdentity(identity, account),
           { key: profileKey(user.id), value: user },
         ],
+        remove: permit?.remove ?? [],
       });
-      return done ? user : LOST_RACE;
+      if (!done) return LOST_RACE;
+      permit?.created(user);
+      return user;
     }
     if (owner.value.locked !== undefined) return toProfile(owner.value);
     const set: Put[] = [];
@@ -82,7 +106,7 @@ export async function findLinkedUser(
       // Apple says the name at the first sign-in only.
       const { email_verified: ___, email: ____, ...others } = kept;
       const shown = { ...others, name: name || kept.name, ...address };
-      user = { ...(entry.value.added ? kept : shown), ...rights };
+      user = { ...(entry.value.added ? kept : shown), ...rightsOf(role ?? entry.value.invited_role) };
       if (hasChanged(owner.value, user)) {
         user = { ...user, updated: now };
         set.push({ key: owner.key, value: user });

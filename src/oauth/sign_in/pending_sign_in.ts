@@ -10,6 +10,7 @@ import { seal, unseal } from "../../crypto/seal.ts";
 import { readCookie, writeCookie } from "../../http/cookie.ts";
 import type { Fields } from "../../http/response.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
+import type { LinkToken } from "../mail/link_token.ts";
 
 /** What the cookie holds. */
 export interface PendingSignIn {
@@ -18,6 +19,8 @@ export interface PendingSignIn {
   readonly nonce: string;
   readonly code_verifier: string;
   readonly isNewLogin: boolean;
+  /** The invitation that the browser had. */
+  readonly invitation?: LinkToken;
   /** The path of this server to which the browser goes then, or "". */
   readonly redirect: string;
   /** When it began, in milliseconds since the epoch. */
@@ -46,7 +49,7 @@ export const MAX_REDIRECT_CHARACTERS = 2000;
 export async function beginPending(
   as: AuthorizationServer,
   request: Request,
-  given: Pick<PendingSignIn, "provider" | "isNewLogin" | "redirect" | "link">,
+  given: Pick<PendingSignIn, "provider" | "isNewLogin" | "redirect" | "link" | "invitation">,
 ): Promise<{ readonly pending: PendingSignIn; readonly fields: Fields }> {
   const pending: PendingSignIn = {
     ...given,

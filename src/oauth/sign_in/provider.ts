@@ -155,6 +155,17 @@ export class TokenRefusedError extends SignInError {
   }
 }
 
+/** Pages below `/login/`. */
+const RESERVED_IDS: readonly string[] = [
+  "factor",
+  "forgot",
+  "invitation",
+  "passkey",
+  "reset",
+  "sign-up",
+  "verify-email",
+];
+
 /** The providers by id. @throws {TypeError} for an invalid or repeated id */
 export function defineProviders(providers: readonly SignInProvider[]): ReadonlyMap<string, SignInProvider> {
   const byId = new Map<string, SignInProvider>();
@@ -162,6 +173,11 @@ export function defineProviders(providers: readonly SignInProvider[]): ReadonlyM
     if (!/^[a-z0-9-]{1,32}$/.test(provider.id)) {
       throw new TypeError(
         `Cannot create Trivet: the id of a provider in "oauth.signIn" must be 1 to 32 characters of a-z, 0-9 and "-", but is "${provider.id}"`,
+      );
+    }
+    if (RESERVED_IDS.includes(provider.id)) {
+      throw new TypeError(
+        `Cannot create Trivet: a provider in "oauth.signIn" has the id "${provider.id}", which is a page of this server`,
       );
     }
     if (byId.has(provider.id)) {

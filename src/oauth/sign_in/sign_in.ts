@@ -13,10 +13,13 @@ import { refuseRedirect } from "../endpoints/login.ts";
 import { parseRedirect } from "../endpoints/login_redirect.ts";
 import { waitsForNewLogin } from "../endpoints/pushed_request.ts";
 import { OAuthError } from "../error.ts";
+import { endLinkCookie, readLinkCookie } from "../mail/link_token.ts";
 import type { SignInFailure } from "../pages/basic_views.ts";
 import { refuse, showPage } from "../pages/page.ts";
 import { type Parameters, parseParameters } from "../parameters.ts";
 import type { Profile } from "../records.ts";
+import { INVITATION_LINK } from "../sign_up/invitation.ts";
+import { NotInvitedError, permitNewIdentity } from "../sign_up/new_identity.ts";
 import { completeLogin } from "../users/complete_login.ts";
 import { isReauthentication } from "../users/recent_login.ts";
 import type { SignedIn } from "../users/session.ts";
@@ -55,7 +58,12 @@ export async function beginSignIn(as: AuthorizationServer, request: Request, id:
   const request_uri = new URL(redirect, as.origin).searchParams.get("request_uri");
   const isNewLogin = isReauthentication(request) && provider.asksAgain !== false ||
     request_uri !== null && await waitsForNewLogin(as, request_uri);
-  return await sendToProvider(as, request, provider, { redirect, isNewLogin });
+  const invitation = readLinkCookie(as, request, INVITATION_LINK);
+  return await sendToProvider(as, request, provider, {
+    redirect,
+    isNewLogin,
+    ...(invitation && { invitation }),
+  });
 }
 
 /**
@@ -78,7 +86,7 @@ async function sendToProvider(
   as: AuthorizationServer,
   request: Request,
   provider: SignInProvider,
-  given: Pick<PendingSignIn, "redirect" | "isNewLogin" | "link">,
+  given: Pick<PendingSignIn, "redirect" | "isNewLogin" | "link" | "invitation">,
 ): Promise<Response> {
   const { pending, fields } = await beginPending(as, request, { provider: provider.id, ...given });
   try {
@@ -111,11 +119,14 @@ export async function finishSignIn(
   if (!parameters || !pending || pending.link && !await isLinkingSession(as, request, pending.link)) {
     return await showFailure(as, request, provider, "", { status: 400, reason: "expired" });
   }
-  const end = endPending(as, pending);
+  const end = [
+    ...endPending(as, pending),
+    ...pending.invitation ? [endLinkCookie(as, INVITATION_LINK)] : [],
+  ];
   try {
     const identity = await identify(as, provider, pending, parameters);
     if (pending.link) return await finishLink(as, context, provider, identity, pending.link, end);
-    const user = await findUserOf(as, provider, identity);
+    const user = await findUserOf(as, context, provider, identity, pending.invitation);
     await keepTokens(as, provider, user.id, identity);
     // RFC 9470: a session at the provider is as old as the provider says, and of unknown age if it says nothing.
     const authenticated = pending.isNewLogin ? as.now() : Math.min((identity.authTime ?? 0) * 1000, as.now());
@@ -149,15 +160,22 @@ async function identify(
   return identity;
 }
 
-/** @throws {Refusal} for a locked user */
+/** @throws {Refusal | NotInvitedError} for a locked user, and for an identity that gets no account */
 async function findUserOf(
   as: AuthorizationServer,
+  context: RequestContext,
   provider: SignInProvider,
   identity: Identity,
+  invitation: PendingSignIn["invitation"],
 ): Promise<Profile> {
   const { id } = provider;
   const rights = { role: roleOf(provider, identity), scopes: scopesOf(provider, identity) };
-  const user = await findLinkedUser(as.store, identity, { provider: id, ...rights, now: as.now() });
+  const user = await findLinkedUser(
+    as.store,
+    identity,
+    { provider: id, ...rights, now: as.now() },
+    () => permitNewIdentity(as, context, id, identity, invitation),
+  );
   if (user.locked !== undefined) throw notAdmitted(provider);
   return user;
 }
@@ -190,9 +208,15 @@ function toProblem(
 ): Problem {
   const isUnreachable = error instanceof PublicFetchError ||
     error instanceof OAuthError && error.code === "temporarily_unavailable";
-  if (!isUnreachable && !(error instanceof SignInError) && !(error instanceof Refusal)) throw error;
+  if (
+    !isUnreachable && !(error instanceof SignInError) && !(error instanceof Refusal) &&
+    !(error instanceof NotInvitedError)
+  ) throw error;
   as.observe({ type: "sign_in_failed", provider: id, reason: error.message, ip: context.ip });
   if (error instanceof Refusal) return error;
+  if (error instanceof NotInvitedError) {
+    return { status: 403, reason: as.signUp.providers === "closed" ? "not_admitted" : "not_invited" };
+  }
   return isUnreachable ? { status: 502, reason: "unreachable" } : { status: 403, reason: "unverified" };
 }
 
