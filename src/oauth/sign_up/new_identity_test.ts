@@ -19,12 +19,13 @@ const test = suite("oauth/new_identity");
 
 async function newSignUpServer(
   providers: SignUpMode,
+  passwords: SignUpMode = "closed",
 ): Promise<{ server: TestServer; provider: TestProvider }> {
   const provider = await newProvider();
   const server = await newServer({
     signIn: [oidc({ issuer: PROVIDER, ...CLIENT })],
     signInFetch: (url, init) => provider.fetch(url, init),
-    signUp: { passwords: "closed", providers },
+    signUp: { passwords, providers },
   });
   return { server, provider };
 }
@@ -48,13 +49,13 @@ test("open: every admitted identity gets an account, and an event says so once",
 });
 
 test("open: an invitation that is there is used, for its role", async () => {
-  const { server, provider } = await newSignUpServer("open");
+  const { server, provider } = await newSignUpServer("open", "invitation");
   const { token } = await inviteUser(server.store, { role: "author" });
   const browser = newBrowser(server);
-  // There is no sign-up page: the link leads to one only where an invitation is needed.
-  assert.is((await browser.get(`/login/invitation?token=${token}`)).status, 404);
+  await openInvitation(browser, token);
   assert.is((await signIn(browser, provider)).status, 302);
-  assert.is((await Array.fromAsync(listLinkedUsers(server.store)))[0]!.role, undefined);
+  assert.is((await Array.fromAsync(listLinkedUsers(server.store)))[0]!.role, "author");
+  assert.is(await left(server), 0);
 });
 
 test("closed: an identity without an account gets none, and one with an account signs in", async () => {
