@@ -100,5 +100,15 @@ export type {
   ScopeDefinition,
   TrustedIssuer,
 } from "./oauth/authorization_server.ts";
+export type { Mail, MailKind, SendMail } from "./oauth/mail/mail.ts";
+export {
+  type InvitationRequest,
+  inviteUser,
+  listInvitations,
+  revokeInvitation,
+  type ShownInvitation,
+} from "./oauth/sign_up/invitation.ts";
+export type { SignUpMode, SignUpOption, SignUpSettings } from "./oauth/sign_up/options.ts";
+export type { LoginField } from "./oauth/users/login_field.ts";
 export type { PasswordPolicy, PasswordProblem } from "./oauth/users/password_policy.ts";
 export type { AuthorizationDetail, Profile, UserRole } from "./oauth/records.ts";

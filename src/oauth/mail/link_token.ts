@@ -1,7 +1,7 @@
 /**
  * The token of a one-time link: 256 random bits, which the store has as a digest only. The page moves it from the URL into a
- * cookie before it shows anything, so that no referrer, history or proxy log keeps it. GET never consumes a token: programs
- * that scan mail follow links.
+ * cookie before it shows anything: no referrer and no entry of the browser's history has it (`password_reset_test.ts`,
+ * `browser_mail_node_test.ts`). GET never consumes a token: programs that scan mail follow links.
  *
  * @module
  */

@@ -83,11 +83,14 @@ export const WRITERS: Writers<MailRoomView, MailPageTexts> = {
       title: texts.resetTitle,
       body: html`
         <h1>${texts.resetTitle}</h1>
-        <p>${fill(texts.resetFor, { user: html`<strong>${username}</strong>` })} ${texts.resetSignsOut}</p>
+        <p>${texts.resetSignsOut}</p>
         ${problemNote(problem && describePasswordProblem(problem, writing, minPasswordLength))}
         <form method="post" action="${action}">
-          ${// For password managers.
-          html`<input name="username" value="${username}" autocomplete="username" readonly hidden>`}
+          ${// Password managers store it with the password.
+          html`
+            <label for="username">${texts.username}</label>
+            <input id="username" name="username" value="${username}" autocomplete="username" readonly>
+          `}
           ${inputField({
             name: "password",
             label: fillText(texts.newPassword, { count: String(minPasswordLength) }),

@@ -18,7 +18,6 @@ export const TEXTS: MailTexts = {
     "Falls es ein Konto mit diesem Namen oder dieser bestätigten Adresse gibt, wurde ein Link an seine " +
     "Adresse gesendet. Der Link gilt 30 Minuten und nur einmal.",
   resetTitle: "Neues Passwort wählen",
-  resetFor: "Für das Konto {user}.",
   resetSignsOut: "Sie werden überall abgemeldet.",
   resetEndGrants: "Auch den Zugriff aller Anwendungen auf mein Konto beenden",
   resetSubmit: "Passwort ändern",

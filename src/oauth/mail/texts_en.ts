@@ -14,7 +14,6 @@ export const TEXTS = {
   resetSentText:
     "If there is an account with this name or verified address, a link was sent to its address. The link is valid for 30 minutes, once.",
   resetTitle: "Choose a new password",
-  resetFor: "For the account {user}.",
   resetSignsOut: "You will be signed out everywhere.",
   resetEndGrants: "Also end the access of all applications to my account",
   resetSubmit: "Change the password",
