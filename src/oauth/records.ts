@@ -175,14 +175,12 @@ export interface PasswordReset {
   readonly digest: string;
   /** A digest of the password hash: another password ends the link. */
   readonly password: string;
-  readonly created: number;
 }
 
 /** The link that proves an address. Written by `mail/email_verification.ts`; ended by its use or its lifetime. */
 export interface EmailVerification {
   readonly digest: string;
   readonly email: string;
-  readonly created: number;
 }
 
 /** An account that waits for its address to be verified. Written by `sign_up/pending_sign_up.ts`; ended by its use or its lifetime. */

@@ -44,7 +44,7 @@ export const STORAGE_LIMITS: Readonly<Record<StorageKind, StorageLimit>> = {
   /** Mails: for each an amount of 512 bytes, for an hour. 32 from one network, 8192 from all, 1024 from unknown ones. */
   mail: { record: RECORD_OVERHEAD_BYTES, perNetwork: 16 * KIB, overall: 4 * MIB, unknown: 512 * KIB },
   /** Accounts that wait for their address to be verified; for their lifetime. */
-  sign_up: { record: 4 * KIB, perNetwork: 128 * KIB, overall: 16 * MIB, unknown: 2 * MIB },
+  sign_up: { record: 4 * KIB, perNetwork: 32 * KIB, overall: 16 * MIB, unknown: 2 * MIB },
 };
 
 export type StorageKind =

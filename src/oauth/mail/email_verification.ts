@@ -46,7 +46,7 @@ export async function requestEmailVerification(
   const wait = await countMail(as, context, email);
   if (wait > 0) return wait;
   const { token, digest } = createLinkToken(VERIFICATION_LINK, user.id.slice("user_".length));
-  const value: EmailVerification = { digest, email, created: as.now() };
+  const value: EmailVerification = { digest, email };
   const expires = as.now() + VERIFICATION_LINK.lifetime * 1000;
   await as.store.commit({ set: [{ key: emailVerificationKey(user.id), value, expires }] });
   const values = { user: user.username, email, link: linkUrl(as.issuer, VERIFICATION_LINK, token) };
@@ -128,7 +128,7 @@ export async function claimEmail(
 }
 
 async function readVerification(
-  { store, now }: AuthorizationServer,
+  { store }: AuthorizationServer,
   { id, digest }: LinkToken,
 ): Promise<{ readonly verification: Entry<EmailVerification>; readonly user: Entry<User> } | undefined> {
   const [verification, user] = await Promise.all([
@@ -136,7 +136,5 @@ async function readVerification(
     store.get<User>(userKey("user_" + id)),
   ]);
   if (!verification || !user || user.value.locked !== undefined) return undefined;
-  const { digest: expected, created } = verification.value;
-  const isValid = expected === digest && now() - created < VERIFICATION_LINK.lifetime * 1000;
-  return isValid ? { verification, user } : undefined;
+  return verification.value.digest === digest ? { verification, user } : undefined;
 }

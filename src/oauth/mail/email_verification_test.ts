@@ -1,5 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { memoryStore } from "../../store/drivers/memory.ts";
+import { slowCommits } from "../../store/test_slow_commits.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { type User, userKey, verifiedEmailKey } from "../records.ts";
 import { createStorageQuota } from "../storage_quota.ts";
@@ -99,7 +101,7 @@ test("only one account verifies an address, until that account has another one o
 });
 
 test("a concurrent verification of one address by two accounts succeeds once", async () => {
-  const server = await newMailServer();
+  const server = await newMailServer({ store: slowCommits(memoryStore()) });
   await addUser(server.store, { username: "bob", password: "x" }, 1000);
   await ask(server, "alice", "shared@example.com");
   await ask(server, "bob", "shared@example.com");

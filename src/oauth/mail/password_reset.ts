@@ -64,11 +64,7 @@ export async function requestPasswordReset(
     : undefined;
   const id = user?.id ?? NO_USER;
   const { token, digest } = createLinkToken(RESET_LINK, id.slice("user_".length));
-  const value: PasswordReset = {
-    digest,
-    password: secretDigest(user?.password ?? randomSecret("")),
-    created: as.now(),
-  };
+  const value: PasswordReset = { digest, password: secretDigest(user?.password ?? randomSecret("")) };
   await as.store.commit({
     set: [{ key: passwordResetKey(id), value, expires: as.now() + RESET_LINK.lifetime * 1000 }],
   });
@@ -150,7 +146,7 @@ export async function resetPassword(
 
 /** The records of a valid link. */
 async function readReset(
-  { store, now }: AuthorizationServer,
+  { store }: AuthorizationServer,
   { id, digest }: LinkToken,
 ): Promise<{ readonly reset: Entry<PasswordReset>; readonly user: Entry<User> } | undefined> {
   const [reset, user] = await Promise.all([
@@ -158,7 +154,7 @@ async function readReset(
     store.get<User>(userKey("user_" + id)),
   ]);
   if (!reset || !user || !isReachable(user.value)) return undefined;
-  const isValid = reset.value.digest === digest && now() - reset.value.created < RESET_LINK.lifetime * 1000 &&
+  const isValid = reset.value.digest === digest &&
     // Another password was set since.
     reset.value.password === secretDigest(user.value.password);
   return isValid ? { reset, user } : undefined;

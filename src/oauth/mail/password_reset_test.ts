@@ -2,6 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { memoryStore } from "../../store/drivers/memory.ts";
 import { compareAndSet } from "../../store/store.ts";
+import { slowCommits } from "../../store/test_slow_commits.ts";
 import { countingStore } from "../../store/test_counting_store.ts";
 import { type User, userKey, verifiedEmailKey } from "../records.ts";
 import { ISSUER } from "../test_server.ts";
@@ -131,7 +132,7 @@ test("GET consumes nothing, so that programs that scan mail do no harm", async (
 });
 
 test("a link works once, also for concurrent requests", async () => {
-  const server = await newMailServer();
+  const server = await newMailServer({ store: slowCommits(memoryStore()) });
   const link = await newLink(server);
   const browsers = Array.from({ length: 8 }, () => server.browser());
   for (const browser of browsers) await browser.follow(link);

@@ -1,5 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { memoryStore } from "../../store/drivers/memory.ts";
+import { slowCommits } from "../../store/test_slow_commits.ts";
 import { linkOf, type MailServer, newMailServer } from "../mail/test_mailbox.ts";
 import { type User, userKey } from "../records.ts";
 import { ISSUER } from "../test_server.ts";
@@ -35,13 +37,13 @@ test("an invitation makes an account with its role, signs in, and is used up", a
 });
 
 test("concurrent uses of one invitation make one account", async () => {
-  const server = await newMailServer(MODE);
+  const server = await newMailServer({ ...MODE, store: slowCommits(memoryStore()) });
   const link = await invite(server);
   const browsers = Array.from({ length: 6 }, () => server.browser());
   for (const browser of browsers) await browser.follow(link);
   const responses = await Promise.all(
     browsers.map((browser, i) =>
-      browser.open("/login/sign-up", { form: { ...CAROL, username: `carol${i}` } })
+      browser.open("/login/sign-up", { form: { ...CAROL, username: `carol${i}` }, ip: `203.0.113.${i}` })
     ),
   );
   assert.is(responses.filter(({ status }) => status === 200).length, 1);
@@ -94,6 +96,18 @@ test("the address of an invitation cannot be changed, and is verified when the l
     );
     if (!mailed) assert.ok(linkOf(server.mails[0]));
   }
+});
+
+test("with an invitation a network learns few user names", async () => {
+  const server = await newMailServer(MODE);
+  const browser = server.browser();
+  await browser.follow(await invite(server));
+  const statuses: number[] = [];
+  for (let i = 0; i < 40; i++) {
+    statuses.push((await browser.open("/login/sign-up", { form: { ...CAROL, username: "alice" } })).status);
+  }
+  assert.ok(statuses.filter((status) => status === 409).length <= 20, String(statuses));
+  assert.ok(statuses.includes(429));
 });
 
 test("a refused form leaves the invitation valid", async () => {

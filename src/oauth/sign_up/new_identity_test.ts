@@ -9,6 +9,8 @@ import {
   type TestBrowser,
   type TestProvider,
 } from "../sign_in/test_provider.ts";
+import { memoryStore } from "../../store/drivers/memory.ts";
+import { slowCommits } from "../../store/test_slow_commits.ts";
 import { oidc } from "../sign_in/oidc.ts";
 import { listLinkedUsers } from "../sign_in/linked_account.ts";
 import { newServer, type TestServer } from "../test_server.ts";
@@ -26,6 +28,7 @@ async function newSignUpServer(
     signIn: [oidc({ issuer: PROVIDER, ...CLIENT })],
     signInFetch: (url, init) => provider.fetch(url, init),
     signUp: { passwords, providers },
+    store: slowCommits(memoryStore()),
   });
   return { server, provider };
 }
@@ -62,10 +65,10 @@ test("closed: an identity without an account gets none, and one with an account 
   const { server, provider } = await newSignUpServer("closed");
   assert.is((await signIn(newBrowser(server), provider)).status, 403);
   assert.is(await count(server), 0);
-  const { token } = await inviteUser(server.store);
-  const browser = newBrowser(server);
-  await browser.get(`/login/invitation?token=${token}`);
-  assert.is((await signIn(browser, provider)).status, 403);
+  const withPage = await newSignUpServer("closed", "invitation");
+  const browser = newBrowser(withPage.server);
+  await openInvitation(browser, (await inviteUser(withPage.server.store)).token);
+  assert.is((await signIn(browser, withPage.provider)).status, 403);
 });
 
 test("by invitation: the pending sign-in carries it, the account has its role, and it is used up", async () => {

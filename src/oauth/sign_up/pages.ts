@@ -117,6 +117,7 @@ export const WRITERS: Writers<SignUpRoomView, SignUpPageTexts> = {
       title: texts.signUpTitle,
       body: html`
         <h1>${texts.signUpTitle}</h1>
+        <p class="lead">${fill(texts.signUpAt, { host: html`<strong>${writing.host}</strong>` })}</p>
         ${problemNote(problemText(view, writing))}
         ${providers.length > 0 && html`
           <div class="stack">${// Links, as on the sign-in page.

@@ -7,6 +7,7 @@ import type { SignUpTexts } from "./texts_en.ts";
 
 export const TEXTS: SignUpTexts = {
   signUpTitle: "Konto anlegen",
+  signUpAt: "bei {host}",
   signUpName: "Ihr Name (freiwillig)",
   signUpEmail: "E-Mail-Adresse",
   signUpEmailOptional: "E-Mail-Adresse (freiwillig)",

@@ -6,6 +6,7 @@
 
 export const TEXTS = {
   signUpTitle: "Create an account",
+  signUpAt: "at {host}",
   signUpName: "Your name (optional)",
   signUpEmail: "E-mail address",
   signUpEmailOptional: "E-mail address (optional)",
