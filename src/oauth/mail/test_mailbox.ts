@@ -96,3 +96,8 @@ export function linkOf(mail: Mail | undefined): string {
   if (link === undefined) throw new Error("No link in " + JSON.stringify(mail));
   return link;
 }
+
+/** Whether the response starts a session. */
+export function isSignedIn(response: Response): boolean {
+  return response.headers.getSetCookie().some((field) => /session[^=]*=[^;]/.test(field));
+}
