@@ -27,6 +27,7 @@ import { providerAccess } from "./provider_access.ts";
 import { askForSecret, readSecretFromStdin } from "./secret_input.ts";
 import { describeActions, runAction, type StoreAction, storeAction } from "./store_action.ts";
 import { grants, revoke, sessions, signOut } from "./user_access.ts";
+import { invitations, invite, uninvite } from "./user_invitations.ts";
 
 const PASSWORD_OPTIONS = {
   "password-stdin": { summary: "read the password from standard input" },
@@ -203,6 +204,9 @@ const ACTIONS = {
   "sign-out": signOut,
   grants,
   revoke,
+  invite,
+  invitations,
+  uninvite,
   remove,
 };
 
@@ -211,6 +215,9 @@ export const help: string = `trivet user: users, their sessions, and what they a
 ${describeActions("user", ACTIONS)}
 
 USER is a user name or an id. Users who sign in at an identity provider have no user name.
+
+An invitation is a one-time link. The server must take it: trivet serve does, unless --sign-up says closed. With
+--email it is only for that address: one with a password has no other, and a provider must have verified it.
 
 A change takes effect at once on a running server. A lower role also limits what the user allowed before. A new
 password ends no session: use --sign-out where the old one may be known to others.
@@ -222,6 +229,7 @@ Examples:
   trivet user lock alice
   trivet user sessions alice
   trivet user revoke alice --client some-app
+  trivet user invite --email bob@example.com --role author --issuer https://agents.example.com
 `;
 
 export function run(argv: readonly string[]): Promise<void> {
