@@ -95,14 +95,15 @@ function readConsents(
 
 /**
  * Whether a request that the user allowed before may be answered without the consent page. RFC 6749 section 10.2 demands
- * a measure that ensures that the repeated request comes from the client: the operator trusts the client, the
- * authenticated client pushed the request (RFC 9126), or no other site sent the browser here.
+ * a measure that ensures that the repeated request comes from the client. A pushed request is none: the client made it,
+ * but perhaps for another person, who then sent the user here. So no one else may have sent the browser, unless the operator
+ * trusts the client.
  */
 export function maySkipConsent(
   as: AuthorizationServer,
   client: Client,
   { redirect_uri }: AuthorizationRequest,
-  { browser, isPushed }: { readonly browser: Request; readonly isPushed: boolean },
+  browser: Request,
 ): boolean {
   const isConfidential = !isPublic(client);
   // RFC 9110 section 9.2.1: HEAD is a safe method, and its response would carry a code.
@@ -111,14 +112,18 @@ export function maySkipConsent(
   if (client.trusted || as.trustedClients.has(client.id)) {
     return isConfidential || redirect_uri.startsWith("https://");
   }
-  if (!isConfidential || client.source === "document") return false;
-  return isPushed || !isSentByAnotherSite(browser);
+  return isConfidential && client.source !== "document" && !isSentByOthers(browser);
 }
 
-/** Browsers set Sec-Fetch-Site on navigations and redirects. A program that does not send it has no user to deceive. */
-function isSentByAnotherSite(request: Request): boolean {
+/**
+ * Whether anything but a page of this server sent the browser. Browsers set `Sec-Fetch-Site` on navigations and redirects:
+ * it is `none` for an address that another program opened, such as an MCP client for a malicious resource, or a mail. A
+ * browser that does not set it is too old to tell. A program that is no browser has no user to deceive.
+ */
+function isSentByOthers(request: Request): boolean {
   const site = request.headers.get("sec-fetch-site");
-  return site !== null && site !== "same-origin" && site !== "none";
+  if (site !== null) return site !== "same-origin";
+  return request.headers.get("user-agent")?.startsWith("Mozilla/") === true;
 }
 
 /** By client record. Records are immutable: a changed client is another object. */

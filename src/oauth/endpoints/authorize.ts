@@ -225,11 +225,9 @@ async function answer(
     ...(pushed !== undefined && { pushed }),
   };
   const consent = await findConsent(as, client, transaction);
-  // A request stored for a new login may have come in the query, so only the others are known to be pushed.
-  const source = { browser, isPushed: min_auth_time === undefined && pushed !== undefined };
   if (
     consent.coversRequest && !requirements.prompt.has("consent") &&
-    maySkipConsent(as, client, request, source)
+    maySkipConsent(as, client, request, browser)
   ) return await issueCode(as, client, transaction, browser);
   if (isPromptNone) {
     throw consent.coversRequest
