@@ -158,6 +158,25 @@ test("section 5.4.1: with OpenID Connect, ID tokens have an algorithm of the pro
   }
 });
 
+test("UserInfo answers a token with a proof of its key, and no other", async () => {
+  const scopes = { read: "Read your data", profile: "See your name", ...OPENID_SCOPES };
+  const fapi = await newFapi({ openid: completeOpenId(true), scopes });
+  const { id_token, access_token: token } = await getTokens(fapi, "openid profile");
+  const path = "/oauth/userinfo";
+  const ask = async (key: TestKey, scheme = "DPoP") =>
+    await fapi.server.send(path, {
+      headers: {
+        authorization: `${scheme} ${token}`,
+        dpop: await createProof(key, ISSUER + path, { htm: "GET", token: token! }),
+      },
+    });
+  const answered = await ask(fapi.proofKey);
+  assert.is(answered.status, 200);
+  assert.is((await answered.json()).sub, readJws(id_token!)?.claims.sub);
+  assert.is((await ask(await newKey("ES256"))).status, 401);
+  assert.is((await ask(fapi.proofKey, "Bearer")).status, 401);
+});
+
 test("attack: a stored client that names RS256 does not get it under the profile", async () => {
   const scopes = { read: "Read your data", ...OPENID_SCOPES };
   const fapi = await newFapi({ openid: completeOpenId(true), scopes });
