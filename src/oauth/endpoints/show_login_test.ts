@@ -172,8 +172,8 @@ test("the consent page is in the language of ui_locales, with descriptions of sc
   assert.not.match(text, "Read files");
 });
 
-test("a sign-in that leads nowhere is a page for a browser and plain text for a program", async () => {
-  const { server } = await newPageServer();
+test("without account pages, a sign-in that leads nowhere is a page for a browser and plain text for a program", async () => {
+  const { server } = await newPageServer({ account: false });
   const form = { username: "alice", password: "wonderland" };
   const page = await server.send("/login", { form, headers: BROWSER });
   assert.equal([page.status, page.headers.get("content-type")], [200, "text/html; charset=utf-8"]);
