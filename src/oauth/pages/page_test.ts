@@ -59,12 +59,6 @@ test("a page forbids scripts, framing, caching and referrers, and has its langua
   assert.match(text, 'action="/login?redirect=%2Fa"');
 });
 
-test("every text has a German one with the same placeholders", () => {
-  const names = (text: string) => [...text.matchAll(/\{\w+\}/g)].map(([name]) => name).sort();
-  assert.equal(Object.keys(DE).sort(), Object.keys(EN).sort());
-  for (const key of Object.keys(EN) as (keyof typeof EN)[]) assert.equal(names(DE[key]), names(EN[key]), key);
-});
-
 test("name, logo and texts of the operator are shown; the policy allows the logo and nothing else", async () => {
   const logo = "https://cdn.example/a,b;c/logo.png?v=1";
   const { server } = newServer({ name: "Acme <Corp>", logo, texts: { de: { signInTitle: "Moin & hallo" } } });

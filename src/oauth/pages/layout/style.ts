@@ -44,6 +44,7 @@ h1{margin:0 0 .5rem;font-size:1.5rem;line-height:1.25;font-weight:650;letter-spa
 h2{margin:1.75rem 0 .5rem;font-size:1.0625rem;line-height:1.35}
 p,ul,dl,form,pre,table{margin:0 0 1rem}
 main>:last-child,main>:nth-last-child(2):has(+[hidden]),form>:last-child,.note>:last-child{margin-bottom:0}
+h1+form{margin-top:1.25rem}
 .lead{margin-bottom:1.5rem;color:var(--soft)}
 .lead strong{color:var(--ink)}
 strong,code,dd,li,p{overflow-wrap:anywhere}
