@@ -4,6 +4,6 @@
  * @module
  */
 export { html, Markup } from "./http/page.ts";
-export type { Language } from "./oauth/pages/language.ts";
+export type { Language } from "./oauth/pages/languages.ts";
 export type { PageColors, PageOptions, RenderContext, RenderPage } from "./oauth/pages/settings.ts";
 export type { Texts, View } from "./oauth/pages/views.ts";

@@ -14,7 +14,7 @@ import type { Store } from "../store/store.ts";
 import type { SendMail } from "./mail/mail.ts";
 import type { FactorSettings } from "./factors/settings.ts";
 import type { OpenIdSettings } from "./openid/options.ts";
-import type { Language } from "./pages/language.ts";
+import type { Language } from "./pages/languages.ts";
 import type { PageSettings } from "./pages/settings.ts";
 import type { LoginField } from "./users/login_field.ts";
 import type { LoginThrottle } from "./users/login_throttle.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 import { html, type Markup } from "../../http/page.ts";
-import type { Language } from "../pages/language.ts";
+import type { Language } from "../pages/languages.ts";
 import { hiddenFields } from "../pages/parts.ts";
 import type { Writing } from "../pages/room.ts";
 import type { FormView } from "./account_views.ts";

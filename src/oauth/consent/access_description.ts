@@ -15,7 +15,7 @@ import type {
   DestinationView,
   DurationView,
 } from "../pages/basic_views.ts";
-import type { Language } from "../pages/language.ts";
+import type { Language } from "../pages/languages.ts";
 import type { Authorization, Client, Profile } from "../records.ts";
 
 const MAX_DISPLAY_NAME_CHARACTERS = 80;

@@ -8,7 +8,7 @@ import type { RequestContext } from "../../http/service.ts";
 import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
 import type { Check, Entry, Put, Store } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
-import type { Language } from "../pages/language.ts";
+import type { Language } from "../pages/languages.ts";
 import {
   type EmailVerification,
   emailVerificationKey,

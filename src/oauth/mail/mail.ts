@@ -5,7 +5,7 @@
  */
 import type { Observe } from "../../events.ts";
 import type { RequestContext } from "../../http/service.ts";
-import type { Language } from "../pages/language.ts";
+import type { Language } from "../pages/languages.ts";
 
 /**
  * Why a mail is sent.

@@ -4,7 +4,7 @@
  * @module
  */
 import type { AuthorizationServer } from "../authorization_server.ts";
-import type { Language } from "../pages/language.ts";
+import type { Language } from "../pages/languages.ts";
 import { fillText } from "../pages/text.ts";
 import type { Mail, MailKind } from "./mail.ts";
 import type { MailTexts } from "./texts_en.ts";

@@ -6,10 +6,7 @@
  */
 import { parseForm } from "../../http/body/form.ts";
 import { queryOf } from "../../http/router.ts";
-
-export const LANGUAGES = ["en", "de"] as const;
-
-export type Language = typeof LANGUAGES[number];
+import { type Language, LANGUAGES } from "./languages.ts";
 
 /** Ranges of `Accept-Language` that are read; browsers send fewer than ten. */
 const MAX_RANGES = 20;

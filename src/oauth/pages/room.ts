@@ -5,7 +5,7 @@
  * @module
  */
 import type { Markup } from "../../http/page.ts";
-import type { Language } from "./language.ts";
+import type { Language } from "./languages.ts";
 
 /** What a page consists of, inside the layout of all pages. */
 export interface PageContent {

@@ -5,7 +5,7 @@
  */
 import type { Markup } from "../../http/page.ts";
 import { contrast, mix, parseColor, type Rgb, toHex } from "./color.ts";
-import { type Language, LANGUAGES } from "./language.ts";
+import { type Language, LANGUAGES } from "./languages.ts";
 import type { Texts, View } from "./views.ts";
 
 /** What a hook gets beside the data of the page. */

@@ -5,7 +5,8 @@
  */
 import { Markup } from "../../http/page.ts";
 import { type Fields, NO_STORE, respond } from "../../http/response.ts";
-import { chooseLanguage, type Language } from "./language.ts";
+import { chooseLanguage } from "./language.ts";
+import type { Language } from "./languages.ts";
 import { contentSecurityPolicy, writeDocument } from "./layout/document.ts";
 import type { PageServer, ShowOptions } from "./page_server.ts";
 import { ROOMS } from "./rooms.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 import { html, Markup } from "../../http/page.ts";
-import type { Language } from "./language.ts";
+import type { Language } from "./languages.ts";
 
 const PLACEHOLDER = /\{(\w+)\}/g;
 

@@ -13,7 +13,7 @@ import type { AuthorizationServer } from "../authorization_server.ts";
 import { createLinkToken, type LinkKind, type LinkToken, linkUrl } from "../mail/link_token.ts";
 import { sendLater } from "../mail/mail.ts";
 import { writeMail } from "../mail/message.ts";
-import type { Language } from "../pages/language.ts";
+import type { Language } from "../pages/languages.ts";
 import { type PendingSignUp, signUpKey, type User, userKey, verifiedEmailKey } from "../records.ts";
 import { PENDING_SIGN_UP_LIFETIME } from "../storage_quota.ts";
 import { canonicalEmail, isVerifiedAs } from "../users/email_address.ts";

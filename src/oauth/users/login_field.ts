@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { Language } from "../pages/language.ts";
+import type { Language } from "../pages/languages.ts";
 
 export interface LoginField {
   /** The name in the form that `authenticateUser` gets: letters, digits, `_`, `.` and `-`. */

@@ -5,7 +5,7 @@
  */
 import { html, Markup } from "../../../http/page.ts";
 import { sha256 } from "../../../crypto/sha256.ts";
-import type { Language } from "../language.ts";
+import type { Language } from "../languages.ts";
 import { drawMark, toIcon } from "./mark.ts";
 import type { ShowOptions } from "../page_server.ts";
 import type { PageContent } from "../room.ts";
