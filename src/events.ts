@@ -40,7 +40,14 @@ export type TrivetEvent =
     readonly provider: string;
     readonly reason: string;
   }
-  | { readonly type: "login_failed"; readonly username: string; readonly ip?: string | undefined }
+  | {
+    readonly type: "login_failed";
+    /** As it was typed: it may be a password in the wrong field, so write it nowhere. */
+    readonly username: string;
+    /** The id of the account with this name, if there is one. */
+    readonly user?: string;
+    readonly ip?: string | undefined;
+  }
   | { readonly type: "logged_out"; readonly user: string }
   | { readonly type: "password_reset_requested"; readonly user: string; readonly ip?: string | undefined }
   | { readonly type: "password_reset"; readonly user: string; readonly ip?: string | undefined }

@@ -110,7 +110,8 @@ test("the device flow reports the decision, then the tokens", async () => {
 test("a failed login is reported with the username, a failed client authentication with the client_id", async () => {
   const server = await newServer();
   await server.send("/login", { form: { username: "alice", password: "wrong" } });
-  assert.equal(takeEvents(server), [{ type: "login_failed", username: "alice", ip: undefined }]);
+  const user = (await server.store.get<string>(["username", "alice"]))!.value;
+  assert.equal(takeEvents(server), [{ type: "login_failed", username: "alice", ip: undefined, user }]);
   await server.token({ grant_type: "client_credentials", client_secret: "wrong" });
   await server.token({ grant_type: "client_credentials", client_id: "x".repeat(300) });
   const refusals = takeEvents(server).map((event) => {

@@ -14,7 +14,7 @@ import { completeLogin } from "../users/complete_login.ts";
 import { attemptLogin } from "../users/login_attempt.ts";
 import { INVALID_REDIRECT, parseRedirect } from "./login_redirect.ts";
 import { refuse, wantsPage } from "../pages/page.ts";
-import { canonicalUsername } from "../users/user.ts";
+import { canonicalUsername, findUserId } from "../users/user.ts";
 
 const MAX_FORM_BYTES = 16 * 1024;
 
@@ -88,7 +88,14 @@ export async function login(
   const began = as.now();
   const { user, wait } = await attemptLogin(as, values, request, context);
   if (!user) {
-    as.observe({ type: "login_failed", username: username.slice(0, 128), ip: context.ip });
+    // Read for every name: the time must not depend on whether the account exists.
+    const account = as.authenticateUser ? undefined : await findUserId(as.store, username);
+    as.observe({
+      type: "login_failed",
+      username: username.slice(0, 128),
+      ip: context.ip,
+      ...(account !== undefined && { user: account }),
+    });
     if (wantsPage(request)) return await showSignIn(as, request, context, redirect, { username, wait });
     return wait > 0
       ? respondText(429, `Too many attempts. Try again in ${wait} second${wait === 1 ? "" : "s"}.`, [

@@ -66,6 +66,11 @@ export async function addUser(
   return user;
 }
 
+/** The id of the account with this user name, in any spelling; `undefined` when there is none. */
+export async function findUserId(store: Store, username: string): Promise<string | undefined> {
+  return (await store.get<string>(usernameKey(canonicalUsername(username))))?.value;
+}
+
 /** The user with this id: of this server, or of the `authenticateUser` option. A locked one counts as absent. */
 export async function findUser(store: Store, id: string): Promise<Profile | undefined> {
   const user = await findUserOrLocked(store, id);
