@@ -6,6 +6,7 @@ import { toClient } from "../clients/client.ts";
 import { APP_URI, CLIENTS, newServer, type TestServer } from "../test_server.ts";
 import { addUser } from "../users/user.ts";
 import { setTotp } from "../factors/change_factors.ts";
+import { emailVerificationKey, passwordResetKey, providerTokensKey, verifiedEmailKey } from "../records.ts";
 import { ACCOUNT_PATHS } from "./routes.ts";
 
 const test = suite("oauth/account");
@@ -394,6 +395,14 @@ test("a deleted account leaves nothing, and its access ends at once", async () =
   const { id } = (await server.store.list<{ id: string; username: string }>(["user"]))
     .map(({ value }) => value).find(({ username }) => username === "alice")!;
   await setTotp(server.store, id, { sealed: "x", created: 5, step: 1 });
+  await server.store.commit({
+    set: [
+      { key: verifiedEmailKey("alice@example.com"), value: id },
+      { key: passwordResetKey(id), value: {} },
+      { key: emailVerificationKey(id), value: {} },
+      { key: providerTokensKey(id, "oidc"), value: { sealed: "of another secret" } },
+    ],
+  });
   const wrong = await post(server, "/account/delete", cookie, { confirmation: "bob" });
   assert.is(wrong.status, 400);
   const deleted = await post(server, "/account/delete", cookie, { confirmation: "alice" });

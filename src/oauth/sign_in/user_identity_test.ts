@@ -92,6 +92,13 @@ test("the last way to sign in is not unlinked, also not by concurrent requests",
   assert.is((await listUserIdentities(store, id)).length, 1);
 });
 
+test("a user of this server without a password keeps one of two identities, too", async () => {
+  const { store, id } = await newAlice();
+  for (const subject of ["1", "2"]) await linkIdentity(store, id, identity(subject), at);
+  const both = ["1", "2"].map((subject) => unlinkIdentity(store, id, identity(subject), false, usable));
+  assert.equal((await Promise.all(both)).sort(), ["last", "unlinked"]);
+});
+
 test("an account of an earlier version is listed after the next sign-in, with the label of today", async () => {
   const provider = await newProvider();
   const server = await newSignInServer(provider);

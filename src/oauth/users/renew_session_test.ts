@@ -1,0 +1,53 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { sessionKey } from "../records.ts";
+import { newServer } from "../test_server.ts";
+import { renewSession } from "./renew_session.ts";
+import { listUserSessions } from "./user_sessions.ts";
+
+const test = suite("oauth/users/renew_session");
+
+/** A signed-in user, and what `renewSession` gets. */
+async function newSession() {
+  const server = await newServer();
+  const cookie = await server.signIn();
+  const user = (await server.store.list<{ id: string }>(["user"]))[0]!.value;
+  const [session] = await listUserSessions(server.store, user.id);
+  const as = {
+    store: server.store,
+    now: Date.now,
+    sessionLifetime: 3600,
+    sessionIdleLifetime: 1800,
+    secure: true,
+  };
+  const signedIn = { session: session!.digest, user };
+  const renew = () =>
+    renewSession(as as never, new Request("https://as.example/", { headers: { cookie } }), signedIn as never);
+  const show = async (cookie: string) => (await server.send("/account", { headers: { cookie } })).status;
+  return { server, cookie, user, session: session!, renew, show };
+}
+
+test("the session goes on under a new id, and the old one is refused", async () => {
+  const { server, cookie, user, session, renew, show } = await newSession();
+  const renewed = await renew();
+  const next = renewed!.fields.map(([, field]) => field.split(";")[0]!).join("; ");
+  assert.equal([await show(cookie), await show(next)], [302, 200]);
+  const [now, ...others] = await listUserSessions(server.store, user.id);
+  assert.equal(others, []);
+  assert.equal(now, { ...session, digest: renewed!.session });
+});
+
+test("a session that has ended is not renewed", async () => {
+  const { server, session, renew } = await newSession();
+  await server.store.commit({ remove: [sessionKey(session.digest)] });
+  assert.is(await renew(), undefined);
+});
+
+test("of concurrent renewals one wins", async () => {
+  const { server, user, renew } = await newSession();
+  const done = await Promise.all([renew(), renew(), renew()]);
+  assert.is(done.filter((each) => each !== undefined).length, 1);
+  assert.is((await listUserSessions(server.store, user.id)).length, 1);
+});
+
+test.run();
