@@ -19,7 +19,7 @@ import {
   writeSavedResult,
 } from "./targets/client_results.ts";
 import { MATRIX, RESULTS, toMatrixPage, toResultsText } from "./targets/results_page.ts";
-import { type LevelCounts, readTargets, storeRun } from "./targets/target_data.ts";
+import { type LevelCounts, readStoredRun, readTargets, storeRun } from "./targets/target_data.ts";
 
 const HELP =
   `Runs the conformance kit against third-party servers and clients, and reports results that changed.
@@ -41,7 +41,7 @@ Options:
 
 Results of a target:
   ok            every result is the expected one
-  CHANGED       a result differs from the target file, or a finding
+  CHANGED       a result differs from the target file, the stored result, or a finding
   skipped       the server is not installed; the line says how to install it
 
 Examples:
@@ -201,6 +201,8 @@ function runKit({ folder, suite, target, label }: Run): RunResult {
   const { passed, summary, stale, vectors, kit, digest, coverage, target: named }: Report = JSON.parse(
     stdout,
   );
+  const failed = vectors.filter(({ outcome }) => outcome === "fail").map(({ name }) => name);
+  const stored = readStoredRun(folder, { suite, target });
   if (options.write) {
     const { name, version } = named;
     const date = new Date().toISOString().slice(0, 10);
@@ -224,11 +226,18 @@ function runKit({ folder, suite, target, label }: Run): RunResult {
       digest,
       summary,
       levels,
+      failing: failed,
     });
   }
   const names = failing.get(folder) ?? new Set();
   failing.set(folder, names);
-  for (const { name, outcome } of vectors) if (outcome === "fail") names.add(name);
+  for (const name of failed) names.add(name);
+  if (passed && !options.write) {
+    const differing = listDifferences(stored?.failing ?? [], failed);
+    if (differing.length > 0) {
+      return ["CHANGED", `result.json is not of this run: ${differing.join(", ")}. Run with --write`];
+    }
+  }
   if (passed) return ["ok", Object.entries(summary).map(([word, count]) => `${count} ${word}`).join(", ")];
   const unexpected = vectors.filter(({ outcome, expected }) =>
     /^(fail|setup|error)$/.test(outcome) && expected === undefined
@@ -240,6 +249,11 @@ function runKit({ folder, suite, target, label }: Run): RunResult {
       ...stale.map((name) => `${name} (passes now)`),
     ].join(", "),
   ];
+}
+
+/** The names that only one of the lists has. */
+function listDifferences(one: readonly string[], other: readonly string[]): string[] {
+  return [...new Set(one).symmetricDifference(new Set(other))];
 }
 
 /** The target files of Trivet are beside its folder, because tests use them too. */

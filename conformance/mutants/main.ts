@@ -9,6 +9,7 @@ import { parseArgs } from "node:util";
 import { Worker } from "node:worker_threads";
 import type { TargetArguments } from "../runner/target/target_file.ts";
 import { MUTANTS } from "./mutants.ts";
+import { type ProxyFigures, storeProxyFigures } from "./proxy/proxy_figures.ts";
 import { reportProxyMutants } from "./proxy/report_proxy.ts";
 import { suiteOf } from "./run_mutant.ts";
 import { VECTORS_WITHOUT_KILL } from "./vectors_without_kill.ts";
@@ -30,6 +31,8 @@ Options:
                 vectors that they name and that pass on it without a fault; needs --target or --module
   --target FILE a target file, or a URL (with --proxy)
   --module FILE a module that exports fetch (with --proxy)
+  --write       store the figures of --proxy in mutants.json beside the target file; npm run targets -- --matrix
+                writes them to conformance/RESULTS.md
   --help        print this help
 
 Results of a mutant:
@@ -38,8 +41,8 @@ Results of a mutant:
   WRONG         a vector that it names passed, or an unexpected vector failed
 
 With --proxy, a mutant is killed when one of its vectors fails. "no effect" means that the fault changed no
-request and no response, "not asked" that no vector of the mutant passes on the server without it; --verbose
-lists both.
+request and no response, "prevented" that it broke what every vector needs first, such as the sign-in, and
+"not asked" that no vector of the mutant passes on the server without it; --verbose lists them.
 
 Without --named, vectors that fail on no mutant are listed too. A vector that cannot fail on any needs a
 reason in conformance/mutants/vectors_without_kill.ts.
@@ -60,6 +63,8 @@ interface Options {
   readonly verbose: boolean;
   /** The server behind the faults, instead of Trivet. */
   readonly proxied?: TargetArguments;
+  /** The target file beside which the figures are stored. */
+  readonly stored?: string;
 }
 
 const options = readOptions();
@@ -68,7 +73,11 @@ const started = performance.now();
 const chosen = MUTANTS.filter(({ name }) => options.only === undefined || name.includes(options.only));
 if (chosen.length === 0) failUsage(`No mutant has a name that contains "${options.only}".`);
 if (options.proxied) {
-  process.exit(await reportProxyMutants(options.proxied, chosen, print, options.verbose));
+  const { proxied, verbose, stored } = options;
+  const store = stored === undefined
+    ? undefined
+    : (figures: ProxyFigures) => storeProxyFigures(stored, figures);
+  process.exit(await reportProxyMutants(proxied, chosen, print, verbose, store));
 }
 const queue = chosen.map(({ name }) => name);
 const failedOnce = new Set<string>();
@@ -91,6 +100,7 @@ function readOptions(): Options {
         proxy: { type: "boolean", default: false },
         target: { type: "string" },
         module: { type: "string" },
+        write: { type: "boolean", default: false },
         help: { type: "boolean", short: "h", default: false },
       },
     });
@@ -100,12 +110,22 @@ function readOptions(): Options {
     }
     const count = Number(values.jobs);
     if (!Number.isInteger(count) || count < 1) failUsage("--jobs must be a whole number of at least 1.");
-    const { only, named, verbose, proxy, target, module } = values;
+    const { only, named, verbose, proxy, target, module, write } = values;
     if (proxy !== (target !== undefined || module !== undefined)) {
       failUsage("--proxy needs --target or --module, and they need --proxy.");
     }
+    if (write && (!proxy || target === undefined || only !== undefined)) {
+      failUsage("--write needs --proxy and --target, and all mutants: no --only.");
+    }
     const proxied = { ...(target !== undefined && { target }), ...(module !== undefined && { module }) };
-    return { only, named, jobs: count, verbose, ...(proxy && { proxied }) };
+    return {
+      only,
+      named,
+      jobs: count,
+      verbose,
+      ...(proxy && { proxied }),
+      ...(write && target !== undefined && { stored: target }),
+    };
   } catch (error) {
     return failUsage((error as Error).message);
   }

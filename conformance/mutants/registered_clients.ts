@@ -1,5 +1,5 @@
 /**
- * The clients that the target registers, for faults that confuse them.
+ * The clients and scopes that the target registers, for faults that confuse them.
  *
  * @module
  */
@@ -12,14 +12,33 @@ export interface RegisteredClient {
   readonly second_redirect_uri?: string;
 }
 
+/** The variables of a target that say what is registered. */
+interface RegisteredVariables {
+  readonly clients?: Readonly<Record<string, unknown>>;
+  readonly scope?: unknown;
+  readonly scopes?: Readonly<Record<string, unknown>>;
+}
+
 /** The clients of Trivet as a target, or of the server behind the faults. */
-export let CLIENTS: readonly RegisteredClient[] = Object.values(
-  JSON.parse(readFileSync(new URL("../targets/trivet.json", import.meta.url), "utf8")).vars.clients,
+export let CLIENTS: readonly RegisteredClient[];
+/** The scopes that the server knows, of which no client may have `BEYOND`. */
+export let SCOPES: ReadonlySet<string>;
+export let BEYOND: string | undefined;
+
+replaceRegistered(
+  JSON.parse(readFileSync(new URL("../targets/trivet.json", import.meta.url), "utf8")).vars,
 );
 
-/** Replaces the clients by those of another server. */
-export function replaceClients(clients: readonly RegisteredClient[]): void {
-  CLIENTS = clients;
+/** Replaces clients and scopes by those of another server. */
+export function replaceRegistered({ clients = {}, scope, scopes = {} }: RegisteredVariables): void {
+  CLIENTS = Object.values(clients).filter((each): each is RegisteredClient =>
+    typeof (each as Partial<RegisteredClient> | null)?.id === "string"
+  );
+  const { one, two, beyond } = scopes;
+  SCOPES = new Set(
+    [scope, one, two, beyond].flatMap((each) => typeof each === "string" ? each.split(" ") : []),
+  );
+  BEYOND = typeof beyond === "string" ? beyond : undefined;
 }
 
 export const findClient = (id: string | null): RegisteredClient | undefined =>

@@ -46,6 +46,7 @@ export function toResultsText(targets: readonly TargetFolder[]): string {
   const parts = [
     INTRODUCTION,
     ...toMatrices(targets).map(formatMatrix),
+    ...formatMutants(targets),
     "## Findings",
     ...targets.flatMap(({ folder, servers }) => servers.map((server) => formatServer(server, folder))),
     END,
@@ -72,6 +73,40 @@ function formatMatrix({ suite, runs, totals, documents }: Matrix): string {
     row(["kit", ...runs.map(({ kit }) => kit ?? "before 2.0")]),
     row(["date", ...runs.map(({ date }) => date)]),
   ].join("\n");
+}
+
+const MUTANTS_INTRODUCTION = `## What the vectors detect on other servers
+
+Faults stand before a server and change its requests and responses (\`npm run mutants -- --proxy --write --target FILE\`).
+A fault is *detected* if a vector that is written for it fails, and *missed* if these vectors pass. It is not counted if
+it does not apply, which the run computes: *no effect*, it changed no request and no response; *prevented*, it broke what
+each of its vectors needs first, such as the sign-in; *not asked*, none of its vectors passes on this server without it.`;
+
+/** The part about mutants, if they ran before a server. */
+function formatMutants(targets: readonly TargetFolder[]): string[] {
+  const figures = targets.flatMap(({ mutants }) => mutants ?? []);
+  if (figures.length === 0) return [];
+  const rows = figures.map(
+    ({ name, version = "", date, killed, survived, prevented, unchanged, not_asked }) => {
+      const known = version === "" || name.includes(version) ? name : `${name} ${version}`;
+      const missed = survived.length === 0 ? "0" : `${survived.length}: ${survived.join(", ")}`;
+      const cells = [
+        `${killed}/${killed + survived.length}`,
+        missed,
+        unchanged,
+        prevented.length,
+        not_asked,
+        date,
+      ];
+      return `| ${escapeCell(known)} | ${cells.join(" | ")} |`;
+    },
+  );
+  const table = [
+    "| server | detected | missed | no effect | prevented | not asked | date |",
+    "| --- | ---: | ---: | ---: | ---: | ---: | --- |",
+    ...rows,
+  ];
+  return [MUTANTS_INTRODUCTION, table.join("\n")];
 }
 
 function formatLevel(levels: MatrixCell["levels"]): string {

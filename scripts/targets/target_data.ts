@@ -6,6 +6,7 @@
  */
 import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { PROXY_FIGURES, type ProxyFigures } from "../../conformance/mutants/proxy/proxy_figures.ts";
 
 export const TARGETS = "conformance/targets";
 /** The folder of Trivet's own result. */
@@ -55,12 +56,16 @@ export interface StoredRun {
   readonly digest?: string;
   readonly summary: Readonly<Record<string, number>>;
   readonly levels: readonly LevelCounts[];
+  /** Names of the vectors whose outcome is `fail`. */
+  readonly failing: readonly string[];
 }
 
 export interface TargetFolder {
   readonly folder: string;
   readonly servers: readonly Server[];
   readonly runs: readonly StoredRun[];
+  /** What the vectors detect on this server, if mutants ran before it. */
+  readonly mutants: ProxyFigures | undefined;
 }
 
 /** All folders with findings or results, in the order of their names, Trivet first. */
@@ -73,11 +78,26 @@ export function readTargets(): TargetFolder[] {
     folder,
     servers: readList<Server>(join(folder, "findings.json"), "servers"),
     runs: readList<StoredRun>(join(folder, "result.json"), "runs"),
+    mutants: readJson<ProxyFigures>(join(folder, PROXY_FIGURES)),
   }));
 }
 
 function readList<Item>(path: string, member: string): readonly Item[] {
-  return existsSync(path) ? JSON.parse(readFileSync(path, "utf8"))[member] : [];
+  return readJson<Record<string, readonly Item[]>>(path)?.[member] ?? [];
+}
+
+function readJson<Value>(path: string): Value | undefined {
+  return existsSync(path) ? JSON.parse(readFileSync(path, "utf8")) : undefined;
+}
+
+/** The stored result of a run. */
+export function readStoredRun(
+  folder: string,
+  { suite, target }: Pick<StoredRun, "suite" | "target">,
+): StoredRun | undefined {
+  return readList<StoredRun>(join(folder, "result.json"), "runs").find((each) =>
+    each.suite === suite && each.target === target
+  );
 }
 
 /** Replaces the stored result of a run, or adds it. */

@@ -56,7 +56,8 @@ function acceptAnyPost(next: Handler): Handler {
       if (transaction !== undefined) requested.set(session, transaction);
       return answer;
     }
-    if (!form.has("transaction")) form.set("transaction", requested.get(session) ?? "");
+    const transaction = requested.get(session);
+    if (!form.has("transaction") && transaction !== undefined) form.set("transaction", transaction);
     const fields = { origin: undefined, "sec-fetch-site": undefined, referer: undefined };
     return await next(withRequestHeaders(withForm(request, form), fields));
   };
@@ -116,7 +117,9 @@ export const AUTHORIZE_ENDPOINT: readonly Mutant[] = [
   {
     name: "oauth/state-invented",
     fault: "Returns a state to clients that sent none",
-    wrap: changeRedirects(AUTHORIZE, (location) => {
+    wrap: changeRedirects(AUTHORIZE, (location, { url }) => {
+      // A redirect to a page of the server is no response to the client.
+      if (location.origin === new URL(url).origin) return location;
       if (!location.searchParams.has("state")) location.searchParams.append("state", "invented");
       return location;
     }),
@@ -253,7 +256,8 @@ export const AUTHORIZE_ENDPOINT: readonly Mutant[] = [
     name: "oauth/unknown-parameter-refused",
     fault: "Refuses unknown parameters",
     wrap: onPath(AUTHORIZE, (next) => async (request) => {
-      const known = /^(response_type|client_id|redirect_uri|scope|state|code_challenge(_method)?|resource)$/;
+      const known =
+        /^(response_type|client_id|redirect_uri|scope|state|code_challenge(_method)?|resource|prompt)$/;
       const others = [...new URL(request.url).searchParams.keys()].some((name) => !known.test(name));
       if (request.method !== "GET" || !others) return await next(request);
       return new Response("unknown parameter", { status: 400 });

@@ -141,8 +141,8 @@ export const CONSENT: readonly Mutant[] = [
     fault: "Loads a script from another origin into the consent page",
     wrap: changeResponses(AUTHORIZE, async (answer) => {
       if (!isPage(answer)) return answer;
-      const page = (await answer.clone().text())
-        .replace("</body>", '<script src="https://cdn.example/a.js"></script></body>');
+      // Parsers take what follows the end of the body into it, and pages may leave that end out.
+      const page = `${await answer.clone().text()}<script src="https://cdn.example/a.js"></script>`;
       return withHeaders(withBody(answer, page), {
         "content-security-policy": "frame-ancestors 'none'",
         "x-frame-options": "DENY",

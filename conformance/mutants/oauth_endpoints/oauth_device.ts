@@ -139,10 +139,11 @@ export const DEVICES: readonly Mutant[] = [
     fault: "Does not show the user code at verification_uri_complete",
     wrap: changeResponses(
       PAGE,
-      async (answer, request) =>
-        request.method === "GET"
-          ? withBody(answer, (await answer.clone().text()).replace(/value="[^"]*"/, ""))
-          : answer,
+      async (answer, request) => {
+        const code = new URL(request.url).searchParams.get("user_code");
+        if (request.method !== "GET" || !code) return answer;
+        return withBody(answer, (await answer.clone().text()).replaceAll(code, ""));
+      },
     ),
     killedBy: names("complete-address-shows-the-code"),
   },

@@ -18,7 +18,7 @@ import {
   withRequestHeaders,
 } from "../http_faults.ts";
 import type { Mutant, Wrap } from "../mutant.ts";
-import { CLIENTS, parseBasic } from "../registered_clients.ts";
+import { BEYOND, CLIENTS, parseBasic, SCOPES } from "../registered_clients.ts";
 import { resembling } from "../resembling.ts";
 
 const auth = (...ids: string[]): string[] => ids.map((id) => `oauth/client_authentication/${id}`);
@@ -26,7 +26,11 @@ const auth = (...ids: string[]): string[] => ids.map((id) => `oauth/client_authe
 const changeScope = (change: (scope: string) => string): Wrap => {
   const edit = (parameters: URLSearchParams) => {
     const scope = parameters.getAll("scope");
-    if (scope.length === 1) parameters.set("scope", change(scope[0]!));
+    if (scope.length !== 1) return;
+    const changed = change(scope[0]!);
+    // Without any scope, the server grants its default.
+    if (changed === "" && scope[0] !== "") parameters.delete("scope");
+    else parameters.set("scope", changed);
   };
   const inForms = changeForms(TOKEN, edit);
   const inQueries = changeQueries(edit);
@@ -168,9 +172,7 @@ export const CLIENT_AUTHENTICATION: readonly Mutant[] = [
   {
     name: "oauth/scope-unknown-dropped",
     fault: "Drops unknown scopes and grants the default when none is left",
-    wrap: changeScope((scope) =>
-      scope.split(" ").filter((each) => /^(profile|read|admin)$/.test(each)).join(" ")
-    ),
+    wrap: changeScope((scope) => scope.split(" ").filter((each) => SCOPES.has(each)).join(" ")),
     killedBy: ["oauth/refresh/unknown-scope"],
     mayFail: {
       "They request the scope openid": [
@@ -199,11 +201,11 @@ export const CLIENT_AUTHENTICATION: readonly Mutant[] = [
     wrap: (next) => async (request) => {
       const requested = (await readForm(request))?.get("scope");
       const answer = await changeScope((scope) =>
-        scope.split(" ").filter((each) => each !== "admin").join(" ")
+        scope.split(" ").filter((each) => each !== BEYOND).join(" ")
       )(
         next,
       )(request);
-      if (!requested?.includes("admin") || !request.url.endsWith(TOKEN)) return answer;
+      if (BEYOND === undefined || !requested?.includes(BEYOND) || !request.url.endsWith(TOKEN)) return answer;
       return await changeJson(TOKEN, (json) => "scope" in json && (json["scope"] = requested))(() =>
         Promise.resolve(answer)
       )(request);

@@ -5,7 +5,7 @@
  */
 import { acceptFromAnyClient, repeatFirstResponse } from "../grant_faults.ts";
 import { AUTHORIZE, changeForms, changeRedirects, TOKEN } from "../http_faults.ts";
-import { changeCommits, type Mutant, type Wrap } from "../mutant.ts";
+import { changeCommits, type Handler, type Mutant, type Wrap } from "../mutant.ts";
 import { resembling } from "../resembling.ts";
 
 const codes = (...ids: string[]): string[] => ids.map((id) => `oauth/code/${id}`);
@@ -28,6 +28,35 @@ function numberCodes(): Wrap {
   });
   return (next) => out(back(next));
 }
+
+/** Calls back with each code in a redirect of the authorization endpoint. */
+const onCode = (next: Handler, remember: (code: string, location: URL) => void): Handler =>
+  changeRedirects(AUTHORIZE, (location) => {
+    const code = location.searchParams.get("code");
+    if (code) remember(code, location);
+    return location;
+  })(next);
+
+/** Reads longer codes as the code that they begin with. */
+const truncateCodes: Wrap = (next) => {
+  const codes = new Set<string>();
+  const cut = changeForms(TOKEN, (form) => {
+    const [sent, another] = form.getAll("code");
+    const code = [...codes].find((each) => sent?.startsWith(each));
+    if (code !== undefined && another === undefined) form.set("code", code);
+  })(next);
+  return onCode(cut, (code) => codes.add(code));
+};
+
+/** Replaces the redirect_uri of a token request with that of the authorization request, which some servers require. */
+const replaceRedirectUri: Wrap = (next) => {
+  const uris = new Map<string, string>();
+  const replace = changeForms(TOKEN, (form) => {
+    const uri = uris.get(form.get("code") ?? "");
+    if (form.getAll("redirect_uri").length === 1 && uri !== undefined) form.set("redirect_uri", uri);
+  })(next);
+  return onCode(replace, (code, { href }) => uris.set(code, href.split(/[?&](?:code|state|iss)=/, 1)[0]!));
+};
 
 export const CODES: readonly Mutant[] = [
   {
@@ -124,9 +153,7 @@ export const CODES: readonly Mutant[] = [
   {
     name: "oauth/code-redirect-uri-ignored",
     fault: "Does not compare redirect_uri when a code is redeemed",
-    wrap: changeForms(TOKEN, (form) => {
-      if (form.getAll("redirect_uri").length === 1) form.delete("redirect_uri");
-    }),
+    wrap: replaceRedirectUri,
     killedBy: codes("other-redirect-uri", "redirect-uri-elsewhere", "redirect-uri-with-slash"),
     mayFail: {
       "They send values that resemble the right ones": resembling("redirect-uri-with-code"),
@@ -170,9 +197,7 @@ export const CODES: readonly Mutant[] = [
   {
     name: "oauth/code-truncated",
     fault: "Ignores characters after the length of its codes",
-    wrap: changeForms(TOKEN, (form) => {
-      if (form.getAll("code").length === 1) form.set("code", form.get("code")!.slice(0, 53));
-    }),
+    wrap: truncateCodes,
     killedBy: codes("prolonged"),
     mayFail: {
       "They send a code with extra characters": [

@@ -13,7 +13,9 @@ import {
 } from "../../runner/exchange/exchange.ts";
 import { GrowingBytes } from "../../runner/exchange/growing_bytes.ts";
 import { moduleSender } from "../../runner/exchange/send_module.ts";
+import { AUTHORIZE, pathOf } from "../http_faults.ts";
 import type { Wrap } from "../mutant.ts";
+import { followAuthorizations } from "./continuations.ts";
 import type { PathTranslation } from "./paths.ts";
 
 export interface FaultSender extends Sender {
@@ -23,6 +25,8 @@ export interface FaultSender extends Sender {
 
 /** One request of the runner, and what the fault made of it. */
 interface Passage {
+  /** The URL of the server, if it continues an authorization request there. */
+  readonly continued?: string;
   readonly limits: Limits;
   readonly signal: AbortSignal;
   /** The requests that reached the server, and its responses, as text. */
@@ -39,17 +43,21 @@ interface Passage {
  */
 export function faultSender(sender: Sender, paths: PathTranslation, wrap?: Wrap): FaultSender {
   const passages = new AsyncLocalStorage<Passage>();
+  const continuations = followAuthorizations(paths);
   let hasChanged = false;
   const forward = async (request: Request): Promise<Response> => {
     const passage = passages.getStore()!;
     passage.sent.push(await describeRequest(request));
+    const isContinued = pathOf(request) === AUTHORIZE;
+    const url = isContinued && passage.continued || paths.toServer(request.url);
     try {
-      const outgoing = await toOutgoing(request, paths);
+      const outgoing = await toOutgoing(request, url);
       const response = await toResponse(
         await sender.open(outgoing, passage.limits, passage.signal),
         passage.limits,
       );
-      passage.answered.push(await describeResponse(response));
+      continuations.follow(url, response.headers.get("location"));
+      passage.answered.push(await describeResponse(response, url));
       return response;
     } catch (error) {
       if (error instanceof BrokenExchange) passage.broken = error;
@@ -59,15 +67,25 @@ export function faultSender(sender: Sender, paths: PathTranslation, wrap?: Wrap)
   const faulty = wrap?.(forward) ?? forward;
   return {
     async open(outgoing, limits, signal) {
-      const request = toRequest(outgoing, paths);
+      const authorization = continuations.find(outgoing.url);
+      const request = toRequest(
+        outgoing,
+        authorization === undefined ? paths.toTrivet(outgoing.url) : toPage(authorization, outgoing.method),
+      );
       // What no Request can hold, such as bytes that are not HTTP, passes unchanged.
       if (!request) return await sender.open(outgoing, limits, signal);
-      const passage: Passage = { limits, signal, sent: [], answered: [] };
+      const passage: Passage = {
+        limits,
+        signal,
+        sent: [],
+        answered: [],
+        ...(authorization !== undefined && { continued: outgoing.url }),
+      };
       const original = await describeRequest(request);
       const server = moduleSender(async () => {
         const response = await passages.run(passage, () => faulty(request));
         const isSame = passage.sent.length === 1 && passage.sent[0] === original &&
-          passage.answered[0] === await describeResponse(response);
+          passage.answered[0] === await describeResponse(response, outgoing.url);
         if (!isSame) hasChanged = true;
         return response;
       });
@@ -83,24 +101,28 @@ export function faultSender(sender: Sender, paths: PathTranslation, wrap?: Wrap)
 }
 
 function toRequest(
-  { method, url, fields, body, raw, wire }: HttpRequest,
-  paths: PathTranslation,
+  { method, fields, body, raw, wire }: HttpRequest,
+  url: string,
 ): Request | undefined {
   if (raw || wire) return undefined;
   try {
     const headers = new Headers();
     for (const [name, value] of fields) headers.append(name, value);
-    return new Request(paths.toTrivet(url), { method, headers, ...(body && { body: new Uint8Array(body) }) });
+    return new Request(url, { method, headers, ...(body && { body: new Uint8Array(body) }) });
   } catch {
     return undefined;
   }
 }
 
-async function toOutgoing(request: Request, paths: PathTranslation): Promise<HttpRequest> {
+/** The URL of a page: that of the authorization request, which a form is sent to without its query. */
+const toPage = (authorization: string, method: string): string =>
+  method === "GET" ? authorization : authorization.split("?", 1)[0]!;
+
+async function toOutgoing(request: Request, url: string): Promise<HttpRequest> {
   const body = new Uint8Array(await request.arrayBuffer());
   return {
     method: request.method,
-    url: paths.toServer(request.url),
+    url,
     fields: [...request.headers].filter(([name]) => name !== "content-length"),
     without: [],
     body: body.length > 0 ? body : undefined,
@@ -145,10 +167,26 @@ const describeFields = (headers: Headers): string =>
 
 async function describeRequest(request: Request): Promise<string> {
   const body = await request.clone().text();
-  return `${request.method} ${request.url} ${describeFields(request.headers)} ${body}`;
+  return `${request.method} ${request.url} ${describeFields(request.headers)} ${
+    normalizeBody(request.headers, body)
+  }`;
 }
 
-async function describeResponse(response: Response): Promise<string> {
+/** A fault that writes a body again changes nothing if the values are the same. */
+function normalizeBody(headers: Headers, body: string): string {
+  const type = headers.get("content-type") ?? "";
+  if (/^application\/x-www-form-urlencoded\b/i.test(type)) return new URLSearchParams(body).toString();
+  try {
+    return /\bjson\b/i.test(type) ? JSON.stringify(JSON.parse(body)) : body;
+  } catch {
+    return body;
+  }
+}
+
+async function describeResponse(response: Response, url: string): Promise<string> {
   const body = isEvents(response.headers) ? "" : await response.clone().text();
-  return `${response.status} ${describeFields(response.headers)} ${body}`;
+  const headers = new Headers(response.headers);
+  const location = URL.parse(headers.get("location") ?? "", url);
+  if (headers.has("location") && location) headers.set("location", location.href);
+  return `${response.status} ${describeFields(headers)} ${normalizeBody(headers, body)}`;
 }

@@ -36,7 +36,11 @@ const TRIVET_PATHS: Readonly<Record<string, string>> = {
   sse: "/mcp/sse",
   skills: "/v1/skills",
   messages: "/v1/messages",
+  userinfo: "/oauth/userinfo",
+  end_session: "/oauth/logout",
 };
+/** Of two endpoints with one path, the earlier one counts: many servers take tokens at the UserInfo endpoint only. */
+const RANKS = new Map(Object.keys(TRIVET_PATHS).map((name, at) => [name, at]));
 /** Before paths of the server that only happen to be Trivet's. */
 const OTHER = "/other-path";
 
@@ -45,11 +49,16 @@ export interface PathTranslation {
   toTrivet(url: string): string;
   /** Undoes `toTrivet`. */
   toServer(url: string): string;
+  /** Whether a URL of the server has the path of an endpoint. */
+  isEndpoint(url: string): boolean;
 }
 
 /** @param endpoints name to URL, as in a target */
 export function translatePaths(endpoints: Readonly<Record<string, string>>): PathTranslation {
-  const known = Object.entries(endpoints).flatMap(([name, address]) => {
+  const ranked = Object.entries(endpoints).sort(([one], [other]) =>
+    (RANKS.get(one) ?? RANKS.size) - (RANKS.get(other) ?? RANKS.size)
+  );
+  const known = ranked.flatMap(([name, address]) => {
     const trivet = Object.hasOwn(TRIVET_PATHS, name) ? TRIVET_PATHS[name]! : undefined;
     const url = URL.parse(address);
     return trivet !== undefined && url ? [{ trivet, origin: url.origin, path: url.pathname }] : [];
@@ -78,6 +87,10 @@ export function translatePaths(endpoints: Readonly<Record<string, string>>): Pat
       );
       if (found) url.pathname = found.path + url.pathname.slice(found.trivet.length);
       return url.href;
+    },
+    isEndpoint(address) {
+      const url = new URL(address);
+      return known.some(({ origin, path }) => origin === url.origin && path === url.pathname);
     },
   };
 }

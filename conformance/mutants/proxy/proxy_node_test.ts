@@ -4,13 +4,26 @@
  *
  * @module
  */
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { exchange, type HttpRequest } from "../../runner/exchange/exchange.ts";
 import { moduleSender } from "../../runner/exchange/send_module.ts";
-import { changeForms, changeResponses, TOKEN, withHeaders } from "../http_faults.ts";
+import { combine } from "../accept_refused.ts";
+import {
+  AUTHORIZE,
+  changeForms,
+  changeJson,
+  changeRedirects,
+  changeResponses,
+  onPath,
+  TOKEN,
+  withHeaders,
+} from "../http_faults.ts";
 import type { Mutant, Wrap } from "../mutant.ts";
+import { BEYOND, CLIENTS, replaceRegistered, SCOPES } from "../registered_clients.ts";
+import { followAuthorizations } from "./continuations.ts";
 import { faultSender } from "./fault_sender.ts";
 import { translatePaths } from "./paths.ts";
 import { isProxyMutant, runProxyMutants } from "./run_proxy.ts";
@@ -83,7 +96,102 @@ test("a fault of another path changes nothing", async () => {
   assert.equal([sent, hasChanged], ["/token code=C&scope=a", false]);
 });
 
-test("mutants are killed, survive, have no effect, or are not asked", async () => {
+/** Sends the browser from the authorization endpoint to a page of its own, and from there to the client. */
+const ownPages = moduleSender((request) => {
+  const { pathname, searchParams } = new URL(request.url);
+  const to = pathname === "/auth"
+    ? `/pages/7?kept=${searchParams.get("state")}`
+    : pathname === "/pages/7/allow"
+    ? "https://app.example/cb?code=C&state=S"
+    : undefined;
+  if (to !== undefined) {
+    return Promise.resolve(new Response(null, { status: 303, headers: { location: to } }));
+  }
+  return Promise.resolve(new Response(`page ${request.url}`, { headers: { "x-frame-options": "DENY" } }));
+});
+const authorization = translatePaths({
+  authorization: "https://server.example/auth",
+  login: "https://server.example/login",
+});
+
+test("a fault of the authorization endpoint applies to the pages that continue a request", async () => {
+  const framed = changeResponses(
+    AUTHORIZE,
+    (answer) => withHeaders(answer, { "x-frame-options": undefined }),
+  );
+  const stateless = changeRedirects(AUTHORIZE, (location) => {
+    if (location.origin === "https://app.example") location.searchParams.delete("state");
+    return location;
+  });
+  const sender = faultSender(ownPages, authorization, combine(framed, stateless));
+  const open = async (url: string, method = "GET") => {
+    const { status, fields, body } = await exchange(
+      sender,
+      { ...post(), method, url, body: undefined },
+      LIMITS,
+    );
+    const headers = new Headers(fields.map(([name, value]): [string, string] => [name, value]));
+    return { status, headers, text: new TextDecoder().decode(body) };
+  };
+  const before = await open("https://server.example/pages/7");
+  assert.is(before.headers.get("x-frame-options"), "DENY");
+  await open("https://server.example/auth?state=S");
+  const page = await open("https://server.example/pages/7?kept=S");
+  assert.is(page.headers.get("x-frame-options"), null);
+  assert.is(page.text, "page https://server.example/pages/7?kept=S");
+  const allowed = await open("https://server.example/pages/7/allow", "POST");
+  assert.is(allowed.headers.get("location"), "https://app.example/cb?code=C");
+  const other = await open("https://server.example/pages/8");
+  assert.is(other.headers.get("x-frame-options"), "DENY");
+});
+
+test("where a request continues is learned from redirects of the server, not from its other endpoints", () => {
+  const pages = followAuthorizations(authorization);
+  const request = "https://server.example/auth?client_id=a";
+  pages.follow("https://server.example/other", "/pages/1");
+  pages.follow(request, "https://app.example/pages/2");
+  pages.follow(request, "/login");
+  for (const path of ["/pages/1", "/pages/2", "/login"]) {
+    assert.is(pages.find(`https://server.example${path}`), undefined);
+  }
+  pages.follow(request, "/pages/3?x=1");
+  pages.follow("https://server.example/pages/3", "/pages/4");
+  const known = "https://server.example/oauth/authorize?client_id=a";
+  assert.equal(
+    ["/pages/3", "/pages/3/sign-in", "/pages/4?y=2", "/pages/33"].map((path) =>
+      pages.find(`https://server.example${path}`)
+    ),
+    [known, known, known, undefined],
+  );
+});
+
+test("a body that is written again with the same values is no change", async () => {
+  const rewrite = changeJson(TOKEN, () => {});
+  const spaced = moduleSender(() =>
+    Promise.resolve(new Response('{ "a" : 1 }', { headers: { "content-type": "application/json" } }))
+  );
+  const sender = faultSender(spaced, paths, rewrite);
+  await exchange(sender, post(), LIMITS);
+  assert.not(sender.hasChanged());
+});
+
+test("scopes and clients of the server take the place of Trivet's", () => {
+  try {
+    replaceRegistered({
+      clients: { one: { id: "a" }, two: "b" },
+      scope: "x y",
+      scopes: { one: "x", beyond: "z" },
+    });
+    assert.equal([[...SCOPES], BEYOND, CLIENTS.map(({ id }) => id)], [["x", "y", "z"], "z", ["a"]]);
+  } finally {
+    replaceRegistered(
+      JSON.parse(readFileSync(new URL("../../targets/trivet.json", import.meta.url), "utf8")).vars,
+    );
+  }
+  assert.ok(SCOPES.has("profile"));
+});
+
+test("mutants are killed, survive, have no effect, are not asked, or prevent every vector", async () => {
   const dropHeader = (name: string): Wrap =>
     changeResponses(TOKEN, (answer) => withHeaders(answer, { [name]: undefined }));
   const killedBy = ["oauth/client_credentials/not-cached"];
@@ -97,6 +205,12 @@ test("mutants are killed, survive, have no effect, or are not asked", async () =
       wrap: dropHeader("cache-control"),
       killedBy: ["oauth/password/offered"],
     },
+    {
+      name: "oauth/five",
+      fault: "",
+      wrap: onPath(AUTHORIZE, () => () => Promise.resolve(new Response("", { status: 400 }))),
+      killedBy: ["oauth/code/twice"],
+    },
   ];
   const module = fileURLToPath(new URL("../../targets/trivet.ts", import.meta.url));
   const outcomes: string[] = [];
@@ -108,6 +222,7 @@ test("mutants are killed, survive, have no effect, or are not asked", async () =
     "oauth/two survived",
     "oauth/three unchanged",
     "oauth/four not-asked",
+    "oauth/five prevented",
   ]);
 });
 

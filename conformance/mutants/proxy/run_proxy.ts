@@ -9,24 +9,37 @@ import { runAll } from "../../runner/run.ts";
 import { openTarget } from "../../runner/target/open_target.ts";
 import type { Target } from "../../runner/target/target.ts";
 import type { TargetArguments } from "../../runner/target/target_file.ts";
+import { digestVectors } from "../../runner/vector/digest.ts";
 import { type LoadedVector, loadRequirements, loadVectors } from "../../runner/vector/load.ts";
 import { isJsonObject, type JsonObject } from "../../runner/vector/vector_file.ts";
 import type { Mutant, Wrap } from "../mutant.ts";
-import { type RegisteredClient, replaceClients } from "../registered_clients.ts";
+import { replaceRegistered } from "../registered_clients.ts";
 import { type FaultSender, faultSender } from "./fault_sender.ts";
 import { withSender } from "../with_sender.ts";
 import { type PathTranslation, translatePaths } from "./paths.ts";
 
-/** `unchanged`: the fault changed no request and no response. `not-asked`: no vector that it names passes without it. */
-export type ProxyOutcome = "killed" | "survived" | "unchanged" | "not-asked";
+/**
+ * `unchanged`: the fault changed no request and no response. `prevented`: it broke what every vector needs first, such as
+ * the sign-in. `not-asked`: no vector that it names passes without it.
+ */
+export type ProxyOutcome = "killed" | "survived" | "unchanged" | "prevented" | "not-asked";
 
 export interface ProxyResult {
   readonly mutant: Mutant;
   readonly outcome: ProxyOutcome;
   /** Vectors that the mutant names and that pass on the server without it. */
   readonly asked: readonly string[];
-  /** Those of `asked` that did not fail. */
+  /** Those of `asked` that passed. */
   readonly passed: readonly string[];
+}
+
+/** The server behind the faults. */
+export interface ProxyServer {
+  readonly name: string;
+  readonly version: string | undefined;
+  /** Digest of the vectors that pass without a fault. */
+  readonly digest: string;
+  readonly passing: number;
 }
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -41,13 +54,13 @@ export const isProxyMutant = ({ wrap, store, isClockStopped, isOpenai, stdio }: 
 /**
  * Opens a server, and runs on each mutant the vectors that it names.
  *
- * @param onReady receives the name of the server, and how many vectors pass without a fault
+ * @param onReady receives the server before the first mutant runs
  * @param onResult called after each mutant
  */
 export async function runProxyMutants(
   args: TargetArguments,
   mutants: readonly Mutant[],
-  onReady: (name: string, passing: number) => void,
+  onReady: (server: ProxyServer) => void,
   onResult: (result: ProxyResult) => void,
 ): Promise<void> {
   const suites = [...new Set(mutants.map(({ name }) => name.split("/")[0]!))];
@@ -56,14 +69,15 @@ export async function runProxyMutants(
     if (!target.sender) {
       throw new TypeError("Mutants work before an HTTP server, not on standard input and output.");
     }
-    replaceClients(readClients(target.variables));
+    replaceRegistered(target.variables);
     const named = new Set(mutants.flatMap(({ killedBy }) => killedBy));
     const vectors = loadVectors(ROOT, suites, loadRequirements(ROOT)).filter((each) =>
       named.has(each.name) && isRepeatable(each, target)
     );
     const paths = translatePaths(readEndpoints(target));
     const passing = await findPassing(vectors, target, target.sender, paths);
-    onReady(target.name, passing.length);
+    const { name, version } = target;
+    onReady({ name, version, digest: digestVectors(passing), passing: passing.length });
     for (const mutant of mutants) onResult(await runMutant(mutant, passing, target, target.sender, paths));
   } finally {
     await target.close();
@@ -96,14 +110,15 @@ async function runMutant(
   const chosen = passing.filter(({ name }) => mutant.killedBy.includes(name));
   const faulty = faultSender(sender, paths, mutant.wrap as Wrap);
   const results = await runBehind(chosen, target, faulty);
-  const passed = results.filter(({ outcome }) => !/^(fail|warn|observe)$/.test(outcome)).map(({ name }) =>
-    name
-  );
+  const passed = results.filter(({ outcome }) => outcome === "pass").map(({ name }) => name);
   const asked = chosen.map(({ name }) => name);
+  const isKilled = results.some(({ outcome }) => /^(fail|warn|observe)$/.test(outcome));
   const outcome = asked.length === 0
     ? "not-asked"
-    : passed.length < asked.length
+    : isKilled
     ? "killed"
+    : passed.length === 0
+    ? "prevented"
     : faulty.hasChanged()
     ? "survived"
     : "unchanged";
@@ -124,10 +139,4 @@ function readEndpoints({ variables, discovered }: Target): Record<string, string
     ...(isJsonObject(login) && typeof login["url"] === "string" && { login: login["url"] }),
     ...Object.fromEntries(urls) as Record<string, string>,
   };
-}
-
-function readClients({ clients }: JsonObject): RegisteredClient[] {
-  return Object.values(isJsonObject(clients) ? clients : {}).filter((
-    each,
-  ): each is JsonObject & RegisteredClient => isJsonObject(each) && typeof each["id"] === "string");
 }
