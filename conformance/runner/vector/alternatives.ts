@@ -94,7 +94,7 @@ function isStructured(pattern: unknown): boolean {
     );
 }
 
-/** Every place where a value does not match a pattern; a matcher other than `$all` is one place. @throws {KitError} */
+/** Every place where a value does not match a pattern; a matcher other than `$all` is one, and violations inside of `$contains`. @throws {KitError} */
 async function findMismatches(
   pattern: unknown,
   value: unknown,
@@ -122,5 +122,26 @@ async function findMismatches(
     return all;
   }
   const one = await findMismatch(pattern, value, variables, path);
-  return one ? [one] : all;
+  if (!one) return all;
+  return [one, ...await findViolationsInside(pattern, value, variables, path)];
+}
+
+/**
+ * The prohibited values in a list that has no item as `$contains` asks for: those in its nearest items, which differ in
+ * the fewest places.
+ */
+async function findViolationsInside(
+  pattern: unknown,
+  value: unknown,
+  variables: Variables,
+  path: string,
+): Promise<Mismatch[]> {
+  if (!isJsonObject(pattern) || !Array.isArray(value)) return [];
+  const { $contains: wanted } = pattern;
+  if (Object.keys(pattern).length > 1 || !isJsonObject(wanted)) return [];
+  const compared = await Promise.all(
+    value.map((item, at) => findMismatches(wanted, item, variables, `${path}.${at}`)),
+  );
+  const fewest = Math.min(...compared.map(({ length }) => length));
+  return compared.filter(({ length }) => length === fewest).flat().filter(isViolation);
 }

@@ -46,8 +46,11 @@ export function judgeStep(
   }
   const covered = covers ? rows.filter(({ id }) => covers.includes(id)) : rows;
   const form = covered.filter(({ about }) => about !== undefined);
-  // If a vector covers only rows about form, these are its rules.
-  const rules = form.length < covered.length ? covered.filter(({ about }) => about === undefined) : covered;
+  // If a vector covers only rows about form, these are its rules, those about JSON-RPC as such last.
+  const rules = [
+    covered.filter(({ about }) => about === undefined),
+    covered.filter((row) => !isAboutProtocol(row)),
+  ].find((each) => each.length > 0) ?? covered;
   const findGoverning = (mismatch: Mismatch): readonly Requirement[] =>
     form.filter(({ about }) => about!.some((each) => governs(each, mismatch)));
 
@@ -55,18 +58,28 @@ export function judgeStep(
   const isRefused = view !== undefined && isRefusal(view);
   const isBroken = view?.["broken"] !== undefined;
   const counting = form.filter(({ about }) => about!.some(({ at }) => at === MESSAGE_COUNT));
+  const isUnanswered = isWithoutMessages(expected, view);
   // Another number of messages, or of responses in a batch, than expected, or none.
   const isMiscounted = mismatches.some(({ path }) => /^messages(\.\d+)?\.length$/.test(path)) ||
-    isWithoutMessages(expected, view) && (counting.length > 0 || !isRefused);
+    isUnanswered && (counting.length > 0 || !isRefused);
   const violations = mismatches.filter(isViolation);
   const isRuleViolated = violations.some((mismatch) => !isAboutViolation(mismatch, findGoverning(mismatch)));
   const isOtherRefusal = asksRefusal && isRefused && !isRuleViolated && !isMiscounted &&
     mismatches.length > 0;
 
   let failed: readonly Requirement[];
-  if (isOtherRefusal) failed = findBlamed(mismatches, findGoverning, view);
-  else if (isMiscounted) failed = counting.length > 0 ? counting : rules;
-  else if (asksRefusal || isRefused || isBroken || mismatches.length === 0) failed = rules;
+  if (isOtherRefusal) {
+    // What an error status of HTTP has for a body need not be a message.
+    const isMessage = !(Number(view["status"]) >= 400) || holdsProtocol(view);
+    failed = findBlamed(
+      mismatches,
+      (each) => findGoverning(each).filter((row) => isMessage || !isAboutProtocol(row)),
+      view,
+    );
+  } else if (isMiscounted) {
+    const protocol = isUnanswered ? form.filter(isAboutProtocol) : [];
+    failed = [counting, protocol, rules].find((each) => each.length > 0)!;
+  } else if (asksRefusal || isRefused || isBroken || mismatches.length === 0) failed = rules;
   else {
     failed = mismatches.flatMap((mismatch) => {
       const own = findGoverning(mismatch);
@@ -108,11 +121,44 @@ const ERROR_PLACE = /^(\w*|messages\.\d+)$|(^|\.)error(\.code)?$/;
 /** The place of the number of messages. A row with this place in `about` governs nothing else. */
 const MESSAGE_COUNT = "messages.length";
 
-/** Whether messages are expected and none was received. */
+/** Whether messages are expected and none was received: nothing, or what is not JSON. */
 function isWithoutMessages(expected: unknown, view: JsonObject | undefined): boolean {
-  const messages = view?.["messages"];
-  return expectsMessages(expected) && view !== undefined &&
-    (messages === undefined || Array.isArray(messages) && messages.length === 0);
+  if (view === undefined) return false;
+  const { messages, events, json, broken } = view;
+  const isReceived = json !== undefined || Array.isArray(messages) && !messages.every(isUnparsable) ||
+    Array.isArray(events) && events.some((event: JsonObject) => event["json"] !== undefined);
+  return !isReceived && (expectsMessages(expected) || broken === undefined && expectsProtocol(expected));
+}
+
+const isUnparsable = (message: unknown): boolean =>
+  isJsonObject(message) && message["unparsable"] !== undefined && Object.keys(message).length === 1;
+
+/** Whether the JSON of a body or event is expected to be a JSON-RPC message. */
+function expectsProtocol(expected: unknown): boolean {
+  if (!isJsonObject(expected)) return false;
+  const { json, events, $oneOf, $all } = expected;
+  if (Array.isArray($oneOf)) return $oneOf.every(expectsProtocol);
+  return Array.isArray($all) && $all.some(expectsProtocol) || namesProtocol(json) || namesProtocol(events);
+}
+
+/** Whether a pattern names `jsonrpc`, and not as a value that must be absent. */
+function namesProtocol(pattern: unknown): boolean {
+  if (Array.isArray(pattern)) return pattern.some(namesProtocol);
+  return isJsonObject(pattern) &&
+    Object.entries(pattern).some(([name, each]) =>
+      name === "jsonrpc" ? !isAbsence(each) : name !== "$not" && namesProtocol(each)
+    );
+}
+
+/** Whether a response has a message with `jsonrpc`. */
+function holdsProtocol({ json, messages, events }: JsonObject): boolean {
+  const all = [json, messages, Array.isArray(events) ? events.map((event: JsonObject) => event["json"]) : []];
+  return all.flat(2).some((each) => isJsonObject(each) && each["jsonrpc"] !== undefined);
+}
+
+/** Whether a row is about messages of JSON-RPC as such, not about one value of `jsonrpc`. */
+function isAboutProtocol({ about = [] }: Requirement): boolean {
+  return about.some(({ at, value }) => at.endsWith(".jsonrpc") && value === undefined);
 }
 
 function expectsMessages(expected: unknown): boolean {

@@ -789,7 +789,7 @@ def first_mismatch(pattern, value, variables, path=""):
 
 
 def all_mismatches(pattern, value, variables, path=""):
-    """Every place that differs; a matcher other than `$all` is one place."""
+    """Every place that differs; a matcher other than `$all` is one, and violations inside of `$contains`."""
     if isinstance(pattern, list) and isinstance(value, list) and len(pattern) == len(value):
         return [each for at, (wanted, item) in enumerate(zip(pattern, value)) for each in all_mismatches(wanted, item, variables, f"{path}.{at}")]
     if isinstance(pattern, dict) and isinstance(value, dict) and not any(name.startswith("$") for name in pattern):
@@ -800,7 +800,17 @@ def all_mismatches(pattern, value, variables, path=""):
     if isinstance(pattern, dict) and list(pattern) == ["$all"] and isinstance(pattern["$all"], list):
         return [each for part in pattern["$all"] for each in all_mismatches(part, value, variables, path)]
     found = first_mismatch(pattern, value, variables, path)
-    return [found] if found else []
+    return [found, *violations_inside(pattern, value, variables, path)] if found else []
+
+
+def violations_inside(pattern, value, variables, path):
+    """The prohibited values in the nearest items of a list that has no item as `$contains` asks for."""
+    wanted = pattern.get("$contains") if isinstance(pattern, dict) and list(pattern) == ["$contains"] else None
+    if not isinstance(wanted, dict) or not isinstance(value, list):
+        return []
+    compared = [all_mismatches(wanted, item, variables, f"{path}.{at}") for at, item in enumerate(value)]
+    fewest = min(map(len, compared), default=0)
+    return [each for found in compared if len(found) == fewest for each in found if is_violation(each)]
 
 
 # --- Expectations: one view, or several counted (section 3) ---
@@ -1059,6 +1069,50 @@ def expects_messages(expected):
     return isinstance(one, list) and all(map(expects_messages, one)) or isinstance(every, list) and any(map(expects_messages, every))
 
 
+def without_messages(expected, view):
+    """Whether messages are expected and none was received: nothing, or what is not JSON."""
+    if view is None:
+        return False
+    messages, events = view.get("messages"), view.get("events")
+    received = (
+        "json" in view
+        or isinstance(messages, list) and not all(isinstance(each, dict) and list(each) == ["unparsable"] for each in messages)
+        or isinstance(events, list) and any("json" in each for each in events)
+    )
+    return not received and (expects_messages(expected) or "broken" not in view and expects_protocol(expected))
+
+
+def expects_protocol(expected):
+    """Whether the JSON of a body or event is expected to be a JSON-RPC message."""
+    if not isinstance(expected, dict):
+        return False
+    one, every = expected.get("$oneOf"), expected.get("$all")
+    if isinstance(one, list):
+        return all(map(expects_protocol, one))
+    return isinstance(every, list) and any(map(expects_protocol, every)) or names_protocol(expected.get("json")) or names_protocol(expected.get("events"))
+
+
+def names_protocol(pattern):
+    if isinstance(pattern, list):
+        return any(map(names_protocol, pattern))
+    return isinstance(pattern, dict) and any(
+        not is_absence(each) if name == "jsonrpc" else name != "$not" and names_protocol(each) for name, each in pattern.items()
+    )
+
+
+def holds_protocol(view):
+    """Whether a response has a message with `jsonrpc`."""
+    def flat(value):
+        return [one for each in value for one in flat(each)] if isinstance(value, list) else [value]
+
+    found = [view.get("json"), view.get("messages"), [each.get("json") for each in view.get("events") or []]]
+    return any(isinstance(each, dict) and "jsonrpc" in each for each in flat(found))
+
+
+def is_about_protocol(row):
+    return any(about["at"].endswith(".jsonrpc") and "value" not in about for about in row.get("about", []))
+
+
 LOOSE = ("$type", "$any", "$min", "$max", "$length", "$pattern", "$absent")
 
 
@@ -1182,7 +1236,7 @@ def judge(failure, rows, covers, flags):
         return {"outcome": "setup"}
     covered = [row for row in rows if covers is None or row["id"] in covers]
     form = [row for row in covered if "about" in row]
-    rules = [row for row in covered if "about" not in row] if len(form) < len(covered) else covered
+    rules = [row for row in covered if "about" not in row] or [row for row in covered if not is_about_protocol(row)] or covered
     view, mismatches = failure.view, failure.mismatches
     asks = expects_refusal(failure.expected)
     refused, broken = view is not None and is_refusal(view), view is not None and "broken" in view
@@ -1198,16 +1252,18 @@ def judge(failure, rows, covers, flags):
         return len(found) > 0
 
     counting = [row for row in form if any(about["at"] == MESSAGE_COUNT for about in row["about"])]
-    missing = view is not None and expects_messages(failure.expected) and not view.get("messages")
+    missing = without_messages(failure.expected, view)
     miscounted = any(re.search(r"^messages(\.\d+)?\.length\Z", each.path, re.ASCII) for each in mismatches) or missing and (len(counting) > 0 or not refused)
     violations = list(filter(is_violation, mismatches))
     violated = not all(map(is_about, violations))
     other = asks and refused and not violated and not miscounted and len(mismatches) > 0
 
     if other:
-        found = find_blamed(mismatches, governing, view)
+        # What an error status of HTTP has for a body need not be a message.
+        message = not (is_number(view.get("status")) and view["status"] >= 400) or holds_protocol(view)
+        found = find_blamed(mismatches, lambda each: [row for row in governing(each) if message or not is_about_protocol(row)], view)
     elif miscounted:
-        found = counting or rules
+        found = counting or [row for row in form if missing and is_about_protocol(row)] or rules
     elif asks or refused or broken or not mismatches:
         found = rules
     else:
