@@ -56,6 +56,10 @@ Examples:
 Exit codes: 0 all mutants killed, 1 otherwise, 2 wrong arguments.
 `;
 
+/** Unexpected vectors of one file that are listed without `--verbose`. */
+const MAX_SHOWN = 3;
+const MAX_REASON_CHARACTERS = 240;
+
 interface Options {
   readonly only: string | undefined;
   readonly named: boolean;
@@ -152,8 +156,13 @@ function startWorker(): Promise<void> {
   });
 }
 
+function cut(reason: string): string {
+  const isShort = options.verbose || reason.length <= MAX_REASON_CHARACTERS;
+  return isShort ? reason : `${reason.slice(0, MAX_REASON_CHARACTERS)}…`;
+}
+
 function report(
-  { name, notPassed, failed, survived, unexpected, reasons }: NonNullable<WorkerMessage["result"]>,
+  { name, notPassed, failed, survived, unchanged, unexpected, reasons }: NonNullable<WorkerMessage["result"]>,
 ): void {
   for (const vector of failed) failedOnce.add(vector);
   const isKilled = notPassed.length > 0 && survived.length === 0 && unexpected.length === 0;
@@ -163,7 +172,17 @@ function report(
   const count = `${failed.length} ${failed.length === 1 ? "vector fails" : "vectors fail"}`;
   print(`${word.padEnd(9)}${name}: ${fault} (${count})`);
   if (survived.length > 0) print(`         must fail, but passed: ${survived.join(" ")}`);
-  for (const vector of unexpected) print(`         unexpected: ${vector} (${reasons[vector]})`);
+  if (unchanged.length > 0) {
+    print(`         the fault changes none of the requests and responses of: ${unchanged.join(" ")}`);
+  }
+  for (
+    const [file, vectors] of Map.groupBy(unexpected, (vector) => vector.slice(0, vector.lastIndexOf("/")))
+  ) {
+    const shown = options.verbose || vectors.length <= MAX_SHOWN ? vectors : vectors.slice(0, 1);
+    for (const vector of shown) print(`         unexpected: ${vector} (${cut(reasons[vector]!)})`);
+    const rest = vectors.length - shown.length;
+    if (rest > 0) print(`         unexpected: ${rest} more of ${file} (--verbose lists them)`);
+  }
   if (options.verbose) print(`         did not pass: ${notPassed.join(" ")}`);
 }
 

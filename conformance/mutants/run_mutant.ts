@@ -60,6 +60,8 @@ export interface MutantResult {
   readonly failed: readonly string[];
   /** Vectors of `killedBy` that did not fail. */
   readonly survived: readonly string[];
+  /** Those of `survived` of which the fault changes no request and no response. */
+  readonly unchanged: readonly string[];
   /** Vectors of `notPassed` that neither `killedBy`, `mayFail`, `mayFailWith` nor `preventsSetup` allows. */
   readonly unexpected: readonly string[];
   /** What was wrong with each unexpected vector. */
@@ -182,10 +184,12 @@ export async function runMutant(mutant: Mutant, baseline: Baseline, isWhole: boo
     patterns.some((pattern) => pattern.test(reason)) ||
     preventsSetup !== undefined && outcome === "setup";
   const unexpected = notPassed.filter((result) => !isExpected(result));
+  const survived = killedBy.filter((name) => !failed.includes(name));
   return {
     notPassed: notPassed.map(({ name }) => name),
     failed,
-    survived: killedBy.filter((name) => !failed.includes(name)),
+    survived,
+    unchanged: await listUnchanged(mutant, own, survived),
     unexpected: unexpected.map(({ name }) => name),
     reasons: Object.fromEntries(
       unexpected.map(({ name, outcome, reason }) => [name, `${outcome}: ${reason}`]),
@@ -205,6 +209,17 @@ async function listAffected(
   const { wrap, store, isClockStopped } = mutant;
   if (!wrap || store || isClockStopped) return new Set(suite);
   return await findAffected(wrap, new Map(suite.map((name) => [name, recordings.get(name) ?? []])));
+}
+
+/** The vectors whose recorded exchanges a fault of requests and responses leaves as they are. */
+async function listUnchanged(
+  { wrap, store, isClockStopped }: Mutant,
+  { recordings }: BaselineTarget,
+  names: readonly string[],
+): Promise<string[]> {
+  if (!wrap || store || isClockStopped || names.length === 0) return [];
+  const affected = await findAffected(wrap, new Map(names.map((name) => [name, recordings.get(name) ?? []])));
+  return names.filter((name) => !affected.has(name));
 }
 
 async function startMutant(

@@ -65,6 +65,17 @@ export const MCP_METHODS: readonly Mutant[] = [
     },
   },
   {
+    name: "mcp/tools-without-schemas",
+    fault: "Lists tools without inputSchema",
+    wrap: changeRpcResponses(MCP, (value) => {
+      const result = Object(isObject(value) ? value["result"] : undefined);
+      if (!Array.isArray(result.tools)) return value;
+      const tools = result.tools.map(({ inputSchema: _, ...tool }: Members) => tool);
+      return { ...Object(value), result: { ...result, tools } };
+    }),
+    killedBy: names("methods/tools-have-schemas"),
+  },
+  {
     name: "mcp/cursor-on-last-page",
     fault: "Returns an empty nextCursor on the last page",
     wrap: changeRpcResponses(MCP, (value) => {

@@ -92,6 +92,14 @@ export const INTROSPECTION: readonly Mutant[] = [
     },
   },
   {
+    name: "oauth/introspection-milliseconds",
+    fault: "Returns exp and iat in milliseconds",
+    wrap: changeJson(INTROSPECT, (json) => {
+      for (const name of ["exp", "iat"]) if (name in json) json[name] = Number(json[name]) * 1000;
+    }),
+    killedBy: introspection("times-in-seconds"),
+  },
+  {
     name: "oauth/revocation-unknown-refused",
     fault: "Returns an error for unknown tokens",
     wrap: onPath(REVOKE, (next) => async (request) => {

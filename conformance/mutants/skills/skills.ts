@@ -49,6 +49,19 @@ const ignoreParameter = (name: string, when: (value: string) => boolean): Wrap =
 
 export const SKILLS: readonly Mutant[] = [
   {
+    name: "skills/list-without-times",
+    fault: "Lists skills without the time of their last change",
+    wrap: changeApiResponses(async (answer, request) => {
+      if (pathOf(request) !== "/v1/skills" || request.method !== "GET" || answer.status !== 200) {
+        return answer;
+      }
+      const { data, ...page } = JSON.parse(await answer.clone().text());
+      const skills = data.map(({ updated_at: _, ...skill }: Record<string, unknown>) => skill);
+      return withBody(answer, JSON.stringify({ data: skills, ...page }));
+    }),
+    killedBy: names("list/entry-is-the-skill"),
+  },
+  {
     name: "skills/one-workspace",
     fault: "Shows every workspace to the key of another",
     wrap: useWriterKey((key) => key === KEYS["stranger"]),
