@@ -19,7 +19,14 @@ import {
   writeSavedResult,
 } from "./targets/client_results.ts";
 import { MATRIX, RESULTS, toMatrixPage, toResultsText } from "./targets/results_page.ts";
-import { type LevelCounts, readStoredRun, readTargets, storeRun } from "./targets/target_data.ts";
+import {
+  findReplayed,
+  type LevelCounts,
+  readStoredRun,
+  readTargets,
+  storeReplay,
+  storeRun,
+} from "./targets/target_data.ts";
 
 const HELP =
   `Runs the conformance kit against third-party servers and clients, and reports results that changed.
@@ -34,7 +41,8 @@ Options:
   --install     install the npm packages of the targets first (install Debian packages yourself)
   --by-hand     also replay every finding with curl, by the target's by_hand.sh, and report failing vectors
                 that no finding covers
-  --write       store the figures of each run in result.json beside the target
+  --write       store the figures of each run in result.json beside the target, with --by-hand also the vectors
+                that the findings cover
   --matrix      write conformance/RESULTS.md and conformance/matrix.html from the stored results, and run
                 nothing (with --write: afterwards)
   --help        print this help
@@ -108,7 +116,7 @@ function runTargets(): void {
   if (!options.byHand) return;
   for (const [folder, names] of failing) {
     const script = `${folder}/by_hand.sh`;
-    if (existsSync(script)) report(script, runScript(script, names));
+    if (existsSync(script)) report(script, runScript(folder, script, names));
   }
 }
 
@@ -262,8 +270,8 @@ function toTargetPath(folder: string, target: string): string {
   return existsSync(path) ? path : join(folder, "..", target);
 }
 
-/** After each check a script prints, in parentheses, the vectors that fail for it, without their suite. */
-function runScript(script: string, names: ReadonlySet<string>): RunResult {
+/** Replays the findings of a folder. @param names of the vectors that fail */
+function runScript(folder: string, script: string, names: ReadonlySet<string>): RunResult {
   const { stdout, status } = spawnSync("bash", [script], {
     encoding: "utf8",
     timeout: MAX_RUN_MS,
@@ -272,9 +280,8 @@ function runScript(script: string, names: ReadonlySet<string>): RunResult {
   if (status === 2) return ["skipped", lastLine(stdout)];
   if (status === null) return ["CHANGED", `stopped after ${MAX_RUN_MS / 1000} s`];
   const wrong = stdout.split("\n").filter((line) => line.startsWith("CHANGED"));
-  const covered = new Set(
-    stdout.match(/^(ok|CHANGED) .*/gm)?.flatMap((line) => line.match(/[\w-]+\/[\w-]+/g) ?? []),
-  );
+  const covered = findReplayed(stdout);
+  if (options.write && wrong.length === 0 && status === 0) storeReplay(folder, stdout);
   const uncovered = [...names].map((name) => name.slice(name.indexOf("/") + 1)).filter((name) =>
     !covered.has(name)
   );

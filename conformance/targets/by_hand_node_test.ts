@@ -9,17 +9,19 @@ import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { readDescription } from "../runner/target/target_file.ts";
 import { MATRIX, RESULTS, toMatrixPage, toResultsText } from "../../scripts/targets/results_page.ts";
-import { readTargets } from "../../scripts/targets/target_data.ts";
+import { digestScripts, readTargets } from "../../scripts/targets/target_data.ts";
 
 const test = suite("conformance/targets/by_hand");
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const TARGETS = join(ROOT, "targets");
 
-const folders = readTargets().map(({ folder, servers, runs }) => ({
+const folders = readTargets().map(({ folder, servers, runs, replay }) => ({
   folder: basename(folder),
   servers,
   runs,
+  replay,
 }))
   .filter(({ servers }) => servers.length > 0);
 
@@ -32,7 +34,7 @@ const readScripts = (folder: string): string =>
 const findTitles = (script: string): string[] =>
   [...script.matchAll(/^ *finding (["'])(.*)\1$/gm)].map(([, , title]) => title!.replaceAll(`'"'"'`, "'"));
 
-for (const { folder, servers } of folders) {
+for (const { folder, servers, runs, replay } of folders) {
   test(`${folder}: its script replays its findings`, () => {
     const titles = findTitles(readScripts(folder));
     for (const { title, findings } of servers) {
@@ -56,7 +58,31 @@ for (const { folder, servers } of folders) {
       names(servers.flatMap((each) => each.runs)),
     );
   });
+
+  test(`${folder}: failing vectors are expected, and a finding replays each`, () => {
+    assert.is(replay?.scripts, digestScripts(join(TARGETS, folder)), "npm run targets -- --by-hand --write");
+    const replayed = new Set(replay?.vectors);
+    let stale: string[] = [];
+    for (const { target, suite: name, failing } of runs) {
+      const { deviations = {} } = readDescription({ target: join(TARGETS, folder, target) })?.description ??
+        {};
+      const isFailing = new Set(failing);
+      stale.push(...Object.keys(deviations));
+      assert.equal(failing.filter((vector) => !Object.hasOwn(deviations, vector)), [], `${name} ${target}`);
+      assert.equal(failing.map(toId).filter((id) => !replayed.has(id)), [], `${name} ${target}`);
+      stale = stale.filter((vector) => !isFailing.has(vector));
+    }
+    // Races are not lost in every run.
+    assert.equal(
+      stale.filter((vector) => !vector.includes("at-once")),
+      [],
+      "expected failures that do not fail",
+    );
+  });
 }
+
+/** The name of a vector without its suite. */
+const toId = (name: string): string => name.slice(name.indexOf("/") + 1);
 
 test("RESULTS.md and matrix.html are what the stored data says", () => {
   const targets = readTargets();

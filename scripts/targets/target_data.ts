@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { createHash } from "node:crypto";
 import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { PROXY_FIGURES, type ProxyFigures } from "../../conformance/mutants/proxy/proxy_figures.ts";
@@ -60,12 +61,22 @@ export interface StoredRun {
   readonly failing: readonly string[];
 }
 
+/** The last replay of the findings with curl. */
+export interface Replay {
+  readonly date: string;
+  /** Digest of the shell files. */
+  readonly scripts: string;
+  /** The vectors that fail for what was replayed, without their suite. */
+  readonly vectors: readonly string[];
+}
+
 export interface TargetFolder {
   readonly folder: string;
   readonly servers: readonly Server[];
   readonly runs: readonly StoredRun[];
   /** What the vectors detect on this server, if mutants ran before it. */
   readonly mutants: ProxyFigures | undefined;
+  readonly replay: Replay | undefined;
 }
 
 /** All folders with findings or results, in the order of their names, Trivet first. */
@@ -79,6 +90,7 @@ export function readTargets(): TargetFolder[] {
     servers: readList<Server>(join(folder, "findings.json"), "servers"),
     runs: readList<StoredRun>(join(folder, "result.json"), "runs"),
     mutants: readJson<ProxyFigures>(join(folder, PROXY_FIGURES)),
+    replay: readJson<{ replay?: Replay }>(join(folder, "result.json"))?.replay,
   }));
 }
 
@@ -102,9 +114,32 @@ export function readStoredRun(
 
 /** Replaces the stored result of a run, or adds it. */
 export function storeRun(folder: string, run: StoredRun): void {
-  const path = join(folder, "result.json");
-  const runs = readList<StoredRun>(path, "runs");
+  const runs = readList<StoredRun>(join(folder, "result.json"), "runs");
   const isSame = (each: StoredRun) => each.suite === run.suite && each.target === run.target;
   const next = runs.some(isSame) ? runs.map((each) => isSame(each) ? run : each) : [...runs, run];
-  writeFileSync(path, JSON.stringify({ runs: next }, null, 2) + "\n");
+  updateResult(folder, { runs: next });
+}
+
+/** Stores what a replay of the findings covers. @param output of `by_hand.sh` */
+export function storeReplay(folder: string, output: string): void {
+  const date = new Date().toISOString().slice(0, 10);
+  const vectors = [...findReplayed(output)].sort();
+  updateResult(folder, { replay: { date, scripts: digestScripts(folder), vectors } });
+}
+
+function updateResult(folder: string, change: Readonly<Record<string, unknown>>): void {
+  const path = join(folder, "result.json");
+  writeFileSync(path, JSON.stringify({ ...readJson<object>(path), ...change }, null, 2) + "\n");
+}
+
+/** After each check a script prints, in parentheses, the vectors that fail for it, without their suite. */
+export function findReplayed(output: string): ReadonlySet<string> {
+  return new Set(output.match(/^(ok|CHANGED) .*/gm)?.flatMap((line) => line.match(/[\w-]+\/[\w-]+/g) ?? []));
+}
+
+/** The digest of the shell files of a folder. */
+export function digestScripts(folder: string): string {
+  const hash = createHash("sha256");
+  for (const path of globSync(`${folder}/*.sh`).sort()) hash.update(readFileSync(path));
+  return hash.digest("hex").slice(0, 32);
 }

@@ -384,6 +384,18 @@ page asked https://asked.example/callback
 expect_no '[Cc]ontent-[Ss]ecurity-[Pp]olicy' best_practice/page-says-who-may-frame-it
 expect 200 'X-Frame-Options: DENY'
 form=$(hidden)
+# The form decides, not the page: another client and another scope than the user saw.
+other=$(sed 's/client_id=asked/client_id=app-two/; s/redirect_uri=[^&]*/redirect_uri=https%3A%2F%2Fapp-two.example%2Fcallback/' <<< "$form")
+request "$url" -b jar -d "$other" -d allow=Authorize
+expect 302 'app-two.example/callback\?code=' consent/client-in-the-form
+request "$url" -b jar -d "$(sed 's/scope=[^&]*/scope=profile+read/' <<< "$form")" -d allow=Authorize
+expect 302 'callback\?code='
+code=$(sed -n 's/.*[?&]code=\([^&]*\).*/\1/p' <<< "$head" | head -1)
+request "$token" -d grant_type=authorization_code -d "code=$code" -d redirect_uri=https://asked.example/callback \
+  -d client_id=asked -d "code_verifier=$verifier"
+expect 200 '"scope": "profile read"' consent/scope-in-the-form
+page asked https://asked.example/callback
+form=$(hidden)
 request "$url" -b jar -d "$form" -d allow=Authorize
 expect 302 'callback\?code='
 request "$url" -b jar -d "$form" -d allow=Authorize

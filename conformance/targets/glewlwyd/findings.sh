@@ -194,7 +194,7 @@ granted public
 first=$refresh
 renewed '' client_id=app "refresh_token=$first" && read_tokens
 renewed '' client_id=app "refresh_token=$refresh" && read_tokens
-renewed '' client_id=app "refresh_token=$first"
+row refresh/old-one-refused renewed '' client_id=app "refresh_token=$first"
 renewed '' client_id=app "refresh_token=$refresh" # the family is revoked, as required
 expect "${like[@]}"
 
@@ -281,6 +281,12 @@ expect 400 "$empty_body" token_endpoint/media-type-in-capitals
 request "$issuer/token" "${sent[@]}" --header 'Content-Type: application/x-www-form-urlencoded; charset=UTF-8'
 expect 200 '"access_token"'
 
+finding 'ids of clients are compared without case'
+tokens "$(basic SERVICE "${secret[service]}")" grant_type=client_credentials scope=read
+expect 200 '"access_token"' letter_case/client-id-by-basic
+introspect "$(basic WEB "${secret[confidential]}")" token=any
+expect 200 '"active":false' letter_case/introspecting-client
+
 finding 'parameters that come twice are joined'
 like=(403 '"error":"invalid_code"')
 code_of public && row token_endpoint/repeated-code redeem public '' "+code=$code"
@@ -309,10 +315,6 @@ opened public +state=other
 expect 302 '/login.html\?' authorize/repeated-state
 opened public +state=other g_continue=
 expect 302 'callback\?.*state=xyz,other&code='
-
-finding 'an empty `state` comes back'
-opened public state= g_continue=
-expect 302 'callback\?.*&state&code=' authorize/empty-state
 
 finding 'errors about `response_type` stand in the fragment'
 like=(302 'callback#iss=.*&state=xyz&error=unsupported_response_type')

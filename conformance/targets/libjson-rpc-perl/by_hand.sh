@@ -99,6 +99,15 @@ expect_json 200 "[$nothing]" batch/request-and-notification
 rpc '{"jsonrpc": "2.0", "id": 1, "method": "subtract", "params": [42, 23]}' # a method's result has both
 expect_json 200 '{"jsonrpc": "2.0", "id": 1, "result": 19}'
 
+call '"jsonrpc": "2.0", "id": "a"'
+refused -32601 request/params-left-out
+for count in 40 150 600; do
+  request_of_batch='{"jsonrpc": "2.0", "id": "a", "method": "conformance.no_such_method"}'
+  rpc "[$request_of_batch$(printf ", $request_of_batch%.0s" $(seq 2 "$count"))]"
+  [[ $status == 200 && $(grep -o '"error":' <<< "$body" | wc -l) == "$count" && $body != *'"jsonrpc"'* ]]
+  check "200, $count errors without jsonrpc and id" "batch/of-$count"
+done
+
 finding 'what a handler dies of is -32603'
 while read -r vector params; do
   rpc "{\"jsonrpc\": \"2.0\", \"id\": 1, \"method\": \"subtract\"$params}"

@@ -143,7 +143,9 @@ stdio 2025-11-25 '{"jsonrpc":"2.0","id":"a","method":"logging/setLevel","params"
   '{"jsonrpc":"2.0","id":"b","method":"tools/list","params":{'"$CURSOR"'}}' \
   '{"jsonrpc":"2.0","id":"c","method":"resources/read","params":{"uri":"conformance://no/such"}}' \
   '{"jsonrpc":"2.0","id":"d","method":"tools/call","params":{"name":"conformance_no_such_tool","arguments":{}}}' \
-  '{"jsonrpc":"2.0","id":"e","method":"tools/call","params":{"name":"hello","arguments":{},"task":{"ttl":60000}}}'
+  '{"jsonrpc":"2.0","id":"e","method":"tools/call","params":{"name":"hello","arguments":{},"task":{"ttl":60000}}}' \
+  '{"jsonrpc":"2.0","id":"f","method":"tools/call","params":{"name":"hello","arguments":{},"task":{}}}' \
+  '{"jsonrpc":"2.0","id":"g","method":"tools/call","params":{"name":"hello","arguments":{},"task":{"ttl":9007199254740991}}}'
 finding 'wrong parameters of `logging/setLevel` are -32603'
 [[ $(response_line '"a"') == *'"code":-32603'* ]]
 check 'on standard input' stdio/unknown-level
@@ -159,3 +161,7 @@ check 'on standard input' stdio/unknown-tool
 finding 'a call with `task` is refused by a server without tasks'
 [[ $(response_line '"e"') == *'"code":-32603'* ]]
 check 'on standard input' core_tasks/ignored
+[[ $(response_line '"f"') == *'"code":-32603'* ]]
+check 'on standard input' core_tasks/ignored-empty
+[[ $(response_line '"g"') == *'"code":-32603'* ]]
+check 'on standard input' core_tasks/ignored-unlimited

@@ -306,7 +306,9 @@ lost invalid_request authorize/response-type-missing response_type
 lost invalid_request authorize/error-in-query response_type
 lost unsupported_response_type authorize/response-type-unknown response_type=x-nonsense
 lost unsupported_response_type authorize/response-type-in-other-case response_type=Code
-lost unsupported_response_type authorize/response-type-token-without-implicit response_type=token
+for pair in 'triplets|%61%2Fb%2520c%2B%26' 'triplet-of-a-percent-sign|%2520' 'plus-signs|a+b%2Bc'; do
+  lost unsupported_response_type "encoding/state-of-${pair%%|*}-with-error" response_type=x-nonsense "state=${pair#*|}"
+done
 lost unsupported_response_type authorize/response-type-order 'response_type=token code'
 lost unsupported_response_type authorize/error-keeps-state response_type=x-nonsense $'state= %&+"\'<>=;#'
 lost invalid_request pkce/method-unknown code_challenge_method=S512

@@ -202,13 +202,6 @@ END
   introspect "$refresh" -u "$(basic other)"
   expect 200 '"active":true,"sub":"alice".*"scope":"openid"' introspection/refresh-token-of-another
 
-  finding 'a public client may ask, about its own tokens'
-  introspect "$access" -d client_id=app-two
-  expect 200 '"active":false' introspection/public-client
-  tokens public_other
-  introspect "$access" -d client_id=app-two
-  expect 200 '"active":true'
-
   finding 'JWTs cannot be asked about'
   local claims='{"iss":"'"$base"'","sub":"alice","client_id":"web","exp":'$((EPOCHSECONDS + 3600))',"scope":"openid"}'
   introspect "$(jwt none "$claims")"
@@ -250,6 +243,11 @@ END
   expect 200 '' revocation/of-another-client-is-refused
   introspect "$refresh"
   expect 200 '"active":true'
+
+  finding 'the authorization endpoint takes no POST'
+  request "$base/auth" -d response_type=code -d client_id=web --data-urlencode "redirect_uri=$(uri confidential)" \
+    -d scope=openid -d prompt=none "${s256[@]}"
+  expect 404 'Not Found' openid_request/none-post
 
   finding 'no `slow_down`'
   request "$base/device/auth" -d client_id=device -d scope=openid

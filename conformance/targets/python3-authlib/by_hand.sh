@@ -320,6 +320,12 @@ uris-numbers {"redirect_uris":[7]}
 uris-nested {"redirect_uris":[["https://client.example/cb"]]}
 body-number 7
 END
+register '{"redirect_uris":["https://cl'
+expect 400 '<title>400 Bad Request' registration/body-half
+register ''
+expect 400 '<title>400 Bad Request' registration/body-empty
+register '{"redirect_uris":["https://é.example/cb#x"]}'
+expect 201 '"client_id"' registration/error-format
 
 finding 'a tab separates scopes'
 page "response_type=code&$to_app&scope=profile%09read&state=xyz&$pkce"
