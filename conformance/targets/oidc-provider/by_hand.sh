@@ -244,11 +244,6 @@ END
   introspect "$refresh"
   expect 200 '"active":true'
 
-  finding 'the authorization endpoint takes no POST'
-  request "$base/auth" -d response_type=code -d client_id=web --data-urlencode "redirect_uri=$(uri confidential)" \
-    -d scope=openid -d prompt=none "${s256[@]}"
-  expect 404 'Not Found' openid_request/none-post
-
   finding 'no `slow_down`'
   request "$base/device/auth" -d client_id=device -d scope=openid
   device=$(of .device_code)
