@@ -51,8 +51,13 @@ export function judgeStep(
     covered.filter(({ about }) => about === undefined),
     covered.filter((row) => !isAboutProtocol(row)),
   ].find((each) => each.length > 0) ?? covered;
+  // Where a message came, only its jsonrpc is about JSON-RPC as such, and not that it is at another place.
+  const isMessage = view !== undefined && holdsProtocol(view);
   const findGoverning = (mismatch: Mismatch): readonly Requirement[] =>
-    form.filter(({ about }) => about!.some((each) => governs(each, mismatch)));
+    form.filter((row) =>
+      row.about!.some((each) => governs(each, mismatch)) &&
+      (!isMessage || !isAboutProtocol(row) || mismatch.path.endsWith(".jsonrpc"))
+    );
 
   const asksRefusal = expectsRefusal(expected);
   const isRefused = view !== undefined && isRefusal(view);
@@ -70,10 +75,10 @@ export function judgeStep(
   let failed: readonly Requirement[];
   if (isOtherRefusal) {
     // What an error status of HTTP has for a body need not be a message.
-    const isMessage = !(Number(view["status"]) >= 400) || holdsProtocol(view);
+    const isFree = Number(view["status"]) >= 400 && !isMessage;
     failed = findBlamed(
       mismatches,
-      (each) => findGoverning(each).filter((row) => isMessage || !isAboutProtocol(row)),
+      (each) => findGoverning(each).filter((row) => !isFree || !isAboutProtocol(row)),
       view,
     );
   } else if (isMiscounted) {

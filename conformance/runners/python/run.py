@@ -1241,8 +1241,12 @@ def judge(failure, rows, covers, flags):
     asks = expects_refusal(failure.expected)
     refused, broken = view is not None and is_refusal(view), view is not None and "broken" in view
 
+    # Where a message came, only its jsonrpc is about JSON-RPC as such, and not that it is at another place.
+    message = view is not None and holds_protocol(view)
+
     def governing(each):
-        return [row for row in form if any(governs(about, each.path, each.expected) for about in row["about"])]
+        found = [row for row in form if any(governs(about, each.path, each.expected) for about in row["about"])]
+        return [row for row in found if not message or not is_about_protocol(row) or each.path.endswith(".jsonrpc")]
 
     def is_about(violation):
         """Whether a violation is one of form: a row governs it, and if the value must be absent, says so."""
@@ -1260,8 +1264,8 @@ def judge(failure, rows, covers, flags):
 
     if other:
         # What an error status of HTTP has for a body need not be a message.
-        message = not (is_number(view.get("status")) and view["status"] >= 400) or holds_protocol(view)
-        found = find_blamed(mismatches, lambda each: [row for row in governing(each) if message or not is_about_protocol(row)], view)
+        free = is_number(view.get("status")) and view["status"] >= 400 and not message
+        found = find_blamed(mismatches, lambda each: [row for row in governing(each) if not free or not is_about_protocol(row)], view)
     elif miscounted:
         found = counting or [row for row in form if missing and is_about_protocol(row)] or rules
     elif asks or refused or broken or not mismatches:
