@@ -51,12 +51,13 @@ export function judgeStep(
     covered.filter(({ about }) => about === undefined),
     covered.filter((row) => !isAboutProtocol(row)),
   ].find((each) => each.length > 0) ?? covered;
-  // Where a message came, only its jsonrpc is about JSON-RPC as such, and not that it is at another place.
   const isMessage = view !== undefined && holdsProtocol(view);
+  const isOtherContent = view !== undefined && !isMessage && holdsContent(view);
+  // Where a message came, only its jsonrpc is about JSON-RPC as such; where nothing came, nothing is.
   const findGoverning = (mismatch: Mismatch): readonly Requirement[] =>
     form.filter((row) =>
       row.about!.some((each) => governs(each, mismatch)) &&
-      (!isMessage || !isAboutProtocol(row) || mismatch.path.endsWith(".jsonrpc"))
+      (isOtherContent || !isAboutProtocol(row) || isMessage && mismatch.path.endsWith(".jsonrpc"))
     );
 
   const asksRefusal = expectsRefusal(expected);
@@ -82,7 +83,7 @@ export function judgeStep(
       view,
     );
   } else if (isMiscounted) {
-    const protocol = isUnanswered ? form.filter(isAboutProtocol) : [];
+    const protocol = isUnanswered && isOtherContent ? form.filter(isAboutProtocol) : [];
     failed = [counting, protocol, rules].find((each) => each.length > 0)!;
   } else if (asksRefusal || isRefused || isBroken || mismatches.length === 0) failed = rules;
   else {
@@ -159,6 +160,13 @@ function namesProtocol(pattern: unknown): boolean {
 function holdsProtocol({ json, messages, events }: JsonObject): boolean {
   const all = [json, messages, Array.isArray(events) ? events.map((event: JsonObject) => event["json"]) : []];
   return all.flat(2).some((each) => isJsonObject(each) && each["jsonrpc"] !== undefined);
+}
+
+/** Whether a response came that has content. */
+function holdsContent({ broken, body, messages, events }: JsonObject): boolean {
+  return broken === undefined &&
+    (typeof body === "string" && body !== "" ||
+      [messages, events].some((each) => Array.isArray(each) && each.length > 0));
 }
 
 /** Whether a row is about messages of JSON-RPC as such, not about one value of `jsonrpc`. */

@@ -1109,6 +1109,11 @@ def holds_protocol(view):
     return any(isinstance(each, dict) and "jsonrpc" in each for each in flat(found))
 
 
+def holds_content(view):
+    """Whether a response came that has content."""
+    return "broken" not in view and bool(view.get("body") or view.get("messages") or view.get("events"))
+
+
 def is_about_protocol(row):
     return any(about["at"].endswith(".jsonrpc") and "value" not in about for about in row.get("about", []))
 
@@ -1241,12 +1246,13 @@ def judge(failure, rows, covers, flags):
     asks = expects_refusal(failure.expected)
     refused, broken = view is not None and is_refusal(view), view is not None and "broken" in view
 
-    # Where a message came, only its jsonrpc is about JSON-RPC as such, and not that it is at another place.
+    # Where a message came, only its jsonrpc is about JSON-RPC as such; where nothing came, nothing is.
     message = view is not None and holds_protocol(view)
+    other_content = view is not None and not message and holds_content(view)
 
     def governing(each):
         found = [row for row in form if any(governs(about, each.path, each.expected) for about in row["about"])]
-        return [row for row in found if not message or not is_about_protocol(row) or each.path.endswith(".jsonrpc")]
+        return [row for row in found if other_content or not is_about_protocol(row) or message and each.path.endswith(".jsonrpc")]
 
     def is_about(violation):
         """Whether a violation is one of form: a row governs it, and if the value must be absent, says so."""
@@ -1267,7 +1273,7 @@ def judge(failure, rows, covers, flags):
         free = is_number(view.get("status")) and view["status"] >= 400 and not message
         found = find_blamed(mismatches, lambda each: [row for row in governing(each) if not free or not is_about_protocol(row)], view)
     elif miscounted:
-        found = counting or [row for row in form if missing and is_about_protocol(row)] or rules
+        found = counting or [row for row in form if missing and other_content and is_about_protocol(row)] or rules
     elif asks or refused or broken or not mismatches:
         found = rules
     else:
