@@ -78,9 +78,9 @@ function formatMatrix({ suite, runs, totals, documents }: Matrix): string {
 const MUTANTS_INTRODUCTION = `## What the vectors detect on other servers
 
 Faults stand before a server and change its requests and responses (\`npm run mutants -- --proxy --write --target FILE\`).
-A fault is *detected* if a vector that is written for it fails, and *missed* if these vectors pass. It is not counted if
-it does not apply, which the run computes: *no effect*, it changed no request and no response; *prevented*, it broke what
-each of its vectors needs first, such as the sign-in; *not asked*, none of its vectors passes on this server without it.`;
+A fault is _detected_ if a vector that is written for it fails, and _missed_ if these vectors pass. It is not counted if
+it does not apply, which the run computes: _no effect_, it changed no request and no response; _prevented_, it broke what
+each of its vectors needs first, such as the sign-in; _not asked_, none of its vectors passes on this server without it.`;
 
 /** The part about mutants, if they ran before a server. */
 function formatMutants(targets: readonly TargetFolder[]): string[] {

@@ -11,7 +11,7 @@ import type { Target } from "../../runner/target/target.ts";
 import type { TargetArguments } from "../../runner/target/target_file.ts";
 import { digestVectors } from "../../runner/vector/digest.ts";
 import { type LoadedVector, loadRequirements, loadVectors } from "../../runner/vector/load.ts";
-import { isJsonObject, type JsonObject } from "../../runner/vector/vector_file.ts";
+import { isJsonObject } from "../../runner/vector/vector_file.ts";
 import type { Mutant, Wrap } from "../mutant.ts";
 import { replaceRegistered } from "../registered_clients.ts";
 import { type FaultSender, faultSender } from "./fault_sender.ts";
