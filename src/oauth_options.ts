@@ -277,7 +277,7 @@ export function completeOAuth(
     account: oauth.account ?? true,
     signInFetch: oauth.signInFetch,
     defaultRole: checkUserRole(oauth.defaultRole ?? "reader"),
-    ...completeFactors(oauth),
+    ...completeFactors(issuer, oauth),
     openid,
     connect: oauth.connect,
     passwordIterations: oauth.passwordIterations ?? ITERATIONS,

@@ -4,4 +4,5 @@
  * @module
  */
 export { passkeys, type PasskeySettings } from "./oauth/factors/web_authn.ts";
+export { canHavePasskeys } from "./oauth/factors/settings.ts";
 export type { Passkeys } from "./oauth/factors/settings.ts";

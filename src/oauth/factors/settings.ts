@@ -73,8 +73,19 @@ export interface FactorSettings {
   readonly hasAccount: boolean;
 }
 
+/**
+ * Whether pages of this issuer can use passkeys: browsers allow that on https and localhost, and not for IP addresses
+ * (WebAuthn section 5.1.3).
+ */
+export function canHavePasskeys(issuer: string): boolean {
+  const { protocol, hostname } = new URL(issuer);
+  const isAddress = hostname.startsWith("[") || /^[\d.]+$/.test(hostname);
+  return !isAddress && (protocol === "https:" || hostname === "localhost" || hostname.endsWith(".localhost"));
+}
+
 /** @throws {TypeError} naming the option and the rule */
 export function completeFactors(
+  issuer: string,
   { passkeys, totp, secondFactorAcr = "mfa", acrValues, account, authenticateUser }: FactorOptions & {
     readonly account?: unknown;
     readonly authenticateUser?: unknown;
@@ -83,6 +94,18 @@ export function completeFactors(
   if (!/^[\x21\x23-\x5b\x5d-\x7e]{1,200}$/.test(secondFactorAcr) || secondFactorAcr === "password") {
     throw new TypeError(
       'Cannot create Trivet: "oauth.secondFactorAcr" must be visible ASCII without quotes, and not "password"',
+    );
+  }
+  if (passkeys && !canHavePasskeys(issuer)) {
+    throw new TypeError(
+      `Cannot create Trivet: "oauth.passkeys" needs an issuer on https or localhost with a host name, not ${issuer}`,
+    );
+  }
+  const { hostname } = new URL(issuer);
+  const rpId = passkeys?.rpId ?? hostname;
+  if (rpId !== hostname && !hostname.endsWith("." + rpId)) {
+    throw new TypeError(
+      `Cannot create Trivet: "rpId" of "oauth.passkeys" must be ${hostname} or a parent domain, not "${rpId}"`,
     );
   }
   const hasAccount = account !== false;

@@ -6,6 +6,7 @@
 import process from "node:process";
 import { EDITOR_SCHEMES } from "../../../oauth/clients/redirect_uri.ts";
 import { describeError } from "../../../observability/log.ts";
+import { canHavePasskeys, passkeys } from "../../../passkeys.ts";
 import { StoreUnavailableError } from "../../../store/store.ts";
 import { createTrivet, type Trivet } from "../../../trivet.ts";
 import { openBreachedPasswords } from "../../breached_passwords.ts";
@@ -101,6 +102,7 @@ export async function run(argv: readonly string[]): Promise<void> {
           signUp,
           pages,
           ...(sendMail && { sendMail }),
+          ...(canHavePasskeys(issuer) && { passkeys: passkeys() }),
           ...(breached && { passwordPolicy: { isBreached: breached.isBreached } }),
           resources: values.resource?.map((resource) => ({ resource })) ?? [],
           connect: publicConnect,
