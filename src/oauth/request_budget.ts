@@ -22,6 +22,15 @@ const KIB = 1024;
 export const ENDPOINT_BUDGETS: Readonly<Record<string, EndpointBudget>> = {
   "/login": { storeCalls: 14, storedBytes: 5 * KIB, storedPerByte: 0 },
   // With OpenID Connect a notice is stored for each of up to 100 clients of the session. Deliveries are not counted.
+  // A user's factors are one record: up to 20 passkeys and 10 recovery codes.
+  "/login/factor": { storeCalls: 24, storedBytes: 28 * KIB, storedPerByte: 0 },
+  "/login/passkey": { storeCalls: 9, storedBytes: 28 * KIB, storedPerByte: 0 },
+  "/account/factors": { storeCalls: 4, storedBytes: 0, storedPerByte: 0 },
+  "/account/factors/totp": { storeCalls: 8, storedBytes: 28 * KIB, storedPerByte: 0 },
+  "/account/factors/passkey": { storeCalls: 11, storedBytes: 28 * KIB, storedPerByte: 0 },
+  "/account/factors/rename": { storeCalls: 5, storedBytes: 28 * KIB, storedPerByte: 0 },
+  "/account/factors/remove": { storeCalls: 5, storedBytes: 28 * KIB, storedPerByte: 0 },
+  "/account/factors/codes": { storeCalls: 6, storedBytes: 28 * KIB, storedPerByte: 0 },
   // With `sendMail`.
   "/login/forgot": { storeCalls: 14, storedBytes: KIB, storedPerByte: 0 },
   // Two more for each hundred sessions of the user, and four for each application whose access ends.

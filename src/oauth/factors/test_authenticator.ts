@@ -46,12 +46,19 @@ export interface Authenticator {
 
 const UP = 1, UV = 4, AT = 64;
 
-/** @param origin of the page that the user is on */
-export async function newAuthenticator(origin: string, counts: boolean = true): Promise<Authenticator> {
+/**
+ * @param origin of the page that the user is on
+ * @param idBytes of the credential id, up to 255
+ */
+export async function newAuthenticator(
+  origin: string,
+  counts: boolean = true,
+  idBytes: number = 32,
+): Promise<Authenticator> {
   const algorithm = { name: "ECDSA", namedCurve: "P-256" };
   const keys = await crypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
   const { x, y } = await crypto.subtle.exportKey("jwk", keys.publicKey);
-  const rawId = randomBytes(32);
+  const rawId = randomBytes(idBytes);
   return build({ origin, counts, key: keys.privateKey, cose: toCose(x!, y!), rawId, counter: 0, handle: "" });
 }
 

@@ -19,7 +19,8 @@ export interface PasskeyProof {
 
 /** Base64url. Credential ids of passkeys, which the authenticator stores, are short. */
 const MAX_CREDENTIAL_ID_CHARACTERS = 512;
-const MAX_PUBLIC_KEY_CHARACTERS = 1024;
+/** RSA with 2048 bits has 363. */
+const MAX_PUBLIC_KEY_CHARACTERS = 512;
 const MAX_RESPONSE_CHARACTERS = 12 * 1024;
 
 /** What every assertion and registration has. */
