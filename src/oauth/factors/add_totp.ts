@@ -18,6 +18,8 @@ import { drawQrCode } from "./pages/qr_code.ts";
 import { findStep, toOtpauthUri, TOTP_SECRET_BYTES } from "./totp.ts";
 import { sealTotpSecret, unsealTotpSecret } from "./verify_code.ts";
 
+/** The sealed secret inside names the user. */
+const PURPOSE = "new totp secret";
 const SETUP_LIFETIME_MS = 15 * 60 * 1000;
 
 /** What the form holds: the secret as it will be stored, and when it was made. */
@@ -37,7 +39,7 @@ export async function addTotp(as: AuthorizationServer, request: Request): Promis
   const form = await openFactorForm(as, request, { mustBeRecent: true });
   if (form instanceof Response) return form;
   const { signedIn: { user }, values } = form;
-  const setup = await readSetup(as, user.id, values.get("setup") ?? "");
+  const setup = await readSetup(as, values.get("setup") ?? "");
   const secret = setup && await unsealTotpSecret(as, user.id, setup.sealed);
   if (!secret) return await showNewSecret(as, request, user, "expired");
   const step = await findStep(secret, (values.get("code") ?? "").replace(/\s/g, ""), as.now());
@@ -57,18 +59,14 @@ async function showNewSecret(
 ): Promise<Response> {
   const secret = randomBytes(TOTP_SECRET_BYTES);
   const made: NewTotp = { sealed: await sealTotpSecret(as, user.id, secret), at: as.now() };
-  const setup = await seal(await as.secret(), purposeFor(user.id), JSON.stringify(made));
+  const setup = await seal(await as.secret(), PURPOSE, JSON.stringify(made));
   return await showSetup(as, request, user, secret, setup, problem);
 }
 
-async function readSetup(as: AuthorizationServer, user: string, text: string): Promise<NewTotp | undefined> {
-  const made = await unseal(await as.secret(), purposeFor(user), text);
+async function readSetup(as: AuthorizationServer, text: string): Promise<NewTotp | undefined> {
+  const made = await unseal(await as.secret(), PURPOSE, text);
   const setup = made === undefined ? undefined : JSON.parse(made) as NewTotp;
   return setup && as.now() - setup.at < SETUP_LIFETIME_MS ? setup : undefined;
-}
-
-function purposeFor(user: string): string {
-  return "new totp secret of " + user;
 }
 
 async function showSetup(

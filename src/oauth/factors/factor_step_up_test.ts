@@ -128,8 +128,11 @@ test("a required new login asks for both factors, and its time is that of the pa
   assert.match(second.location, /^\/login\/factor\?redirect=/);
   // The session of before does not suffice meanwhile.
   assert.match((await browser.get(redirect)).location, /^\/login\?redirect=/);
+  server.advance(100);
   assert.is(await enterCode(browser, second.location, await server.codeOf(secret)), redirect);
   assert.is((await browser.get(redirect)).status, 200);
+  assert.match((await browser.get(server.authorizePath({ max_age: "90" }))).location, /^\/login\?/);
+  assert.is((await browser.get(server.authorizePath({ max_age: "110" }))).status, 200);
 });
 
 test("the class has the name of the option, and the metadata advertises it", async () => {

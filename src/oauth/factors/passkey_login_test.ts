@@ -125,6 +125,19 @@ test("a counter that goes back is refused: the passkey was copied (WebAuthn sect
   assert.is((await signIn(server.newBrowser(), authenticator)).location, "/device");
 });
 
+test("of two concurrent uses with one counter, by the passkey and its copy, one succeeds", async () => {
+  const server = await newFactorServer();
+  const { authenticator } = await server.newBrowser().addPasskey();
+  const copy = authenticator.copy();
+  const posts = await Promise.all([authenticator, copy].map(async (each) => {
+    const browser = server.newBrowser();
+    const credential = await each.get(optionsOf((await browser.get("/login")).text));
+    return () => browser.post(LOGIN, { credential });
+  }));
+  const answers = await Promise.all(posts.map((post) => post()));
+  assert.equal(answers.map(({ location }) => location).sort(), ["/device", REFUSED]);
+});
+
 test("the passkey of another user is no second factor, and cannot be registered twice", async () => {
   const server = await newFactorServer(ANYONE);
   const [alice, eve] = [server.newBrowser(), server.newBrowser()];

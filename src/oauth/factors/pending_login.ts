@@ -30,7 +30,7 @@ export interface FoundPendingLogin extends PendingLogin {
 }
 
 const LIFETIME_SECONDS = 600;
-export const MAX_TRIES = 5;
+const MAX_TRIES = 5;
 
 export const pendingLoginKey = (digest: string): Key => ["pending_login", digest];
 
@@ -72,7 +72,7 @@ async function beginPendingLogin(
   return [writeField(as, secret, LIFETIME_SECONDS)];
 }
 
-/** The login that waits in this browser; `undefined` when there is none, or after its last try. */
+/** The login that waits in this browser; `undefined` when there is none. */
 export async function findPendingLogin(
   as: AuthorizationServer,
   request: Request,
@@ -81,7 +81,7 @@ export async function findPendingLogin(
   if (!secret) return undefined;
   const digest = secretDigest(secret);
   const entry = await as.store.get<PendingLogin>(pendingLoginKey(digest));
-  return entry && entry.value.tries < MAX_TRIES ? { ...entry.value, digest } : undefined;
+  return entry && { ...entry.value, digest };
 }
 
 /** Counts a try before it is made, so that concurrent ones count. `false` when there were too many. */

@@ -84,6 +84,18 @@ test("a pending login belongs to its browser, and ends after five tries or ten m
   assert.not(await other.isSignedIn());
 });
 
+test("concurrent tries count", async () => {
+  const server = await newFactorServer();
+  await server.newBrowser().addTotp();
+  const browser = server.newBrowser();
+  await browser.enterPassword();
+  const answers = await Promise.all(
+    Array.from({ length: 12 }, () => browser.post(FACTOR, { code: "000000" })),
+  );
+  const tried = answers.filter(({ status }) => status !== 303).length;
+  assert.ok(tried <= 5, `${tried} tries`);
+});
+
 test("of two concurrent completions of a pending login one starts a session", async () => {
   const server = await newFactorServer();
   const { secret, codes } = await server.newBrowser().addTotp();
