@@ -76,6 +76,7 @@ export { deleteUser, exportUserData, type UserData } from "./oauth/account/user_
 export { addClient, type ClientRegistration, listClients, removeClient } from "./oauth/clients/client.ts";
 export { type ClientChanges, rotateClientSecret, updateClient } from "./oauth/clients/client_changes.ts";
 export { EDITOR_SCHEMES } from "./oauth/clients/redirect_uri.ts";
+export { removeFactors } from "./oauth/factors/change_factors.ts";
 export { addUser, listUsers, removeUser, setUserRole, type UserRegistration } from "./oauth/users/user.ts";
 export {
   findAccount,

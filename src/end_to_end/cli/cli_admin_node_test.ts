@@ -65,6 +65,7 @@ test("a user is added, changed, locked, unlocked and removed, at once for the ru
     0,
     false,
   ]);
+  assert.match((await fail("user reset-factors alice"))[1], "no second factor");
   await run("user lock alice");
   assert.is((await logIn("alice", "down the rabbit hole")).status, 401);
   assert.is(typeof (await run("user show alice")).locked, "number");

@@ -7,6 +7,7 @@
 import { randomId } from "../../crypto/secret.ts";
 import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
 import { type Check, type Key, listAll, type Put, type Store } from "../../store/store.ts";
+import { factorKeys } from "../factors/factor_record.ts";
 import {
   type LinkedAccount,
   linkedAccountKey,
@@ -159,7 +160,7 @@ export async function removeLinkedUser(store: Store, id: string): Promise<boolea
     if (value.user === id) remove.push(key, userIdentityKey(id, String(key[1]), String(key[2])));
   }
   if (remove.length === 0) return false;
-  await store.commit({ remove: [profileKey(id), ...remove] });
+  await store.commit({ remove: [profileKey(id), ...remove, ...await factorKeys(store, id)] });
   await removeProviderTokens(store, id);
   return true;
 }

@@ -26,8 +26,8 @@ import { formatTime, printError, printLine, printPairs, printTable, UsageError }
 import { providerAccess } from "./provider_access.ts";
 import { askForSecret, readSecretFromStdin } from "./secret_input.ts";
 import { describeActions, runAction, type StoreAction, storeAction } from "./store_action.ts";
-import { grants, revoke, sessions, signOut } from "./user_access.ts";
 import { invitations, invite, uninvite } from "./user_invitations.ts";
+import { grants, resetFactors, revoke, sessions, signOut } from "./user_access.ts";
 
 const PASSWORD_OPTIONS = {
   "password-stdin": { summary: "read the password from standard input" },
@@ -202,6 +202,7 @@ const ACTIONS = {
   unlock,
   sessions,
   "sign-out": signOut,
+  "reset-factors": resetFactors,
   grants,
   revoke,
   invite,

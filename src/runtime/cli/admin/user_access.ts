@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { removeFactors } from "../../../oauth/factors/change_factors.ts";
 import { findAccount } from "../../../oauth/users/user_changes.ts";
 import { endUserGrant, listUserGrants } from "../../../oauth/users/user_grants.ts";
 import { endUserSession, endUserSessions, listUserSessions } from "../../../oauth/users/user_sessions.ts";
@@ -42,6 +43,17 @@ export const signOut: StoreAction = storeAction({
     }
     const ended = session === "" ? await endUserSessions(store, id) : 1;
     printLine(json ? JSON.stringify({ ended }) : `Ended ${count(ended, "session")}`);
+  },
+});
+
+export const resetFactors: StoreAction = storeAction({
+  operands: "USER",
+  summary: "removes passkeys, authenticator app and recovery codes: the password alone is enough again",
+  options: {},
+  async run({ store, operands: [user], json }) {
+    const removed = await removeFactors(store, await getUserId(store, user!));
+    if (!removed) throw new Error(`"${user}" has no second factor`);
+    printLine(json ? JSON.stringify({ user, removed }) : `Removed the factors of ${user}`);
   },
 });
 

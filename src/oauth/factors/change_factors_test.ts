@@ -1,0 +1,61 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { memoryStore } from "../../store/drivers/memory.ts";
+import { findLinkedUser, removeLinkedUser } from "../sign_in/linked_account.ts";
+import { addUser, removeUser } from "../users/user.ts";
+import { addPasskey, removeFactors, removeTotp, renewRecoveryCodes, setTotp } from "./change_factors.ts";
+import type { Passkey } from "./factor_record.ts";
+
+const test = suite("oauth/factors/change_factors");
+const PASSKEY: Passkey = { id: "aWQ", publicKey: "a2V5", name: "Phone", counter: 0, created: 1 };
+const TOTP = { sealed: "x", created: 1, step: 1 };
+
+async function left(store: ReturnType<typeof memoryStore>) {
+  return [...await store.list(["user_factors"]), ...await store.list(["passkey"])].length;
+}
+
+test("removeFactors() removes every factor and the codes of a user, and frees the passkeys", async () => {
+  const store = memoryStore();
+  assert.not(await removeFactors(store, "u1"));
+  await setTotp(store, "u1", TOTP);
+  assert.ok(await addPasskey(store, "u1", PASSKEY));
+  assert.not(await addPasskey(store, "u2", PASSKEY));
+  assert.is((await renewRecoveryCodes(store, "u1", 1))?.length, 10);
+  assert.ok(await removeFactors(store, "u1"));
+  assert.is(await left(store), 0);
+  assert.ok(await addPasskey(store, "u2", PASSKEY));
+});
+
+test("without a factor there are no recovery codes", async () => {
+  const store = memoryStore();
+  assert.is(await renewRecoveryCodes(store, "u1", 1), undefined);
+  await setTotp(store, "u1", TOTP);
+  assert.ok(await renewRecoveryCodes(store, "u1", 1, true));
+  assert.is(await renewRecoveryCodes(store, "u1", 1, true), undefined);
+  await removeTotp(store, "u1");
+  assert.is(await left(store), 0);
+});
+
+test("of ten concurrent passkeys all are kept", async () => {
+  const store = memoryStore();
+  const ids = Array.from({ length: 10 }, (_, i) => `id${i}`);
+  const added = await Promise.all(ids.map((id) => addPasskey(store, "u1", { ...PASSKEY, id })));
+  assert.ok(added.every(Boolean));
+  const [entry] = await store.list<{ passkeys: Passkey[] }>(["user_factors"]);
+  assert.equal(entry!.value.passkeys.map(({ id }) => id).sort(), ids);
+});
+
+test("factors end with their user", async () => {
+  const store = memoryStore();
+  const { id } = await addUser(store, { username: "alice", password: "wonderland" }, 1000);
+  await addPasskey(store, id, PASSKEY);
+  assert.ok(await removeUser(store, "alice"));
+  assert.is(await left(store), 0);
+  const identity = { issuer: "https://idp.example", subject: "1", claims: {} };
+  const linked = await findLinkedUser(store, identity, { provider: "idp", role: undefined, now: 1 });
+  await addPasskey(store, linked.id, PASSKEY);
+  assert.ok(await removeLinkedUser(store, linked.id));
+  assert.is(await left(store), 0);
+});
+
+test.run();
