@@ -51,7 +51,13 @@ test("factors end with their user", async () => {
   await addPasskey(store, id, PASSKEY);
   assert.ok(await removeUser(store, "alice"));
   assert.is(await left(store), 0);
-  const identity = { issuer: "https://idp.example", subject: "1", claims: {} };
+  const identity = {
+    issuer: "https://idp.example",
+    subject: "1",
+    emailVerified: false,
+    groups: [],
+    claims: {},
+  };
   const linked = await findLinkedUser(store, identity, { provider: "idp", role: undefined, now: 1 });
   await addPasskey(store, linked.id, PASSKEY);
   assert.ok(await removeLinkedUser(store, linked.id));
