@@ -64,7 +64,8 @@ async function beginPendingLogin(
     ...(acr !== undefined && { acr }),
     ...(amr && { amr }),
     method,
-    began: as.now(),
+    // Before the first factor was checked, so that an end of all sessions since then counts.
+    began: method.began ?? as.now(),
     tries: 0,
   };
   const expires = as.now() + LIFETIME_SECONDS * 1000;

@@ -1,5 +1,8 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { listUsers } from "../users/user.ts";
+import { lockUser, unlockUser } from "../users/user_changes.ts";
+import { endUserSessions } from "../users/user_sessions.ts";
 import { ALICE, codesOf, hiddenOf, newFactorServer } from "./test_factors.ts";
 
 const test = suite("oauth/factors/totp_login");
@@ -52,6 +55,24 @@ test("a code is accepted once, also the one of the set-up and those of earlier s
   assert.is(await enter(code), 401);
   assert.is(await enter(await server.codeOf(secret, -1)), 401);
   assert.is(await enter(await server.codeOf(secret, 1)), 302);
+});
+
+test("attack: a login that waits for the code while all sessions end, or the user is locked, starts none", async () => {
+  for (const act of ["end", "lock"] as const) {
+    const server = await newFactorServer();
+    const { secret } = await server.newBrowser().addTotp();
+    const browser = server.newBrowser();
+    await browser.enterPassword();
+    const [user] = await Array.fromAsync(listUsers(server.store));
+    if (act === "lock") await lockUser(server.store, user!.id);
+    else await endUserSessions(server.store, user!.id);
+    server.advance(60);
+    const answer = await browser.post(FACTOR, { code: await server.codeOf(secret) });
+    assert.is.not(answer.location, "/device", act);
+    assert.not(await browser.isSignedIn(), act);
+    await unlockUser(server.store, user!.id);
+    assert.not(await browser.isSignedIn(), act);
+  }
 });
 
 test("of two concurrent uses of a code one succeeds", async () => {
