@@ -49,7 +49,8 @@ export async function requestEmailVerification(
   const value: EmailVerification = { digest, email };
   const expires = as.now() + VERIFICATION_LINK.lifetime * 1000;
   await as.store.commit({ set: [{ key: emailVerificationKey(user.id), value, expires }] });
-  const values = { user: user.username, email, link: linkUrl(as.issuer, VERIFICATION_LINK, token) };
+  // Without the name that the user chose: the recipient may be another person.
+  const values = { email, link: linkUrl(as.issuer, VERIFICATION_LINK, token) };
   sendLater(as, context, () => writeMail(as, { kind: "email_verification", to: email, language }, values));
   return 0;
 }

@@ -9,6 +9,8 @@ import { ISSUER } from "../test_server.ts";
 import { listUserGrants } from "../users/user_grants.ts";
 import { completePasswordPolicy } from "../users/password_policy.ts";
 import { addUser } from "../users/user.ts";
+import { newFactorServer } from "../factors/test_factors.ts";
+import type { Mail } from "./mail.ts";
 import { ADDRESS_LIMIT, NETWORK_LIMIT } from "./mail_limit.ts";
 import { linkOf, type MailServer, newMailServer } from "./test_mailbox.ts";
 
@@ -68,10 +70,21 @@ test("a link in a mail leads to a new password, and ends all sessions of the use
   assert.ok((await aliceOf(server)).password_changed);
 });
 
-test("a reset starts no session: a second factor is asked for at the login that follows", async () => {
-  const server = await newMailServer();
-  const response = await reset(server, await newLink(server));
-  assert.is(response.headers.getSetCookie().some((each) => /session/.test(each)), false);
+test("a reset starts no session, and the login that follows needs the second factor", async () => {
+  const mails: Mail[] = [];
+  const server = await newFactorServer({ sendMail: (mail) => Promise.resolve(void mails.push(mail)) });
+  const owner = server.newBrowser();
+  await owner.addTotp();
+  const browser = server.newBrowser();
+  await browser.post("/login/forgot", { identifier: "alice" });
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  await browser.get(linkOf(mails[0]));
+  assert.is((await browser.post("/login/reset", { password: PASSWORD })).status, 200);
+  assert.not(await browser.isSignedIn());
+  assert.not(await owner.isSignedIn());
+  const login = await browser.enterPassword({ username: "alice", password: PASSWORD });
+  assert.match(login.location, "/login/factor");
+  assert.not(await browser.isSignedIn());
 });
 
 test("the token leaves the URL at once, for a cookie that only the page gets", async () => {

@@ -53,14 +53,13 @@ Um ein neues Passwort zu wählen, öffnen Sie innerhalb von 30 Minuten diesen Li
 Falls Sie das nicht waren, können Sie diese E-Mail ignorieren: Ihr Passwort bleibt, wie es ist.
 `,
   mailChangedSubject: "Ihr Passwort bei {product} wurde geändert",
-  mailChangedText:
-    `Das Passwort Ihres Kontos {user} bei {host} wurde geändert, und Sie wurden überall abgemeldet.
+  mailChangedText: `Das Passwort Ihres Kontos {user} bei {host} wurde geändert.
 
 Falls Sie das nicht waren, wenden Sie sich sofort an den Betreiber von {issuer}.
 `,
   mailVerifySubject: "E-Mail-Adresse bestätigen bei {product}",
   mailVerifyText:
-    `Um zu bestätigen, dass {email} die Adresse Ihres Kontos {user} bei {host} ist, öffnen Sie innerhalb von 24 Stunden diesen Link:
+    `Um zu bestätigen, dass {email} die Adresse Ihres Kontos bei {host} ist, öffnen Sie innerhalb von 24 Stunden diesen Link:
 
 {link}
 
@@ -73,7 +72,7 @@ Falls Sie das nicht waren, wenden Sie sich sofort an den Betreiber von {issuer}.
 `,
   mailSignUpSubject: "Konto bestätigen bei {product}",
   mailSignUpText:
-    `Jemand hat mit Ihrer E-Mail-Adresse das Konto {user} bei {host} angelegt. Um es zu bestätigen, öffnen Sie innerhalb einer Stunde diesen Link:
+    `Jemand hat mit Ihrer E-Mail-Adresse ein Konto bei {host} angelegt. Um es zu bestätigen, öffnen Sie innerhalb einer Stunde diesen Link:
 
 {link}
 

@@ -49,14 +49,13 @@ To choose a new password, open this link within 30 minutes:
 If it was not you, ignore this mail: your password stays as it is.
 `,
   mailChangedSubject: "Your password at {product} was changed",
-  mailChangedText:
-    `The password of your account {user} at {host} was changed, and you were signed out everywhere.
+  mailChangedText: `The password of your account {user} at {host} was changed.
 
 If it was not you, contact the operator of {issuer} at once.
 `,
   mailVerifySubject: "Confirm your e-mail address at {product}",
   mailVerifyText:
-    `To confirm that {email} is the address of your account {user} at {host}, open this link within 24 hours:
+    `To confirm that {email} is the address of your account at {host}, open this link within 24 hours:
 
 {link}
 
@@ -69,7 +68,7 @@ If it was not you, contact the operator of {issuer} at once.
 `,
   mailSignUpSubject: "Confirm your account at {product}",
   mailSignUpText:
-    `Somebody created the account {user} with your e-mail address at {host}. To confirm it, open this link within an hour:
+    `Somebody created an account with your e-mail address at {host}. To confirm it, open this link within an hour:
 
 {link}
 

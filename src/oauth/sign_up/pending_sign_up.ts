@@ -56,7 +56,8 @@ export async function beginSignUp(
     owner && isVerifiedAs(owner, email)
       ? () => writeMail(as, { kind: "address_in_use", to: owner.email, language }, { user: owner.username })
       : () => {
-        const values = { user: account.username, email, link: linkUrl(as.issuer, SIGN_UP_LINK, token) };
+        // Without the names that the visitor chose: the recipient may be another person.
+        const values = { link: linkUrl(as.issuer, SIGN_UP_LINK, token) };
         return writeMail(as, { kind: "sign_up", to: email, language }, values);
       },
   );

@@ -193,6 +193,13 @@ test("names, addresses and passwords that break a rule are refused, and what was
   assert.equal(await server.store.list(["sign_up"]), []);
 });
 
+test("no text of the visitor is in the mail to an address that is not verified", async () => {
+  const server = await newOpenServer();
+  await signUp(server, { username: "see evil.example", name: "https://evil.example/" });
+  assert.is(server.mails.length, 1);
+  assert.not.match(JSON.stringify(server.mails), "evil");
+});
+
 test("a form that another site sent signs no one up", async () => {
   const server = await newOpenServer();
   const headers = { "sec-fetch-site": "cross-site" };
