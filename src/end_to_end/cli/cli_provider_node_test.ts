@@ -98,9 +98,17 @@ test("add, list, test and remove, while a server runs: users sign in at the prov
   }
 });
 
-test("test names a wrong secret, and a provider that does not answer", async () => {
+/** A folder with the empty store of a server that was started once. */
+async function newStore(): Promise<{ path: string; data: string[]; remove(): void }> {
   const folder = temporaryFolder();
   const data = ["--data", folder.path];
+  await (await startTrivet(data)).stop();
+  return { path: folder.path, data, remove: () => folder.remove() };
+}
+
+test("test names a wrong secret, and a provider that does not answer", async () => {
+  const folder = await newStore();
+  const { data } = folder;
   const upstream = await newUpstream();
   try {
     await trivet([...addition(upstream), ...data], { input: "another secret of 32 characters, wrong" });
@@ -118,8 +126,8 @@ test("test names a wrong secret, and a provider that does not answer", async () 
 });
 
 test("groups decide on roles and scopes, and options that are wrong are named", async () => {
-  const folder = temporaryFolder();
-  const data = ["--data", folder.path];
+  const folder = await newStore();
+  const { data } = folder;
   const add = [
     "provider",
     "add",
@@ -136,6 +144,12 @@ test("groups decide on roles and scopes, and options that are wrong are named", 
   const { roles, scopes, groupsClaim } = JSON.parse(stdout);
   assert.equal(roles.admin, ["Owners"]);
   assert.equal([scopes, groupsClaim], [{ write: ["Ops", "Staff=A"] }, "realm_access.roles"]);
+  const shown = await trivet(["provider", "show", "oidc", ...data]);
+  assert.match(shown.stdout, /admin +Owners/);
+  assert.match(shown.stdout, /write +Ops Staff=A/);
+  await trivet(["provider", "update", "oidc", "--unset", "scope-group", "--keep-tokens", ...data]);
+  const updated = JSON.parse((await trivet(["provider", "show", "oidc", "--json", ...data])).stdout);
+  assert.equal([updated.scopes, updated.keepTokens], [undefined, true]);
   const rows: readonly [args: readonly string[], message: string, code: number][] = [
     [["provider", "add", "ldap", ...data], "KIND must be one of oidc, google, entra, github, apple", 2],
     [["provider", "add", "oidc", ...data], "--client-id", 2],
@@ -146,7 +160,7 @@ test("groups decide on roles and scopes, and options that are wrong are named", 
     [["provider", "add", "apple", "--client-id", "app", ...data], "teamId", 1],
     [["provider", "test", "unknown", ...data], 'Provider not found: "unknown"', 1],
     [["provider", "test", ...data], "missing argument: ID", 2],
-    [["provider", "show", ...data], "show", 2],
+    [["provider", "display", ...data], "display", 2],
   ];
   for (const [args, message, code] of rows) {
     const outcome = await trivet(args);
@@ -157,8 +171,8 @@ test("groups decide on roles and scopes, and options that are wrong are named", 
 });
 
 test("a secret is not in the files of the store", async () => {
-  const folder = temporaryFolder();
-  const add = ["provider", "add", "github", "--client-id", "app", "--secret-stdin", "--data", folder.path];
+  const folder = await newStore();
+  const add = ["provider", "add", "github", "--client-id", "app", "--secret-stdin", ...folder.data];
   assert.is((await trivet(add, { input: "a-very-visible-secret\n" })).code, 0);
   const { readdirSync, readFileSync } = await import("node:fs");
   const { join } = await import("node:path");

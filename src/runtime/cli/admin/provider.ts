@@ -232,7 +232,8 @@ async function readSettings(values: ValuesOf<typeof SETTINGS_OPTIONS>) {
     roles: toRoles(values.role),
     scopes: toScopes(values["scope-group"]),
     groupsClaim: values["groups-claim"],
-    keepTokens: values["keep-tokens"],
+    // Absent is no change.
+    keepTokens: values["keep-tokens"] || undefined,
     teamId: values["team-id"],
     keyId: values["key-id"],
   };
