@@ -16,6 +16,8 @@ import {
   getProviderToken,
   listLinkedUsers,
   oidc,
+  readProviderTokens,
+  revokeProviderTokens,
   type SignInProvider,
 } from "../../sign_in.ts";
 import { isGlewlwydInstalled, startGlewlwyd } from "./test_glewlwyd.ts";
@@ -87,7 +89,7 @@ if (isOidcProviderInstalled) {
 } else skipBecause(test, "oidc-provider is not installed (npm ci in conformance/targets/oidc-provider)");
 
 if (isGlewlwydInstalled) {
-  test("an MCP client with nothing but a URL signs its user in at Glewlwyd, whose tokens are kept", async () => {
+  test("an MCP client with nothing but a URL signs its user in at Glewlwyd, whose tokens are kept, refreshed and revoked", async () => {
     const upstream = await startGlewlwyd();
     try {
       const client = { clientId: "trivet", clientSecret: "a secret: 100% & more" };
@@ -111,10 +113,24 @@ if (isGlewlwydInstalled) {
         const [user] = await Array.fromAsync(listLinkedUsers(own.store));
         assert.equal([user!.id, user!.issuer], [caller, issuer]);
         assert.is(await callFromBareUrl(own.issuer, {}, upstream), caller);
-        const token = await getProviderToken(own.trivet.oauth!.providerAccess, caller, "work");
-        const headers = { authorization: `Bearer ${token!.access_token}` };
-        const info = await (await fetch(`${issuer}/userinfo`, { headers })).json();
+        const access = own.trivet.oauth!.providerAccess;
+        const userInfo = async (token?: string) =>
+          await fetch(`${issuer}/userinfo`, { headers: { authorization: `Bearer ${token}` } });
+        const first = await getProviderToken(access, caller, "work");
+        const info = await (await userInfo(first!.access_token)).json();
         assert.is(info.sub, user!.subject);
+        // An hour later the token is refreshed.
+        const later = { ...access, now: () => Date.now() + 3_600_000 };
+        const second = await getProviderToken(later, caller, "work");
+        assert.is.not(second!.access_token, first!.access_token);
+        const response = await userInfo(second!.access_token);
+        assert.is(response.status, 200);
+        await response.body?.cancel();
+        await revokeProviderTokens(access, caller, await readProviderTokens(access, caller));
+        assert.equal(own.events.filter(({ type }) => type === "provider_tokens_ended"), []);
+        const refused = await userInfo(second!.access_token);
+        assert.is(refused.status, 401);
+        await refused.body?.cancel();
       } finally {
         await own.server.close();
       }
