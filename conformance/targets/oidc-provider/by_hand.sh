@@ -67,13 +67,13 @@ introspect() {
 
 register() { request "$base/reg" -H 'content-type: application/json' -d "$1"; }
 
-# jwt ALG CLAIMS [JWK]: prints a JWT signed with the key, or with an unknown one; unsigned if ALG is none.
+# jwt ALG CLAIMS [JWK [HEADER]]: prints a JWT signed with the key, or with an unknown one; unsigned if ALG is none.
 jwt() {
   node -e 'const { createPrivateKey, generateKeyPairSync, sign } = require("node:crypto");
-    const [alg, claims, jwk] = process.argv.slice(1);
+    const [alg, claims, jwk, header = "{}"] = process.argv.slice(1);
     const key = jwk ? createPrivateKey({ key: JSON.parse(jwk), format: "jwk" })
       : generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
-    const said = [JSON.stringify({ alg }), claims].map((part) => Buffer.from(part).toString("base64url")).join(".");
+    const said = [JSON.stringify({ alg, ...JSON.parse(header) }), claims].map((part) => Buffer.from(part).toString("base64url")).join(".");
     const signature = alg === "none" ? "" : sign("sha256", said, { key, dsaEncoding: "ieee-p1363" }).toString("base64url");
     console.log(`${said}.${signature}`);' "$@"
 }
@@ -310,3 +310,27 @@ race '> 1' access_token assertion client_assertion/eight-at-once
 stop_server
 run --one-use-store # an adapter that refuses a second mark
 races '== 1'
+stop_server
+
+printf '\n# server.mjs --fapi\n'
+base=http://127.0.0.1:$(free_port)
+serve "$base/.well-known/oauth-authorization-server" node server.mjs "${base##*:}" --fapi
+finding 'a JWT may be dated minutes ahead'
+key=$(jq -c .vars.clients.assertion.private fapi.json)
+public=$(jq -c '{typ: "dpop+jwt", jwk: (.vars.clients.assertion.private | {kty, crv, x, y})}' fapi.json)
+# push IAT [option of curl…]: pushes a request with an assertion of that time.
+push() {
+  local claims="\"iss\":\"assertion\",\"sub\":\"assertion\",\"aud\":\"$base\",\"jti\":\"$RANDOM$RANDOM\",\"iat\":$1"
+  request "$base/request" -d response_type=code -d client_id=assertion -d scope=openid "${s256[@]}" \
+    --data-urlencode redirect_uri=https://assertion.example/callback \
+    -d client_assertion_type=urn:ietf:params:oauth:client-assertion-type:jwt-bearer \
+    -d "client_assertion=$(jwt ES256 "{$claims,\"exp\":$((EPOCHSECONDS + 300))}" "$key" '{"kid":"assertion-key"}')" "${@:2}"
+}
+push "$((EPOCHSECONDS + 120))"
+expect 201 request_uri fapi_flow/assertion-of-the-future
+# proof IAT: prints a DPoP proof of that time.
+proof() { jwt ES256 "{\"jti\":\"$RANDOM$RANDOM\",\"htm\":\"POST\",\"htu\":\"$base/request\",\"iat\":$1}" "$key" "$public"; }
+push "$EPOCHSECONDS" -H "DPoP: $(proof "$((EPOCHSECONDS + 120))")"
+expect 201 request_uri fapi_flow/proof-of-the-future
+push "$EPOCHSECONDS" -H "DPoP: $(proof "$((EPOCHSECONDS + 900))")" # this one is too far ahead
+expect 400 invalid_dpop_proof

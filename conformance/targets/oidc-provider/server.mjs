@@ -57,7 +57,9 @@ const FAPI = {
     clientAuthSigningAlgValues: FAPI_ALGORITHMS,
     dPoPSigningAlgValues: FAPI_ALGORITHMS,
     requestObjectSigningAlgValues: FAPI_ALGORITHMS,
+    idTokenSigningAlgValues: FAPI_ALGORITHMS,
   },
+  clientDefaults: { id_token_signed_response_alg: "PS256" },
 };
 
 const provider = new Provider(issuer, {
