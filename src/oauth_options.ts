@@ -121,7 +121,7 @@ export interface OAuthOptions extends FactorOptions {
   /** Finds the user that a login form identifies, for users that are stored elsewhere. @default the users in the store */
   readonly authenticateUser?: AuthorizationServerOptions["authenticateUser"];
   /**
-   * Identity providers at which users can sign in, from `trivet/sign-in`: `oidc`, `google`, `entra`, `github`, or your own.
+   * Identity providers at which users can sign in, from `trivet/sign-in`: `oidc`, `google`, `entra`, `github`, `apple`, or your own.
    * Their redirect URI is `ISSUER/login/ID/callback`. @default none
    */
   readonly signIn?: readonly SignInProvider[];

@@ -43,6 +43,7 @@ export function apple(settings: AppleSettings): SignInProvider {
     },
     {
       named: APPLE,
+      hasNoGroups: true,
       isIssuer: (iss) => iss === APPLE,
       isEmailVerified,
       nameOf: (parameters) => readName(parameters.get("user")),

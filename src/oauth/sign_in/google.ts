@@ -34,6 +34,7 @@ export function google(settings: GoogleSettings): SignInProvider {
     named: GOOGLE,
     // Google documents both forms: they are one account.
     account: GOOGLE,
+    hasNoGroups: true,
     isIssuer: (iss) => iss === GOOGLE || iss === "accounts.google.com",
     isEmailVerified,
   }, { id: "google", name: "Google" });

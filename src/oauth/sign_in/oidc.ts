@@ -43,6 +43,8 @@ export interface OidcRules {
   readonly named: string;
   /** How the account is stored, where tokens can have several forms of the issuer. @default `iss` of the ID token */
   readonly account?: string;
+  /** It says nothing about groups anywhere: they are not looked for. */
+  readonly hasNoGroups?: true;
   /** Instead of `clientSecret` of the settings. */
   readonly clientSecret?: () => Promise<string>;
   isIssuer(iss: string, claims: Claims): boolean;
@@ -83,7 +85,7 @@ export function createOidc(
   const clientOf = (metadata: ProviderMetadata): ProviderClient => (
     { clientId, clientSecret, method: findAuthMethod(metadata, clientId, clientSecret) }
   );
-  const needsGroups = readsGroups(settings);
+  const needsGroups = !rules.hasNoGroups && readsGroups(settings);
 
   return {
     ...base,

@@ -149,6 +149,14 @@ test("Google: offline access is asked for where its tokens are kept", async () =
   assert.equal(await ask(always), ["offline", "consent"]);
 });
 
+test("Google: its ID token has all that it says, also where the domain counts", async () => {
+  const provider = await newProvider("https://accounts.google.com");
+  provider.claims["hd"] = "example.com";
+  const at = google({ ...CLIENT, hostedDomains: ["example.com"] });
+  assert.is((await signInAt(provider, at)).status, 302);
+  assert.is(provider.requests.filter(({ url }) => url.endsWith("/userinfo")).length, 0);
+});
+
 const MICROSOFT = "https://login.microsoftonline.com";
 const TENANT = "72f988bf-86f1-41af-91ab-2d7cd011db47";
 const CONSUMERS = "9188040d-6c67-4c5b-b112-36a304b66dad";
