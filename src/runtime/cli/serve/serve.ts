@@ -30,7 +30,7 @@ import { watchSkills } from "./watch_skills.ts";
 /** How often files that nothing refers to are looked for. */
 const COLLECT_INTERVAL_MS = 10 * 60_000;
 /** How often a server without requests looks for sessions that a command ended. */
-const LOOK_INTERVAL_MS = 60_000;
+const LOOK_INTERVAL_MS = 15_000;
 
 export const help: string = SERVE_HELP;
 
