@@ -4,12 +4,13 @@
  * @module
  */
 import { randomSecret } from "../../../crypto/secret.ts";
-import { listLinkedUsers, removeLinkedUser } from "../../../oauth/sign_in/linked_account.ts";
+import { listLinkedUsers } from "../../../oauth/sign_in/linked_account.ts";
 import { readProviderTokens, revokeProviderTokens } from "../../../oauth/sign_in/provider_tokens.ts";
 import { listUserIdentities } from "../../../oauth/sign_in/user_identity.ts";
 import type { Profile, User } from "../../../oauth/records.ts";
 import { checkNewPassword, completePasswordPolicy } from "../../../oauth/users/password_policy.ts";
-import { addUser, listUsers, removeUser, setUserRole } from "../../../oauth/users/user.ts";
+import { deleteUser } from "../../../oauth/account/user_data.ts";
+import { addUser, listUsers, setUserRole } from "../../../oauth/users/user.ts";
 import {
   findAccount,
   lockUser,
@@ -176,16 +177,13 @@ const unlock: StoreAction = storeAction({
 
 const remove: StoreAction = storeAction({
   operands: "USER",
-  summary: "removes a user with all sessions and grants",
+  summary: "removes a user with all that is stored about them",
   options: {},
   async run({ store, operands: [user], json }) {
     const account = await getAccount(store, user!);
     const access = providerAccess(store);
     const kept = await readProviderTokens(access, account.id);
-    const done = "password" in account
-      ? await removeUser(store, account.username)
-      : await removeLinkedUser(store, account.id);
-    if (!done) throw notFound(user!);
+    if (!await deleteUser(store, account.id)) throw notFound(user!);
     await revokeProviderTokens(access, account.id, kept);
     printLine(json ? JSON.stringify({ id: account.id, removed: true }) : `Removed ${user}`);
   },
