@@ -11,6 +11,7 @@ export {
   type AuditVerification,
   createAudit,
   listAudit,
+  readGroups as readAuditGroups,
   verifyAudit,
   type VerifyOptions,
 } from "./observability/audit.ts";

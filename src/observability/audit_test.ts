@@ -1,9 +1,10 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { TrivetEvent } from "../events.ts";
+import { secretDigest } from "../crypto/secret.ts";
 import { memoryStore } from "../store/drivers/memory.ts";
-import { StoreUnavailableError } from "../store/store.ts";
-import { createAudit, listAudit, verifyAudit, type VerifyOptions } from "./audit.ts";
+import { type Store, StoreUnavailableError } from "../store/store.ts";
+import { createAudit, listAudit, readGroups, verifyAudit, type VerifyOptions } from "./audit.ts";
 
 const test = suite("observability/audit");
 const START = Date.UTC(2026, 10, 30);
@@ -29,20 +30,27 @@ function newTrail() {
 /** A trail with these records, each with its own number as user. */
 async function filled(count: number) {
   const trail = newTrail();
-  for (let i = 1; i <= count; i++) trail.audit.add(given(`user_${i}`), `r-${i}`);
+  for (let i = 1; i <= count; i++) {
+    trail.audit.add(given(`user_${i}`), `r-${i}`);
+    // Groups of two.
+    if (i % 2 === 0 && count < 100) await trail.audit.flush();
+  }
   await trail.audit.close();
   return trail;
 }
-const record = async ({ store }: { store: ReturnType<typeof memoryStore> }, number: number) =>
-  (await store.get<{ text: string; digest: string }>(["audit", number]))!;
+/** The texts of all groups, in order. */
+const groupsOf = ({ store }: { readonly store: Store }): Promise<string[]> =>
+  Array.fromAsync(readGroups(store));
 
-test("events become records in their order, each linked to the one before", async () => {
+test("events become records in their order, in groups that are linked to the one before", async () => {
   const trail = await filled(1200);
   const records = await trail.all();
   assert.equal(records.map(({ number }) => number), Array.from({ length: 1200 }, (_, i) => i + 1));
   assert.equal(records[1]!.fields, { user: "user_2", client: "app", scope: "read" });
   assert.is(records[1]!.request, "r-2");
-  assert.is(records[1]!.previous, (await record(trail, 1)).value.digest);
+  const groups = await groupsOf(trail);
+  assert.is(groups.length, 3);
+  assert.is(JSON.parse(groups[1]!.split("\n")[0]!).previous, secretDigest(groups[0]!));
   const result = await trail.verify();
   assert.ok(result.valid);
   assert.is(result.records, 1200);
@@ -63,40 +71,64 @@ test("two instances write one trail", async () => {
   assert.is(result.records, 100);
 });
 
-const tampering: Record<string, (trail: Awaited<ReturnType<typeof filled>>) => Promise<unknown>> = {
-  "a changed record": async (trail) => {
-    const { key, value } = await record(trail, 3);
-    await trail.store.commit({
-      set: [{ key, value: { ...value, text: value.text.replace("user_3", "user_9") } }],
-    });
-  },
-  "a record that was removed": ({ store }) => store.commit({ remove: [["audit", 3]] }),
-  "the first records removed": ({ store }) => store.commit({ remove: [["audit", 1], ["audit", 2]] }),
-  "the last record removed": ({ store }) => store.commit({ remove: [["audit", 5]] }),
-  "two records exchanged": async (trail) => {
-    const [a, b] = [await record(trail, 2), await record(trail, 3)];
-    await trail.store.commit({ set: [{ key: a.key, value: b.value }, { key: b.key, value: a.value }] });
-  },
-  "a record with a digest of its own": async (trail) => {
-    const { key } = await record(trail, 3);
-    // Valid by itself: the record of another trail at the same place.
+/** Changes the record with this number where it is. */
+const inRecord = (number: number, change: (line: string) => string[]) => (groups: string[]): string[] =>
+  groups.map((text) =>
+    text.split("\n").flatMap((line) => line.startsWith(`{"number":${number},`) ? change(line) : [line]).join(
+      "\n",
+    )
+  );
+
+/** Groups: records 1 and 2, 3 and 4, 5. */
+const tampering: Record<string, (groups: string[]) => string[] | Promise<string[]>> = {
+  "a changed record": inRecord(3, (line) => [line.replace("user_3", "user_9")]),
+  "a changed last record": inRecord(5, (line) => [line.replace("user_5", "user_9")]),
+  "a record that was removed": inRecord(3, () => []),
+  "a record twice": inRecord(3, (line) => [line, line]),
+  "two records exchanged": ([a, b, c]) => [a!, b!.replace(/^(.*)\n(.*)\n(.*)$/, "$1\n$3\n$2"), c!],
+  "the first records removed": (groups) => groups.slice(1),
+  "records in the middle removed": (groups) => groups.toSpliced(1, 1),
+  "the last record removed": (groups) => groups.slice(0, -1),
+  "two groups exchanged": ([a, b, c]) => [a!, c!, b!],
+  "records of another trail": async (groups) => {
     const other = newTrail();
-    for (const user of ["x", "y", "z"]) other.audit.add(given(user));
+    for (const user of ["w", "x", "y", "z"]) {
+      other.audit.add(given(user));
+      if (user === "x") await other.audit.flush();
+    }
     await other.audit.close();
-    await trail.store.commit({ set: [{ key, value: (await record(other, 3)).value }] });
+    return groups.toSpliced(1, 1, (await groupsOf(other))[1]!);
   },
-  "the head removed": ({ store }) => store.commit({ remove: [["audit_head"]] }),
-  "everything removed": ({ store }) =>
-    store.commit({ remove: [1, 2, 3, 4, 5].map((number) => ["audit", number]) }),
+  "everything removed": () => [],
 };
 for (const [name, tamper] of Object.entries(tampering)) {
   test(`verification finds ${name}`, async () => {
     const trail = await filled(5);
     assert.ok((await trail.verify()).valid);
-    await tamper(trail);
+    const texts = await tamper(await groupsOf(trail));
+    const stored = await trail.store.list(["audit"]);
+    await trail.store.commit({
+      remove: stored.map(({ key }) => key),
+      set: texts.map((text, i) => ({ key: ["audit", i + 1], value: new TextEncoder().encode(text) })),
+    });
     assert.not.ok((await trail.verify()).valid);
   });
 }
+
+test("verification finds a head that was removed, and later records go on after the last one", async () => {
+  const trail = await filled(5);
+  await trail.store.commit({ remove: [["audit_head"]] });
+  assert.not.ok((await trail.verify()).valid);
+  const later = createAudit({ store: trail.store, now: trail.now });
+  later.add(given("user_6"));
+  await later.close();
+  assert.equal((await trail.all()).map(({ number }) => number), [1, 2, 3, 4, 5, 6]);
+});
+
+test("the records of one commit are one record of the store", async () => {
+  const trail = await filled(400);
+  assert.is((await trail.store.list(["audit"], { limit: 1000 })).length, 1);
+});
 
 test("a trail that was written anew is found by a record that was noted before", async () => {
   const trail = await filled(5);

@@ -120,10 +120,24 @@ function cut(text: string): string {
   return text.length <= MAX_VALUE_CHARACTERS ? text : text.slice(0, MAX_VALUE_CHARACTERS - 1) + "…";
 }
 
+let lastTime = NaN;
+let lastIsoTime = "";
+
+/** Lines often share their millisecond. */
+function toIsoTime(time: number): string {
+  if (time !== lastTime) {
+    lastTime = time;
+    lastIsoTime = new Date(time).toISOString();
+  }
+  return lastIsoTime;
+}
+
 function toJsonLine(time: number, level: LogLevel, name: string, fields: LogFields): string {
   // U+2028 and U+2029 are line ends for some readers.
-  return JSON.stringify({ time: new Date(time).toISOString(), level, event: name, ...fields })
-    .replace(/[\u0085\u2028\u2029]/g, (end) => `\\u${end.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  const text = JSON.stringify({ time: toIsoTime(time), level, event: name, ...fields });
+  return /[\u0085\u2028\u2029]/.test(text)
+    ? text.replace(/[\u0085\u2028\u2029]/g, (end) => `\\u${end.charCodeAt(0).toString(16).padStart(4, "0")}`)
+    : text;
 }
 
 function toTextLine(time: number, level: LogLevel, name: string, fields: LogFields): string {

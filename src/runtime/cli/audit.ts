@@ -4,7 +4,13 @@
  * @module
  */
 import process from "node:process";
-import { type AuditQuery, type AuditRecord, listAudit, verifyAudit } from "../../observability/audit.ts";
+import {
+  type AuditQuery,
+  type AuditRecord,
+  listAudit,
+  readGroups,
+  verifyAudit,
+} from "../../observability/audit.ts";
 import { DATA_OPTIONS, readPlace, withStore } from "./data.ts";
 import { describeOptions, readArguments, type ValuesOf } from "./options.ts";
 import { printLine, printTable, unknownAction } from "./output.ts";
@@ -56,7 +62,8 @@ ${describeOptions(QUERY_OPTIONS)}
 verify:
 ${describeOptions(VERIFY_OPTIONS)}
 
-"export" prints one JSON object on each line, with everything that the digests cover.
+"export" prints a JSON object on each line. Without options these are the stored texts: before each group of records
+a line with the SHA-256 (base64url) of the lines of the group before, joined by line feeds.
 
 Examples:
   trivet audit list --type login_failed --since 1d
@@ -79,7 +86,12 @@ export async function run(argv: readonly string[]): Promise<void> {
       });
     case "export":
       return await withStore(place, async (store) => {
-        const records = listAudit(store, toQuery(values));
+        const query = toQuery(values);
+        if (values.last === undefined && Object.values(query).every((value) => value === undefined)) {
+          for await (const text of readGroups(store)) printLine(text);
+          return;
+        }
+        const records = listAudit(store, query);
         const wanted = values.last === undefined ? records : await takeLast(records, values.last);
         for await (const record of wanted) printLine(JSON.stringify(record));
       });
@@ -94,7 +106,7 @@ export async function run(argv: readonly string[]): Promise<void> {
         }
         if (values.json) return;
         const { records, last } = result;
-        printLine(`${records} records, each linked to the one before`);
+        printLine(`${records} records, in groups that are linked to the one before`);
         if (last) printLine(`last    ${last.number}:${last.digest}   (note it: --noted)`);
       });
     default:

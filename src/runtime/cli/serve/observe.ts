@@ -5,7 +5,6 @@
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import process from "node:process";
-import { setImmediate } from "node:timers";
 import { equalInConstantTime, secretDigest } from "../../../crypto/secret.ts";
 import type { TrivetEvent } from "../../../events.ts";
 import { readBearer } from "../../../http/bearer.ts";
@@ -27,6 +26,8 @@ import type { OBSERVE_OPTIONS } from "./observe_options.ts";
 /** A store that is down fails every request: it is reported once in this time. */
 const STORE_REPORT_INTERVAL_MS = 10_000;
 const MIN_METRICS_TOKEN_CHARACTERS = 16;
+/** A line is written at most this much later. */
+const FLUSH_MS = 20;
 
 type ObserveValues = ValuesOf<typeof OBSERVE_OPTIONS>;
 
@@ -61,7 +62,7 @@ export function createServeLog(values: ObserveValues): Log {
   });
 }
 
-/** Writes the lines of one turn of the event loop at once: a call of the system costs more than a line. */
+/** Writes lines in groups: a call of the system costs more than a line. */
 function bufferLines(): (line: string) => void {
   let lines: string[] = [];
   const flush = (): void => {
@@ -72,7 +73,7 @@ function bufferLines(): (line: string) => void {
   };
   process.on("exit", flush);
   return (line) => {
-    if (lines.push(line) === 1) setImmediate(flush);
+    if (lines.push(line) === 1) setTimeout(flush, FLUSH_MS);
   };
 }
 
