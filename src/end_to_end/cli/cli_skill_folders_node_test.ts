@@ -73,6 +73,7 @@ test("serve: a skipped skill is printed once each time it appears; notes take on
   ]);
   const times = (text: string): number => server.stderr().split(text).length - 1;
   try {
+    await until(() => times("skipped") === 1 && times(join(root, "reported/skills/noted")) === 1);
     assert.equal([times("skipped"), times("skipped " + join(root, "reported/skills/broken"))], [1, 1]);
     assert.is(times(join(root, "reported/skills/noted")), 1);
     put("reported/skills/later.md", "x");
