@@ -71,7 +71,6 @@ async function backUpUnderLoad(store: Store, source: string[], name: string): Pr
 }
 
 test("SQLite: a backup beside writing servers has the state of one moment", async () => {
-  await trivet(["user", "list", "--data", at("live")]);
   const { code } = await trivet(["key", "add", "--data", at("live")]);
   assert.is(code, 0);
   const store = sqliteStore(at("live", "trivet.db"));

@@ -108,7 +108,7 @@ if (process.platform === "win32") {
   test("a data folder and its parents are created with mode 0700, also with umask 0", async () => {
     const folder = temporaryFolder();
     process.umask(0);
-    const { code } = await trivet(["user", "list", "--data", join(folder.path, "above", "data")]);
+    const { code } = await trivet(["key", "list", "--data", join(folder.path, "above", "data")]);
     assert.is(code, 0);
     assert.equal(modesIn(folder.path), { above: "700" });
     assert.equal(modesIn(join(folder.path, "above")), { data: "700" });
@@ -119,7 +119,7 @@ if (process.platform === "win32") {
   test("a data folder that others can write causes a warning", async () => {
     const folder = temporaryFolder();
     chmodSync(folder.path, 0o777);
-    const { code, stderr } = await trivet(["user", "list", "--data", folder.path]);
+    const { code, stderr } = await trivet(["key", "list", "--data", folder.path]);
     assert.is(code, 0);
     assert.match(stderr, "trivet: warning: ");
     folder.remove();
