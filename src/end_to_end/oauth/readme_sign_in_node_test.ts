@@ -3,11 +3,14 @@
  *
  * @module
  */
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import process from "node:process";
+import { pathToFileURL } from "node:url";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { Trivet } from "../../mod.ts";
+import { temporaryFolder } from "../test_process.ts";
 
 const test = suite("the example of sign-in in README.md");
 const ENTRIES: Readonly<Record<string, string>> = {
@@ -23,7 +26,10 @@ test("its login page has the four providers and no password", async () => {
   const names = ["GOOGLE_ID", "ENTRA_ID", "GITHUB_ID", "WORK_ID"];
   for (const name of names) process.env[name] = "client";
   process.env.TENANT_ID = "72f988bf-86f1-41af-91ab-2d7cd011db47";
-  const loaded = await import(`data:text/javascript,${encodeURIComponent(example)}`);
+  const folder = temporaryFolder();
+  writeFileSync(join(folder.path, "example.ts"), example);
+  const loaded = await import(pathToFileURL(join(folder.path, "example.ts")).href);
+  folder.remove();
   for (const name of [...names, "TENANT_ID"]) delete process.env[name];
   const trivet: Trivet = loaded.default;
   const page = await (await trivet.fetch(new Request("https://agents.example.com/login"))).text();
