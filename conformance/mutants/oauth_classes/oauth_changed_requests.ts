@@ -143,6 +143,9 @@ export const CHANGED_REQUESTS: readonly Mutant[] = [
     fault: "Redirects to the client whose consent page the browser opened last",
     wrap: redirectOfLastPage,
     killedBy: consent("redirect-uri-of-a-later-page"),
+    mayFail: {
+      "Its page has another redirect URI in the query": ["oauth/request_object/redirect-uri-beside-it"],
+    },
   },
   {
     name: "oauth/refresh-scope-contains-granted",

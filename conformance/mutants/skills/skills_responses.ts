@@ -47,7 +47,7 @@ export const SKILLS_RESPONSES: readonly Mutant[] = [
       delete json["source"];
     }),
     killedBy: names("retrieve/same-object"),
-    mayFail: { "They compare source": names("october_2025/") },
+    mayFail: { "They compare source": [...names("october_2025/"), "skills/list/entry-is-the-skill"] },
   },
   {
     name: "skills/directory-omitted",
