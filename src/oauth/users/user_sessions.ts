@@ -78,7 +78,18 @@ export async function endUserSessions(
   await store.commit({ set: [{ key: signedOutKey(user), value: now, expires: now + MAX_LOGIN_MS }] });
   const digests = (await digestsOf(store, user)).filter((digest) => digest !== except);
   for (const batch of toBatches(digests)) await end(store, user, batch);
+  await passMillisecond(store, now);
   return digests.length;
+}
+
+/**
+ * Waits until a login that begins after the call has a later time than the one that was noted: the clock of workerd stands
+ * still while nothing waits. A clock that was set back is not waited for.
+ */
+async function passMillisecond(store: Store, noted: number): Promise<void> {
+  for (let waits = 0; waits < 5 && (store.now?.() ?? Date.now()) <= noted; waits++) {
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
 }
 
 /** The running server notifies the clients of the sessions (`openid/backchannel_logout.ts`). */

@@ -108,6 +108,16 @@ test("attack: a login that was under way while all sessions ended starts none", 
   assert.is((await listUserSessions(server.store, "user_1")).length, 1);
 });
 
+test("a login that begins when all sessions have ended starts one, also within a millisecond", async () => {
+  const server = await newServer();
+  const user = await aliceOf(server);
+  for (let i = 0; i < 10; i++) {
+    const cookie = await signIn(server, "browser");
+    assert.ok(await isSignedIn(server, cookie));
+    await endUserSessions(server.store, user);
+  }
+});
+
 test("a use of a session that was ended meanwhile does not bring it back", async () => {
   const server = await newServer({ sessionIdleLifetime: 1000 });
   const cookie = await signIn(server, "one");
