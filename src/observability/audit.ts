@@ -50,7 +50,7 @@ export interface AuditRecord {
 
 /**
  * The first line of a group. A group is stored under the number of its first record, as text: this line, and a line of
- * JSON for each record. One row costs a tenth of many.
+ * JSON for each record.
  */
 interface GroupHeader {
   /** The digest of the text of the group before, and the time of its last record; empty and 0 for the first group. */
