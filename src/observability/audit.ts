@@ -233,6 +233,16 @@ export interface VerifyOptions {
   readonly noted?: { readonly number: number; readonly digest: string } | undefined;
 }
 
+/** The header of a group and the numbers of its records; `undefined` for a malformed text. */
+function parseGroup(text: string): GroupHeader & { readonly numbers: readonly number[] } | undefined {
+  try {
+    const [header, ...records] = text.split("\n").map((line) => JSON.parse(line));
+    return records.length === 0 ? undefined : { ...header, numbers: records.map(({ number }) => number) };
+  } catch {
+    return undefined;
+  }
+}
+
 /** Checks every record, the links between them, and that only records whose time is over are missing at the beginning. */
 export async function verifyAudit(
   store: Store,
@@ -242,9 +252,11 @@ export async function verifyAudit(
   let last: { number: number; digest: string } | undefined;
   let records = 0;
   for await (const text of readGroups(store)) {
-    const [first, ...lines] = text.split("\n");
-    const { previous, previousTime } = JSON.parse(first!) as GroupHeader;
-    const numbers = lines.map((line) => (JSON.parse(line) as AuditRecord).number);
+    const group = parseGroup(text);
+    if (!group) {
+      return { valid: false, number: (last?.number ?? 0) + 1, problem: "the records cannot be read" };
+    }
+    const { previous, previousTime, numbers } = group;
     const digest = secretDigest(text);
     const number = numbers[0]!;
     const fail = (problem: string): AuditVerification => ({ valid: false, number, problem });

@@ -99,6 +99,8 @@ const tampering: Record<string, (groups: string[]) => string[] | Promise<string[
     await other.audit.close();
     return groups.toSpliced(1, 1, (await groupsOf(other))[1]!);
   },
+  "a text that is no JSON": (groups) => groups.toSpliced(1, 1, "x"),
+  "a group without records": (groups) => groups.map((text, i) => i === 1 ? text.split("\n")[0]! : text),
   "everything removed": () => [],
 };
 for (const [name, tamper] of Object.entries(tampering)) {
