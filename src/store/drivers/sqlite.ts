@@ -13,7 +13,7 @@ import { ensureFormatSync, FORMAT_VERSION } from "../format.ts";
 import { decodeKey, encodeKey, pageRange, prefixRange } from "../key.ts";
 import { databaseFile, emitWarning, protectDatabase } from "./sqlite_file.ts";
 import { explain, prepare, type Prepared, type Row, toEntry } from "./sqlite_rows.ts";
-import { emptyLog, openDatabase, readUserVersion } from "./sqlite_open.ts";
+import { emptyLog, openDatabase, readUserVersion, tryRollback } from "./sqlite_open.ts";
 import { SWEEP_BATCH_RECORDS, SweepGuard } from "../sweep_guard.ts";
 import {
   type Commit,
@@ -261,13 +261,5 @@ class SqliteStore implements Store {
   /** Changes when another connection commits, not by commits of this one. */
   #readDataVersion(): number {
     return (this.#dataVersion.get() as { data_version: number }).data_version;
-  }
-}
-
-function tryRollback(database: DatabaseSync): void {
-  try {
-    database.exec("ROLLBACK");
-  } catch {
-    // The transaction was rolled back already.
   }
 }

@@ -11,7 +11,8 @@ import * as assert from "uvu/assert";
 import { storeContract } from "../contract.ts";
 import { FORMAT_VERSION, StoreFormatError } from "../format.ts";
 import { sqliteStore } from "./sqlite.ts";
-import { openDatabase } from "./sqlite_open.ts";
+import { encodeKey } from "../key.ts";
+import { openDatabase, rebuildRecords } from "./sqlite_open.ts";
 import { type Store, StoreUnavailableError } from "../store.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "trivet-sqlite-"));
@@ -54,6 +55,64 @@ test("two connections to one file see each other's commits, and exactly one of c
   }
   await a.close();
   await b.close();
+});
+
+/** A file as earlier versions wrote it, whose large values were in the tree of the keys. */
+function writeEarlierFile(file: string): DatabaseSync {
+  const database = new DatabaseSync(file);
+  database.exec(`
+    PRAGMA journal_mode = WAL;
+    CREATE TABLE record (
+      key TEXT PRIMARY KEY, value ANY NOT NULL, version INTEGER NOT NULL, expires INTEGER
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX record_expires ON record (expires) WHERE expires IS NOT NULL;
+    CREATE TABLE sequence (one INTEGER PRIMARY KEY CHECK (one = 1), version INTEGER NOT NULL) STRICT;
+    INSERT INTO sequence VALUES (1, 7);
+    PRAGMA user_version = ${FORMAT_VERSION};
+  `);
+  const insert = database.prepare("INSERT INTO record VALUES (?, ?, ?, ?)");
+  insert.run(encodeKey(["format"]), JSON.stringify({ version: FORMAT_VERSION }), 1, null);
+  insert.run(encodeKey(["k", 1]), '{"a":1}', 3, null);
+  insert.run(encodeKey(["k", 2]), new Uint8Array([1, 2, 3]), 7, 2 ** 42);
+  return database;
+}
+const isEarlierForm = (database: DatabaseSync): boolean =>
+  String(database.prepare("SELECT sql FROM sqlite_schema WHERE name = 'record'").get()!.sql)
+    .includes("WITHOUT ROWID");
+
+test("a file of an earlier version keeps its records, with their versions, while another process uses it", async () => {
+  const file = newFile();
+  const earlier = writeEarlierFile(file);
+  const select = earlier.prepare("SELECT value FROM record WHERE key = ?");
+  assert.is(select.get(encodeKey(["k", 1]))!.value, '{"a":1}');
+  const store = sqliteStore(file);
+  assert.not(isEarlierForm(earlier));
+  assert.equal(await store.list(["k"]), [
+    { key: ["k", 1], value: { a: 1 }, version: "3" },
+    { key: ["k", 2], value: new Uint8Array([1, 2, 3]), version: "7", expires: 2 ** 42 },
+  ]);
+  assert.ok(
+    await store.commit({ check: [{ key: ["k", 1], version: "3" }], set: [{ key: ["k", 1], value: 2 }] }),
+  );
+  assert.is(select.get(encodeKey(["k", 1]))!.value, "2");
+  assert.is((await store.get(["k", 1]))!.version, "8");
+  earlier.close();
+  await store.close();
+});
+
+test("a file of an earlier version stays as it is, and usable, without the space for a copy", async () => {
+  const file = newFile();
+  const earlier = writeEarlierFile(file);
+  earlier.prepare("INSERT INTO record VALUES (?, zeroblob(50000), 7, NULL)").run(encodeKey(["large"]));
+  const { page_count: pages } = earlier.prepare("PRAGMA page_count").get() as { page_count: number };
+  earlier.exec(`PRAGMA max_page_count = ${pages}`);
+  rebuildRecords(earlier);
+  assert.ok(isEarlierForm(earlier));
+  earlier.prepare("UPDATE record SET value = '2' WHERE key = ?").run(encodeKey(["k", 1]));
+  earlier.close();
+  const store = sqliteStore(file);
+  assert.is((await store.get(["k", 1]))!.value, 2);
+  await store.close();
 });
 
 test("watch() is notified with the prefix after a commit of another connection", async () => {
@@ -152,7 +211,9 @@ test("a WAL that a killed process left is checkpointed when the database is open
   const killed = new DatabaseSync(file);
   await sqliteStore(file).close();
   killed.exec("PRAGMA wal_autocheckpoint = 0");
-  killed.exec("INSERT INTO record VALUES ('1k\u0001', zeroblob(5000000), 7, NULL)");
+  killed.exec(
+    "INSERT INTO record (key, value, version, expires) VALUES ('1k\u0001', zeroblob(5000000), 7, NULL)",
+  );
   const left = newFile();
   for (const ending of ["", "-wal"]) copyFileSync(file + ending, left + ending);
   assert.ok(walSizeOf(left) > 5_000_000);

@@ -6,11 +6,13 @@
 import { DatabaseSync } from "node:sqlite";
 import { requireVersion, StoreFormatError } from "../format.ts";
 
-const SCHEMA = `
-  CREATE TABLE IF NOT EXISTS record (
-    key TEXT PRIMARY KEY, value ANY NOT NULL, version INTEGER NOT NULL, expires INTEGER
-  ) STRICT, WITHOUT ROWID;
-  CREATE INDEX IF NOT EXISTS record_expires ON record (expires) WHERE expires IS NOT NULL;
+// Values stay out of the tree of the keys: SQLite reads a long entry whole whenever a search compares with it.
+const RECORDS = `CREATE TABLE IF NOT EXISTS record (
+    id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, value ANY NOT NULL, version INTEGER NOT NULL, expires INTEGER
+  ) STRICT;`;
+const EXPIRY_INDEX =
+  "CREATE INDEX IF NOT EXISTS record_expires ON record (expires) WHERE expires IS NOT NULL;";
+const SEQUENCE = `
   CREATE TABLE IF NOT EXISTS sequence (one INTEGER PRIMARY KEY CHECK (one = 1), version INTEGER NOT NULL) STRICT;
   INSERT OR IGNORE INTO sequence VALUES (1, 0);
 `;
@@ -37,13 +39,49 @@ export function openDatabase(path: string, { durable, busyTimeout }: DatabaseSet
     database.exec("PRAGMA journal_mode = WAL");
     database.exec(`PRAGMA synchronous = ${durable === "power" ? "FULL" : "NORMAL"}`);
     database.exec(`PRAGMA journal_size_limit = ${MAX_LOG_BYTES}`);
-    database.exec(SCHEMA);
+    rebuildRecords(database);
+    database.exec(RECORDS + EXPIRY_INDEX + SEQUENCE);
     // Otherwise the first commit would write the log of a process that was killed, while a request waits.
     emptyLog(database, busyTimeout);
     return database;
   } catch (error) {
     database.close();
     throw error;
+  }
+}
+
+/**
+ * Gives a table of an earlier version its current form. Every version can use both, with the same statements; so the
+ * table stays as it is where there is no space for a copy.
+ */
+export function rebuildRecords(database: DatabaseSync): void {
+  const select = database.prepare("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = 'record'");
+  const isEarlier = (): boolean => /WITHOUT ROWID$/.test(String(select.get()?.sql ?? ""));
+  if (!isEarlier()) return;
+  try {
+    database.exec("BEGIN IMMEDIATE");
+    if (isEarlier()) {
+      database.exec(`
+        DROP INDEX IF EXISTS record_expires;
+        ALTER TABLE record RENAME TO earlier_record;
+        ${RECORDS}
+        INSERT INTO record (key, value, version, expires) SELECT key, value, version, expires FROM earlier_record;
+        DROP TABLE earlier_record;
+        ${EXPIRY_INDEX}
+      `);
+    }
+    database.exec("COMMIT");
+  } catch {
+    if (database.isTransaction ?? true) tryRollback(database);
+  }
+}
+
+/** Ends a transaction, which SQLite may have ended itself. */
+export function tryRollback(database: DatabaseSync): void {
+  try {
+    database.exec("ROLLBACK");
+  } catch {
+    // There is none.
   }
 }
 
