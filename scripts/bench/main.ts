@@ -4,6 +4,7 @@
  *   npm run bench -- [--only TEXT] [--rounds N] [--slice MS] [--scale N] [--json FILE]
  *   npm run bench -- --stores [--scale 1000000]
  *   npm run bench -- --costs
+ *   npm run bench -- --observers
  *   npm run bench -- --peers [--scale 1000000]
  *   npm run bench -- --mcp [--quick] [--only http]
  *   npm run bench -- --skills [--scale 100000] [--only "SQLite, 64 files"]
@@ -19,6 +20,7 @@ import { measure, printResults, type Subject } from "./harness.ts";
 import { createInProcessSubjects } from "./in_process.ts";
 import { startHttpSubjects } from "./over_http.ts";
 import { measureMcpPeers } from "./mcp_peers.ts";
+import { measureObservers } from "./observers.ts";
 import { measurePeers } from "./peers.ts";
 import { measureSkills } from "./skills.ts";
 import { measureStores } from "./stores.ts";
@@ -33,6 +35,7 @@ const { values } = parseArgs({
     json: { type: "string", default: "bench.json" },
     stores: { type: "boolean" },
     costs: { type: "boolean" },
+    observers: { type: "boolean" },
     peers: { type: "boolean" },
     mcp: { type: "boolean" },
     skills: { type: "boolean" },
@@ -41,7 +44,7 @@ const { values } = parseArgs({
 });
 // The peers are other processes and need longer slices.
 const rounds = Number(values.rounds ?? (values.peers ? 10 : 15));
-const slice = Number(values.slice ?? (values.peers ? 500 : 150));
+const slice = Number(values.slice ?? (values.peers || values.observers ? 500 : 150));
 
 /** Selects the subjects of `--only`, and those that they are compared with. */
 function select(subjects: readonly Subject[]): Subject[] {
@@ -65,6 +68,12 @@ console.log(
 );
 if (values.costs) {
   await printCosts();
+  process.exit(0);
+}
+if (values.observers) {
+  const observers = await measureObservers(rounds, slice);
+  const report = { node: process.version, cores: availableParallelism(), rounds, slice, observers };
+  writeFileSync(values.json, JSON.stringify(report, null, 2) + "\n");
   process.exit(0);
 }
 if (values.skills) {

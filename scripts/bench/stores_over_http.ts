@@ -8,10 +8,10 @@ import { type ChildProcess, spawn } from "node:child_process";
 import process from "node:process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { Pool } from "undici";
 import { startTrivet, temporaryFolder } from "../../src/end_to_end/test_process.ts";
 import { findEngine } from "../../src/store/test_engines.ts";
 import { dropStore } from "../cluster/cluster.ts";
+import { openLoad } from "./http_load.ts";
 import { measure, printResults, type Result, type Subject } from "./harness.ts";
 
 const CONNECTIONS = 16;
@@ -106,17 +106,7 @@ function createSubject(
   type: string,
   cleanups: (() => unknown)[],
 ): Subject {
-  const pool = new Pool(url, { connections: CONNECTIONS });
-  cleanups.push(() => pool.destroy());
-  return {
-    name,
-    concurrency: CONNECTIONS,
-    prepare: async () => async () => {
-      const response = await pool.request({ method: "POST", path, body, headers: { "content-type": type } });
-      const text = await response.body.text();
-      if (response.statusCode !== 200 || text.includes('"active":false')) {
-        throw new Error(`${name}: unexpected response: ${text}`);
-      }
-    },
-  };
+  const load = openLoad(url, CONNECTIONS);
+  cleanups.push(() => load.close());
+  return { name, concurrency: CONNECTIONS, prepare: async () => () => load.post(path, body, type) };
 }

@@ -112,10 +112,12 @@ export function createAudit(
       dropped = 0;
     }
     const done = writing.then(async () => {
-      while (waiting.length > 0) {
-        const group = waiting.slice(0, MAX_GROUP);
+      // What is added meanwhile waits for its own flush: under load each would else be a commit of its own.
+      for (let left = waiting.length; left > 0;) {
+        const group = waiting.slice(0, Math.min(left, MAX_GROUP));
         await append(store, group, retentionDays * DAY_MS);
         waiting = waiting.slice(group.length);
+        left -= group.length;
       }
     });
     // The next flush tries again what this one could not write.
@@ -137,7 +139,7 @@ export function createAudit(
     flush,
     async close() {
       budget.end();
-      await flush();
+      do await flush(); while (waiting.length > 0);
       clearTimeout(timer);
     },
   };

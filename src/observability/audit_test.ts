@@ -57,6 +57,27 @@ test("events become records in their order, in groups that are linked to the one
   assert.is(result.last?.number, 1200);
 });
 
+test("events that arrive during a commit wait for the next flush instead of each causing a commit", async () => {
+  const inner = memoryStore();
+  let commits = 0;
+  const store: Store = {
+    ...inner,
+    get: (key) => inner.get(key),
+    list: (prefix, options) => inner.list(prefix, options),
+    commit(commit) {
+      commits++;
+      if (commits < 5) audit.add(given("during"));
+      return inner.commit(commit);
+    },
+  };
+  const audit = createAudit({ store });
+  audit.add(given("before"));
+  await audit.flush();
+  assert.is(commits, 1);
+  await audit.close();
+  assert.is((await Array.fromAsync(listAudit(store))).length, 5);
+});
+
 test("two instances write one trail", async () => {
   const trail = newTrail();
   const other = createAudit({ store: trail.store, now: trail.now });
