@@ -1,5 +1,5 @@
 /**
- * `npm run check`: format, lint, types, import rules, retired words, commit subjects, size of files and bundles. Deno
+ * `npm run check`: format, lint, types, API reference, import rules, retired words, commit subjects, size of files and bundles. Deno
  * formats, lints and checks types.
  *
  * Types are checked twice: portable files with only the library of web workers, where names of a runtime are errors,
@@ -16,6 +16,7 @@ import { checkCommits } from "./check_commits.ts";
 import { checkImports, type Finding } from "./check_imports.ts";
 import { checkSize } from "./check_size.ts";
 import { checkWords } from "./check_words.ts";
+import { writeReference } from "./reference/reference.ts";
 
 const all = globSync(["src/**/*.ts", "scripts/**/*.ts", "conformance/**/*.ts", "fixtures/**/*.ts"], {
   exclude: ["**/node_modules/**"],
@@ -54,6 +55,8 @@ deno("lint", "lint", "src", "fixtures");
 deno("lint of scripts", "lint", "--rules-exclude=no-console,require-await", "scripts", "conformance");
 deno("types of portable files", "check", "--quiet", ...all.filter((file) => !usesRuntime(file)));
 deno("types of files that use a runtime", "check", "--quiet", ...all.filter(usesRuntime));
+const outdated = writeReference(true);
+report("API reference", outdated.length === 0, outdated.join("\n"));
 reportFindings("imports", checkImports("."));
 reportFindings("words", checkWords("."));
 reportFindings("commit subjects", checkCommits("."));

@@ -13,6 +13,7 @@ import type { StreamLimits } from "./mcp/http/stream_limits.ts";
 import { checkWhole } from "./option_check.ts";
 import { VERSION } from "./version.ts";
 
+/** Options of the tool server. */
 export interface McpOptions {
   /** Tools, resources, templates and prompts, and groups of them, in any order. */
   readonly definitions?: Definitions;

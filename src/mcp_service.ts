@@ -15,6 +15,7 @@ import { completeMcp, type McpOptions } from "./mcp_options.ts";
 import { type Handler, mount } from "./mount.ts";
 import { completeServer, type ServerOptions } from "./server_options.ts";
 
+/** Options of a tool server that runs alone. */
 export interface McpServerOptions extends ServerOptions, Omit<McpOptions, "skills"> {
   /** The address of this server: https (http on loopback), without query or fragment. Never taken from a request. */
   readonly url: string;
@@ -28,6 +29,7 @@ export interface McpServerOptions extends ServerOptions, Omit<McpOptions, "skill
   readonly extensions?: readonly Extension[];
 }
 
+/** A tool server that runs alone. */
 export type McpServer = Handler & Omit<ToolServer, "fetch" | "mounts">;
 
 /**

@@ -35,6 +35,7 @@ import type { SignInProvider } from "./oauth/sign_in/provider.ts";
 import type { JwsAlgorithm } from "./crypto/jws.ts";
 import { ITERATIONS, MAX_ITERATIONS } from "./crypto/password.ts";
 
+/** Options of the authorization server. */
 export interface OAuthOptions extends FactorOptions {
   /** Clients beside those in the store. */
   readonly clients?: readonly ClientRegistration[];

@@ -18,11 +18,13 @@ import { completeOAuth, type OAuthOptions, SCOPES } from "./oauth_options.ts";
 import type { ProviderAccess } from "./oauth/sign_in/provider_tokens.ts";
 import { completeServer, findRetryAfter, type ServerOptions } from "./server_options.ts";
 
+/** Options of an authorization server that runs alone. */
 export interface OAuthServerOptions extends ServerOptions, OAuthOptions {
   /** The address of this server: https (http on loopback), without query or fragment. Never taken from a request. */
   readonly issuer: string;
 }
 
+/** An authorization server that runs alone. */
 export interface OAuthServer extends Handler, Protection {
   /** The principal of an access token for the whole server that is not bound to a key; for servers of your own beside it. */
   readonly verifyToken: VerifyToken;

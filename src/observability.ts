@@ -11,7 +11,7 @@ export {
   type AuditVerification,
   createAudit,
   listAudit,
-  readGroups as readAuditGroups,
+  readAuditGroups,
   verifyAudit,
   type VerifyOptions,
 } from "./observability/audit.ts";

@@ -8,6 +8,7 @@ import type { OAuthOptions } from "./oauth_options.ts";
 import type { ServerOptions } from "./server_options.ts";
 import type { SkillsOptions } from "./skills_options.ts";
 
+/** Options of {@linkcode createTrivet}. */
 export interface TrivetOptions extends ServerOptions {
   /**
    * Where clients reach this server: https (http on loopback), no query or fragment. Never taken from a

@@ -21,6 +21,7 @@ import { createMetadataFinder } from "./oauth/resource_server/issuer_metadata.ts
 import { identifyByRemoteToken } from "./oauth/resource_server/remote_token.ts";
 import { findRetryAfter, type Store } from "./store/store.ts";
 
+/** How opaque tokens are looked up at their issuer (RFC 7662). */
 export interface IntrospectionSettings {
   /** @default `introspection_endpoint` in the metadata of the issuer */
   readonly endpoint?: string;
@@ -29,6 +30,7 @@ export interface IntrospectionSettings {
   readonly clientSecret: string;
 }
 
+/** Options of {@linkcode resourceServer}. */
 export interface ResourceServerOptions {
   /** The issuer whose tokens are accepted, exactly as its metadata and the `iss` of its tokens name it. */
   readonly issuer: string;

@@ -14,6 +14,7 @@ import type { Store } from "./store/store.ts";
 
 export { findRetryAfter } from "./store/store.ts";
 
+/** Options that every server has. */
 export interface ServerOptions {
   readonly store: Store;
   /**

@@ -11,6 +11,7 @@ import type { Upstream } from "./skills/messages/upstream_options.ts";
 import type { MarkdownRules } from "./skills/package/rules.ts";
 import type { SkillsServiceOptions } from "./skills/service.ts";
 
+/** Options of the Skills service. */
 export interface SkillsOptions {
   /** Local folders whose skills are served in place; runtime entries create them (`trivet/skill-folder`). @default none */
   readonly folders?: readonly SkillFolder[];
@@ -45,6 +46,7 @@ export interface SkillsOptions {
   readonly auth?: "required" | "off";
 }
 
+/** Settings of `POST /v1/messages`. */
 export interface MessagesSettings {
   /** The model endpoint that requests go to. @default none: a scripted model answers, offline */
   readonly upstream?: Upstream;
@@ -60,6 +62,7 @@ export interface MessagesSettings {
   readonly mostRounds?: number;
 }
 
+/** Settings of `/.well-known/agent-skills`. */
 export interface DiscoverySettings {
   /** The workspaces whose uploads are public, beside local skills. Of two skills with the same name, the one of the earlier workspace is served. @default none */
   readonly workspaces?: readonly string[];

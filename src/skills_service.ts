@@ -16,6 +16,7 @@ import { identifyByApiKey } from "./skills/identify.ts";
 import { createSkillsService, type SkillsService } from "./skills/service.ts";
 import { completeSkills, type SkillsOptions } from "./skills_options.ts";
 
+/** Options of a Skills service that runs alone. */
 export interface SkillsServerOptions extends ServerOptions, SkillsOptions {
   /** The address of this server: https (http on loopback), without query or fragment. Never taken from a request. */
   readonly url: string;
@@ -25,6 +26,7 @@ export interface SkillsServerOptions extends ServerOptions, SkillsOptions {
   readonly resourceMetadata?: string;
 }
 
+/** A Skills service that runs alone. */
 export type SkillsServer = Handler & Omit<SkillsService, "fetch" | "mounts">;
 
 /**

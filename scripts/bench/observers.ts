@@ -8,7 +8,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { type RunningTrivet, startTrivet, temporaryFolder } from "../../src/end_to_end/test_process.ts";
-import { readGroups } from "../../src/observability/audit.ts";
+import { readAuditGroups } from "../../src/observability/audit.ts";
 import { sqliteStore } from "../../src/store/drivers/sqlite.ts";
 import { type Load, openLoad } from "./http_load.ts";
 import { measure, printResults, type Result, type Subject } from "./harness.ts";
@@ -141,7 +141,7 @@ async function printVolume(): Promise<void> {
   await server.stop();
   const store = sqliteStore(join(folder.path, "trivet.db"));
   const bytes = { token_issued: 0, tool_called: 0 };
-  for await (const text of readGroups(store)) {
+  for await (const text of readAuditGroups(store)) {
     for (const line of text.split("\n").slice(1)) {
       const type = JSON.parse(line).type as keyof typeof bytes;
       if (type in bytes) bytes[type] += line.length + 1;

@@ -16,6 +16,7 @@ export interface JwsKey {
   readonly key: WebCryptoKey;
 }
 
+/** A signature algorithm (RFC 7518 section 3.1, RFC 8037 section 3.1). */
 export type JwsAlgorithm = "ES256" | "EdDSA" | "RS256" | "PS256";
 
 /** The supported algorithms, the preferred first. All use public keys; `none` and HMAC are not supported. */

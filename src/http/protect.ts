@@ -11,11 +11,13 @@ import { type Fields, jsonFields, NO_STORE, respondJson, STORE_UNAVAILABLE } fro
 import type { RuntimeContext } from "./runtime_context.ts";
 import type { RequestContext } from "./service.ts";
 
+/** What a request must fulfil to be authenticated. */
 export interface AuthenticateOptions {
   /** What the access token must be for (RFC 8707): the issuer, or another resource of this server. @default the issuer */
   readonly resource?: string;
 }
 
+/** What a request must fulfil to be let through. */
 export interface ProtectOptions extends AuthenticateOptions {
   /** The scopes that the call needs, all of them. @default none */
   readonly scopes?: readonly string[];

@@ -22,6 +22,7 @@ export type ClientFeature =
   | "roots"
   | "tasks";
 
+/** What a tool, resource or prompt is given beside its arguments. */
 export interface CallContext {
   /** The caller that the access token identifies; `undefined` for an anonymous caller. */
   readonly principal: Principal | undefined;

@@ -57,6 +57,7 @@ export interface ToolServerOptions extends ServerInfo {
   readonly observe: Observe;
 }
 
+/** The tool server as a service, with what can be changed while it runs. */
 export interface ToolServer extends Service {
   /**
    * Resolves when the server can answer. Only definitions with a valibot schema take until then: their converter loads at

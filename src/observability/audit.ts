@@ -64,6 +64,7 @@ interface Head {
   readonly time: number;
 }
 
+/** Options of an audit trail. */
 export interface AuditOptions {
   readonly store: Store;
   /** Milliseconds since the epoch. @default the store's clock, else Date.now */
@@ -74,6 +75,7 @@ export interface AuditOptions {
   readonly onError?: (error: unknown) => void;
 }
 
+/** An audit trail that is open for writing. */
 export interface Audit {
   /** Adds an event. Returns at once. @param request the id of the request in which it happened */
   add(event: TrivetEvent, request?: string): void;
@@ -179,6 +181,7 @@ async function readLast(store: Store): Promise<Head> {
   return { number, time, digest: secretDigest(text) };
 }
 
+/** Which records to list. Without members: all. */
 export interface AuditQuery {
   /** Only records after this number. */
   readonly after?: number | undefined;
@@ -194,7 +197,7 @@ export interface AuditQuery {
 /** The records that match, from the oldest to the newest. */
 export async function* listAudit(store: Store, query: AuditQuery = {}): AsyncGenerator<AuditRecord> {
   const { after = 0, types, about, since = 0, until = Infinity } = query;
-  for await (const text of readGroups(store)) {
+  for await (const text of readAuditGroups(store)) {
     for (const line of text.split("\n").slice(1)) {
       const record = JSON.parse(line) as AuditRecord;
       if (record.number <= after || record.time < since || record.time > until) continue;
@@ -206,7 +209,7 @@ export async function* listAudit(store: Store, query: AuditQuery = {}): AsyncGen
 }
 
 /** The texts of all groups, from the oldest to the newest: the digest of each is in the first line of the next. */
-export async function* readGroups(store: Store): AsyncGenerator<string> {
+export async function* readAuditGroups(store: Store): AsyncGenerator<string> {
   let after: Key | undefined;
   for (;;) {
     const page: Entry<Uint8Array>[] = await store.list(PREFIX, { limit: 20, ...(after && { after }) });
@@ -226,6 +229,7 @@ export type AuditVerification =
   }
   | { readonly valid: false; readonly number: number; readonly problem: string };
 
+/** What a verification needs to know. */
 export interface VerifyOptions {
   /** Milliseconds since the epoch, by the clock of the trail. */
   readonly now: number;
@@ -253,7 +257,7 @@ export async function verifyAudit(
   const head = (await store.get<Head>(HEAD))?.value;
   let last: { number: number; digest: string } | undefined;
   let records = 0;
-  for await (const text of readGroups(store)) {
+  for await (const text of readAuditGroups(store)) {
     const group = parseGroup(text);
     if (!group) {
       return { valid: false, number: (last?.number ?? 0) + 1, problem: "the records cannot be read" };

@@ -4,7 +4,7 @@ import type { TrivetEvent } from "../events.ts";
 import { secretDigest } from "../crypto/secret.ts";
 import { memoryStore } from "../store/drivers/memory.ts";
 import { type Store, StoreUnavailableError } from "../store/store.ts";
-import { createAudit, listAudit, readGroups, verifyAudit, type VerifyOptions } from "./audit.ts";
+import { createAudit, listAudit, readAuditGroups, verifyAudit, type VerifyOptions } from "./audit.ts";
 
 const test = suite("observability/audit");
 const START = Date.UTC(2026, 10, 30);
@@ -40,7 +40,7 @@ async function filled(count: number) {
 }
 /** The texts of all groups, in order. */
 const groupsOf = ({ store }: { readonly store: Store }): Promise<string[]> =>
-  Array.fromAsync(readGroups(store));
+  Array.fromAsync(readAuditGroups(store));
 
 test("events become records in their order, in groups that are linked to the one before", async () => {
   const trail = await filled(1200);

@@ -10,6 +10,7 @@ import type { Store } from "../store/store.ts";
 /** How long the store may take. */
 const STORE_TIMEOUT_MS = 2000;
 
+/** The health checks of a server: `/healthz` and `/readyz`. */
 export interface Health {
   /** The response at `/healthz` (200) or `/readyz` (200, or 503 with the reason); `undefined` for another path. */
   answer(path: string): Promise<Response | undefined>;

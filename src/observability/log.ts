@@ -10,9 +10,12 @@ import type { RequestOutcome } from "./request_outcome.ts";
 
 /** From the most to the least important. */
 export const LOG_LEVELS = ["error", "warn", "info", "debug"] as const;
+/** The importance of a line. */
 export type LogLevel = typeof LOG_LEVELS[number];
+/** `json` for programs, `text` for a terminal. */
 export type LogFormat = "json" | "text";
 
+/** Options of a log. */
 export interface LogOptions {
   /** Lines below this level are not written. @default "info" */
   readonly level?: LogLevel;
@@ -29,6 +32,7 @@ export interface LogOptions {
 /** Values of a line. Members without a value are left out. */
 export type LogFields = Readonly<Record<string, string | number | boolean | undefined>>;
 
+/** Writes lines about events and requests. */
 export interface Log {
   /** @param request the id of the request in which it happened */
   event(event: TrivetEvent, request?: string): void;
@@ -55,6 +59,7 @@ const EVENT_LEVELS: { readonly [Type in TrivetEvent["type"]]?: LogLevel } = {
 
 const MAX_VALUE_CHARACTERS = 500;
 
+/** Makes a log. */
 export function createLog({
   level = "info",
   format = "json",

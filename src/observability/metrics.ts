@@ -15,16 +15,19 @@ export const MAX_LABEL_VALUES = 200;
 /** Upper bounds of histograms, in seconds. */
 const SECONDS: readonly number[] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
+/** A number that only grows, for each combination of labels. */
 export interface Counter {
   /** @param values of the labels, in their order */
   add(values?: readonly string[], amount?: number): void;
 }
 
+/** How often something took how long, for each combination of labels. */
 export interface Histogram {
   /** @param seconds how long it took */
   observe(seconds: number, values?: readonly string[]): void;
 }
 
+/** The metrics of a process. */
 export interface Registry {
   counter(name: string, help: string, labels?: readonly string[]): Counter;
   histogram(name: string, help: string, labels?: readonly string[]): Histogram;
@@ -38,6 +41,7 @@ interface Metric {
   write(): string[];
 }
 
+/** Makes an empty registry. */
 export function createRegistry(): Registry {
   const metrics: Metric[] = [];
   const add = <Added>(metric: Metric & Added): Added => {

@@ -9,6 +9,7 @@ import { createRegistry, type Registry } from "./metrics.ts";
 import type { RequestOutcome } from "./request_outcome.ts";
 import { routeOf } from "./route.ts";
 
+/** The metrics of a server, and the observers that fill them. */
 export interface ServerMetrics {
   readonly registry: Registry;
   onRequest(outcome: RequestOutcome): void;
@@ -17,7 +18,10 @@ export interface ServerMetrics {
   measureStore(store: Store): Store;
 }
 
-/** @param base the path of the issuer without a slash at its end */
+/**
+ * Makes the metrics of a server.
+ * @param base the path of the issuer without a slash at its end
+ */
 export function createServerMetrics(base: string = ""): ServerMetrics {
   const registry = createRegistry();
   const requests = registry.counter("trivet_requests_total", "Requests by route and status.", [

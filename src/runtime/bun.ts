@@ -17,6 +17,8 @@ import {
   within,
 } from "./server.ts";
 
+export type { FetchHandler, RunningServer, ServeOptions } from "./server.ts";
+
 usePublicConnect(publicConnect);
 
 /** The part of Bun that is used. With its whole types, a use in another file would go unnoticed. */

@@ -18,6 +18,8 @@ import {
   within,
 } from "./server.ts";
 
+export type { FetchHandler, RunningServer, ServeOptions } from "./server.ts";
+
 usePublicConnect(publicConnect);
 
 /** The part of Deno that is used. With its whole types, a use in another file would go unnoticed. */

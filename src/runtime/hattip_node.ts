@@ -26,6 +26,8 @@ import {
   urlOf,
 } from "./server.ts";
 
+export type { FetchHandler, RunningServer, ServeOptions } from "./server.ts";
+
 usePublicConnect(publicConnect);
 
 /** The handler in the form of any Hattip adapter. */

@@ -25,6 +25,8 @@ import {
   urlOf,
 } from "./server.ts";
 
+export type { FetchHandler, RunningServer, ServeOptions } from "./server.ts";
+
 usePublicConnect(publicConnect);
 
 /** Listens, and resolves as soon as it does. Rejects when the address is not available. */

@@ -14,6 +14,7 @@ import { parseIp } from "../http/network/ip_address.ts";
 /** All addresses of a name, IPv4 first. Rejects when there are none, and when the signal aborts. */
 export type Resolve = (hostname: string, signal?: AbortSignal) => Promise<readonly ResolvedAddress[]>;
 
+/** An address of a name. */
 export interface ResolvedAddress {
   readonly address: string;
   readonly family: number;

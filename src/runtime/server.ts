@@ -12,6 +12,7 @@ export interface FetchHandler {
   fetch(request: Request, context?: RequestContext): Promise<Response> | Response;
 }
 
+/** Options of `serve`. */
 export interface ServeOptions {
   /** 0 takes a free port. @default 8787 */
   readonly port?: number;
@@ -28,6 +29,7 @@ export const HEADERS_TIMEOUT_MS = 15_000;
 /** How long a client can take to send its whole request, on Node. */
 export const REQUEST_TIMEOUT_MS = 180_000;
 
+/** A server that listens. */
 export interface RunningServer {
   readonly hostname: string;
   readonly port: number;

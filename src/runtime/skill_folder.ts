@@ -10,6 +10,7 @@ import { type FileHandle, lstat, open, opendir, readlink, realpath, stat } from 
 import { join, sep } from "node:path";
 import { type FolderEntry, FolderError, type SkillFolder } from "../skills/local/folder.ts";
 
+/** Options of a folder of skills. */
 export interface SkillFolderOptions {
   /** Whether a skill's folder can be a link to a folder anywhere. @default false */
   readonly followLinks?: boolean;

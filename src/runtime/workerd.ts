@@ -24,6 +24,7 @@ export interface Worker<Env> {
   ): Promise<Response>;
 }
 
+/** Options of {@linkcode toWorker}. */
 export interface WorkerOptions {
   /** Called with what `create` or its handler threw. The client gets only status 500. @default the worker's log */
   readonly onError?: (error: unknown) => void;

@@ -10,6 +10,7 @@ import { type ApiKey, apiKeyKey } from "./records.ts";
 
 export const API_KEY_PREFIX = "trivet_key_";
 
+/** A new API key. */
 export interface ApiKeyRequest {
   readonly name: string;
   /** @default "default" */

@@ -62,8 +62,10 @@ export interface ResourceLink extends Marked {
   readonly icons?: readonly Icon[];
 }
 
+/** One item of a result (https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-result). */
 export type ContentItem = TextContent | MediaContent | EmbeddedResource | ResourceLink;
 
+/** The result of a tool, as the protocol has it. */
 export interface ToolResult {
   readonly content: readonly ContentItem[];
   /** Any JSON in 2026-07-28; an object in 2025-06-18 and 2025-11-25. */

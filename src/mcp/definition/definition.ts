@@ -141,6 +141,7 @@ export interface PromptDefinition extends Described {
 /** Text for one user message, a list of messages, or a complete result. */
 export type PromptReply = string | readonly PromptMessage[] | PromptResult;
 
+/** A tool, a prompt, a resource or a resource template. */
 export type Definition = ToolDefinition | ResourceDefinition | ResourceTemplateDefinition | PromptDefinition;
 
 /** The parameter of {@linkcode tool}: `run` gets values of `input` and returns values of `output`. */

@@ -8,6 +8,7 @@ import { type Method, methodNotFound } from "../../jsonrpc/dispatch.ts";
 import type { Call } from "../call.ts";
 import type { Definition } from "./definition.ts";
 
+/** An extension of the protocol: methods and capabilities beside those of the specification. */
 export interface Extension {
   /** `io.modelcontextprotocol/skills` */
   readonly id: string;

@@ -8,6 +8,7 @@
 import { decodeBase64url, encodeBase64url } from "../../crypto/base64url.ts";
 import { PASSKEY_ALGORITHMS, type Passkeys } from "./settings.ts";
 
+/** Settings of passkeys. */
 export interface PasskeySettings {
   /** The relying party id: the host of the issuer, or a parent domain of it. @default the host of the issuer */
   readonly rpId?: string;

@@ -43,6 +43,7 @@ export interface PageColors {
   readonly backgroundDark?: string;
 }
 
+/** How the pages look, and the texts and links of the operator. */
 export interface PageOptions {
   /** The product that users sign in to. @default the host of the issuer */
   readonly name?: string;

@@ -8,6 +8,7 @@ import { type Claims, type JwsKey, signJws } from "../../crypto/jws.ts";
 import { createOidc, isEmailVerified } from "./oidc.ts";
 import type { ProviderSettings, SignInProvider } from "./provider.ts";
 
+/** Settings of Sign in with Apple. */
 export interface AppleSettings extends Omit<ProviderSettings, "clientSecret"> {
   /** The Services ID. */
   readonly clientId: string;

@@ -9,6 +9,7 @@ import { createOidc, readsGroups, toTexts } from "./oidc.ts";
 import { type ProviderContext, type ProviderSettings, SignInError, type SignInProvider } from "./provider.ts";
 import { fetchObject } from "./token_request.ts";
 
+/** Settings of Microsoft Entra ID. */
 export interface EntraSettings extends ProviderSettings {
   /** The id of the directory, or `organizations`, `consumers` or `common` for more than one. */
   readonly tenant: string;
@@ -60,7 +61,7 @@ export function entra(settings: EntraSettings): SignInProvider {
       isEmailVerified: ({ xms_edov }) => ["1", "true"].includes(String(xms_edov).toLowerCase()),
       groupsOf: async (context, claims, access_token) => [
         ...toTexts(claims["roles"]),
-        ...hasOverage(claims) ? await readGroups(context, graph, access_token) : [],
+        ...hasOverage(claims) ? await readAuditGroups(context, graph, access_token) : [],
       ],
     },
     { id: "entra", name: "Microsoft" },
@@ -74,7 +75,7 @@ function hasOverage({ groups, _claim_names }: Claims): boolean {
 }
 
 /** https://learn.microsoft.com/graph/api/directoryobject-getmemberobjects */
-async function readGroups(
+async function readAuditGroups(
   { fetch }: ProviderContext,
   graph: string,
   access_token: string,

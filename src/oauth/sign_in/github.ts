@@ -16,6 +16,7 @@ import {
 } from "./provider.ts";
 import { fetchJson, fetchObject, type ProviderClient, redeemCode, refreshTokens } from "./token_request.ts";
 
+/** Settings of GitHub. */
 export interface GithubSettings extends ProviderSettings {
   /** Only members of one of these organisations, by login name; asks for the scope `read:org`. @default everyone */
   readonly organizations?: readonly string[];

@@ -6,6 +6,7 @@
 import { createOidc, isEmailVerified } from "./oidc.ts";
 import type { Identity, ProviderSettings, SignInProvider } from "./provider.ts";
 
+/** Settings of Google. */
 export interface GoogleSettings extends ProviderSettings {
   /** Only accounts of these Google Workspace domains (claim `hd`). @default every Google account */
   readonly hostedDomains?: readonly string[];

@@ -20,6 +20,7 @@ import {
 import { findProviderMetadata, type ProviderMetadata } from "./provider_metadata.ts";
 import { fetchObject, type ProviderClient, redeemCode, refreshTokens, revokeToken } from "./token_request.ts";
 
+/** Settings of an OpenID provider. */
 export interface OidcSettings extends ProviderSettings {
   /** The issuer identifier: https (http on loopback), as in the `issuer` of its metadata. */
   readonly issuer: string;

@@ -107,7 +107,7 @@ export async function updateProvider(
   });
 }
 
-/** @returns `false` when there is no provider with this id */
+/** Removes a provider. @returns `false` when there is no provider with this id */
 export async function removeProvider(store: Store, id: string): Promise<boolean> {
   const entry = await store.get(providerKey(id));
   if (!entry) return false;

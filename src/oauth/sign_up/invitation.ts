@@ -24,6 +24,7 @@ export const INVITATION_LINK: LinkKind = {
 export const DEFAULT_LIFETIME_SECONDS: number = 7 * 86_400;
 const MAX_LIFETIME_SECONDS = 365 * 86_400;
 
+/** Who is invited. */
 export interface InvitationRequest {
   /** The only address that may use it: a provider must say that it is the user's. @default anyone with the link */
   readonly email?: string | undefined;

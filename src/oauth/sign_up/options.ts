@@ -7,6 +7,7 @@
 /** `open`: everyone. `invitation`: with a one-time link of the operator. `closed`: no one. */
 export type SignUpMode = "open" | "invitation" | "closed";
 
+/** Who can create an account, by way of sign-in. */
 export interface SignUpSettings {
   /** Accounts with a password of this server. */
   readonly passwords: SignUpMode;
@@ -14,6 +15,7 @@ export interface SignUpSettings {
   readonly providers: SignUpMode;
 }
 
+/** Who can create an account: one mode for all, or one for each way of sign-in. */
 export type SignUpOption = SignUpMode | Partial<SignUpSettings>;
 
 const MODES: readonly SignUpMode[] = ["open", "invitation", "closed"];

@@ -6,6 +6,7 @@
  */
 import type { Language } from "../pages/languages.ts";
 
+/** A field of the login form beside user name and password. */
 export interface LoginField {
   /** The name in the form that `authenticateUser` gets: letters, digits, `_`, `.` and `-`. */
   readonly name: string;

@@ -7,6 +7,7 @@
 import { checkWhole } from "../../option_check.ts";
 import { canonicalUsername } from "./username.ts";
 
+/** Which passwords people can choose. */
 export interface PasswordPolicy {
   /** In code points. @default 12 */
   readonly minLength: number;

@@ -17,6 +17,7 @@ import { canonicalUsername, checkUsername, USERNAME_RULES } from "./username.ts"
 
 export { canonicalUsername };
 
+/** A new user. */
 export interface UserRegistration {
   readonly username: string;
   readonly password: string;

@@ -8,7 +8,7 @@ import {
   type AuditQuery,
   type AuditRecord,
   listAudit,
-  readGroups,
+  readAuditGroups,
   verifyAudit,
 } from "../../observability/audit.ts";
 import { DATA_OPTIONS, readPlace, withStore } from "./data.ts";
@@ -88,7 +88,7 @@ export async function run(argv: readonly string[]): Promise<void> {
       return await withStore(place, async (store) => {
         const query = toQuery(values);
         if (values.last === undefined && Object.values(query).every((value) => value === undefined)) {
-          for await (const text of readGroups(store)) printLine(text);
+          for await (const text of readAuditGroups(store)) printLine(text);
           return;
         }
         const records = listAudit(store, query);

@@ -11,6 +11,7 @@ import { timerDelay } from "../../timer.ts";
 import { StoreUnavailableError } from "../../store/store.ts";
 import { type BlobContent, type BlobStore, readAll } from "./blob_store.ts";
 
+/** Options of a blob store in a bucket. */
 export interface S3Options {
   readonly bucket: string;
   /** Prefix of all keys, so that a bucket can hold other data too. @default "" */

@@ -44,16 +44,19 @@ export interface D1Binding {
   batch(statements: D1Statement[]): Promise<D1Answer[]>;
 }
 
+/** A prepared statement of D1. */
 export interface D1Statement {
   bind(...parameters: unknown[]): D1Statement;
   all(): Promise<D1Answer>;
 }
 
+/** What D1 answers to a statement. */
 export interface D1Answer {
   readonly results: unknown[];
   readonly meta: { readonly changes?: number };
 }
 
+/** Options of the store in D1. */
 export interface D1Options {
   /** How often a watcher polls for commits of other isolates, in milliseconds. @default 1000 */
   readonly lookEvery?: number;

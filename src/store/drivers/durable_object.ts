@@ -52,6 +52,7 @@ export interface DurableObjectBinding {
   transactionSync<Result>(work: () => Result): Result;
 }
 
+/** Options of the store in a Durable Object. */
 export interface DurableObjectOptions {
   /** Milliseconds since the epoch, for tests. */
   readonly now?: () => number;

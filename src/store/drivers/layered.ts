@@ -21,6 +21,7 @@ import { PendingCalls } from "./pending_calls.ts";
 /** The commits of a kind that wait: those that remove a record, or all that change one. */
 export type Waits = "removal" | "change";
 
+/** Options of the cache. */
 export interface LayeredOptions {
   /** How long a copy is used, in milliseconds. 0 caches nothing, but still waits for other instances. @default 1000 */
   readonly lifetime?: number;

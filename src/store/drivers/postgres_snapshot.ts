@@ -6,7 +6,7 @@
  */
 import { decodeKey, pageRange } from "../key.ts";
 import type { Entry, Key, ListOptions, Store } from "../store.ts";
-import { readAddress, type Row, statementsOf, toEntry } from "./postgres.ts";
+import { readAddress, type Row, statementsOf, toEntry } from "./postgres_rows.ts";
 import { PostgresPool } from "./postgres_pool.ts";
 
 /** Runs work on a snapshot of the store at this address. @throws {Error} when the store does not exist or is unavailable */

@@ -37,6 +37,7 @@ import { completeClocks, SWEEP_BATCH_RECORDS, SweepGuard } from "../sweep_guard.
 import { PendingCalls } from "./pending_calls.ts";
 import { Watchers } from "../watchers.ts";
 
+/** Options of the store in Redis. */
 export interface RedisOptions {
   /** How often keys of expired records are removed from the sets, in milliseconds. @default 60000 */
   readonly sweepEvery?: number;

@@ -26,6 +26,7 @@ import {
 } from "../store.ts";
 import { Watchers } from "../watchers.ts";
 
+/** Options of the store in a SQLite file. */
 export interface SqliteOptions {
   /**
    * What an acknowledged commit survives: a `power` failure (each group of commits waits for the disk), or only the end of

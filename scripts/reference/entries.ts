@@ -1,0 +1,51 @@
+/**
+ * The pages of the API reference and the entries of the package that each describes.
+ *
+ * @module
+ */
+
+export interface Page {
+  /** The file, without its ending. */
+  readonly name: string;
+  readonly title: string;
+  /** As `exports` of the package names them. */
+  readonly entries: readonly string[];
+}
+
+/** A name that several entries export is described on the first page that has it. */
+export const PAGES: readonly Page[] = [
+  { name: "oauth", title: "Authorization server", entries: ["./oauth"] },
+  { name: "sign-in", title: "Sign-in with identity providers", entries: ["./sign-in", "./passkeys"] },
+  { name: "pages", title: "Pages", entries: ["./pages"] },
+  { name: "skills", title: "Skills service", entries: ["./skills", "./s3", "./skill-folder"] },
+  { name: "mcp", title: "Tool server", entries: ["./mcp"] },
+  { name: "protect", title: "Protected resources", entries: ["./protect"] },
+  { name: "observability", title: "Logs, audit, metrics", entries: ["./observability"] },
+  {
+    name: "stores",
+    title: "Stores",
+    entries: [
+      "./store/sqlite",
+      "./store/postgres",
+      "./store/redis",
+      "./store/d1",
+      "./store/durable-object",
+      "./store/layered",
+      "./store/memory",
+    ],
+  },
+  {
+    name: "runtimes",
+    title: "Runtimes",
+    entries: [
+      "./node",
+      "./node-listener",
+      "./hattip-node",
+      "./deno",
+      "./bun",
+      "./workerd",
+      "./public-connect",
+    ],
+  },
+  { name: "trivet", title: "All three services", entries: ["."] },
+];

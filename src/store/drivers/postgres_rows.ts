@@ -1,0 +1,126 @@
+/**
+ * The statements of the PostgreSQL driver, and the conversion of addresses, commits and rows.
+ *
+ * @module
+ */
+import { encodeKey } from "../key.ts";
+import type { Commit, Entry, Key } from "../store.ts";
+
+/** A record, as the statements return it. */
+export interface Row {
+  readonly key?: string;
+  readonly value: string | null;
+  readonly bytes: Uint8Array | null;
+  readonly version: string;
+  readonly expires: string | null;
+}
+
+/** What the driver sends to the database. */
+export interface Statements {
+  readonly get: string;
+  readonly ascending: string;
+  readonly descending: string;
+  readonly commit: string;
+  readonly sweep: string;
+}
+
+/** The statements, for the tables of a schema. */
+export function statementsOf(schema: string): Statements {
+  const alive = (parameter: string) => `(expires IS NULL OR expires > ${parameter}::bigint)`;
+  const columns = "value, bytes, version::text, expires::text";
+  const page = `SELECT key, ${columns} FROM ${schema}.record WHERE key > $1 AND key < $2 AND ${alive("$3")}`;
+  return {
+    get: `SELECT ${columns} FROM ${schema}.record WHERE key = $1 AND ${alive("$2")}`,
+    ascending: `${page} ORDER BY key LIMIT $4`,
+    descending: `${page} ORDER BY key DESC LIMIT $4`,
+    commit: `SELECT ${schema}.commit($1, $2, $3, $4, $5, $6, $7, $8) AS done`,
+    // The lock ensures that one instance sweeps at a time. Locked rows are left for the next sweep.
+    sweep: `
+      WITH turn AS MATERIALIZED (SELECT pg_try_advisory_xact_lock(hashtextextended('${schema} sweep', 0)) AS mine),
+      dead AS (
+        SELECT key FROM ${schema}.record WHERE (SELECT mine FROM turn) AND expires <= $1::bigint
+        ORDER BY expires LIMIT $2::int FOR UPDATE SKIP LOCKED
+      ),
+      gone AS (DELETE FROM ${schema}.record USING dead WHERE record.key = dead.key RETURNING 1)
+      SELECT count(*)::int AS removed FROM gone`,
+  };
+}
+
+/** Takes the parameters that are not those of postgres.js out of an address. @throws {TypeError} naming the parameter */
+export function readAddress(
+  address: string,
+): { url: string; schema: string; timeout: number; pooled: boolean } {
+  const [before, query = ""] = address.split("?", 2) as [string, string?];
+  if (!/^postgres(ql)?:\/\//.test(address)) throw new TypeError("The address must begin with postgres://");
+  const parameters = new URLSearchParams(query);
+  const schema = parameters.get("schema") ?? "trivet";
+  if (!/^[a-z_][a-z0-9_]{0,50}$/.test(schema)) {
+    throw new TypeError(`schema must be lower-case letters, digits and _, but is "${schema}"`);
+  }
+  const timeout = Number(parameters.get("timeout") ?? 5);
+  if (!(timeout > 0)) throw new TypeError("timeout must be a number of seconds above 0");
+  const pooled = parameters.get("pgbouncer") === "true";
+  for (const own of ["schema", "timeout", "pgbouncer"]) parameters.delete(own);
+  return { url: parameters.size > 0 ? `${before}?${parameters}` : before, schema, timeout, pooled };
+}
+
+/** The commit as array literals. Of several sets of one key, the last one counts. */
+export function toArrays({ check = [], set = [], remove = [] }: Commit): string[] {
+  const puts = [...new Map(set.map((put) => [encodeKey(put.key), put]))];
+  return [
+    toArray(check.map(({ key }) => encodeKey(key)), quote),
+    toArray(
+      check.map(({ version }) => version),
+      (version) => version && /^[0-9]+$/.test(version) ? version : "NULL",
+    ),
+    toArray(remove.map(encodeKey), quote),
+    toArray(puts.map(([id]) => id), quote),
+    toArray(
+      puts.map(([, { value }]) => value),
+      (value) => isBytes(value) ? "NULL" : quote(JSON.stringify(value)),
+    ),
+    toArray(
+      puts.map(([, { value }]) => value),
+      (value) => isBytes(value) ? `"\\\\x${toHex(value)}"` : "NULL",
+    ),
+    toArray(
+      puts.map(([, { expires }]) => expires),
+      (expires) => expires === undefined ? "NULL" : String(Math.ceil(expires)),
+    ),
+  ];
+}
+
+/** An array literal (https://www.postgresql.org/docs/current/arrays.html#ARRAYS-INPUT). */
+export function toArray<Element>(elements: readonly Element[], write: (element: Element) => string): string {
+  return `{${elements.map(write).join(",")}}`;
+}
+
+/** An element of an array literal in quotes. */
+export function quote(text: string): string {
+  return `"${text.replace(/["\\]/g, "\\$&")}"`;
+}
+
+function isBytes(value: unknown): value is Uint8Array {
+  return value instanceof Uint8Array;
+}
+
+/** The two digits of each byte, as one little-endian number. */
+const HEX = Uint16Array.from({ length: 256 }, (_, byte) => {
+  const digits = byte.toString(16).padStart(2, "0");
+  return digits.charCodeAt(0) | digits.charCodeAt(1) << 8;
+});
+const decoder = new TextDecoder();
+
+/** By way of bytes: a text that grows digit by digit takes many times its length. */
+function toHex(bytes: Uint8Array): string {
+  const digits = new Uint16Array(bytes.length);
+  for (let i = 0; i < bytes.length; i++) digits[i] = HEX[bytes[i]!]!;
+  return decoder.decode(digits);
+}
+
+/** The record of a row. */
+export function toEntry<Value>(key: Key, { value, bytes, version, expires }: Row): Entry<Value> {
+  const content = (value === null ? new Uint8Array(bytes!) : JSON.parse(value)) as Value;
+  const entry = { key, value: content, version };
+  return expires === null ? entry : { ...entry, expires: Number(expires) };
+}
