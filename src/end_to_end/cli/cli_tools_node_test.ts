@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client as ClientV2 } from "@modelcontextprotocol/client";
 import { StdioClientTransport as StdioV2 } from "@modelcontextprotocol/client/stdio";
@@ -8,7 +8,7 @@ import { Client as ClientV1 } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as HttpV1 } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { startTrivet, trivet } from "../test_process.ts";
+import { startTrivet, temporaryFolder, trivet } from "../test_process.ts";
 import { environment, exchange, stdioCommand, toolFolder } from "./test_tool_folder.ts";
 
 const test = suite("a module of tools");
@@ -17,7 +17,7 @@ const data = ["--data", join(folder.path, "data")];
 test.after(() => folder.remove());
 
 const info = { name: "trivet-test", version: "1.0.0" };
-const BUILT_IN = ["list_skills", "load_skill", "read_skill_file"];
+const SKILL_TOOLS = ["list_skills", "load_skill", "read_skill_file"];
 
 // The README's example, unchanged.
 
@@ -35,7 +35,7 @@ interface AnyClient {
 }
 
 async function useReadme(client: AnyClient): Promise<void> {
-  assert.equal((await client.listTools()).tools.map(({ name }) => name), [...BUILT_IN, "weekday"]);
+  assert.equal((await client.listTools()).tools.map(({ name }) => name), ["weekday"]);
   const call = async (date: string) =>
     await client.callTool({ name: "weekday", arguments: { date } }) as {
       content: { text: string }[];
@@ -93,8 +93,7 @@ async function toolsOf(file: string): Promise<string[]> {
   const { results: [listed], stderr, code } = await exchange([file, ...data], [LIST]);
   assert.is(stderr, "");
   assert.is(code, 0);
-  return (listed as { tools: { name: string }[] }).tools.map(({ name }) => name)
-    .filter((name) => !BUILT_IN.includes(name));
+  return (listed as { tools: { name: string }[] }).tools.map(({ name }) => name);
 }
 
 test("default and named exports can be definitions, nested lists and groups; each is listed once", async () => {
@@ -109,6 +108,60 @@ export type Ignored = string;
 `,
   );
   assert.equal(await toolsOf(file), ["one", "two", "three", "g_four", "five"]);
+});
+
+test("a module is loaded in a folder that npm init made, with specifiers that end in .js except on Deno", async () => {
+  folder.write("commonjs/package.json", '{ "name": "mine", "type": "commonjs" }');
+  folder.write("commonjs/names.ts", 'export const name: string = "renamed";');
+  const ending = "Deno" in globalThis ? "ts" : "js";
+  const head = `import { name } from "./names.${ending}";\n${HEAD}`;
+  assert.equal(await toolsOf(folder.write("commonjs/tools.ts", head + "export const a = make(name);")), [
+    "renamed",
+  ]);
+  const required = 'const { tool } = require("trivet");\n' +
+    'exports.a = tool({ name: "required", description: "A tool", run: () => 1 });';
+  assert.equal(await toolsOf(folder.write("commonjs/old.cjs", required)), ["required"]);
+});
+
+if (!("Bun" in globalThis || "Deno" in globalThis)) {
+  test("a module is loaded where trivet is not installed, such as in the root folder", async () => {
+    const elsewhere = temporaryFolder();
+    const file = join(elsewhere.path, "tools.ts");
+    writeFileSync(
+      file,
+      'import { tool } from "trivet";\nexport const a = tool({ name: "a", description: "a", run: () => 1 });',
+    );
+    const { results: [listed] } = await exchange([file, ...data], [LIST], { cwd: "/" });
+    assert.equal((listed as { tools: { name: string }[] }).tools.map(({ name }) => name), ["a"]);
+    elsewhere.remove();
+  });
+}
+
+test("with a module the server offers its tools alone; --skills adds the tools for skills", async () => {
+  const file = folder.write("alone.ts", HEAD + 'export const one = make("one");');
+  assert.equal(await toolsOf(file), ["one"]);
+  const { results: [listed] } = await exchange([file, "--skills", join(folder.path, "mine"), ...data], [
+    LIST,
+  ]);
+  assert.equal((listed as { tools: { name: string }[] }).tools.map(({ name }) => name), [
+    ...SKILL_TOOLS,
+    "one",
+  ]);
+});
+
+test("trivet serve has a name, and can leave out skills, the demo and the banner", async () => {
+  const args = ["--no-skills", "--name", "Weather desk", "--no-demo", ...data];
+  const server = await startTrivet(args);
+  const client = new ClientV1(info);
+  await client.connect(new HttpV1(new URL(server.facts.mcp)) as Parameters<typeof client.connect>[0]);
+  assert.is(client.getServerVersion()!.name, "Weather desk");
+  await client.close();
+  assert.is((await fetch(`${server.facts.url}/v1/skills`)).status, 404);
+  assert.match(await (await fetch(`${server.facts.url}/login`)).text(), "Weather desk");
+  await server.stop();
+  const { code, stderr } = await trivet(["serve", "--no-skills", "--upstream", "https://a.example"]);
+  assert.is(code, 2);
+  assert.match(stderr, "--upstream");
 });
 
 test("a default export can be one definition or a promise of definitions", async () => {

@@ -13,6 +13,7 @@ import { sep } from "node:path";
 import process from "node:process";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { inspect, stripVTControlCharacters } from "node:util";
+import { resolveUserModules } from "./module_resolution.ts";
 
 export interface Importer {
   /** The module as it is now. Throws what the runtime or the module throws. */
@@ -36,6 +37,7 @@ export function createImporter(path: string, isReloaded: boolean): Importer {
   const { href } = pathToFileURL(path);
   const { cache } = createRequire(import.meta.url);
   const files = new Set([path]);
+  resolveUserModules(isOwn);
   if (isReloaded) followImports(files);
   let times = 0;
   return {

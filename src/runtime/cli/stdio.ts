@@ -14,7 +14,7 @@ import { ensureSkills } from "./serve/demo.ts";
 import { exitSoon, reloadOnChange } from "./serve/reload_tools.ts";
 import { MODULE_HELP, MODULE_OPTIONS, readModule } from "./serve/tool_module.ts";
 import { watchSkills } from "./serve/watch_skills.ts";
-import { readSkillFolders, SKILL_FOLDER_OPTIONS } from "./skill/skill_folders.ts";
+import { readServedSkills, SKILL_FOLDER_OPTIONS } from "./skill/skill_folders.ts";
 
 const OPTIONS = {
   ...MODULE_OPTIONS,
@@ -44,19 +44,23 @@ export async function run(argv: readonly string[]): Promise<void> {
   const { values, operands: [path] } = readArguments(argv, OPTIONS, 1);
   const module = readModule(path, values);
   const place = readPlace(values, process.env);
-  const { named, folders } = readSkillFolders(values, place.folder);
+  const { named: [skillFolder], folders, isOffered } = readServedSkills(
+    values,
+    place.folder,
+    path !== undefined,
+  );
   const { issuer } = values;
   // Standard output belongs to the protocol.
   globalThis.console = new Console(process.stderr, process.stderr);
   const store = await openStore(place);
   try {
-    ensureSkills(named[0]!);
+    if (skillFolder !== undefined) ensureSkills(skillFolder);
     const blobs = await place.openBlobs();
     const trivet = createTrivet({
       issuer,
       store,
       skills: { folders, ...(blobs && { blobs }) },
-      mcp: { definitions: await module?.load({ store }) ?? [] },
+      mcp: { definitions: await module?.load({ store }) ?? [], skills: isOffered },
       onEvent: (event) => {
         if (event.type === "fault") printError(`trivet: fault in ${event.where}: ${String(event.error)}`);
       },

@@ -15,7 +15,7 @@ import type { FetchHandler, RunningServer, ServeOptions } from "../../server.ts"
 import { isShared, openStore, readPlace } from "../data.ts";
 import { readArguments } from "../options.ts";
 import { printLine } from "../output.ts";
-import { readSkillFolders } from "../skill/skill_folders.ts";
+import { readServedSkills } from "../skill/skill_folders.ts";
 import { watchClientDocuments } from "./client_documents.ts";
 import { ensureDemo, ensureSkills, UNKNOWN_DEMO, withoutSecrets } from "./demo.ts";
 import { createObservers, createServeLog, readMetricsToken } from "./observe.ts";
@@ -23,7 +23,14 @@ import { exitSoon, listNames, reloadOnChange } from "./reload_tools.ts";
 import { printBanner } from "./serve_banner.ts";
 import { createSendMail } from "./serve_mail.ts";
 import { readPages } from "./serve_pages.ts";
-import { readSignUp, readTrustedProxies, readUpstream, SERVE_HELP, SERVE_OPTIONS } from "./serve_options.ts";
+import {
+  readHasSkills,
+  readSignUp,
+  readTrustedProxies,
+  readUpstream,
+  SERVE_HELP,
+  SERVE_OPTIONS,
+} from "./serve_options.ts";
 import { readModule } from "./tool_module.ts";
 import { watchSkills } from "./watch_skills.ts";
 
@@ -42,7 +49,8 @@ export async function run(argv: readonly string[]): Promise<void> {
   const { folder } = place;
   // A database that others use as well gets a demo only on request.
   const wantsDemo = values.demo || !values["no-demo"] && !isShared(place);
-  const { named, folders } = readSkillFolders(values, folder);
+  const { named, folders, isOffered } = readServedSkills(values, folder, path !== undefined);
+  const hasSkills = readHasSkills(values);
   const upstream = readUpstream(values, process.env);
   const sendMail = createSendMail(values);
   const signUp = readSignUp(values, sendMail !== undefined);
@@ -68,7 +76,7 @@ export async function run(argv: readonly string[]): Promise<void> {
   const stop = stopOnSignal();
   const { supported: clientMetadataDocuments, stop: stopWatchingAccess } = watchClientDocuments(
     values["client-documents"],
-    values.json ? () => {} : printLine,
+    values.json || values.quiet ? () => {} : printLine,
   );
   try {
     const issuer = values.issuer ?? `http://127.0.0.1:${server.port}`;
@@ -88,7 +96,7 @@ export async function run(argv: readonly string[]): Promise<void> {
         metricsServer = await listen(observers.own, where);
       }
       const definitions = await module?.load({ store }) ?? [];
-      ensureSkills(named[0]!);
+      if (hasSkills && named[0] !== undefined) ensureSkills(named[0]);
       const blobs = await place.openBlobs();
       trivet = createTrivet({
         issuer,
@@ -110,7 +118,7 @@ export async function run(argv: readonly string[]): Promise<void> {
           trustedClients: values["trust-client"] ?? [],
           redirectSchemes: [...EDITOR_SCHEMES, ...values["redirect-scheme"] ?? []],
         },
-        skills: {
+        skills: hasSkills && {
           folders,
           ...(blobs && { blobs }),
           ...(upstream && { messages: { upstream } }),
@@ -119,6 +127,8 @@ export async function run(argv: readonly string[]): Promise<void> {
         mcp: {
           auth: values["mcp-auth"],
           definitions,
+          skills: isOffered,
+          ...(values.name !== undefined && { name: values.name }),
           sse: values.sse,
           allowedHosts: values["allow-host"] ?? [],
           allowedOrigins: values["allow-origin"] ?? [],
@@ -138,12 +148,19 @@ export async function run(argv: readonly string[]): Promise<void> {
       const shown = demo === undefined ? UNKNOWN_DEMO : secrets ? demo : withoutSecrets(demo);
       if (values.json) {
         printLine(
-          JSON.stringify({ issuer, url: server.url, ...shown, mcp: `${issuer}/mcp`, skills_dir: named[0] }),
+          JSON.stringify({
+            issuer,
+            url: server.url,
+            ...shown,
+            mcp: `${issuer}/mcp`,
+            skills_dir: hasSkills ? named[0] : undefined,
+          }),
         );
-      } else {
+      } else if (!values.quiet) {
         printBanner({
           issuer,
-          skillFolders: named,
+          skillFolders: hasSkills ? named : undefined,
+          offersSkills: hasSkills && isOffered,
           upstream,
           hasSse: values.sse,
           module: module && `${module.name}: ${listNames(definitions)}`,

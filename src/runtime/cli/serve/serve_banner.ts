@@ -9,7 +9,10 @@ import type { Demo } from "./demo.ts";
 
 export interface BannerFacts {
   readonly issuer: string;
-  readonly skillFolders: readonly string[];
+  /** `undefined` without the Skills service. */
+  readonly skillFolders: readonly string[] | undefined;
+  /** Whether the tool server offers skills. */
+  readonly offersSkills: boolean;
   readonly upstream: Upstream | undefined;
   /** Whether the transport of MCP 2024-11-05 is served. */
   readonly hasSse: boolean;
@@ -23,23 +26,32 @@ export interface BannerFacts {
 }
 
 export function printBanner(
-  { issuer, skillFolders, upstream, hasSse, module, demo, isFirstStart, needsToken }: BannerFacts,
+  { issuer, skillFolders, offersSkills, upstream, hasSse, module, demo, isFirstStart, needsToken }:
+    BannerFacts,
 ): void {
   const id = demo?.client.id ?? "<client id>";
   const secret = demo?.client.secret ?? "<client secret>";
   const key = demo?.api_key ?? "<api key>";
   const bearer = needsToken ? " -H 'authorization: Bearer <access token>'" : "";
+  const request = {
+    jsonrpc: "2.0",
+    id: 1,
+    ...(offersSkills ? { method: "tools/call", params: { name: "list_skills" } } : { method: "tools/list" }),
+  };
   printLine(`
 Trivet runs at ${issuer}
   permission  ${issuer}/oauth/authorize, /oauth/token, /api/user
-  know-how    ${issuer}/v1/skills       local skills: ${skillFolders.join(", ")}
-              ${issuer}/v1/messages     ${describeUpstream(upstream)}
-  tools       ${issuer}/mcp${hasSse ? ", /mcp/sse" : ""}${module === undefined ? "" : `           ${module}`}
+${describeSkills(issuer, skillFolders, upstream)}  tools       ${issuer}/mcp${hasSse ? ", /mcp/sse" : ""}${
+    module === undefined ? "" : `           ${module}`
+  }
 ${demo === undefined ? "" : `\n${describeDemo(demo, isFirstStart)}\n`}
 Try, in another terminal:
   curl -s ${issuer}/oauth/token -d grant_type=client_credentials -d 'client_id=${id}' -d 'client_secret=${secret}'
-  curl -s ${issuer}/v1/skills -H 'x-api-key: ${key}'
-  curl -s ${issuer}/mcp -H 'content-type: application/json'${bearer} -d '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_skills"}}'
+${
+    skillFolders === undefined
+      ? ""
+      : `  curl -s ${issuer}/v1/skills -H 'x-api-key: ${key}'\n`
+  }  curl -s ${issuer}/mcp -H 'content-type: application/json'${bearer} -d '${JSON.stringify(request)}'
 
 Press Ctrl+C to stop.`);
 }
@@ -56,6 +68,18 @@ function describeDemo({ client, user, api_key }: Demo, isFirstStart: boolean): s
   client   ${client.id}   secret ${client.secret}
   user     ${user.username}   password ${user.password}
   api key  ${api_key}`;
+}
+
+function describeSkills(
+  issuer: string,
+  folders: readonly string[] | undefined,
+  upstream: Upstream | undefined,
+): string {
+  if (folders === undefined) return "";
+  const local = folders.length === 0 ? "uploaded skills" : `local skills: ${folders.join(", ")}`;
+  return `  know-how    ${issuer}/v1/skills       ${local}
+              ${issuer}/v1/messages     ${describeUpstream(upstream)}
+`;
 }
 
 function describeUpstream(upstream: Upstream | undefined): string {

@@ -127,6 +127,7 @@ const AUTHORIZATION_OPTIONS = {
 } as const;
 
 const SKILL_OPTIONS = {
+  "no-skills": { summary: "do not serve skills: /v1/skills, /v1/messages and the skill tools" },
   publish: {
     value: "WORKSPACE",
     isRepeatable: true,
@@ -172,6 +173,12 @@ const TOOL_OPTIONS = {
 } as const;
 
 const START_OPTIONS = {
+  name: {
+    value: "TEXT",
+    summary: "the name of this server, for MCP clients and, without --page-name, on the pages",
+    shownDefault: "trivet; on the pages the host of the issuer",
+  },
+  quiet: { summary: "print nothing about the start; logs are written as --log-level says" },
   demo: { summary: "make the demo client, user and API key also in a store on the network" },
   "no-demo": { summary: "do not make them on the first start" },
   json: { summary: "print the facts of the running server as one line of JSON" },
@@ -253,6 +260,16 @@ export function readTrustedProxies(values: ServeValues): TrustedProxies | undefi
   if (addresses !== undefined) return { addresses, ...(field && { field }) };
   if (field === undefined) return undefined;
   throw new UsageError("--trusted-proxy-field needs --trusted-proxy");
+}
+
+/** Whether skills are served. @throws {UsageError} for an option that needs them */
+export function readHasSkills(values: ServeValues): boolean {
+  if (!values["no-skills"]) return true;
+  const { skills, publish, upstream, "client-skills": client } = values;
+  const other = Object.entries({ skills, publish, upstream, "client-skills": client || undefined })
+    .find(([, value]) => value !== undefined);
+  if (other) throw new UsageError(`--no-skills and --${other[0]} exclude each other`);
+  return false;
 }
 
 /** The model endpoint. Its key comes from the environment, since other users of the machine see the command line. */

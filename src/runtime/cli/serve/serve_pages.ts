@@ -43,8 +43,15 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
 };
 
 /** The option `pages`. @throws {UsageError} for a file that cannot be read, and for what the server does not accept */
-export function readPages(values: ValuesOf<typeof PAGE_OPTIONS>): PageOptions {
-  const { "page-name": name, "page-logo": logo, "page-accent": accent, "page-language": language } = values;
+export function readPages(
+  values: ValuesOf<typeof PAGE_OPTIONS> & { readonly name?: string | undefined },
+): PageOptions {
+  const {
+    "page-name": name = values.name,
+    "page-logo": logo,
+    "page-accent": accent,
+    "page-language": language,
+  } = values;
   const options: PageOptions = {
     defaultLanguage: language,
     ...(name !== undefined && { name }),

@@ -18,7 +18,7 @@ export const SKILL_FOLDER_OPTIONS = {
     isRepeatable: true,
     summary: `folder of local skills, which everyone who can call the tools can read; when two folders have a
       skill of the same name, the first folder wins`,
-    shownDefault: "skills in the data folder",
+    shownDefault: "skills in the data folder; with MODULE none: its tools alone are offered",
   },
   "client-skills": {
     summary:
@@ -34,14 +34,28 @@ type FolderValues = ValuesOf<typeof SKILL_FOLDER_OPTIONS>;
 const CLIENT_FOLDERS = [".agents/skills", ".claude/skills"];
 
 export interface SkillFolders {
-  /** The first is created when it does not exist. */
+  /** The first, if any, is created when it does not exist. */
   readonly named: readonly string[];
   readonly folders: readonly SkillFolder[];
 }
 
-/** The folders that the options name. @param data the data folder, whose skills are the default */
+/** The folders that the options name, with those in the data folder unless they name one. */
 export function readSkillFolders(values: FolderValues, data: string): SkillFolders {
   return openSkillFolders(values.skills ?? [join(data, "skills")], values);
+}
+
+/**
+ * As {@linkcode readSkillFolders}, for a command that may have a module of tools: with one, only folders that options name.
+ * @returns also `isOffered`: whether the tool server offers skills
+ */
+export function readServedSkills(
+  values: FolderValues,
+  data: string,
+  hasModule: boolean,
+): SkillFolders & { readonly isOffered: boolean } {
+  const isOffered = !hasModule || values.skills !== undefined || values["client-skills"];
+  if (values.skills !== undefined || !hasModule) return { ...readSkillFolders(values, data), isOffered };
+  return { ...openSkillFolders([], values), isOffered };
 }
 
 /** These folders, and those that the options add. */
