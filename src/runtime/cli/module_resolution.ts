@@ -25,7 +25,8 @@ let isRegistered = false;
 
 /** Does so from now on, for the files for which `isOwn` is true. */
 export function resolveUserModules(isOwn: (file: string) => boolean): void {
-  if (isRegistered) return;
+  // Deno has hooks too, which do not know how it resolves.
+  if (isRegistered || "Deno" in globalThis) return;
   isRegistered = true;
   nodeModule.registerHooks?.({
     resolve(specifier, context, next) {
