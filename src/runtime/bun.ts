@@ -10,14 +10,17 @@ import {
   faultResponse,
   type FetchHandler,
   hasReadableTarget,
+  listenAgain,
   malformedTargetResponse,
   type RunningServer,
   type ServeOptions,
+  type TlsCertificate,
   urlOf,
   within,
+  withoutTls,
 } from "./server.ts";
 
-export type { FetchHandler, RunningServer, ServeOptions } from "./server.ts";
+export type { FetchHandler, RunningServer, ServeOptions, TlsCertificate } from "./server.ts";
 
 usePublicConnect(publicConnect);
 
@@ -30,6 +33,7 @@ interface BunServer {
 
 interface BunNamespace {
   serve(options: {
+    readonly tls?: { readonly cert: string; readonly key: string };
     readonly port: number;
     readonly hostname: string;
     readonly idleTimeout: number;
@@ -45,35 +49,47 @@ const IDLE_TIMEOUT_SECONDS = 120;
 
 /** Listens, and resolves as soon as it does. Rejects when the address is not available. */
 export async function serve(handler: FetchHandler, options: ServeOptions = {}): Promise<RunningServer> {
-  const { port, hostname, closeTimeout, onError } = completeServeOptions(options);
+  const { port, hostname, closeTimeout, onError, tls } = completeServeOptions(options);
   const { Bun } = globalThis as unknown as { Bun: BunNamespace };
-  const server = Bun.serve({
-    port,
-    hostname,
-    idleTimeout: IDLE_TIMEOUT_SECONDS,
-    development: false,
-    // Otherwise Bun shares a port that is in use: two servers would answer in turn, unnoticed.
-    reusePort: false,
-    fetch(request, server) {
-      if (!hasReadableTarget(request)) return malformedTargetResponse();
-      return handler.fetch(request, {
-        isBodyBuffered: true,
-        get ip() {
-          return server.requestIP(request)?.address;
-        },
-      });
-    },
-    error(error) {
-      onError(error);
-      return faultResponse();
-    },
-  });
+  const listen = (at: number, certificate: TlsCertificate | undefined): BunServer =>
+    Bun.serve({
+      ...(certificate && { tls: { cert: certificate.certificate, key: certificate.key } }),
+      port: at,
+      hostname,
+      idleTimeout: IDLE_TIMEOUT_SECONDS,
+      development: false,
+      // Otherwise Bun shares a port that is in use: two servers would answer in turn, unnoticed.
+      reusePort: false,
+      fetch(request, server) {
+        if (!hasReadableTarget(request)) return malformedTargetResponse();
+        return handler.fetch(request, {
+          isBodyBuffered: true,
+          get ip() {
+            return server.requestIP(request)?.address;
+          },
+        });
+      },
+      error(error) {
+        onError(error);
+        return faultResponse();
+      },
+    });
+  const close = async (each: BunServer): Promise<void> => {
+    if (await within(closeTimeout, each.stop(false)) === "late") await each.stop(true);
+  };
+  let server = listen(port, tls);
+  const bound = server.port;
   return {
     hostname,
-    port: server.port,
-    url: urlOf(hostname, server.port),
-    async close() {
-      if (await within(closeTimeout, server.stop(false)) === "late") await server.stop(true);
+    port: bound,
+    url: urlOf(hostname, bound, tls),
+    close: () => close(server),
+    async replaceCertificate(certificate) {
+      if (!tls) throw withoutTls();
+      // Throws for a certificate that cannot be used, while the server still has the other one.
+      await listen(0, certificate).stop(true);
+      close(server);
+      server = await listenAgain(() => listen(bound, certificate));
     },
   };
 }

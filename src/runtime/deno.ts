@@ -11,20 +11,31 @@ import {
   faultResponse,
   type FetchHandler,
   hasReadableTarget,
+  listenAgain,
   malformedTargetResponse,
   type RunningServer,
   type ServeOptions,
+  type TlsCertificate,
   urlOf,
   within,
+  withoutTls,
 } from "./server.ts";
 
-export type { FetchHandler, RunningServer, ServeOptions } from "./server.ts";
+export type { FetchHandler, RunningServer, ServeOptions, TlsCertificate } from "./server.ts";
 
 usePublicConnect(publicConnect);
 
 /** The part of Deno that is used. With its whole types, a use in another file would go unnoticed. */
+interface DenoServer {
+  readonly addr: { readonly port: number };
+  shutdown(): Promise<void>;
+  unref(): void;
+}
+
 interface DenoNamespace {
   serve(options: {
+    readonly cert?: string;
+    readonly key?: string;
     readonly port: number;
     readonly hostname: string;
     readonly onListen: () => void;
@@ -33,33 +44,45 @@ interface DenoNamespace {
       request: Request,
       info: { readonly remoteAddr: { readonly hostname?: string } },
     ) => Promise<Response> | Response;
-  }): { readonly addr: { readonly port: number }; shutdown(): Promise<void>; unref(): void };
+  }): DenoServer;
 }
 
 /** Listens, and resolves as soon as it does. Rejects when the address is not available. */
 export async function serve(handler: FetchHandler, options: ServeOptions = {}): Promise<RunningServer> {
-  const { port, hostname, closeTimeout, onError } = completeServeOptions(options);
+  const { port, hostname, closeTimeout, onError, tls } = completeServeOptions(options);
   const { Deno } = globalThis as unknown as { Deno: DenoNamespace };
-  const server = Deno.serve({
-    port,
-    hostname,
-    onListen: () => {},
-    onError(error) {
-      onError(error);
-      return faultResponse();
-    },
-    handler(request, info) {
-      if (!hasReadableTarget(request)) return malformedTargetResponse();
-      return handler.fetch(request, { ip: info.remoteAddr.hostname });
-    },
-  });
+  const listen = (at: number, certificate: TlsCertificate | undefined): DenoServer =>
+    Deno.serve({
+      ...(certificate && { cert: certificate.certificate, key: certificate.key }),
+      port: at,
+      hostname,
+      onListen: () => {},
+      onError(error) {
+        onError(error);
+        return faultResponse();
+      },
+      handler(request, info) {
+        if (!hasReadableTarget(request)) return malformedTargetResponse();
+        return handler.fetch(request, { ip: info.remoteAddr.hostname });
+      },
+    });
+  // Late requests end with the process: an abort during a shutdown throws outside of any handler (Deno 2.9).
+  const close = async (each: DenoServer): Promise<void> => {
+    if (await within(closeTimeout, each.shutdown()) === "late") each.unref();
+  };
+  let server = listen(port, tls);
+  const bound = server.addr.port;
   return {
     hostname,
-    port: server.addr.port,
-    url: urlOf(hostname, server.addr.port),
-    async close() {
-      // Late requests end with the process: an abort during a shutdown throws outside of any handler (Deno 2.9).
-      if (await within(closeTimeout, server.shutdown()) === "late") server.unref();
+    port: bound,
+    url: urlOf(hostname, bound, tls),
+    close: () => close(server),
+    async replaceCertificate(certificate) {
+      if (!tls) throw withoutTls();
+      // Throws for a certificate that cannot be used, while the server still has the other one.
+      await listen(0, certificate).shutdown();
+      close(server);
+      server = await listenAgain(() => listen(bound, certificate));
     },
   };
 }

@@ -9,7 +9,8 @@
  */
 import { publicConnect } from "./connect_publicly.ts";
 import { usePublicConnect } from "../http/network/public_fetch.ts";
-import { createServer, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
+import { createServer as createSecureServer } from "node:https";
 import { createMiddleware } from "@hattip/adapter-node";
 import type { HattipHandler } from "@hattip/core";
 import { FixedResponse, fixRequest } from "./hattip_workarounds.ts";
@@ -24,9 +25,10 @@ import {
   type RunningServer,
   type ServeOptions,
   urlOf,
+  withoutTls,
 } from "./server.ts";
 
-export type { FetchHandler, RunningServer, ServeOptions } from "./server.ts";
+export type { FetchHandler, RunningServer, ServeOptions, TlsCertificate } from "./server.ts";
 
 usePublicConnect(publicConnect);
 
@@ -48,13 +50,14 @@ export function toHattip(handler: FetchHandler, onError: (error: unknown) => voi
 
 /** Listens, and resolves as soon as it does. Rejects when the address is not available. */
 export async function serve(handler: FetchHandler, options: ServeOptions = {}): Promise<RunningServer> {
-  const { port, hostname, closeTimeout, onError } = completeServeOptions(options);
+  const { port, hostname, closeTimeout, onError, tls } = completeServeOptions(options);
   const middleware = createMiddleware(toHattip(handler, onError), { alwaysCallNext: false });
-  const server = createServer({
+  const settings = {
     ServerResponse: FixedResponse,
     headersTimeout: HEADERS_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
-  }, (request, response) => {
+  };
+  const listener: RequestListener<typeof IncomingMessage, typeof FixedResponse> = (request, response) => {
     if (!fixRequest(request, response)) return void send(response, malformedTargetResponse());
     middleware(request as Parameters<typeof middleware>[0], response, (error: unknown) => {
       // The adapter calls this when it cannot send: a response that has begun must not look complete.
@@ -62,7 +65,9 @@ export async function serve(handler: FetchHandler, options: ServeOptions = {}): 
       if (response.headersSent) response.destroy();
       else void send(response, faultResponse());
     });
-  });
+  };
+  const secure = tls && createSecureServer({ ...settings, cert: tls.certificate, key: tls.key }, listener);
+  const server = secure ?? createServer(settings, listener);
   const close = prepareClose(server, closeTimeout);
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
@@ -72,8 +77,12 @@ export async function serve(handler: FetchHandler, options: ServeOptions = {}): 
   return {
     hostname,
     port: address.port,
-    url: urlOf(hostname, address.port),
+    url: urlOf(hostname, address.port, tls),
     close,
+    async replaceCertificate({ certificate, key }) {
+      if (!secure) throw withoutTls();
+      secure.setSecureContext({ cert: certificate, key });
+    },
   };
 }
 

@@ -12,6 +12,12 @@ export interface FetchHandler {
   fetch(request: Request, context?: RequestContext): Promise<Response> | Response;
 }
 
+/** A certificate with its chain, and its private key, as PEM texts (RFC 7468). */
+export interface TlsCertificate {
+  readonly certificate: string;
+  readonly key: string;
+}
+
 /** Options of `serve`. */
 export interface ServeOptions {
   /** 0 takes a free port. @default 8787 */
@@ -22,6 +28,8 @@ export interface ServeOptions {
   readonly closeTimeout?: number;
   /** Called with what a handler threw. The client gets only status 500. */
   readonly onError?: (error: unknown) => void;
+  /** Serves https (TLS 1.2 and 1.3) with this certificate. @default http */
+  readonly tls?: TlsCertificate | undefined;
 }
 
 /** How long a client can take to send its header fields, on Node. */
@@ -33,20 +41,31 @@ export const REQUEST_TIMEOUT_MS = 180_000;
 export interface RunningServer {
   readonly hostname: string;
   readonly port: number;
-  /** `http://<hostname>:<port>` */
+  /** `http://<hostname>:<port>`, with TLS `https://…` */
   readonly url: string;
   /** Accepts no more connections, lets requests in flight finish, and resolves when all is closed. */
   close(): Promise<void>;
+  /**
+   * Serves new connections with another certificate; those that are open go on. On Deno and Bun the port is closed for
+   * some milliseconds.
+   * @throws {Error} for a certificate that cannot be used, and for a server without TLS; nothing has changed then
+   */
+  replaceCertificate(tls: TlsCertificate): Promise<void>;
 }
 
 /** `ServeOptions` with every default. */
 export function completeServeOptions(options: ServeOptions): Required<ServeOptions> {
-  const { port = 8787, hostname = "127.0.0.1", closeTimeout = 10_000, onError = () => {} } = options;
-  return { port, hostname, closeTimeout, onError };
+  const { port = 8787, hostname = "127.0.0.1", closeTimeout = 10_000, onError = () => {}, tls } = options;
+  return { port, hostname, closeTimeout, onError, tls };
 }
 
-export function urlOf(hostname: string, port: number): string {
-  return `http://${hostname.includes(":") ? `[${hostname}]` : hostname}:${port}`;
+/** What a server without TLS throws instead of replacing its certificate. */
+export function withoutTls(): Error {
+  return new TypeError("This server has no certificate to replace: it serves http");
+}
+
+export function urlOf(hostname: string, port: number, tls?: TlsCertificate): string {
+  return `http${tls ? "s" : ""}://${hostname.includes(":") ? `[${hostname}]` : hostname}:${port}`;
 }
 
 /** The response when a handler threw. It does not contain the error. */
@@ -95,4 +114,20 @@ export async function within(milliseconds: number, work: Promise<unknown>): Prom
   const outcome = await Promise.race([work.then(() => "done" as const, () => "done" as const), late]);
   clearTimeout(timer);
   return outcome;
+}
+
+/** How long a port that the same process closed can take to be free. */
+const RELISTEN_TIMEOUT_MS = 5000;
+
+/** Listens on a port that is just being closed. Rejects as `listen` throws, when the port stays in use. */
+export async function listenAgain<Server>(listen: () => Server): Promise<Server> {
+  const end = performance.now() + RELISTEN_TIMEOUT_MS;
+  for (;;) {
+    try {
+      return listen();
+    } catch (error) {
+      if (performance.now() > end) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 2));
+    }
+  }
 }

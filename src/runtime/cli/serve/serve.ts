@@ -11,13 +11,14 @@ import { StoreUnavailableError } from "../../../store/store.ts";
 import { createTrivet, type Trivet } from "../../../trivet.ts";
 import { openBreachedPasswords } from "../../breached_passwords.ts";
 import { publicConnect } from "../../connect_publicly.ts";
-import type { FetchHandler, RunningServer, ServeOptions } from "../../server.ts";
+import type { FetchHandler, RunningServer } from "../../server.ts";
 import { isShared, openStore, readPlace } from "../data.ts";
 import { readArguments } from "../options.ts";
 import { printLine } from "../output.ts";
 import { readServedSkills } from "../skill/skill_folders.ts";
 import { watchClientDocuments } from "./client_documents.ts";
 import { ensureDemo, ensureSkills, UNKNOWN_DEMO, withoutSecrets } from "./demo.ts";
+import { listen } from "./listen.ts";
 import { createObservers, createServeLog, readMetricsToken } from "./observe.ts";
 import { exitSoon, listNames, reloadOnChange } from "./reload_tools.ts";
 import { printBanner } from "./serve_banner.ts";
@@ -31,6 +32,7 @@ import {
   SERVE_HELP,
   SERVE_OPTIONS,
 } from "./serve_options.ts";
+import { readTls } from "./tls_files.ts";
 import { readModule } from "./tool_module.ts";
 import { watchSkills } from "./watch_skills.ts";
 
@@ -59,6 +61,7 @@ export async function run(argv: readonly string[]): Promise<void> {
   const reportFault = (error: unknown, where = "server") =>
     log.line("error", "fault", { where, error: describeError(error) });
   const pages = readPages(values);
+  const tls = readTls(values, (message) => log.line("warn", "tls", { message }));
   const breached = values["breached-passwords"] === undefined
     ? undefined
     : await openBreachedPasswords(values["breached-passwords"]);
@@ -72,14 +75,15 @@ export async function run(argv: readonly string[]): Promise<void> {
     fetch: (request, context) =>
       handler ? handler.fetch(request, context) : made.then((handler) => handler.fetch(request, context)),
   };
-  const server = await listen(whenReady, { port: values.port, hostname: values.host, onError: reportFault });
+  const where = { port: values.port, hostname: values.host, onError: reportFault, tls: tls?.current };
+  const server = await listen(whenReady, where);
   const stop = stopOnSignal();
   const { supported: clientMetadataDocuments, stop: stopWatchingAccess } = watchClientDocuments(
     values["client-documents"],
     values.json || values.quiet ? () => {} : printLine,
   );
   try {
-    const issuer = values.issuer ?? `http://127.0.0.1:${server.port}`;
+    const issuer = values.issuer ?? `${tls ? "https" : "http"}://127.0.0.1:${server.port}`;
     const opened = await openStore(place, values.cache);
     const observers = createObservers(
       values,
@@ -92,8 +96,11 @@ export async function run(argv: readonly string[]): Promise<void> {
     let metricsServer: RunningServer | undefined;
     try {
       if (values["metrics-port"] !== undefined) {
-        const where = { port: values["metrics-port"], hostname: values.host, onError: reportFault };
-        metricsServer = await listen(observers.own, where);
+        metricsServer = await listen(observers.own, {
+          ...where,
+          port: values["metrics-port"],
+          tls: undefined,
+        });
       }
       const definitions = await module?.load({ store }) ?? [];
       if (hasSkills && named[0] !== undefined) ensureSkills(named[0]);
@@ -143,6 +150,7 @@ export async function run(argv: readonly string[]): Promise<void> {
         : { demo: undefined, created: false };
       handler = observers.wrap(trivet);
       ready!(handler);
+      const unwatchTls = tls?.watch(server, log);
       const unwatchSkills = await watchSkills(trivet, (message) => log.line("warn", "skills", { message }));
       const secrets = created || values["show-secrets"];
       const shown = demo === undefined ? UNKNOWN_DEMO : secrets ? demo : withoutSecrets(demo);
@@ -185,6 +193,7 @@ export async function run(argv: readonly string[]): Promise<void> {
       if (looking) clearInterval(looking);
       stopReloading?.();
       unwatchSkills();
+      unwatchTls?.();
       observers.health.drain();
       log.line("info", "stopping", { drain: values.drain });
       await new Promise((resolve) => setTimeout(resolve, values.drain));
@@ -216,27 +225,6 @@ function collectGarbage({ skills }: Trivet, reportFault: (error: unknown, where:
 function look({ fetch }: Trivet, issuer: string): void {
   // A failure was reported as an event.
   fetch(new Request(`${issuer.replace(/\/$/, "")}/oauth/logout`)).catch(() => {});
-}
-
-async function listen(handler: FetchHandler, options: ServeOptions): Promise<RunningServer> {
-  const entry = "Deno" in globalThis
-    ? await import("../../deno.ts")
-    : "Bun" in globalThis
-    ? await import("../../bun.ts")
-    : await import("../../node.ts");
-  try {
-    return await entry.serve(handler, options);
-  } catch (cause) {
-    const { code = "", message } = cause as { code?: string; message: string };
-    const isInUse = /EADDRINUSE|AddrInUse|in use/i.test(code + message);
-    const address = `${options.hostname}:${options.port}`;
-    throw new Error(
-      isInUse
-        ? `Cannot listen on ${address}: address already in use. Choose another --port`
-        : `Cannot listen on ${address}: ${message}`,
-      { cause },
-    );
-  }
 }
 
 /** Resolves at the first signal to stop; a second one ends the process at once. */

@@ -32,8 +32,13 @@ const NETWORK_OPTIONS = {
   issuer: {
     value: "URL",
     summary: "the URL under which clients reach the server",
-    shownDefault: "http://127.0.0.1:<port>",
+    shownDefault: "http://127.0.0.1:<port>, with --tls-cert https://…",
   },
+  "tls-cert": {
+    value: "FILE",
+    summary: "serve https: the certificate with its chain (PEM); a changed file is used from then on",
+  },
+  "tls-key": { value: "FILE", summary: "the private key of the certificate (PEM)" },
   "trusted-proxy": {
     value: "ADDRESS",
     isRepeatable: true,

@@ -1,0 +1,28 @@
+/**
+ * Listens with the entry of the runtime that the command runs on.
+ *
+ * @module
+ */
+import type { FetchHandler, RunningServer, ServeOptions } from "../../server.ts";
+
+/** @throws {Error} naming the address, when it is in use or cannot be listened on */
+export async function listen(handler: FetchHandler, options: ServeOptions): Promise<RunningServer> {
+  const entry = "Deno" in globalThis
+    ? await import("../../deno.ts")
+    : "Bun" in globalThis
+    ? await import("../../bun.ts")
+    : await import("../../node.ts");
+  try {
+    return await entry.serve(handler, options);
+  } catch (cause) {
+    const { code = "", message } = cause as { code?: string; message: string };
+    const isInUse = /EADDRINUSE|AddrInUse|in use/i.test(code + message);
+    const address = `${options.hostname}:${options.port}`;
+    throw new Error(
+      isInUse
+        ? `Cannot listen on ${address}: address already in use. Choose another --port`
+        : `Cannot listen on ${address}: ${message}`,
+      { cause },
+    );
+  }
+}
