@@ -1,16 +1,17 @@
 /**
  * `npm run build`: makes `dist/`, the published package, and `dist-conformance/`, the package of the conformance kit. Each
- * file is compiled alone: types are removed (names and lines stay), and its declarations are derived from isolated
- * declarations. Nothing is bundled.
+ * file is compiled alone: types are removed (names and positions stay), with a source map that contains the source, and its
+ * declarations are derived from isolated declarations. Nothing is bundled.
  *
  * @module
  */
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { stripTypeScriptTypes } from "node:module";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import process from "node:process";
 import { isolatedDeclarationSync } from "oxc-transform";
 import { buildConformance, KIT_FOLDER, withJsImports } from "./build_conformance.ts";
+import { writeIdentityMap } from "./source_map.ts";
 
 const OUT = "dist";
 /** Tests, and modules that only tests import. */
@@ -24,19 +25,30 @@ for (const file of sources) {
   const source = readFileSync(join("src", file), "utf8");
   const target = join(OUT, file.replace(/\.ts$/, ""));
   mkdirSync(dirname(target), { recursive: true });
-  writeFileSync(target + ".js", withJsImports(stripTypeScriptTypes(source)).replace(/[ \t]+$/gm, ""));
-  const { code, errors } = isolatedDeclarationSync(file, source);
+  const code = withJsImports(stripTypeScriptTypes(source)).replace(/[ \t]+$/gm, "");
+  const name = basename(target);
+  writeFileSync(target + ".js", `${code.trimEnd()}\n//# sourceMappingURL=${name}.js.map\n`);
+  writeFileSync(target + ".js.map", writeIdentityMap(code, source, name + ".ts"));
+  const { code: declarations, errors } = isolatedDeclarationSync(file, source);
   if (errors.length > 0) throw new Error(`Cannot declare ${file}: ${errors[0]!.message}`);
-  writeFileSync(target + ".d.ts", withJsImports(code));
+  writeFileSync(target + ".d.ts", withJsImports(declarations));
 }
 
 rmSync(KIT_FOLDER, { recursive: true, force: true });
 buildConformance(KIT_FOLDER);
 cpSync("fixtures/skills", join(OUT, "fixtures/skills"), { recursive: true });
-for (const file of ["README.md", "LICENSE"]) cpSync(file, join(OUT, file));
+for (const file of ["README.md", "LICENSE", "CHANGELOG.md", "SECURITY.md"]) cpSync(file, join(OUT, file));
 
-// The published package.json has no scripts and development dependencies, and its entries name the JavaScript.
-const { private: _, scripts: __, devDependencies: ___, allowScripts: ____, exports: entries, ...kept } = JSON
+// The published package.json has no scripts, development dependencies and overrides, and its entries name the JavaScript.
+const {
+  private: _,
+  scripts: __,
+  devDependencies: ___,
+  allowScripts: ____,
+  overrides: _____,
+  exports: entries,
+  ...kept
+} = JSON
   .parse(
     readFileSync("package.json", "utf8"),
   );

@@ -1,5 +1,5 @@
 /**
- * The version, as package.json has it (workerd reads no JSON modules; `scripts/check_package.ts` compares).
+ * The version, as package.json has it (workerd reads no JSON modules; `scripts/release/check_packages.ts` compares).
  *
  * @module
  */

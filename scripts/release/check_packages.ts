@@ -1,16 +1,16 @@
 /**
- * Tests the package as a user gets it: packs it, installs it in an empty folder with only its own dependencies, imports
- * every entry, compiles its declarations, and runs `trivet serve`.
+ * Tests the packages as a user gets them: installs them in an empty folder with only their own dependencies, imports every
+ * entry, compiles the declarations, runs `trivet serve`, and tests it with the installed conformance kit.
  *
  * @module
  */
 import { execFileSync, spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, dirname, join, resolve } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import process from "node:process";
 import { createInterface } from "node:readline";
-import { VERSION } from "../src/version.ts";
+import { VERSION } from "../../src/version.ts";
 import { checkDeclarations, COMPILER } from "./check_declarations.ts";
 
 // The package is run on this Node, not on the one of the machine.
@@ -18,43 +18,47 @@ const env = { ...process.env, PATH: dirname(process.execPath) + delimiter + proc
 const folder = mkdtempSync(join(tmpdir(), "trivet-package-"));
 const run = (command: string, args: readonly string[], cwd: string): string =>
   execFileSync(command, args, {
+    env,
     cwd,
     encoding: "utf8",
     stdio: ["ignore", "pipe", "inherit"],
     timeout: 120_000,
   });
 
-try {
-  const { version, exports } = JSON.parse(readFileSync("dist/package.json", "utf8"));
-  if (version !== VERSION) {
-    throw new Error(`The versions of dist/package.json (${version}) and src/version.ts (${VERSION}) differ`);
+/** Installs and runs both packages. @param tarballs absolute paths @throws {Error} for the first that does not work */
+export async function checkPackages(tarballs: { trivet: string; kit: string }): Promise<void> {
+  try {
+    const { version, exports } = JSON.parse(readFileSync("dist/package.json", "utf8"));
+    if (version !== VERSION) {
+      throw new Error(
+        `The versions of dist/package.json (${version}) and src/version.ts (${VERSION}) differ`,
+      );
+    }
+    writeFileSync(join(folder, "package.json"), '{ "private": true, "type": "module" }');
+    const install = (...names: string[]) =>
+      run("npm", ["install", "--silent", "--no-audit", "--no-fund", ...names], folder);
+    const started = performance.now();
+    install(tarballs.trivet, tarballs.kit);
+    const seconds = ((performance.now() - started) / 1000).toFixed(1);
+    const packages = run("npm", ["ls", "--all", "--parseable"], folder).trim().split("\n").length - 1;
+    console.log(`installed ${packages} packages in ${seconds} s`);
+
+    // Some entries need an optional package.
+    const entries = Object.keys(exports).filter((entry) => !/package\.json|hattip/.test(entry));
+    const optional = ["./store/postgres", "./store/redis", "./s3"];
+    importAll(entries.filter((entry) => !optional.includes(entry)));
+    install("--no-save", ...COMPILER);
+    // Before the optional packages are installed: their types are not needed.
+    checkDeclarations(folder, Object.keys(exports).filter((entry) => entry !== "./package.json"));
+    await serve();
+    await checkMissing("postgres", ["--store", "postgres://127.0.0.1/none"]);
+    await checkMissing("redis", ["--store", "redis://127.0.0.1/0"]);
+    await checkMissing("aws4fetch", ["--blobs", "s3://bucket"]);
+    install("postgres", "redis", "aws4fetch");
+    importAll(optional);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
   }
-  const tarball = run("npm", ["pack", "--silent", "--pack-destination", folder], resolve("dist")).trim()
-    .split("\n").at(-1)!;
-  const size = statSync(join(folder, tarball)).size;
-
-  writeFileSync(join(folder, "package.json"), '{ "private": true, "type": "module" }');
-  const started = performance.now();
-  run("npm", ["install", "--silent", "--no-audit", "--no-fund", `./${tarball}`], folder);
-  const seconds = ((performance.now() - started) / 1000).toFixed(1);
-  const packages = run("npm", ["ls", "--all", "--parseable"], folder).trim().split("\n").length - 1;
-  console.log(`packed ${(size / 1024).toFixed(0)} KB; installed ${packages} packages in ${seconds} s`);
-
-  // Some entries need an optional package.
-  const entries = Object.keys(exports).filter((entry) => !/package\.json|hattip/.test(entry));
-  const optional = ["./store/postgres", "./store/redis", "./s3"];
-  importAll(entries.filter((entry) => !optional.includes(entry)));
-  run("npm", ["install", "--silent", "--no-audit", "--no-fund", "--no-save", ...COMPILER], folder);
-  // Before the optional packages are installed: their types are not needed.
-  checkDeclarations(folder, Object.keys(exports).filter((entry) => entry !== "./package.json"));
-  await serve();
-  await checkMissing("postgres", ["--store", "postgres://127.0.0.1/none"]);
-  await checkMissing("redis", ["--store", "redis://127.0.0.1/0"]);
-  await checkMissing("aws4fetch", ["--blobs", "s3://bucket"]);
-  run("npm", ["install", "--silent", "--no-audit", "--no-fund", "postgres", "redis", "aws4fetch"], folder);
-  importAll(optional);
-} finally {
-  rmSync(folder, { recursive: true, force: true });
 }
 
 function importAll(entries: readonly string[]): void {
@@ -133,6 +137,8 @@ async function serve(): Promise<void> {
     const statuses = responses.map(({ status }) => status).join(" ");
     if (statuses !== "200 200 200 200") throw new Error(`The installed server responded with ${statuses}`);
     console.log("npx trivet serve responds at /, /oauth/token, /v1/skills and /mcp");
+    const kit = ["--no-install", "trivet-conformance", "mcp", `${issuer}/mcp`, "--level", "MUST"];
+    console.log(`npx trivet-conformance: ${run("npx", kit, folder).trim().split("\n").at(-1)}`);
   } finally {
     clearTimeout(timer);
     if (child.exitCode === null) process.kill(-child.pid!, "SIGTERM");
