@@ -8,12 +8,12 @@
  *
  * @module
  */
-import { secretDigest } from "../crypto/secret.ts";
+import { encodeBase64url } from "../crypto/base64url.ts";
 import type { TrivetEvent } from "../events.ts";
 import { LOST_RACE, retryLostRaces } from "../store/retry.ts";
 import type { Check, Entry, Key, Put, Store } from "../store/store.ts";
 import { createFailureBudget } from "./failure_budget.ts";
-import { describeEvent, type LogFields } from "./log.ts";
+import { describeEventJson, type LogFields } from "./log.ts";
 
 const FLUSH_MS = 50;
 /** After this the failures of a minute are summed up, even if nothing else happens. */
@@ -85,13 +85,24 @@ export interface Audit {
   close(): Promise<void>;
 }
 
+/** A record without its number: the JSON of its other members, and its time. */
+interface Waiting {
+  readonly time: number;
+  readonly members: string;
+}
+
+/** @param fields as JSON */
+function toWaiting(time: number, type: string, fields: string, request?: string): Waiting {
+  const id = request ? `,"request":${JSON.stringify(request)}` : "";
+  return { time, members: `"time":${time},"type":"${type}","fields":${fields}${id}` };
+}
+
 /** A trail in this store. Several instances can write to one trail. */
 export function createAudit(
   { store, now: clock, retentionDays = 400, onError = () => {} }: AuditOptions,
 ): Audit {
   const now = clock ?? (store.now ? () => store.now!() : Date.now);
   const budget = createFailureBudget(now);
-  type Waiting = Pick<AuditRecord, "time" | "type" | "fields" | "request">;
   let waiting: Waiting[] = [];
   let dropped = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -108,9 +119,9 @@ export function createAudit(
     clearTimeout(timer);
     clearTimeout(summaryTimer);
     timer = summaryTimer = undefined;
-    for (const { type, fields } of budget.takeSummaries()) waiting.push({ time: now(), type, fields });
+    for (const { type, fields } of budget.takeSummaries()) waiting.push(toWaiting(now(), type, JSON.stringify(fields)));
     if (dropped > 0) {
-      waiting.push({ time: now(), type: "audit_dropped", fields: { count: dropped } });
+      waiting.push(toWaiting(now(), "audit_dropped", JSON.stringify({ count: dropped })));
       dropped = 0;
     }
     const done = writing.then(async () => {
@@ -136,7 +147,7 @@ export function createAudit(
         summaryTimer ??= setTimeout(() => void flush().catch(onError), SUMMARY_MS);
         return;
       }
-      enqueue({ time: now(), type: event.type, fields: describeEvent(event), ...(request && { request }) });
+      enqueue(toWaiting(now(), event.type, describeEventJson(event), request));
     },
     flush,
     async close() {
@@ -149,7 +160,7 @@ export function createAudit(
 
 async function append(
   store: Store,
-  group: readonly Pick<AuditRecord, "time" | "type" | "fields" | "request">[],
+  group: readonly Waiting[],
   retention: number,
 ): Promise<void> {
   await retryLostRaces(async () => {
@@ -159,14 +170,12 @@ async function append(
     const lines = [JSON.stringify(header)];
     let { number, time } = head;
     for (const each of group) {
-      const record: AuditRecord = { number: ++number, ...each };
-      lines.push(JSON.stringify(record));
+      lines.push(`{"number":${++number},${each.members}}`);
       time = each.time;
     }
-    const text = lines.join("\n");
-    const value = new TextEncoder().encode(text);
+    const value = new TextEncoder().encode(lines.join("\n"));
     const set: Put[] = [{ key: groupKey(head.number + 1), value, expires: time + retention }];
-    head = { number, time, digest: secretDigest(text) };
+    head = { number, time, digest: await digestOf(value) };
     const check: Check[] = [{ key: HEAD, version: entry?.version ?? null }];
     return await store.commit({ check, set: [...set, { key: HEAD, value: head }] }) || LOST_RACE;
   });
@@ -178,7 +187,14 @@ async function readLast(store: Store): Promise<Head> {
   if (!entry) return { number: 0, digest: "", time: 0 };
   const text = new TextDecoder().decode(entry.value);
   const { number, time } = JSON.parse(text.split("\n").at(-1)!) as AuditRecord;
-  return { number, time, digest: secretDigest(text) };
+  return { number, time, digest: await digestOf(entry.value) };
+}
+
+/** The SHA-256 digest of a group. */
+async function digestOf(group: Uint8Array): Promise<string> {
+  return encodeBase64url(
+    new Uint8Array(await crypto.subtle.digest("SHA-256", group as Uint8Array<ArrayBuffer>)),
+  );
 }
 
 /** Which records to list. Without members: all. */
@@ -263,7 +279,7 @@ export async function verifyAudit(
       return { valid: false, number: (last?.number ?? 0) + 1, problem: "the records cannot be read" };
     }
     const { previous, previousTime, numbers } = group;
-    const digest = secretDigest(text);
+    const digest = await digestOf(new TextEncoder().encode(text));
     const number = numbers[0]!;
     const fail = (problem: string): AuditVerification => ({ valid: false, number, problem });
     if (numbers.some((each, i) => each !== number + i)) return fail("records are missing, or were moved");

@@ -77,7 +77,12 @@ export function createLog({
   return {
     event(event, request) {
       const each = EVENT_LEVELS[event.type] ?? "info";
-      if (isWritten(each)) write(toLine(now(), each, event.type, { ...describeEvent(event), request }));
+      if (!isWritten(each)) return;
+      write(
+        format === "json"
+          ? toJsonEventLine(now(), each, event, request)
+          : toTextLine(now(), each, event.type, { ...describeEvent(event), request }),
+      );
     },
     request({ id, method, path, status, milliseconds, ip, trace }) {
       if (status < 500 && !writesRequests) return;
@@ -99,13 +104,26 @@ export function createLog({
 /** The members of an event that may be kept: its error without the stack, and no name that was typed. */
 export function describeEvent(event: TrivetEvent): LogFields {
   const fields: Record<string, string | number | boolean> = {};
-  for (const [name, value] of Object.entries(event)) {
+  for (const name in event) {
+    const value: unknown = event[name as keyof TrivetEvent];
     if (name === "type" || name === "username" || value === undefined) continue;
     if (name === "error") fields["error"] = describeError(value);
     else if (typeof value === "number" || typeof value === "boolean") fields[name] = value;
     else fields[name] = cut(String(value));
   }
   return fields;
+}
+
+let lastEvent: TrivetEvent | undefined;
+let lastJson = "";
+
+/** {@linkcode describeEvent} as JSON. The log and the audit trail ask for the same event one after the other. */
+export function describeEventJson(event: TrivetEvent): string {
+  if (event !== lastEvent) {
+    lastJson = JSON.stringify(describeEvent(event));
+    lastEvent = event;
+  }
+  return lastJson;
 }
 
 /** The name and the message of an error, and those of its causes. */
@@ -138,8 +156,20 @@ function toIsoTime(time: number): string {
 }
 
 function toJsonLine(time: number, level: LogLevel, name: string, fields: LogFields): string {
-  // U+2028 and U+2029 are line ends for some readers.
-  const text = JSON.stringify({ time: toIsoTime(time), level, event: name, ...fields });
+  return escapeLineEnds(JSON.stringify({ time: toIsoTime(time), level, event: name, ...fields }));
+}
+
+/** As {@linkcode toJsonLine}, put together from parts: every request of a client can be an event. */
+function toJsonEventLine(time: number, level: LogLevel, event: TrivetEvent, request?: string): string {
+  const members = describeEventJson(event).slice(1, -1);
+  const id = request === undefined ? "" : `,"request":${JSON.stringify(request)}`;
+  return escapeLineEnds(
+    `{"time":"${toIsoTime(time)}","level":"${level}","event":"${event.type}"${members && ","}${members}${id}}`,
+  );
+}
+
+/** U+0085, U+2028 and U+2029 are line ends for some readers. */
+function escapeLineEnds(text: string): string {
   return /[\u0085\u2028\u2029]/.test(text)
     ? text.replace(/[\u0085\u2028\u2029]/g, (end) => `\\u${end.charCodeAt(0).toString(16).padStart(4, "0")}`)
     : text;
