@@ -8,13 +8,11 @@ export {
   type AuditOptions,
   type AuditQuery,
   type AuditRecord,
-  type AuditVerification,
   createAudit,
   listAudit,
   readAuditGroups,
-  verifyAudit,
-  type VerifyOptions,
 } from "./observability/audit.ts";
+export { type AuditVerification, verifyAudit, type VerifyOptions } from "./observability/verify_audit.ts";
 export { createHealth, type Health } from "./observability/health.ts";
 export {
   createLog,

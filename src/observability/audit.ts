@@ -22,9 +22,10 @@ const SUMMARY_MS = 61_000;
 const MAX_GROUP = 500;
 /** Events that wait while the store is down. Later ones are counted in a record of their own. */
 const MAX_WAITING = 20_000;
-const DAY_MS = 86_400_000;
+export const DAY_MS = 86_400_000;
 
-const HEAD: Key = ["audit_head"];
+/** The key of {@linkcode AuditHead}. */
+export const AUDIT_HEAD: Key = ["audit_head"];
 const PREFIX: Key = ["audit"];
 const groupKey = (first: number): Key => [...PREFIX, first];
 
@@ -52,13 +53,14 @@ export interface AuditRecord {
  * The first line of a group. A group is stored under the number of its first record, as text: this line, and a line of
  * JSON for each record.
  */
-interface GroupHeader {
+export interface GroupHeader {
   /** The digest of the text of the group before, and the time of its last record; empty and 0 for the first group. */
   readonly previous: string;
   readonly previousTime: number;
 }
 
-interface Head {
+/** The end of the trail. */
+export interface AuditHead {
   readonly number: number;
   readonly digest: string;
   readonly time: number;
@@ -119,7 +121,9 @@ export function createAudit(
     clearTimeout(timer);
     clearTimeout(summaryTimer);
     timer = summaryTimer = undefined;
-    for (const { type, fields } of budget.takeSummaries()) waiting.push(toWaiting(now(), type, JSON.stringify(fields)));
+    for (const { type, fields } of budget.takeSummaries()) {
+      waiting.push(toWaiting(now(), type, JSON.stringify(fields)));
+    }
     if (dropped > 0) {
       waiting.push(toWaiting(now(), "audit_dropped", JSON.stringify({ count: dropped })));
       dropped = 0;
@@ -164,7 +168,7 @@ async function append(
   retention: number,
 ): Promise<void> {
   await retryLostRaces(async () => {
-    const entry = await store.get<Head>(HEAD);
+    const entry = await store.get<AuditHead>(AUDIT_HEAD);
     let head = entry?.value ?? await readLast(store);
     const header: GroupHeader = { previous: head.digest, previousTime: head.time };
     const lines = [JSON.stringify(header)];
@@ -176,13 +180,13 @@ async function append(
     const value = new TextEncoder().encode(lines.join("\n"));
     const set: Put[] = [{ key: groupKey(head.number + 1), value, expires: time + retention }];
     head = { number, time, digest: await digestOf(value) };
-    const check: Check[] = [{ key: HEAD, version: entry?.version ?? null }];
-    return await store.commit({ check, set: [...set, { key: HEAD, value: head }] }) || LOST_RACE;
+    const check: Check[] = [{ key: AUDIT_HEAD, version: entry?.version ?? null }];
+    return await store.commit({ check, set: [...set, { key: AUDIT_HEAD, value: head }] }) || LOST_RACE;
   });
 }
 
 /** The end of the trail by its records, where the head is missing. */
-async function readLast(store: Store): Promise<Head> {
+async function readLast(store: Store): Promise<AuditHead> {
   const [entry] = await store.list<Uint8Array>(PREFIX, { limit: 1, reverse: true });
   if (!entry) return { number: 0, digest: "", time: 0 };
   const text = new TextDecoder().decode(entry.value);
@@ -191,7 +195,7 @@ async function readLast(store: Store): Promise<Head> {
 }
 
 /** The SHA-256 digest of a group. */
-async function digestOf(group: Uint8Array): Promise<string> {
+export async function digestOf(group: Uint8Array): Promise<string> {
   return encodeBase64url(
     new Uint8Array(await crypto.subtle.digest("SHA-256", group as Uint8Array<ArrayBuffer>)),
   );
@@ -233,81 +237,4 @@ export async function* readAuditGroups(store: Store): AsyncGenerator<string> {
     if (page.length < 20) return;
     after = page.at(-1)!.key;
   }
-}
-
-/** The result of a verification. */
-export type AuditVerification =
-  | {
-    readonly valid: true;
-    readonly records: number;
-    /** The number of the last record, and the digest of its group: keep them elsewhere. */
-    readonly last: { readonly number: number; readonly digest: string } | undefined;
-  }
-  | { readonly valid: false; readonly number: number; readonly problem: string };
-
-/** What a verification needs to know. */
-export interface VerifyOptions {
-  /** Milliseconds since the epoch, by the clock of the trail. */
-  readonly now: number;
-  /** As the trail has it. @default 400 */
-  readonly retentionDays?: number | undefined;
-  /** What `last` was before: it must still be in the trail, unless it expired. */
-  readonly noted?: { readonly number: number; readonly digest: string } | undefined;
-}
-
-/** The header of a group and the numbers of its records; `undefined` for a malformed text. */
-function parseGroup(text: string): GroupHeader & { readonly numbers: readonly number[] } | undefined {
-  try {
-    const [header, ...records] = text.split("\n").map((line) => JSON.parse(line));
-    return records.length === 0 ? undefined : { ...header, numbers: records.map(({ number }) => number) };
-  } catch {
-    return undefined;
-  }
-}
-
-/** Checks every record, the links between them, and that only records whose time is over are missing at the beginning. */
-export async function verifyAudit(
-  store: Store,
-  { now, retentionDays = 400, noted }: VerifyOptions,
-): Promise<AuditVerification> {
-  const head = (await store.get<Head>(HEAD))?.value;
-  let last: { number: number; digest: string } | undefined;
-  let records = 0;
-  for await (const text of readAuditGroups(store)) {
-    const group = parseGroup(text);
-    if (!group) {
-      return { valid: false, number: (last?.number ?? 0) + 1, problem: "the records cannot be read" };
-    }
-    const { previous, previousTime, numbers } = group;
-    const digest = await digestOf(new TextEncoder().encode(text));
-    const number = numbers[0]!;
-    const fail = (problem: string): AuditVerification => ({ valid: false, number, problem });
-    if (numbers.some((each, i) => each !== number + i)) return fail("records are missing, or were moved");
-    if (last === undefined) {
-      const isExpired = previousTime + retentionDays * DAY_MS <= now;
-      if (number > 1 && !isExpired) return fail("records before this one are missing");
-    } else if (number !== last.number + 1) return fail("records before this one are missing, or were moved");
-    else if (previous !== last.digest) return fail("a record before this one was changed");
-    last = { number: numbers.at(-1)!, digest };
-    // Its group ended there, and still does.
-    const holdsNoted = noted && number <= noted.number && noted.number <= last.number;
-    if (holdsNoted && (noted.number !== last.number || noted.digest !== digest)) {
-      return fail("the records are not those that were noted");
-    }
-    if (head?.number === last.number && digest !== head.digest) return fail("a record was changed");
-    records += numbers.length;
-  }
-  if (head && (!last || last.number < head.number)) {
-    const isExpired = head.time + retentionDays * DAY_MS <= now;
-    if (last || !isExpired) {
-      return { valid: false, number: head.number, problem: "records at the end are missing" };
-    }
-  }
-  if (!head && last) {
-    return { valid: false, number: last.number, problem: "the head of the trail is missing" };
-  }
-  if (noted && (head?.number ?? 0) < noted.number) {
-    return { valid: false, number: noted.number, problem: "the noted record is missing" };
-  }
-  return { valid: true, records, last };
 }

@@ -4,7 +4,8 @@ import type { TrivetEvent } from "../events.ts";
 import { secretDigest } from "../crypto/secret.ts";
 import { memoryStore } from "../store/drivers/memory.ts";
 import { type Store, StoreUnavailableError } from "../store/store.ts";
-import { createAudit, listAudit, readAuditGroups, verifyAudit, type VerifyOptions } from "./audit.ts";
+import { createAudit, listAudit, readAuditGroups } from "./audit.ts";
+import { verifyAudit, type VerifyOptions } from "./verify_audit.ts";
 
 const test = suite("observability/audit");
 const START = Date.UTC(2026, 10, 30);

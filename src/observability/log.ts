@@ -164,7 +164,9 @@ function toJsonEventLine(time: number, level: LogLevel, event: TrivetEvent, requ
   const members = describeEventJson(event).slice(1, -1);
   const id = request === undefined ? "" : `,"request":${JSON.stringify(request)}`;
   return escapeLineEnds(
-    `{"time":"${toIsoTime(time)}","level":"${level}","event":"${event.type}"${members && ","}${members}${id}}`,
+    `{"time":"${toIsoTime(time)}","level":"${level}","event":"${event.type}"${
+      members && ","
+    }${members}${id}}`,
   );
 }
 

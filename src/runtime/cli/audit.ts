@@ -4,13 +4,8 @@
  * @module
  */
 import process from "node:process";
-import {
-  type AuditQuery,
-  type AuditRecord,
-  listAudit,
-  readAuditGroups,
-  verifyAudit,
-} from "../../observability/audit.ts";
+import { type AuditQuery, type AuditRecord, listAudit, readAuditGroups } from "../../observability/audit.ts";
+import { verifyAudit } from "../../observability/verify_audit.ts";
 import { DATA_OPTIONS, readPlace, withStore } from "./data.ts";
 import { describeOptions, readArguments, type ValuesOf } from "./options.ts";
 import { printLine, printTable, unknownAction } from "./output.ts";
