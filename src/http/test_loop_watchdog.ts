@@ -45,14 +45,14 @@ export class LoopWatchdog {
   #timer: ReturnType<typeof setInterval>;
 
   constructor() {
-    this.#timer = setInterval(() => this.#look(), TICK_MS);
+    this.#timer = setInterval(() => this.#measure(), TICK_MS);
   }
 
   /** The longest time that the loop was blocked since the last `take()`, in milliseconds. Starts a new measurement. */
   async take(): Promise<number> {
     // The time is measured at the next tick.
     await new Promise((resolve) => setTimeout(resolve, TICK_MS));
-    this.#look();
+    this.#measure();
     const longest = this.#longest;
     this.#longest = 0;
     return longest;
@@ -62,7 +62,7 @@ export class LoopWatchdog {
     clearInterval(this.#timer);
   }
 
-  #look(): void {
+  #measure(): void {
     const wall = performance.now();
     const processor = processorTime();
     // Other threads may have worked while this one waited, so the gap is the upper limit.

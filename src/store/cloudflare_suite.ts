@@ -22,7 +22,7 @@ const TABLES = ["record", "sequence"];
 
 async function emptyD1(now?: () => number): Promise<Store> {
   await database.batch(TABLES.map((table) => database.prepare(`DROP TABLE IF EXISTS ${table}`)));
-  return d1Store(database, { lookEvery: 20, ...(now && { now }) });
+  return d1Store(database, { pollEvery: 20, ...(now && { now }) });
 }
 
 function emptyObject(now?: () => number): Store {
@@ -32,7 +32,7 @@ function emptyObject(now?: () => number): Store {
 
 storeContract("D1", {
   open: emptyD1,
-  reopen: async (now) => d1Store(database, { lookEvery: 20, now }),
+  reopen: async (now) => d1Store(database, { pollEvery: 20, now }),
   rounds: 50,
 });
 storeContract("Durable Object", {
@@ -86,7 +86,7 @@ test("D1: a commit with a value over the size limit of a row is refused before a
 
 test("D1: two stores on one empty database create its tables once and are notified of each other's commits", async () => {
   await (await emptyD1()).close();
-  const [a, b] = [d1Store(database, { lookEvery: 20 }), d1Store(database, { lookEvery: 20 })];
+  const [a, b] = [d1Store(database, { pollEvery: 20 }), d1Store(database, { pollEvery: 20 })];
   await Promise.all([a.get(["x"]), b.get(["x"])]);
   const reader = a.watch(["w"]).getReader();
   // The first poll only reads the current version.

@@ -20,15 +20,15 @@ export class Watchers {
 
   /**
    * A stream of changes at or below `prefix`; cancelling it ends the watch.
-   * @param look starts polling for changes by other instances, for this watcher alone; it calls `changed` for a change, and
+   * @param startPolling starts polling for changes by other instances, for this watcher alone; it calls `changed` for a change, and
    * returns the function that ends polling
    */
-  watch(prefix: Key, look?: (changed: () => void) => () => void): ReadableStream<readonly Key[]> {
+  watch(prefix: Key, startPolling?: (changed: () => void) => () => void): ReadableStream<readonly Key[]> {
     let mine: ReadableStreamDefaultController<readonly Key[]>;
     return new ReadableStream({
       start: (controller) => {
         mine = controller;
-        const stop = look?.(() => this.#watching.has(controller) && controller.enqueue([prefix]));
+        const stop = startPolling?.(() => this.#watching.has(controller) && controller.enqueue([prefix]));
         this.#watching.set(controller, { prefix, stop });
       },
       cancel: () => {

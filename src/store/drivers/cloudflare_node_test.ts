@@ -29,7 +29,7 @@ if ("Deno" in globalThis || "Bun" in globalThis) {
             stuck = true;
             return new Promise(() => {});
           },
-        }, { lookEvery: 20 });
+        }, { pollEvery: 20 });
         const [, action, name] = new URL(request.url).pathname.split("/");
         if (action === "set") return Response.json(await store.commit({ set: [{ key: ["k", name], value: name }] }));
         if (action === "elsewhere") {

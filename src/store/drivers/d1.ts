@@ -59,7 +59,7 @@ export interface D1Answer {
 /** Options of the store in D1. */
 export interface D1Options {
   /** How often a watcher polls for commits of other isolates, in milliseconds. @default 1000 */
-  readonly lookEvery?: number;
+  readonly pollEvery?: number;
   /** Milliseconds since the epoch, for tests. */
   readonly now?: () => number;
   /** Milliseconds since any moment, for tests. @default `now`, else `performance.now()` */
@@ -76,7 +76,7 @@ class D1Store implements Store {
   #database: D1Binding;
   #prepared = false;
   #watchers = new Watchers();
-  #lookEvery: number;
+  #pollEvery: number;
   #now: () => number;
   #guard: SweepGuard;
   #pending = new PendingCalls();
@@ -84,7 +84,7 @@ class D1Store implements Store {
 
   constructor(database: D1Binding, options: D1Options) {
     this.#database = database;
-    this.#lookEvery = options.lookEvery ?? 1000;
+    this.#pollEvery = options.pollEvery ?? 1000;
     this.#now = options.now ?? Date.now;
     this.#guard = new SweepGuard(options);
   }
@@ -129,7 +129,7 @@ class D1Store implements Store {
     // A timer of a Worker ends with the request that set it, so no two watchers share one.
     return this.#watchers.watch(prefix, (changed) => {
       let seen: number | undefined;
-      const look = async () => {
+      const poll = async () => {
         const { results: [row] } = await this.#run(LAST_VERSION);
         const { version } = row as { version: number };
         // Commits of this isolate are reported twice, which does no harm.
@@ -137,8 +137,8 @@ class D1Store implements Store {
         seen = version;
       };
       // A failed poll is repaired by the next one.
-      look().catch(() => {});
-      const timer = setInterval(() => look().catch(() => {}), timerDelay(this.#lookEvery));
+      poll().catch(() => {});
+      const timer = setInterval(() => poll().catch(() => {}), timerDelay(this.#pollEvery));
       return () => clearInterval(timer);
     });
   }

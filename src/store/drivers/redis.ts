@@ -451,10 +451,10 @@ class RedisStore implements Store {
         this.#watchers.changed((JSON.parse(message) as string[]).map(decodeKey));
       }));
     }
-    const look = async () => String(await this.#send(["GET", this.#prefix + "version"]));
-    let seen = await look();
+    const readVersion = async () => String(await this.#send(["GET", this.#prefix + "version"]));
+    let seen = await readVersion();
     this.#tasks.every(POLL_INTERVAL_MS, async () => {
-      const version = await look();
+      const version = await readVersion();
       if (version !== seen) this.#watchers.changedAll();
       seen = version;
     });

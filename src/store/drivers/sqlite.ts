@@ -83,7 +83,7 @@ class SqliteStore implements Store {
   #waiting: Waiting[] = [];
   #watchers = new Watchers();
   #seenDataVersion = 0;
-  #isLooking = false;
+  #isPolling = false;
   #tasks = new PeriodicTasks();
   #guard: SweepGuard;
   #now: () => number;
@@ -170,10 +170,10 @@ class SqliteStore implements Store {
   }
 
   watch(prefix: Key): ReadableStream<readonly Key[]> {
-    if (!this.#isLooking) {
-      this.#isLooking = true;
+    if (!this.#isPolling) {
+      this.#isPolling = true;
       this.#seenDataVersion = this.#readDataVersion();
-      this.#tasks.every(POLL_INTERVAL_MS, async () => this.#look());
+      this.#tasks.every(POLL_INTERVAL_MS, async () => this.#reportForeignCommits());
     }
     return this.#watchers.watch(prefix);
   }
@@ -252,7 +252,7 @@ class SqliteStore implements Store {
     return true;
   }
 
-  #look(): void {
+  #reportForeignCommits(): void {
     const dataVersion = this.#readDataVersion();
     if (dataVersion === this.#seenDataVersion) return;
     this.#seenDataVersion = dataVersion;

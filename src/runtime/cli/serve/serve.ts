@@ -38,8 +38,8 @@ import { watchSkills } from "./watch_skills.ts";
 
 /** How often files that nothing refers to are looked for. */
 const COLLECT_INTERVAL_MS = 10 * 60_000;
-/** How often a server without requests looks for sessions that a command ended. */
-const LOOK_INTERVAL_MS = 15_000;
+/** How often a server without requests looks for sessions that a command ended, to notify their clients. */
+const LOGOUT_NOTICE_INTERVAL_MS = 15_000;
 
 export const help: string = SERVE_HELP;
 
@@ -178,7 +178,8 @@ export async function run(argv: readonly string[]): Promise<void> {
         });
       }
       const stopReloading = module && reloadOnChange(trivet, module, { store });
-      const looking = values.openid && setInterval(() => look(trivet!, issuer), LOOK_INTERVAL_MS);
+      const notifying = values.openid &&
+        setInterval(() => notifyEndedSessions(trivet!, issuer), LOGOUT_NOTICE_INTERVAL_MS);
       const collect = () => collectGarbage(trivet!, reportFault);
       const collecting = setInterval(collect, COLLECT_INTERVAL_MS);
       collect();
@@ -190,7 +191,7 @@ export async function run(argv: readonly string[]): Promise<void> {
       });
       await stop;
       clearInterval(collecting);
-      if (looking) clearInterval(looking);
+      if (notifying) clearInterval(notifying);
       stopReloading?.();
       unwatchSkills();
       unwatchTls?.();
@@ -222,7 +223,7 @@ function collectGarbage({ skills }: Trivet, reportFault: (error: unknown, where:
 }
 
 /** A request with which the server looks for sessions that a command ended (`backchannel_logout.ts`), and notifies their clients. */
-function look({ fetch }: Trivet, issuer: string): void {
+function notifyEndedSessions({ fetch }: Trivet, issuer: string): void {
   // A failure was reported as an event.
   fetch(new Request(`${issuer.replace(/\/$/, "")}/oauth/logout`)).catch(() => {});
 }
