@@ -109,6 +109,11 @@ export class StoreClosedError extends Error {
   }
 }
 
+/** The database has no store, and the driver was not to create one. */
+export class StoreNotFoundError extends Error {
+  override readonly name = "StoreNotFoundError";
+}
+
 /**
  * The storage of all state. Methods reject only when the engine fails ({@linkcode StoreUnavailableError} for a temporary
  * failure); a commit that lost a race resolves to `false`.

@@ -344,7 +344,7 @@ test("user: add reads the password from standard input or generates it; list nev
 });
 
 test("key: add prints the secret once; list prints keys; remove removes one", async () => {
-  const data = ["--data", newFolder()];
+  const data = ["--data", await newDataFolder(newFolder())];
   const { secret, id } = JSON.parse(
     (await trivet(["key", "add", "--name", "ci", "--scope", "skills:read", "--json", ...data])).stdout,
   );
@@ -357,7 +357,7 @@ test("key: add prints the secret once; list prints keys; remove removes one", as
 });
 
 test("skill: add checks a folder by the rules of uploads and prints every broken rule", async () => {
-  const data = ["--data", newFolder()];
+  const data = ["--data", await newDataFolder(newFolder())];
   const added = await trivet(["skill", "add", SKILL, "--json", ...data]);
   const { id, name } = JSON.parse(added.stdout);
   assert.is(name, "meeting-notes");

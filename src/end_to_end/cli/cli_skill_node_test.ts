@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { zip } from "../../skills/test_service.ts";
-import { temporaryFolder } from "../test_process.ts";
+import { newDataFolder, temporaryFolder } from "../test_process.ts";
 import { runSkill, runSkillJson, writeSkill } from "./test_skill_command.ts";
 import { skillMarkdown, type SkillsServer, startSkills, TIME } from "../skills/test_skills_server.ts";
 
@@ -33,7 +33,7 @@ const SKILL = { id: /^skill_\w+$/, version: /^skver_\w+$/ };
 
 /** The arguments that select an empty store or server, and the API key that it requires. */
 const PLACES: Readonly<Record<string, () => Promise<{ args: string[]; key?: string }>>> = {
-  store: () => Promise.resolve({ args: ["--data", newFolder()] }),
+  store: async () => ({ args: ["--data", await newDataFolder(newFolder())] }),
   async server() {
     // Earlier tests leave skills on this server.
     for (
@@ -250,7 +250,7 @@ test("add refuses an invalid source before it sends a request", async () => {
   }
   rmSync(join(linked, "link"));
   writeFileSync(join(linked, "large.bin"), new Uint8Array(8 * 1024 * 1024));
-  const { code, stderr } = await runSkill(["add", linked, "--data", newFolder()]);
+  const { code, stderr } = await runSkill(["add", linked, "--data", await newDataFolder(newFolder())]);
   assert.is(code, 1);
   assert.match(stderr, "8388608");
 });

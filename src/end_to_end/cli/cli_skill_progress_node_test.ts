@@ -9,7 +9,7 @@ import { COMMON_OPTIONS } from "../../runtime/cli/skill/skill_command.ts";
 import { pull } from "../../runtime/cli/skill/skill_pull.ts";
 import type { SkillPlace } from "../../runtime/cli/skill/skill_place.ts";
 import { openSource } from "../../runtime/cli/skill/skill_source.ts";
-import { temporaryFolder } from "../test_process.ts";
+import { newDataFolder, temporaryFolder } from "../test_process.ts";
 import { runSkill, writeSkill } from "./test_skill_command.ts";
 import { type SkillsServer, startSkills } from "../skills/test_skills_server.ts";
 
@@ -30,7 +30,7 @@ const source = writeSkill(folder.path, "demo", { "a.bin": CONTENT, "b.bin": CONT
 
 /** A store and a server, and how many bytes an upload may have beyond the files. */
 const PLACES: Readonly<Record<string, readonly [() => Promise<SkillPlace>, framing: number]>> = {
-  store: [() => open(["--data", join(folder.path, "data")]), 0],
+  store: [async () => open(["--data", await newDataFolder(join(folder.path, "data"))]), 0],
   server: [() => open(["--url", server.url], { TRIVET_API_KEY: server.key }), 2000],
 };
 

@@ -1,39 +1,16 @@
 /**
- * Runs `trivet skill` in the process of the tests, which is faster than a process of its own, and captures its output. Only
- * tests import this.
+ * Runs `trivet skill` in the process of the tests. Only tests import this.
  *
  * @module
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import process from "node:process";
-import { main } from "../../runtime/cli/main.ts";
 import { skillMarkdown } from "../skills/test_skills_server.ts";
-
-export interface CommandOutcome {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
+import { type CommandOutcome, runCommand } from "./test_command.ts";
 
 /** Runs the command. One at a time: a process has one standard output. @param key value of TRIVET_API_KEY */
-export async function runSkill(args: readonly string[], key?: string): Promise<CommandOutcome> {
-  const { stdout, stderr, env } = process;
-  const captured = { stdout: "", stderr: "" };
-  const written = { stdout: stdout.write, stderr: stderr.write };
-  const { TRIVET_API_KEY: before } = env;
-  stdout.write = (text: string | Uint8Array) => (captured.stdout += text, true);
-  stderr.write = (text: string | Uint8Array) => (captured.stderr += text, true);
-  if (key === undefined) delete env.TRIVET_API_KEY;
-  else env.TRIVET_API_KEY = key;
-  try {
-    return { code: await main(["skill", ...args]), ...captured };
-  } finally {
-    stdout.write = written.stdout;
-    stderr.write = written.stderr;
-    if (before === undefined) delete env.TRIVET_API_KEY;
-    else env.TRIVET_API_KEY = before;
-  }
+export function runSkill(args: readonly string[], key?: string): Promise<CommandOutcome> {
+  return runCommand(["skill", ...args], { TRIVET_API_KEY: key });
 }
 
 /** Runs the command with `--json`. @throws {Error} when it fails */

@@ -14,7 +14,7 @@ import { compareRecords, copyRecords, countRecords, finishCopy } from "../../sto
 import { backupSqlite, checkSqlite } from "../../store/drivers/sqlite_backup.ts";
 import { sqliteStore } from "../../store/drivers/sqlite.ts";
 import type { Store } from "../../store/store.ts";
-import { DATA_OPTIONS, isShared, openStore, type Place, readPlace } from "./data.ts";
+import { DATA_OPTIONS, findDatabase, isShared, openStore, type Place, readPlace } from "./data.ts";
 import { describeOptions, readArguments } from "./options.ts";
 import { printLine, UsageError } from "./output.ts";
 
@@ -87,9 +87,7 @@ export async function run(argv: readonly string[]): Promise<void> {
 
 async function copyInto(part: string, place: Place): Promise<void> {
   if (!isShared(place)) {
-    const from = join(place.folder, "trivet.db");
-    if (!existsSync(from)) throw new Error(`There is no store: "${from}" does not exist`);
-    return backupSqlite(from, part);
+    return backupSqlite(findDatabase(place), part);
   }
   const to = sqliteStore(part);
   try {
@@ -158,7 +156,7 @@ async function moveTo(target: string, part: string): Promise<void> {
 
 async function copyTo(place: Place, part: string): Promise<void> {
   const from = sqliteStore(part);
-  const to = await openStore(place);
+  const to = await openStore(place, { create: true });
   try {
     await copyRecords(from, to);
     const { differences } = await compareRecords(from, to);

@@ -11,7 +11,7 @@ import { FORMAT_KEY, StoreFormatError } from "../../store/format.ts";
 import { layeredStore } from "../../store/drivers/layered.ts";
 import { memoryStore } from "../../store/drivers/memory.ts";
 import { sqliteStore } from "../../store/drivers/sqlite.ts";
-import type { Store } from "../../store/store.ts";
+import { type Store, StoreNotFoundError } from "../../store/store.ts";
 import type { Environment, ValuesOf } from "./options.ts";
 import { printError, UsageError } from "./output.ts";
 import { warnOfSharedFolder } from "./private_files.ts";
@@ -95,14 +95,26 @@ export function isShared({ store }: Place): boolean {
   return store.includes("://");
 }
 
+const NO_STORE_ADVICE = 'Start "trivet serve" first, or name another store with';
+
+/** How a store is opened. */
+export interface OpenOptions {
+  /** Creates the data folder and the database where there are none. */
+  readonly create?: boolean;
+  /** How long reads can be answered from memory, for a database on the network. @default 0 */
+  readonly cacheMs?: number;
+}
+
 /**
- * Opens the store of a place. The data folder and the database are created when they do not exist.
- * @param cacheMs how long reads can be answered from memory, for a database on the network
- * @throws {Error} naming what cannot be opened
+ * Opens the store of a place, which must exist unless `create` is set.
+ * @throws {Error} naming what does not exist or cannot be opened, and what to do
  */
-export async function openStore(place: Place, cacheMs: number = 0): Promise<Store> {
+export async function openStore(
+  place: Place,
+  { create = false, cacheMs = 0 }: OpenOptions = {},
+): Promise<Store> {
   const onWarning = (message: string) => printError(`trivet: warning: ${message}`);
-  const options = { onWarning };
+  const options = { onWarning, create };
   if (isShared(place)) {
     const store = /^postgres/.test(place.store)
       ? (await load("postgres", () => import("../../store/drivers/postgres.ts"))).postgresStore(
@@ -110,16 +122,20 @@ export async function openStore(place: Place, cacheMs: number = 0): Promise<Stor
         options,
       )
       : (await load("redis", () => import("../../store/drivers/redis.ts"))).redisStore(place.store, options);
-    // A format that this version cannot read is an error at once; a database that is down may come back.
+    // No store, or a format that this version cannot read, is an error at once; a database that is down may come back.
     await store.get(FORMAT_KEY).catch(async (error) => {
-      if (!(error instanceof StoreFormatError)) return;
+      if (!(error instanceof StoreFormatError || error instanceof StoreNotFoundError)) return;
       await store.close();
-      throw error;
+      if (error instanceof StoreFormatError) throw error;
+      throw new Error(`There is no store: ${error.message}. ${NO_STORE_ADVICE} --store`, { cause: error });
     });
     return layeredStore(store, { lifetime: cacheMs });
   }
-  if (place.store === "memory") return memoryStore();
-  const file = join(place.folder, "trivet.db");
+  if (place.store === "memory") {
+    if (create) return memoryStore();
+    throw new UsageError("--store memory has nothing that this command could find");
+  }
+  const file = create ? join(place.folder, "trivet.db") : findDatabase(place);
   try {
     mkdirSync(place.folder, { recursive: true, mode: 0o700 });
     warnOfSharedFolder(place.folder, onWarning);
@@ -129,7 +145,14 @@ export async function openStore(place: Place, cacheMs: number = 0): Promise<Stor
   }
 }
 
-/** Opens the store of a place, runs work on it, and closes it. */
+/** The SQLite database of a place. @throws {Error} when it does not exist */
+export function findDatabase({ folder }: Place): string {
+  const file = join(folder, "trivet.db");
+  if (existsSync(file)) return file;
+  throw new Error(`There is no store: "${file}" does not exist. ${NO_STORE_ADVICE} --data`);
+}
+
+/** Opens the store of a place, which must exist, runs work on it, and closes it. */
 export async function withStore(place: Place, work: (store: Store) => Promise<void>): Promise<void> {
   const store = await openStore(place);
   try {
@@ -137,27 +160,6 @@ export async function withStore(place: Place, work: (store: Store) => Promise<vo
   } finally {
     await store.close();
   }
-}
-
-/**
- * As {@linkcode withStore}, for a store that exists.
- * @throws {Error} for a store in memory, which no other process sees, and for a data folder without a database
- */
-export async function withExistingStore(
-  place: Place,
-  work: (store: Store) => Promise<void>,
-): Promise<void> {
-  if (place.store === "memory") {
-    throw new UsageError("--store memory has nothing that this command could find");
-  }
-  if (!isShared(place) && !existsSync(join(place.folder, "trivet.db"))) {
-    throw new Error(
-      `Not found: "${
-        join(place.folder, "trivet.db")
-      }". Name the data folder with --data, or start "trivet serve" first`,
-    );
-  }
-  await withStore(place, work);
 }
 
 /** Imports a driver, whose package the user installs. */

@@ -49,7 +49,10 @@ export async function run(argv: readonly string[]): Promise<void> {
   }
   if (source.store === target.store) throw new UsageError("--from and --to must differ");
   const from = await openStore(source);
-  const to = await openStore(target);
+  const to = await openStore(target, { create: true }).catch(async (error) => {
+    await from.close();
+    throw error;
+  });
   try {
     const total = await withBar("counting", undefined, (progress) => countRecords(from, progress));
     const { copied, before } = await withBar("copying", total, (progress) => copyRecords(from, to, progress));

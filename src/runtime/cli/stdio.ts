@@ -52,7 +52,8 @@ export async function run(argv: readonly string[]): Promise<void> {
   const { issuer } = values;
   // Standard output belongs to the protocol.
   globalThis.console = new Console(process.stderr, process.stderr);
-  const store = await openStore(place);
+  // A token is one of a store that a server made.
+  const store = await openStore(place, { create: process.env.TRIVET_TOKEN === undefined });
   try {
     if (skillFolder !== undefined) ensureSkills(skillFolder);
     const blobs = await place.openBlobs();

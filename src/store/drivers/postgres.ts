@@ -25,6 +25,7 @@ import {
   type ListOptions,
   type Store,
   StoreClosedError,
+  StoreNotFoundError,
 } from "../store.ts";
 import {
   quote,
@@ -44,6 +45,8 @@ import { Watchers } from "../watchers.ts";
 
 /** Options of the store in PostgreSQL. */
 export interface PostgresOptions {
+  /** Whether a store is created where there is none; else the first use fails. @default true */
+  readonly create?: boolean;
   /** How often one of the instances removes expired records, in milliseconds. @default 60000 */
   readonly sweepEvery?: number;
   /** Called with a warning when settings of the server weaken the guarantees of this driver. */
@@ -137,6 +140,7 @@ class PostgresStore implements Store {
   #pool: PostgresPool;
   #statements: Statements;
   #schema: string;
+  #create: boolean;
   #timeout: EngineTimeout;
   #pooled: boolean;
   #clock: EngineClock;
@@ -159,7 +163,7 @@ class PostgresStore implements Store {
     address: string,
     options: PostgresOptions,
   ) {
-    const { sweepEvery = 60_000, onWarning = () => {} } = options;
+    const { sweepEvery = 60_000, onWarning = () => {}, create = true } = options;
     const { url, schema, timeout, pooled } = readAddress(address);
     this.#schema = schema;
     this.#timeout = {
@@ -174,6 +178,7 @@ class PostgresStore implements Store {
       monotonic: completeClocks(options).monotonic,
     });
     this.#onWarning = onWarning;
+    this.#create = create;
     this.#statements = statementsOf(schema);
     this.#pool = new PostgresPool(url, {
       fetch_types: false,
@@ -314,6 +319,9 @@ class PostgresStore implements Store {
       [`${schema}.migration`],
     );
     const { there, encoding, isolation, fsync, sync } = found[0]!;
+    if (there === null && !this.#create) {
+      throw new StoreNotFoundError(`The database has no schema "${schema}"`);
+    }
     if (encoding !== "UTF8") throw new Error(`The database's encoding must be UTF8, but is ${encoding}`);
     if (isolation !== "read committed") {
       throw new Error(`default_transaction_isolation must be "read committed", but is "${isolation}"`);

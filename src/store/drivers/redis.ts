@@ -31,6 +31,7 @@ import {
   type ListOptions,
   type Store,
   StoreClosedError,
+  StoreNotFoundError,
 } from "../store.ts";
 import { type EngineTimeout, withinTimeout } from "./engine_timeout.ts";
 import { completeClocks, SWEEP_BATCH_RECORDS, SweepGuard } from "../sweep_guard.ts";
@@ -39,6 +40,8 @@ import { Watchers } from "../watchers.ts";
 
 /** Options of the store in Redis. */
 export interface RedisOptions {
+  /** Whether a store is created where there is none; else the first use fails. @default true */
+  readonly create?: boolean;
   /** How often keys of expired records are removed from the sets, in milliseconds. @default 60000 */
   readonly sweepEvery?: number;
   /** Called with a warning when settings of the server weaken the guarantees of this driver. */
@@ -170,13 +173,14 @@ class RedisStore implements Store {
   #guard: SweepGuard;
   #measuring: Promise<void> | undefined;
   #onWarning: (message: string) => void;
+  #create: boolean;
   #pending = new PendingCalls();
   #closing: Promise<void> | undefined;
   /** `true` when no call is pending any more. */
   #closed = false;
 
   constructor(address: string, options: RedisOptions) {
-    const { sweepEvery = 60_000, onWarning = () => {} } = options;
+    const { sweepEvery = 60_000, onWarning = () => {}, create = true } = options;
     const { url, name, timeout, isCluster } = readAddress(address);
     this.#prefix = `{${name}}:`;
     this.#records = this.#prefix + "r:";
@@ -193,6 +197,7 @@ class RedisStore implements Store {
       monotonic: completeClocks(options).monotonic,
     });
     this.#onWarning = onWarning;
+    this.#create = create;
     this.#tasks.every(sweepEvery, () => this.sweep());
   }
 
@@ -376,6 +381,9 @@ class RedisStore implements Store {
   }
 
   async #load(): Promise<readonly string[]> {
+    if (!this.#create && await this.#send(["GET", this.#prefix + "version"]) === null) {
+      throw new StoreNotFoundError(`Redis has no key "${this.#prefix}version"`);
+    }
     const loaded: string[] = [];
     for (const source of [COMMIT, LIST, SWEEP]) {
       loaded.push(String(await this.#send(["SCRIPT", "LOAD", source])));

@@ -6,7 +6,7 @@
  */
 import process from "node:process";
 import type { Store } from "../../../store/store.ts";
-import { DATA_OPTIONS, readPlace, withExistingStore } from "../data.ts";
+import { DATA_OPTIONS, readPlace, withStore } from "../data.ts";
 import { suggest } from "../nearest.ts";
 import { describeOptions, type Options, readArguments, type ValuesOf } from "../options.ts";
 import { unknownAction, UsageError } from "../output.ts";
@@ -70,7 +70,7 @@ export async function runAction(
   const missing = expected.slice(operands.length).find((each) => !each.startsWith("["));
   if (missing !== undefined) throw new UsageError(`missing argument: ${missing}`);
   const { json, ...place } = values as ValuesOf<typeof COMMON_OPTIONS>;
-  await withExistingStore(readPlace(place, process.env), (store) =>
+  await withStore(readPlace(place, process.env), (store) =>
     action.run({
       store,
       values: values as ValuesOf<Options>,

@@ -84,7 +84,7 @@ export async function run(argv: readonly string[]): Promise<void> {
   );
   try {
     const issuer = values.issuer ?? `${tls ? "https" : "http"}://127.0.0.1:${server.port}`;
-    const opened = await openStore(place, values.cache);
+    const opened = await openStore(place, { create: true, cacheMs: values.cache });
     const observers = createObservers(
       values,
       log,
