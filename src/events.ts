@@ -131,6 +131,20 @@ export type TrivetEvent =
     readonly principal: string | undefined;
     readonly failed: boolean;
   }
+  /** Requests over a limit of `rateLimits`; the caller received a 429. At most one event a second for each caller. */
+  | {
+    readonly type: "rate_limited";
+    readonly scope: "address" | "client" | "user";
+    /** The limit, such as `client` or `mcp.user`. */
+    readonly limit: string;
+    /** Whose limit it was, for the scope `client`. */
+    readonly client?: string;
+    /** Whose limit it was, for the scope `user`. */
+    readonly user?: string;
+    readonly ip?: string | undefined;
+    /** How many requests, since the last event for this caller and limit. */
+    readonly count: number;
+  }
   /** The issuer of the callers' tokens could not be reached; the client received a 503. */
   | { readonly type: "issuer_unavailable"; readonly issuer: string; readonly error: unknown }
   /** The database of the store, or the issuer of the callers' tokens, could not be reached; the client received a 503. */

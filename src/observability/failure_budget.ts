@@ -14,6 +14,7 @@ const FAILURES: ReadonlySet<TrivetEvent["type"]> = new Set([
   "client_refused",
   "client_registered",
   "skill_refused",
+  "rate_limited",
 ]);
 
 const MINUTE_MS = 60_000;

@@ -54,6 +54,7 @@ const EVENT_LEVELS: { readonly [Type in TrivetEvent["type"]]?: LogLevel } = {
   logout_not_delivered: "warn",
   mail_failed: "warn",
   skill_refused: "warn",
+  rate_limited: "warn",
   skill_disclosed: "debug",
 };
 
