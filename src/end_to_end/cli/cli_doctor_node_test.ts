@@ -5,7 +5,14 @@ import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { DoctorReport } from "../../runtime/cli/skill/skill_doctor.ts";
-import { CLI, type Outcome, runtimeCommand, temporaryFolder, trivet } from "../test_process.ts";
+import {
+  CLI,
+  newDataFolder,
+  type Outcome,
+  runtimeCommand,
+  temporaryFolder,
+  trivet,
+} from "../test_process.ts";
 
 const test = suite("trivet skill doctor");
 const temporary = temporaryFolder();
@@ -204,6 +211,7 @@ test("an uploaded skill of the same name is a warning; no store is created", asy
   addSkill(join(cwd, "data/skills"), "good");
   assert.equal((await report(cwd)).skills[0]!.warnings, []);
   assert.not.ok(existsSync(join(cwd, "data/trivet.db")));
+  await newDataFolder(join(cwd, "data"));
   const { id } = JSON.parse((await trivet(["skill", "add", "data/skills/good", "--json"], { cwd })).stdout);
   assert.equal(
     (await report(cwd)).skills[0]!.warnings.map(({ code, message }) => [code, message.includes(id)]),

@@ -107,6 +107,11 @@ for (const [name, openPlace] of Object.entries(PLACES)) {
     assert.is(missing.code, 1);
     assert.match(missing.stderr, /"demo".*--as-version/);
     const first = await runSkillJson(["add", source, ...args], key);
+    const again = await runSkill(["add", source, ...args], key);
+    assert.is(again.code, 1);
+    for (const mention of [`"demo"`, String(first.id), "--as-version", "--display-name"]) {
+      assert.match(again.stderr, mention);
+    }
     // Two skills can have the same name: the name selects the newer one.
     const second = await runSkillJson(["add", source, "--display-name", "Other", ...args], key);
     writeFileSync(join(source, "one.txt"), "2");
@@ -118,6 +123,10 @@ for (const [name, openPlace] of Object.entries(PLACES)) {
     assert.is(fourth.id, first.id);
     const versions = await runSkillJson(["versions", "demo", ...args], key) as never as { id: string }[];
     assert.equal(versions.map(({ id }) => id), [third.latest_version_id, second.latest_version_id]);
+
+    const ambiguous = await runSkill(["remove", "demo", ...args], key);
+    assert.is(ambiguous.code, 1);
+    for (const { id } of [first, second]) assert.match(ambiguous.stderr, String(id));
 
     const output = newFolder();
     const old = ["--version", String(second.latest_version_id)];
@@ -134,10 +143,13 @@ for (const [name, openPlace] of Object.entries(PLACES)) {
     const only = await runSkill(["remove", String(second.id), ...last, ...args], key);
     assert.is(only.code, 1);
     assert.match(only.stderr, "only version");
+    await runSkillJson(["remove", String(second.id), ...args], key);
     const other = writeSkill(parent, "other");
     const renamed = await runSkill(["add", other, "--skill", String(first.id), ...args], key);
     assert.is(renamed.code, 1);
     assert.match(renamed.stderr, /"demo".* "other" \[name-changed\]/);
+    assert.is((await runSkill(["remove", "demo", ...args], key)).stdout, `Removed demo (${first.id})\n`);
+    assert.match((await runSkill(["remove", "demo", ...args], key)).stderr, /not found/i);
   });
 
   test(`${name}: add uploads an archive unchanged; pull --zip downloads an archive`, async () => {
@@ -277,7 +289,7 @@ for (
     [["list", "--url", "agents.example.com"], ["--url ", '"agents.example.com"']],
     [["list", "--url", "file:///etc"], ["--url ", '"file:///etc"']],
     [["list", "--url", "https://me:secret@h"], ["--url ", "password"]],
-    [["list", "--url", "http://h", "--key-file", "/no/such"], ["--key-file: ", '"/no/such"']],
+    [["list", "--url", "https://h", "--key-file", "/no/such"], ["--key-file: ", '"/no/such"']],
     [["list", "--url", "http://h", "--timeout", "0"], ["--timeout ", '"0"']],
   ] as const
 ) {

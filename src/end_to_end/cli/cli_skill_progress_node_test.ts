@@ -119,7 +119,8 @@ async function* slowly(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8A
 }
 
 test("--json prints one line of JSON and nothing to standard error", async () => {
-  const { code, stdout, stderr } = await runSkill(["add", source, "--json", "--url", server.url], server.key);
+  const args = ["add", source, "--display-name", "Another", "--json", "--url", server.url];
+  const { code, stdout, stderr } = await runSkill(args, server.key);
   assert.is(code, 0);
   assert.is(stderr, "");
   assert.is(stdout.split("\n").length, 2);

@@ -10,6 +10,7 @@ import {
   type TestApiServer,
 } from "../skills_clients/test_api_server.ts";
 import { temporaryFolder } from "../test_process.ts";
+import { runCommand } from "./test_command.ts";
 import { runSkill, runSkillJson, writeSkill } from "./test_skill_command.ts";
 
 const test = suite("trivet skill --url: errors");
@@ -44,7 +45,7 @@ test("a refused connection and an unknown host are reported with the host", asyn
   await server.close();
   const host = new URL(server.url).host;
   assert.match(await failureOf(server.url), new RegExp(`^trivet skill: [^\n]*${host} refused[^\n]*--url\n$`));
-  assert.match(await failureOf("http://no-such-host.invalid"), "no-such-host.invalid not found");
+  assert.match(await failureOf("https://no-such-host.invalid"), "no-such-host.invalid not found");
 });
 
 test("an untrusted certificate and https at a server without TLS are reported", async () => {
@@ -102,15 +103,30 @@ test("an invalid API key is neither sent nor printed; exit code 2", async () => 
   });
 });
 
-test("an API key that is sent to another machine without TLS causes a warning", async () => {
-  const warning = /warning: .*API key.*no-such-host\.invalid/;
-  assert.match(await failureOf("http://no-such-host.invalid", [], "k"), warning);
-  assert.not.match(await failureOf("http://no-such-host.invalid"), warning);
-  assert.not.match(await failureOf("https://no-such-host.invalid", [], "k"), "warning");
-  await withApi(() => [500, {}, { "x-should-retry": "false" }], async ({ url }) => {
-    for (const host of ["127.0.0.1", "localhost"]) {
-      assert.not.match(await failureOf(url.replace("127.0.0.1", host), [], "k"), "warning");
-    }
+test("a server on another machine needs TLS: nothing is sent without it", async () => {
+  for (const key of [undefined, "k"]) {
+    const { code, stderr } = await runSkill(["list", "--url", "http://no-such-host.invalid"], key);
+    assert.is(code, 2);
+    assert.match(stderr, "--url must be an https URL");
+  }
+  await withApi(() => [500, {}, { "x-should-retry": "false" }], async ({ url, seen }) => {
+    for (const host of ["127.0.0.1", "localhost"]) await failureOf(url.replace("127.0.0.1", host), [], "k");
+    assert.is(seen.length, 2);
+  });
+});
+
+test("TRIVET_URL names the server, unless an option names a store; TRIVET_TOKEN is sent as a bearer token", async () => {
+  await withApi(() => [200, { data: [] }], async ({ url, seen }) => {
+    const variables = { TRIVET_URL: url, TRIVET_API_KEY: undefined, TRIVET_TOKEN: "token" };
+    assert.is((await runCommand(["skill", "list"], variables)).code, 0);
+    assert.equal([seen[0]!.headers.authorization, seen[0]!.headers["x-api-key"]], [
+      "Bearer token",
+      undefined,
+    ]);
+    const { code, stderr } = await runCommand(["skill", "list", "--data", folder.path], variables);
+    assert.is(code, 1);
+    assert.match(stderr, "There is no store");
+    assert.is(seen.length, 1);
   });
 });
 
@@ -188,7 +204,10 @@ test("a request to an overloaded server is sent three times, or once when x-shou
   const { skill, version } = apiSkill("skill_1", "demo");
   let requests = 0;
   await withApi(
-    ({ method }) => method !== "POST" ? [200, version] : ++requests < 3 ? busy : [200, skill],
+    ({ method, path }) => {
+      if (method === "POST") return ++requests < 3 ? busy : [200, skill];
+      return [200, path.startsWith("/v1/skills?") ? { data: [] } : version];
+    },
     async ({ url }) => {
       const source = writeSkill(join(folder.path, "retried"), "demo");
       // Each retry sends the whole body.

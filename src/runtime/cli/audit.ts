@@ -7,8 +7,9 @@ import process from "node:process";
 import { type AuditQuery, type AuditRecord, listAudit, readAuditGroups } from "../../observability/audit.ts";
 import { verifyAudit } from "../../observability/verify_audit.ts";
 import { DATA_OPTIONS, readPlace, withStore } from "./data.ts";
+import { unknownAction } from "./actions.ts";
 import { describeOptions, readArguments, type ValuesOf } from "./options.ts";
-import { printLine, printTable, unknownAction } from "./output.ts";
+import { printLine, printTable } from "./output.ts";
 import { printableText } from "./printable_text.ts";
 
 const DAY_MS = 86_400_000;

@@ -6,8 +6,9 @@
 import process from "node:process";
 import { createApiKey, listApiKeys, removeApiKey } from "../../skills/api_key.ts";
 import { DATA_OPTIONS, readPlace, withStore } from "./data.ts";
+import { unknownAction } from "./actions.ts";
 import { describeOptions, readArguments } from "./options.ts";
-import { printLine, printTable, unknownAction, UsageError } from "./output.ts";
+import { printLine, printTable, UsageError } from "./output.ts";
 
 const SCOPES = ["skills:read", "skills:write", "admin"] as const;
 

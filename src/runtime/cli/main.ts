@@ -10,6 +10,8 @@ import { printError, printLine, UsageError } from "./output.ts";
 
 interface Command {
   readonly help: string;
+  /** The help of one of its actions; `undefined` when it has none of this name. */
+  describe?(action: string): string | undefined;
   run(argv: readonly string[]): Promise<void>;
 }
 
@@ -72,6 +74,7 @@ ${Object.entries(COMMANDS).map(([name, { summary }]) => `  ${name.padEnd(10)}${s
 
 /** Runs the command that the arguments name. Returns the exit code. */
 export async function main([name, ...argv]: readonly string[]): Promise<number> {
+  if (name === "help" && argv.length > 0) return await main([...argv, "--help"]);
   if (name === undefined || name === "--help" || name === "-h" || name === "help") {
     printLine(HELP.trimEnd());
     return name === undefined ? 2 : 0;
@@ -83,13 +86,15 @@ export async function main([name, ...argv]: readonly string[]): Promise<number> 
   const known = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (!known) {
     const names = Object.keys(COMMANDS);
-    const near = suggest(name, names) || ".";
+    const near = suggest(name, [...names, "--help", "--version"]) || ".";
     printError(`trivet: unknown command "${name}"${near} Commands: ${names.join(", ")}`);
     return 2;
   }
   const command = await known.load();
   if (argv.includes("--help") || argv.includes("-h")) {
-    printLine(command.help.trimEnd());
+    const action = argv.find((word) => !word.startsWith("-"));
+    const help = action === undefined ? undefined : command.describe?.(action);
+    printLine((help ?? command.help).trimEnd());
     return 0;
   }
   try {

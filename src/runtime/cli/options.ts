@@ -126,7 +126,8 @@ function parseText(text: string, option: Option, source: string): unknown {
     : text;
   if (value !== undefined) return value;
   const rule = expected ?? (words ? `one of ${words.join(", ")}` : describeRange(range!, unit));
-  throw new UsageError(`${source} must be ${rule}${isSecret ? "" : `, but is "${text}"`}`);
+  const near = words && !isSecret ? suggest(text, words) : "";
+  throw new UsageError(`${source} must be ${rule}${isSecret ? "" : `, but is "${text}"`}${near}`);
 }
 
 function parseNumber(text: string, [min, max]: readonly [number, number]): number | undefined {

@@ -4,20 +4,11 @@
  * @module
  */
 import process from "node:process";
-import { suggest } from "./nearest.ts";
 import { printableText } from "./printable_text.ts";
 
 /** The command was called wrongly: exit code 2. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
-}
-
-/** The error for a command whose action is missing or unknown. */
-export function unknownAction(action: string | undefined, actions: readonly string[]): UsageError {
-  const what = action === undefined
-    ? "missing action"
-    : `unknown action "${action}"${suggest(action, actions)}`;
-  return new UsageError(`${what}${what.endsWith("?") ? "" : "."} Actions: ${actions.join(", ")}`);
 }
 
 export function printLine(text: string): void {

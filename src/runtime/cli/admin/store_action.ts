@@ -6,10 +6,11 @@
  */
 import process from "node:process";
 import type { Store } from "../../../store/store.ts";
+import { unknownAction } from "../actions.ts";
 import { DATA_OPTIONS, readPlace, withStore } from "../data.ts";
 import { suggest } from "../nearest.ts";
 import { describeOptions, type Options, readArguments, type ValuesOf } from "../options.ts";
-import { unknownAction, UsageError } from "../output.ts";
+import { UsageError } from "../output.ts";
 
 const COMMON_OPTIONS = { ...DATA_OPTIONS, json: { summary: "print JSON" } } as const;
 

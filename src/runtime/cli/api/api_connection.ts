@@ -1,19 +1,20 @@
 /**
- * Requests to a server of the Skills API: with the key, a timeout between bytes, and two retries when the server is
- * overloaded, as the SDKs of the API do. Bodies are streams.
+ * Requests to a server: with the credentials, a timeout between bytes, and two retries when the server is overloaded, as the
+ * SDKs of the Skills API do. Bodies are streams.
  *
  * @module
  */
 import { ByteBuffer } from "../../../http/body/byte_buffer.ts";
 import { VERSION } from "../../../version.ts";
 import { ApiError, explainFailure, readApiError, readObject } from "./api_error.ts";
+import { type Credentials, toCredentialFields } from "./credentials.ts";
 import type { MultipartBody } from "./multipart_body.ts";
 import type { Progress } from "../progress_bar.ts";
 
 export interface ApiServer {
   /** The paths of the API are appended to it. */
   readonly url: URL;
-  readonly key: string | undefined;
+  readonly credentials: Credentials | undefined;
   /** A request fails when no byte is sent or received for so long. */
   readonly timeoutMs: number;
 }
@@ -50,7 +51,7 @@ const RETRYABLE_STATUSES = new Set([429, 503, 529]);
 /** The longest pause before a retry, whatever Retry-After says. */
 const MAX_RETRY_DELAY_MS = 10_000;
 
-export function connectApi({ url, key, timeoutMs }: ApiServer, signal: AbortSignal): ApiConnection {
+export function connectApi({ url, credentials, timeoutMs }: ApiServer, signal: AbortSignal): ApiConnection {
   /** Sends the request once. The timeout covers `read` too. */
   async function attempt<Result>(
     method: string,
@@ -70,7 +71,7 @@ export function connectApi({ url, key, timeoutMs }: ApiServer, signal: AbortSign
           accept: "application/json, application/zip;q=0.9, */*;q=0.8",
           "anthropic-version": API_VERSION,
           "user-agent": `trivet/${VERSION}`,
-          ...key !== undefined && { "x-api-key": key },
+          ...toCredentialFields(credentials),
           ...upload && { "content-type": upload.body.type, "content-length": String(upload.body.length) },
         },
         ...upload && { body: sendBody(upload, timeout), duplex: "half" },
@@ -78,7 +79,7 @@ export function connectApi({ url, key, timeoutMs }: ApiServer, signal: AbortSign
       timeout.restart();
       if (response.ok) return await read(response, timeout);
       const text = new TextDecoder().decode(await readAll(response, MAX_RESPONSE_BYTES, timeout));
-      throw new ErrorResponse(response, readApiError(response, text, key !== undefined));
+      throw new ErrorResponse(response, readApiError(response, text, credentials));
     } catch (error) {
       timeout.stop();
       if (timeout.signal.aborted) throw timeout.signal.reason;

@@ -1,10 +1,11 @@
 /**
- * Errors between this command line and a server: what is wrong, and what to do.
+ * Errors between the command line and a server: what is wrong, and what to do.
  *
  * @module
  */
 import type { ReportedProblem } from "../../../skills/package/validation_report.ts";
 import { printableText } from "../printable_text.ts";
+import type { Credentials } from "./credentials.ts";
 
 /** An error response of a server: its message, its code, and the id of the request, for the server's operator. */
 export class ApiError extends Error {
@@ -34,9 +35,13 @@ const MAX_MESSAGE_CHARACTERS = 4000;
 /**
  * The error of a response.
  * @param text the body
- * @param hasKey whether the request had a key
+ * @param credentials what the request was sent with
  */
-export function readApiError(response: Response, text: string, hasKey: boolean): ApiError {
+export function readApiError(
+  response: Response,
+  text: string,
+  credentials: Credentials | undefined,
+): ApiError {
   const { status } = response;
   const { error, request_id } = readObject(text);
   const { type, message, details } = toObject(error);
@@ -47,7 +52,7 @@ export function readApiError(response: Response, text: string, hasKey: boolean):
     ? `The server redirects to ${
       printableText(response.headers.get("location") ?? "an unknown URL", 200)
     }. Use that URL as --url`
-    : `The server answered ${status}, without an error of the Skills API`;
+    : `The server answered ${status}, without a message`;
   const codes = [
     typeof type === "string" ? printableText(type, 100) : `status ${status}`,
     ...typeof id === "string" ? [`request ${printableText(id, 100)}`] : [],
@@ -56,16 +61,19 @@ export function readApiError(response: Response, text: string, hasKey: boolean):
     status,
     codes: `(${codes.join(", ")})`,
     problems: readProblems(toObject(details).problems),
-    advice: ADVICE[status]?.(hasKey),
+    advice: ADVICE[status]?.(credentials),
   });
 }
 
-const ADVICE: Readonly<Record<number, (hasKey: boolean) => string>> = {
-  401: (hasKey) =>
-    hasKey
+const ADVICE: Readonly<Record<number, (credentials: Credentials | undefined) => string>> = {
+  401: (credentials) =>
+    credentials === undefined
+      ? "Set an API key in TRIVET_API_KEY or --key-file. trivet key add makes one"
+      : "key" in credentials
       ? "The API key is invalid or was removed. Set another in TRIVET_API_KEY or --key-file"
-      : "Set an API key in TRIVET_API_KEY or --key-file. trivet key add makes one",
-  403: () => "The API key needs the scope skills:read, and skills:write to change skills",
+      : "The access token is invalid or has expired. Set another in TRIVET_TOKEN",
+  403: () =>
+    "The API key or token needs a scope: skills:read, skills:write to change skills, admin for everything else",
 };
 
 function readProblems(problems: unknown): ReportedProblem[] {

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { Action } from "../actions.ts";
 import type { Options, ValuesOf } from "../options.ts";
 import type { Terminal } from "../progress_bar.ts";
 import { PLACE_OPTIONS } from "./open_skill_place.ts";
@@ -22,11 +23,7 @@ export const VERSION_OPTION = {
   shownDefault: "the newest",
 } as const;
 
-export interface SkillCommand<Declared extends Options = Options> {
-  /** Its operands in the usage line. */
-  readonly operands: string;
-  readonly maxOperands: number;
-  /** Its own options, besides the common ones. */
+export interface SkillCommand<Declared extends Options = Options> extends Action {
   readonly options: Declared;
   run(call: SkillCall<ValuesOf<Declared & typeof COMMON_OPTIONS>>): Promise<void>;
 }

@@ -19,7 +19,7 @@ import { printableText } from "../printable_text.ts";
 import { formatBytes } from "../progress_bar.ts";
 import { COMMON_OPTIONS, type SkillCommand, skillCommand } from "./skill_command.ts";
 import { openSkillFolders, SKILL_FOLDER_OPTIONS } from "./skill_folders.ts";
-import type { SkillPlace } from "./skill_place.ts";
+import { findUploaded, type SkillPlace } from "./skill_place.ts";
 import { describeProblems, toReported } from "./skill_problems.ts";
 
 /** What is printed with `--json`. */
@@ -47,11 +47,9 @@ export interface DoctorReport {
   };
 }
 
-const MAX_FOLDERS = 100;
-
 export const doctor: SkillCommand = skillCommand({
   operands: "[DIR...]",
-  maxOperands: MAX_FOLDERS,
+  summary: "lists which skills of folders are served, which not, and why; exit code 1 if one is not",
   options: SKILL_FOLDER_OPTIONS,
   async run({ values, operands, json, open }) {
     const folders = openFolders(operands, values);
@@ -116,7 +114,7 @@ async function reportOn(
   const shown: DoctorReport["skills"][number][] = [];
   for (const { name, id, version, folder, directory, files, tokens, frontMatter } of skills) {
     const place = `${folder.path}/${directory}`;
-    const uploaded = await stored?.findUploaded(name);
+    const uploaded = stored && await findUploaded(stored, name);
     const problems = [
       ...noted.get(place) ?? [],
       ...frontMatter ? [] : [NOT_LISTED],

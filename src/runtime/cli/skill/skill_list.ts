@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { printLine, printTable, UsageError } from "../output.ts";
+import { printLine, printTable } from "../output.ts";
 import { printableText } from "../printable_text.ts";
 import { type SkillCommand, skillCommand } from "./skill_command.ts";
 
@@ -12,7 +12,7 @@ const MAX_CELL_CHARACTERS = 60;
 
 export const list: SkillCommand = skillCommand({
   operands: "",
-  maxOperands: 0,
+  summary: "lists the skills, the newest first",
   options: {},
   async run({ json, open }) {
     const skills = await Array.fromAsync((await open()).list());
@@ -32,12 +32,11 @@ export const list: SkillCommand = skillCommand({
 
 export const versions: SkillCommand = skillCommand({
   operands: "ID|NAME",
-  maxOperands: 1,
+  summary: "lists the versions of a skill, the newest first",
   options: {},
   async run({ operands: [skill], json, open }) {
-    if (skill === undefined) throw new UsageError("missing argument: ID or NAME of the skill");
     const place = await open();
-    const { id } = await place.find(skill);
+    const { id } = await place.find(skill!);
     const found = await Array.fromAsync(place.versions(id));
     if (json) return printLine(JSON.stringify(found));
     printTable(

@@ -71,8 +71,8 @@ export interface SkillPlace {
   list(): AsyncIterable<ListedSkill>;
   /** By id, or the newest with this name. @throws {Error} when there is none */
   find(skill: string): Promise<ListedSkill>;
-  /** The newest uploaded skill with this name. */
-  findUploaded(name: string): Promise<ListedSkill | undefined>;
+  /** The uploaded skills with this name, the newest first. */
+  named(name: string): AsyncIterable<ListedSkill>;
   /** Newest first. */
   versions(id: string): AsyncIterable<ListedVersion>;
   /** By its id, or `latest`. @throws {Error} when there is none */
@@ -87,4 +87,15 @@ export interface SkillPlace {
   /** The problems that an upload would have. */
   validate(source: SkillSource, progress: Progress): Promise<ValidationReport>;
   close(): Promise<void>;
+}
+
+/** Whether a text can be the name of a skill. Most ids cannot. */
+export function isSkillName(text: string): boolean {
+  return /^[\p{L}\p{M}\p{N}-]{1,64}$/u.test(text);
+}
+
+/** The newest uploaded skill with this name. */
+export async function findUploaded(place: SkillPlace, name: string): Promise<ListedSkill | undefined> {
+  for await (const skill of place.named(name)) return skill;
+  return undefined;
 }

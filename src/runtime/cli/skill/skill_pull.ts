@@ -6,7 +6,7 @@
 import { basename, join, resolve } from "node:path";
 import { checkPath } from "../../../skills/package/path.ts";
 import { isZip } from "../../../skills/archive/zip_reader.ts";
-import { printLine, UsageError } from "../output.ts";
+import { printLine } from "../output.ts";
 import { printableText } from "../printable_text.ts";
 import { metered, withProgressBar } from "../progress_bar.ts";
 import { unpackSkill } from "./skill_archive.ts";
@@ -15,7 +15,7 @@ import { checkTarget, writeArchive, writeFolder } from "../atomic_write.ts";
 
 export const pull: SkillCommand = skillCommand({
   operands: "ID|NAME",
-  maxOperands: 1,
+  summary: "writes a version as a folder with the name of the skill, or as an archive",
   options: {
     version: VERSION_OPTION,
     output: {
@@ -27,12 +27,11 @@ export const pull: SkillCommand = skillCommand({
     force: { summary: "replace what an earlier pull wrote" },
   },
   async run({ values, operands: [wanted], json, terminal, signal, open }) {
-    if (wanted === undefined) throw new UsageError("missing argument: ID or NAME of the skill");
     const { output, force } = values;
     const isFile = /\.(zip|skill)$/i.test(basename(output));
     const kind = isFile || values.zip ? "archive" : "folder";
     const place = await open();
-    const { id } = await place.find(wanted);
+    const { id } = await place.find(wanted!);
     const version = await place.version(id, values.version);
     const name = checkName(version.name);
     const target = resolve(isFile ? output : join(output, kind === "archive" ? `${name}.zip` : name));

@@ -9,7 +9,7 @@ import { ApiError } from "../api/api_error.ts";
 import { multipartBody } from "../api/multipart_body.ts";
 import type { Progress } from "../progress_bar.ts";
 import { readPage, readReport, readSkill, readVersion } from "../api/api_objects.ts";
-import type { ListedSkill, ListedVersion, SkillPlace } from "./skill_place.ts";
+import { isSkillName, type ListedSkill, type ListedVersion, type SkillPlace } from "./skill_place.ts";
 import type { SkillSource } from "./skill_source.ts";
 
 const PAGE_SIZE = 100;
@@ -41,11 +41,11 @@ export function openServerPlace(server: ApiServer, signal: AbortSignal): SkillPl
   const getVersion = async (id: string, version: string): Promise<ListedVersion> =>
     readVersion(await api.send("GET", skillPath(id, version)));
 
-  /** The first skill in the list of the server whose newest version has this name. */
-  async function findName(
+  /** The skills of the server whose newest version has this name, in its order. */
+  async function* findNamed(
     name: string,
     isWanted: (skill: ListedSkill) => boolean,
-  ): Promise<ListedSkill | undefined> {
+  ): AsyncGenerator<ListedSkill> {
     let searched = 0;
     for await (const page of pages("/v1/skills", readSkill)) {
       const candidates = page.filter((skill) => skill.latest_version_id !== null && isWanted(skill));
@@ -54,8 +54,7 @@ export function openServerPlace(server: ApiServer, signal: AbortSignal): SkillPl
         const names = await Promise.all(
           some.map(({ id, latest_version_id }) => findVersionName(id, latest_version_id!)),
         );
-        const found = some[names.indexOf(name)];
-        if (found) return { ...found, name };
+        for (const [i, skill] of some.entries()) if (names[i] === name) yield { ...skill, name };
       }
       searched += candidates.length;
       if (searched >= MAX_SEARCHED_SKILLS) {
@@ -64,15 +63,21 @@ export function openServerPlace(server: ApiServer, signal: AbortSignal): SkillPl
         );
       }
     }
+  }
+
+  const isUploaded = ({ source }: ListedSkill): boolean => source === "custom";
+
+  async function findFirst(skills: AsyncIterable<ListedSkill>): Promise<ListedSkill | undefined> {
+    for await (const skill of skills) return skill;
     return undefined;
   }
 
   /** A server lists local skills first, however old they are: the newest is the first one, or an uploaded one. */
   async function findNewest(name: string): Promise<ListedSkill | undefined> {
-    const found = await findName(name, () => true);
+    const found = await findFirst(findNamed(name, () => true));
     if (found?.source !== "local") return found;
     // When there are too many skills to search, the local one is the result.
-    const uploaded = await findName(name, ({ source }) => source === "custom").catch(() => undefined);
+    const uploaded = await findFirst(findNamed(name, isUploaded)).catch(() => undefined);
     return uploaded && Date.parse(uploaded.updated_at) > Date.parse(found.updated_at) ? uploaded : found;
   }
 
@@ -94,12 +99,12 @@ export function openServerPlace(server: ApiServer, signal: AbortSignal): SkillPl
       } catch (error) {
         // Some servers answer 400 to what does not look like an id.
         if (!(error instanceof ApiError && (error.status === 404 || error.status === 400))) throw error;
-        const found = isName(skill) ? await findNewest(skill) : undefined;
+        const found = isSkillName(skill) ? await findNewest(skill) : undefined;
         if (!found) throw error;
         return found;
       }
     },
-    findUploaded: (name) => findName(name, ({ source }) => source === "custom"),
+    named: (name) => findNamed(name, isUploaded),
     versions: (id) => items(`${skillPath(id)}/versions`, readVersion),
     version: getVersion,
     manifest: () => Promise.resolve(undefined),
@@ -147,10 +152,6 @@ function skillPath(skill: string, version?: string): string {
     if (/^\.{0,2}$/.test(segment)) throw new Error(`Invalid id: "${segment}"`);
   }
   return ["/v1/skills", ...segments.map((segment) => encodeURIComponent(segment.toWellFormed()))].join("/");
-}
-
-function isName(text: string): boolean {
-  return /^[\p{L}\p{M}\p{N}-]{1,64}$/u.test(text);
 }
 
 function uploadBody(source: SkillSource, displayName?: string): ReturnType<typeof multipartBody> {

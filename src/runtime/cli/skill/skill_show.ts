@@ -7,7 +7,7 @@ import { readSkillMarkdown } from "../../../skills/package/front_matter.ts";
 import { mediaTypeOf } from "../../../skills/package/media_type_of.ts";
 import { digestOf } from "../../../skills/content_digest.ts";
 import { estimateLevels } from "../../../skills/package/tokens.ts";
-import { printLine, UsageError } from "../output.ts";
+import { printLine } from "../output.ts";
 import { printableText } from "../printable_text.ts";
 import { formatBytes, type Terminal, withProgressBar } from "../progress_bar.ts";
 import { unpackSkill } from "./skill_archive.ts";
@@ -19,12 +19,11 @@ const MAX_SHOWN_VERSIONS = 10;
 
 export const show: SkillCommand = skillCommand({
   operands: "ID|NAME",
-  maxOperands: 1,
+  summary: "shows a skill and one of its versions",
   options: { version: VERSION_OPTION },
   async run({ values, operands: [wanted], json, terminal, open }) {
-    if (wanted === undefined) throw new UsageError("missing argument: ID or NAME of the skill");
     const place = await open();
-    const skill = await place.find(wanted);
+    const skill = await place.find(wanted!);
     const name = values.version;
     const version = skill.latest_version_id === null && name === "latest"
       ? undefined

@@ -41,9 +41,18 @@ function storePlace(store: Store, workspace: string, blobStore: BlobStore): Skil
     return (await store.get<Skill>(skillKey(workspace, id)))?.value;
   }
 
-  async function findNewest(name: string): Promise<Skill | undefined> {
-    const [newest] = await store.list(["skill_name", workspace, name], { limit: 1, reverse: true });
-    return newest && await findSkill(newest.key[3] as string);
+  async function* named(name: string): AsyncGenerator<Skill> {
+    let after: Key | undefined;
+    for (;;) {
+      const options = { after, limit: PAGE_SIZE, reverse: true };
+      const entries = await store.list(["skill_name", workspace, name], options);
+      for (const { key } of entries) {
+        const skill = await findSkill(key[3] as string);
+        if (skill) yield skill;
+      }
+      if (entries.length < PAGE_SIZE) return;
+      after = entries.at(-1)!.key;
+    }
   }
 
   async function open(id: string): Promise<Skill> {
@@ -73,13 +82,13 @@ function storePlace(store: Store, workspace: string, blobStore: BlobStore): Skil
       }
     },
     async find(skill) {
-      const found = await findSkill(skill) ?? await findNewest(skill);
-      if (!found) throw skillNotFound(skill);
-      return toListed(found);
+      const found = await findSkill(skill);
+      if (found) return toListed(found);
+      for await (const newest of named(skill)) return toListed(newest);
+      throw skillNotFound(skill);
     },
-    async findUploaded(name) {
-      const found = await findNewest(name);
-      return found && toListed(found);
+    async *named(name) {
+      for await (const skill of named(name)) yield toListed(skill);
     },
     async *versions(id) {
       let after: string | undefined;

@@ -4,7 +4,7 @@
  * @module
  */
 import type { ValidationReport } from "../../../skills/package/validation_report.ts";
-import { printLine, UsageError } from "../output.ts";
+import { printLine } from "../output.ts";
 import { printableText } from "../printable_text.ts";
 import { formatBytes, withProgressBar } from "../progress_bar.ts";
 import { checkSource, MAX_UPLOAD_BYTES } from "./skill_check.ts";
@@ -14,10 +14,10 @@ import { openSource } from "./skill_source.ts";
 
 export const validate: SkillCommand = skillCommand({
   operands: "FOLDER|ZIP",
-  maxOperands: 1,
+  summary: "lists what an upload would be refused for or warned of; exit code 1 for an error",
   options: {},
-  async run({ values, operands: [path], json, terminal, open }) {
-    if (path === undefined) throw new UsageError("missing argument: FOLDER or ZIP to validate");
+  async run({ values, operands, json, terminal, open }) {
+    const path = operands[0]!;
     const source = await openSource(path);
     // The rules do not need a store.
     const place = values.url === undefined ? undefined : await open();
