@@ -70,6 +70,7 @@ const TOP_FILES: Readonly<Record<string, readonly string[]>> = {
 
 /** Packages, and the files that may import them. */
 const PACKAGES: Readonly<Record<string, RegExp>> = {
+  "@opentelemetry/api": /^src\/observability\/opentelemetry\//,
   postgres: /^src\/store\/drivers\/postgres_pool\.ts$/,
   redis: /^src\/store\/drivers\/redis\.ts$/,
   "@valibot/to-json-schema": /^src\/mcp\/schema\/valibot_schema\.ts$/,

@@ -87,6 +87,7 @@ type Given = Pick<
   | "identify"
   | "implied"
   | "observe"
+  | "telemetry"
   | "resourceMetadata"
 >;
 

@@ -33,12 +33,10 @@ export interface MountOptions {
 
 /** Makes the handler. */
 export function mount(
-  { base, toContext, observe, onRequest, requestId }: Pick<
-    Server,
-    "base" | "toContext" | "observe" | "onRequest" | "requestId"
-  >,
+  server: Pick<Server, "origin" | "base" | "toContext" | "observe" | "onRequest" | "requestId" | "telemetry">,
   { services, guard, unguarded, home, notFound }: MountOptions,
 ): Handler {
+  const { base, toContext, observe, onRequest, requestId, telemetry } = server;
   const mounted = new Map(services.flatMap((service) => service.mounts.map((each) => [each, service])));
 
   /** The service whose mount covers the path: by its first segment below the base, the whole path, or its first two. */
@@ -91,11 +89,12 @@ export function mount(
     request: Request,
     context: RequestContext,
     onRequest: ObserveRequest,
+    traced?: string,
   ): Promise<Response> {
     const began = performance.now();
     const id = requestId();
     const { method, url, headers } = request;
-    const trace = readTraceId(headers.get("traceparent"));
+    const trace = traced ?? readTraceId(headers.get("traceparent"));
     const response = await answer(request, context);
     response.headers.set("x-request-id", id);
     onRequest({
@@ -113,6 +112,15 @@ export function mount(
   return {
     fetch(request, given, worker) {
       const context = toContext(request, given, worker);
+      if (telemetry) {
+        return telemetry.traceRequest(
+          server,
+          request,
+          context.ip,
+          (trace) =>
+            onRequest ? answerObserved(request, context, onRequest, trace) : answer(request, context),
+        );
+      }
       return onRequest ? answerObserved(request, context, onRequest) : answer(request, context);
     },
   };

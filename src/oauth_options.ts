@@ -33,6 +33,7 @@ import { completePages, type PageOptions } from "./oauth/pages/settings.ts";
 import type { Connect } from "./http/network/public_fetch.ts";
 import type { SignInProvider } from "./oauth/sign_in/provider.ts";
 import type { JwsAlgorithm } from "./crypto/jws.ts";
+import type { ServerOptions } from "./server_options.ts";
 import { ITERATIONS, MAX_ITERATIONS } from "./crypto/password.ts";
 
 /** Options of the authorization server. */
@@ -219,11 +220,13 @@ const LIFETIMES = [
 ] as const;
 
 /** What the composition gives, and not the user. */
-type Given = Pick<AuthorizationServerOptions, "issuer" | "store" | "observe" | "now" | "secret">;
+type Given =
+  & Pick<AuthorizationServerOptions, "issuer" | "store" | "observe" | "now" | "secret">
+  & Pick<ServerOptions, "telemetry">;
 
 /** The authorization server's options, complete. @throws {TypeError | RangeError} naming the option and the rule */
 export function completeOAuth(
-  { issuer, store, observe, now, secret }: Given,
+  { issuer, store, observe, now, secret, telemetry }: Given,
   oauth: OAuthOptions,
   own: readonly ProtectedResource[],
 ): AuthorizationServerOptions {
@@ -276,7 +279,9 @@ export function completeOAuth(
     signUp: completeSignUp(oauth),
     loginFields: checkLoginFields(oauth),
     account: oauth.account ?? true,
-    signInFetch: oauth.signInFetch,
+    signInFetch: telemetry
+      ? telemetry.traceFetch(oauth.signInFetch ?? ((url, init) => fetch(url, init)))
+      : oauth.signInFetch,
     defaultRole: checkUserRole(oauth.defaultRole ?? "reader"),
     ...completeFactors(issuer, oauth),
     openid,

@@ -11,6 +11,7 @@ import type { RequestContext } from "./http/service.ts";
 import { createRequestIds, type ObserveRequest } from "./observability/request_outcome.ts";
 import { serverSecret } from "./server_secret.ts";
 import type { Store } from "./store/store.ts";
+import type { Telemetry } from "./http/telemetry.ts";
 
 export { findRetryAfter } from "./store/store.ts";
 
@@ -32,6 +33,8 @@ export interface ServerOptions {
   readonly onRequest?: ObserveRequest | undefined;
   /** Names a request for `onRequest`. @default random for this process, with a number */
   readonly requestId?: () => string;
+  /** Traces and measures requests, MCP messages and requests to others: `openTelemetry()` of `trivet/opentelemetry`. @default off, at no cost */
+  readonly telemetry?: Telemetry | undefined;
   /** Milliseconds since the epoch, for tests. @default the store's clock, else Date.now */
   readonly now?: () => number;
   /** Options that weaken a rule of the standards, in one group so that they stand out. */
@@ -48,6 +51,7 @@ export interface Server {
   readonly observe: Observe;
   readonly onRequest: ObserveRequest | undefined;
   readonly requestId: () => string;
+  readonly telemetry: Telemetry | undefined;
   /** 32 bytes that are the same on every instance. */
   readonly secret: () => Promise<Uint8Array>;
   /** Scheme, host and port of the address. */
@@ -73,6 +77,7 @@ export function completeServer(name: "issuer" | "url", address: string, options:
     observe: options.onEvent ?? (() => {}),
     onRequest: options.onRequest,
     requestId: options.requestId ?? createRequestIds(),
+    telemetry: options.telemetry,
     secret: serverSecret(store),
     origin,
     base: pathname.replace(/\/$/, ""),

@@ -4,7 +4,8 @@
  *
  * @module
  */
-import { dispatchBatch, type Dispatcher, dispatchMessage, type Method } from "../../src/jsonrpc/dispatch.ts";
+import { dispatchBatch } from "../../src/jsonrpc/batch.ts";
+import { type Dispatcher, dispatchMessage, type Method } from "../../src/jsonrpc/dispatch.ts";
 import { INVALID_PARAMS, PARSE_ERROR, RpcError } from "../../src/jsonrpc/error.ts";
 import {
   type Params,

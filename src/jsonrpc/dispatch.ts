@@ -1,11 +1,9 @@
 /**
- * Dispatches messages and batches to methods (https://www.jsonrpc.org/specification#batch) and turns what a method throws
- * into an error object.
+ * Dispatches messages to methods (https://www.jsonrpc.org/specification) and turns what a method throws into an error object.
  *
  * @module
  */
-import { WorkSlice } from "../http/work_slice.ts";
-import { INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, RpcError } from "./error.ts";
+import { INTERNAL_ERROR, METHOD_NOT_FOUND, RpcError } from "./error.ts";
 import {
   invalidRequest,
   type Message,
@@ -28,13 +26,30 @@ export interface Dispatcher<Context> {
    * `undefined` stands for a plain internal error. `context` is absent when a result could not be written as JSON.
    */
   readonly onFault: (error: unknown, method: string, context?: Context) => RpcError | undefined;
+  /** Called with each message; returns what `answer` returns. @default calls `answer` */
+  readonly trace?:
+    | (<Answer>(
+      message: Message,
+      context: Context,
+      answer: () => Answer,
+      methods: ReadonlyMap<string, Method<Context>>,
+    ) => Answer)
+    | undefined;
 }
-
-/** A batch with more messages is refused as a whole. */
-export const MAX_BATCH_MESSAGES = 100;
 
 /** The response to one message; `undefined` for a notification or a response. */
 export function dispatchMessage<Context>(
+  dispatcher: Dispatcher<Context>,
+  message: Message,
+  context: Context,
+): Promise<Response | undefined> | Response {
+  const { trace, methods } = dispatcher;
+  return trace
+    ? trace(message, context, () => dispatch(dispatcher, message, context), methods)
+    : dispatch(dispatcher, message, context);
+}
+
+function dispatch<Context>(
   dispatcher: Dispatcher<Context>,
   message: Message,
   context: Context,
@@ -49,45 +64,6 @@ export function dispatchMessage<Context>(
     case "invalid":
       return invalidRequest(message);
   }
-}
-
-/** Why a batch is refused before any of its messages is read; `undefined` for a batch of an allowed size. */
-export function checkBatchSize(batch: readonly unknown[]): RpcError | undefined {
-  if (batch.length === 0) return new RpcError(INVALID_REQUEST, "Invalid Request: the batch is empty");
-  return batch.length > MAX_BATCH_MESSAGES
-    ? new RpcError(
-      INVALID_REQUEST,
-      `Invalid Request: batch too large. Maximum: ${MAX_BATCH_MESSAGES} messages`,
-    )
-    : undefined;
-}
-
-export interface BatchOptions {
-  /** Runs one message after the other, for messages that change the same record. @default false */
-  readonly inSeries?: boolean;
-}
-
-/**
- * The responses to a batch, in the order of its requests; `undefined` when it has no requests; a single error when it is
- * empty or too large. Messages run concurrently unless `inSeries`, each in its own context, and yield the event loop.
- */
-export async function dispatchBatch<Context>(
-  dispatcher: Dispatcher<Context>,
-  batch: readonly Message[],
-  contextOf: (message: Message) => Context,
-  { inSeries = false }: BatchOptions = {},
-): Promise<readonly Response[] | Response | undefined> {
-  const error = checkBatchSize(batch);
-  if (error) return { id: null, error };
-  const slice = new WorkSlice();
-  const running: (Promise<Response | undefined> | Response)[] = [];
-  for (const message of batch) {
-    const answered = dispatchMessage(dispatcher, message, contextOf(message));
-    running.push(inSeries ? (await answered)! : answered);
-    if (slice.isOver) await slice.yield();
-  }
-  const responses = (await Promise.all(running)).filter((response) => response !== undefined);
-  return responses.length > 0 ? responses : undefined;
 }
 
 async function answer<Context>(

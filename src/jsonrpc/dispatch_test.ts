@@ -1,12 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import {
-  dispatchBatch,
-  type Dispatcher,
-  dispatchMessage,
-  MAX_BATCH_MESSAGES,
-  type Method,
-} from "./dispatch.ts";
+import { type Dispatcher, dispatchMessage, type Method } from "./dispatch.ts";
+import { dispatchBatch, MAX_BATCH_MESSAGES } from "./batch.ts";
 import { RpcError } from "./error.ts";
 import {
   parseJson,

@@ -7,6 +7,7 @@
 import type { Principal } from "../http/principal.ts";
 import type { RequestContext } from "../http/service.ts";
 import type { Json } from "../store/store.ts";
+import type { Telemetry, TraceContext } from "../http/telemetry.ts";
 import { type CallRequest, NOTHING } from "./call_request.ts";
 import { type Connection, NO_CONNECTION, type Outlet } from "./connection.ts";
 import { bindMethods } from "./definition/bind_methods.ts";
@@ -43,6 +44,9 @@ export interface CallHost {
    * it.
    */
   readonly watchCancellation: (call: Call, onCancelled: () => void) => () => void;
+  readonly telemetry: Telemetry | undefined;
+  /** Whether the server has a tool or a prompt of this name. */
+  readonly offers: (kind: "tools" | "prompts", name: string) => boolean;
   /** Converts the schemas of forms. */
   readonly schemas: SchemaConverter;
   /** The minimum log level of a session. */
@@ -74,6 +78,8 @@ export class Call implements CallContext {
   /** Requests for input of this run, in 2026-07-28. A handler that asks for two at once ends with the first. */
   asking: Promise<unknown>[] | undefined = undefined;
   task: TaskRun | undefined = undefined;
+  /** Set by the option `telemetry`. */
+  trace: TraceContext | undefined = undefined;
   /** Makes the call a task; set while a tool runs that may become one. */
   begin: ((options: TaskOptions) => Promise<boolean>) | undefined = undefined;
   isOver = false;

@@ -6,6 +6,7 @@
  */
 import type { Principal } from "../http/principal.ts";
 import type { Json } from "../store/store.ts";
+import type { TraceContext } from "../http/telemetry.ts";
 import type { ContentItem, Meta } from "./definition/content.ts";
 import type { AnySchema, Parsed } from "./schema/standard_schema.ts";
 
@@ -32,6 +33,11 @@ export interface CallContext {
   readonly signal: AbortSignal;
   /** The request's `_meta`: trace context, progress token, keys of your own. */
   readonly meta: Meta;
+  /**
+   * The trace context of this call, for requests to other servers: of its span with the option `telemetry`, else `undefined`.
+   * What the client sent is in `meta`.
+   */
+  readonly trace: TraceContext | undefined;
   /** Name and version of the client as it states them; not verified. */
   readonly clientInfo: { readonly name?: string; readonly version?: string };
   /** Whether the client declared the feature in its capabilities. */

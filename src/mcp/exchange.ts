@@ -4,51 +4,25 @@
  *
  * @module
  */
-import {
-  answerFault,
-  checkBatchSize,
-  dispatchBatch,
-  type Dispatcher,
-  dispatchMessage,
-} from "../jsonrpc/dispatch.ts";
-import type { RpcError } from "../jsonrpc/error.ts";
-import {
-  type ClientResponse,
-  type Message,
-  readMessage,
-  type Request as RpcRequest,
-  type Response as RpcResponse,
-  type ResponseId,
+import { answerFault, type Dispatcher, dispatchMessage } from "../jsonrpc/dispatch.ts";
+import type {
+  Message,
+  Request as RpcRequest,
+  Response as RpcResponse,
+  ResponseId,
 } from "../jsonrpc/message.ts";
-import { checkBatchAllowed } from "./batch.ts";
+import type { BatchOptions, BatchOutcome } from "./batch.ts";
 import { Call, type CallHost } from "./call.ts";
 import type { CallRequest } from "./call_request.ts";
 import type { Connection } from "./connection.ts";
 import type { Era } from "./era.ts";
+import { lazy } from "./lazy.ts";
 
 export interface ExchangeOptions {
   readonly host: CallHost;
   readonly legacy: Dispatcher<Call>;
   readonly modern: Dispatcher<Call>;
 }
-
-/** How a transport serves the messages of a batch. */
-export interface BatchOptions {
-  readonly era: Era;
-  /** `undefined` for a plain caller. */
-  readonly revision: string | undefined;
-  /** Runs one message after the other, as they may change the same session. */
-  readonly inSeries: boolean;
-  /** Passes a client's response on to the request that waits for it. */
-  readonly deliver: (message: ClientResponse) => unknown;
-  readonly createCall: (message: Message) => Call;
-}
-
-/** What became of a batch: its responses, or why none of its messages was dispatched. */
-export type BatchOutcome =
-  | { readonly responses: readonly RpcResponse[] | RpcResponse | undefined }
-  | { readonly sizeError: RpcError }
-  | { readonly refusal: string };
 
 export interface Exchange {
   createCall(request: CallRequest, connection: Connection): Call;
@@ -67,6 +41,9 @@ export interface Exchange {
   write<Written>(response: RpcResponse, write: (response: RpcResponse) => Written): Written;
 }
 
+/** Loads with the first batch. */
+const batches = lazy(() => import("./batch.ts"));
+
 export function createExchange({ host, legacy, modern }: ExchangeOptions): Exchange {
   const dispatcherOf = ({ profile }: Era): Dispatcher<Call> => profile === "modern" ? modern : legacy;
   return {
@@ -79,22 +56,10 @@ export function createExchange({ host, legacy, modern }: ExchangeOptions): Excha
       }) as Promise<never>;
     },
     accept: (message, call) => dispatchMessage(dispatcherOf(call.era), message, call),
-    async answerBatch(values, { era, revision, inSeries, deliver, createCall }) {
-      const sizeError = checkBatchSize(values);
-      if (sizeError) return { sizeError };
-      const messages = values.map(readMessage);
-      const refusal = checkBatchAllowed(messages, revision);
-      if (refusal !== undefined) return { refusal };
-      for (const message of messages) if (message.kind === "response") await deliver(message);
-      const calls: Call[] = [];
-      const responses = await dispatchBatch(dispatcherOf(era), messages, (message) => {
-        const call = createCall(message);
-        calls.push(call);
-        return call;
-      }, { inSeries });
-      for (const call of calls) call.end();
-      return { responses };
-    },
+    answerBatch: (values, options) =>
+      batches.use(({ answerBatch }) => answerBatch(dispatcherOf(options.era), values, options)) as Promise<
+        never
+      >,
     answerFault: (...fault) => answerFault(legacy, ...fault),
     write(response, write) {
       try {

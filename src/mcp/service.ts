@@ -35,11 +35,13 @@ export type { ToolServer, ToolServerOptions };
 
 /** Creates an MCP server. @throws {TypeError} for an invalid definition */
 export function createToolServer(options: ToolServerOptions): ToolServer {
-  const { observe, base, now, secret, extensions } = options;
+  const { observe, base, now, secret, extensions, telemetry } = options;
   const writer = createModernWriter(options);
   const schemas = createSchemaConverter(options.toJsonSchema);
   const host: CallHost = {
     schemas,
+    telemetry,
+    offers: (kind, name) => registry![kind].has(name),
     holds: (principal, scope) => principal !== undefined && hasScope(principal, scope, options.implied),
     getLogLevel: async (session) =>
       (await stateful.value!.sessions.settings(session).catch(() => undefined))?.level ?? DEFAULT_LEVEL,
@@ -102,8 +104,9 @@ export function createToolServer(options: ToolServerOptions): ToolServer {
       (...given) => given[1].session || given[1].connection.onCancelled ? cancel(...given) : undefined,
     ],
   ]);
-  const legacy: Dispatcher<Call> = { methods: new Map(), notifications, onFault };
-  const modern: Dispatcher<Call> = { methods: new Map(), notifications, onFault };
+  const trace = telemetry?.traceMessage;
+  const legacy: Dispatcher<Call> = { methods: new Map(), notifications, onFault, trace };
+  const modern: Dispatcher<Call> = { methods: new Map(), notifications, onFault, trace };
 
   function compile(definitions: Definitions, convert: ConvertSchema): Registry {
     const { middleware } = options;
@@ -171,7 +174,7 @@ export function createToolServer(options: ToolServerOptions): ToolServer {
     ready,
     async serveStdio(input, output, principal) {
       await ready();
-      const connection = { exchange, writer, stateful };
+      const connection = { exchange, writer, stateful, telemetry };
       if (!options.stdio) throw new TypeError('Cannot serve stdio: the option "stdio" is missing');
       await options.stdio(connection, input, output, principal);
     },

@@ -8,6 +8,7 @@ import type { Observe } from "../events.ts";
 import type { Method } from "../jsonrpc/dispatch.ts";
 import type { ClientResponse, Id } from "../jsonrpc/message.ts";
 import type { Store } from "../store/store.ts";
+import type { Telemetry } from "../http/telemetry.ts";
 import type { Call, CallHost } from "./call.ts";
 import { Cancellations } from "./cancellation.ts";
 import { Changes } from "./definition/changes.ts";
@@ -36,6 +37,7 @@ import { Tasks } from "./tasks/tasks.ts";
 
 export interface StatefulOptions {
   readonly store: Store;
+  readonly telemetry?: Telemetry | undefined;
   readonly secret: () => Promise<Uint8Array>;
   readonly now: () => number;
   readonly observe: Observe;
@@ -89,7 +91,14 @@ export function createStateful(options: StatefulOptions): Stateful {
   const { store, now, secret, keepAlive, openStreams, open, registry } = options;
   const wakeups = new Wakeups(store, options.isIsolated);
   const storage = new StorageAllowance({ ...STORAGE_LIMITS, ...options.storageLimits }, now);
-  const sessions = new Sessions({ store, storage, secret, now, lifetime: options.sessionLifetime });
+  const sessions = new Sessions({
+    store,
+    storage,
+    secret,
+    now,
+    lifetime: options.sessionLifetime,
+    telemetry: options.telemetry,
+  });
   const subscriptions = new Subscriptions({ store, sessions, storage, now });
   const changes = new Changes(store, wakeups, now);
   const cancellations = new Cancellations(store, wakeups, now, storage);

@@ -7,6 +7,7 @@ import type { Observe } from "../events.ts";
 import type { IdentifyCaller, Principal } from "../http/principal.ts";
 import type { Service } from "../http/service.ts";
 import type { Store } from "../store/store.ts";
+import type { Telemetry } from "../http/telemetry.ts";
 import type { Extension } from "./definition/extension.ts";
 import type { Definitions, Middleware } from "./definition/group.ts";
 import type { ServerInfo } from "./definition/server_info.ts";
@@ -55,6 +56,7 @@ export interface ToolServerOptions extends ServerInfo {
   /** The scope in the challenge of a 401. */
   readonly initialScope?: string | undefined;
   readonly observe: Observe;
+  readonly telemetry?: Telemetry | undefined;
 }
 
 /** The tool server as a service, with what can be changed while it runs. */

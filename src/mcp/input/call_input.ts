@@ -6,6 +6,7 @@
  */
 import { randomId } from "../../crypto/secret.ts";
 import type { Json } from "../../store/store.ts";
+import type { Telemetry, TraceContext, TracedCall } from "../../http/telemetry.ts";
 import { readResultObject, readRootsResult, readSamplingResult } from "./client_result.ts";
 import type {
   ClientFeature,
@@ -26,10 +27,10 @@ import { readElicitation, writeElicitation } from "./elicitation.ts";
 import { Inputs } from "./inputs.ts";
 
 /** What asking uses of a call. */
-export interface InputCall {
-  readonly revision: string;
+export interface InputCall extends TracedCall {
   readonly signal: AbortSignal;
   readonly schemas: SchemaConverter;
+  readonly host: TracedCall["host"] & { readonly telemetry: Telemetry | undefined };
   readonly sendRequest:
     | ((method: string, params: unknown, signal: AbortSignal) => Promise<unknown>)
     | undefined;
@@ -77,13 +78,26 @@ async function requestInput(
   feature: ClientFeature,
   key: string | undefined,
   method: string,
-  params: unknown,
+  params: object | undefined,
 ): Promise<object> {
   requireFeature(call, feature);
-  const request = params === undefined ? { method } : { method, params };
   // From 2026-07-28 on a request for input ends the run, which is repeated with the input.
-  if (call.revision >= MODERN) return (call.inputs ??= new Inputs()).ask(key, request) as object;
+  if (call.revision >= MODERN) {
+    const traced = withTrace(params, call.trace);
+    const request = traced === undefined ? { method } : { method, params: traced };
+    return (call.inputs ??= new Inputs()).ask(key, request) as object;
+  }
   // The client declared the capability but cannot be reached: it has no session, or does not accept streams.
-  if (!call.sendRequest) throw new MissingCapabilityError(requiredCapabilities(feature));
-  return readResultObject(await call.sendRequest(method, params, call.signal), method);
+  const { sendRequest, host: { telemetry } } = call;
+  if (!sendRequest) throw new MissingCapabilityError(requiredCapabilities(feature));
+  const send = (trace?: TraceContext) => sendRequest(method, withTrace(params, trace), call.signal);
+  return readResultObject(
+    await (telemetry ? telemetry.traceClientRequest(call, method, send) : send()),
+    method,
+  );
+}
+
+/** The params of a request with the trace context in `_meta` (2026-07-28, basic, OpenTelemetry trace context). */
+function withTrace(params: object | undefined, trace: TraceContext | undefined): object | undefined {
+  return trace ? { ...params, _meta: trace } : params;
 }

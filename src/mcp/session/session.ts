@@ -9,6 +9,7 @@ import { randomId, secretDigest } from "../../crypto/secret.ts";
 import { readSignedText, signText } from "../../crypto/signed_text.ts";
 import type { Principal } from "../../http/principal.ts";
 import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
+import type { Telemetry } from "../../http/telemetry.ts";
 import { CACHED, type Check, type Entry, type Key, type Put, type Store } from "../../store/store.ts";
 import type { LogLevel } from "../context.ts";
 import { principalKey } from "./principal_key.ts";
@@ -46,6 +47,7 @@ export interface SessionOptions {
   readonly now: () => number;
   /** Milliseconds. */
   readonly lifetime: number;
+  readonly telemetry?: Telemetry | undefined;
 }
 
 const PURPOSE = "mcp_session";
@@ -73,10 +75,10 @@ export class Sessions {
     handshake: Handshake,
     principal: Principal | undefined,
   ): Promise<string> {
-    const { now, lifetime } = this.#options;
+    const { now } = this.#options;
     const session: Session = {
       ...this.createLocal(handshake, principal),
-      expires: now() + (principal ? lifetime : Math.min(lifetime, MAX_ANONYMOUS_SESSION_MS)),
+      expires: now() + this.#lifetimeOf(principal !== undefined),
     };
     const signed = signText(await this.#options.secret(), PURPOSE, JSON.stringify(session));
     this.#cache(signed, session);
@@ -123,8 +125,8 @@ export class Sessions {
    * @throws {LimitError} at the caller's storage limit
    */
   async end(session: Session, caller: Caller): Promise<void> {
-    const { storage, store, now } = this.#options;
-    const { expires } = session;
+    const { storage, store, now, telemetry } = this.#options;
+    const { expires, revision } = session;
     storage.take(caller, 2 * RECORD_BYTES, expires - now());
     await store.commit({
       set: [
@@ -134,6 +136,8 @@ export class Sessions {
       remove: [settingsKey(session)],
     });
     for (const [signed, { id }] of this.#opened) if (id === session.id) this.#opened.delete(signed);
+    const began = expires - this.#lifetimeOf(session.principal !== "");
+    telemetry?.recordSession({ revision, seconds: (now() - began) / 1000, transport: "tcp" });
   }
 
   /** The current settings. */
@@ -172,6 +176,12 @@ export class Sessions {
       isCounted = true;
       return await store.commit({ check: [this.settingsCheck(session, entry)], set: [put] }) || LOST_RACE;
     });
+  }
+
+  /** Milliseconds. */
+  #lifetimeOf(hasPrincipal: boolean): number {
+    const { lifetime } = this.#options;
+    return hasPrincipal ? lifetime : Math.min(lifetime, MAX_ANONYMOUS_SESSION_MS);
   }
 
   #cache(signed: string, session: Session): void {

@@ -24,6 +24,7 @@ import { toCallRequest, toModernRequest } from "../call_request.ts";
 import type { Connection, Outlet } from "../connection.ts";
 import { type Era, eraOfRevision, LEGACY, MODERN, MODERN_ERA } from "../era.ts";
 import type { Exchange } from "../exchange.ts";
+import type { Telemetry } from "../../http/telemetry.ts";
 import { readLines, writeLines } from "./lines.ts";
 import { type Listening, notificationOf, startListening } from "../http/listen.ts";
 import type { ModernWriter } from "../modern.ts";
@@ -38,6 +39,7 @@ export interface StdioOptions {
   readonly exchange: Exchange;
   readonly writer: ModernWriter;
   readonly stateful: Lazy<Stateful>;
+  readonly telemetry: Telemetry | undefined;
 }
 
 /** A request to the client that has no response yet. */
@@ -73,6 +75,7 @@ export async function serveStdio(
   const pending = new Map<string, PendingRequest>();
   const stops: (() => void)[] = [];
   let session: Session | undefined;
+  let sessionBegan = 0;
   let isInputClosed = false;
 
   const notify = (method: string, params?: Record<string, unknown>): Promise<void> =>
@@ -113,6 +116,7 @@ export async function serveStdio(
 
   function startSession(handshake: Handshake): void {
     const own = session = sessions.createLocal(handshake, principal);
+    sessionBegan = performance.now();
     for (const stop of stops.splice(0)) stop();
     stops.push(
       watchSessionChanges(streams, own, { principal, runtime: undefined }, ({ change }) => {
@@ -241,6 +245,10 @@ export async function serveStdio(
     await Promise.allSettled(writing);
     for (const stop of stops) stop();
     for (const { stop } of listens.values()) stop();
+    if (session) {
+      const seconds = (performance.now() - sessionBegan) / 1000;
+      options.telemetry?.recordSession({ revision: session.revision, seconds, transport: "pipe" });
+    }
   }
   const error = new RpcError(
     INTERNAL_ERROR,
