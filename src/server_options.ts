@@ -9,7 +9,7 @@ import { createCallerFinder, type TrustedProxies } from "./http/network/trusted_
 import { type RuntimeContext, toRequestContext, type WorkerContext } from "./http/runtime_context.ts";
 import type { RequestContext } from "./http/service.ts";
 import { createRequestIds, type ObserveRequest } from "./observability/request_outcome.ts";
-import { serverSecret } from "./server_secret.ts";
+import { type FindSecrets, serverSecret } from "./server_secret.ts";
 import type { Store } from "./store/store.ts";
 import type { Telemetry } from "./http/telemetry.ts";
 
@@ -52,8 +52,8 @@ export interface Server {
   readonly onRequest: ObserveRequest | undefined;
   readonly requestId: () => string;
   readonly telemetry: Telemetry | undefined;
-  /** 32 bytes that are the same on every instance. */
-  readonly secret: () => Promise<Uint8Array>;
+  /** Secrets that all instances share. */
+  readonly secret: FindSecrets;
   /** Scheme, host and port of the address. */
   readonly origin: string;
   /** The path of the address without a slash at its end. */

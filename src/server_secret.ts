@@ -1,25 +1,21 @@
 /**
- * One random key per store, shared by all instances, for cursors and sealed values.
+ * The secrets of a server, which sign cursors and cookies and seal values: random keys in its store, shared by all
+ * instances.
  *
  * @module
  */
-import { randomBytes } from "./crypto/random_bytes.ts";
-import { LOST_RACE, retryLostRaces } from "./store/retry.ts";
-import { putIfAbsent, type Store } from "./store/store.ts";
+import type { FindSecrets } from "./crypto/server_secrets.ts";
+import type { Store } from "./store/store.ts";
 
-const KEY = ["server_secret"];
+export type { FindSecrets, ServerSecrets } from "./crypto/server_secrets.ts";
 
-/** A function that gives the 32 bytes. The first instance that needs them creates them; each remembers them. */
-export function serverSecret(store: Store): () => Promise<Uint8Array> {
-  let secret: Uint8Array | undefined;
-  function load(): Promise<Uint8Array> {
-    return retryLostRaces(async () => {
-      const entry = await store.get<Uint8Array>(KEY);
-      if (entry) return entry.value;
-      const made = randomBytes(32);
-      return await putIfAbsent(store, KEY, made) ? made : LOST_RACE;
-    });
-  }
-  // The value is kept, not the promise: on Workers a promise of a finished request never settles.
-  return async () => secret ??= await load();
+/** Finds the secrets of the servers on this store. Instances follow a rotation within ten seconds. */
+export function serverSecret(store: Store): FindSecrets {
+  let find: FindSecrets | undefined;
+  return () =>
+    find
+      ? find()
+      : import("./server_secret/read_secrets.ts").then(({ createSecretReader }) =>
+        (find ??= createSecretReader(store))()
+      );
 }

@@ -4,15 +4,16 @@
  *
  * @module
  */
+import type { ServerSecrets } from "./server_secrets.ts";
 import { readSignedText, signText } from "./signed_text.ts";
 
 /** @param purpose identifies the list, its owner and its filter */
-export function writeCursor(key: Uint8Array, purpose: string, position: readonly string[]): string {
-  return signText(key, `cursor:${purpose}`, JSON.stringify(position));
+export function writeCursor(secrets: ServerSecrets, purpose: string, position: readonly string[]): string {
+  return signText(secrets, `cursor:${purpose}`, JSON.stringify(position));
 }
 
 /** The position; `undefined` for a cursor that was not made for this list. */
-export function readCursor(key: Uint8Array, purpose: string, cursor: string): string[] | undefined {
-  const text = readSignedText(key, `cursor:${purpose}`, cursor);
+export function readCursor(secrets: ServerSecrets, purpose: string, cursor: string): string[] | undefined {
+  const text = readSignedText(secrets, `cursor:${purpose}`, cursor);
   return text === undefined ? undefined : JSON.parse(text);
 }

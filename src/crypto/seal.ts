@@ -6,23 +6,28 @@
  */
 import { decodeBase64url, encodeBase64url } from "./base64url.ts";
 import { randomBytes } from "./secret.ts";
+import type { FindSecrets, ServerSecrets } from "./server_secrets.ts";
 import { hmacSha256 } from "./sha256.ts";
 
 const NONCE_BYTES = 12;
 const encoder = new TextEncoder();
 
 /** Encrypts and authenticates the text. The result is base64url. */
-export async function seal(secret: Uint8Array, purpose: string, text: string): Promise<string> {
-  return sealWith(await deriveKey(secret, purpose), text);
+export async function seal({ current }: ServerSecrets, purpose: string, text: string): Promise<string> {
+  return sealWith(await deriveKey(current, purpose), text);
 }
 
-/** The text, if it was sealed with this secret for this purpose; otherwise `undefined`. */
+/** The text, if it was sealed with one of these secrets for this purpose; otherwise `undefined`. */
 export async function unseal(
-  secret: Uint8Array,
+  { accepted }: ServerSecrets,
   purpose: string,
   sealed: string,
 ): Promise<string | undefined> {
-  return unsealWith(await deriveKey(secret, purpose), sealed);
+  for (const secret of accepted) {
+    const text = await unsealWith(await deriveKey(secret, purpose), sealed);
+    if (text !== undefined) return text;
+  }
+  return undefined;
 }
 
 async function sealWith(key: CryptoKey, text: string, boundTo = ""): Promise<string> {
@@ -62,19 +67,42 @@ function deriveKey(secret: Uint8Array, purpose: string): Promise<CryptoKey> {
   ]);
 }
 
-/** Seals and unseals for one purpose, with a key that is derived once. */
+/** Seals and unseals for one purpose, with keys that are derived once. */
 export interface Sealer {
   /** @param boundTo associated data: only with the same text it is unsealed, such as the key of its record */
   seal(text: string, boundTo?: string): Promise<string>;
   unseal(sealed: string, boundTo?: string): Promise<string | undefined>;
+  /** The same text, sealed with the current secret; `undefined` when it is already, and when it cannot be unsealed. */
+  reseal(sealed: string, boundTo?: string): Promise<string | undefined>;
 }
 
-/** Creates a {@linkcode Sealer}. It calls `secret` at the first use. */
-export function createSealer(secret: () => Promise<Uint8Array>, purpose: string): Sealer {
-  let known: CryptoKey | undefined;
-  const key = async (): Promise<CryptoKey> => known ??= await deriveKey(await secret(), purpose);
+/** Creates a {@linkcode Sealer}. */
+export function createSealer(secret: FindSecrets, purpose: string): Sealer {
+  const keys = new WeakMap<Uint8Array, CryptoKey>();
+  async function keyOf(secret: Uint8Array): Promise<CryptoKey> {
+    const key = keys.get(secret) ?? await deriveKey(secret, purpose);
+    keys.set(secret, key);
+    return key;
+  }
+  async function unsealAny(
+    secrets: readonly Uint8Array[],
+    sealed: string,
+    boundTo?: string,
+  ): Promise<string | undefined> {
+    for (const each of secrets) {
+      const text = await unsealWith(await keyOf(each), sealed, boundTo);
+      if (text !== undefined) return text;
+    }
+    return undefined;
+  }
   return {
-    seal: async (text, boundTo) => sealWith(await key(), text, boundTo),
-    unseal: async (sealed, boundTo) => unsealWith(await key(), sealed, boundTo),
+    seal: async (text, boundTo) => sealWith(await keyOf((await secret()).current), text, boundTo),
+    unseal: async (sealed, boundTo) => unsealAny((await secret()).accepted, sealed, boundTo),
+    async reseal(sealed, boundTo) {
+      const { current, accepted } = await secret();
+      if (await unsealAny([current], sealed, boundTo) !== undefined) return undefined;
+      const text = await unsealAny(accepted, sealed, boundTo);
+      return text === undefined ? undefined : sealWith(await keyOf(current), text, boundTo);
+    },
   };
 }

@@ -1,31 +1,39 @@
 /**
- * Signs text with HMAC-SHA-256 for one purpose, synchronously. Everyone can read the text, but only the holder of the key can
- * create it. To hide the text too, use `seal.ts`.
+ * Signs text with HMAC-SHA-256 for one purpose, synchronously. Everyone can read the text, but only the holder of the secret
+ * can create it. To hide the text too, use `seal.ts`.
  *
  * @module
  */
 import { decodeBase64url, encodeBase64url } from "./base64url.ts";
 import { equalInConstantTime } from "./secret.ts";
+import type { ServerSecrets } from "./server_secrets.ts";
 import { hmacSha256 } from "./sha256.ts";
 
 /** The text and its authentication code, both base64url, separated by a dot. */
-export function signText(key: Uint8Array, purpose: string, text: string): string {
+export function signText({ current }: ServerSecrets, purpose: string, text: string): string {
   const payload = encodeBase64url(new TextEncoder().encode(text));
-  return `${payload}.${authenticate(key, purpose, payload)}`;
+  return `${payload}.${authenticate(current, purpose, payload)}`;
 }
 
 /** Longer input is refused: it is untrusted, and the work grows with its length. */
 const MAX_SIGNED_CHARACTERS = 32_768;
 
-/** The text, if it was signed with this key for this purpose; otherwise `undefined`. */
-export function readSignedText(key: Uint8Array, purpose: string, signed: string): string | undefined {
+/** The text, if it was signed with one of these secrets for this purpose; otherwise `undefined`. */
+export function readSignedText(
+  { accepted }: ServerSecrets,
+  purpose: string,
+  signed: string,
+): string | undefined {
   if (signed.length > MAX_SIGNED_CHARACTERS) return undefined;
   const dot = signed.indexOf(".");
   const payload = signed.slice(0, Math.max(dot, 0));
-  if (!equalInConstantTime(signed.slice(dot + 1), authenticate(key, purpose, payload))) return undefined;
+  const code = signed.slice(dot + 1);
+  if (!accepted.some((secret) => equalInConstantTime(code, authenticate(secret, purpose, payload)))) {
+    return undefined;
+  }
   return new TextDecoder().decode(decodeBase64url(payload));
 }
 
-function authenticate(key: Uint8Array, purpose: string, payload: string): string {
-  return encodeBase64url(hmacSha256(key, `signed:${purpose}:${payload}`));
+function authenticate(secret: Uint8Array, purpose: string, payload: string): string {
+  return encodeBase64url(hmacSha256(secret, `signed:${purpose}:${payload}`));
 }

@@ -1,9 +1,10 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { soleSecret } from "./server_secrets.ts";
 import { readSignedText, signText } from "./signed_text.ts";
 
 const test = suite("crypto/signed_text");
-const key = new TextEncoder().encode("the key");
+const key = soleSecret(new TextEncoder().encode("the key"));
 
 test("what was signed is read with the same key for the same purpose", () => {
   assert.is(readSignedText(key, "p", signText(key, "p", "text ü.𝄞")), "text ü.𝄞");
@@ -12,7 +13,7 @@ test("what was signed is read with the same key for the same purpose", () => {
 
 test("another key, another purpose and any changed character are refused", () => {
   const signed = signText(key, "p", "text");
-  assert.is(readSignedText(new TextEncoder().encode("other"), "p", signed), undefined);
+  assert.is(readSignedText(soleSecret(new TextEncoder().encode("other")), "p", signed), undefined);
   assert.is(readSignedText(key, "q", signed), undefined);
   for (let i = 0; i < signed.length; i++) {
     const changed = signed.slice(0, i) + (signed[i] === "A" ? "B" : "A") + signed.slice(i + 1);

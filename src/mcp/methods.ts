@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { FindSecrets } from "../crypto/server_secrets.ts";
 import type { Observe } from "../events.ts";
 import type { Method } from "../jsonrpc/dispatch.ts";
 import type { Call } from "./call.ts";
@@ -22,7 +23,7 @@ export interface MethodsOptions extends ServerInfo {
   readonly auth: "required" | "optional" | "off";
   readonly extensions: readonly Extension[];
   readonly pageSize: number;
-  readonly secret: () => Promise<Uint8Array>;
+  readonly secret: FindSecrets;
   /** Milliseconds. */
   readonly listLifetime: number;
   readonly inputRequired: InputRequired;

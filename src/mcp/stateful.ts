@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { FindSecrets } from "../crypto/server_secrets.ts";
 import type { Observe } from "../events.ts";
 import type { Method } from "../jsonrpc/dispatch.ts";
 import type { ClientResponse, Id } from "../jsonrpc/message.ts";
@@ -38,7 +39,7 @@ import { Tasks } from "./tasks/tasks.ts";
 export interface StatefulOptions {
   readonly store: Store;
   readonly telemetry?: Telemetry | undefined;
-  readonly secret: () => Promise<Uint8Array>;
+  readonly secret: FindSecrets;
   readonly now: () => number;
   readonly observe: Observe;
   readonly host: CallHost;

@@ -4,6 +4,7 @@
  * @module
  */
 import * as v from "valibot";
+import { soleSecret } from "../crypto/server_secrets.ts";
 import type { TrivetEvent } from "../events.ts";
 import { TokenRefusal } from "../http/bearer.ts";
 import type { Principal } from "../http/principal.ts";
@@ -18,6 +19,8 @@ import {
 } from "./definition/definition.ts";
 import { createToolServer, type ToolServer, type ToolServerOptions } from "./service.ts";
 import { serveStdio } from "./stdio/stdio.ts";
+
+const SECRETS = soleSecret(new Uint8Array(32).fill(7));
 
 export const DEFINITIONS: readonly Definition[] = [
   tool({
@@ -135,7 +138,7 @@ export function newServer(options: Partial<ToolServerOptions> = {}): TestServer 
     allowedOrigins: [],
     bodyLimit: 10_000,
     store: memoryStore(),
-    secret: () => Promise.resolve(new Uint8Array(32).fill(7)),
+    secret: () => SECRETS,
     now: Date.now,
     middleware: [],
     implied: new Map(),

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { FindSecrets } from "../crypto/server_secrets.ts";
 import type { Observe } from "../events.ts";
 import type { IdentifyCaller, Principal } from "../http/principal.ts";
 import type { Service } from "../http/service.ts";
@@ -24,7 +25,7 @@ export interface ToolServerOptions extends ServerInfo {
   readonly issuer: string;
   readonly store: Store;
   /** The key that signs session ids and encrypts cursors and request states. */
-  readonly secret: () => Promise<Uint8Array>;
+  readonly secret: FindSecrets;
   readonly now: () => number;
   readonly definitions: Definitions;
   readonly extensions: readonly Extension[];

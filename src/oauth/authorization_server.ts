@@ -8,6 +8,7 @@ import type { PublicJwk } from "../crypto/jwk.ts";
 import type { JwsAlgorithm } from "../crypto/jws.ts";
 import type { PasswordHasher } from "../crypto/password.ts";
 import type { PasswordMemory } from "../crypto/password_memory.ts";
+import type { FindSecrets } from "../crypto/server_secrets.ts";
 import type { Observe } from "../events.ts";
 import type { Connect, PublicFetch } from "../http/network/public_fetch.ts";
 import type { Store } from "../store/store.ts";
@@ -197,8 +198,8 @@ export interface AuthorizationServerOptions {
   readonly defaultRole: UserRole;
   /** How documents and keys at URLs of clients are fetched. @default the connector of the runtime entry */
   readonly connect: Connect | undefined;
-  /** 32 bytes that all instances share. */
-  readonly secret: () => Promise<Uint8Array>;
+  /** Secrets that all instances share. */
+  readonly secret: FindSecrets;
   readonly observe: Observe;
   /** Milliseconds since the epoch. */
   readonly now: () => number;

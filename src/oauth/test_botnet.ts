@@ -5,6 +5,7 @@
  * @module
  */
 import { createPasswordMemory, type PasswordMemory } from "../crypto/password_memory.ts";
+import { soleSecret } from "../crypto/server_secrets.ts";
 import { memoryStore } from "../store/drivers/memory.ts";
 import type { AuthorizationServer } from "./authorization_server.ts";
 import { createDeviceCookie } from "./users/device_cookie.ts";
@@ -51,6 +52,7 @@ export interface Outcome {
   readonly records: number;
 }
 
+const SECRETS = soleSecret(new Uint8Array(32).fill(7));
 const RIGHT = "right";
 /** Seconds between two logins of the owner. */
 const LOGIN_INTERVAL_S = 5;
@@ -163,7 +165,7 @@ function createWorld(hashMs: number, cold: boolean) {
     store,
     now,
     secure: true,
-    secret: () => Promise.resolve(new Uint8Array(32).fill(7)),
+    secret: () => SECRETS,
     observe: () => {},
     throttle: createThrottle(store, now),
     loginThrottle: createLoginThrottle(store, now),

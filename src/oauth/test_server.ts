@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { soleSecret } from "../crypto/server_secrets.ts";
 import type { TrivetEvent } from "../events.ts";
 import { memoryStore } from "../store/drivers/memory.ts";
 import type { Store } from "../store/store.ts";
@@ -24,6 +25,7 @@ export const CLIENTS: readonly ClientRegistration[] = [
   { id: "native", redirect_uris: ["http://127.0.0.1/callback"] },
   { id: "service", secret: "service-secret", scope: "read admin" },
 ];
+const SECRETS = soleSecret(new Uint8Array(32).fill(7));
 const ALICE = {
   username: "alice",
   password: "wonderland",
@@ -118,7 +120,7 @@ export async function newServer(options: Partial<AuthorizationServerOptions> = {
     openid: undefined,
     defaultRole: "reader",
     connect: () => Promise.reject(new Error("unexpected fetch")),
-    secret: () => Promise.resolve(new Uint8Array(32).fill(7)),
+    secret: () => SECRETS,
     passwordIterations: 1000,
     pages: completePages(),
     observe: (event) => events.push(event),

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { FindSecrets } from "../crypto/server_secrets.ts";
 import type { Observe } from "../events.ts";
 import type { IdentifyCaller } from "../http/principal.ts";
 import { allowEveryOrigin, answerPreflight } from "../http/cors.ts";
@@ -59,8 +60,8 @@ export interface SkillsServiceOptions {
   readonly unknownBetas: "ignore" | "refuse";
   /** Skills that anyone may read without a key, beside local ones; `undefined` disables discovery. */
   readonly discovery?: Pick<PublicSkillsOptions, "workspaces"> | undefined;
-  /** 32 bytes that are the same on every instance. */
-  readonly cursorKey: () => Promise<Uint8Array>;
+  /** Secrets that all instances share. */
+  readonly cursorKey: FindSecrets;
   readonly observe: Observe;
   readonly now: () => number;
 }

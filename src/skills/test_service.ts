@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { soleSecret } from "../crypto/server_secrets.ts";
 import type { TrivetEvent } from "../events.ts";
 import { TokenRefusal } from "../http/bearer.ts";
 import { joinBytes } from "../http/body/byte_buffer.ts";
@@ -54,7 +55,7 @@ export async function newService(options: Partial<SkillsServiceOptions> = {}): P
     await store.commit({ set: [{ key: apiKeyKey(secretDigest(secret)), value }] });
   }
   const events: TrivetEvent[] = [];
-  const cursorKey = new Uint8Array(32).fill(7);
+  const cursorKey = soleSecret(new Uint8Array(32).fill(7));
   const service = createSkillsService({
     store,
     base: "",
@@ -72,7 +73,7 @@ export async function newService(options: Partial<SkillsServiceOptions> = {}): P
     messages: { markers: "auto", bodyLimit: 1024 * 1024 },
     openai: false,
     unknownBetas: "ignore",
-    cursorKey: () => Promise.resolve(cursorKey),
+    cursorKey: () => cursorKey,
     observe: (event) => events.push(event),
     now,
     ...options,

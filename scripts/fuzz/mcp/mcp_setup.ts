@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { soleSecret } from "../../../src/crypto/server_secrets.ts";
 import type { TrivetEvent } from "../../../src/events.ts";
 import { createSseHandlers } from "../../../src/mcp/http/http_sse.ts";
 import type { ToolServer } from "../../../src/mcp/service.ts";
@@ -75,7 +76,7 @@ export function createSetup(): FuzzSetup {
     corpus: new Corpus(),
     instances: [open(), open()],
     strict: open({ auth: "required" }),
-    otherService: open({ secret: () => Promise.resolve(new Uint8Array(32).fill(9)) }),
+    otherService: open({ secret: () => soleSecret(new Uint8Array(32).fill(9)) }),
     store,
     measure: meter.measure,
     answers: new Map(),

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { FindSecrets } from "../../crypto/server_secrets.ts";
 import { type Method, methodNotFound } from "../../jsonrpc/dispatch.ts";
 import type { Call } from "../call.ts";
 import type { Definition } from "./definition.ts";
@@ -28,7 +29,7 @@ export interface ExtensionServer {
   /** Maximum entries of a page. */
   readonly pageSize: number;
   /** The key under which cursors are signed. */
-  readonly secret: () => Promise<Uint8Array>;
+  readonly secret: FindSecrets;
   /** Milliseconds for which a client may keep a list. */
   readonly listLifetime: number;
 }

@@ -5,6 +5,7 @@
  * @module
  */
 import { readCursor, writeCursor } from "../../crypto/cursor.ts";
+import type { FindSecrets } from "../../crypto/server_secrets.ts";
 import { INVALID_PARAMS, RpcError } from "../../jsonrpc/error.ts";
 
 export { writeCursor };
@@ -17,7 +18,7 @@ export { writeCursor };
 export async function readListCursor(
   cursor: unknown,
   purpose: string,
-  secret: () => Promise<Uint8Array>,
+  secret: FindSecrets,
 ): Promise<string[] | undefined> {
   if (cursor === undefined) return undefined;
   const position = typeof cursor === "string" ? readCursor(await secret(), purpose, cursor) : undefined;

@@ -6,6 +6,7 @@
  *
  * @module
  */
+import type { FindSecrets } from "../../crypto/server_secrets.ts";
 import { WrittenResult } from "../../jsonrpc/message.ts";
 import type { Call } from "../call.ts";
 import { MODERN } from "../era.ts";
@@ -25,7 +26,7 @@ export interface ListOptions {
   readonly member: string;
   readonly entries: readonly ListEntry[];
   readonly pageSize: number;
-  readonly secret: () => Promise<Uint8Array>;
+  readonly secret: FindSecrets;
   /** Milliseconds for which a client of 2026-07-28 may cache a page. */
   readonly ttl: number;
   /** The widest cache scope of a page. */

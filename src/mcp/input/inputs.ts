@@ -7,6 +7,7 @@
  */
 import { createSealer, type Sealer } from "../../crypto/seal.ts";
 import { secretDigest } from "../../crypto/secret.ts";
+import type { FindSecrets } from "../../crypto/server_secrets.ts";
 import { INVALID_PARAMS, RpcError } from "../../jsonrpc/error.ts";
 import type { Principal } from "../../http/principal.ts";
 import type { Json } from "../../store/store.ts";
@@ -106,7 +107,7 @@ export class RequestStates {
   readonly #sealer: Sealer;
   readonly #now: () => number;
 
-  constructor(secret: () => Promise<Uint8Array>, now: () => number) {
+  constructor(secret: FindSecrets, now: () => number) {
     this.#sealer = createSealer(secret, "mcp_request_state");
     this.#now = now;
   }

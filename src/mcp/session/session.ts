@@ -6,6 +6,7 @@
  * @module
  */
 import { randomId, secretDigest } from "../../crypto/secret.ts";
+import type { FindSecrets } from "../../crypto/server_secrets.ts";
 import { readSignedText, signText } from "../../crypto/signed_text.ts";
 import type { Principal } from "../../http/principal.ts";
 import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
@@ -43,7 +44,7 @@ export interface SessionSettings {
 export interface SessionOptions {
   readonly store: Store;
   readonly storage: StorageAllowance;
-  readonly secret: () => Promise<Uint8Array>;
+  readonly secret: FindSecrets;
   readonly now: () => number;
   /** Milliseconds. */
   readonly lifetime: number;

@@ -1,5 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { soleSecret } from "../../crypto/server_secrets.ts";
 import { memoryStore } from "../../store/drivers/memory.ts";
 import type { Key, ListOptions, Store } from "../../store/store.ts";
 import { Changes } from "../definition/changes.ts";
@@ -31,7 +32,7 @@ function slowStore(delay: (key: Key) => Promise<void>): Store {
 const ANONYMOUS = { principal: undefined, runtime: undefined };
 
 function begin(store: Store): { options: SessionChangesOptions; session: Session } {
-  const secret = () => Promise.resolve(new Uint8Array(32));
+  const secret = () => soleSecret(new Uint8Array(32));
   const wakeups = new Wakeups(store);
   const storage = new StorageAllowance(STORAGE_LIMITS, Date.now);
   const sessions = new Sessions({ store, storage, secret, now: Date.now, lifetime: 60_000 });

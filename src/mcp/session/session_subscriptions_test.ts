@@ -1,5 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { soleSecret } from "../../crypto/server_secrets.ts";
 import { memoryStore } from "../../store/drivers/memory.ts";
 import { countingStore } from "../../store/test_counting_store.ts";
 import { losingRaces } from "../../store/test_losing_races.ts";
@@ -161,7 +162,7 @@ test("the end of a session removes its subscriptions", async () => {
 
 test("the end of one session does not affect others", async () => {
   let secrets = 0;
-  const secret = () => (secrets++, Promise.resolve(new Uint8Array(32).fill(7)));
+  const secret = () => (secrets++, soleSecret(new Uint8Array(32).fill(7)));
   const { server } = newServer({ definitions, secret });
   const [one, other] = [await session(server), await session(server)];
   await one.other("DELETE");

@@ -46,7 +46,9 @@ export async function addTotp(as: AuthorizationServer, request: Request): Promis
   if (step === undefined) {
     return await showSetup(as, request, user, secret, values.get("setup")!, "wrong_code");
   }
-  await setTotp(as.store, user.id, { sealed: setup.sealed, created: as.now(), step });
+  // Sealed anew: the form may be from before a rotation of the secret.
+  const sealed = await sealTotpSecret(as, user.id, secret);
+  await setTotp(as.store, user.id, { sealed, created: as.now(), step });
   as.observe({ type: "factor_added", user: user.id, factor: "totp" });
   return await showFirstCodes(as, request, user.id);
 }

@@ -53,13 +53,18 @@ export async function verifyCode(
   return { factor, wait: 0 };
 }
 
+/** What the secret of an authenticator app is sealed for. */
+export function totpPurpose(user: string): string {
+  return "totp secret of " + user;
+}
+
 /** The text that is stored for the secret of an authenticator app. */
 export async function sealTotpSecret(
   as: AuthorizationServer,
   user: string,
   secret: Uint8Array,
 ): Promise<string> {
-  return await seal(await as.secret(), "totp secret of " + user, toBase32(secret));
+  return await seal(await as.secret(), totpPurpose(user), toBase32(secret));
 }
 
 export async function unsealTotpSecret(
@@ -67,7 +72,7 @@ export async function unsealTotpSecret(
   user: string,
   sealed: string,
 ): Promise<Uint8Array | undefined> {
-  const text = await unseal(await as.secret(), "totp secret of " + user, sealed);
+  const text = await unseal(await as.secret(), totpPurpose(user), sealed);
   return text === undefined ? undefined : fromBase32(text);
 }
 

@@ -6,6 +6,7 @@
  * @module
  */
 import { seal, unseal } from "../../crypto/seal.ts";
+import { soleSecret } from "../../crypto/server_secrets.ts";
 import { derivedSecret, equalInConstantTime, randomId, secretDigest } from "../../crypto/secret.ts";
 import { MAX_COMMIT_TRIES, pauseBefore } from "../../store/retry.ts";
 import type { Entry, Key, Put } from "../../store/store.ts";
@@ -19,6 +20,7 @@ import { type Client, type Grant, grantKey, type Mutable, type Profile, type Rot
 import { findLiveUser, isOfClient } from "../tokens/liveness.ts";
 import {
   findRefreshKey,
+  findRefreshKeys,
   isRefreshTokenOfOurs,
   readRefreshToken,
   type RefreshKey,
@@ -90,7 +92,7 @@ function tryRotate(
   const grant = entry.value;
   const digest = secretDigest(presented);
   if (!grant.refresh || !equalInConstantTime(digest, grant.refresh.digest)) {
-    return answerRetry(as, call, key, entry, owner, id, digest, presented);
+    return answerRetry(as, call, entry, owner, id, digest, presented);
   }
   if (grant.refresh.expires <= as.now()) throw new OAuthError("invalid_grant", REFUSED);
   const { user, authentication } = grant;
@@ -164,6 +166,8 @@ function withIndex(
   return index ? [put, index] : [put];
 }
 
+const secretOf = (presented: string) => soleSecret(new TextEncoder().encode(presented));
+
 /** Adds the signed access token to the record, sealed under the refresh token, and gives `records` back. */
 async function sealInto(
   previous: Mutable<Rotation>,
@@ -171,7 +175,7 @@ async function sealInto(
   { access_token }: MintedAccessToken,
   records: Put[],
 ): Promise<Put[]> {
-  previous.sealed = await seal(new TextEncoder().encode(presented), SEAL_PURPOSE, access_token);
+  previous.sealed = await seal(secretOf(presented), SEAL_PURPOSE, access_token);
   return records;
 }
 
@@ -182,7 +186,6 @@ async function sealInto(
 async function answerRetry(
   as: AuthorizationServer,
   call: TokenCall,
-  refreshKey: RefreshKey,
   { value: grant }: Entry<Grant>,
   owner: Profile,
   id: string,
@@ -192,10 +195,12 @@ async function answerRetry(
   const { refresh, previous, client_id, user } = grant;
   const isPrevious = previous !== undefined && equalInConstantTime(digest, previous.digest);
   if (refresh && isPrevious && previous.until > as.now()) {
-    const next = deriveNextTokens(refreshKey, call, id, presented, previous.salt);
-    if (equalInConstantTime(next.digest, refresh.digest)) {
+    const keys = await findRefreshKeys(as);
+    const next = keys.map((key) => deriveNextTokens(key, call, id, presented, previous.salt))
+      .find((each) => equalInConstantTime(each.digest, refresh.digest));
+    if (next) {
       const { answer, sealed } = previous;
-      const signed = sealed && await unseal(new TextEncoder().encode(presented), SEAL_PURPOSE, sealed);
+      const signed = sealed && await unseal(secretOf(presented), SEAL_PURPOSE, sealed);
       reportIssued(as, call.client, "refresh_token", user);
       const access_token = signed ?? next.access_token;
       const response = toResponse(access_token, next.refresh_token, answer);

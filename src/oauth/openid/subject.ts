@@ -23,13 +23,14 @@ export async function subjectOf(as: AuthorizationServer, client: Client, user: s
   return subjectTypeOf(as, client) === "public" ? user : await pairwiseSubject(as, sectorOf(client), user);
 }
 
-/** The subject of the user in a sector. */
+/** The subject of the user in a sector. It does not change when the secret of the server is rotated. */
 export async function pairwiseSubject(
   { secret }: AuthorizationServer,
   sector: string,
   user: string,
 ): Promise<string> {
-  return encodeBase64url(hmacSha256(await secret(), JSON.stringify(["openid subject", sector, user])));
+  const { first } = await secret();
+  return encodeBase64url(hmacSha256(first, JSON.stringify(["openid subject", sector, user])));
 }
 
 /**

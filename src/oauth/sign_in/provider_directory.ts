@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { FindSecrets } from "../../crypto/server_secrets.ts";
 import type { Store } from "../../store/store.ts";
 import { providerKey, type StoredProvider } from "../records.ts";
 import { defineProviders, type ProviderDirectory, type SignInProvider } from "./provider.ts";
@@ -16,7 +17,7 @@ interface DirectoryOptions {
   readonly storedProviders: boolean;
   readonly store: Store;
   /** The secret with which their secrets are sealed. */
-  readonly secret: () => Promise<Uint8Array>;
+  readonly secret: FindSecrets;
 }
 
 /** @throws {TypeError} for an invalid or repeated id in `signIn` */

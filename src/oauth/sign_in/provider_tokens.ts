@@ -36,7 +36,8 @@ export interface ProviderToken {
   readonly scope?: string | undefined;
 }
 
-const PURPOSE = "tokens of an identity provider";
+/** What they are sealed for. */
+export const TOKENS_PURPOSE = "tokens of an identity provider";
 /** A token is refreshed this long before it expires, or in the last tenth of its lifetime if that is shorter. */
 const MARGIN_MS = 60_000;
 /** How long the instance that refreshes has: a fetch ends after 5 seconds. */
@@ -127,11 +128,14 @@ async function refreshAs(
   const [, user, id] = entry.key as [string, string, string];
   const { issuer, subject } = entry.value;
   const before = await open(sealer, entry);
-  /** Replaces or removes the record if it is still the one with this lease. */
-  const settle = (value: StoredProviderTokens | undefined): Promise<boolean> =>
+  /** Replaces or removes the record if it is still the one with this lease. It may have been sealed anew meanwhile. */
+  const settle = (
+    change: (value: StoredProviderTokens) => StoredProviderTokens | undefined,
+  ): Promise<boolean> =>
     retryLostRaces(async () => {
       const now = await access.store.get<StoredProviderTokens>(entry.key);
       if (now?.value.refresh?.by !== by) return false;
+      const value = change(now.value);
       const done = await access.store.commit({
         check: [{ key: now.key, version: now.version }],
         ...(value ? { set: [{ key: now.key, value }] } : { remove: [now.key] }),
@@ -139,7 +143,7 @@ async function refreshAs(
       return done || LOST_RACE;
     });
   if (before?.refresh_token === undefined) {
-    await settle(undefined);
+    await settle(() => undefined);
     return undefined;
   }
   let fresh: ProviderTokens;
@@ -147,16 +151,17 @@ async function refreshAs(
     fresh = await provider.refreshTokens!(contextOf(access), before.refresh_token);
   } catch (error) {
     if (!(error instanceof TokenRefusedError) || error.code !== "invalid_grant") {
-      await settle({ ...entry.value, refresh: { by, until: access.now() + FAILURE_PAUSE_MS, failed: true } });
+      const refresh = { by, until: access.now() + FAILURE_PAUSE_MS, failed: true } as const;
+      await settle((value) => ({ ...value, refresh }));
       throw error;
     }
     access.observe({ type: "provider_tokens_ended", user, provider: id, reason: plain(error.message) });
-    await settle(undefined);
+    await settle(() => undefined);
     return undefined;
   }
   const tokens = { ...before, expires_in: undefined, ...withoutUndefined(fresh) };
   const value = await sealTokens(sealer, user, id, { issuer, subject }, tokens, access.now());
-  if (!await settle(value)) {
+  if (!await settle(() => value)) {
     const now = await access.store.get<StoredProviderTokens>(entry.key);
     // A new sign-in has replaced them, or else the user was removed, or unlinked the account, meanwhile.
     if (now) return await show(sealer, now);
@@ -259,10 +264,15 @@ async function sealTokens(
 /** `undefined` for a record that was copied from another key, or that another server sealed. */
 async function open(
   sealer: Sealer,
-  { key: [, user, provider], value: { issuer, subject, sealed } }: Entry<StoredProviderTokens>,
+  entry: Entry<StoredProviderTokens>,
 ): Promise<ProviderTokens | undefined> {
-  const text = await sealer.unseal(sealed, bindingOf(String(user), String(provider), issuer, subject));
+  const text = await sealer.unseal(entry.value.sealed, bindingOfEntry(entry));
   return text === undefined ? undefined : JSON.parse(text) as ProviderTokens;
+}
+
+/** The text to which the seal of a record is bound. */
+export function bindingOfEntry({ key, value }: Entry<StoredProviderTokens>): string {
+  return bindingOf(String(key[1]), String(key[2]), value.issuer, value.subject);
 }
 
 function bindingOf(...parts: readonly string[]): string {
@@ -270,7 +280,7 @@ function bindingOf(...parts: readonly string[]): string {
 }
 
 function sealerOf({ secret }: ProviderAccess): Sealer {
-  return createSealer(secret, PURPOSE);
+  return createSealer(secret, TOKENS_PURPOSE);
 }
 
 function withoutUndefined<T extends object>(members: T): T {

@@ -4,6 +4,7 @@
  * @module
  */
 import { createSealer, type Sealer } from "../../crypto/seal.ts";
+import type { FindSecrets } from "../../crypto/server_secrets.ts";
 import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
 import { compareAndSet, listAll, type Store } from "../../store/store.ts";
 import { providerKey, type StoredProvider, type UserRole } from "../records.ts";
@@ -47,7 +48,7 @@ export interface ProviderRegistration {
 const PURPOSE = "secret of an identity provider";
 
 /** Seals the client secrets with the server's secret. */
-export function createSecretSealer(secret: () => Promise<Uint8Array>): Sealer {
+export function createSecretSealer(secret: FindSecrets): Sealer {
   return createSealer(secret, PURPOSE);
 }
 

@@ -1,5 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { soleSecret } from "../../crypto/server_secrets.ts";
 import { memoryStore } from "../../store/drivers/memory.ts";
 import { newServer } from "../test_server.ts";
 import {
@@ -12,7 +13,8 @@ import {
 import { CLIENT, newBrowser, newProvider, PROVIDER, signIn } from "./test_provider.ts";
 
 const test = suite("oauth/sign_in stored providers");
-const SECRET = () => Promise.resolve(new Uint8Array(32).fill(7));
+const SECRETS = soleSecret(new Uint8Array(32).fill(7));
+const SECRET = () => SECRETS;
 const WORK = { kind: "oidc", id: "work", name: "Work", issuer: PROVIDER, ...CLIENT } as const;
 
 test("a provider that is added, changed and removed counts at once", async () => {
@@ -39,7 +41,7 @@ test("the secret is sealed, and only with the secret of the server it is read", 
   await addProvider(store, createSecretSealer(SECRET), WORK);
   const [stored] = await Array.fromAsync(listProviders(store));
   assert.is(JSON.stringify(stored).includes(CLIENT.clientSecret), false);
-  const other = createSecretSealer(() => Promise.resolve(new Uint8Array(32).fill(8)));
+  const other = createSecretSealer(() => soleSecret(new Uint8Array(32).fill(8)));
   const failure = await openProvider(stored!, other).then(() => undefined, (error) => error);
   assert.instance(failure, TypeError);
 });

@@ -8,6 +8,7 @@ import { encodeBase64url } from "../../crypto/base64url.ts";
 import { algorithmsOf, checkJwk, importPublicJwk, thumbprint } from "../../crypto/jwk.ts";
 import { type Claims, readJws, verifyJws } from "../../crypto/jws.ts";
 import { equalInConstantTime } from "../../crypto/secret.ts";
+import type { FindSecrets } from "../../crypto/server_secrets.ts";
 import { hmacSha256, sha256 } from "../../crypto/sha256.ts";
 import { pathOf } from "../../http/router.ts";
 import { OAuthError, type OAuthErrorCode } from "../error.ts";
@@ -27,7 +28,7 @@ export interface DpopServer extends ReplayMemory, ProfiledServer {
   /** Whether proofs must contain a nonce. */
   readonly requireDpopNonce: boolean;
   /** What nonces are derived from; absent where the server issues none. */
-  readonly secret?: () => Promise<Uint8Array>;
+  readonly secret?: FindSecrets;
 }
 
 /** A verified proof. */
@@ -109,12 +110,15 @@ async function checkNonce(
   nonce: unknown,
 ): Promise<string | undefined> {
   if (!secret || nonce === undefined && !requireDpopNonce) return undefined;
-  const key = await secret();
+  const secrets = await secret();
   const window = Math.floor(now() / 1000 / NONCE_LIFETIME_SECONDS);
-  const current = makeNonce(key, window);
+  const current = makeNonce(secrets.current, window);
   if (typeof nonce === "string") {
     if (equalInConstantTime(nonce, current)) return undefined;
-    if (equalInConstantTime(nonce, makeNonce(key, window - 1))) return current;
+    const isRecent = [window, window - 1].some((each) =>
+      secrets.accepted.some((key) => equalInConstantTime(nonce, makeNonce(key, each)))
+    );
+    if (isRecent) return current;
   }
   throw refusal("nonce must be the value of the DPoP-Nonce header field", "use_dpop_nonce", current);
 }

@@ -15,15 +15,23 @@ const PATTERN = new RegExp(`^${PREFIX}([A-Za-z0-9_-]{22})\\.[A-Za-z0-9_-]{43}$`)
 /** Random characters of base64url (126 bits), and those of the authentication code (132 bits). */
 const RANDOM_LENGTH = 21;
 const CODE_LENGTH = 22;
-/** The key of each server, derived once from its secret. */
-const keys = new WeakMap<AuthorizationServer, RefreshKey>();
+/** The key of each secret, derived once. */
+const keys = new WeakMap<Uint8Array, RefreshKey>();
 
-/** Digests a text under the key of the server. */
+/** Digests a text under a key of the server. */
 export type RefreshKey = (text: string) => Uint8Array;
 
-/** The key for refresh tokens; a promise only the first time. */
+/** The key for new refresh tokens; a promise only while the secrets of the server are read. */
 export function findRefreshKey(as: AuthorizationServer): RefreshKey | Promise<RefreshKey> {
-  return keys.get(as) ?? deriveKey(as);
+  const secrets = as.secret();
+  return secrets instanceof Promise
+    ? secrets.then(({ current }) => deriveKey(current))
+    : deriveKey(secrets.current);
+}
+
+/** The keys of the tokens that may be out there: the current one, and those of earlier secrets. */
+export async function findRefreshKeys(as: AuthorizationServer): Promise<readonly RefreshKey[]> {
+  return (await as.secret()).accepted.map(deriveKey);
 }
 
 /** A new token of the family, and its digest. */
@@ -52,8 +60,10 @@ export async function isRefreshTokenOfOurs(as: AuthorizationServer, token: strin
   const grant = readRefreshToken(token);
   if (grant === undefined) return false;
   const secret = token.slice(-(RANDOM_LENGTH + CODE_LENGTH));
-  const expected = authenticationCode(await findRefreshKey(as), grant, secret.slice(0, RANDOM_LENGTH));
-  return equalInConstantTime(secret.slice(RANDOM_LENGTH), expected);
+  const random = secret.slice(0, RANDOM_LENGTH);
+  return (await findRefreshKeys(as)).some((key) =>
+    equalInConstantTime(secret.slice(RANDOM_LENGTH), authenticationCode(key, grant, random))
+  );
 }
 
 /**
@@ -64,10 +74,12 @@ function authenticationCode(key: RefreshKey, grant: string, random: string): str
   return encodeBase64url(key(`${grant}.${random}`)).slice(0, CODE_LENGTH);
 }
 
-async function deriveKey(as: AuthorizationServer): Promise<RefreshKey> {
+function deriveKey(secret: Uint8Array): RefreshKey {
+  const known = keys.get(secret);
+  if (known) return known;
   const block = new Uint8Array(64);
-  block.set(hmacSha256(await as.secret(), "refresh token"));
+  block.set(hmacSha256(secret, "refresh token"));
   const key = sha256After(block);
-  keys.set(as, key);
+  keys.set(secret, key);
   return key;
 }

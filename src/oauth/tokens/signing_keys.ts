@@ -41,10 +41,10 @@ interface Loaded {
 
 /** How long keys that were read from the store are used: well below every `signingKeyNotice`. */
 const CACHE_MS = 60_000;
-/** How often an unknown key id may cause a read: anyone can send one. */
+/** How often unknown key ids may cause a read: anyone can send one. */
 const MIN_REREAD_MS = 5000;
 /** By how much the clocks of resource servers may be behind. */
-const CLOCK_SKEW_MS = 3600_000;
+export const CLOCK_SKEW_MS = 3600_000;
 
 /** Caches values and never promises, because on Workers a promise ends with its request. */
 export function createSigningKeys(options: SigningKeyOptions): SigningKeys {
@@ -54,13 +54,18 @@ export function createSigningKeys(options: SigningKeyOptions): SigningKeys {
   const longest = options.maxTokenLifetime * 1000 + CLOCK_SKEW_MS;
   let loaded: readonly Loaded[] = [];
   let read = -Infinity;
+  let readForUnknown = -Infinity;
 
   async function readAll(): Promise<void> {
     const entries = await store.list<SigningKey>(["signing_key"]);
     const records = entries.map((entry) => entry.value).filter((record) => record.starts !== undefined);
     loaded = await Promise.all(
-      records.map((record) => loaded.find((each) => each.record.kid === record.kid) ?? load(record)),
+      records.map(async (record) => {
+        const known = loaded.find((each) => each.record.kid === record.kid);
+        return known ? { ...known, record } : await load(record);
+      }),
     );
+    signing.clear();
     read = now();
   }
 
@@ -92,7 +97,7 @@ export function createSigningKeys(options: SigningKeyOptions): SigningKeys {
     const last = generations(alg).at(-1)?.record;
     const generation = (last?.generation ?? -1) + 1;
     const starts = last ? Math.max(last.starts + lifetime, at + notice) : at;
-    const { kid, jwk } = await generate(alg);
+    const { kid, jwk } = await generateSigningKey(alg);
     const key = signingKeyKey(alg, generation);
     const value: SigningKey = { kid, alg, jwk, generation, created: at, starts };
     await store.commit({
@@ -121,7 +126,13 @@ export function createSigningKeys(options: SigningKeyOptions): SigningKeys {
     },
     async find(kid) {
       const known = () => loaded.find(({ record }) => record.kid === kid)?.verify;
-      if (isOlderThan(CACHE_MS) || isOlderThan(MIN_REREAD_MS) && !known()) await readAll();
+      if (isOlderThan(CACHE_MS)) await readAll();
+      // Another instance may sign with a key that was added a moment ago.
+      const at = now();
+      if (!known() && (at - readForUnknown >= MIN_REREAD_MS || at < readForUnknown)) {
+        readForUnknown = at;
+        await readAll();
+      }
       return known();
     },
     async publish() {
@@ -134,7 +145,8 @@ export function createSigningKeys(options: SigningKeyOptions): SigningKeys {
   };
 }
 
-async function generate(alg: JwsAlgorithm): Promise<{ kid: string; jwk: PrivateJwk }> {
+/** A new key. */
+export async function generateSigningKey(alg: JwsAlgorithm): Promise<{ kid: string; jwk: PrivateJwk }> {
   const { privateKey } = await crypto.subtle.generateKey(ALGORITHMS[alg].generate, true, [
     "sign",
     "verify",

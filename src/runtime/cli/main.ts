@@ -49,6 +49,10 @@ const COMMANDS: Readonly<Record<string, { readonly summary: string; load(): Prom
     summary: "lists, verifies and exports the audit trail",
     load: () => import("./audit.ts"),
   },
+  rotate: {
+    summary: "makes new signing keys and a new server secret while servers run",
+    load: () => import("./rotate.ts"),
+  },
   backup: {
     summary: "writes everything in a store into one file",
     load: () => import("./backup.ts"),

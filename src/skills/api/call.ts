@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { FindSecrets } from "../../crypto/server_secrets.ts";
 import type { Observe } from "../../events.ts";
 import type { Principal } from "../../http/principal.ts";
 import type { RequestContext } from "../../http/service.ts";
@@ -45,7 +46,7 @@ export interface SkillsContext {
   readonly uploadLimit: number;
   /** In addition to the rules of the dialect. */
   readonly packageRules: MarkdownRules;
-  readonly cursorKey: () => Promise<Uint8Array>;
+  readonly cursorKey: FindSecrets;
   readonly observe: Observe;
   readonly now: () => number;
 }

@@ -5,6 +5,7 @@
  * @module
  */
 import { readCursor, writeCursor } from "../../crypto/cursor.ts";
+import type { FindSecrets, ServerSecrets } from "../../crypto/server_secrets.ts";
 import { parseForm } from "../../http/body/form.ts";
 import type { Store } from "../../store/store.ts";
 import type { Dialect } from "./dialect.ts";
@@ -23,8 +24,8 @@ export interface ListRequest {
   readonly workspace: string;
   /** The query of the URL. */
   readonly query: string;
-  /** The key that signs cursors. */
-  readonly cursorKey: () => Promise<Uint8Array>;
+  /** The secrets that sign cursors. */
+  readonly cursorKey: FindSecrets;
 }
 
 /** The parsed query of a list. */
@@ -163,12 +164,12 @@ function checkLimit(limit: string, most: number): string {
 }
 
 /** The last cursor: signing one costs as much as the page, and callers often request the same page again. */
-let latest: { readonly key?: Uint8Array; readonly place: string; readonly page: string } = {
+let latest: { readonly key?: ServerSecrets; readonly place: string; readonly page: string } = {
   place: "",
   page: "",
 };
 
-function writePage(key: Uint8Array, purpose: string, position: readonly string[]): string {
+function writePage(key: ServerSecrets, purpose: string, position: readonly string[]): string {
   const place = JSON.stringify([purpose, position]);
   if (latest.key !== key || latest.place !== place) {
     latest = { key, place, page: PREFIX + writeCursor(key, purpose, position) };
@@ -177,7 +178,7 @@ function writePage(key: Uint8Array, purpose: string, position: readonly string[]
 }
 
 /** Where the page before ended. @throws {SkillError} for a cursor that was not made for this list */
-function readPage(key: Uint8Array, purpose: string, page: string): string[] {
+function readPage(key: ServerSecrets, purpose: string, page: string): string[] {
   const position = page.startsWith(PREFIX) ? readCursor(key, purpose, page.slice(PREFIX.length)) : undefined;
   if (position) return position;
   throw refusal("page must be the next_page of a response with the same filters");
