@@ -71,7 +71,8 @@ const TOP_FILES: Readonly<Record<string, readonly string[]>> = {
 
 /** Packages, and the files that may import them. */
 const PACKAGES: Readonly<Record<string, RegExp>> = {
-  "@opentelemetry/api": /^src\/observability\/opentelemetry\//,
+  "@opentelemetry/api": /^src\/(observability\/opentelemetry\/|runtime\/cli\/telemetry\.ts$)/,
+  "@opentelemetry/sdk-node": /^src\/runtime\/cli\/telemetry\.ts$/,
   postgres: /^src\/store\/drivers\/postgres_pool\.ts$/,
   redis: /^src\/store\/drivers\/redis\.ts$/,
   "@valibot/to-json-schema": /^src\/mcp\/schema\/valibot_schema\.ts$/,

@@ -11,8 +11,10 @@ import { DATA_OPTIONS, openStore, readPlace } from "./data.ts";
 import { describeOptions, readArguments } from "./options.ts";
 import { printError } from "./output.ts";
 import { ensureSkills } from "./serve/demo.ts";
+import { OBSERVE_OPTIONS } from "./serve/observe_options.ts";
 import { exitSoon, reloadOnChange } from "./serve/reload_tools.ts";
 import { MODULE_HELP, MODULE_OPTIONS, readModule } from "./serve/tool_module.ts";
+import { startTelemetry } from "./telemetry.ts";
 import { watchSkills } from "./serve/watch_skills.ts";
 import { readServedSkills, SKILL_FOLDER_OPTIONS } from "./skill/skill_folders.ts";
 
@@ -20,6 +22,7 @@ const OPTIONS = {
   ...MODULE_OPTIONS,
   ...DATA_OPTIONS,
   ...SKILL_FOLDER_OPTIONS,
+  otel: OBSERVE_OPTIONS.otel,
   issuer: { value: "URL", summary: "the server that issued TRIVET_TOKEN", default: "http://127.0.0.1:8787" },
 } as const;
 
@@ -53,6 +56,7 @@ export async function run(argv: readonly string[]): Promise<void> {
   // Standard output belongs to the protocol.
   globalThis.console = new Console(process.stderr, process.stderr);
   // A token is one of a store that a server made.
+  const otel = values.otel ? await startTelemetry() : undefined;
   const store = await openStore(place, { create: process.env.TRIVET_TOKEN === undefined });
   try {
     if (skillFolder !== undefined) ensureSkills(skillFolder);
@@ -62,6 +66,7 @@ export async function run(argv: readonly string[]): Promise<void> {
       store,
       skills: { folders, ...(blobs && { blobs }) },
       mcp: { definitions: await module?.load({ store }) ?? [], skills: isOffered },
+      telemetry: otel?.telemetry,
       onEvent: (event) => {
         if (event.type === "fault") printError(`trivet: fault in ${event.where}: ${String(event.error)}`);
       },
@@ -84,6 +89,7 @@ export async function run(argv: readonly string[]): Promise<void> {
     if (ended.signal.aborted) throw new Error(ended.signal.reason);
   } finally {
     await store.close();
+    await otel?.stop();
     if (module) exitSoon();
   }
 }

@@ -40,6 +40,11 @@ export const OBSERVE_OPTIONS = {
       `a port of its own for /metrics, /healthz and /readyz, on the same address; TRIVET_METRICS_TOKEN is the
       token for /metrics on the main port instead`,
   },
+  otel: {
+    summary:
+      `traces and metrics by OpenTelemetry, where OTEL_EXPORTER_OTLP_ENDPOINT and other variables of its
+      SDK say; requires the packages @opentelemetry/api and @opentelemetry/sdk-node`,
+  },
   drain: {
     value: "MS",
     range: [0, 600_000],

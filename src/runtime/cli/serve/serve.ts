@@ -19,6 +19,7 @@ import { readServedSkills } from "../skill/skill_folders.ts";
 import { watchClientDocuments } from "./client_documents.ts";
 import { ensureDemo, ensureSkills, UNKNOWN_DEMO, withoutSecrets } from "./demo.ts";
 import { listen } from "./listen.ts";
+import { startTelemetry } from "../telemetry.ts";
 import { createObservers, createServeLog, readMetricsToken } from "./observe.ts";
 import { exitSoon, listNames, reloadOnChange } from "./reload_tools.ts";
 import { printBanner } from "./serve_banner.ts";
@@ -61,6 +62,7 @@ export async function run(argv: readonly string[]): Promise<void> {
   const reportFault = (error: unknown, where = "server") =>
     log.line("error", "fault", { where, error: describeError(error) });
   const pages = readPages(values);
+  const otel = values.otel ? await startTelemetry() : undefined;
   const tls = readTls(values, (message) => log.line("warn", "tls", { message }));
   const breached = values["breached-passwords"] === undefined
     ? undefined
@@ -143,6 +145,7 @@ export async function run(argv: readonly string[]): Promise<void> {
         onEvent: observers.onEvent,
         onRequest: observers.onRequest,
         requestId: observers.requestId,
+        telemetry: otel?.telemetry,
       });
       await trivet.mcp?.ready();
       const { demo, created } = wantsDemo
@@ -211,6 +214,7 @@ export async function run(argv: readonly string[]): Promise<void> {
     stopWatchingAccess();
     await server.close();
     await breached?.close();
+    await otel?.stop();
     if (module) exitSoon();
   }
 }
