@@ -98,6 +98,16 @@ export type TrivetEvent =
     readonly client: string;
     readonly user?: string;
   }
+  /** A request of an authenticated client that the token endpoint refused. */
+  | {
+    readonly type: "token_refused";
+    /** `other` for one that is not supported. */
+    readonly grant_type: string;
+    readonly client: string;
+    /** The error code of the response. */
+    readonly error: string;
+    readonly ip?: string | undefined;
+  }
   | { readonly type: "token_revoked"; readonly client: string; readonly user?: string }
   | { readonly type: "client_registered"; readonly client: string }
   | { readonly type: "code_replayed"; readonly client: string; readonly user: string }

@@ -190,6 +190,7 @@ export function createToolServer(options: ToolServerOptions): ToolServer {
     },
     resourceUpdated: (uri) => publish({ kind: "resource", uri }),
     listChanged: (kind) => publish({ kind }),
+    openStreams: () => streams.value?.openStreams.count() ?? 0,
     close() {
       for (const end of [...open]) end();
     },

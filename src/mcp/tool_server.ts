@@ -83,6 +83,8 @@ export interface ToolServer extends Service {
   resourceUpdated(uri: string): Promise<void>;
   /** Notifies clients, on any instance, that a list changed. */
   listChanged(list: "tools" | "resources" | "prompts"): Promise<void>;
+  /** How many event streams are open at this instance. */
+  openStreams(): number;
   /** Ends open streams, before the process stops. */
   close(): void;
 }

@@ -12,6 +12,15 @@ function takeEvents(server: TestServer): TrivetEvent[] {
   return server.events.splice(0);
 }
 
+/** The event of a refusal of the token endpoint. */
+const refusal = (grant_type: string, client = "app", error = "invalid_grant"): TrivetEvent => ({
+  type: "token_refused",
+  grant_type,
+  client,
+  error,
+  ip: undefined,
+});
+
 async function userOf(server: TestServer): Promise<string> {
   const [event] = takeEvents(server);
   assert.is(event?.type, "login_succeeded");
@@ -51,7 +60,10 @@ test("the code flow reports login, consent, tokens, refresh, revocation, replay 
   assert.is((await server.send("/oauth/revoke", { form })).status, 200);
   assert.equal(takeEvents(server), [{ type: "token_revoked", client: "app", user }]);
   await server.token(redeem);
-  assert.equal(takeEvents(server), [{ type: "code_replayed", client: "app", user }]);
+  assert.equal(takeEvents(server), [
+    { type: "code_replayed", client: "app", user },
+    refusal("authorization_code"),
+  ]);
   const again = await server.send(server.authorizePath(), { headers: { cookie } });
   assert.is(again.status, 302);
   assert.equal(takeEvents(server), [], "remembered consent is not given again");
@@ -65,7 +77,10 @@ test("a replayed refresh token, a denied consent, and a token without a user are
   await server.token({ grant_type: "refresh_token", refresh_token });
   const { user } = takeEvents(server).find(({ type }) => type === "token_issued") as { user: string };
   await server.token({ grant_type: "refresh_token", refresh_token });
-  assert.equal(takeEvents(server), [{ type: "refresh_replayed", client: "app", user }]);
+  assert.equal(takeEvents(server), [
+    { type: "refresh_replayed", client: "app", user },
+    refusal("refresh_token"),
+  ]);
   await server.token({ grant_type: "client_credentials" });
   assert.equal(takeEvents(server), [{
     type: "token_issued",
@@ -102,7 +117,9 @@ test("the device flow reports the decision, then the tokens", async () => {
     await server.send("/oauth/token", { form });
     assert.equal(
       takeEvents(server),
-      decision === "deny" ? [] : [{ type: "token_issued", grant_type: DEVICE, client: "tv", user }],
+      decision === "deny"
+        ? [refusal(DEVICE, "tv", "access_denied")]
+        : [{ type: "token_issued", grant_type: DEVICE, client: "tv", user }],
     );
   }
 });
@@ -133,6 +150,20 @@ test("a dynamic registration is reported", async () => {
   });
   const { client_id } = await response.json();
   assert.equal(takeEvents(server), [{ type: "client_registered", client: client_id }]);
+});
+
+test("a refusal of the token endpoint is reported with its error, a step of a grant is not", async () => {
+  const server = await newServer();
+  const refused = [
+    [{ grant_type: "authorization_code", code: "unknown", redirect_uri: APP_URI }, "invalid_grant"],
+    [{ grant_type: "refresh_token", refresh_token: "unknown" }, "invalid_grant"],
+    [{ grant_type: "made up" }, "unsupported_grant_type"],
+  ] as const;
+  for (const [form, error] of refused) {
+    assert.is((await server.token(form)).status, 400);
+    const grant_type = error === "invalid_grant" ? form.grant_type : "other";
+    assert.equal(takeEvents(server), [refusal(grant_type, "app", error)]);
+  }
 });
 
 test.run();

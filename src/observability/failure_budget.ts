@@ -12,6 +12,7 @@ const FAILURES: ReadonlySet<TrivetEvent["type"]> = new Set([
   "login_failed",
   "sign_in_failed",
   "client_refused",
+  "token_refused",
   "client_registered",
   "skill_refused",
   "rate_limited",

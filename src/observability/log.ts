@@ -55,6 +55,7 @@ const EVENT_LEVELS: { readonly [Type in TrivetEvent["type"]]?: LogLevel } = {
   mail_failed: "warn",
   skill_refused: "warn",
   rate_limited: "warn",
+  token_refused: "warn",
   skill_disclosed: "debug",
 };
 

@@ -59,6 +59,43 @@ test("routes are those of the server, and the rest is one", () => {
   assert.is(routeOf("/wp-login.php", ""), "other");
 });
 
+test("tokens are counted by grant, and refusals by grant and error", () => {
+  const metrics = createServerMetrics();
+  metrics.onEvent({ type: "token_issued", grant_type: "authorization_code", client: "a" });
+  for (const client of ["a", "b"]) {
+    metrics.onEvent({ type: "token_refused", grant_type: "refresh_token", client, error: "invalid_grant" });
+  }
+  const text = metrics.registry.text();
+  assert.match(text, /^trivet_tokens_issued_total\{grant_type="authorization_code"\} 1$/m);
+  assert.match(text, /^trivet_tokens_refused_total\{grant_type="refresh_token",error="invalid_grant"\} 2$/m);
+});
+
+test("throttles are counted by route, and rate limits by limit, each request of an event", () => {
+  const metrics = createServerMetrics("/base");
+  const outcome = { id: "1", method: "POST", milliseconds: 1 };
+  metrics.onRequest({ ...outcome, path: "/base/login", status: 429 });
+  metrics.onRequest({ ...outcome, path: "/base/login", status: 200 });
+  for (let i = 0; i < 500; i++) metrics.onRequest({ ...outcome, path: `/made/up/${i}`, status: 429 });
+  metrics.onEvent({ type: "rate_limited", scope: "client", limit: "client", client: "a", count: 40 });
+  metrics.onEvent({ type: "rate_limited", scope: "client", limit: "client", client: "b", count: 2 });
+  const lines = metrics.registry.text().split("\n").filter((line) => /^trivet_(throttled|rate)/.test(line));
+  assert.equal(lines, [
+    'trivet_throttled_total{route="/login"} 1',
+    'trivet_throttled_total{route="other"} 500',
+    'trivet_rate_limited_total{limit="client",scope="client"} 42',
+  ]);
+});
+
+test("MCP calls are counted by tool, parts of skills by level", () => {
+  const metrics = createServerMetrics();
+  metrics.onEvent({ type: "tool_called", name: "add", principal: "u", failed: false });
+  const skill = { workspace: undefined, id: "s", name: "n", version: "1", tokens: 9, via: "mcp" } as const;
+  metrics.onEvent({ type: "skill_disclosed", level: 2, ...skill });
+  const text = metrics.registry.text();
+  assert.match(text, /^trivet_tool_calls_total\{tool="add",failed="false"\} 1$/m);
+  assert.match(text, /^trivet_skill_disclosures_total\{level="2",via="mcp"\} 1$/m);
+});
+
 test("calls of the store are timed, and their failures counted", async () => {
   const metrics = createServerMetrics();
   const memory = memoryStore();

@@ -1,5 +1,5 @@
 /**
- * What the server counts: requests, tokens, refusals, tool calls, skills, events, store calls.
+ * What the server counts: requests, throttles, tokens, refusals, tool calls, open streams, skills, events, store calls.
  *
  * @module
  */
@@ -16,6 +16,8 @@ export interface ServerMetrics {
   onEvent(event: TrivetEvent): void;
   /** The store, with its calls timed. */
   measureStore(store: Store): Store;
+  /** Shows the open streams of `trivet.mcp`. */
+  measureStreams(server: { openStreams(): number }): void;
 }
 
 /**
@@ -36,6 +38,19 @@ export function createServerMetrics(base: string = ""): ServerMetrics {
   );
   const events = registry.counter("trivet_events_total", "Events by type.", ["type"]);
   const tokens = registry.counter("trivet_tokens_issued_total", "Access tokens by grant.", ["grant_type"]);
+  const refused = registry.counter(
+    "trivet_tokens_refused_total",
+    "Requests that the token endpoint refused, by grant and error.",
+    ["grant_type", "error"],
+  );
+  const throttled = registry.counter("trivet_throttled_total", "Requests that got a 429, by route.", [
+    "route",
+  ]);
+  const limited = registry.counter(
+    "trivet_rate_limited_total",
+    "Requests over a rate limit, by limit and by whose it was.",
+    ["limit", "scope"],
+  );
   const tools = registry.counter("trivet_tool_calls_total", "Calls of tools by name.", ["tool", "failed"]);
   const skills = registry.counter(
     "trivet_skill_disclosures_total",
@@ -65,13 +80,22 @@ export function createServerMetrics(base: string = ""): ServerMetrics {
       const route = routeOf(path, base);
       requests.add([method, route, String(status)]);
       durations.observe(milliseconds / 1000, [route]);
+      if (status === 429) throttled.add([route]);
     },
     onEvent(event) {
       events.add([event.type]);
       if (event.type === "token_issued") tokens.add([event.grant_type]);
+      if (event.type === "token_refused") refused.add([event.grant_type, event.error]);
+      if (event.type === "rate_limited") limited.add([event.limit, event.scope], event.count);
       if (event.type === "tool_called") tools.add([event.name, String(event.failed)]);
       if (event.type === "skill_disclosed") skills.add([String(event.level), event.via]);
     },
+    measureStreams: (server) =>
+      registry.gauge(
+        "trivet_mcp_open_streams",
+        "Event streams of MCP clients that are open.",
+        () => server.openStreams(),
+      ),
     measureStore: (store) => ({
       guarantees: store.guarantees,
       ...(store.now && { now: () => store.now!() }),

@@ -22,6 +22,8 @@ export interface StreamLimits {
 
 export const STREAM_LIMITS: StreamLimits = { session: 32, caller: 256, network: 128, anonymous: 1000 };
 
+/** The key under which all streams are counted. */
+const ALL = "all";
 /** For `Retry-After`. */
 const RETRY_AFTER_SECONDS = 10;
 
@@ -31,6 +33,11 @@ export class OpenStreams {
 
   constructor(limits: StreamLimits) {
     this.#limits = limits;
+  }
+
+  /** How many are open. */
+  count(): number {
+    return this.#counts.get(ALL) ?? 0;
   }
 
   /**
@@ -56,6 +63,7 @@ export class OpenStreams {
         else this.#counts.delete(key);
       }
     };
+    count(ALL, Infinity, "");
     if (session) count(`session ${session.id}`, perSession, "Too many open streams in this session");
     if (principal) {
       count(`caller ${principalKey(principal)}`, caller, "Too many open streams for this caller");

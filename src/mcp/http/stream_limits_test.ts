@@ -36,6 +36,15 @@ const listen = (server: ToolServer, headers = {}) =>
     params: modernParams({ notifications: { toolsListChanged: true } }),
   }, { ...modernHeaders("subscriptions/listen"), ...headers });
 
+test("the server knows how many streams are open", async () => {
+  const { server } = newServer({ definitions, streamLimits: { network: 3, anonymous: 3 } });
+  assert.is(server.openStreams(), 0);
+  const { streams } = await fill(() => listen(server));
+  assert.is(server.openStreams(), 3);
+  await closeAll(streams);
+  assert.is(server.openStreams(), 0);
+});
+
 /** Opens streams until one is refused. */
 async function fill(open: () => Promise<Response>) {
   const streams: Response[] = [];

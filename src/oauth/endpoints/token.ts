@@ -15,8 +15,8 @@ import { OAuthError } from "../error.ts";
 import { grantClientCredentials } from "../grants/grant_client_credentials.ts";
 import { grantCode } from "../grants/grant_code.ts";
 import { grantRefresh } from "../grants/grant_refresh.ts";
-import { readParameters } from "../parameters.ts";
-import type { GrantType } from "../records.ts";
+import { type Parameters, readParameters } from "../parameters.ts";
+import type { Client, GrantType } from "../records.ts";
 import { NO_STORE_JSON } from "./no_store.ts";
 import type { TokenCall, TokenResponse } from "../grants/token_response.ts";
 
@@ -38,6 +38,9 @@ const GRANTS: Readonly<Record<GrantType, GrantHandler>> = {
   ),
 };
 
+/** Errors that are part of a grant: the client polls, or repeats its request with a nonce. */
+const STEPS: ReadonlySet<string> = new Set(["authorization_pending", "slow_down", "use_dpop_nonce"]);
+
 /** 200 with the tokens. @throws {OAuthError} with the codes of RFC 6749 §5.2 and its extensions */
 export async function token(
   as: AuthorizationServer,
@@ -46,6 +49,25 @@ export async function token(
 ): Promise<Response> {
   const form = await readParameters(request);
   const client = await authenticateClient(as, request, context, form);
+  try {
+    return await issue(as, request, context, form, client);
+  } catch (error) {
+    if (error instanceof OAuthError && !STEPS.has(error.code)) {
+      const sent = form.get("grant_type") ?? "";
+      const grant_type = Object.hasOwn(GRANTS, sent) ? sent : "other";
+      as.observe({ type: "token_refused", grant_type, client: client.id, error: error.code, ip: context.ip });
+    }
+    throw error;
+  }
+}
+
+async function issue(
+  as: AuthorizationServer,
+  request: Request,
+  context: RequestContext,
+  form: Parameters,
+  client: Client,
+): Promise<Response> {
   const grant_type = form.get("grant_type");
   if (!grant_type) throw new OAuthError("invalid_request", "grant_type is missing");
   if (!Object.hasOwn(GRANTS, grant_type)) {

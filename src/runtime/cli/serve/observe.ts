@@ -40,6 +40,8 @@ export interface Observers {
   /** The store to give to the server: timed where there are metrics. */
   readonly store: Store;
   readonly health: Health;
+  /** Shows the open streams of the server. */
+  readonly measureStreams: (server: { openStreams(): number }) => void;
   /** Answers health and metrics, and runs the rest with the id of its request. */
   wrap(handler: FetchHandler): FetchHandler;
   /** Health and metrics alone, for a port of their own. */
@@ -129,6 +131,7 @@ export function createObservers(
     log,
     health,
     store,
+    measureStreams: (server) => metrics?.measureStreams(server),
     requestId: () => requests.getStore() ?? nextId(),
     onEvent(event) {
       const request = requests.getStore();

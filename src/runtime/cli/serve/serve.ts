@@ -147,6 +147,7 @@ export async function run(argv: readonly string[]): Promise<void> {
         requestId: observers.requestId,
         telemetry: otel?.telemetry,
       });
+      if (trivet.mcp) observers.measureStreams(trivet.mcp);
       await trivet.mcp?.ready();
       const { demo, created } = wantsDemo
         ? await ensureDemo(store, place.store === "memory" ? undefined : folder)
