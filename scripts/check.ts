@@ -49,7 +49,19 @@ function reportFindings(name: string, found: readonly Finding[]): void {
   );
 }
 
-deno("format", "fmt", "--check", "src", "scripts", "fixtures", "conformance", "deno.json", "package.json");
+const guides = globSync("docs/*.md");
+deno(
+  "format",
+  "fmt",
+  "--check",
+  "src",
+  "scripts",
+  "fixtures",
+  "conformance",
+  "deno.json",
+  "package.json",
+  ...guides,
+);
 deno("lint", "lint", "src", "fixtures");
 // Scripts and the conformance kit print to a terminal.
 deno("lint of scripts", "lint", "--rules-exclude=no-console,require-await", "scripts", "conformance");

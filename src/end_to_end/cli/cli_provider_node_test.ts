@@ -6,7 +6,8 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { addUser } from "../../mod.ts";
-import { browse, type Running, start } from "../oauth/test_sign_in.ts";
+import { browse } from "../oauth/test_browser.ts";
+import { type Running, start } from "../oauth/test_sign_in.ts";
 import { startTrivet, temporaryFolder, trivet } from "../test_process.ts";
 
 const test = suite("trivet provider");

@@ -8,7 +8,7 @@ import { existsSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { ScriptedProvider } from "./test_sign_in.ts";
+import type { ScriptedProvider } from "./test_browser.ts";
 
 const FOLDER: string = fileURLToPath(new URL("../../../conformance/targets/glewlwyd", import.meta.url));
 export const isGlewlwydInstalled: boolean = existsSync("/usr/bin/glewlwyd") &&
