@@ -28,10 +28,14 @@ import { compileRegistry, type Registry } from "./definition/registry.ts";
 import type { ConvertSchema } from "./schema/convert_schema.ts";
 import { createSchemaConverter } from "./schema/schema_converter.ts";
 import { runTool } from "./definition/tools.ts";
+import type { EndStream } from "./session/session_stream.ts";
 import type { Stateful } from "./stateful.ts";
 import type { ToolServer, ToolServerOptions } from "./tool_server.ts";
 
 export type { ToolServer, ToolServerOptions };
+
+/** When clients come back to a server that stops: at least after this time, at most after twice as long. */
+const MIN_RETRY_MS = 500;
 
 /** Creates an MCP server. @throws {TypeError} for an invalid definition */
 export function createToolServer(options: ToolServerOptions): ToolServer {
@@ -58,7 +62,7 @@ export function createToolServer(options: ToolServerOptions): ToolServer {
   const inputRequired = createInputRequired(
     lazy(async () => new (await import("./input/inputs.ts")).RequestStates(secret, now)),
   );
-  const open = new Set<() => void>();
+  const open = new Set<EndStream>();
   const stateful: Lazy<Stateful> = lazy(async () => {
     const { createStateful } = await import("./stateful.ts");
     const { openStreams } = await streams.load();
@@ -192,7 +196,9 @@ export function createToolServer(options: ToolServerOptions): ToolServer {
     listChanged: (kind) => publish({ kind }),
     openStreams: () => streams.value?.openStreams.count() ?? 0,
     close() {
-      for (const end of [...open]) end();
+      // At different times, so that they do not all come back at once.
+      for (const end of [...open]) end(Math.round(MIN_RETRY_MS * (1 + Math.random())));
     },
+    stopCalls: async () => await streams.value?.stop(),
   };
 }

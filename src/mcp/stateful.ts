@@ -22,7 +22,7 @@ import { loggingMethods } from "./logging.ts";
 import type { ModernWriter } from "./modern.ts";
 import { LogWriter } from "./session/event_log.ts";
 import { type Session, Sessions } from "./session/session.ts";
-import type { SessionStreamOptions } from "./session/session_stream.ts";
+import type { EndStream, SessionStreamOptions } from "./session/session_stream.ts";
 import { Subscriptions } from "./session/session_subscriptions.ts";
 import {
   type Caller,
@@ -50,7 +50,7 @@ export interface StatefulOptions {
   readonly registry: () => Registry;
   readonly openStreams: OpenStreams;
   /** Functions that end the open streams, for `close()` of the server. */
-  readonly open: Set<() => void>;
+  readonly open: Set<EndStream>;
   /** Whether requests may not share work: see `RequestContext.isIsolated`. */
   readonly isIsolated: () => boolean;
   /** Milliseconds. */

@@ -85,6 +85,14 @@ export interface ToolServer extends Service {
   listChanged(list: "tools" | "resources" | "prompts"): Promise<void>;
   /** How many event streams are open at this instance. */
   openStreams(): number;
-  /** Ends open streams, before the process stops. */
+  /**
+   * Ends the streams that wait for changes, before the process stops. They say when clients that can resume should come back,
+   * with the id of the last event.
+   */
   close(): void;
+  /**
+   * Ends the streams of calls that still run with an error, and cancels the calls, before the process stops. Resolves when
+   * clients that resume at another instance find the error there.
+   */
+  stopCalls(): Promise<void>;
 }

@@ -7,9 +7,10 @@
  */
 import { EventStream } from "../../http/event_stream.ts";
 import type { Fields } from "../../http/response.ts";
-import { writeNotification } from "../../jsonrpc/message.ts";
+import { writeNotification, writeResponse } from "../../jsonrpc/message.ts";
 import type { Call } from "../call.ts";
 import type { Lazy } from "../lazy.ts";
+import { stoppedError } from "../session/stopped_error.ts";
 import type { LogWriter } from "../session/event_log.ts";
 import type { Session } from "../session/session.ts";
 import type { Stateful } from "../stateful.ts";
@@ -25,6 +26,8 @@ export interface CallStreamsOptions {
 
 export interface CallStreams {
   readonly openStreams: OpenStreams;
+  /** Ends the streams of all running calls with an error. Resolves when their clients can read it at other instances. */
+  stop(): Promise<void>;
   /** @param fields of the response, beside its media type @param onOpen gets the response with the stream */
   create(call: Call, fields: Fields, onOpen: (response: Response) => void): CallStream;
 }
@@ -32,14 +35,18 @@ export interface CallStreams {
 /** The streams of the calls of one server. */
 export function createCallStreams({ stateful, limits, keepAlive }: CallStreamsOptions): CallStreams {
   const openStreams = new OpenStreams({ ...STREAM_LIMITS, ...limits });
+  const running = new Set<CallStream>();
   return {
     openStreams,
-    create: (...given) => new CallStream({ stateful, openStreams, keepAlive }, ...given),
+    stop: async () => void await Promise.all([...running].map((each) => each.stop())),
+    create: (...given) => new CallStream({ stateful, openStreams, running, keepAlive }, ...given),
   };
 }
 
 interface CallStreamOptions extends Omit<CallStreamsOptions, "limits"> {
   readonly openStreams: OpenStreams;
+  /** The streams of calls that are not answered yet. */
+  readonly running: Set<CallStream>;
 }
 
 /** Notifications that wait for a slow reader; more are dropped. */
@@ -109,8 +116,10 @@ export class CallStream {
 
   /** Sends the response as the last event; `false` when no stream is open. */
   finish(write: () => string): boolean {
-    this.#isOver = true;
     const stream = this.#stream;
+    // It may have been stopped.
+    if (this.#isOver) return stream !== undefined;
+    this.#setOver();
     if (!stream) return false;
     const json = write();
     const id = this.#log?.end(json);
@@ -121,12 +130,25 @@ export class CallStream {
     return true;
   }
 
+  /** Ends with an error, since the process stops, and cancels the call. */
+  async stop(): Promise<void> {
+    const { id } = this.#call.request;
+    this.finish(() => writeResponse({ id: id ?? null, error: stoppedError() }));
+    this.#call.cancel("The server stops");
+    await this.#log?.written();
+  }
+
   /** Ends without a response: the call was cancelled. */
   abandon(): void {
     const stream = this.#open();
-    this.#isOver = true;
+    this.#setOver();
     this.#log?.end();
     this.#whenLogged(() => stream && this.#close(stream));
+  }
+
+  #setOver(): void {
+    this.#isOver = true;
+    this.#options.running.delete(this);
   }
 
   #open(): EventStream | undefined {
@@ -150,6 +172,7 @@ export class CallStream {
       },
     });
     this.#stream = stream;
+    this.#options.running.add(this);
     this.#log = session && id !== null
       ? this.#options.stateful.value!.startLog(session, id, this.#call)
       : undefined;

@@ -7,10 +7,10 @@
 import { randomId } from "../../crypto/secret.ts";
 import { EventStream } from "../../http/event_stream.ts";
 import { type Fields, respond } from "../../http/response.ts";
-import { INTERNAL_ERROR, RpcError } from "../../jsonrpc/error.ts";
 import { writeNotification, writeResponse } from "../../jsonrpc/message.ts";
 import { putIfAbsent, type Store } from "../../store/store.ts";
 import { isChangePosition, type LoggedChange } from "../definition/changes.ts";
+import { stoppedError } from "./stopped_error.ts";
 import { type EventLogOptions, parseEventId, replayStream } from "./event_log.ts";
 import { notificationOf } from "../http/listen.ts";
 import { endedKey, type Session, SESSION_ENDED, streamKey } from "./session.ts";
@@ -23,13 +23,13 @@ export interface SessionStreamOptions extends SessionChangesOptions {
   readonly log: EventLogOptions;
   readonly keepAlive: number | undefined;
   /** Functions that end the open streams, for `close()` of the server. */
-  readonly open: Set<() => void>;
+  readonly open: Set<EndStream>;
   /** Limits of open streams. */
   readonly openStreams: OpenStreams;
 }
 
-/** The message of the error for a request whose instance stopped. */
-const LOST = "The server instance stopped before it answered. Send the request again";
+/** Ends a stream. @param retry milliseconds after which the client should come back; left out where it should not */
+export type EndStream = (retry?: number) => void;
 
 /**
  * Opens the stream of a session, from `lastEventId` on. Of several streams only the newest sends messages. The others stay
@@ -49,9 +49,10 @@ export async function openSessionStream(
   const ownerKey = streamKey(session);
   const stops: (() => void)[] = [options.openStreams.open(caller, session)];
   let isActive = true;
-  const end = (): void => {
+  const end: EndStream = (retry) => {
     for (const stop of stops.splice(0)) stop();
     open.delete(end);
+    if (retry !== undefined) stream.retry(retry);
     stream.close();
     if (isActive) leave().catch(() => {});
   };
@@ -70,7 +71,7 @@ export async function openSessionStream(
     if (entry?.value !== owner) return;
     await store.commit({ check: [{ key: ownerKey, version: entry.version }], remove: [ownerKey] });
   };
-  const stream = new EventStream({ keepAlive, onDisconnect: end, onKeepAlive: recheck });
+  const stream = new EventStream({ keepAlive, onDisconnect: () => end(), onKeepAlive: recheck });
   open.add(end);
   const onChange = ({ change, position }: LoggedChange): void => {
     if (!isActive) return;
@@ -111,8 +112,7 @@ export async function resumeStream(
   if (!position) return undefined;
   const release = openStreams.open(caller, session);
   const gone = new AbortController();
-  const lost = (request: string): string =>
-    writeResponse({ id: JSON.parse(request), error: new RpcError(INTERNAL_ERROR, LOST) });
+  const lost = (request: string): string => writeResponse({ id: JSON.parse(request), error: stoppedError() });
   const events = await replayStream(log, session.id, position, gone.signal, lost).catch((error) => {
     release();
     throw error;
@@ -121,10 +121,13 @@ export async function resumeStream(
     release();
     return respond(204, null);
   }
-  const end = (): void => gone.abort();
+  const end: EndStream = (retry) => {
+    if (retry !== undefined) stream.retry(retry);
+    gone.abort();
+  };
   open.add(end);
   const look = (): unknown => isCurrent().then((is) => is || end(), () => {});
-  const stream = new EventStream({ keepAlive, onDisconnect: end, onKeepAlive: look });
+  const stream = new EventStream({ keepAlive, onDisconnect: () => end(), onKeepAlive: look });
   // So that a client that loses this stream before the next event can resume it.
   begin(stream, session, lastEventId);
   const pump = async (): Promise<void> => {

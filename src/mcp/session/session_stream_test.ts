@@ -259,13 +259,72 @@ test("GET requires an Accept with event streams", async () => {
   assert.is((await other("GET", { accept: "application/json" })).status, 406);
 });
 
-test("close() ends open streams", async () => {
-  const { server } = newServer();
-  const { other } = await session(server);
-  const stream = readEvents(await other("GET"));
-  await stream.next();
-  server.close();
+test("close() tells clients to come back: another instance sends what happened meanwhile", async () => {
+  const store = memoryStore();
+  const [one, two] = [newServer({ store }).server, newServer({ store }).server];
+  const started = await session(one);
+  const stream = readEvents(await started.other("GET"));
+  const { id } = (await stream.next())!;
+  assert.ok(id);
+  one.close();
+  const { retry } = (await stream.next())!;
+  assert.ok(retry! >= 500 && retry! <= 1000, `${retry} ms`);
   assert.is(await stream.next(), undefined);
+  await two.listChanged("tools");
+  const headers = { accept: "text/event-stream", "mcp-session-id": started.id, "last-event-id": id! };
+  const again = readEvents(
+    await two.fetch(
+      new Request("http://127.0.0.1:8787/mcp", {
+        headers: { ...headers, "mcp-protocol-version": "2025-11-25" },
+      }),
+    ),
+  );
+  assert.is((await again.message()).method, "notifications/tools/list_changed");
+  await again.cancel();
+});
+
+test("close() leaves running calls alone; stopCalls() ends them with an error, also for clients that resume", async () => {
+  const store = memoryStore();
+  const signals: AbortSignal[] = [];
+  const endless = tool({
+    name: "endless",
+    description: "Reports progress and never ends",
+    async run(_, { progress, signal }) {
+      signals.push(signal);
+      await progress(1);
+      await new Promise<never>(() => {});
+    },
+  });
+  const definitions = [endless];
+  const [one, two] = [newServer({ store, definitions }).server, newServer({ store, definitions }).server];
+  const started = await session(one);
+  const params = { name: "endless", arguments: {}, _meta: { progressToken: "p" } };
+  const call = { jsonrpc: "2.0", id: 7, method: "tools/call", params };
+  const stream = readEvents(await started.fetch(call));
+  const { params: { progress } } = await stream.message();
+  assert.is(progress, 1);
+  one.close();
+  const resume = (last: string) =>
+    two.fetch(
+      new Request("http://127.0.0.1:8787/mcp", {
+        headers: {
+          accept: "text/event-stream",
+          "mcp-session-id": started.id,
+          "mcp-protocol-version": "2025-11-25",
+          "last-event-id": last,
+        },
+      }),
+    );
+  await one.stopCalls();
+  const last = (await stream.next())!;
+  const { id, error } = JSON.parse(last.data!);
+  assert.equal([id, error.code], [7, -32603]);
+  assert.is(await stream.next(), undefined);
+  assert.is(signals[0]!.aborted, true);
+  const [name, number] = last.id!.split(".");
+  const again = readEvents(await resume(`${name}.${Number(number) - 1}`));
+  assert.is((await again.message()).error.code, -32603);
+  assert.is(await again.next(), undefined);
 });
 
 test.run();

@@ -52,4 +52,11 @@ export const OBSERVE_OPTIONS = {
     summary: "after a signal to stop: how long /readyz is 503 before the server accepts no more connections",
     default: 0,
   },
+  "stop-timeout": {
+    value: "N",
+    range: [1, 600],
+    unit: "seconds",
+    summary: "how long requests and tool calls that run then can take to finish",
+    default: 10,
+  },
 } as const;

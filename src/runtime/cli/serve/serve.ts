@@ -34,6 +34,7 @@ import {
   SERVE_OPTIONS,
 } from "./serve_options.ts";
 import { readTls } from "./tls_files.ts";
+import { finishRequests, stopOnSignal } from "./stop.ts";
 import { readModule } from "./tool_module.ts";
 import { watchSkills } from "./watch_skills.ts";
 
@@ -77,7 +78,14 @@ export async function run(argv: readonly string[]): Promise<void> {
     fetch: (request, context) =>
       handler ? handler.fetch(request, context) : made.then((handler) => handler.fetch(request, context)),
   };
-  const where = { port: values.port, hostname: values.host, onError: reportFault, tls: tls?.current };
+  const closeTimeout = values["stop-timeout"] * 1000;
+  const where = {
+    port: values.port,
+    hostname: values.host,
+    onError: reportFault,
+    closeTimeout,
+    tls: tls?.current,
+  };
   const server = await listen(whenReady, where);
   const stop = stopOnSignal();
   const { supported: clientMetadataDocuments, stop: stopWatchingAccess } = watchClientDocuments(
@@ -203,9 +211,7 @@ export async function run(argv: readonly string[]): Promise<void> {
       log.line("info", "stopping", { drain: values.drain });
       await new Promise((resolve) => setTimeout(resolve, values.drain));
     } finally {
-      // Event streams do not end by themselves: the server would wait for them.
-      trivet?.mcp?.close();
-      await server.close();
+      await finishRequests(server, trivet?.mcp, closeTimeout);
       await metricsServer?.close();
       await trivet?.skills?.flush();
       await observers.close();
@@ -231,18 +237,4 @@ function collectGarbage({ skills }: Trivet, reportFault: (error: unknown, where:
 function notifyEndedSessions({ fetch }: Trivet, issuer: string): void {
   // A failure was reported as an event.
   fetch(new Request(`${issuer.replace(/\/$/, "")}/oauth/logout`)).catch(() => {});
-}
-
-/** Resolves at the first signal to stop; a second one ends the process at once. */
-function stopOnSignal(): Promise<void> {
-  return new Promise((resolve) => {
-    let isStopping = false;
-    for (const signal of ["SIGINT", "SIGTERM"] as const) {
-      process.on(signal, () => {
-        if (isStopping) process.exit(1);
-        isStopping = true;
-        resolve();
-      });
-    }
-  });
 }

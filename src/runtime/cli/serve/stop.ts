@@ -1,0 +1,42 @@
+/**
+ * Stops a server in an orderly way: streams that wait for changes end, and their clients come back to another one; requests
+ * and tool calls finish, or end with an error when the time is over.
+ *
+ * @module
+ */
+import process from "node:process";
+import type { Trivet } from "../../../trivet.ts";
+import type { RunningServer } from "../../server.ts";
+
+/** How long before all connections are closed running calls get their error. */
+const STOP_CALLS_MS = 500;
+
+/** Resolves at the first signal to stop; a second one ends the process at once. */
+export function stopOnSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    let isStopping = false;
+    for (const signal of ["SIGINT", "SIGTERM"] as const) {
+      process.on(signal, () => {
+        if (isStopping) process.exit(1);
+        isStopping = true;
+        resolve();
+      });
+    }
+  });
+}
+
+/** Accepts no more connections, and resolves when those that are open have ended. @param timeoutMs its `closeTimeout` */
+export async function finishRequests(
+  server: RunningServer,
+  mcp: Trivet["mcp"],
+  timeoutMs: number,
+): Promise<void> {
+  // These streams do not end by themselves: the server would wait for them.
+  mcp?.close();
+  const late = setTimeout(() => {
+    // A client that cannot be reached finds out at another instance when the lease of the call ends.
+    mcp?.stopCalls().catch(() => {});
+  }, timeoutMs - STOP_CALLS_MS);
+  await server.close();
+  clearTimeout(late);
+}
