@@ -4,7 +4,7 @@
  * - `ts server.ts`: a language and a name: the file is written.
  * - `sh`: commands of one terminal, which keeps its variables. `sh fails`: the last of them must fail.
  * - `sh background`: a command that keeps running in a terminal of its own.
- * - `text` or `json` right after commands: what they print; `...` stands for any text, alone on a line for any lines.
+ * - `text` right after commands: what they print; `...` stands for any text, alone on a line for any lines.
  * - any language and `untested`, or `fragment`: not run. The tests count these.
  *
  * A fence inside of an HTML comment is a step that readers do not see. `<!-- test: stop -->` presses Ctrl+C in the newest
@@ -45,7 +45,6 @@ const COMMAND = /^<!-- test: (\S+) ?(.*?) -->$/;
 const SHELL = new Set(["sh", "bash"]);
 /** A path with an ending, or a name that has none. */
 const FILE_NAME = /^[\w@./-]+\.\w+$|^([\w./-]+\/)?(Caddyfile|Dockerfile)$/;
-const OUTPUT = new Set(["text", "json"]);
 
 /** @throws {Error} with the line, for a block that is neither a step nor marked as one that is not run */
 export function parseGuide(markdown: string): Guide {
@@ -75,7 +74,7 @@ export function parseGuide(markdown: string): Guide {
     i = end;
     const mayHaveOutput = afterCommand;
     afterCommand = false;
-    if (OUTPUT.has(language) && info === "" && mayHaveOutput) {
+    if (language === "text" && info === "" && mayHaveOutput) {
       const step = steps.pop() as Step & { kind: "run" | "background" };
       checkOutput(text, line);
       steps.push({ ...step, output: text });

@@ -8,7 +8,7 @@ const block = (info: string, text: string) => "```" + `${info}\n${text}\n` + "``
 test("reads files, commands with their output, and steps in comments", () => {
   const { steps, untested, needs } = parseGuide(
     "# Title\n<!-- test: needs openssl -->\n" + block("ts a/b.ts", "x") + block("sh", "ls") + "\n" +
-      block("text", "b.ts") + block("sh background", "serve") + block("json", '{"a":1}') +
+      block("text", "b.ts") + block("sh background", "serve") + block("text", '{"a":1}') +
       "<!-- test\n" + block("sh", "hidden") + "-->\n<!-- test: stop -->\n" +
       block("ts fragment", "part") + block("sh untested", "cloud"),
   );

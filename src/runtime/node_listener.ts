@@ -4,22 +4,14 @@
  *
  * @module
  */
-import { Buffer } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { usePublicConnect } from "../http/network/public_fetch.ts";
-import type { RequestContext } from "../http/service.ts";
 import { publicConnect } from "./connect_publicly.ts";
 import { streamOf } from "./node_upload_body.ts";
-import { faultResponse, type FetchHandler, isHost, malformedTargetResponse } from "./server.ts";
+import { type NodeRequest, readHead, sendResponse, toContext } from "./node_request.ts";
+import { faultResponse, type FetchHandler, malformedTargetResponse } from "./server.ts";
 
 usePublicConnect(publicConnect);
-
-/** A request of a framework: Express keeps the whole path in `originalUrl`, parsers set `body`. */
-type NodeRequest = IncomingMessage & {
-  readonly originalUrl?: string;
-  readonly body?: unknown;
-  readonly rawBody?: unknown;
-};
 
 /** The request of Fastify, whose `raw` is Node's. */
 interface FastifyRequest {
@@ -76,36 +68,20 @@ export function toNodeListener(
       const response = request
         ? await handler.fetch(request, toContext(req, onError))
         : malformedTargetResponse();
-      await send(response, req, res);
+      await sendResponse(response, req, res);
     } catch (error) {
       if (!aborted.signal.aborted) onError(error);
       if (res.headersSent) res.destroy();
-      else await send(faultResponse(), req, res);
+      else await sendResponse(faultResponse(), req, res);
     }
   }
 }
 
-function toContext({ socket }: IncomingMessage, onError: (error: unknown) => void): RequestContext {
-  return {
-    get ip() {
-      return socket.remoteAddress;
-    },
-    waitUntil: (promise) => void promise.catch(onError),
-  };
-}
-
 /** `undefined` where the Host field or the target is malformed. */
 function toRequest(req: NodeRequest, parsed: unknown, signal: AbortSignal): Request | undefined {
-  const { method = "GET", socket, rawHeaders } = req;
-  const host = req.headers.host ?? `127.0.0.1:${socket.localPort}`;
-  const target = req.originalUrl ?? req.url ?? "/";
-  const hosts = rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === "host").length;
-  // A `Request` cannot have the first two methods.
-  if (method === "TRACE" || method === "CONNECT" || hosts > 1 || !isHost(host)) return undefined;
-  const url = `${"encrypted" in socket ? "https" : "http"}://${host}${target === "*" ? "/*" : target}`;
-  if (!/^[/*]/.test(target) || !URL.canParse(url)) return undefined;
-  const headers = new Headers();
-  for (let i = 0; i < rawHeaders.length; i += 2) headers.append(rawHeaders[i]!, rawHeaders[i + 1]!);
+  const head = readHead(req);
+  if (!head) return undefined;
+  const { url, method, headers } = head;
   const hasBody = method !== "GET" && method !== "HEAD" &&
     (req.headers["content-length"] !== undefined || req.headers["transfer-encoding"] !== undefined) &&
     // A parser has reached the end of an empty body, whose stream gives no more events.
@@ -139,32 +115,4 @@ function restoreBody({ headers, rawBody }: NodeRequest, parsed: unknown): BodyIn
   throw new TypeError(`The ${type} body was already consumed: mount the listener before its parser`);
 }
 
-async function send(response: Response, req: IncomingMessage, res: ServerResponse): Promise<void> {
-  const { body, headers, status } = response;
-  for (const [name, value] of headers) if (name !== "set-cookie") res.setHeader(name, value);
-  const cookies = headers.getSetCookie();
-  if (cookies.length > 0) res.setHeader("set-cookie", cookies);
-  res.writeHead(status);
-  if (!body || req.method === "HEAD") {
-    await body?.cancel();
-    return void res.end();
-  }
-  // Streams begin with their header fields, not with the first event.
-  res.flushHeaders();
-  const reader = body.getReader();
-  const cancel = () => void reader.cancel().catch(() => {});
-  res.once("close", cancel);
-  if (res.destroyed) cancel();
-  for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
-    if (!res.write(Buffer.from(piece.value.buffer, piece.value.byteOffset, piece.value.length))) {
-      await new Promise<void>((resolve) => {
-        const go = (): void => {
-          res.off("drain", go).off("close", go);
-          resolve();
-        };
-        res.once("drain", go).once("close", go);
-      });
-    }
-  }
-  res.end();
-}
+export { type NodeGuard, type NodeGuardRequest, toNodeGuard } from "./node_guard.ts";
