@@ -8,7 +8,8 @@
 import type { IncomingMessage } from "node:http";
 import { request } from "node:https";
 import { Readable } from "node:stream";
-import { isPublicIp, parseIp } from "../http/network/ip_address.ts";
+import { parseIp } from "../http/network/ip_address.ts";
+import { isPublicIp } from "../http/network/ip_range.ts";
 import { createResolve, type Resolve, type ResolvedAddress } from "./resolve_name.ts";
 
 export type { Resolve, ResolvedAddress };

@@ -1,5 +1,5 @@
 /**
- * Parses IP addresses, classifies them as public, private or of special use, and finds the block of one subscriber.
+ * Parses IP addresses, and finds the block of one subscriber. Which addresses are public is in `ip_range.ts`.
  *
  * @module
  */
@@ -43,68 +43,14 @@ function readAuditGroups(text: string): number[] | undefined {
   return bytes;
 }
 
-/** Prefixes of special use (IANA registries, RFC 6890), except the IPv6 prefixes that embed an IPv4 address. */
-const SPECIAL: readonly (readonly [prefix: string, bits: number])[] = [
-  ["0.0.0.0", 8],
-  ["10.0.0.0", 8],
-  ["100.64.0.0", 10],
-  ["127.0.0.0", 8],
-  ["169.254.0.0", 16],
-  ["172.16.0.0", 12],
-  ["192.0.0.0", 24],
-  ["192.0.2.0", 24],
-  ["192.88.99.0", 24],
-  ["192.168.0.0", 16],
-  ["198.18.0.0", 15],
-  ["198.51.100.0", 24],
-  ["203.0.113.0", 24],
-  ["224.0.0.0", 4],
-  ["240.0.0.0", 4],
-  ["64:ff9b:1::", 48],
-  ["100::", 64],
-  ["2001::", 23],
-  ["2001:db8::", 32],
-  ["3fff::", 20],
-];
-const SPECIAL_BYTES = SPECIAL.map(([prefix, bits]) => [parseIp(prefix)!, bits] as const);
-const GLOBAL_V6 = parseIp("2000::")!;
-/** IPv6 prefixes that embed an IPv4 address: mapped, NAT64, 6to4. The number is the offset of its bytes. */
-const EMBEDDING = ([["::ffff:0:0", 96, 12], ["64:ff9b::", 96, 12], ["2002::", 16, 2]] as const)
-  .map(([prefix, bits, at]) => [parseIp(prefix)!, bits, at] as const);
-
-/** Whether the address is globally reachable; `false` for bytes that are not an address. */
-export function isPublicIp(bytes: Uint8Array): boolean {
-  if (bytes.length === 16) {
-    const holder = EMBEDDING.find(([prefix, bits]) => startsWith(bytes, prefix, bits));
-    if (holder) return isPublicIp(bytes.subarray(holder[2], holder[2] + 4));
-    if (!startsWith(bytes, GLOBAL_V6, 3)) return false;
-  } else if (bytes.length !== 4) return false;
-  return !SPECIAL_BYTES.some(([prefix, bits]) => startsWith(bytes, prefix, bits));
-}
-
-/** Addresses that do not identify a caller, because a reverse proxy of the operator may have one. */
-const PRIVATE = ([
-  ["0.0.0.0", 8],
-  ["10.0.0.0", 8],
-  ["100.64.0.0", 10],
-  ["127.0.0.0", 8],
-  ["169.254.0.0", 16],
-  ["172.16.0.0", 12],
-  ["192.168.0.0", 16],
-  ["::", 127],
-  ["fc00::", 7],
-  ["fe80::", 10],
-] as const).map(([prefix, bits]) => [parseIp(prefix)!, bits] as const);
-
-/** Whether the address is loopback, link-local, private, or shared address space of a carrier (RFC 6598). */
-export function isPrivateIp(bytes: Uint8Array): boolean {
-  const inner = unmapIp(bytes);
-  return PRIVATE.some(([prefix, bits]) => startsWith(inner, prefix, bits));
+/** Whether it is an IPv4-mapped IPv6 address (RFC 4291 section 2.5.5.2). */
+function isMapped(bytes: Uint8Array): boolean {
+  return bytes.length === 16 && bytes.subarray(0, 12).every((byte, at) => byte === (at < 10 ? 0 : 255));
 }
 
 /** The IPv4 address of an IPv4-mapped IPv6 address (RFC 4291 section 2.5.5.2); any other address unchanged. */
 export function unmapIp(bytes: Uint8Array): Uint8Array {
-  return startsWith(bytes, EMBEDDING[0]![0], 96) ? bytes.subarray(12) : bytes;
+  return isMapped(bytes) ? bytes.subarray(12) : bytes;
 }
 
 /** Whether the address is in the block `prefix/bits`; always `false` for another address family. */
@@ -123,6 +69,6 @@ export function startsWith(bytes: Uint8Array, prefix: Uint8Array, bits: number):
 export function addressBlock(ip: string): string {
   const bytes = parseIp(ip);
   if (!bytes || bytes.length === 4) return ip;
-  if (startsWith(bytes, EMBEDDING[0]![0], 96)) return bytes.subarray(12).join(".");
+  if (isMapped(bytes)) return bytes.subarray(12).join(".");
   return [...bytes.subarray(0, 8)].map((byte) => byte.toString(16).padStart(2, "0")).join("") + "::/64";
 }

@@ -3,7 +3,8 @@
  *
  * @module
  */
-import { addressBlock, isPrivateIp, parseIp } from "./ip_address.ts";
+import { addressBlock, parseIp } from "./ip_address.ts";
+import { isPrivateIp } from "./ip_range.ts";
 import type { RequestContext } from "../service.ts";
 
 /**

@@ -9,7 +9,8 @@
  * @module
  */
 import { ByteBuffer } from "../body/byte_buffer.ts";
-import { isPublicIp, parseIp } from "./ip_address.ts";
+import { parseIp } from "./ip_address.ts";
+import { isPublicIp } from "./ip_range.ts";
 import { isLoopbackHost } from "./loopback.ts";
 import { timerDelay } from "../../timer.ts";
 
