@@ -10,6 +10,7 @@ import {
   toIdentifyCaller,
 } from "./http/authenticate.ts";
 import type { Extension } from "./mcp/definition/extension.ts";
+import type { Service } from "./http/service.ts";
 import { createToolServer, type ToolServer } from "./mcp/service.ts";
 import { completeMcp, type McpOptions } from "./mcp_options.ts";
 import { type Handler, mount } from "./mount.ts";
@@ -30,7 +31,7 @@ export interface McpServerOptions extends ServerOptions, Omit<McpOptions, "skill
 }
 
 /** A tool server that runs alone. */
-export type McpServer = Handler & Omit<ToolServer, "fetch" | "mounts">;
+export type McpServer = Handler & Omit<ToolServer, keyof Service>;
 
 /**
  * Makes the tool server.
@@ -55,7 +56,7 @@ export function toolServer(options: McpServerOptions): McpServer {
       resourceMetadata: options.resourceMetadata ?? source?.resourceMetadata,
     }),
   );
-  const { mounts: _, ...own } = tools;
+  const { mounts: _, limitName: __, refuseLimited: ___, ...own } = tools;
   return { ...own, ...mount(server, { services: source?.service ? [tools, source.service] : [tools] }) };
 }
 

@@ -33,10 +33,13 @@ export interface MountOptions {
 
 /** Makes the handler. */
 export function mount(
-  server: Pick<Server, "origin" | "base" | "toContext" | "observe" | "onRequest" | "requestId" | "telemetry">,
+  server: Pick<
+    Server,
+    "origin" | "base" | "toContext" | "observe" | "limiter" | "onRequest" | "requestId" | "telemetry"
+  >,
   { services, guard, unguarded, home, notFound }: MountOptions,
 ): Handler {
-  const { base, toContext, observe, onRequest, requestId, telemetry } = server;
+  const { base, toContext, observe, limiter, onRequest, requestId, telemetry } = server;
   const mounted = new Map(services.flatMap((service) => service.mounts.map((each) => [each, service])));
 
   /** The service whose mount covers the path: by its first segment below the base, the whole path, or its first two. */
@@ -69,10 +72,11 @@ export function mount(
   async function answer(request: Request, context: RequestContext): Promise<Response> {
     const path = pathOf(request.url);
     const service = find(path);
+    const run = (context: RequestContext): Response | Promise<Response> =>
+      (service && service === unguarded ? undefined : guard?.refuse(request, path)) ??
+        (service ? service.fetch(request, context) : answerAround(request, path));
     try {
-      const refusal = service && service === unguarded ? undefined : guard?.refuse(request, path);
-      if (refusal) return refusal;
-      const response = service ? await service.fetch(request, context) : await answerAround(request, path);
+      const response = await (limiter ? limiter.run(request, context, service, run) : run(context));
       return guard ? guard.finish(request, path, response) : response;
     } catch (error) {
       // Services answer their own errors, so this is a defect in one of them.

@@ -9,6 +9,7 @@ import { createCallerFinder, type TrustedProxies } from "./http/network/trusted_
 import { type RuntimeContext, toRequestContext, type WorkerContext } from "./http/runtime_context.ts";
 import type { RequestContext } from "./http/service.ts";
 import { createRequestIds, type ObserveRequest } from "./observability/request_outcome.ts";
+import type { RateLimiter, RateLimits } from "./rate_limits/rate_limits.ts";
 import { type FindSecrets, serverSecret } from "./server_secret.ts";
 import type { Store } from "./store/store.ts";
 import type { Telemetry } from "./http/telemetry.ts";
@@ -27,6 +28,8 @@ export interface ServerOptions {
   readonly allowedHosts?: readonly string[];
   /** Allowed values of Origin beside this server's own, for the same services; `*` allows all. @default none */
   readonly allowedOrigins?: readonly string[];
+  /** Limits requests for each address, client and user: `rateLimits(…)` of `trivet/rate-limits`. @default no limits, at no cost */
+  readonly rateLimits?: RateLimits | undefined;
   /** Called with every security-relevant act, and with faults. @default no observer */
   readonly onEvent?: Observe;
   /** Called with what became of each request, which then has the header field `X-Request-Id`. @default no observer, at no cost */
@@ -51,6 +54,7 @@ export interface Server {
   readonly observe: Observe;
   readonly onRequest: ObserveRequest | undefined;
   readonly requestId: () => string;
+  readonly limiter: RateLimiter | undefined;
   readonly telemetry: Telemetry | undefined;
   /** Secrets that all instances share. */
   readonly secret: FindSecrets;
@@ -71,10 +75,13 @@ export function completeServer(name: "issuer" | "url", address: string, options:
   const { origin, pathname } = checkAddress(name, address, options.unsafe);
   const store = checkStore(options.store);
   const findCaller = options.trustedProxies && createCallerFinder(options.trustedProxies);
+  const now = options.now ?? (store.now ? () => store.now!() : Date.now);
+  const observe = options.onEvent ?? (() => {});
   return {
     store,
-    now: options.now ?? (store.now ? () => store.now!() : Date.now),
-    observe: options.onEvent ?? (() => {}),
+    now,
+    observe,
+    limiter: options.rateLimits?.createLimiter({ store, now, observe }),
     onRequest: options.onRequest,
     requestId: options.requestId ?? createRequestIds(),
     telemetry: options.telemetry,

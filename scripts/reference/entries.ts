@@ -20,6 +20,7 @@ export const PAGES: readonly Page[] = [
   { name: "skills", title: "Skills service", entries: ["./skills", "./s3", "./skill-folder"] },
   { name: "mcp", title: "Tool server", entries: ["./mcp"] },
   { name: "protect", title: "Protected resources", entries: ["./protect"] },
+  { name: "rate-limits", title: "Rate limits", entries: ["./rate-limits"] },
   { name: "observability", title: "Logs, audit, metrics", entries: ["./observability", "./opentelemetry"] },
   {
     name: "stores",

@@ -10,7 +10,7 @@ import { pathOf } from "./router.ts";
 
 /** Response header fields that scripts of other origins may read, beside the safelisted ones. */
 const EXPOSED_HEADERS =
-  "www-authenticate, request-id, mcp-session-id, mcp-protocol-version, retry-after, dpop-nonce";
+  "www-authenticate, request-id, mcp-session-id, mcp-protocol-version, retry-after, ratelimit, ratelimit-policy, dpop-nonce";
 
 /** The response to a preflight request; `undefined` for any other request. */
 export function answerPreflight(request: Request, methods: string): Response | undefined {

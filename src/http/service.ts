@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { LimitedCaller, RateLimitError } from "./rate_limit.ts";
 
 /** What the runtime knows about a request beside the `Request`. All members are optional. */
 export interface RequestContext {
@@ -25,6 +26,11 @@ export interface RequestContext {
   readonly isIsolated?: boolean | undefined;
   /** Keeps the runtime alive until the promise settles, even after the response was sent. */
   waitUntil?(promise: Promise<unknown>): void;
+  /**
+   * Counts the request for its caller; a service calls it once, as soon as it knows them. Set when `rateLimits` is.
+   * @throws {RateLimitError} when the client or the user is over a limit
+   */
+  limitCaller?(caller: LimitedCaller): Promise<void>;
 }
 
 /** A service, served alone or mounted beside others. */
@@ -35,4 +41,8 @@ export interface Service {
    */
   readonly mounts: readonly string[];
   fetch(request: Request, context?: RequestContext): Promise<Response>;
+  /** The name of its own limits in `rateLimits`. */
+  readonly limitName?: "oauth" | "skills" | "mcp";
+  /** The response to a request over a limit, in the form of its errors. @default plain text */
+  refuseLimited?(request: Request, error: RateLimitError): Response | Promise<Response>;
 }

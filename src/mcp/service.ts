@@ -6,6 +6,7 @@
  */
 import { hasScope } from "../http/principal.ts";
 import { createHostGuard } from "../http/network/origin.ts";
+import { RateLimitError } from "../http/rate_limit.ts";
 import { respondText } from "../http/response.ts";
 import { pathOf } from "../http/router.ts";
 import type { Dispatcher, Method } from "../jsonrpc/dispatch.ts";
@@ -92,6 +93,7 @@ export function createToolServer(options: ToolServerOptions): ToolServer {
       observe({ type: "store_unavailable", where: "mcp", error });
       return new UnavailableError(error);
     }
+    if (error instanceof RateLimitError) return new UnavailableError(error, error.message, 429);
     // A cancelled handler may throw anything; its response is not sent.
     if (call?.isCancelled) return new RpcError(INTERNAL_ERROR, "Request cancelled");
     observe({ type: "fault", where: method.slice(0, 100), error });
@@ -162,12 +164,14 @@ export function createToolServer(options: ToolServerOptions): ToolServer {
   const publish = async (change: Change): Promise<void> =>
     await (await stateful.load()).changes.publish(change);
   const path = base + "/mcp";
-  const { endpoint, sse } = createHttpHandlers(httpOptions, options.sse, `${path}/messages`);
+  const { endpoint, sse, refuse } = createHttpHandlers(httpOptions, options.sse, `${path}/messages`);
   const handlers = new Map([[path, endpoint]]);
   if (sse) handlers.set(`${path}/sse`, sse.open).set(`${path}/messages`, sse.post);
 
   return {
     mounts: ["mcp"],
+    limitName: "mcp",
+    refuseLimited: refuse,
     fetch(request, context = {}) {
       if (context.isIsolated) isIsolated = true;
       const handle = handlers.get(pathOf(request.url));

@@ -11,6 +11,7 @@ import { BodyError } from "../http/body/body.ts";
 import { allowEveryOrigin, answerPreflight } from "../http/cors.ts";
 import { loadOnDemand } from "../http/load_on_demand.ts";
 import { createPublicFetch, findConnect } from "../http/network/public_fetch.ts";
+import { RateLimitError } from "../http/rate_limit.ts";
 import {
   type Fields,
   jsonFields,
@@ -214,9 +215,13 @@ export function createOAuthService(options: AuthorizationServerOptions): OAuthSe
         new OAuthError("invalid_request", error.message, { status: error.status === 413 ? 413 : 400 }),
       );
     }
-    if (error instanceof StoreUnavailableError) {
-      options.observe({ type: "store_unavailable", where: "oauth", error });
-      return refuseJson(new OAuthError("temporarily_unavailable", STORE_UNAVAILABLE), [retryAfter(error)]);
+    // RFC 6749 has no code for a limit; RFC 6585 §4 has the status.
+    const isLimited = error instanceof RateLimitError;
+    if (isLimited || error instanceof StoreUnavailableError) {
+      if (!isLimited) options.observe({ type: "store_unavailable", where: "oauth", error });
+      const text = isLimited ? error.message : STORE_UNAVAILABLE;
+      const status = isLimited ? 429 : 503;
+      return refuseJson(new OAuthError("temporarily_unavailable", text, { status }), [retryAfter(error)]);
     }
     options.observe({ type: "fault", where: "oauth", error });
     return refuseJson(new OAuthError("server_error", SERVER_FAILED));
@@ -237,6 +242,11 @@ export function createOAuthService(options: AuthorizationServerOptions): OAuthSe
     providerAccess: as,
     verifyToken: (presented) => verifyAccessToken(as, presented),
     identify: (request, context, resource) => identifyCaller(as, request, context, resource),
+    limitName: "oauth",
+    refuseLimited: (request, error) =>
+      pages.has(pathOf(request.url))
+        ? respondWithPage(as, request, error)
+        : allowEveryOrigin(request, toResponse(error)),
     fetch(request, context = {}) {
       if (request.method === "OPTIONS") {
         const preflight = pages.has(pathOf(request.url))

@@ -196,6 +196,9 @@ export function createSkillsService(options: SkillsServiceOptions): SkillsServic
       await usage.flush();
     },
     collectGarbage: () => ledger.collect(),
+    limitName: "skills",
+    refuseLimited: (request, error) =>
+      allowEveryOrigin(request, refuse(dialectOf(request, openai), error, newRequestId(), observe)),
     fetch: async (request, context = {}) => {
       if (discovery?.covers(request)) return await discovery.fetch(request, context);
       const response = answerPreflight(request, METHODS) ??

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { SlidingSum, SLOTS } from "./sliding_sum.ts";
 
 export interface AllowanceOptions {
   /** The maximum for one network within the window. */
@@ -32,7 +33,6 @@ export interface Allowance {
   giveBack(network: string | undefined, amount: number): void;
 }
 
-const SLOTS = 16;
 /** If there are more networks, the least recently active are no longer counted one by one, only in the overall limit. */
 const MAX_NETWORKS = 20_000;
 
@@ -77,48 +77,4 @@ export function createAllowance(options: AllowanceOptions): Allowance {
       else known.subtract(at, networks.get(network)?.subtract(at, amount) ?? 0);
     },
   };
-}
-
-/** A sum over the last `SLOTS` time slots and the current one. */
-class SlidingSum {
-  #slots: { readonly at: number; amount: number }[] = [];
-  #sum = 0;
-
-  at(now: number): number {
-    while (this.#slots.length > 0 && this.#slots[0]!.at < now - SLOTS) {
-      this.#sum -= this.#slots.shift()!.amount;
-    }
-    return this.#sum;
-  }
-
-  add(now: number, amount: number): void {
-    const last = this.#slots.at(-1);
-    if (last?.at === now) last.amount += amount;
-    else this.#slots.push({ at: now, amount });
-    this.#sum += amount;
-  }
-
-  /** Subtracts from the newest slots first, never below zero. @returns the amount subtracted */
-  subtract(now: number, amount: number): number {
-    this.at(now);
-    let left = amount;
-    for (let i = this.#slots.length - 1; i >= 0 && left > 0; i--) {
-      const slot = this.#slots[i]!;
-      const part = Math.min(slot.amount, left);
-      slot.amount -= part;
-      left -= part;
-    }
-    this.#sum -= amount - left;
-    return amount - left;
-  }
-
-  /** The first slot at whose beginning the amount `needed` is free. */
-  slotWhenFree(needed: number, now: number): number {
-    let free = 0;
-    for (const { at, amount } of this.#slots) {
-      free += amount;
-      if (free >= needed) return at + SLOTS + 1;
-    }
-    return now + SLOTS + 1;
-  }
 }

@@ -6,6 +6,7 @@
 import { allowEveryOrigin, answerPreflight } from "../../http/cors.ts";
 import { respond } from "../../http/response.ts";
 import { INVALID_REQUEST } from "../../jsonrpc/error.ts";
+import { eraOfHeaders } from "../era.ts";
 import { createAnswers } from "./http_answer.ts";
 import { createAdmit, type Handler, type HttpOptions, type SseFactory } from "./http_options.ts";
 import { createPostHandler } from "./http_post.ts";
@@ -14,6 +15,8 @@ import { lazy } from "../lazy.ts";
 export interface HttpHandlers {
   /** The MCP endpoint, `/mcp`. */
   readonly endpoint: Handler;
+  /** The response to a request that failed. */
+  refuse(request: Request, error: unknown): Response;
   /** The two endpoints of HTTP+SSE (2024-11-05), when they are enabled. */
   readonly sse: ReturnType<SseFactory> | undefined;
 }
@@ -35,6 +38,9 @@ export function createHttpHandlers(
     await (await session.load()).handle(request, context);
   const sse = createSse?.(options, answers, admit, postPath);
 
+  const refuse = (request: Request, error: unknown): Response =>
+    allowEveryOrigin(request, answers.refuseFault(error, eraOfHeaders(request.headers)));
+
   /** Checks Host and Origin, answers preflights, and routes by HTTP method. */
   function route(methods: ReadonlyMap<string, Handler>): Handler {
     const allow = [...methods.keys(), "OPTIONS"].join(", ");
@@ -48,7 +54,7 @@ export function createHttpHandlers(
           if (preparing) await preparing;
           return allowEveryOrigin(request, await handle(request, context));
         } catch (error) {
-          return allowEveryOrigin(request, answers.refuseFault(error));
+          return refuse(request, error);
         }
       }
       const preflight = answerPreflight(request, allow);
@@ -60,6 +66,7 @@ export function createHttpHandlers(
   }
 
   return {
+    refuse,
     endpoint: route(new Map([["POST", post], ["GET", onSession], ["DELETE", onSession]])),
     sse: sse && { open: route(new Map([["GET", sse.open]])), post: route(new Map([["POST", sse.post]])) },
   };

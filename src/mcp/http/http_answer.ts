@@ -8,7 +8,7 @@ import type { Principal } from "../../http/principal.ts";
 import { type Fields, respond } from "../../http/response.ts";
 import { INTERNAL_ERROR, INVALID_REQUEST, RpcError, SERVER_ERROR } from "../../jsonrpc/error.ts";
 import { type Response as RpcResponse, writeResponse } from "../../jsonrpc/message.ts";
-import type { Era } from "../era.ts";
+import { type Era, MODERN_ERA } from "../era.ts";
 import { modernStatus, ScopeError, UnavailableError, UnknownNameError } from "../error.ts";
 import { HandlerError } from "../handler.ts";
 import type { Exchange } from "../exchange.ts";
@@ -54,7 +54,7 @@ export interface Answers {
   /** 401 for a request without a token. */
   challenge(era: Era | undefined): Response;
   refuseToken(refusal: TokenRefusal, era: Era | undefined): Response;
-  refuseFault(error: unknown): Response;
+  refuseFault(error: unknown, era: Era | undefined): Response;
   methodNotAllowed(allow: string): Response;
   /** Header fields of every response of the era, beside its media type. */
   fields(era: Era): Fields;
@@ -183,15 +183,10 @@ export function createAnswers(
       const fields = refusal.challenge({ ...initial, resource_metadata: resourceMetadata });
       return unauthorized(refusal.description, fields, era);
     },
-    refuseFault(error) {
+    refuseFault(error, era = MODERN_ERA) {
       if (error instanceof RpcError) return refuse(500, error.code, error.message);
       const reported = onFault(error, "mcp");
-      if (reported instanceof UnavailableError) {
-        return respond(reported.status, writeResponse({ id: null, error: reported }), [
-          ...JSON_FIELDS,
-          ["retry-after", String(reported.retryAfter)],
-        ]);
-      }
+      if (reported) return write({ id: null, error: reported }, era, undefined);
       return refuse(500, INTERNAL_ERROR, "Internal error: the server failed to answer");
     },
     methodNotAllowed(allow) {

@@ -47,7 +47,10 @@ export function createAdmit({ auth, identify }: HttpOptions, answers: Answers): 
     if (auth === "off") return undefined;
     const caller = await identify(request, context);
     if (caller instanceof TokenRefusal) return answers.refuseToken(caller, eraOfHeaders(request.headers));
-    if (caller !== "none") return caller;
+    if (caller !== "none") {
+      await context.limitCaller?.(caller);
+      return caller;
+    }
     return auth === "required" ? answers.challenge(eraOfHeaders(request.headers)) : undefined;
   };
 }

@@ -38,6 +38,7 @@ export const WEAK_SECRET_LIMIT = { freeAttempts: 10, maxWaitSeconds: 60 } as con
  * The authenticated client of the request.
  * @throws {OAuthError} invalid_client (401) with one text for unknown client, wrong and missing secret;
  * invalid_request when two methods are used at once (RFC 6749 §2.3)
+ * @throws {RateLimitError} for a client over its limit
  */
 export async function authenticateClient(
   as: AuthorizationServer,
@@ -63,6 +64,10 @@ export async function authenticateClient(
       as.wrongGuesses.forget(guessKey);
       await as.throttle.succeeded(seriesOf(client, context));
     }
+    await context.limitCaller?.({
+      client: client.id,
+      isUnproven: client.token_endpoint_auth_method === "none",
+    });
     return client;
   }
   // The same digests as for a known client, so that response times do not show which clients exist.

@@ -6,6 +6,7 @@
  */
 import { BodyError } from "../../http/body/body.ts";
 import { allowWellKnown } from "../../http/cors.ts";
+import { RateLimitError } from "../../http/rate_limit.ts";
 import {
   jsonFields,
   NO_STORE_FIELDS,
@@ -56,12 +57,13 @@ export async function respondWithPage(
   if (error instanceof BodyError) {
     return await refuse(server, request, { code: "bad_body", status: error.status, text: error.message });
   }
-  if (error instanceof StoreUnavailableError) {
-    server.observe({ type: "store_unavailable", where: "oauth", error });
+  const isLimited = error instanceof RateLimitError;
+  if (isLimited || error instanceof StoreUnavailableError) {
+    if (!isLimited) server.observe({ type: "store_unavailable", where: "oauth", error });
     return await refuse(server, request, {
       code: "temporarily_unavailable",
-      status: 503,
-      text: STORE_UNAVAILABLE,
+      status: isLimited ? 429 : 503,
+      text: isLimited ? `${error.message}.` : STORE_UNAVAILABLE,
       fields: [retryAfter(error)],
     });
   }
@@ -70,7 +72,9 @@ export async function respondWithPage(
 }
 
 /** RFC 9110 §10.2.3, in seconds. */
-export function retryAfter({ retryAfter }: StoreUnavailableError): readonly [string, string] {
+export function retryAfter(
+  { retryAfter }: StoreUnavailableError | RateLimitError,
+): readonly [string, string] {
   return ["retry-after", String(retryAfter)];
 }
 

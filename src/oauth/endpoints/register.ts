@@ -162,6 +162,7 @@ async function checkInitialToken(
       fields: caller.challenge({ scope: INITIAL_TOKEN_SCOPE }),
     });
   }
+  await context.limitCaller?.(caller);
   if (!caller.scopes.has(INITIAL_TOKEN_SCOPE)) {
     throw new OAuthError(
       "insufficient_scope",

@@ -9,7 +9,7 @@ import { queryOf } from "../../http/router.ts";
 import type { RequestContext } from "../../http/service.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { parseParameters } from "../parameters.ts";
-import { checkRequest, scopesOf } from "../tokens/protect.ts";
+import { checkRequest, scopesOf, toLimitedCaller } from "../tokens/protect.ts";
 
 /** Allows access to the name and the e-mail address. */
 const REQUIRED_SCOPE = "profile";
@@ -39,6 +39,7 @@ export async function userInfo(
   }
   if (caller instanceof TokenRefusal) return respondText(401, caller.description, caller.challenge());
   const { token, owner } = caller;
+  await context.limitCaller?.(toLimitedCaller(token));
   // `checkRequest` has already checked that the user exists.
   if (!owner) {
     const text = "The access token was issued to a client without a user: send one that a user granted";

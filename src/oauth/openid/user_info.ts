@@ -13,7 +13,7 @@ import type { AuthorizationServer } from "../authorization_server.ts";
 import { findClient } from "../clients/client.ts";
 import { OAuthError } from "../error.ts";
 import { type Grant, grantKey } from "../records.ts";
-import { checkRequest, scopesOf } from "../tokens/protect.ts";
+import { checkRequest, scopesOf, toLimitedCaller } from "../tokens/protect.ts";
 import { sendDueNotices } from "./backchannel_logout.ts";
 import { claimsOf } from "./claims.ts";
 import { allowedAlgorithm } from "./id_token.ts";
@@ -43,8 +43,9 @@ export async function showUserInfo(
   if (caller instanceof TokenRefusal) {
     throw new OAuthError("invalid_token", caller.description, { fields: caller.challenge() });
   }
-  await sendDueNotices(as, context);
   const { token, owner } = caller;
+  await context.limitCaller?.(toLimitedCaller(token));
+  await sendDueNotices(as, context);
   const scopes = scopesOf(as, token.scope);
   const client = owner && scopes.has("openid") ? await findClient(as, token.client_id, context) : undefined;
   if (!owner || !client) {

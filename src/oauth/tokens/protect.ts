@@ -6,6 +6,7 @@
  */
 import type { TokenRefusal } from "../../http/bearer.ts";
 import type { Principal } from "../../http/principal.ts";
+import type { LimitedCaller } from "../../http/rate_limit.ts";
 import type { RequestContext } from "../../http/service.ts";
 import { findAccessToken, type LiveAccessToken } from "./access_token.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
@@ -81,6 +82,11 @@ function toPrincipal(as: AuthorizationServer, token: AccessToken, presented: str
   }
   if (authorization_details) principal.authorizationDetails = authorization_details;
   return principal;
+}
+
+/** Whom limits count for a request with the token. */
+export function toLimitedCaller({ client_id, user }: AccessToken): LimitedCaller {
+  return user === undefined ? { client: client_id } : { client: client_id, subject: user };
 }
 
 /** The scopes of a token and all that they imply. */

@@ -7,6 +7,7 @@
 import { randomId } from "../../crypto/secret.ts";
 import type { Observe } from "../../events.ts";
 import { BodyError } from "../../http/body/body.ts";
+import { RateLimitError } from "../../http/rate_limit.ts";
 import { type Fields, respond, SERVER_FAILED, STORE_UNAVAILABLE } from "../../http/response.ts";
 import { StoreUnavailableError } from "../../store/store.ts";
 import type { Dialect } from "./dialect.ts";
@@ -48,6 +49,11 @@ function toSkillError(error: unknown, observe: Observe): SkillError {
     const type = error.status === 413 ? "request_too_large" : "invalid_request_error";
     // The API does not define 415.
     return new SkillError(type, error.message, { status: error.status === 415 ? 400 : error.status });
+  }
+  if (error instanceof RateLimitError) {
+    return new SkillError("rate_limit_error", error.message, {
+      fields: [["retry-after", String(error.retryAfter)]],
+    });
   }
   if (error instanceof StoreUnavailableError) {
     observe({ type: "store_unavailable", where: "skills", error });

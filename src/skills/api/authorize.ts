@@ -63,6 +63,7 @@ export function createAuthorize(options: AuthorizeOptions): Authorize {
         fields: caller.challenge({ resource_metadata }),
       });
     }
+    await context.limitCaller?.(caller);
     if (!may(caller)) {
       throw new SkillError("permission_error", `Insufficient scope. Required: ${scope}.`, {
         fields: [[

@@ -22,6 +22,7 @@ import { listen } from "./listen.ts";
 import { startTelemetry } from "../telemetry.ts";
 import { createObservers, createServeLog, readMetricsToken } from "./observe.ts";
 import { exitSoon, listNames, reloadOnChange } from "./reload_tools.ts";
+import { readRateLimits } from "./rate_limit_options.ts";
 import { printBanner } from "./serve_banner.ts";
 import { createSendMail } from "./serve_mail.ts";
 import { readPages } from "./serve_pages.ts";
@@ -49,6 +50,7 @@ export async function run(argv: readonly string[]): Promise<void> {
   const { values, operands: [path] } = readArguments(argv, SERVE_OPTIONS, 1);
   const module = readModule(path, values);
   const trustedProxies = readTrustedProxies(values);
+  const limits = readRateLimits(values);
   const place = readPlace(values, process.env);
   const { folder } = place;
   // A database that others use as well gets a demo only on request.
@@ -119,6 +121,7 @@ export async function run(argv: readonly string[]): Promise<void> {
         issuer,
         store,
         ...(trustedProxies && { trustedProxies }),
+        ...(limits && { rateLimits: limits }),
         oauth: {
           accessTokenFormat: values["token-format"],
           registration: values.registration,

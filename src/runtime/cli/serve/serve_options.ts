@@ -13,6 +13,7 @@ import { describeOptions, type Environment, type ValuesOf } from "../options.ts"
 import { UsageError } from "../output.ts";
 import { SKILL_FOLDER_OPTIONS } from "../skill/skill_folders.ts";
 import { OBSERVE_OPTIONS } from "./observe_options.ts";
+import { RATE_LIMIT_OPTIONS } from "./rate_limit_options.ts";
 import { PAGE_OPTIONS } from "./serve_pages.ts";
 import { MODULE_HELP, MODULE_OPTIONS } from "./tool_module.ts";
 
@@ -193,6 +194,7 @@ const START_OPTIONS = {
 export const SERVE_OPTIONS:
   & typeof MODULE_OPTIONS
   & typeof NETWORK_OPTIONS
+  & typeof RATE_LIMIT_OPTIONS
   & typeof DATA_OPTIONS
   & typeof CACHE_OPTIONS
   & typeof AUTHORIZATION_OPTIONS
@@ -204,6 +206,7 @@ export const SERVE_OPTIONS:
   & typeof START_OPTIONS = {
     ...MODULE_OPTIONS,
     ...NETWORK_OPTIONS,
+    ...RATE_LIMIT_OPTIONS,
     ...DATA_OPTIONS,
     ...CACHE_OPTIONS,
     ...AUTHORIZATION_OPTIONS,
@@ -223,7 +226,7 @@ ${MODULE_HELP}
 ${describeOptions(MODULE_OPTIONS)}
 
 Network:
-${describeOptions(NETWORK_OPTIONS)}
+${describeOptions({ ...NETWORK_OPTIONS, ...RATE_LIMIT_OPTIONS })}
 
 Data:
 ${describeOptions({ ...DATA_OPTIONS, ...CACHE_OPTIONS })}
