@@ -18,11 +18,18 @@ import { checkSize } from "./check_size.ts";
 import { checkWords } from "./check_words.ts";
 import { writeReference } from "./reference/reference.ts";
 
-const all = globSync(["src/**/*.ts", "scripts/**/*.ts", "conformance/**/*.ts", "fixtures/**/*.ts"], {
-  exclude: ["**/node_modules/**"],
+const all = globSync([
+  "src/**/*.ts",
+  "scripts/**/*.ts",
+  "conformance/**/*.ts",
+  "fixtures/**/*.ts",
+  "examples/**/*.ts",
+], {
+  // This example imports the built package: its test checks the types.
+  exclude: ["**/node_modules/**", "examples/cloudflare/worker.ts"],
 }).map((file) => file.replaceAll("\\", "/"));
 const usesRuntime = (file: string) =>
-  /^(scripts|conformance)\/|^src\/runtime\/|^src\/end_to_end\/|^src\/store\/(drivers\/(sqlite|postgres|redis)|test_engines)|_node_test\.ts$/
+  /^(scripts|conformance|examples)\/|^src\/runtime\/|^src\/end_to_end\/|^src\/store\/(drivers\/(sqlite|postgres|redis)|test_engines)|_node_test\.ts$/
     .test(file);
 
 let failed = false;
@@ -58,13 +65,21 @@ deno(
   "scripts",
   "fixtures",
   "conformance",
+  "examples",
   "deno.json",
   "package.json",
   ...guides,
 );
 deno("lint", "lint", "src", "fixtures");
 // Scripts and the conformance kit print to a terminal.
-deno("lint of scripts", "lint", "--rules-exclude=no-console,require-await", "scripts", "conformance");
+deno(
+  "lint of scripts",
+  "lint",
+  "--rules-exclude=no-console,require-await",
+  "scripts",
+  "conformance",
+  "examples",
+);
 deno("types of portable files", "check", "--quiet", ...all.filter((file) => !usesRuntime(file)));
 deno("types of files that use a runtime", "check", "--quiet", ...all.filter(usesRuntime));
 const outdated = writeReference(true);

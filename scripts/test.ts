@@ -45,7 +45,12 @@ const unknown = runtimes.find((runtime) => !RUNTIMES.includes(runtime));
 if (unknown) throw new Error(`Unknown runtime "${unknown}". Available: ${RUNTIMES.join(", ")}`);
 
 // Packages of other servers may be installed in conformance/targets/.
-const files = globSync(["src/**/*_test.ts", "scripts/**/*_test.ts", "conformance/**/*_test.ts"], {
+const files = globSync([
+  "src/**/*_test.ts",
+  "scripts/**/*_test.ts",
+  "conformance/**/*_test.ts",
+  "examples/**/*_test.ts",
+], {
   exclude: ["**/node_modules/**"],
 })
   .map((file) => file.replaceAll("\\", "/"))
