@@ -53,6 +53,10 @@ const COMMANDS: Readonly<Record<string, { readonly summary: string; load(): Prom
     summary: "makes new signing keys and a new server secret while servers run",
     load: () => import("./rotate.ts"),
   },
+  doctor: {
+    summary: "checks a store and a running server",
+    load: () => import("./doctor/doctor.ts"),
+  },
   backup: {
     summary: "writes everything in a store into one file",
     load: () => import("./backup.ts"),

@@ -1,0 +1,57 @@
+/**
+ * Checks what the server needs beside its store: identity providers, the mail program, certificate files.
+ *
+ * @module
+ */
+import { accessSync, constants } from "node:fs";
+import { listProviders } from "../../../oauth/sign_in/stored_provider.ts";
+import type { Store } from "../../../store/store.ts";
+import { testProvider } from "../admin/provider_access.ts";
+import { printableText } from "../printable_text.ts";
+import { readTls } from "../serve/tls_files.ts";
+import { fail, type Finding, ok, warn } from "./finding.ts";
+
+/** Whether each stored provider answers and accepts the client. */
+export async function checkProviders(store: Store): Promise<readonly Finding[]> {
+  const stored = await Array.fromAsync(listProviders(store));
+  if (stored.length === 0) return [ok("providers", "no identity provider is stored")];
+  return await Promise.all(stored.map(async (provider) => {
+    try {
+      const { client } = await testProvider(store, provider);
+      return ok(
+        "providers",
+        `${provider.id} answers${client === "accepted" ? " and accepts the client" : ""}`,
+      );
+    } catch (error) {
+      const what = printableText(`${provider.id}: ${(error as Error).message}`, 300);
+      return fail("providers", what, `run: trivet provider test ${provider.id}`);
+    }
+  }));
+}
+
+/** Whether the program that sends mail can be run. */
+export function checkMail(program: string, from: string | undefined): readonly Finding[] {
+  if (from === undefined) {
+    return [fail("mail", "--mail-program needs --mail-from", "name the sender of mails")];
+  }
+  try {
+    accessSync(program, constants.X_OK);
+    return [ok("mail", `mails of ${from} are sent by ${program}`)];
+  } catch {
+    return [fail("mail", `"${program}" cannot be run`, "name a program with the interface of sendmail")];
+  }
+}
+
+/** Whether certificate and key fit, only their owner can read the key, and the certificate has not expired. */
+export function checkTls(
+  files: { readonly "tls-cert": string | undefined; readonly "tls-key": string | undefined },
+): readonly Finding[] {
+  const warnings: string[] = [];
+  try {
+    if (!readTls(files, (message) => warnings.push(message))) return [];
+  } catch (error) {
+    return [fail("tls", (error as Error).message, "name a certificate with its chain, and its private key")];
+  }
+  if (warnings.length === 0) return [ok("tls", "certificate and key fit, and are valid for a while")];
+  return warnings.map((message) => warn("tls", message, "see there"));
+}
