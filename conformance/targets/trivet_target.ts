@@ -19,6 +19,7 @@ import {
   type Trivet,
   type TrustedIssuer,
 } from "../../src/mod.ts";
+import type { ServerOptions } from "../../src/server_options.ts";
 import type { SkillFolder } from "../../src/skills/local/folder.ts";
 import { apiKeyKey } from "../../src/skills/records.ts";
 import type { ModuleTarget } from "../runner/target/target_description.ts";
@@ -116,6 +117,8 @@ export interface TargetOptions {
   readonly base?: string;
   /** Opens a store at the start and after each reset. @default memory */
   readonly openStore?: (now: () => number) => Promise<Store>;
+  /** What observes each instance. */
+  readonly observers?: Pick<ServerOptions, "onEvent" | "onRequest" | "requestId" | "telemetry">;
   /** Whether requests with only a bearer token use OpenAI's dialect of the Skills API. */
   readonly openai?: boolean;
   /** Other origins that may call it on loopback. */
@@ -180,6 +183,7 @@ async function createInstance(
     registered: { vars },
     folder,
     openStore,
+    observers,
     allowedOrigins = [],
     openai = false,
     dpopNonce = false,
@@ -202,6 +206,7 @@ async function createInstance(
     issuer: base,
     store,
     now,
+    ...observers,
     oauth: {
       clients: Object.entries(vars.clients)
         .filter(([name, { private: key }]) => !fapi || name === "tls" || key !== undefined)
