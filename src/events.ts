@@ -88,7 +88,12 @@ export type TrivetEvent =
     readonly user?: string;
     readonly reason: string;
   }
-  | { readonly type: "client_refused"; readonly client: string | undefined; readonly reason: string }
+  | {
+    readonly type: "client_refused";
+    readonly client: string | undefined;
+    readonly reason: string;
+    readonly ip?: string | undefined;
+  }
   | { readonly type: "consent_given"; readonly user: string; readonly client: string; readonly scope: string }
   | { readonly type: "consent_denied"; readonly user: string; readonly client: string }
   | {

@@ -137,8 +137,8 @@ test("a failed login is reported with the username, a failed client authenticati
     return rest;
   });
   assert.equal(refusals, [
-    { type: "client_refused", client: "app" },
-    { type: "client_refused", client: "x".repeat(256) },
+    { type: "client_refused", client: "app", ip: undefined },
+    { type: "client_refused", client: "x".repeat(256), ip: undefined },
   ]);
 });
 

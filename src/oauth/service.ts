@@ -30,10 +30,8 @@ import { decideConsent } from "./consent/consent.ts";
 import { OAuthError, plain } from "./error.ts";
 import { refuseRoute, respondWithPage, retryAfter } from "./endpoints/error_page.ts";
 import { factorRoutes } from "./factors/routes.ts";
-import { introspect } from "./endpoints/introspect.ts";
 import { login, showLogin } from "./endpoints/login.ts";
 import { createLoginThrottle } from "./users/login_throttle.ts";
-import { logout, showLogout } from "./endpoints/logout.ts";
 import { serveKeys, serveMetadata } from "./endpoints/metadata.ts";
 import { mailRoutes } from "./mail/routes.ts";
 import { openIdRoutes } from "./openid/routes.ts";
@@ -77,6 +75,10 @@ const CHALLENGE_FIELDS = jsonFields(
   ["www-authenticate", 'Basic realm="token", charset="UTF-8"'],
 );
 
+const introspect = loadOnDemand(async () => (await import("./endpoints/introspect.ts")).introspect);
+const loadLogout = () => import("./endpoints/logout.ts");
+const showLogout = loadOnDemand(async () => (await loadLogout()).showLogout);
+const logout = loadOnDemand(async () => (await loadLogout()).logout);
 const loadDevicePage = () => import("./consent/device_consent.ts");
 const showDevice = loadOnDemand(async () => (await loadDevicePage()).showDevice);
 const answerDevice = loadOnDemand(async () => (await loadDevicePage()).answerDevice);

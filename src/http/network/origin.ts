@@ -17,6 +17,13 @@ export function isSameOrigin(request: Request, origin: string): boolean {
   return sender === null || sender === origin || sender === new URL(request.url).origin;
 }
 
+/** What the refusal of a form of another site says: the origin that sent it, and the option that says which is this server's. */
+export function describeForeignForm(request: Request, origin: string): string {
+  const sender = request.headers.get("origin");
+  const seen = sender === null ? "a page of another site" : printable(sender);
+  return `Cross-site request refused: sent by ${seen}, and forms of this server are at ${origin} (option issuer). Open the page there.`;
+}
+
 /** The hosts and origins allowed beside the issuer's own. `*` allows all. */
 export interface HostGuardOptions {
   readonly issuer: string;
@@ -68,8 +75,12 @@ export function createHostGuard(
 }
 
 function describe(field: string, value: string, flag: string, option: string): string {
-  const seen = value.replace(/[^\x21-\x7e]/g, "?").slice(0, 200);
+  const seen = printable(value);
   return `${field} not allowed: ${seen}. The operator of this server allows it with ${flag} ${seen} (option ${option})`;
+}
+
+function printable(text: string): string {
+  return text.replace(/[^\x21-\x7e]/g, "?").slice(0, 200);
 }
 
 function hostOf(url: string): string {

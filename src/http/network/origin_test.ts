@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { createHostGuard, isSameOrigin } from "./origin.ts";
+import { createHostGuard, describeForeignForm, isSameOrigin } from "./origin.ts";
 
 const test = suite("http/origin");
 const request = (url: string, headers: Record<string, string>): Request => new Request(url, { headers });
@@ -81,6 +81,19 @@ test("a refusal names the field, its value and the option that allows it, shorte
     /^Origin\b.*--allow-origin null/,
   );
   const long = checkOrigin(request("https://a.example/", { origin: "x".repeat(5000) + "\u00e9" })) ?? "";
+  assert.ok(long.length < 1000 && /^[\x20-\x7e]+$/.test(long));
+});
+
+test("the refusal of a form names its origin and the option for this server's, shortened and in ASCII", () => {
+  const describe = (headers: Record<string, string>) =>
+    describeForeignForm(request("https://a.example/login", headers), "https://a.example");
+  assert.match(
+    describe({ origin: "https://evil.example" }),
+    /https:\/\/evil\.example.*https:\/\/a\.example.*issuer/,
+  );
+  assert.match(describe({ origin: "null" }), "sent by null");
+  assert.match(describe({ "sec-fetch-site": "cross-site" }), "another site");
+  const long = describe({ origin: "https://" + "x".repeat(5000) + "\u00e9" });
   assert.ok(long.length < 1000 && /^[\x20-\x7e]+$/.test(long));
 });
 

@@ -12,7 +12,7 @@ import type { Fields } from "../../http/response.ts";
 import type { RequestContext } from "../../http/service.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { refuseRepeatedFields } from "../consent/decision.ts";
-import { refuse } from "../pages/page.ts";
+import { refuse, refuseForeignForm } from "../pages/page.ts";
 import { type KeptTokens, revokeProviderTokens } from "../sign_in/provider_tokens.ts";
 import { type Account, openAccount, type OpenOptions } from "./account_user.ts";
 
@@ -35,14 +35,7 @@ export async function openForm(
   request: Request,
   options: OpenOptions = {},
 ): Promise<AccountForm | Response> {
-  if (!isSameOrigin(request, as.origin)) {
-    return await refuse(as, request, {
-      code: "cross_site",
-      status: 403,
-      text: "Cross-site request refused. Open the account page of this site.",
-      link: `${as.base}/account`,
-    });
-  }
+  if (!isSameOrigin(request, as.origin)) return await refuseForeignForm(as, request, `${as.base}/account`);
   const account = await openAccount(as, request, options);
   if (account instanceof Response) return account;
   const { values, repeated } = await readForm(request, MAX_FORM_BYTES);

@@ -72,7 +72,12 @@ export async function authenticateClient(
   }
   // The same digests as for a known client, so that response times do not show which clients exist.
   if (!client) secrets.forEach(secretDigest);
-  as.observe({ type: "client_refused", client: id.slice(0, 256), reason: "Client authentication failed" });
+  as.observe({
+    type: "client_refused",
+    client: id.slice(0, 256),
+    reason: "Client authentication failed",
+    ip: context.ip,
+  });
   if (secrets.length > 0) {
     const before = as.wrongGuesses.add(throttleKey(client, context));
     if (!failed) await as.throttle.begin(seriesOf(client, context));

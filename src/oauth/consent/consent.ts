@@ -6,7 +6,7 @@
  */
 import { parseForm, readFormText } from "../../http/body/form.ts";
 import { loadOnDemand } from "../../http/load_on_demand.ts";
-import { isSameOrigin } from "../../http/network/origin.ts";
+import { describeForeignForm, isSameOrigin } from "../../http/network/origin.ts";
 import { NO_STORE, respond } from "../../http/response.ts";
 import type { RequestContext } from "../../http/service.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
@@ -56,8 +56,8 @@ function redirectToGet(as: AuthorizationServer, form: string): Response {
   return respond(303, null, [["location", `${as.base}/oauth/authorize?${query}`], NO_STORE]);
 }
 
-function crossSite(): OAuthError {
-  return new OAuthError("invalid_request", "Cross-site request refused");
+function crossSite(as: AuthorizationServer, request: Request): OAuthError {
+  return new OAuthError("invalid_request", describeForeignForm(request, as.origin));
 }
 
 /**
@@ -71,11 +71,11 @@ export async function decideConsent(
   context: RequestContext,
 ): Promise<Response> {
   const isOwnForm = isSameOrigin(request, as.origin);
-  if (!isOwnForm && !as.openid) throw crossSite();
+  if (!isOwnForm && !as.openid) throw crossSite(as, request);
   const text = await readFormText(request, MAX_FORM_BYTES);
   const { values, repeated } = parseForm(text);
   if (as.openid && !values.has("transaction") && values.has("client_id")) return redirectToGet(as, text);
-  if (!isOwnForm) throw crossSite();
+  if (!isOwnForm) throw crossSite(as, request);
   refuseRepeatedFields(repeated);
   const decision = parseDecision(values);
   const entry = await getTransaction(as, request, values.get("transaction"), "authorization");

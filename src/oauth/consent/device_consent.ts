@@ -27,7 +27,7 @@ import {
 import { findSession, type SignedIn } from "../users/session.ts";
 import { limitToRole } from "../users/user_role.ts";
 import { chooseLanguage } from "../pages/language.ts";
-import { refuse, showPage } from "../pages/page.ts";
+import { refuseForeignForm, showPage } from "../pages/page.ts";
 import type { DeviceCodeView } from "../pages/basic_views.ts";
 import { describeAccess, describeAccount, describeApplication } from "./access_description.ts";
 import { parseDecision, refuseRepeatedFields } from "./decision.ts";
@@ -73,13 +73,7 @@ export async function answerDevice(
   request: Request,
   context: RequestContext,
 ): Promise<Response> {
-  if (!isSameOrigin(request, as.origin)) {
-    return await refuse(as, request, {
-      code: "cross_site",
-      status: 403,
-      text: "Cross-site request refused. Open the device page of this site and answer there.",
-    });
-  }
+  if (!isSameOrigin(request, as.origin)) return await refuseForeignForm(as, request);
   const { values, repeated } = await readForm(request, MAX_FORM_BYTES);
   refuseRepeatedFields(repeated);
   const signedIn = await findSession(as, request);

@@ -13,7 +13,7 @@ import type { AuthorizationServer } from "../authorization_server.ts";
 import { completeLogin } from "../users/complete_login.ts";
 import { attemptLogin } from "../users/login_attempt.ts";
 import { INVALID_REDIRECT, parseRedirect } from "./login_redirect.ts";
-import { refuse, wantsPage } from "../pages/page.ts";
+import { refuse, refuseForeignForm, wantsPage } from "../pages/page.ts";
 import { canonicalUsername, findUserId } from "../users/user.ts";
 
 const MAX_FORM_BYTES = 16 * 1024;
@@ -54,13 +54,7 @@ export async function login(
   request: Request,
   context: RequestContext,
 ): Promise<Response> {
-  if (!isSameOrigin(request, as.origin)) {
-    return await refuse(as, request, {
-      code: "cross_site",
-      status: 403,
-      text: "Cross-site request refused. Open the login page of this site and sign in there.",
-    });
-  }
+  if (!isSameOrigin(request, as.origin)) return await refuseForeignForm(as, request);
   const redirect = parseRedirect(as, request);
   if (redirect === undefined) return await refuseRedirect(as, request);
   if (!as.passwordLogin) {

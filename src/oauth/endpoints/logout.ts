@@ -8,7 +8,7 @@ import { isSameOrigin } from "../../http/network/origin.ts";
 import { type Fields, NO_STORE, respond, respondText } from "../../http/response.ts";
 import type { RequestContext } from "../../http/service.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
-import { refuse, showPage, wantsPage } from "../pages/page.ts";
+import { refuseForeignForm, showPage, wantsPage } from "../pages/page.ts";
 import { refuseRedirect } from "./login.ts";
 import { parseRedirect } from "./login_redirect.ts";
 import { endSession, findSession } from "../users/session.ts";
@@ -39,13 +39,7 @@ export async function logout(
   request: Request,
   context: RequestContext,
 ): Promise<Response> {
-  if (!isSameOrigin(request, as.origin)) {
-    return await refuse(as, request, {
-      code: "cross_site",
-      status: 403,
-      text: "Cross-site request refused. Open the logout page of this site and sign out there.",
-    });
-  }
+  if (!isSameOrigin(request, as.origin)) return await refuseForeignForm(as, request);
   const redirect = parseRedirect(as, request);
   if (redirect === undefined) return await refuseRedirect(as, request);
   const fields = [...await signOut(as, request, context), NO_STORE];

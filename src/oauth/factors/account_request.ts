@@ -10,7 +10,7 @@ import { NO_STORE, respond } from "../../http/response.ts";
 import { pathOf } from "../../http/router.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { redirectToLogin } from "../endpoints/login_redirect.ts";
-import { refuse } from "../pages/page.ts";
+import { refuse, refuseForeignForm } from "../pages/page.ts";
 import { needsRecentLogin, redirectToRecentLogin } from "../users/recent_login.ts";
 import { findSession, type SignedIn } from "../users/session.ts";
 
@@ -37,10 +37,7 @@ export async function openFactorForm(
   request: Request,
   options: { readonly mustBeRecent: boolean },
 ): Promise<{ readonly signedIn: SignedIn; readonly values: ReadonlyMap<string, string> } | Response> {
-  if (!isSameOrigin(request, as.origin)) {
-    const text = "Cross-site request refused. Open the account page of this site.";
-    return await refuse(as, request, { code: "cross_site", status: 403, text });
-  }
+  if (!isSameOrigin(request, as.origin)) return await refuseForeignForm(as, request);
   const signedIn = await openFactors(as, request, options);
   if (signedIn instanceof Response) return signedIn;
   const { values, repeated } = await readForm(request, MAX_FORM_BYTES);

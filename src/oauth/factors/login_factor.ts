@@ -11,7 +11,7 @@ import { queryOf } from "../../http/router.ts";
 import type { RequestContext } from "../../http/service.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { INVALID_REDIRECT, parseRedirect } from "../endpoints/login_redirect.ts";
-import { refuse, showPage, wantsPage } from "../pages/page.ts";
+import { refuse, refuseForeignForm, showPage, wantsPage } from "../pages/page.ts";
 import { findFactors } from "./factor_record.ts";
 import type { SecondFactorView } from "./pages/factor_views.ts";
 import { offerPasskeyFactor } from "./passkey_options.ts";
@@ -40,10 +40,7 @@ export async function checkLoginFactor(
   request: Request,
   context: RequestContext,
 ): Promise<Response> {
-  if (!isSameOrigin(request, as.origin)) {
-    const text = "Cross-site request refused. Open the login page of this site and sign in there.";
-    return await refuse(as, request, { code: "cross_site", status: 403, text });
-  }
+  if (!isSameOrigin(request, as.origin)) return await refuseForeignForm(as, request);
   const redirect = parseRedirect(as, request);
   if (redirect === undefined) return await refuseRedirect(as, request);
   const { values, repeated } = await readForm(request, MAX_FORM_BYTES);

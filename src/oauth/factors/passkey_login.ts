@@ -9,7 +9,7 @@ import { NO_STORE, respond, respondText } from "../../http/response.ts";
 import type { RequestContext } from "../../http/service.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { INVALID_REDIRECT, parseRedirect } from "../endpoints/login_redirect.ts";
-import { refuse, wantsPage } from "../pages/page.ts";
+import { refuse, refuseForeignForm, wantsPage } from "../pages/page.ts";
 import { completeLogin } from "../users/complete_login.ts";
 import { findUser } from "../users/user.ts";
 import { provedByPasskey } from "./second_step.ts";
@@ -26,10 +26,7 @@ export async function loginByPasskey(
   request: Request,
   context: RequestContext,
 ): Promise<Response> {
-  if (!isSameOrigin(request, as.origin)) {
-    const text = "Cross-site request refused. Open the login page of this site and sign in there.";
-    return await refuse(as, request, { code: "cross_site", status: 403, text });
-  }
+  if (!isSameOrigin(request, as.origin)) return await refuseForeignForm(as, request);
   const redirect = parseRedirect(as, request);
   if (redirect === undefined) {
     return await refuse(as, request, { code: "invalid_redirect", status: 400, text: INVALID_REDIRECT });

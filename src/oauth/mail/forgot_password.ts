@@ -9,7 +9,7 @@ import { INVALID_REDIRECT, parseRedirect } from "../endpoints/login_redirect.ts"
 import type { RequestContext } from "../../http/service.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { chooseLanguage } from "../pages/language.ts";
-import { refuse, showPage } from "../pages/page.ts";
+import { refuse, refuseForeignForm, showPage } from "../pages/page.ts";
 import { MAX_IDENTIFIER_CHARACTERS, requestPasswordReset } from "./password_reset.ts";
 import type { ForgotPasswordView } from "./views.ts";
 
@@ -33,10 +33,7 @@ export async function forgotPassword(
   request: Request,
   context: RequestContext,
 ): Promise<Response> {
-  if (!isSameOrigin(request, as.origin)) {
-    const text = "Cross-site request refused. Open the page for forgotten passwords of this site.";
-    return await refuse(as, request, { code: "cross_site", status: 403, text });
-  }
+  if (!isSameOrigin(request, as.origin)) return await refuseForeignForm(as, request);
   const redirect = parseRedirect(as, request);
   if (redirect === undefined) {
     return await refuse(as, request, { code: "invalid_redirect", status: 400, text: INVALID_REDIRECT });

@@ -9,7 +9,7 @@ import type { Fields } from "../../http/response.ts";
 import type { RequestContext } from "../../http/service.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { chooseLanguage } from "../pages/language.ts";
-import { refuse, showPage } from "../pages/page.ts";
+import { refuseForeignForm, showPage } from "../pages/page.ts";
 import type { User } from "../records.ts";
 import { endLinkCookie, moveToCookie, readLinkCookie } from "./link_token.ts";
 import { findPasswordReset, RESET_LINK, resetPassword } from "./password_reset.ts";
@@ -37,10 +37,7 @@ export async function submitResetPassword(
   request: Request,
   context: RequestContext,
 ): Promise<Response> {
-  if (!isSameOrigin(request, as.origin)) {
-    const text = "Cross-site request refused. Open the link in the mail again.";
-    return await refuse(as, request, { code: "cross_site", status: 403, text });
-  }
+  if (!isSameOrigin(request, as.origin)) return await refuseForeignForm(as, request);
   const { values } = await readForm(request, MAX_FORM_BYTES);
   const token = readLinkCookie(as, request, RESET_LINK);
   const outcome = await resetPassword(as, context, token, {

@@ -8,7 +8,7 @@ import type { Fields } from "../../http/response.ts";
 import type { RequestContext } from "../../http/service.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { chooseLanguage } from "../pages/language.ts";
-import { refuse, showPage } from "../pages/page.ts";
+import { refuseForeignForm, showPage } from "../pages/page.ts";
 import { findEmailVerification, VERIFICATION_LINK, verifyEmail } from "./email_verification.ts";
 import { endLinkCookie, moveToCookie, readLinkCookie } from "./link_token.ts";
 
@@ -31,10 +31,7 @@ export async function submitVerifyEmail(
   request: Request,
   context: RequestContext,
 ): Promise<Response> {
-  if (!isSameOrigin(request, as.origin)) {
-    const text = "Cross-site request refused. Open the link in the mail again.";
-    return await refuse(as, request, { code: "cross_site", status: 403, text });
-  }
+  if (!isSameOrigin(request, as.origin)) return await refuseForeignForm(as, request);
   const language = chooseLanguage(request, undefined, as.pages.defaultLanguage);
   const token = readLinkCookie(as, request, VERIFICATION_LINK);
   const outcome = await verifyEmail(as, context, token, language);

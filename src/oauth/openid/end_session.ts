@@ -5,7 +5,7 @@
  * @module
  */
 import { parseForm, readFormText } from "../../http/body/form.ts";
-import { isSameOrigin } from "../../http/network/origin.ts";
+import { describeForeignForm, isSameOrigin } from "../../http/network/origin.ts";
 import { type Fields, NO_STORE, respond } from "../../http/response.ts";
 import { queryOf } from "../../http/router.ts";
 import type { RequestContext } from "../../http/service.ts";
@@ -70,7 +70,7 @@ export async function answerEndSession(
     if (query.length > MAX_QUERY_CHARACTERS) throw invalidRequest("The logout request is too long");
     return respond(303, null, [["location", `${as.base}/oauth/logout?${query}`], NO_STORE]);
   }
-  if (!isSameOrigin(request, as.origin)) throw invalidRequest("Cross-site request refused");
+  if (!isSameOrigin(request, as.origin)) throw invalidRequest(describeForeignForm(request, as.origin));
   const asked = await readLogoutRequest(as, parseParameters(form), context);
   return await complete(as, request, asked, await signOut(as, request, context));
 }

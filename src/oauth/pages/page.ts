@@ -5,6 +5,7 @@
  */
 import { acceptNames } from "../../http/body/media_type.ts";
 import { loadOnDemand } from "../../http/load_on_demand.ts";
+import { describeForeignForm } from "../../http/network/origin.ts";
 import { type Fields, respondText } from "../../http/response.ts";
 import type { ErrorCode } from "./basic_views.ts";
 import type { PageServer, ShowOptions } from "./page_server.ts";
@@ -38,4 +39,24 @@ export async function refuse(
   if (!wantsPage(request)) return respondText(status, text, fields);
   const view = { name: "error", code, status, ...(link !== undefined && { link }) } as const;
   return await showPage(server, request, view, { status, fields, formAction: "'none'" });
+}
+
+/** A form that another site sent (CSRF): 403, naming the origin that sent it. @param link where the user finds the form */
+export async function refuseForeignForm(
+  server: PageServer,
+  request: Request,
+  link?: string,
+): Promise<Response> {
+  const status = 403;
+  const description = describeForeignForm(request, server.origin);
+  if (!wantsPage(request)) return respondText(status, description);
+  const error = { code: "invalid_request", description };
+  const view = {
+    name: "error",
+    code: "cross_site",
+    status,
+    error,
+    ...(link !== undefined && { link }),
+  } as const;
+  return await showPage(server, request, view, { status, formAction: "'none'" });
 }

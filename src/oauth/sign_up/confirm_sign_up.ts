@@ -10,7 +10,7 @@ import type { Fields } from "../../http/response.ts";
 import type { RequestContext } from "../../http/service.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { endLinkCookie, moveToCookie, readLinkCookie } from "../mail/link_token.ts";
-import { refuse, showPage } from "../pages/page.ts";
+import { refuseForeignForm, showPage } from "../pages/page.ts";
 import type { PendingSignUp } from "../records.ts";
 import { completeLogin } from "../users/complete_login.ts";
 import { NOT_VERIFIED } from "../users/password_queue.ts";
@@ -44,10 +44,7 @@ export async function confirmSignUp(
   request: Request,
   context: RequestContext,
 ): Promise<Response> {
-  if (!isSameOrigin(request, as.origin)) {
-    const text = "Cross-site request refused. Open the link in the mail again.";
-    return await refuse(as, request, { code: "cross_site", status: 403, text });
-  }
+  if (!isSameOrigin(request, as.origin)) return await refuseForeignForm(as, request);
   const { values } = await readForm(request, MAX_FORM_BYTES);
   const token = readLinkCookie(as, request, SIGN_UP_LINK);
   const pending = await findSignUp(as, token);

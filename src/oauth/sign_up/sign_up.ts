@@ -16,7 +16,7 @@ import { requestEmailVerification } from "../mail/email_verification.ts";
 import { endLinkCookie, moveToCookie, readLinkCookie } from "../mail/link_token.ts";
 import { countMail } from "../mail/mail_limit.ts";
 import { chooseLanguage } from "../pages/language.ts";
-import { refuse, showPage } from "../pages/page.ts";
+import { refuse, refuseForeignForm, showPage } from "../pages/page.ts";
 import { type Invitation, usernameKey } from "../records.ts";
 import { completeLogin } from "../users/complete_login.ts";
 import { NOT_VERIFIED } from "../users/password_queue.ts";
@@ -60,10 +60,7 @@ export async function signUp(
   request: Request,
   context: RequestContext,
 ): Promise<Response> {
-  if (!isSameOrigin(request, as.origin)) {
-    const text = "Cross-site request refused. Open the sign-up page of this site and sign up there.";
-    return await refuse(as, request, { code: "cross_site", status: 403, text });
-  }
+  if (!isSameOrigin(request, as.origin)) return await refuseForeignForm(as, request);
   const redirect = readRedirect(as, request);
   if (redirect === undefined) return await refuseRedirect(as, request);
   const token = readLinkCookie(as, request, INVITATION_LINK);

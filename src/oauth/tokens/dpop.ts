@@ -60,8 +60,9 @@ export async function checkDpopProof(
   if (!header || !claims) throw refusal("not a JWT");
   const jkt = await checkSignature(as, header, proof);
   if (claims.htm !== request.method) throw refusal("htm must be the HTTP method of the request");
-  if (!isSameTarget(claims.htu, as.origin + pathOf(request.url))) {
-    throw refusal("htu must be the URI of the request without query and fragment");
+  const target = as.origin + pathOf(request.url);
+  if (!isSameTarget(claims.htu, target)) {
+    throw refusal(`htu must be the URI of the request without query and fragment: ${target.slice(0, 200)}`);
   }
   const now = as.now() / 1000;
   const { iat, jti, nonce } = claims;
