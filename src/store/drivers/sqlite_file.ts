@@ -3,10 +3,12 @@
  *
  * @module
  */
-import { chmodSync, closeSync, openSync, statSync } from "node:fs";
+import { chmodSync, closeSync, mkdirSync, openSync, statSync } from "node:fs";
+import { dirname } from "node:path";
 import process from "node:process";
 
 const PRIVATE = 0o600;
+const PRIVATE_FOLDER = 0o700;
 const OTHERS = 0o077;
 /** Files that SQLite creates beside a database, with the mode of the database. */
 const COMPANIONS = ["-wal", "-shm", "-journal"];
@@ -27,10 +29,12 @@ export function databaseFile(name: string): string | undefined {
 }
 
 /**
- * Restricts the database file and its companions to their owner, before SQLite opens them.
+ * Makes the folder of the database file where it is missing, and restricts the file and its companions to their owner,
+ * before SQLite opens them.
  * @throws {Error} when the file cannot be created
  */
 export function protectDatabase(file: string, onWarning: (message: string) => void): void {
+  mkdirSync(dirname(file), { recursive: true, mode: PRIVATE_FOLDER });
   if (process.platform === "win32") return;
   closeSync(openSync(file, "a", PRIVATE));
   for (const path of [file, ...COMPANIONS.map((ending) => file + ending)]) protectFile(path, onWarning);

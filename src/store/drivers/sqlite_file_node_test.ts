@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import process from "node:process";
 import { DatabaseSync } from "node:sqlite";
 import { suite } from "uvu";
@@ -58,6 +58,12 @@ if (process.platform === "win32") {
     assert.equal(modesOf(file), ["600", "600", "600"]);
     before.close();
     await store.close();
+  });
+
+  test("a missing folder is made, which only its owner can read", async () => {
+    const file = join(openFolder(), "new/data/trivet.db");
+    await sqliteStore(file).close();
+    assert.equal([modeOf(dirname(file)), modeOf(file)], ["700", "600"]);
   });
 
   test("a database named by a URI gets mode 600, and one in memory creates no file", async () => {
