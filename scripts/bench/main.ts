@@ -5,6 +5,7 @@
  *   npm run bench -- --stores [--scale 1000000]
  *   npm run bench -- --costs
  *   npm run bench -- --observers
+ *   npm run bench -- --telemetry
  *   npm run bench -- --peers [--scale 1000000]
  *   npm run bench -- --mcp [--quick] [--only http]
  *   npm run bench -- --skills [--scale 100000] [--only "SQLite, 64 files"]
@@ -24,6 +25,7 @@ import { measureObservers } from "./observers.ts";
 import { measurePeers } from "./peers.ts";
 import { measureSkills } from "./skills.ts";
 import { measureStores } from "./stores.ts";
+import { measureTelemetry } from "./telemetry.ts";
 import { measureStoresOverHttp } from "./stores_over_http.ts";
 
 const { values } = parseArgs({
@@ -36,6 +38,7 @@ const { values } = parseArgs({
     stores: { type: "boolean" },
     costs: { type: "boolean" },
     observers: { type: "boolean" },
+    telemetry: { type: "boolean" },
     peers: { type: "boolean" },
     mcp: { type: "boolean" },
     skills: { type: "boolean" },
@@ -44,7 +47,9 @@ const { values } = parseArgs({
 });
 // The peers are other processes and need longer slices.
 const rounds = Number(values.rounds ?? (values.peers ? 10 : 15));
-const slice = Number(values.slice ?? (values.peers || values.observers ? 500 : 150));
+const slice = Number(
+  values.slice ?? (values.peers || values.observers ? 500 : 150),
+);
 
 /** Selects the subjects of `--only`, and those that they are compared with. */
 function select(subjects: readonly Subject[]): Subject[] {
@@ -52,12 +57,15 @@ function select(subjects: readonly Subject[]): Subject[] {
   if (only === undefined) return [...subjects];
   const selected = subjects.filter(({ name }) => name.includes(only));
   return subjects.filter((subject) =>
-    selected.includes(subject) || selected.some(({ baseline }) => baseline === subject.name)
+    selected.includes(subject) ||
+    selected.some(({ baseline }) => baseline === subject.name)
   );
 }
 
 if (values.mcp) {
-  console.log(`${process.version} on ${availableParallelism()} cores; servers run in turn`);
+  console.log(
+    `${process.version} on ${availableParallelism()} cores; servers run in turn`,
+  );
   const mcp = await measureMcpPeers(values.quick, values.only);
   const report = { node: process.version, cores: availableParallelism(), mcp };
   writeFileSync(values.json, JSON.stringify(report, null, 2) + "\n");
@@ -72,19 +80,54 @@ if (values.costs) {
 }
 if (values.observers) {
   const observers = await measureObservers(rounds, slice);
-  const report = { node: process.version, cores: availableParallelism(), rounds, slice, observers };
+  const report = {
+    node: process.version,
+    cores: availableParallelism(),
+    rounds,
+    slice,
+    observers,
+  };
+  writeFileSync(values.json, JSON.stringify(report, null, 2) + "\n");
+  process.exit(0);
+}
+if (values.telemetry) {
+  const telemetry = await measureTelemetry(rounds, slice);
+  const report = {
+    node: process.version,
+    cores: availableParallelism(),
+    rounds,
+    slice,
+    telemetry,
+  };
   writeFileSync(values.json, JSON.stringify(report, null, 2) + "\n");
   process.exit(0);
 }
 if (values.skills) {
-  const skills = await measureSkills(rounds, slice, Number(values.scale), values.only);
-  const report = { node: process.version, cores: availableParallelism(), rounds, slice, skills };
+  const skills = await measureSkills(
+    rounds,
+    slice,
+    Number(values.scale),
+    values.only,
+  );
+  const report = {
+    node: process.version,
+    cores: availableParallelism(),
+    rounds,
+    slice,
+    skills,
+  };
   writeFileSync(values.json, JSON.stringify(report, null, 2) + "\n");
   process.exit(0);
 }
 if (values.peers) {
   const peers = await measurePeers(rounds, slice, Number(values.scale));
-  const report = { node: process.version, cores: availableParallelism(), rounds, slice, peers };
+  const report = {
+    node: process.version,
+    cores: availableParallelism(),
+    rounds,
+    slice,
+    peers,
+  };
   writeFileSync(values.json, JSON.stringify(report, null, 2) + "\n");
   process.exit(0);
 }
@@ -93,11 +136,22 @@ if (values.stores) {
   const sizes = [1000, 100_000, 1_000_000].filter((size) => size <= largest);
   const stores = await measureStores(sizes, rounds, slice);
   const overHttp = await measureStoresOverHttp(rounds, slice);
-  const report = { node: process.version, cores: availableParallelism(), rounds, slice, stores, overHttp };
+  const report = {
+    node: process.version,
+    cores: availableParallelism(),
+    rounds,
+    slice,
+    stores,
+    overHttp,
+  };
   writeFileSync(values.json, JSON.stringify(report, null, 2) + "\n");
   process.exit(0);
 }
-const inProcess = await measure(select(createInProcessSubjects(Number(values.scale))), rounds, slice);
+const inProcess = await measure(
+  select(createInProcessSubjects(Number(values.scale))),
+  rounds,
+  slice,
+);
 printResults("In process", inProcess);
 
 const http = await startHttpSubjects();
