@@ -33,6 +33,7 @@ export const PAGES: readonly Page[] = [
       "./store/durable-object",
       "./store/layered",
       "./store/memory",
+      "./upgrade",
     ],
   },
   {

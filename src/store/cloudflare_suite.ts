@@ -32,12 +32,12 @@ function emptyObject(now?: () => number): Store {
 
 storeContract("D1", {
   open: emptyD1,
-  reopen: async (now) => d1Store(database, { pollEvery: 20, now }),
+  reopen: async (now, options) => d1Store(database, { pollEvery: 20, now, ...options }),
   rounds: 50,
 });
 storeContract("Durable Object", {
   open: async (now) => emptyObject(now),
-  reopen: async (now) => durableObjectStore(storage, { now }),
+  reopen: async (now, options) => durableObjectStore(storage, { now, ...options }),
   rounds: 200,
 });
 

@@ -6,8 +6,8 @@
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { FORMAT_KEY, FORMAT_VERSION } from "./format.ts";
-import { compareAndSet, type Key, putIfAbsent, type Store, take } from "./store.ts";
+import { CURRENT_FORMAT, FORMAT_KEY, FORMAT_VERSION, type FormatOptions } from "./format.ts";
+import { type Commit, compareAndSet, type Key, putIfAbsent, type Store, take } from "./store.ts";
 
 /** A clock that a test can advance. It starts at the current time, since engines may have their own clocks. */
 export interface TestClock {
@@ -19,7 +19,7 @@ export interface ContractOptions {
   /** Opens an empty store with this clock. */
   readonly open: (now: () => number) => Promise<Store>;
   /** Opens the store of the last `open` again. Absent for stores that do not persist. */
-  readonly reopen?: (now: () => number) => Promise<Store>;
+  readonly reopen?: (now: () => number, options?: FormatOptions) => Promise<Store>;
   /** Rounds of the tests of concurrent commits. @default 1000 */
   readonly rounds?: number;
 }
@@ -339,10 +339,10 @@ export function storeContract(name: string, { open, reopen, rounds = 1000 }: Con
   });
 
   if (reopen) {
-    const errorOf = async (clock: TestClock): Promise<Error | undefined> => {
+    const errorOf = async (clock: TestClock, allowOlder = false): Promise<Error | undefined> => {
       let store: Store | undefined;
       try {
-        store = await reopen(clock.now);
+        store = await reopen(clock.now, { allowOlder });
         await store.get(["kept"]);
       } catch (error) {
         return error as Error;
@@ -354,41 +354,59 @@ export function storeContract(name: string, { open, reopen, rounds = 1000 }: Con
 
     test("a new store gets a format record and can be opened again", async ({ store, clock }) => {
       await store.commit(put(["kept"], 1));
-      assert.equal((await store.get(FORMAT_KEY))?.value, { version: FORMAT_VERSION });
+      assert.equal((await store.get(FORMAT_KEY))?.value, CURRENT_FORMAT);
       const again = await reopen(clock.now);
       assert.is((await again.get(["kept"]))?.value, 1);
       await again.close();
     });
 
-    test("a store of an earlier version without a format record is read and gets one", async ({ store, clock }) => {
-      const client = put(["client", "c"], { id: "c", token_endpoint_auth_method: "none" });
-      await store.commit({ ...client, remove: [FORMAT_KEY] });
+    test("a store without a format record gets one when no kind of its records ever changed", async ({ store, clock }) => {
+      await store.commit({ ...put(["username", "ada"], "u"), remove: [FORMAT_KEY] });
       const again = await reopen(clock.now);
-      assert.is((await again.get<{ id: string }>(["client", "c"]))?.value.id, "c");
-      assert.equal((await again.get(FORMAT_KEY))?.value, { version: FORMAT_VERSION });
+      assert.is((await again.get(["username", "ada"]))?.value, "u");
+      assert.equal((await again.get(FORMAT_KEY))?.value, CURRENT_FORMAT);
       await again.close();
     });
 
-    for (const format of [{ version: FORMAT_VERSION + 1 }, { version: 0 }, { version: "1" }, {}, null, 7]) {
-      test(`a store of format ${JSON.stringify(format)} is refused`, async ({ store, clock }) => {
+    const { kinds } = CURRENT_FORMAT;
+    const invalid: readonly unknown[] = [
+      { version: FORMAT_VERSION + 1 },
+      { version: 0 },
+      { version: "1" },
+      {},
+      null,
+      7,
+      { version: FORMAT_VERSION, kinds: { ...kinds, client: kinds.client! + 1 } },
+      { version: FORMAT_VERSION, kinds: { ...kinds, of_a_newer_version: 1 } },
+      { version: FORMAT_VERSION, kinds, upgrading: { client: kinds.client! + 1 } },
+    ];
+    for (const format of invalid) {
+      const { kinds: _, ...shown } = (format ?? { kinds }) as { kinds?: unknown };
+      test(`a store of format ${JSON.stringify(shown)} (${invalid.indexOf(format)}) is refused`, async ({ store, clock }) => {
         await store.commit({ set: [...put(FORMAT_KEY, format).set, ...put(["kept"], 1).set] });
-        assert.is((await errorOf(clock))?.name, "StoreFormatError");
+        for (const allowOlder of [false, true]) {
+          assert.is((await errorOf(clock, allowOlder))?.name, "StoreFormatError");
+        }
         assert.equal((await store.get(FORMAT_KEY))?.value, format, "the format record is unchanged");
       });
     }
 
-    const older: readonly [Key, unknown][] = [
-      [["client", "c"], { id: "c", secret_digest: "d" }],
-      [["signing_key", "ES256", 0], { kid: "k" }],
-      [["skill", "w", "s"], { id: "s", latest_version: "v" }],
-      [["skill_file", "w", "s", "v", "SKILL.md"], { size: 1 }],
-      [["blob", "d"], { object: "store/d/x", size: 1, references: 2 }],
+    const client: Key = ["client", "c"];
+    const older: readonly [name: string, commit: Commit][] = [
+      ["without a format record", { ...put(client, { id: "c" }), remove: [FORMAT_KEY] }],
+      ["of format 1", { set: [...put(client, { id: "c" }).set, ...put(FORMAT_KEY, { version: 1 }).set] }],
+      [
+        "of which a kind is older",
+        put(FORMAT_KEY, { version: FORMAT_VERSION, kinds: { ...kinds, client: 1 } }),
+      ],
     ];
-    for (const [key, value] of older) {
-      test(`a store without a format record in which "${key[0]}" records have an earlier form is refused`, async ({ store, clock }) => {
-        await store.commit({ ...put(key, value), remove: [FORMAT_KEY] });
+    for (const [name, commit] of older) {
+      test(`a store ${name} opens for an upgrade only, and is not marked`, async ({ store, clock }) => {
+        await store.commit(commit);
+        const before = (await store.get(FORMAT_KEY))?.value;
         assert.is((await errorOf(clock))?.name, "StoreFormatError");
-        assert.is(await store.get(FORMAT_KEY), undefined, "no format record is set");
+        assert.is(await errorOf(clock, true), undefined);
+        assert.equal((await store.get(FORMAT_KEY))?.value, before);
       });
     }
   }

@@ -1,6 +1,6 @@
 /**
- * Copies all records from one store to another, and compares both. A copy that was interrupted can be continued. Expiry is
- * copied; versions belong to each engine and are not.
+ * Copies all records from one store to another, and compares both. A copy that was interrupted can be continued. Expiry and
+ * format are copied, so a copy of a store that needs an upgrade needs it too; versions belong to each engine and are not.
  *
  * @module
  */
@@ -28,6 +28,9 @@ interface Mark {
   readonly after: Key;
   readonly done: number;
 }
+
+/** What the target counts as until its copy of the format is there: any record may have an early form. */
+const ANY_FORMAT = { version: 1 };
 
 /** The approximate size of one commit. */
 const BATCH_BYTES = 2 * 1024 * 1024;
@@ -58,15 +61,18 @@ export async function copyRecords(
   }
   const before = mark?.value.done ?? 0;
   let copied = 0;
-  for await (const page of pagesOf(from, mark?.value.after)) {
+  if (!mark) {
+    const set: Put[] = [{ key: MARK, value: { after: [], done: 0 } satisfies Mark }];
+    if (await to.get(FORMAT_KEY)) set.push({ key: FORMAT_KEY, value: ANY_FORMAT });
+    await to.commit({ set });
+  }
+  for await (const page of pagesOf(from, { after: mark?.value.after, hasFormat: true })) {
     const set: Put[] = page.map(({ key, value, expires }) => ({ key, value, expires }));
-    copied += page.length;
+    copied += page.filter(({ key }) => !isOwn(key)).length;
     const value: Mark = { after: page.at(-1)!.key, done: before + copied };
     await to.commit({ set: [...set, { key: MARK, value }] });
     progress(before + copied);
   }
-  // The copy of an empty store needs the mark too.
-  if (!mark && copied === 0) await to.commit({ set: [{ key: MARK, value: { after: [], done: 0 } }] });
   return { copied, before };
 }
 
@@ -132,20 +138,26 @@ async function* entriesOf(store: Store): AsyncGenerator<Entry> {
   for await (const page of pagesOf(store)) yield* page;
 }
 
-/** Whether a record belongs to its store and is not copied: the mark and the format version. */
+/** Whether a record belongs to its store, and is neither counted nor compared: the mark and the format. */
 function isOwn(key: Key): boolean {
   return key.length === 1 && (key[0] === MARK[0] || key[0] === FORMAT_KEY[0]);
 }
 
-/** All records to copy, in key order. Pages grow while the records of a kind are small. */
-async function* pagesOf(store: Pick<Store, "list">, after?: Key): AsyncGenerator<readonly Entry[]> {
-  let last = after;
+/**
+ * All records to copy, in key order; with `hasFormat` the format record too. Pages grow while the records of a kind are
+ * small.
+ */
+async function* pagesOf(
+  store: Pick<Store, "list">,
+  { after, hasFormat = false }: { readonly after?: Key | undefined; readonly hasFormat?: boolean } = {},
+): AsyncGenerator<readonly Entry[]> {
+  let last = after?.length === 0 ? undefined : after;
   for (;;) {
     // One record shows which kind is next; the others of the kind are read in pages.
     const first = await store.list([], { limit: 1, after: last });
     if (first.length === 0) return;
     last = first[0]!.key;
-    if (!isOwn(last)) yield first;
+    if (!isOwn(last) || hasFormat && last[0] === FORMAT_KEY[0]) yield first;
     let limit = MIN_PAGE_RECORDS;
     for (;;) {
       const page: Entry[] = await store.list(last.slice(0, 1), { limit, after: last });

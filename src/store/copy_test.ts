@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { compareRecords, copyRecords, countRecords, finishCopy } from "./copy.ts";
-import { FORMAT_KEY } from "./format.ts";
+import { CURRENT_FORMAT, FORMAT_KEY } from "./format.ts";
 import { memoryStore } from "./drivers/memory.ts";
 import { type Key, type Put, type Store, StoreUnavailableError } from "./store.ts";
 
@@ -47,7 +47,7 @@ test("copyRecords() copies every record with its value and expiry, and nothing e
   assert.is((await compareRecords(to, from)).digest, digest);
 });
 
-test("the format record is neither copied nor counted, and a store with only this record is empty", async () => {
+test("the format record is copied but not counted, and a store with only this record is empty", async () => {
   const [from, to] = [memoryStore(), memoryStore()];
   await from.commit({ set: [{ key: FORMAT_KEY, value: { version: "of the source" } }] });
   await to.commit({ set: [{ key: FORMAT_KEY, value: { version: "of the target" } }] });
@@ -56,7 +56,20 @@ test("the format record is neither copied nor counted, and a store with only thi
   assert.is((await copyRecords(from, to)).copied, count);
   const { same, differences } = await compareRecords(from, to);
   assert.equal([same, differences], [count, []]);
-  assert.equal((await to.get(FORMAT_KEY))?.value, { version: "of the target" });
+  assert.equal((await to.get(FORMAT_KEY))?.value, { version: "of the source" });
+});
+
+test("the copy of a store without a format record counts as one of an early version, also while it is made", async () => {
+  const [from, to] = [memoryStore(), memoryStore()];
+  await to.commit({ set: [{ key: FORMAT_KEY, value: CURRENT_FORMAT }] });
+  const count = await fill(from, 20);
+  await copyRecords(from, to, (done) => {
+    if (done < count) return;
+    throw new Error("interrupted");
+  }).catch(() => {});
+  assert.equal((await to.get(FORMAT_KEY))?.value, { version: 1 });
+  await copyRecords(from, to);
+  assert.equal((await to.get(FORMAT_KEY))?.value, { version: 1 });
 });
 
 test("an empty store can be copied", async () => {

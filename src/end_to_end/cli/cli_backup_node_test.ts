@@ -59,7 +59,7 @@ async function backUpUnderLoad(store: Store, source: string[], name: string): Pr
   const target = ["--data", at(`${name}-restored`)];
   const restored = await trivet(["restore", file, ...target, "--json"]);
   assert.is(restored.code, 0, restored.stderr);
-  assert.equal(JSON.parse(restored.stdout), { records, sha256, verified: true });
+  assert.equal(JSON.parse(restored.stdout), { records, sha256, verified: true, upgraded: false });
   const copy = sqliteStore(at(`${name}-restored`, "trivet.db"));
   const [first, last, bytes] = await Promise.all(
     [["a_first"], ["z_last"], ["bytes"]].map((key) => copy.get<unknown>(key)),

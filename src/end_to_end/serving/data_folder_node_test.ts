@@ -23,16 +23,20 @@ function modesIn(folder: string): Record<string, string> {
   );
 }
 
-test("a data folder without a format opens; a data folder of a newer format is refused", async () => {
+test("a data folder without a format is upgraded; a data folder of a newer format is refused", async () => {
   const folder = temporaryFolder();
   const first = await startTrivet(["--data", folder.path]);
   await first.stop();
   const database = new DatabaseSync(join(folder.path, "trivet.db"));
   const version = () => database.prepare("PRAGMA user_version").get()!.user_version;
   database.exec(`PRAGMA user_version = 0; DELETE FROM record WHERE key LIKE '1format%'`);
+  const refused = await trivet(["serve", "--port", "0", "--json", "--no-upgrade", "--data", folder.path]);
+  assert.is(refused.code, 1);
+  assert.match(refused.stderr, /"client" 1, now \d.*trivet upgrade/);
   const second = await startTrivet(["--data", folder.path]);
   assert.is(second.facts.client.id, first.facts.client.id);
   await second.stop();
+  assert.is((await trivet(["user", "list", "--data", folder.path])).code, 0);
   assert.is(version(), FORMAT_VERSION);
   database.exec(`PRAGMA user_version = ${FORMAT_VERSION + 1}`);
   for (const command of [["serve", "--port", "0", "--json"], ["user", "list"], ["client", "list"]]) {

@@ -7,11 +7,16 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { BlobStore } from "../../skills/blobs/blob_store.ts";
-import { FORMAT_KEY, StoreFormatError } from "../../store/format.ts";
+import { findOlderKinds, FORMAT_KEY, StoreFormatError, toOlderError } from "../../store/format.ts";
 import { layeredStore } from "../../store/drivers/layered.ts";
 import { memoryStore } from "../../store/drivers/memory.ts";
 import { sqliteStore } from "../../store/drivers/sqlite.ts";
-import { type Store, StoreNotFoundError } from "../../store/store.ts";
+import { type Store, StoreNotFoundError, StoreUnavailableError } from "../../store/store.ts";
+import {
+  openWhileUpgrading,
+  type OpenWhileUpgradingOptions,
+} from "../../store/upgrade/open_while_upgrading.ts";
+import { readFormat } from "../../store/upgrade/run_upgrade.ts";
 import type { Environment, ValuesOf } from "./options.ts";
 import { printError, UsageError } from "./output.ts";
 import { warnOfSharedFolder } from "./private_files.ts";
@@ -103,6 +108,11 @@ export interface OpenOptions {
   readonly create?: boolean;
   /** How long reads can be answered from memory, for a database on the network. @default 0 */
   readonly cacheMs?: number;
+  /**
+   * What is done with a store of an earlier version: `refuse` it, unless servers upgrade it now; open it `as-it-is`, not for
+   * services; or upgrade it in the background. @default "refuse"
+   */
+  readonly older?: "refuse" | "as-it-is" | OpenWhileUpgradingOptions;
 }
 
 /**
@@ -111,10 +121,39 @@ export interface OpenOptions {
  */
 export async function openStore(
   place: Place,
-  { create = false, cacheMs = 0 }: OpenOptions = {},
+  { create = false, cacheMs = 0, older = "refuse" }: OpenOptions = {},
 ): Promise<Store> {
+  const store = await openDriver(place, create);
+  if (place.store === "memory") return store;
+  try {
+    const opened = await openRecords(store, older);
+    return isShared(place) ? layeredStore(opened, { lifetime: cacheMs }) : opened;
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+/** The store for services, if its records allow it. @throws {StoreFormatError} for one that needs an upgrade first */
+async function openRecords(store: Store, older: OpenOptions["older"]): Promise<Store> {
+  if (older === "as-it-is") return store;
+  if (typeof older === "object") return await openWhileUpgrading(store, older);
+  const found = await readFormat(store).catch((error) => {
+    // A database that is down may come back: its calls fail until then.
+    if (error instanceof StoreUnavailableError) return undefined;
+    throw error;
+  });
+  if (!found) return store;
+  const kinds = findOlderKinds(found.format);
+  if (kinds.length === 0) return store;
+  if (!found.format.upgrading) throw toOlderError(kinds);
+  return await openWhileUpgrading(store, { upgrade: false });
+}
+
+/** Opens the driver of a place. It accepts older records. */
+async function openDriver(place: Place, create: boolean): Promise<Store> {
   const onWarning = (message: string) => printError(`trivet: warning: ${message}`);
-  const options = { onWarning, create };
+  const options = { onWarning, create, allowOlder: true };
   if (isShared(place)) {
     const store = /^postgres/.test(place.store)
       ? (await load("postgres", () => import("../../store/drivers/postgres.ts"))).postgresStore(
@@ -129,7 +168,7 @@ export async function openStore(
       if (error instanceof StoreFormatError) throw error;
       throw new Error(`There is no store: ${error.message}. ${NO_STORE_ADVICE} --store`, { cause: error });
     });
-    return layeredStore(store, { lifetime: cacheMs });
+    return store;
   }
   if (place.store === "memory") {
     if (create) return memoryStore();

@@ -59,15 +59,19 @@ const COMMANDS: Readonly<Record<string, { readonly summary: string; load(): Prom
   },
   backup: {
     summary: "writes everything in a store into one file",
-    load: () => import("./backup.ts"),
+    load: () => import("./store/backup.ts"),
   },
   restore: {
     summary: "fills an empty store from such a file",
-    load: () => import("./restore.ts"),
+    load: () => import("./store/restore.ts"),
+  },
+  upgrade: {
+    summary: "makes the records of a store that an earlier version wrote current",
+    load: () => import("./store/upgrade.ts"),
   },
   migrate: {
     summary: "copies everything from one store to another",
-    load: () => import("./migrate.ts"),
+    load: () => import("./store/migrate.ts"),
   },
 };
 

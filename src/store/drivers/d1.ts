@@ -23,7 +23,7 @@ import {
   sweepSome,
   toEntry,
 } from "./cloudflare_rows.ts";
-import { ensureFormat, FORMAT_KEY, StoreFormatError } from "../format.ts";
+import { ensureFormat, FORMAT_KEY, type FormatOptions, StoreFormatError } from "../format.ts";
 import { SWEEP_BATCH_RECORDS, SweepGuard } from "../sweep_guard.ts";
 import {
   type Commit,
@@ -57,7 +57,7 @@ export interface D1Answer {
 }
 
 /** Options of the store in D1. */
-export interface D1Options {
+export interface D1Options extends FormatOptions {
   /** How often a watcher polls for commits of other isolates, in milliseconds. @default 1000 */
   readonly pollEvery?: number;
   /** Milliseconds since the epoch, for tests. */
@@ -77,6 +77,7 @@ class D1Store implements Store {
   #prepared = false;
   #watchers = new Watchers();
   #pollEvery: number;
+  #allowOlder: boolean;
   #now: () => number;
   #guard: SweepGuard;
   #pending = new PendingCalls();
@@ -85,6 +86,7 @@ class D1Store implements Store {
   constructor(database: D1Binding, options: D1Options) {
     this.#database = database;
     this.#pollEvery = options.pollEvery ?? 1000;
+    this.#allowOlder = options.allowOlder ?? false;
     this.#now = options.now ?? Date.now;
     this.#guard = new SweepGuard(options);
   }
@@ -184,7 +186,7 @@ class D1Store implements Store {
         // The version record was read in the same batch that created the tables.
         const answer = "get" in step ? made.at(-1)! : await this.#bind(formatStatement(step)).all();
         return formatAnswer(step, answer.results as Row[]);
-      });
+      }, { allowOlder: this.#allowOlder });
     } catch (error) {
       throw this.#explain(error);
     }

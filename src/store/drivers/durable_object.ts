@@ -31,7 +31,7 @@ import {
   sweepSome,
   toEntry,
 } from "./cloudflare_rows.ts";
-import { ensureFormatSync } from "../format.ts";
+import { ensureFormatSync, type FormatOptions } from "../format.ts";
 import { SWEEP_BATCH_RECORDS, SweepGuard } from "../sweep_guard.ts";
 import {
   type Commit,
@@ -53,7 +53,7 @@ export interface DurableObjectBinding {
 }
 
 /** Options of the store in a Durable Object. */
-export interface DurableObjectOptions {
+export interface DurableObjectOptions extends FormatOptions {
   /** Milliseconds since the epoch, for tests. */
   readonly now?: () => number;
   /** Milliseconds since any moment, for tests. @default `now`, else `performance.now()` */
@@ -81,7 +81,7 @@ class DurableObjectStore implements Store {
     this.#now = options.now ?? Date.now;
     this.#guard = new SweepGuard(options);
     for (const sql of SCHEMA) storage.sql.exec(sql);
-    ensureFormatSync((step) => formatAnswer(step, this.#run(formatStatement(step)) as Row[]));
+    ensureFormatSync((step) => formatAnswer(step, this.#run(formatStatement(step)) as Row[]), options);
   }
 
   async get<Value>(key: Key): Promise<Entry<Value> | undefined> {

@@ -15,7 +15,7 @@
  */
 import { PeriodicTasks } from "../periodic_tasks.ts";
 import { EngineClock } from "./engine_clock.ts";
-import { ensureFormat, StoreFormatError } from "../format.ts";
+import { ensureFormat, type FormatOptions, StoreFormatError } from "../format.ts";
 import { decodeKey, encodeKey, pageRange, prefixRange } from "../key.ts";
 import {
   type Commit,
@@ -44,7 +44,7 @@ import { PendingCalls } from "./pending_calls.ts";
 import { Watchers } from "../watchers.ts";
 
 /** Options of the store in PostgreSQL. */
-export interface PostgresOptions {
+export interface PostgresOptions extends FormatOptions {
   /** Whether a store is created where there is none; else the first use fails. @default true */
   readonly create?: boolean;
   /** How often one of the instances removes expired records, in milliseconds. @default 60000 */
@@ -141,6 +141,7 @@ class PostgresStore implements Store {
   #statements: Statements;
   #schema: string;
   #create: boolean;
+  #allowOlder: boolean;
   #timeout: EngineTimeout;
   #pooled: boolean;
   #clock: EngineClock;
@@ -163,7 +164,7 @@ class PostgresStore implements Store {
     address: string,
     options: PostgresOptions,
   ) {
-    const { sweepEvery = 60_000, onWarning = () => {}, create = true } = options;
+    const { sweepEvery = 60_000, onWarning = () => {}, create = true, allowOlder = false } = options;
     const { url, schema, timeout, pooled } = readAddress(address);
     this.#schema = schema;
     this.#timeout = {
@@ -179,6 +180,7 @@ class PostgresStore implements Store {
     });
     this.#onWarning = onWarning;
     this.#create = create;
+    this.#allowOlder = allowOlder;
     this.#statements = statementsOf(schema);
     this.#pool = new PostgresPool(url, {
       fetch_types: false,
@@ -337,7 +339,7 @@ class PostgresStore implements Store {
     const current = there === null ? 0 : await this.#version();
     if (current > MIGRATIONS.length) {
       throw new StoreFormatError(
-        `The schema "${schema}" was made by a newer Trivet (version ${current}). Update Trivet, or use another schema`,
+        `The schema "${schema}" has tables of version ${current}, made by a newer Trivet; this version makes version ${MIGRATIONS.length}. Update Trivet, or use another schema`,
       );
     }
     if (current < MIGRATIONS.length) await this.#makeTables();
@@ -379,7 +381,7 @@ class PostgresStore implements Store {
         0,
         ...toArrays({ check: [{ key, version: null }], set: [{ key, value }] }),
       ]);
-    });
+    }, { allowOlder: this.#allowOlder });
   }
 
   /** Measures the clock of the engine again, because the system clock was set or the machine slept. */

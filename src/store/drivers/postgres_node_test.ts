@@ -51,7 +51,8 @@ if (address === undefined) {
 } else {
   storeContract("postgres", {
     open: async (now) => open(now),
-    reopen: async (now) => postgresStore(inSchema(`trivet_test_${run}_${schemas}`), { now }),
+    reopen: async (now, options) =>
+      postgresStore(inSchema(`trivet_test_${run}_${schemas}`), { now, ...options }),
     rounds: 200,
   });
 

@@ -21,7 +21,7 @@ import { Buffer } from "node:buffer";
 import { createClient, createCluster, RESP_TYPES } from "redis";
 import { PeriodicTasks } from "../periodic_tasks.ts";
 import { EngineClock } from "./engine_clock.ts";
-import { ensureFormat } from "../format.ts";
+import { ensureFormat, type FormatOptions } from "../format.ts";
 import { decodeKey, encodeKey, pageRange, prefixRange } from "../key.ts";
 import {
   type Commit,
@@ -39,7 +39,7 @@ import { PendingCalls } from "./pending_calls.ts";
 import { Watchers } from "../watchers.ts";
 
 /** Options of the store in Redis. */
-export interface RedisOptions {
+export interface RedisOptions extends FormatOptions {
   /** Whether a store is created where there is none; else the first use fails. @default true */
   readonly create?: boolean;
   /** How often keys of expired records are removed from the sets, in milliseconds. @default 60000 */
@@ -174,13 +174,14 @@ class RedisStore implements Store {
   #measuring: Promise<void> | undefined;
   #onWarning: (message: string) => void;
   #create: boolean;
+  #allowOlder: boolean;
   #pending = new PendingCalls();
   #closing: Promise<void> | undefined;
   /** `true` when no call is pending any more. */
   #closed = false;
 
   constructor(address: string, options: RedisOptions) {
-    const { sweepEvery = 60_000, onWarning = () => {}, create = true } = options;
+    const { sweepEvery = 60_000, onWarning = () => {}, create = true, allowOlder = false } = options;
     const { url, name, timeout, isCluster } = readAddress(address);
     this.#prefix = `{${name}}:`;
     this.#records = this.#prefix + "r:";
@@ -198,6 +199,7 @@ class RedisStore implements Store {
     });
     this.#onWarning = onWarning;
     this.#create = create;
+    this.#allowOlder = allowOlder;
     this.#tasks.every(sweepEvery, () => this.sweep());
   }
 
@@ -416,7 +418,7 @@ class RedisStore implements Store {
       }
       const { put: key, value } = step;
       await evaluate(commit!, ...this.#toCommand({ check: [{ key, version: null }], set: [{ key, value }] }));
-    });
+    }, { allowOlder: this.#allowOlder });
   }
 
   /** Measures the clock of the engine again, because the system clock was set or the machine slept. */

@@ -38,7 +38,7 @@ if (address === undefined) {
 } else {
   storeContract("redis", {
     open: async (now) => open(now),
-    reopen: async (now) => redisStore(named(`trivet_test_${run}_${names}`), { now }),
+    reopen: async (now, options) => redisStore(named(`trivet_test_${run}_${names}`), { now, ...options }),
     rounds: 200,
   });
 

@@ -9,7 +9,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { setImmediate } from "node:timers";
 import { PeriodicTasks } from "../periodic_tasks.ts";
-import { ensureFormatSync, FORMAT_VERSION } from "../format.ts";
+import { ensureFormatSync, FORMAT_VERSION, type FormatOptions } from "../format.ts";
 import { decodeKey, encodeKey, pageRange, prefixRange } from "../key.ts";
 import { databaseFile, emitWarning, protectDatabase } from "./sqlite_file.ts";
 import { explain, prepare, type Prepared, type Row, toEntry } from "./sqlite_rows.ts";
@@ -27,7 +27,7 @@ import {
 import { Watchers } from "../watchers.ts";
 
 /** Options of the store in a SQLite file. */
-export interface SqliteOptions {
+export interface SqliteOptions extends FormatOptions {
   /**
    * What an acknowledged commit survives: a `power` failure (each group of commits waits for the disk), or only the end of
    * the `process`, such as kill -9 (a power failure may lose the last commits).
@@ -61,7 +61,7 @@ const POLL_INTERVAL_MS = 250;
 
 /**
  * Opens or creates the file, which only its owner can read. `":memory:"` stores nothing on disk.
- * @throws {StoreFormatError} when its records are of another format
+ * @throws {StoreFormatError} when its records are of another version
  * @throws {Error} when the file is not a SQLite database or cannot be opened
  */
 export function sqliteStore(path: string, options: SqliteOptions = {}): Store {
@@ -119,7 +119,7 @@ class SqliteStore implements Store {
     );
     this.#dataVersion = database.prepare("PRAGMA data_version");
     try {
-      this.#ensureFormat();
+      this.#ensureFormat(options);
     } catch (error) {
       database.close();
       throw error;
@@ -128,9 +128,9 @@ class SqliteStore implements Store {
     if (file !== undefined) this.#tasks.every(checkpointEvery, async () => emptyLog(database, busyTimeout));
   }
 
-  #ensureFormat(): void {
+  #ensureFormat(options: FormatOptions): void {
     const database = this.#database;
-    ensureFormatSync((step) => {
+    const isMarked = ensureFormatSync((step) => {
       if ("get" in step) {
         const row = this.#select.get(encodeKey(step.get), this.#now()) as Row | undefined;
         return row && toEntry(step.get, row).value;
@@ -142,9 +142,11 @@ class SqliteStore implements Store {
       }
       const { version } = this.#nextVersion.get() as { version: number };
       this.#upsert.run(encodeKey(step.put), JSON.stringify(step.value), version, null);
-    });
+    }, options);
     // For SQLite's own tools, and for later versions, which can read it before they know the tables.
-    if (readUserVersion(database) === 0) database.exec(`PRAGMA user_version = ${FORMAT_VERSION}`);
+    if (isMarked && readUserVersion(database) !== FORMAT_VERSION) {
+      database.exec(`PRAGMA user_version = ${FORMAT_VERSION}`);
+    }
   }
 
   async get<Value>(key: Key): Promise<Entry<Value> | undefined> {

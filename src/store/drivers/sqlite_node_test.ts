@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { storeContract } from "../contract.ts";
-import { FORMAT_VERSION, StoreFormatError } from "../format.ts";
+import { CURRENT_FORMAT, FORMAT_VERSION, StoreFormatError } from "../format.ts";
 import { sqliteStore } from "./sqlite.ts";
 import { encodeKey } from "../key.ts";
 import { openDatabase, rebuildRecords } from "./sqlite_open.ts";
@@ -21,7 +21,7 @@ const newFile = () => join(folder, `${++files}.db`);
 
 storeContract("sqlite", {
   open: async (now) => sqliteStore(newFile(), { now }),
-  reopen: async (now) => sqliteStore(join(folder, `${files}.db`), { now }),
+  reopen: async (now, options) => sqliteStore(join(folder, `${files}.db`), { now, ...options }),
 });
 storeContract("sqlite in memory", { open: async (now) => sqliteStore(":memory:", { now }) });
 
@@ -71,7 +71,7 @@ function writeEarlierFile(file: string): DatabaseSync {
     PRAGMA user_version = ${FORMAT_VERSION};
   `);
   const insert = database.prepare("INSERT INTO record VALUES (?, ?, ?, ?)");
-  insert.run(encodeKey(["format"]), JSON.stringify({ version: FORMAT_VERSION }), 1, null);
+  insert.run(encodeKey(["format"]), JSON.stringify(CURRENT_FORMAT), 1, null);
   insert.run(encodeKey(["k", 1]), '{"a":1}', 3, null);
   insert.run(encodeKey(["k", 2]), new Uint8Array([1, 2, 3]), 7, 2 ** 42);
   return database;

@@ -20,6 +20,7 @@ import { watchClientDocuments } from "./client_documents.ts";
 import { ensureDemo, ensureSkills, UNKNOWN_DEMO, withoutSecrets } from "./demo.ts";
 import { listen } from "./listen.ts";
 import { startTelemetry } from "../telemetry.ts";
+import { logUpgrade } from "./log_upgrade.ts";
 import { createObservers, createServeLog, readMetricsToken } from "./observe.ts";
 import { exitSoon, listNames, reloadOnChange } from "./reload_tools.ts";
 import { readRateLimits } from "./rate_limit_options.ts";
@@ -96,7 +97,8 @@ export async function run(argv: readonly string[]): Promise<void> {
   );
   try {
     const issuer = values.issuer ?? `${tls ? "https" : "http"}://127.0.0.1:${server.port}`;
-    const opened = await openStore(place, { create: true, cacheMs: values.cache });
+    const older = values["no-upgrade"] ? "refuse" : logUpgrade(log);
+    const opened = await openStore(place, { create: true, cacheMs: values.cache, older });
     const observers = createObservers(
       values,
       log,

@@ -187,6 +187,7 @@ const START_OPTIONS = {
   quiet: { summary: "print nothing about the start; logs are written as --log-level says" },
   demo: { summary: "make the demo client, user and API key also in a store on the network" },
   "no-demo": { summary: "do not make them on the first start" },
+  "no-upgrade": { summary: "refuse a store of an earlier version instead of upgrading its records" },
   json: { summary: "print the facts of the running server as one line of JSON" },
   "show-secrets": { summary: "print the demo's secrets again; they are kept in DIR/demo.json" },
 } as const;

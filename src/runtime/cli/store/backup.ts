@@ -10,13 +10,14 @@ import { createReadStream, existsSync, readFileSync, writeFileSync } from "node:
 import { copyFile, mkdir, rename, rm, stat } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import process from "node:process";
-import { compareRecords, copyRecords, countRecords, finishCopy } from "../../store/copy.ts";
-import { backupSqlite, checkSqlite } from "../../store/drivers/sqlite_backup.ts";
-import { sqliteStore } from "../../store/drivers/sqlite.ts";
-import type { Store } from "../../store/store.ts";
-import { DATA_OPTIONS, findDatabase, isShared, openStore, type Place, readPlace } from "./data.ts";
-import { describeOptions, readArguments } from "./options.ts";
-import { printLine, UsageError } from "./output.ts";
+import { compareRecords, copyRecords, countRecords, finishCopy } from "../../../store/copy.ts";
+import { backupSqlite, checkSqlite } from "../../../store/drivers/sqlite_backup.ts";
+import { sqliteStore } from "../../../store/drivers/sqlite.ts";
+import type { Store } from "../../../store/store.ts";
+import { upgradeStore } from "../../../store/upgrade/run_upgrade.ts";
+import { DATA_OPTIONS, findDatabase, isShared, openStore, type Place, readPlace } from "../data.ts";
+import { describeOptions, readArguments } from "../options.ts";
+import { printLine, UsageError } from "../output.ts";
 
 const { blobs: _, ...STORE } = DATA_OPTIONS;
 const OPTIONS = { ...STORE, json: { summary: "print the result as one line of JSON" } } as const;
@@ -47,7 +48,8 @@ Usage: trivet restore FILE [options]
 ${describeOptions(OPTIONS)}
 
 The digest in FILE.sha256 and every page of the file are checked first; a damaged file changes nothing. The store
-can have another engine than the one of the backup. It must be empty: stop the servers before.
+can have another engine than the one of the backup. It must be empty: stop the servers before. The records of a
+backup that an earlier version made are upgraded; a backup of a newer version is refused.
 
 Tokens and sessions that ended after the backup are valid again until they expire.
 
@@ -72,7 +74,7 @@ export async function run(argv: readonly string[]): Promise<void> {
   await removeDatabase(part);
   try {
     await copyInto(part, place);
-    const records = await countIn(part);
+    const records = await withFile(part, countRecords);
     const digest = await digestOf(part);
     const { size } = await stat(part);
     await rename(part, file);
@@ -92,7 +94,7 @@ async function copyInto(part: string, place: Place): Promise<void> {
   const to = sqliteStore(part);
   try {
     if (/^postgres/.test(place.store)) {
-      const { withPostgresSnapshot } = await import("../../store/drivers/postgres_snapshot.ts");
+      const { withPostgresSnapshot } = await import("../../../store/drivers/postgres_snapshot.ts");
       await withPostgresSnapshot(place.store, (snapshot) => copyRecords(snapshot, to));
     } else await copyUntilSame(place, to);
     await finishCopy(to);
@@ -102,7 +104,7 @@ async function copyInto(part: string, place: Place): Promise<void> {
 }
 
 async function copyUntilSame(place: Place, to: Store): Promise<void> {
-  const from = await openStore(place);
+  const from = await openStore(place, { older: "as-it-is" });
   try {
     await copyRecords(from, to);
     for (let pass = 0; pass < MAX_PASSES; pass++) {
@@ -131,11 +133,17 @@ export async function restore(argv: readonly string[]): Promise<void> {
   try {
     await copyFile(file, part);
     checkSqlite(part);
-    const records = await countIn(part);
+    const { records, kinds } = await withFile(part, async (store) => {
+      const kinds = await upgradeStore(store);
+      return { records: await countRecords(store), kinds: kinds.length };
+    });
     if (isShared(place)) await copyTo(place, part);
     else await moveTo(join(place.folder, "trivet.db"), part);
-    if (json) return printLine(JSON.stringify({ records, sha256: digest, verified: isNoted }));
+    if (json) {
+      return printLine(JSON.stringify({ records, sha256: digest, verified: isNoted, upgraded: kinds > 0 }));
+    }
     printLine(`Restored ${records} records`);
+    if (kinds > 0) printLine("An earlier version made the backup: its records were upgraded");
     printLine(
       isNoted
         ? "The digest was that of the backup"
@@ -168,11 +176,11 @@ async function copyTo(place: Place, part: string): Promise<void> {
   }
 }
 
-/** The records in the file, which is a store when this returns. Closing it leaves one file. */
-async function countIn(part: string): Promise<number> {
-  const store = sqliteStore(part);
+/** Runs work on the file, which is a store when this returns. Closing it leaves one file. */
+async function withFile<Result>(part: string, work: (store: Store) => Promise<Result>): Promise<Result> {
+  const store = sqliteStore(part, { allowOlder: true });
   try {
-    return await countRecords(store);
+    return await work(store);
   } finally {
     await store.close();
   }

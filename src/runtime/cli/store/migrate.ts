@@ -4,15 +4,15 @@
  * @module
  */
 import process from "node:process";
-import { createLedger } from "../../skills/blobs/blob_ledger.ts";
-import { readAll } from "../../skills/blobs/blob_store.ts";
-import { digestOf } from "../../skills/content_digest.ts";
-import type { Blob } from "../../skills/records.ts";
-import { compareRecords, copyRecords, countRecords, finishCopy } from "../../store/copy.ts";
-import { listAll, type Store } from "../../store/store.ts";
-import { DATA_OPTIONS, openStore, type Place, readPlace } from "./data.ts";
-import { describeOptions, readArguments } from "./options.ts";
-import { printLine, UsageError } from "./output.ts";
+import { createLedger } from "../../../skills/blobs/blob_ledger.ts";
+import { readAll } from "../../../skills/blobs/blob_store.ts";
+import { digestOf } from "../../../skills/content_digest.ts";
+import type { Blob } from "../../../skills/records.ts";
+import { compareRecords, copyRecords, countRecords, finishCopy } from "../../../store/copy.ts";
+import { listAll, type Store } from "../../../store/store.ts";
+import { DATA_OPTIONS, openStore, type Place, readPlace } from "../data.ts";
+import { describeOptions, readArguments } from "../options.ts";
+import { printLine, UsageError } from "../output.ts";
 
 const { data, store: { default: _, ...STORE }, blobs } = DATA_OPTIONS;
 const OPTIONS = {
@@ -30,7 +30,8 @@ Usage: trivet migrate --from STORE --to STORE [options]
 ${describeOptions(OPTIONS)}
 
 Stop the servers first: records that are written meanwhile make the comparison fail. If the command was
-interrupted, run it again: it continues where it stopped. Nothing is removed from the source.
+interrupted, run it again: it continues where it stopped. Nothing is removed from the source. A copy of a store that
+needs an upgrade needs it too.
 
 Example:
   trivet migrate --from sqlite --to postgres://trivet@db.example/trivet
@@ -48,8 +49,8 @@ export async function run(argv: readonly string[]): Promise<void> {
     throw new UsageError("a memory store cannot be migrated");
   }
   if (source.store === target.store) throw new UsageError("--from and --to must differ");
-  const from = await openStore(source);
-  const to = await openStore(target, { create: true }).catch(async (error) => {
+  const from = await openStore(source, { older: "as-it-is" });
+  const to = await openStore(target, { create: true, older: "as-it-is" }).catch(async (error) => {
     await from.close();
     throw error;
   });
