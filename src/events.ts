@@ -146,6 +146,16 @@ export type TrivetEvent =
     readonly principal: string | undefined;
     readonly failed: boolean;
   }
+  /** A change by an administrator, through the API or by a command. */
+  | {
+    readonly type: "admin_changed";
+    /** Such as `lockUser`. */
+    readonly operation: string;
+    /** The id of what changed. */
+    readonly subject: string;
+    /** The id of the user, the client or the API key that did it, or `command line`. */
+    readonly actor: string;
+  }
   /** Requests over a limit of `rateLimits`; the caller received a 429. At most one event a second for each caller. */
   | {
     readonly type: "rate_limited";

@@ -33,12 +33,13 @@ export type { ContentItem, ToolResult } from "./mcp/definition/content.ts";
 export { MissingCapabilityError, ScopeError } from "./mcp/error.ts";
 export { RpcError } from "./jsonrpc/error.ts";
 export type { ToolServer } from "./mcp/service.ts";
-export { deleteUser, exportUserData, type UserData } from "./oauth/account/user_data.ts";
+export { exportUserData, type UserData } from "./oauth/account/user_data.ts";
 export { addClient, type ClientRegistration, listClients, removeClient } from "./oauth/clients/client.ts";
 export { type ClientChanges, rotateClientSecret, updateClient } from "./oauth/clients/client_changes.ts";
 export { EDITOR_SCHEMES } from "./oauth/clients/redirect_uri.ts";
 export { removeFactors } from "./oauth/factors/change_factors.ts";
-export { addUser, listUsers, removeUser, setUserRole, type UserRegistration } from "./oauth/users/user.ts";
+export { addUser, listUsers, setUserRole, type UserRegistration } from "./oauth/users/user.ts";
+export { removeUser } from "./oauth/users/remove_user.ts";
 export {
   findAccount,
   lockUser,

@@ -74,7 +74,7 @@ export type { Handler, OAuthOptions, ServerOptions };
 export type { TrivetEvent } from "./events.ts";
 export type { Principal } from "./http/principal.ts";
 export type { AuthenticateOptions, ProtectOptions } from "./http/protect.ts";
-export { deleteUser, exportUserData, type UserData } from "./oauth/account/user_data.ts";
+export { exportUserData, type UserData } from "./oauth/account/user_data.ts";
 export { addClient, type ClientRegistration, listClients, removeClient } from "./oauth/clients/client.ts";
 export { type ClientChanges, rotateClientSecret, updateClient } from "./oauth/clients/client_changes.ts";
 export {
@@ -92,7 +92,8 @@ export {
 } from "./server_secret/rotate_secret.ts";
 export { EDITOR_SCHEMES } from "./oauth/clients/redirect_uri.ts";
 export { removeFactors } from "./oauth/factors/change_factors.ts";
-export { addUser, listUsers, removeUser, setUserRole, type UserRegistration } from "./oauth/users/user.ts";
+export { addUser, listUsers, setUserRole, type UserRegistration } from "./oauth/users/user.ts";
+export { removeUser } from "./oauth/users/remove_user.ts";
 export {
   findAccount,
   lockUser,

@@ -20,7 +20,7 @@ export {
   type SignInProvider,
   TokenRefusedError,
 } from "./oauth/sign_in/provider.ts";
-export { type LinkedUser, listLinkedUsers, removeLinkedUser } from "./oauth/sign_in/linked_account.ts";
+export { type LinkedUser, listLinkedUsers } from "./oauth/sign_in/linked_account.ts";
 export {
   endProviderTokens,
   getProviderToken,

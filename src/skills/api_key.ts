@@ -5,7 +5,8 @@
  */
 import { randomId, randomSecret, secretDigest } from "../crypto/secret.ts";
 import type { Principal } from "../http/principal.ts";
-import { CACHED, listAll, putIfAbsent, type Store } from "../store/store.ts";
+import { LOST_RACE, retryLostRaces } from "../store/retry.ts";
+import { CACHED, compareAndSet, type Entry, listAll, putIfAbsent, type Store } from "../store/store.ts";
 import { type ApiKey, apiKeyKey } from "./records.ts";
 
 export const API_KEY_PREFIX = "trivet_key_";
@@ -45,10 +46,43 @@ export async function* listApiKeys(store: Store): AsyncGenerator<ApiKey> {
   for await (const { value } of listAll<ApiKey>(store, ["api_key"])) yield value;
 }
 
+/** The key with this id; `undefined` when there is none. */
+export async function findApiKey(store: Store, id: string): Promise<ApiKey | undefined> {
+  return (await findEntry(store, id))?.value;
+}
+
+/** What `updateApiKey` changes; what is left out stays. */
+export interface ApiKeyChanges {
+  readonly name?: string | undefined;
+  readonly scopes?: readonly string[] | undefined;
+}
+
+/** Changes the name or the scopes of a key. Its secret stays. @returns `undefined` when there is no key with this id */
+export async function updateApiKey(
+  store: Store,
+  id: string,
+  { name, scopes }: ApiKeyChanges,
+): Promise<ApiKey | undefined> {
+  return await retryLostRaces(async () => {
+    const entry = await findEntry(store, id);
+    if (!entry) return undefined;
+    const value: ApiKey = {
+      ...entry.value,
+      ...(name !== undefined && { name }),
+      ...(scopes !== undefined && { scopes }),
+    };
+    return await compareAndSet(store, entry.key, entry.version, value) ? value : LOST_RACE;
+  });
+}
+
 /** Removes a key by its id; `false` when there is none. */
 export async function removeApiKey(store: Store, id: string): Promise<boolean> {
-  for await (const { key, value, version } of listAll<ApiKey>(store, ["api_key"])) {
-    if (value.id === id) return await store.commit({ check: [{ key, version }], remove: [key] });
-  }
-  return false;
+  const entry = await findEntry(store, id);
+  // Without a check of the version: a key that changes at the same time is removed all the same.
+  return entry !== undefined && await store.commit({ remove: [entry.key] });
+}
+
+async function findEntry(store: Store, id: string): Promise<Entry<ApiKey> | undefined> {
+  for await (const entry of listAll<ApiKey>(store, ["api_key"])) if (entry.value.id === id) return entry;
+  return undefined;
 }

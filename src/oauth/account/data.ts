@@ -11,7 +11,8 @@ import { readProviderTokens } from "../sign_in/provider_tokens.ts";
 import { endSession } from "../users/session.ts";
 import { notFound, openForm, revokeLater } from "./account_form.ts";
 import { type Account, openAccount } from "./account_user.ts";
-import { deleteUser, exportUserData } from "./user_data.ts";
+import { removeUser } from "../users/remove_user.ts";
+import { exportUserData } from "./user_data.ts";
 
 const DELETE = "/account/delete";
 
@@ -62,7 +63,7 @@ export async function deleteAccount(
     return await deletePage(as, request, account, true);
   }
   const kept = await readProviderTokens(as, account.id);
-  if (!await deleteUser(as.store, account.id)) return await notFound(as, request);
+  if (!await removeUser(as.store, account.id)) return await notFound(as, request);
   revokeLater(as, context, account.id, kept);
   as.observe({ type: "account_deleted", user: account.id, ip: context.ip });
   return await showPage(as, request, { name: "account_deleted", signIn: `${as.base}/login` }, {

@@ -1,35 +1,15 @@
 /**
- * The data of one user: their copy of it, and its deletion.
+ * The copy of their data that a user can ask for.
  *
  * @module
  */
-import { factorKeys, type UserFactors, userFactorsKey } from "../factors/factor_record.ts";
-import type { Key, Store } from "../../store/store.ts";
-import { listAll } from "../../store/store.ts";
+import { type UserFactors, userFactorsKey } from "../factors/factor_record.ts";
+import type { Store } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
-import {
-  emailVerificationKey,
-  linkedAccountKey,
-  passwordResetKey,
-  type Profile,
-  profileKey,
-  type User,
-  userGrantsPrefix,
-  userIdentityKey,
-  userKey,
-  usernameKey,
-  verifiedEmailKey,
-} from "../records.ts";
-import { removeProviderTokens } from "../sign_in/account_record.ts";
+import { type Profile, profileKey, type User, userKey } from "../records.ts";
 import { listUserIdentities } from "../sign_in/user_identity.ts";
-import { canonicalEmail } from "../users/email_address.ts";
-import { grantKeys } from "../users/user_grants.ts";
-import { endUserSessions, listUserSessions } from "../users/user_sessions.ts";
-import { canonicalUsername } from "../users/username.ts";
-import { listUserApplications, removeAll } from "./user_application.ts";
-
-/** Records that are read before they are removed. */
-const MAX_BATCH = 100;
+import { listUserSessions } from "../users/user_sessions.ts";
+import { listUserApplications } from "./user_application.ts";
 
 /** What is stored about a user, without passwords, keys and secrets. Times are in ISO 8601. */
 export interface UserData {
@@ -137,52 +117,6 @@ export async function exportUserData(
       recovery_codes_left: recovery?.digests.length ?? 0,
     },
   };
-}
-
-/**
- * Deletes a user with all that is stored about them. Access ends with the first commit, because sessions, tokens and codes
- * are valid only while their user exists (`tokens/liveness.ts`); what is left after an interruption expires. Kept tokens of
- * providers are removed, not revoked (`revokeProviderTokens`).
- * @returns `false` when there is no such user
- */
-export async function deleteUser(store: Store, id: string): Promise<boolean> {
-  const own = await store.get<User>(userKey(id));
-  if (!own && !await store.get<Profile>(profileKey(id))) return false;
-  const identities = await listUserIdentities(store, id);
-  const email = canonicalEmail(own?.value.email ?? "");
-  const verified = await store.get<string>(verifiedEmailKey(email));
-  await store.commit({
-    remove: [
-      userKey(id),
-      profileKey(id),
-      passwordResetKey(id),
-      emailVerificationKey(id),
-      ...own ? [usernameKey(canonicalUsername(own.value.username))] : [],
-      ...verified?.value === id ? [verified.key] : [],
-      ...identities.flatMap(({ issuer, subject }) => [
-        linkedAccountKey(issuer, subject),
-        userIdentityKey(id, issuer, subject),
-      ]),
-      ...await factorKeys(store, id),
-    ],
-  });
-  await endUserSessions(store, id);
-  await removeProviderTokens(store, id);
-  await removeBelow(store, userGrantsPrefix(id), (key) => grantKeys(id, String(key.at(-1))));
-  await removeBelow(store, ["consent", id], (key) => [key]);
-  return true;
-}
-
-/** Removes records below a prefix, and those that belong to them. */
-async function removeBelow(store: Store, prefix: Key, keysOf: (key: Key) => readonly Key[]): Promise<void> {
-  let keys: Key[] = [];
-  for await (const { key } of listAll(store, prefix)) {
-    keys.push(...keysOf(key));
-    if (keys.length < MAX_BATCH) continue;
-    await removeAll(store, keys);
-    keys = [];
-  }
-  await removeAll(store, keys);
 }
 
 function toIso(ms: number): string {

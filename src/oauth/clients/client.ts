@@ -250,6 +250,7 @@ export async function extendRegistration(as: AuthorizationServer, client: Client
 /**
  * Registers a client in the store. A missing id is generated, and so is a missing secret, unless the client is `public` or
  * has keys or a certificate. The secret is returned only here: the store keeps its digest.
+ * @param redirectSchemes private-use schemes without a dot that redirect URIs may have
  * @throws {TypeError} as {@linkcode toClient}, or when the id is taken
  */
 export async function addClient(
@@ -258,6 +259,7 @@ export async function addClient(
     readonly id?: string | undefined;
     readonly public?: boolean;
   },
+  redirectSchemes?: readonly string[],
 ): Promise<{ client: Client; secret: string | undefined }> {
   const id = registration.id ?? randomId("client_");
   if (id.startsWith("https://")) {
@@ -267,7 +269,7 @@ export async function addClient(
   }
   const proves = registration.jwks ?? registration.jwks_uri ?? registration.certificate;
   const secret = isPublic || proves ? registration.secret : registration.secret ?? randomSecret("trivet_cs_");
-  const client = toClient({ ...registration, id, secret }, Date.now());
+  const client = toClient({ ...registration, id, secret }, Date.now(), redirectSchemes);
   if (!await putIfAbsent(store, clientKey(id), client)) {
     throw new TypeError(`Cannot register client "${id}": the id is taken`);
   }

@@ -180,7 +180,7 @@ test("a session ends when its lifetime is over, at logout, and when its user is 
   assert.equal(response.headers.getSetCookie(), [ended, "__Host-" + ended]);
   assert.not.ok(await isSignedIn(left));
   const orphan = await server.signIn();
-  const { removeUser } = await import("../users/user.ts");
+  const { removeUser } = await import("../users/remove_user.ts");
   assert.is(await removeUser(server.store, "Alice"), true);
   assert.not.ok(await isSignedIn(orphan));
 });

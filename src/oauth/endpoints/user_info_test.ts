@@ -92,7 +92,7 @@ test("a token whose scope implies profile, and a token that was requested withou
 });
 
 test("a token of a removed user gets 401", async () => {
-  const { removeUser } = await import("../users/user.ts");
+  const { removeUser } = await import("../users/remove_user.ts");
   const server = await newServer();
   const { access_token } = await server.tokens();
   await removeUser(server.store, "alice");

@@ -1,8 +1,9 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { memoryStore } from "../../store/drivers/memory.ts";
-import { findLinkedUser, removeLinkedUser } from "../sign_in/linked_account.ts";
-import { addUser, removeUser } from "../users/user.ts";
+import { findLinkedUser } from "../sign_in/linked_account.ts";
+import { removeUser } from "../users/remove_user.ts";
+import { addUser } from "../users/user.ts";
 import { addPasskey, removeFactors, removeTotp, renewRecoveryCodes, setTotp } from "./change_factors.ts";
 import type { Passkey } from "./factor_record.ts";
 
@@ -60,7 +61,7 @@ test("factors end with their user", async () => {
   };
   const linked = await findLinkedUser(store, identity, { provider: "idp", role: undefined, now: 1 });
   await addPasskey(store, linked.id, PASSKEY);
-  assert.ok(await removeLinkedUser(store, linked.id));
+  assert.ok(await removeUser(store, linked.id));
   assert.is(await left(store), 0);
 });
 

@@ -282,7 +282,7 @@ test("a removed client cannot refresh", async () => {
 });
 
 test("the tokens of a removed user cannot be refreshed", async () => {
-  const { removeUser } = await import("../users/user.ts");
+  const { removeUser } = await import("../users/remove_user.ts");
   const server = await newServer();
   const { refresh_token } = await server.tokens();
   assert.is(await removeUser(server.store, "alice"), true);

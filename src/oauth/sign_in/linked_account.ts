@@ -7,20 +7,17 @@
 import { randomId } from "../../crypto/secret.ts";
 import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
 import { type Check, type Key, listAll, type Put, type Store } from "../../store/store.ts";
-import { factorKeys } from "../factors/factor_record.ts";
 import {
   type LinkedAccount,
   linkedAccountKey,
   type Profile,
   profileKey,
   type UserIdentity,
-  userIdentityKey,
-  userKey,
   type UserRole,
 } from "../records.ts";
 import { findUserOrLocked } from "../users/user.ts";
 import type { Identity } from "./provider.ts";
-import { findOwner, removeProviderTokens } from "./account_record.ts";
+import { findOwner } from "./account_record.ts";
 import { toText, toUserIdentity } from "./user_identity.ts";
 
 /** What the groups at a provider give a user, as of this sign-in. */
@@ -146,23 +143,6 @@ export async function* listLinkedUsers(store: Store): AsyncGenerator<LinkedUser>
     const { password: _, ...shown } = user as Profile & { readonly password?: string };
     yield { ...shown, provider: value.provider, issuer: String(key[1]), subject: String(key[2]) };
   }
-}
-
-/**
- * Removes a user who signs in at a provider, with all tokens, codes and sessions (`liveness.ts`). The next sign-in, if it
- * is admitted, makes a new user. @returns `false` when there is none with this id
- */
-export async function removeLinkedUser(store: Store, id: string): Promise<boolean> {
-  // A user of this server may have linked an identity: `removeUser` removes that one.
-  if (await store.get(userKey(id))) return false;
-  const remove: Key[] = [];
-  for await (const { key, value } of listAll<LinkedAccount>(store, ["linked_account"])) {
-    if (value.user === id) remove.push(key, userIdentityKey(id, String(key[1]), String(key[2])));
-  }
-  if (remove.length === 0) return false;
-  await store.commit({ remove: [profileKey(id), ...remove, ...await factorKeys(store, id)] });
-  await removeProviderTokens(store, id);
-  return true;
 }
 
 /** The verified address: another one says nothing about the user. */

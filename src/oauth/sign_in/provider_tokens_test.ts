@@ -4,8 +4,9 @@ import { memoryStore } from "../../store/drivers/memory.ts";
 import { listAll, type Store } from "../../store/store.ts";
 import { linkedAccountKey, providerTokensKey, type StoredProviderTokens } from "../records.ts";
 import { newServer, type TestServer } from "../test_server.ts";
-import { removeUser } from "../users/user.ts";
-import { listLinkedUsers, removeLinkedUser } from "./linked_account.ts";
+import { removeUser } from "../users/remove_user.ts";
+
+import { listLinkedUsers } from "./linked_account.ts";
 import { oidc } from "./oidc.ts";
 import {
   getProviderToken,
@@ -181,7 +182,7 @@ test("tokens end with the user, and a refresh that ends after that keeps none", 
   };
   const waiting = tokenOf(server!, id);
   while (refreshesOf(provider) === 0) await new Promise((resolve) => setTimeout(resolve, 5));
-  assert.is(await removeLinkedUser(store, id), true);
+  assert.is(await removeUser(store, id), true);
   resolve();
   assert.is(await waiting, undefined);
   assert.equal(await Array.fromAsync(listAll(store, ["provider_tokens"])), []);

@@ -2,7 +2,8 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { newKey } from "../test_keys.ts";
 import { memoryStore } from "../../store/drivers/memory.ts";
-import { findLinkedUser, listLinkedUsers, removeLinkedUser } from "./linked_account.ts";
+import { findLinkedUser, listLinkedUsers } from "./linked_account.ts";
+import { removeUser } from "../users/remove_user.ts";
 import { lockUser, unlockUser } from "../users/user_changes.ts";
 import { oidc } from "./oidc.ts";
 import {
@@ -108,8 +109,8 @@ test("a removed user is signed out, and is another user at the next sign-in", as
   const browser = newBrowser(server);
   await signIn(browser, provider);
   const [before] = await Array.fromAsync(listLinkedUsers(server.store));
-  assert.is(await removeLinkedUser(server.store, before!.id), true);
-  assert.is(await removeLinkedUser(server.store, before!.id), false);
+  assert.is(await removeUser(server.store, before!.id), true);
+  assert.is(await removeUser(server.store, before!.id), false);
   assert.match((await browser.get("/device")).headers.get("location")!, /^\/login/);
   await signIn(browser, provider);
   const [after] = await Array.fromAsync(listLinkedUsers(server.store));

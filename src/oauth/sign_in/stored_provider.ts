@@ -54,13 +54,26 @@ export function createSecretSealer(secret: FindSecrets): Sealer {
 
 /**
  * Adds a provider, or replaces the one with this id.
+ * @param options.replace `false` leaves one with this id as it is, and returns `undefined`
  * @throws {TypeError} for settings that no provider can be made of
  */
 export async function addProvider(
   store: Store,
   sealer: Sealer,
   registration: ProviderRegistration,
-): Promise<StoredProvider> {
+): Promise<StoredProvider>;
+export async function addProvider(
+  store: Store,
+  sealer: Sealer,
+  registration: ProviderRegistration,
+  options: { readonly replace: boolean },
+): Promise<StoredProvider | undefined>;
+export async function addProvider(
+  store: Store,
+  sealer: Sealer,
+  registration: ProviderRegistration,
+  { replace }: { readonly replace: boolean } = { replace: true },
+): Promise<StoredProvider | undefined> {
   const { clientSecret, id = registration.kind, ...rest } = registration;
   const stored: StoredProvider = {
     ...rest,
@@ -69,8 +82,12 @@ export async function addProvider(
     added: Date.now(),
   };
   defineProviders([await openProvider(stored, sealer)]);
-  await store.commit({ set: [{ key: providerKey(id), value: stored }] });
-  return stored;
+  const key = providerKey(id);
+  const done = await store.commit({
+    check: replace ? [] : [{ key, version: null }],
+    set: [{ key, value: stored }],
+  });
+  return done ? stored : undefined;
 }
 
 /** New values; `null` removes one, and what is left out stays. */

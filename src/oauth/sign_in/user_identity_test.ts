@@ -1,9 +1,10 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { memoryStore } from "../../store/drivers/memory.ts";
-import { addUser, removeUser } from "../users/user.ts";
+import { removeUser } from "../users/remove_user.ts";
+import { addUser } from "../users/user.ts";
 import { lockUser } from "../users/user_changes.ts";
-import { findLinkedUser, listLinkedUsers, removeLinkedUser } from "./linked_account.ts";
+import { findLinkedUser, listLinkedUsers } from "./linked_account.ts";
 import type { Identity } from "./provider.ts";
 import { newBrowser, newProvider, newSignInServer, signIn } from "./test_provider.ts";
 import { linkIdentity, listUserIdentities, MAX_IDENTITIES, unlinkIdentity } from "./user_identity.ts";
@@ -45,12 +46,10 @@ test("the identity of another user is not linked, that of a removed user is", as
   assert.is((await findLinkedUser(store, identity("1"), signInAt)).id, other.id);
   await lockUser(store, other.id);
   assert.is(await linkIdentity(store, id, identity("1"), at), "other_user", "a locked user");
-  assert.is(await removeLinkedUser(store, other.id), true);
+  assert.is(await removeUser(store, other.id), true);
   assert.equal(await listUserIdentities(store, other.id), []);
   assert.is(await linkIdentity(store, id, identity("1"), at), "linked");
-  // A user of this server is removed by name.
-  assert.is(await removeLinkedUser(store, id), false);
-  await removeUser(store, "alice");
+  assert.is(await removeUser(store, "alice"), true);
   assert.is.not((await findLinkedUser(store, identity("1"), signInAt)).id, id);
 });
 

@@ -11,7 +11,8 @@ import { memoryStore } from "../../store/drivers/memory.ts";
 import { addClient, removeClient, toClient } from "../clients/client.ts";
 import { newKey, sign } from "../test_keys.ts";
 import { CHALLENGE, ISSUER, newServer, type TestServer, transactionOf, VERIFIER } from "../test_server.ts";
-import { addUser, removeUser } from "../users/user.ts";
+import { removeUser } from "../users/remove_user.ts";
+import { addUser } from "../users/user.ts";
 import { lockUser, unlockUser } from "../users/user_changes.ts";
 
 const test = suite("oauth/liveness");

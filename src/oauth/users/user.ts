@@ -8,7 +8,6 @@ import { randomId } from "../../crypto/secret.ts";
 import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
 import { compareAndSet, listAll, type Store } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
-import { factorKeys } from "../factors/factor_record.ts";
 import type { NOT_VERIFIED, PasswordAttempt } from "./password_queue.ts";
 import { type Profile, profileKey, type User, userKey, usernameKey, type UserRole } from "../records.ts";
 import { MAX_PASSWORD_CHARACTERS } from "./password_policy.ts";
@@ -142,19 +141,6 @@ export async function setUserRole(store: Store, username: string, role: UserRole
 /** All users, in the order of their ids. */
 export async function* listUsers(store: Store): AsyncGenerator<User> {
   for await (const { value } of listAll<User>(store, ["user"])) yield value;
-}
-
-/** Removes a user with all tokens, codes and sessions (`liveness.ts`). @returns `false` when the user does not exist */
-export async function removeUser(store: Store, username: string): Promise<boolean> {
-  const index = await store.get<string>(usernameKey(canonicalUsername(username)));
-  const isDone = index !== undefined && await store.commit({
-    check: [{ key: index.key, version: index.version }],
-    remove: [index.key, userKey(index.value), ...await factorKeys(store, index.value)],
-  });
-  if (!isDone) return false;
-  const { removeIdentities } = await import("../sign_in/account_record.ts");
-  await removeIdentities(store, index.value);
-  return true;
 }
 
 /**

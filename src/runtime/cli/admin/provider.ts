@@ -13,11 +13,12 @@ import {
   removeProvider,
   updateProvider,
 } from "../../../oauth/sign_in/stored_provider.ts";
+import { checkProvider } from "../../../oauth/sign_in/check_provider.ts";
 import { USER_ROLES } from "../../../oauth/users/user_role.ts";
 import type { Store } from "../../../store/store.ts";
 import type { ValuesOf } from "../options.ts";
 import { formatTime, printLine, printPairs, printTable, UsageError } from "../output.ts";
-import { CLIENT_RESULTS, providerAccess, sealerOf, testProvider } from "./provider_access.ts";
+import { providerAccess, sealerOf } from "./provider_access.ts";
 import { readSecretFromStdin } from "./secret_input.ts";
 import { describeActions, runAction, type StoreAction, storeAction } from "./store_action.ts";
 
@@ -74,6 +75,12 @@ const SETTINGS_OPTIONS = {
   "keep-tokens": { summary: "keep the provider's tokens, sealed, for programs that act for the user there" },
   "team-id": { value: "ID", summary: "the team of Apple" },
   "key-id": { value: "ID", summary: "the id of the key of Apple; the .p8 file is the secret" },
+} as const;
+
+/** What a test says of the client id and secret. */
+const CLIENT_RESULTS = {
+  accepted: "It accepts the client id and secret.",
+  unknown: "Whether it accepts the client id and secret shows at the first sign-in.",
 } as const;
 
 /** What `--unset` removes, by the name of its option. */
@@ -176,7 +183,13 @@ const test: StoreAction = storeAction({
   summary: "asks the provider for its metadata, and whether it accepts the client id and secret",
   options: {},
   async run({ store, operands: [id], json }) {
-    const { authorization, client } = await testProvider(store, await getProvider(store, id!));
+    const { authorization, client, code } = await checkProvider(
+      providerAccess(store),
+      await getProvider(store, id!),
+    );
+    if (client === "refused") {
+      throw new Error(`${id} refuses the client id or secret (${code}). Change it with provider update`);
+    }
     if (json) return printLine(JSON.stringify({ id, authorization, client }));
     printLine(`${id} answers. Users are sent to ${authorization}`);
     printLine(CLIENT_RESULTS[client]);

@@ -9,7 +9,7 @@ import { readProviderTokens, revokeProviderTokens } from "../../../oauth/sign_in
 import { listUserIdentities } from "../../../oauth/sign_in/user_identity.ts";
 import type { Profile, User } from "../../../oauth/records.ts";
 import { checkNewPassword, completePasswordPolicy } from "../../../oauth/users/password_policy.ts";
-import { deleteUser } from "../../../oauth/account/user_data.ts";
+import { removeUser } from "../../../oauth/users/remove_user.ts";
 import { addUser, listUsers, setUserRole } from "../../../oauth/users/user.ts";
 import {
   findAccount,
@@ -183,7 +183,7 @@ const remove: StoreAction = storeAction({
     const account = await getAccount(store, user!);
     const access = providerAccess(store);
     const kept = await readProviderTokens(access, account.id);
-    if (!await deleteUser(store, account.id)) throw notFound(user!);
+    if (!await removeUser(store, account.id)) throw notFound(user!);
     await revokeProviderTokens(access, account.id, kept);
     printLine(json ? JSON.stringify({ id: account.id, removed: true }) : `Removed ${user}`);
   },

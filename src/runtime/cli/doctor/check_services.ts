@@ -6,7 +6,8 @@
 import { accessSync, constants } from "node:fs";
 import { listProviders } from "../../../oauth/sign_in/stored_provider.ts";
 import type { Store } from "../../../store/store.ts";
-import { testProvider } from "../admin/provider_access.ts";
+import { checkProvider } from "../../../oauth/sign_in/check_provider.ts";
+import { providerAccess } from "../admin/provider_access.ts";
 import { printableText } from "../printable_text.ts";
 import { readTls } from "../serve/tls_files.ts";
 import { fail, type Finding, ok, warn } from "./finding.ts";
@@ -17,7 +18,8 @@ export async function checkProviders(store: Store): Promise<readonly Finding[]> 
   if (stored.length === 0) return [ok("providers", "no identity provider is stored")];
   return await Promise.all(stored.map(async (provider) => {
     try {
-      const { client } = await testProvider(store, provider);
+      const { client, code } = await checkProvider(providerAccess(store), provider);
+      if (client === "refused") throw new Error(`it refuses the client id or secret (${code})`);
       return ok(
         "providers",
         `${provider.id} answers${client === "accepted" ? " and accepts the client" : ""}`,

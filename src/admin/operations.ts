@@ -1,0 +1,59 @@
+/**
+ * All operations of administration by name, and the one way to call them: the input is checked, and a change is observed.
+ *
+ * @module
+ */
+import { compileSchema, type Violation } from "../json_schema/compile.ts";
+import { type AdminContext, AdminError, type AdminOperation } from "./operation.ts";
+import { CLIENT_OPERATIONS } from "./operations/clients.ts";
+import { INVITATION_OPERATIONS } from "./operations/invitations.ts";
+import { KEY_OPERATIONS } from "./operations/keys.ts";
+import { PROVIDER_OPERATIONS } from "./operations/providers.ts";
+import { USER_ACCESS_OPERATIONS } from "./operations/user_access.ts";
+import { USER_OPERATIONS } from "./operations/users.ts";
+
+/** All operations by name. */
+export const ADMIN_OPERATIONS: Readonly<Record<string, AdminOperation>> = Object.fromEntries(
+  [
+    ...USER_OPERATIONS,
+    ...USER_ACCESS_OPERATIONS,
+    ...INVITATION_OPERATIONS,
+    ...CLIENT_OPERATIONS,
+    ...PROVIDER_OPERATIONS,
+    ...KEY_OPERATIONS,
+  ].map((operation) => [operation.name, operation]),
+);
+
+/** Compiled at the first call of each operation. */
+const validators = new WeakMap<AdminOperation, (input: unknown) => readonly Violation[]>();
+
+/**
+ * Runs an operation.
+ * @param input any JSON value: its schema decides
+ * @throws {AdminError} for input that cannot be used
+ */
+export async function callOperation(context: AdminContext, name: string, input: unknown): Promise<unknown> {
+  const operation = Object.hasOwn(ADMIN_OPERATIONS, name) ? ADMIN_OPERATIONS[name] : undefined;
+  if (!operation) throw new TypeError(`Unknown operation: ${name}`);
+  checkInput(operation, input);
+  const output = await operation.run(context, input);
+  if (operation.subject) {
+    const subject = operation.subject(input, output);
+    context.observe({ type: "admin_changed", operation: name, subject, actor: context.actor });
+  }
+  // What only the event needs is no answer.
+  return operation.output ? output : undefined;
+}
+
+/** @throws {AdminError} 400, naming the property */
+function checkInput(operation: AdminOperation, input: unknown): asserts input is object {
+  let validate = validators.get(operation);
+  if (!validate) validators.set(operation, validate = compileSchema(operation.input));
+  const violations = validate(input);
+  if (violations.length === 0) return;
+  const message = violations.slice(0, 5).map(({ path, message }) => {
+    const name = path.slice(1).replaceAll("/", ".");
+    return name === "" ? message : `${name}: ${message}`;
+  }).join("; ");
+  throw new AdminError("invalid_request_error", message);
+}

@@ -1,0 +1,136 @@
+/**
+ * Users as operations show and find them, and the rule that an administrator remains.
+ *
+ * @module
+ */
+import type { Profile, User, UserRole } from "../../oauth/records.ts";
+import { findAccount } from "../../oauth/users/user_changes.ts";
+import { USER_ROLES } from "../../oauth/users/user_role.ts";
+import type { Key } from "../../store/store.ts";
+import {
+  type AdminContext,
+  AdminError,
+  COMMAND_LINE,
+  notFound,
+  type Schema,
+  toIsoOrNull,
+} from "../operation.ts";
+import { flag, object, oneOf, orNull, text, time } from "../schema.ts";
+
+/** A user in an answer. */
+export interface AdminUser {
+  readonly id: string;
+  readonly username: string | null;
+  readonly name: string;
+  readonly email: string;
+  readonly email_verified: boolean;
+  readonly role: UserRole | null;
+  readonly has_password: boolean;
+  readonly created: string | null;
+  readonly updated: string | null;
+  readonly password_changed: string | null;
+  readonly locked: string | null;
+}
+
+/** The path of a user. */
+export interface UserPath {
+  readonly user: string;
+}
+
+/** The path parameter of operations on a user. */
+export const USER: Schema = text("the id of the user, or the user name", { min: 1, max: 256 });
+/** The role of a user. */
+export const ROLE: Schema = oneOf(USER_ROLES, "what the user can allow applications");
+
+/** The members of {@linkcode AdminUser}. */
+export const USER_PROPERTIES: Readonly<Record<string, Schema>> = {
+  id: text("the id"),
+  username: orNull(text("the user name; null for a user who signs in at an identity provider alone")),
+  name: text("the full name"),
+  email: text("the e-mail address; empty for none"),
+  email_verified: flag("whether the user proved that it is theirs"),
+  role: orNull({ ...ROLE, description: "null for the default role of the server" }),
+  has_password: flag("whether the user can sign in with a password"),
+  created: orNull(time("when the user was added; null where it is not known")),
+  updated: orNull(time("when name or address were changed")),
+  password_changed: orNull(time("when the password was changed")),
+  locked: orNull(time("when the account was locked; null for one that is not")),
+};
+
+/** The schema of {@linkcode AdminUser}. */
+export const USER_OBJECT: Schema = object(USER_PROPERTIES);
+
+/** The user without the hash of the password. */
+export function toAdminUser(user: User | Profile): AdminUser {
+  const own: Partial<User> = "password" in user ? user : {};
+  return {
+    id: user.id,
+    username: user.username ?? null,
+    name: user.name,
+    email: user.email,
+    email_verified: user.email_verified !== undefined && user.email_verified !== false,
+    role: user.role ?? null,
+    has_password: own.password !== undefined && own.passwordless !== true,
+    created: toIsoOrNull(own.created),
+    updated: toIsoOrNull(user.updated),
+    password_changed: toIsoOrNull(own.password_changed),
+    locked: toIsoOrNull(user.locked),
+  };
+}
+
+/** The user with this id or user name. @throws {AdminError} 404 */
+export async function getUser({ store }: AdminContext, user: string): Promise<User | Profile> {
+  const found = await findAccount(store, user);
+  if (!found) throw notFound("User", user);
+  return found;
+}
+
+/** Users that are read to find another administrator. */
+const MAX_READ = 100_000;
+const BATCH = 500;
+
+/**
+ * Ensures that an administrator remains when this one loses their access. Commands on a store can always add another.
+ * @throws {AdminError} 409 for the user who acts, and for the last administrator
+ */
+export async function checkAdminRemains(
+  context: AdminContext,
+  user: User | Profile,
+  action: "lock" | "remove" | "demote",
+): Promise<void> {
+  if (context.actor === COMMAND_LINE) return;
+  if (user.id === context.actor) {
+    throw new AdminError("conflict_error", `You cannot ${action} yourself: ask another administrator`);
+  }
+  if (!isActiveAdmin(context, user) || await hasAdminBeside(context, user.id)) return;
+  throw new AdminError(
+    "conflict_error",
+    `Cannot ${action} the last administrator: give another user the role admin first`,
+  );
+}
+
+function isActiveAdmin(
+  { defaultRole }: AdminContext,
+  { role = defaultRole, locked }: User | Profile,
+): boolean {
+  return role === "admin" && locked === undefined;
+}
+
+async function hasAdminBeside(context: AdminContext, id: string): Promise<boolean> {
+  const { store, actor } = context;
+  // Mostly the user who acts is one.
+  const self = await findAccount(store, actor);
+  if (self && self.id === actor && isActiveAdmin(context, self)) return true;
+  let left = MAX_READ;
+  for (const prefix of [["user"], ["profile"]] satisfies Key[]) {
+    let after: Key | undefined;
+    while (left > 0) {
+      const entries = await store.list<User | Profile>(prefix, { limit: BATCH, after });
+      if (entries.some(({ value }) => value.id !== id && isActiveAdmin(context, value))) return true;
+      if (entries.length < BATCH) break;
+      after = entries.at(-1)!.key;
+      left -= entries.length;
+    }
+  }
+  return false;
+}
