@@ -33,7 +33,8 @@ export interface SigningKeyOptions {
   readonly maxTokenLifetime: number;
 }
 
-interface Loaded {
+/** A key that can be used. */
+export interface LoadedSigningKey {
   readonly record: SigningKey;
   readonly verify: JwsKey;
   readonly sign: JwsKey;
@@ -52,7 +53,7 @@ export function createSigningKeys(options: SigningKeyOptions): SigningKeys {
   const lifetime = options.signingKeyLifetime * 1000;
   const notice = options.signingKeyNotice * 1000;
   const longest = options.maxTokenLifetime * 1000 + CLOCK_SKEW_MS;
-  let loaded: readonly Loaded[] = [];
+  let loaded: readonly LoadedSigningKey[] = [];
   let read = -Infinity;
   let readForUnknown = -Infinity;
 
@@ -62,7 +63,7 @@ export function createSigningKeys(options: SigningKeyOptions): SigningKeys {
     loaded = await Promise.all(
       records.map(async (record) => {
         const known = loaded.find((each) => each.record.kid === record.kid);
-        return known ? { ...known, record } : await load(record);
+        return known ? { ...known, record } : await importSigningKey(record);
       }),
     );
     signing.clear();
@@ -158,7 +159,8 @@ export async function generateSigningKey(alg: JwsAlgorithm): Promise<{ kid: stri
   return { kid: randomId("key_"), jwk };
 }
 
-async function load(record: SigningKey): Promise<Loaded> {
+/** The keys of a record. @throws {Error} for one that cannot be read */
+export async function importSigningKey(record: SigningKey): Promise<LoadedSigningKey> {
   const { kid, alg, jwk } = record;
   const key = await crypto.subtle.importKey("jwk", { ...jwk }, ALGORITHMS[alg].key, false, ["sign"]);
   return { record, sign: { kid, alg, key }, verify: await importPublicJwk({ ...publicPart(jwk), kid }, alg) };

@@ -36,6 +36,7 @@ import {
   SERVE_OPTIONS,
 } from "./serve_options.ts";
 import { readTls } from "./tls_files.ts";
+import { checkStart } from "./start_checks.ts";
 import { finishRequests, stopOnSignal } from "./stop.ts";
 import { readModule } from "./tool_module.ts";
 import { watchSkills } from "./watch_skills.ts";
@@ -165,6 +166,7 @@ export async function run(argv: readonly string[]): Promise<void> {
       const { demo, created } = wantsDemo
         ? await ensureDemo(store, place.store === "memory" ? undefined : folder)
         : { demo: undefined, created: false };
+      await checkStart(log, { store, place, hasTls: tls !== undefined, tools: definitions.length });
       handler = observers.wrap(trivet);
       ready!(handler);
       const unwatchTls = tls?.watch(server, log);
