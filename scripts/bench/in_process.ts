@@ -3,7 +3,8 @@
  *
  * @module
  */
-import { createTrivet, memoryStore, tool, type Trivet } from "../../src/mod.ts";
+import { createTrivet, memoryStore, tool, type Trivet, type TrivetOptions } from "../../src/mod.ts";
+import { rateLimits } from "../../src/rate_limits/rate_limits.ts";
 import { addUser } from "../../src/oauth/users/user.ts";
 import { createApiKey } from "../../src/skills/api_key.ts";
 import { createLedger } from "../../src/skills/blobs/blob_ledger.ts";
@@ -47,8 +48,14 @@ export const add = (name: string): ToolDefinition =>
     run: ({ a, b }) => (a as number) + (b as number),
   });
 
-function createServer(store: Store, accessTokenFormat: "opaque" | "jwt", tools: number): Trivet {
+function createServer(
+  store: Store,
+  accessTokenFormat: "opaque" | "jwt",
+  tools: number,
+  more?: Partial<TrivetOptions>,
+): Trivet {
   return createTrivet({
+    ...more,
     issuer: ISSUER,
     store,
     oauth: { clients: [{ id: "app", secret: "secret", domain: "app.example" }], accessTokenFormat },
@@ -62,6 +69,13 @@ function toCall(trivet: { fetch(request: Request): Promise<Response> }, request:
     const { status } = await trivet.fetch(request());
     if (status !== 200) throw new Error(`The handler responded with ${status}`);
   };
+}
+
+/** A server with limits that no call reaches, called from a known address. */
+function createLimited(): { fetch(request: Request): Promise<Response> } {
+  const limits = rateLimits({ address: "999999999/1h", client: "999999999/1h", user: "999999999/1h" });
+  const trivet = createServer(memoryStore(), "opaque", 1, { rateLimits: limits });
+  return { fetch: (request) => trivet.fetch(request, { ip: "192.0.2.1" }) };
 }
 
 /** @param scale the number of records in the large stores */
@@ -103,6 +117,16 @@ export function createInProcessSubjects(scale: number): Subject[] {
         return toCall(createServer(store, "opaque", 1), post("/oauth/token", CREDENTIALS, FORM_TYPE));
       },
     })),
+    {
+      name: "MCP tools/call, 1 tool, rate limits",
+      baseline: "MCP tools/call, 1 tool",
+      prepare: async () => toCall(createLimited(), post("/mcp", CALL, JSON_TYPE)),
+    },
+    {
+      name: "client_credentials, opaque, rate limits",
+      baseline: "client_credentials, opaque",
+      prepare: async () => toCall(createLimited(), post("/oauth/token", CREDENTIALS, FORM_TYPE)),
+    },
     {
       name: SIGNATURE,
       prepare: async () => {

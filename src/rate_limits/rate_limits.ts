@@ -78,8 +78,32 @@ export function rateLimits(settings: RateLimitSettings): RateLimits {
   return { createLimiter: (server) => createLimiter(limits, server) };
 }
 
-/** The counts of one scope for requests to one service, or to none. */
-type FindCounts = (scope: LimitScope, service: string | undefined) => readonly SharedCount[];
+/** What all requests share. */
+interface Limiter {
+  /** The counts of one scope for requests to one service, or to none. */
+  findCounts(scope: LimitScope, service: string | undefined): readonly SharedCount[];
+  /** {@linkcode networkOf}. */
+  findNetwork(context: RequestContext): string | undefined;
+  readonly report: ReportRefusal;
+}
+
+const MAX_KNOWN_ADDRESSES = 10_000;
+
+/** Most requests come from an address that was parsed before. Whether it counts depends on the options of the server only. */
+function createNetworkFinder(): Limiter["findNetwork"] {
+  const known = new Map<string, string | undefined>();
+  return (context) => {
+    const { ip } = context;
+    if (ip === undefined) return undefined;
+    let network = known.get(ip);
+    if (network === undefined && !known.has(ip)) {
+      network = networkOf(context);
+      if (known.size >= MAX_KNOWN_ADDRESSES) known.clear();
+      known.set(ip, network);
+    }
+    return network;
+  };
+}
 
 function createLimiter(limits: readonly Limit[], { store, now, observe }: LimitedServer): RateLimiter {
   const onFailure = (error: unknown) =>
@@ -98,12 +122,15 @@ function createLimiter(limits: readonly Limit[], { store, now, observe }: Limite
       lists.set(`${service} ${scope}`, found);
     }
   }
-  const findCounts: FindCounts = (scope, service) => lists.get(`${service} ${scope}`)!;
-  const report = createRefusalReports(observe);
+  const limiter: Limiter = {
+    findCounts: (scope, service) => lists.get(`${service} ${scope}`)!,
+    findNetwork: createNetworkFinder(),
+    report: createRefusalReports(observe),
+  };
 
   return {
     async run(request, context, service, answer) {
-      const limited = new LimitedRequest(context, service?.limitName, findCounts, report);
+      const limited = new LimitedRequest(context, service?.limitName, limiter);
       let response: Response;
       try {
         await limited.limitAddress();
@@ -137,21 +164,14 @@ interface Counted {
 class LimitedRequest implements RequestContext {
   readonly #context: RequestContext;
   readonly #service: string | undefined;
-  readonly #findCounts: FindCounts;
-  readonly #report: ReportRefusal;
+  readonly #limiter: Limiter;
   readonly #counted: Counted[] = [];
   #isRefused = false;
 
-  constructor(
-    context: RequestContext,
-    service: string | undefined,
-    findCounts: FindCounts,
-    report: ReportRefusal,
-  ) {
+  constructor(context: RequestContext, service: string | undefined, limiter: Limiter) {
     this.#context = context;
     this.#service = service;
-    this.#findCounts = findCounts;
-    this.#report = report;
+    this.#limiter = limiter;
   }
 
   get ip(): string | undefined {
@@ -176,20 +196,22 @@ class LimitedRequest implements RequestContext {
 
   /** @throws {RateLimitError} */
   limitAddress(): Promise<void> | undefined {
-    const counts = this.#findCounts("address", this.#service);
-    const network = counts.length > 0 ? networkOf(this.#context) : undefined;
+    const counts = this.#limiter.findCounts("address", this.#service);
+    const network = counts.length > 0 ? this.#limiter.findNetwork(this.#context) : undefined;
     return network === undefined ? undefined : this.#count(find(counts, network), {});
   }
 
   async limitCaller({ subject, client, issuer, isUnproven }: LimitedCaller): Promise<void> {
     const callers: Counted[] = [];
     if (client !== undefined) {
-      const counts = this.#findCounts("client", this.#service);
-      const network = isUnproven && counts.length > 0 ? networkOf(this.#context) : undefined;
+      const counts = this.#limiter.findCounts("client", this.#service);
+      const network = isUnproven && counts.length > 0 ? this.#limiter.findNetwork(this.#context) : undefined;
       callers.push(...find(counts, JSON.stringify([issuer ?? "", client, network ?? ""])));
     }
     if (subject !== undefined) {
-      callers.push(...find(this.#findCounts("user", this.#service), JSON.stringify([issuer ?? "", subject])));
+      callers.push(
+        ...find(this.#limiter.findCounts("user", this.#service), JSON.stringify([issuer ?? "", subject])),
+      );
     }
     if (callers.length > 0) await this.#count(callers, { client, user: subject });
   }
@@ -204,7 +226,9 @@ class LimitedRequest implements RequestContext {
     const full = callers.filter(({ count, caller }) => count.countRemaining(caller) === 0);
     if (full.length > 0) {
       this.#isRefused = true;
-      for (const { count, caller } of full) this.#report(count.limit, caller, { ...names, ip: this.ip });
+      for (const { count, caller } of full) {
+        this.#limiter.report(count.limit, caller, { ...names, ip: this.ip });
+      }
       const [{ count }] = full as [Counted];
       const wait = Math.max(...full.map(({ count, caller }) => count.findReset(caller)));
       throw new RateLimitError(count.limit.name, wait);

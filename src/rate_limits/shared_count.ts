@@ -144,10 +144,15 @@ export function createSharedCount(limit: Limit, { store, now, onFailure }: Count
     },
     findReset(caller) {
       const at = slot();
-      const needed = Math.max(1, countUsed(caller, at) - requests + 1);
-      const all = new SlidingSum(caller.shared.slots);
-      all.merge(caller.own.slots);
-      return Math.max(1, Math.ceil((all.slotWhenFree(needed, at) * slotMs - now()) / 1000));
+      const { shared, own } = caller;
+      const needed = countUsed(caller, at) - requests + 1;
+      let free = Math.min(shared.slotWhenFree(1, at), own.slotWhenFree(1, at));
+      if (needed > 1) {
+        const all = new SlidingSum(shared.slots);
+        all.merge(own.slots);
+        free = all.slotWhenFree(needed, at);
+      }
+      return Math.max(1, Math.ceil((free * slotMs - now()) / 1000));
     },
   };
 }
