@@ -31,7 +31,17 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   oauth: ["http", "crypto", "store", "root"],
   skills: ["http", "crypto", "store", "root"],
   mcp: ["http", "crypto", "store", "root", "jsonrpc", "json_schema"],
-  admin: ["http", "crypto", "store", "root", "observability", "json_schema", "oauth", "skills"],
+  admin: [
+    "http",
+    "crypto",
+    "store",
+    "root",
+    "observability",
+    "json_schema",
+    "oauth",
+    "skills",
+    "server_secret",
+  ],
   runtime: [
     "admin",
     "http",

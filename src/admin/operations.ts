@@ -8,6 +8,7 @@ import { type AdminContext, AdminError, type AdminOperation } from "./operation.
 import { CLIENT_OPERATIONS } from "./operations/clients.ts";
 import { INVITATION_OPERATIONS } from "./operations/invitations.ts";
 import { KEY_OPERATIONS } from "./operations/keys.ts";
+import { SERVER_KEY_OPERATIONS } from "./operations/keys_of_server.ts";
 import { PROVIDER_OPERATIONS } from "./operations/providers.ts";
 import { USER_ACCESS_OPERATIONS } from "./operations/user_access.ts";
 import { USER_OPERATIONS } from "./operations/users.ts";
@@ -21,6 +22,7 @@ export const ADMIN_OPERATIONS: Readonly<Record<string, AdminOperation>> = Object
     ...CLIENT_OPERATIONS,
     ...PROVIDER_OPERATIONS,
     ...KEY_OPERATIONS,
+    ...SERVER_KEY_OPERATIONS,
   ].map((operation) => [operation.name, operation]),
 );
 
