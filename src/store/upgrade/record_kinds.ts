@@ -51,6 +51,7 @@ export const RECORD_KINDS: Readonly<Record<string, number>> = {
   provider: 1,
   provider_tokens: 1,
   pushed_request: 1,
+  rate_limit: 1,
   revocations: 1,
   server_secret: 1,
   server_secrets: 1,
