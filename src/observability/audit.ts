@@ -23,6 +23,7 @@ const MAX_GROUP = 500;
 /** Events that wait while the store is down. Later ones are counted in a record of their own. */
 const MAX_WAITING = 20_000;
 export const DAY_MS = 86_400_000;
+export const DEFAULT_RETENTION_DAYS = 400;
 
 /** The key of {@linkcode AuditHead}. */
 export const AUDIT_HEAD: Key = ["audit_head"];
@@ -64,6 +65,8 @@ export interface AuditHead {
   readonly number: number;
   readonly digest: string;
   readonly time: number;
+  /** As the last writer kept its records. */
+  readonly retentionDays?: number;
 }
 
 /** Options of an audit trail. */
@@ -71,7 +74,7 @@ export interface AuditOptions {
   readonly store: Store;
   /** Milliseconds since the epoch. @default the store's clock, else Date.now */
   readonly now?: () => number;
-  /** Days after which a record is removed. @default 400 */
+  /** Days after which a record is removed. @default as the last writer of the trail, else 400 */
   readonly retentionDays?: number;
   /** Called when records could not be written; they are tried again. */
   readonly onError?: (error: unknown) => void;
@@ -101,7 +104,7 @@ function toWaiting(time: number, type: string, fields: string, request?: string)
 
 /** A trail in this store. Several instances can write to one trail. */
 export function createAudit(
-  { store, now: clock, retentionDays = 400, onError = () => {} }: AuditOptions,
+  { store, now: clock, retentionDays, onError = () => {} }: AuditOptions,
 ): Audit {
   const now = clock ?? (store.now ? () => store.now!() : Date.now);
   const budget = createFailureBudget(now);
@@ -132,7 +135,7 @@ export function createAudit(
       // What is added meanwhile waits for its own flush: under load each would else be a commit of its own.
       for (let left = waiting.length; left > 0;) {
         const group = waiting.slice(0, Math.min(left, MAX_GROUP));
-        await append(store, group, retentionDays * DAY_MS);
+        await append(store, group, retentionDays);
         waiting = waiting.slice(group.length);
         left -= group.length;
       }
@@ -165,7 +168,7 @@ export function createAudit(
 async function append(
   store: Store,
   group: readonly Waiting[],
-  retention: number,
+  retentionDays: number | undefined,
 ): Promise<void> {
   await retryLostRaces(async () => {
     const entry = await store.get<AuditHead>(AUDIT_HEAD);
@@ -178,8 +181,9 @@ async function append(
       time = each.time;
     }
     const value = new TextEncoder().encode(lines.join("\n"));
-    const set: Put[] = [{ key: groupKey(head.number + 1), value, expires: time + retention }];
-    head = { number, time, digest: await digestOf(value) };
+    const days = retentionDays ?? head.retentionDays ?? DEFAULT_RETENTION_DAYS;
+    const set: Put[] = [{ key: groupKey(head.number + 1), value, expires: time + days * DAY_MS }];
+    head = { number, time, digest: await digestOf(value), retentionDays: days };
     const check: Check[] = [{ key: AUDIT_HEAD, version: entry?.version ?? null }];
     return await store.commit({ check, set: [...set, { key: AUDIT_HEAD, value: head }] }) || LOST_RACE;
   });

@@ -184,6 +184,24 @@ test("expired records are gone, the rest stays valid, and numbers go on", async 
   assert.ok((await trail.verify()).valid);
 });
 
+test("a writer without a retention of its own keeps its records as long as the trail does", async () => {
+  const { store, now, pass, verify } = newTrail();
+  const server = createAudit({ store, now, retentionDays: 30 });
+  server.add(given("a"));
+  await server.flush();
+  const command = createAudit({ store, now });
+  command.add(given("b"));
+  await command.close();
+  server.add(given("c"));
+  await server.flush();
+  pass(31 * DAY_MS);
+  server.add(given("d"));
+  await server.close();
+  const result = await verify();
+  assert.ok(result.valid);
+  assert.equal([result.records, result.last?.number], [1, 4]);
+});
+
 test("a flood of failures by one caller becomes a few records and a sum", async () => {
   const trail = newTrail();
   for (let i = 0; i < 5000; i++) trail.audit.add({ type: "login_failed", username: "u", ip: "192.0.2.1" });

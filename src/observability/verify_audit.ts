@@ -4,7 +4,15 @@
  * @module
  */
 import type { Store } from "../store/store.ts";
-import { AUDIT_HEAD, type AuditHead, DAY_MS, digestOf, type GroupHeader, readAuditGroups } from "./audit.ts";
+import {
+  AUDIT_HEAD,
+  type AuditHead,
+  DAY_MS,
+  DEFAULT_RETENTION_DAYS,
+  digestOf,
+  type GroupHeader,
+  readAuditGroups,
+} from "./audit.ts";
 
 /** The result of a verification. */
 export type AuditVerification =
@@ -20,7 +28,7 @@ export type AuditVerification =
 export interface VerifyOptions {
   /** Milliseconds since the epoch, by the clock of the trail. */
   readonly now: number;
-  /** As the trail has it. @default 400 */
+  /** @default as the last writer of the trail kept its records */
   readonly retentionDays?: number | undefined;
   /** What `last` was before: it must still be in the trail, unless it expired. */
   readonly noted?: { readonly number: number; readonly digest: string } | undefined;
@@ -39,9 +47,10 @@ function parseGroup(text: string): GroupHeader & { readonly numbers: readonly nu
 /** Checks every record, the links between them, and that only records whose time is over are missing at the beginning. */
 export async function verifyAudit(
   store: Store,
-  { now, retentionDays = 400, noted }: VerifyOptions,
+  { now, noted, ...options }: VerifyOptions,
 ): Promise<AuditVerification> {
   const head = (await store.get<AuditHead>(AUDIT_HEAD))?.value;
+  const retentionDays = options.retentionDays ?? head?.retentionDays ?? DEFAULT_RETENTION_DAYS;
   let last: { number: number; digest: string } | undefined;
   let records = 0;
   for await (const text of readAuditGroups(store)) {

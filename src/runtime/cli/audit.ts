@@ -41,7 +41,6 @@ const VERIFY_OPTIONS = {
     },
     expected: "a number, a colon and a digest",
   },
-  "audit-days": { value: "N", range: [1, 36_500], unit: "days", summary: "as serve has it", default: 400 },
 } as const;
 
 export const help: string = `trivet audit: lists, verifies and exports the audit trail
@@ -94,8 +93,8 @@ export async function run(argv: readonly string[]): Promise<void> {
     case "verify":
       return await withStore(place, async (store) => {
         const now = store.now?.() ?? Date.now();
-        const { noted, "audit-days": retentionDays } = values;
-        const result = await verifyAudit(store, { now, noted, retentionDays });
+        const { noted } = values;
+        const result = await verifyAudit(store, { now, noted });
         if (values.json) printLine(JSON.stringify(result));
         if (!result.valid) {
           throw new Error(`The audit trail is broken at record ${result.number}: ${result.problem}`);
