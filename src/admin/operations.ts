@@ -6,10 +6,12 @@
 import { compileSchema, type Violation } from "../json_schema/compile.ts";
 import { type AdminContext, AdminError, type AdminOperation } from "./operation.ts";
 import { CLIENT_OPERATIONS } from "./operations/clients.ts";
+import { GRANT_OPERATIONS } from "./operations/grants.ts";
 import { INVITATION_OPERATIONS } from "./operations/invitations.ts";
 import { KEY_OPERATIONS } from "./operations/keys.ts";
 import { SERVER_KEY_OPERATIONS } from "./operations/keys_of_server.ts";
 import { PROVIDER_OPERATIONS } from "./operations/providers.ts";
+import { SESSION_OPERATIONS } from "./operations/sessions.ts";
 import { USER_ACCESS_OPERATIONS } from "./operations/user_access.ts";
 import { USER_OPERATIONS } from "./operations/users.ts";
 
@@ -18,6 +20,8 @@ export const ADMIN_OPERATIONS: Readonly<Record<string, AdminOperation>> = Object
   [
     ...USER_OPERATIONS,
     ...USER_ACCESS_OPERATIONS,
+    ...SESSION_OPERATIONS,
+    ...GRANT_OPERATIONS,
     ...INVITATION_OPERATIONS,
     ...CLIENT_OPERATIONS,
     ...PROVIDER_OPERATIONS,

@@ -189,4 +189,51 @@ test("two changes at once lose nothing", async () => {
   );
 });
 
+test("sessions and grants are listed by last use, and end one by one or all", async () => {
+  const { call, refuse, store, events } = newAdmin();
+  const { id: user } = await call("addUser", { username: "alice" });
+  const session = { user, auth_time: 0, acr: "password", agent: "browser" };
+  const grant = { user, client_id: "app", scope: "read", until: 9e15 };
+  for (const [i, name] of ["first", "second", "third"].entries()) {
+    const times = { created: i, seen: i };
+    await store.commit({
+      set: [
+        { key: ["session", name], value: { ...session, ...times, id: name } },
+        { key: ["user_session", user, name], value: true },
+        { key: ["grant", name], value: { ...grant, created: i } },
+        { key: ["user_grant", user, name], value: true },
+      ],
+    });
+  }
+  const idsOf = async (operation: string, input: object = {}) => {
+    const { data } = await call(operation, { user: "alice", ...input });
+    return data.map(({ id }: { id: string }) => id);
+  };
+  for (
+    const [list, end, name] of [["listSessions", "endSession", "session"], [
+      "listGrants",
+      "endGrant",
+      "grant",
+    ]]
+  ) {
+    assert.equal(await idsOf(list!), ["third", "second", "first"]);
+    const { next_page } = await call(list!, { user, limit: 2 });
+    assert.equal(await idsOf(list!, { page: next_page }), ["first"]);
+    assert.equal(await idsOf(list!, { search: "seco" }), ["second"]);
+    await call(end!, { user, [name!]: "second" });
+    assert.equal(await idsOf(list!), ["third", "first"]);
+    assert.is((await refuse(end!, { user, [name!]: "second" }))[0], 404);
+    assert.is((await refuse(list!, {}))[0], 400);
+    assert.is((await refuse(list!, { user: "nobody" }))[0], 404);
+  }
+  await call("endSessions", { user: "alice" });
+  assert.equal(await idsOf("listSessions"), []);
+  assert.equal(
+    events.flatMap((event) => event.type === "admin_changed" ? [[event.operation, event.subject]] : []).slice(
+      1,
+    ),
+    [["endSession", "second"], ["endGrant", "second"], ["endSessions", user]],
+  );
+});
+
 test.run();

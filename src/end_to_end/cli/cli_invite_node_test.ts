@@ -5,7 +5,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { startTrivet, temporaryFolder, trivet } from "../test_process.ts";
 
-const test = suite("trivet user invite, and mail of trivet serve");
+const test = suite("trivet invitation, and mail of trivet serve");
 const folder = temporaryFolder();
 test.after(() => folder.remove());
 
@@ -34,17 +34,17 @@ test("an invitation of the command line makes an account on a running server, on
   const server = await startTrivet(["--no-demo", ...data]);
   try {
     const { url } = server.facts;
-    const made = await trivet(["user", "invite", "--json", "--role", "author", "--issuer", url, ...data]);
+    const made = await trivet(["invitation", "add", "--json", "--role", "author", "--issuer", url, ...data]);
     const { link, id } = JSON.parse(made.stdout);
     assert.ok(link.startsWith(`${url}/login/invitation?token=trivet_iv_${id}.`));
-    const listed = await trivet(["user", "invitations", "--json", ...data]);
-    assert.equal(JSON.parse(listed.stdout).map((each: { id: string }) => each.id), [id]);
+    const listed = await trivet(["invitation", "list", "--json", ...data]);
+    assert.equal(JSON.parse(listed.stdout).data.map((each: { id: string }) => each.id), [id]);
     assert.not.match(listed.stdout, "digest");
     const browse = newBrowser(url);
     assert.is((await browse(link)).status, 303);
     assert.is((await browse("/login/sign-up", { username: "carol", password: PASSWORD })).status, 302);
     const users = JSON.parse((await trivet(["user", "list", "--json", ...data])).stdout);
-    assert.equal(users.map(({ username, role }: Record<string, string>) => [username, role]), [[
+    assert.equal(users.data.map(({ username, role }: Record<string, string>) => [username, role]), [[
       "carol",
       "author",
     ]]);
@@ -52,8 +52,10 @@ test("an invitation of the command line makes an account on a running server, on
     await again(link);
     assert.is((await again("/login/sign-up", { username: "dave", password: PASSWORD })).status, 403);
 
-    const other = JSON.parse((await trivet(["user", "invite", "--json", "--issuer", url, ...data])).stdout);
-    assert.is((await trivet(["user", "uninvite", other.id, ...data])).code, 0);
+    const other = JSON.parse(
+      (await trivet(["invitation", "add", "--json", "--issuer", url, ...data])).stdout,
+    );
+    assert.is((await trivet(["invitation", "remove", other.id, ...data])).code, 0);
     assert.is((await trivet(["user", "uninvite", other.id, ...data])).code, 1);
     const revoked = newBrowser(url);
     await revoked(other.link);
@@ -61,7 +63,7 @@ test("an invitation of the command line makes an account on a running server, on
     for (
       const wrong of [["--email", "no address"], ["--expires", "0"], ["--role", "root"], ["--issuer", "x"]]
     ) {
-      assert.not.equal((await trivet(["user", "invite", ...wrong, ...data])).code, 0, wrong.join(" "));
+      assert.not.equal((await trivet(["invitation", "add", ...wrong, ...data])).code, 0, wrong.join(" "));
     }
   } finally {
     await server.stop();

@@ -25,25 +25,37 @@ const COMMANDS: Readonly<Record<string, { readonly summary: string; load(): Prom
     summary: "serves tools to one MCP client over standard input and output",
     load: () => import("./stdio.ts"),
   },
-  client: {
-    summary: "adds, lists, changes and removes OAuth clients",
-    load: () => import("./admin/client.ts"),
-  },
   user: {
-    summary: "adds, lists, changes, locks and removes users, their sessions and grants",
-    load: () => import("./admin/user.ts"),
+    summary: "users, their passwords and second factors",
+    load: async () => (await import("./admin/user.ts")).command,
+  },
+  invitation: {
+    summary: "one-time links with which people create an account",
+    load: async () => (await import("./admin/invitation.ts")).command,
+  },
+  session: {
+    summary: "where users are signed in",
+    load: async () => (await import("./admin/session.ts")).command,
+  },
+  grant: {
+    summary: "what users allowed applications",
+    load: async () => (await import("./admin/grant.ts")).command,
+  },
+  client: {
+    summary: "OAuth clients",
+    load: async () => (await import("./admin/client.ts")).command,
   },
   provider: {
-    summary: "adds, lists, changes, tests and removes identity providers",
-    load: () => import("./admin/provider.ts"),
-  },
-  skill: {
-    summary: "adds, shows, pulls and removes skills, in a store or on a server",
-    load: () => import("./skill/skill.ts"),
+    summary: "identity providers at which users sign in",
+    load: async () => (await import("./admin/provider.ts")).command,
   },
   key: {
-    summary: "adds, lists and removes API keys",
-    load: () => import("./key.ts"),
+    summary: "API keys",
+    load: async () => (await import("./admin/key.ts")).command,
+  },
+  skill: {
+    summary: "skills, in a store or on a server",
+    load: () => import("./skill/skill.ts"),
   },
   audit: {
     summary: "lists, verifies and exports the audit trail",
@@ -75,11 +87,25 @@ const COMMANDS: Readonly<Record<string, { readonly summary: string; load(): Prom
   },
 };
 
+/** Of the names in the overview. */
+const WIDTH = Math.max(...Object.keys(COMMANDS).map(({ length }) => length)) + 2;
+
+/** Actions that became commands of their own. Their former names still work. */
+const FORMER_NAMES: Readonly<Record<string, readonly string[]>> = {
+  "user sessions": ["session", "list"],
+  "user sign-out": ["session", "remove"],
+  "user grants": ["grant", "list"],
+  "user revoke": ["grant", "remove"],
+  "user invite": ["invitation", "add"],
+  "user invitations": ["invitation", "list"],
+  "user uninvite": ["invitation", "remove"],
+};
+
 const HELP = `trivet: permission, know-how and tools for AI agents
 
 Usage: trivet <command> [options]
 
-${Object.entries(COMMANDS).map(([name, { summary }]) => `  ${name.padEnd(10)}${summary}`).join("\n")}
+${Object.entries(COMMANDS).map(([name, { summary }]) => `  ${name.padEnd(WIDTH)}${summary}`).join("\n")}
 
 "trivet <command> --help" describes a command. "trivet --version" prints the version.
 `;
@@ -95,6 +121,8 @@ export async function main([name, ...argv]: readonly string[]): Promise<number> 
     printLine(VERSION);
     return 0;
   }
+  const former = `${name} ${argv[0]}`;
+  if (Object.hasOwn(FORMER_NAMES, former)) return await main([...FORMER_NAMES[former]!, ...argv.slice(1)]);
   const known = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (!known) {
     const names = Object.keys(COMMANDS);

@@ -19,14 +19,17 @@ export function printError(text: string): void {
   process.stderr.write(text + "\n");
 }
 
-/** A point in time, in UTC to the second; "-" for none. @param ms milliseconds since the epoch */
-export function formatTime(ms: number | undefined): string {
-  return ms === undefined ? "-" : new Date(ms).toISOString().replace("T", " ").replace(/\.\d+Z$/, "Z");
+/** A point in time, in UTC to the second; "-" for none. @param time ISO 8601, or milliseconds since the epoch */
+export function formatTime(time: string | number | null | undefined): string {
+  const ms = time === null || time === undefined ? NaN : new Date(time).getTime();
+  return Number.isNaN(ms) ? "-" : new Date(ms).toISOString().replace("T", " ").replace(/\.\d+Z$/, "Z");
 }
 
 /** Prints names and values, one pair a line. Pairs without a value are left out. */
-export function printPairs(pairs: readonly (readonly [name: string, value: string | undefined])[]): void {
-  const shown = pairs.filter(([, value]) => value !== undefined && value !== "");
+export function printPairs(
+  pairs: readonly (readonly [name: string, value: string | null | undefined])[],
+): void {
+  const shown = pairs.filter(([, value]) => value);
   const width = Math.max(0, ...shown.map(([name]) => name.length)) + 2;
   for (const [name, value] of shown) printLine(name.padEnd(width) + printableText(value!));
 }

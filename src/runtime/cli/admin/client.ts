@@ -1,22 +1,30 @@
 /**
- * `trivet client`: the OAuth clients of a store.
+ * `trivet client`: OAuth clients.
  *
  * @module
  */
-import { addClient, isPublic, listClients, removeClient } from "../../../oauth/clients/client.ts";
-import { rotateClientSecret, updateClient, withoutSecrets } from "../../../oauth/clients/client_changes.ts";
-import { type Client, clientKey } from "../../../oauth/records.ts";
-import { formatTime, printLine, printPairs, printTable, UsageError } from "../output.ts";
-import { METADATA_OPTIONS, readMetadata, readUnset, UNSET_OPTION } from "./client_options.ts";
+import {
+  addClient,
+  type ClientRequest,
+  listClients,
+  removeClient,
+  rotateClientSecret,
+  showClient,
+  updateClient,
+} from "../../../admin/operations/clients.ts";
+import { formatTime, printLine, printPairs, UsageError } from "../output.ts";
+import { type AdminAction, adminAction, type AdminCommand, adminCommand } from "./admin_action.ts";
+import { METADATA_OPTIONS, readMetadata, readUnset, UNSET_OPTION, warnOfScopes } from "./client_options.ts";
+import { byIdOrName, removeAction } from "./by_name.ts";
+import { listAction } from "./list_action.ts";
 import { readSecretFromStdin } from "./secret_input.ts";
-import { describeActions, runAction, type StoreAction, storeAction } from "./store_action.ts";
 
 const SECRET_OPTION = {
   "secret-stdin": { summary: "read the secret from standard input, instead of a random one" },
 } as const;
 const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
 
-const add: StoreAction = storeAction({
+const add: AdminAction = adminAction({
   operands: "",
   summary: "adds a client, and prints its secret once",
   options: {
@@ -25,85 +33,58 @@ const add: StoreAction = storeAction({
     ...SECRET_OPTION,
     ...METADATA_OPTIONS,
   },
-  async run({ store, values, json }) {
-    const chosen = values["secret-stdin"] ? await readSecretFromStdin("secret") : undefined;
-    const members = readMetadata(values) as Omit<Parameters<typeof addClient>[1], "id" | "secret">;
-    const { client, secret } = await addClient(store, {
-      ...members,
-      id: values.id,
-      public: values.public || members.token_endpoint_auth_method === "none",
-      ...(chosen !== undefined && { secret: chosen }),
-    });
-    const shown = chosen === undefined ? secret : undefined;
-    if (json) return printLine(JSON.stringify({ ...withoutSecrets(client), secret: shown ?? null }));
-    printLine(`client  ${client.id}`);
-    if (shown !== undefined) printLine(`secret  ${shown}   (shown once)`);
-    else if (chosen !== undefined) printLine("It has the secret from standard input");
-    else if (isPublic(client)) printLine("A public client: it has no secret");
-    else printLine(`It authenticates with ${client.token_endpoint_auth_method}: it has no secret`);
+  async run({ call, values }) {
+    const secret = values["secret-stdin"] ? await readSecretFromStdin("secret") : undefined;
+    warnOfScopes((values as { scope?: string }).scope);
+    const { id, public: isPublic } = values;
+    return await call(addClient, { ...readMetadata(values) as ClientRequest, id, public: isPublic, secret });
+  },
+  print({ id, secret, public: isPublic, has_secret, token_endpoint_auth_method }) {
+    printLine(`client  ${id}`);
+    if (secret !== null) printLine(`secret  ${secret}   (shown once)`);
+    else if (has_secret) printLine("It has the secret from standard input");
+    else if (isPublic) printLine("A public client: it has no secret");
+    else printLine(`It authenticates with ${token_endpoint_auth_method}: it has no secret`);
   },
 });
 
-const list: StoreAction = storeAction({
-  operands: "",
-  summary: "lists all clients",
-  options: {},
-  async run({ store, json }) {
-    const clients = await Array.fromAsync(listClients(store));
-    if (json) {
-      return printLine(
-        JSON.stringify(clients.map((client) => ({ ...withoutSecrets(client), public: isPublic(client) }))),
-      );
-    }
-    printTable(
-      ["ID", "NAME", "FROM", "AUTHENTICATES BY", "REDIRECTS", "GRANTS"],
-      clients.map(({ id, name, source, token_endpoint_auth_method, domain, redirect_uris, grant_types }) => [
-        id,
-        name,
-        source,
-        token_endpoint_auth_method,
-        [...(domain ? [domain] : []), ...(redirect_uris ?? [])].join(" ") || "-",
-        grant_types.map((type) => type.split(":").at(-1)).join(" "),
-      ]),
-    );
+const list: AdminAction = listAction({
+  operation: listClients,
+  summary: "lists the clients",
+  columns: {
+    ID: ({ id }) => id,
+    NAME: ({ name }) => name,
+    FROM: ({ source }) => source,
+    "AUTHENTICATES BY": ({ token_endpoint_auth_method: method }) => String(method),
+    REDIRECTS: ({ domain, redirect_uris }) => [domain ?? [], redirect_uris ?? []].flat().join(" "),
+    GRANTS: ({ grant_types }) => [grant_types].flat().map((type) => String(type).split(":").at(-1)).join(" "),
   },
 });
 
-const show: StoreAction = storeAction({
-  operands: "ID",
+const show: AdminAction = adminAction({
+  operands: "ID|NAME",
   summary: "shows all metadata of a client",
   options: {},
-  async run({ store, operands: [id], json }) {
-    const client = (await store.get<Client>(clientKey(id!)))?.value;
-    if (!client) throw notFound(id!);
-    const { previous_secret } = client;
-    const shown = {
-      ...withoutSecrets(client),
-      ...(client.secret_digest !== undefined && { has_secret: true }),
-      ...(previous_secret && previous_secret.until > Date.now() &&
-        { old_secret_until: previous_secret.until }),
-    };
-    if (json) return printLine(JSON.stringify(shown));
-    printPairs(Object.entries(shown).map(([name, value]) => [name, toText(name, value)]));
-  },
+  run: ({ call, operands: [client] }) =>
+    byIdOrName(call, listClients, client!, (id) => call(showClient, { client: id })),
+  print: (client) => printPairs(Object.entries(client).map(([name, value]) => [name, toText(name, value)])),
 });
 
-const update: StoreAction = storeAction({
-  operands: "ID",
+const update: AdminAction = adminAction({
+  operands: "ID|NAME",
   summary: "changes metadata; what is not named stays",
-  options: { ...METADATA_OPTIONS, unset: UNSET_OPTION },
-  help: { options: { unset: UNSET_OPTION }, note: "and the options of add from --name on" },
-  async run({ store, values, operands: [id], json }) {
+  options: { unset: UNSET_OPTION, ...METADATA_OPTIONS },
+  run({ call, values, operands: [client] }) {
     const changes = { ...readUnset(values.unset), ...readMetadata(values) };
+    warnOfScopes((values as { scope?: string }).scope);
     if (Object.keys(changes).length === 0) throw new UsageError("missing option: name what to change");
-    const client = await updateClient(store, id!, changes);
-    if (!client) throw notFound(id!);
-    printLine(json ? JSON.stringify(withoutSecrets(client)) : `Changed ${id}`);
+    return byIdOrName(call, listClients, client!, (id) => call(updateClient, { client: id, ...changes }));
   },
+  print: (_, { operands: [client] }) => printLine(`Changed ${client}`),
 });
 
-const rotateSecret: StoreAction = storeAction({
-  operands: "ID",
+const rotateSecret: AdminAction = adminAction({
+  operands: "ID|NAME",
   summary: "gives a client a new secret, and prints it once",
   options: {
     "keep-old": {
@@ -115,57 +96,49 @@ const rotateSecret: StoreAction = storeAction({
     },
     ...SECRET_OPTION,
   },
-  async run({ store, values, operands: [id], json }) {
-    const chosen = values["secret-stdin"] ? await readSecretFromStdin("secret") : undefined;
-    const rotated = await rotateClientSecret(store, id!, { secret: chosen, keepOld: values["keep-old"] });
-    if (!rotated) throw notFound(id!);
-    const until = rotated.client.previous_secret?.until;
-    const secret = chosen === undefined ? rotated.secret : undefined;
-    if (json) {
-      return printLine(JSON.stringify({ id, secret: secret ?? null, old_secret_until: until ?? null }));
-    }
+  async run({ call, values, operands: [client] }) {
+    const secret = values["secret-stdin"] ? await readSecretFromStdin("secret") : undefined;
+    const input = { secret, keep_old_seconds: values["keep-old"] };
+    return await byIdOrName(
+      call,
+      listClients,
+      client!,
+      (id) => call(rotateClientSecret, { client: id, ...input }),
+    );
+  },
+  print({ id, secret, old_secret_until }) {
     printLine(`client  ${id}`);
-    if (secret !== undefined) printLine(`secret  ${secret}   (shown once)`);
+    if (secret !== null) printLine(`secret  ${secret}   (shown once)`);
     printLine(
-      until === undefined ? "The old secret has ended" : `The old secret is valid until ${formatTime(until)}`,
+      old_secret_until === null
+        ? "The old secret has ended"
+        : `The old secret is valid until ${formatTime(old_secret_until)}`,
     );
   },
 });
 
-const remove: StoreAction = storeAction({
-  operands: "ID",
+const remove: AdminAction = removeAction({
+  operand: "ID|NAME",
   summary: "removes a client with all its tokens",
-  options: {},
-  async run({ store, operands: [id], json }) {
-    if (!await removeClient(store, id!)) throw notFound(id!);
-    printLine(json ? JSON.stringify({ id, removed: true }) : `Removed ${id}`);
-  },
+  list: listClients,
+  remove: (call, client) => call(removeClient, { client }),
 });
 
-const ACTIONS = { add, list, show, update, "rotate-secret": rotateSecret, remove };
-
-export const help: string = `trivet client: OAuth clients
-
-${describeActions("client", { ...ACTIONS, update: { ...update, options: { unset: UNSET_OPTION } } })}
-
-A change takes effect at once on a running server, and tokens stay valid. Users are asked again when the name,
-a redirect URI or a key changes.
-
-Examples:
-  trivet client add --name "My app" --domain app.example.com
-  trivet client add --public --redirect-uri http://127.0.0.1/callback
-  trivet client add --id worker --grant-type client_credentials --scope skills:read
-  trivet client update worker --scope "skills:read skills:write" --unset require-dpop
-  trivet client rotate-secret worker --keep-old 1h
-`;
-
-export function run(argv: readonly string[]): Promise<void> {
-  return runAction("client", ACTIONS, argv);
-}
-
-function notFound(id: string): Error {
-  return new Error(`Client not found: "${id}"`);
-}
+export const command: AdminCommand = adminCommand({
+  name: "client",
+  title: "OAuth clients",
+  actions: { add, list, show, update, "rotate-secret": rotateSecret, remove },
+  notes:
+    `A change takes effect at once on a running server, and tokens stay valid. Users are asked again when the name,
+a redirect URI or a key changes. A NAME stands for the only client of that name.`,
+  examples: [
+    'trivet client add --name "My app" --domain app.example.com',
+    "trivet client add --public --redirect-uri http://127.0.0.1/callback",
+    "trivet client add --id worker --grant-type client_credentials --scope skills:read",
+    'trivet client update worker --scope "skills:read skills:write" --unset require-dpop',
+    "trivet client rotate-secret worker --keep-old 1h",
+  ],
+});
 
 /** Seconds. */
 function readDuration(text: string): number | undefined {
@@ -175,7 +148,7 @@ function readDuration(text: string): number | undefined {
 }
 
 function toText(name: string, value: unknown): string {
-  if (name === "created" || name === "old_secret_until") return formatTime(value as number);
+  if (name === "created" || name === "old_secret_until") return formatTime(value as string | null);
   if (Array.isArray(value) && value.every((each) => typeof each === "string")) return value.join(" ");
   return typeof value === "string" ? value : JSON.stringify(value);
 }

@@ -8,8 +8,11 @@ import { JWS_ALGORITHMS } from "../../../crypto/jws.ts";
 import type { ClientChanges } from "../../../oauth/clients/client_changes.ts";
 import type { ClientRegistration } from "../../../oauth/clients/client.ts";
 import { GRANT_TYPES } from "../../../oauth/records.ts";
+import { OPENID_SCOPES } from "../../../oauth/openid/options.ts";
+import { SCOPES } from "../../../oauth_options.ts";
 import type { Option, Options } from "../options.ts";
-import { UsageError } from "../output.ts";
+import { suggest } from "../nearest.ts";
+import { printError, UsageError } from "../output.ts";
 
 type Member = Exclude<keyof ClientRegistration, "id" | "secret">;
 
@@ -199,6 +202,20 @@ export function readMetadata(values: Readonly<Record<string, unknown>>): ClientC
 export function readUnset(names: readonly string[] | undefined): ClientChanges {
   const members = (names ?? []).map((name) => [METADATA[name]![0], null] as const);
   return Object.fromEntries(members) as ClientChanges;
+}
+
+/** A scope that the server does not know by default may be one of a tool, or a mistake. */
+export function warnOfScopes(scope: unknown): void {
+  const known = Object.keys(SCOPES);
+  for (const each of typeof scope === "string" ? scope.split(" ") : []) {
+    if (each === "" || known.includes(each) || Object.hasOwn(OPENID_SCOPES, each)) continue;
+    const near = suggest(each, known) || ".";
+    printError(
+      `trivet: warning: "${each}" is no scope of the server, unless its tools or options define it${near} Scopes: ${
+        known.join(", ")
+      }`,
+    );
+  }
 }
 
 function readKeySet(file: string): { readonly keys: readonly unknown[] } {

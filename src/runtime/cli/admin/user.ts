@@ -1,34 +1,26 @@
 /**
- * `trivet user`: the users of a store.
+ * `trivet user`: the users, their passwords and second factors.
  *
  * @module
  */
-import { randomSecret } from "../../../crypto/secret.ts";
-import { listLinkedUsers } from "../../../oauth/sign_in/linked_account.ts";
-import { readProviderTokens, revokeProviderTokens } from "../../../oauth/sign_in/provider_tokens.ts";
-import { listUserIdentities } from "../../../oauth/sign_in/user_identity.ts";
-import type { Profile, User } from "../../../oauth/records.ts";
-import { checkNewPassword, completePasswordPolicy } from "../../../oauth/users/password_policy.ts";
-import { removeUser } from "../../../oauth/users/remove_user.ts";
-import { addUser, listUsers, setUserRole } from "../../../oauth/users/user.ts";
+import { addUser, listUsers, removeUser, showUser, updateUser } from "../../../admin/operations/users.ts";
 import {
-  findAccount,
+  exportUserData,
   lockUser,
+  removeFactors,
   setPassword,
   unlockUser,
-  updateUser,
-} from "../../../oauth/users/user_changes.ts";
-import { listUserGrants } from "../../../oauth/users/user_grants.ts";
+} from "../../../admin/operations/user_access.ts";
+import type { AdminUser } from "../../../admin/operations/user_record.ts";
+import type { Secret } from "../../../admin/schema.ts";
+import { checkNewPassword, completePasswordPolicy } from "../../../oauth/users/password_policy.ts";
 import { USER_ROLES } from "../../../oauth/users/user_role.ts";
-import { endUserSessions, listUserSessions } from "../../../oauth/users/user_sessions.ts";
-import type { Store } from "../../../store/store.ts";
 import type { ValuesOf } from "../options.ts";
-import { formatTime, printError, printLine, printPairs, printTable, UsageError } from "../output.ts";
-import { providerAccess } from "./provider_access.ts";
+import { formatTime, printError, printLine, printPairs, UsageError } from "../output.ts";
+import { type AdminAction, adminAction, type AdminCommand, adminCommand } from "./admin_action.ts";
+import { removeAction } from "./by_name.ts";
+import { listAction } from "./list_action.ts";
 import { askForSecret, readSecretFromStdin } from "./secret_input.ts";
-import { describeActions, runAction, type StoreAction, storeAction } from "./store_action.ts";
-import { invitations, invite, uninvite } from "./user_invitations.ts";
-import { grants, resetFactors, revoke, sessions, signOut } from "./user_access.ts";
 
 const PASSWORD_OPTIONS = {
   "password-stdin": { summary: "read the password from standard input" },
@@ -48,202 +40,157 @@ const PROFILE_OPTIONS = {
 /** For the warning about short passwords. */
 const POLICY = completePasswordPolicy();
 
-const add: StoreAction = storeAction({
+const add: AdminAction = adminAction({
   operands: "USERNAME",
   summary: "adds a user; asks for the password",
   options: { ...PASSWORD_OPTIONS, ...PROFILE_OPTIONS },
-  async run({ store, values, operands: [username], json }) {
+  async run({ call, values, operands: [username] }) {
     const password = await readPassword(values);
     const { name, email, role } = values;
-    const user = await addUser(store, { username: username!, password, name, email, role });
+    const user = await call(addUser, { username: username!, password, name, email, role });
     await warnOfPassword(password, user);
-    printNewPassword(user, values.generate ? password : undefined, json);
+    return user;
+  },
+  print: printNewPassword,
+});
+
+const list: AdminAction = listAction({
+  operation: listUsers,
+  summary: "lists the users",
+  columns: {
+    USERNAME: ({ username }) => username,
+    NAME: ({ name }) => name,
+    "E-MAIL": ({ email }) => email,
+    ROLE: ({ role }) => role,
+    STATE: ({ locked }) => locked && "locked",
+    ID: ({ id }) => id,
   },
 });
 
-const list: StoreAction = storeAction({
-  operands: "",
-  summary: "lists all users",
-  options: {},
-  async run({ store, json }) {
-    const users = (await Array.fromAsync(listUsers(store))).map(withoutPassword);
-    const known = new Set(users.map(({ id }) => id));
-    const linked = (await Array.fromAsync(listLinkedUsers(store))).filter(({ id }) => !known.has(id));
-    if (json) return printLine(JSON.stringify([...users, ...linked]));
-    printTable(
-      ["USERNAME", "NAME", "E-MAIL", "ROLE", "STATE", "ID"],
-      [...users, ...linked.map((user) => ({ ...user, username: `(${user.provider})` }))].map((
-        { username, name, email, role, locked, id },
-      ) => [username ?? "-", name, email || "-", role ?? "-", locked === undefined ? "-" : "locked", id]),
-    );
-  },
-});
-
-const show: StoreAction = storeAction({
+const show: AdminAction = adminAction({
   operands: "USER",
-  summary: "shows one user",
+  summary: "shows a user, and where they sign in",
   options: {},
-  async run({ store, operands: [user], json }) {
-    const account = await getAccount(store, user!);
-    const { id } = account;
-    const identities = await listUserIdentities(store, id);
-    const counts = {
-      sessions: (await listUserSessions(store, id)).length,
-      grants: (await listUserGrants(store, id)).length,
-    };
-    const shown: Partial<User> = withoutPassword(account) as Partial<User>;
-    if (json) return printLine(JSON.stringify({ ...shown, identities, ...counts }));
-    const { username, name, email, email_verified, role, created, password_changed, locked } = shown;
+  run: ({ call, operands: [user] }) => call(showUser, { user: user! }),
+  print: (user) =>
     printPairs([
-      ["user", username],
-      ["id", id],
-      ["name", name],
-      ["e-mail", email && `${email}${email_verified ? "   (verified)" : ""}`],
-      ["role", role],
-      ["added", created === undefined ? undefined : formatTime(created)],
-      ["password", password_changed === undefined ? undefined : `changed ${formatTime(password_changed)}`],
-      ["locked", locked === undefined ? undefined : `since ${formatTime(locked)}`],
-      ...identities.map(({ provider, label, subject }) =>
+      ["user", user.username],
+      ["id", user.id],
+      ["name", user.name],
+      ["e-mail", user.email && `${user.email}${user.email_verified ? "   (verified)" : ""}`],
+      ["role", user.role],
+      ["added", user.created && formatTime(user.created)],
+      ["password", user.password_changed && `changed ${formatTime(user.password_changed)}`],
+      ["locked", user.locked && `since ${formatTime(user.locked)}`],
+      ...user.identities.map(({ provider, label, subject }) =>
         ["signs in at", `${provider}   (${label || subject})`] as const
       ),
-      ["sessions", String(counts.sessions)],
-      ["grants", String(counts.grants)],
-    ]);
-  },
+      ["sessions", String(user.sessions)],
+      ["grants", String(user.grants)],
+    ]),
 });
 
-const update: StoreAction = storeAction({
+const update: AdminAction = adminAction({
   operands: "USER",
   summary: "changes name, e-mail address or role",
   options: PROFILE_OPTIONS,
-  help: { options: {}, note: "--name, --email and --role, as for add" },
-  async run({ store, values: { name, email, role }, operands: [user], json }) {
+  run({ call, values: { name, email, role }, operands: [user] }) {
     if ([name, email, role].every((each) => each === undefined)) {
       throw new UsageError("missing option: --name, --email or --role");
     }
-    await getAccount(store, user!);
-    await updateUser(store, user!, { name, email, role });
-    const account = await getAccount(store, user!);
-    printLine(json ? JSON.stringify(withoutPassword(account)) : `Changed ${user}`);
+    return call(updateUser, { user: user!, name, email, role });
   },
+  print: (_, { operands: [user] }) => printLine(`Changed ${user}`),
 });
 
-const role: StoreAction = storeAction({
-  operands: "USER ROLE",
-  summary: "as update --role",
-  options: {},
-  async run({ store, operands: [user, name], json }) {
-    const chosen = USER_ROLES.find((each) => each === name);
-    if (!chosen) throw new UsageError(`ROLE must be one of ${USER_ROLES.join(", ")}`);
-    if (!await setUserRole(store, user!, chosen) && !await updateUser(store, user!, { role: chosen })) {
-      throw notFound(user!);
-    }
-    printLine(json ? JSON.stringify({ username: user, role: chosen }) : `${user} has the role ${chosen}`);
-  },
-});
-
-const password: StoreAction = storeAction({
+const password: AdminAction = adminAction({
   operands: "USER",
   summary: "sets the password; asks for it",
   options: { ...PASSWORD_OPTIONS, "sign-out": { summary: "also end all sessions of the user" } },
-  async run({ store, values, operands: [user], json }) {
-    const account = await getAccount(store, user!);
-    if (!("password" in account)) {
+  async run({ call, values, operands: [user] }) {
+    // First: a password that is asked for must have a use.
+    const { has_password } = await call(showUser, { user: user! });
+    if (!has_password) {
       throw new Error(`"${user}" has no password here: this user signs in at an identity provider`);
     }
     const text = await readPassword(values);
-    const problem = await setPassword(store, account.id, text);
-    if (problem === "unknown_user") throw notFound(user!);
-    if (problem !== undefined) throw new Error("The password must be 1 to 1024 characters");
-    await warnOfPassword(text, account);
-    if (values["sign-out"]) await endUserSessions(store, account.id);
-    printNewPassword(account, values.generate ? text : undefined, json);
+    const input = { user: user!, password: text, end_sessions: values["sign-out"] };
+    const changed = await call(setPassword, input);
+    await warnOfPassword(text, changed);
+    return changed;
   },
+  print: printNewPassword,
 });
 
-const lock: StoreAction = storeAction({
+const lock: AdminAction = adminAction({
   operands: "USER",
   summary: "refuses login, sessions and tokens until unlock",
   options: {},
-  run: ({ store, operands: [user], json }) => change(lockUser(store, user!), user!, "locked", json),
+  run: ({ call, operands: [user] }) => call(lockUser, { user: user! }),
+  print: (_, { operands: [user] }) => printLine(`${user} is locked`),
 });
 
-const unlock: StoreAction = storeAction({
+const unlock: AdminAction = adminAction({
   operands: "USER",
   summary: "ends a lock; what has not expired is valid again",
   options: {},
-  run: ({ store, operands: [user], json }) => change(unlockUser(store, user!), user!, "unlocked", json),
+  run: ({ call, operands: [user] }) => call(unlockUser, { user: user! }),
+  print: (_, { operands: [user] }) => printLine(`${user} is unlocked`),
 });
 
-const remove: StoreAction = storeAction({
+const resetFactors: AdminAction = adminAction({
   operands: "USER",
-  summary: "removes a user with all that is stored about them",
+  summary: "removes passkeys, authenticator app and recovery codes: the password alone is enough again",
   options: {},
-  async run({ store, operands: [user], json }) {
-    const account = await getAccount(store, user!);
-    const access = providerAccess(store);
-    const kept = await readProviderTokens(access, account.id);
-    if (!await removeUser(store, account.id)) throw notFound(user!);
-    await revokeProviderTokens(access, account.id, kept);
-    printLine(json ? JSON.stringify({ id: account.id, removed: true }) : `Removed ${user}`);
-  },
+  run: ({ call, operands: [user] }) => call(removeFactors, { user: user! }),
+  print: (_, { operands: [user] }) => printLine(`Removed the factors of ${user}`),
 });
 
-const ACTIONS = {
-  add,
-  list,
-  show,
-  update,
-  role,
-  password,
-  lock,
-  unlock,
-  sessions,
-  "sign-out": signOut,
-  "reset-factors": resetFactors,
-  grants,
-  revoke,
-  invite,
-  invitations,
-  uninvite,
-  remove,
-};
+const data: AdminAction = adminAction({
+  operands: "USER",
+  summary: "prints what is stored about a user, as JSON",
+  options: {},
+  run: ({ call, operands: [user] }) => call(exportUserData, { user: user! }),
+  print: (stored) => printLine(JSON.stringify(stored, null, 2)),
+});
 
-export const help: string = `trivet user: users, their sessions, and what they allowed applications
+const remove: AdminAction = removeAction({
+  operand: "USER",
+  summary: "removes a user with all that is stored about them",
+  remove: (call, user) => call(removeUser, { user }),
+});
 
-${describeActions("user", ACTIONS)}
-
-USER is a user name or an id. Users who sign in at an identity provider have no user name.
-
-An invitation is a one-time link. The server must take it: trivet serve does, unless --sign-up says closed. With
---email it is only for that address: one with a password has no other, and a provider must have verified it.
+export const command: AdminCommand = adminCommand({
+  name: "user",
+  title: "users, their passwords and second factors",
+  actions: { add, list, show, update, password, lock, unlock, "reset-factors": resetFactors, data, remove },
+  notes: `USER is a user name or an id. Users who sign in at an identity provider have no user name.
 
 A change takes effect at once on a running server. A lower role also limits what the user allowed before. A new
-password ends no session: use --sign-out where the old one may be known to others.
+password ends no session: use --sign-out where the old one may be known to others. See also: trivet session,
+trivet grant, trivet invitation.`,
+  examples: [
+    'trivet user add alice --name "Alice Liddell" --email alice@example.com --generate',
+    "trivet user update alice --role author",
+    'printf %s "$PASSWORD" | trivet user password alice --password-stdin --sign-out',
+    "trivet user lock alice --url https://agents.example.com",
+  ],
+});
 
-Examples:
-  trivet user add alice --name "Alice Liddell" --email alice@example.com --generate
-  trivet user update alice --role author
-  printf %s "$PASSWORD" | trivet user password alice --password-stdin --sign-out
-  trivet user lock alice
-  trivet user sessions alice
-  trivet user revoke alice --client some-app
-  trivet user invite --email bob@example.com --role author --issuer https://agents.example.com
-`;
-
-export function run(argv: readonly string[]): Promise<void> {
-  return runAction("user", ACTIONS, argv);
-}
-
-async function readPassword(values: ValuesOf<typeof PASSWORD_OPTIONS>): Promise<string> {
-  if (values.generate) return randomSecret("").slice(0, 20);
+/** `undefined` for a password that the operation makes. */
+async function readPassword(values: ValuesOf<typeof PASSWORD_OPTIONS>): Promise<string | undefined> {
+  if (values.generate) return undefined;
   if (values["password-stdin"]) return await readSecretFromStdin("password");
   return await askForSecret("password", "--password-stdin or --generate");
 }
 
 /** People who choose a password on a page must keep these rules; an operator need not. */
-async function warnOfPassword(text: string, { username, email }: User): Promise<void> {
-  const problem = await checkNewPassword(POLICY, text, { username, email });
+async function warnOfPassword(
+  text: string | undefined,
+  { username, email }: AdminUser,
+): Promise<void> {
+  if (text === undefined) return;
+  const problem = await checkNewPassword(POLICY, text, { username: username ?? "", email });
   if (problem === "too_short") {
     printError(`trivet: warning: the password has fewer than ${POLICY.minLength} characters`);
   } else if (problem === "same_as_name") {
@@ -251,34 +198,7 @@ async function warnOfPassword(text: string, { username, email }: User): Promise<
   }
 }
 
-/** @param made the password that was generated */
-function printNewPassword(user: User, made: string | undefined, json: boolean): void {
-  if (json) {
-    return printLine(
-      JSON.stringify({ ...withoutPassword(user), ...(made !== undefined && { password: made }) }),
-    );
-  }
-  printLine(`user      ${user.username}   (${user.id})`);
-  if (made !== undefined) printLine(`password  ${made}   (shown once)`);
-}
-
-async function change(done: Promise<boolean>, user: string, state: string, json: boolean): Promise<void> {
-  if (!await done) throw notFound(user);
-  printLine(json ? JSON.stringify({ user, state }) : `${user} is ${state}`);
-}
-
-/** @throws {Error} when there is none */
-export async function getAccount(store: Store, user: string): Promise<User | Profile> {
-  const account = await findAccount(store, user);
-  if (!account) throw notFound(user);
-  return account;
-}
-
-function notFound(user: string): Error {
-  return new Error(`User not found: "${user}"`);
-}
-
-function withoutPassword(account: User | Profile): Omit<User, "password"> | Profile {
-  const { password: _, ...shown } = account as User;
-  return shown;
+function printNewPassword({ id, username, secret }: AdminUser & Secret): void {
+  printLine(`user      ${username}   (${id})`);
+  if (secret !== null) printLine(`password  ${secret}   (shown once)`);
 }

@@ -9,7 +9,7 @@ import { VERSION } from "../../../version.ts";
 import { ApiError, explainFailure, readApiError, readObject } from "./api_error.ts";
 import { type Credentials, toCredentialFields } from "./credentials.ts";
 import type { MultipartBody } from "./multipart_body.ts";
-import type { Progress } from "../progress_bar.ts";
+import { NO_PROGRESS, type Progress } from "../progress_bar.ts";
 
 export interface ApiServer {
   /** The paths of the API are appended to it. */
@@ -24,6 +24,11 @@ export interface Upload {
   readonly progress: Progress;
 }
 
+/** A body of JSON. */
+export interface JsonContent {
+  readonly json: unknown;
+}
+
 export interface Download {
   /** Bytes, where the server declares them. */
   readonly length: number | undefined;
@@ -31,11 +36,15 @@ export interface Download {
 }
 
 export interface ApiConnection {
-  /** Sends a request. Returns the JSON object of the response. @throws {ApiError} for an error response */
+  /**
+   * Sends a request. Returns the JSON object of the response; an empty object for a response without a body. A POST of JSON is
+   * repeated only when the server counted it as too many: otherwise it may have been done.
+   * @throws {ApiError} for an error response
+   */
   send(
-    method: "GET" | "POST" | "DELETE",
+    method: "GET" | "POST" | "PATCH" | "DELETE",
     path: string,
-    upload?: Upload,
+    content?: Upload | JsonContent,
   ): Promise<Readonly<Record<string, unknown>>>;
   /** Downloads a file. @throws {ApiError} for an error response */
   download(path: string): Promise<Download>;
@@ -46,8 +55,10 @@ const API_VERSION = "2023-06-01";
 /** Of a JSON response: a page of the longest list has a tenth of it. */
 const MAX_RESPONSE_BYTES = 16 * 1024 * 1024;
 const MAX_TRIES = 3;
-/** Statuses of a request that was not processed and can be retried. */
-const RETRYABLE_STATUSES = new Set([429, 503, 529]);
+/** Statuses of a request that can be repeated: it was not processed, or doing it twice is the same as once. */
+const RETRYABLE_STATUSES: ReadonlySet<number> = new Set([429, 503, 529]);
+/** Those of a request that must not be done twice. */
+const SAFE_STATUSES: ReadonlySet<number> = new Set([429]);
 /** The longest pause before a retry, whatever Retry-After says. */
 const MAX_RETRY_DELAY_MS = 10_000;
 
@@ -88,14 +99,17 @@ export function connectApi({ url, credentials, timeoutMs }: ApiServer, signal: A
     }
   }
 
-  async function retryWhileOverloaded<Result>(run: () => Promise<Result>): Promise<Result> {
+  async function retryWhileOverloaded<Result>(
+    run: () => Promise<Result>,
+    statuses = RETRYABLE_STATUSES,
+  ): Promise<Result> {
     for (let tries = 1;; tries++) {
       try {
         return await run();
       } catch (error) {
         if (!(error instanceof ErrorResponse)) throw error;
         const { response } = error;
-        const isFinal = tries === MAX_TRIES || !RETRYABLE_STATUSES.has(response.status) ||
+        const isFinal = tries === MAX_TRIES || !statuses.has(response.status) ||
           response.headers.get("x-should-retry") === "false";
         if (isFinal) throw error.error;
         await pause(retryDelayMs(response, tries), signal);
@@ -104,14 +118,19 @@ export function connectApi({ url, credentials, timeoutMs }: ApiServer, signal: A
   }
 
   return {
-    send: (method, path, upload) =>
-      retryWhileOverloaded(() =>
-        attempt(method, path, upload, async (response, timeout) => {
-          const text = new TextDecoder().decode(await readAll(response, MAX_RESPONSE_BYTES, timeout));
-          timeout.stop();
-          return readObject(text);
-        })
-      ),
+    send(method, path, content) {
+      const isJson = content !== undefined && "json" in content;
+      const upload = isJson ? toUpload(content) : content;
+      return retryWhileOverloaded(
+        () =>
+          attempt(method, path, upload, async (response, timeout) => {
+            const text = new TextDecoder().decode(await readAll(response, MAX_RESPONSE_BYTES, timeout));
+            timeout.stop();
+            return readObject(text);
+          }),
+        isJson && method === "POST" ? SAFE_STATUSES : RETRYABLE_STATUSES,
+      );
+    },
     download: (path) =>
       retryWhileOverloaded(() =>
         attempt(
@@ -122,6 +141,16 @@ export function connectApi({ url, credentials, timeoutMs }: ApiServer, signal: A
         )
       ),
   };
+}
+
+function toUpload({ json }: JsonContent): Upload {
+  const bytes = new TextEncoder().encode(JSON.stringify(json));
+  const body = {
+    type: "application/json",
+    length: bytes.length,
+    stream: () => new Blob([bytes]).stream(),
+  };
+  return { body, progress: NO_PROGRESS };
 }
 
 /** A response whose status is not 2xx. */

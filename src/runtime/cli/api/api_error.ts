@@ -11,6 +11,8 @@ import type { Credentials } from "./credentials.ts";
 export class ApiError extends Error {
   override readonly name = "ApiError";
   readonly status: number;
+  /** Of the error; `undefined` for a response that is none of these APIs. */
+  readonly type: string | undefined;
   /** The type of the error and the id of the request, in brackets. */
   readonly codes: string;
   /** The broken rules of a package, where the server lists them. */
@@ -18,15 +20,21 @@ export class ApiError extends Error {
 
   constructor(
     message: string,
-    { status, codes, problems, advice }: Pick<ApiError, "status" | "codes" | "problems"> & {
+    { status, type, codes, problems, advice }: Pick<ApiError, "status" | "type" | "codes" | "problems"> & {
       advice: string | undefined;
     },
   ) {
     super(`${message} ${codes}${advice === undefined ? "" : `\n${advice}`}`);
     this.status = status;
+    this.type = type;
     this.codes = codes;
     this.problems = problems;
   }
+}
+
+/** The request did not reach the server. */
+export class NotSentError extends Error {
+  override readonly name = "NotSentError";
 }
 
 /** How much of a server's message is shown. */
@@ -59,6 +67,7 @@ export function readApiError(
   ];
   return new ApiError(shown, {
     status,
+    type: typeof type === "string" ? type : undefined,
     codes: `(${codes.join(", ")})`,
     problems: readProblems(toObject(details).problems),
     advice: ADVICE[status]?.(credentials),
@@ -138,7 +147,7 @@ export function explainFailure(url: URL, error: unknown): Error {
   const text = descriptions.join(" ");
   for (const [pattern, describe] of FAILURES) {
     const [found] = pattern.exec(text) ?? [];
-    if (found !== undefined) return new Error(describe(url, found), { cause: error });
+    if (found !== undefined) return new NotSentError(describe(url, found), { cause: error });
   }
   const last = printableText(descriptions.at(-1)?.trim() ?? String(error), 200);
   return new Error(`Connection to ${url.host} failed: ${last}`, { cause: error });

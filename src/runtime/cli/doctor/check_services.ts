@@ -4,10 +4,10 @@
  * @module
  */
 import { accessSync, constants } from "node:fs";
+import { checkProvider } from "../../../oauth/sign_in/check_provider.ts";
 import { listProviders } from "../../../oauth/sign_in/stored_provider.ts";
 import type { Store } from "../../../store/store.ts";
-import { checkProvider } from "../../../oauth/sign_in/check_provider.ts";
-import { providerAccess } from "../admin/provider_access.ts";
+import { openProviders } from "../admin/admin_target.ts";
 import { printableText } from "../printable_text.ts";
 import { readTls } from "../serve/tls_files.ts";
 import { fail, type Finding, ok, warn } from "./finding.ts";
@@ -16,9 +16,10 @@ import { fail, type Finding, ok, warn } from "./finding.ts";
 export async function checkProviders(store: Store): Promise<readonly Finding[]> {
   const stored = await Array.fromAsync(listProviders(store));
   if (stored.length === 0) return [ok("providers", "no identity provider is stored")];
+  const access = openProviders(store, Date.now, () => {});
   return await Promise.all(stored.map(async (provider) => {
     try {
-      const { client, code } = await checkProvider(providerAccess(store), provider);
+      const { client, code } = await checkProvider(access, provider);
       if (client === "refused") throw new Error(`it refuses the client id or secret (${code})`);
       return ok(
         "providers",

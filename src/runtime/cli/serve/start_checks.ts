@@ -5,10 +5,10 @@
  */
 import { importSigningKey } from "../../../oauth/tokens/signing_keys.ts";
 import type { SigningKey } from "../../../oauth/records.ts";
-import { listProviders, openProvider } from "../../../oauth/sign_in/stored_provider.ts";
+import { createSecretSealer, listProviders, openProvider } from "../../../oauth/sign_in/stored_provider.ts";
 import type { Log } from "../../../observability/log.ts";
+import { serverSecret } from "../../../server_secret.ts";
 import { type Store, StoreUnavailableError } from "../../../store/store.ts";
-import { sealerOf } from "../admin/provider_access.ts";
 import { isShared, type Place } from "../data.ts";
 import { checkModes, checkSpace } from "../doctor/check_files.ts";
 import { checkServerSecret, checkSigningKeys } from "../doctor/check_keys.ts";
@@ -74,7 +74,7 @@ async function requireKey(record: SigningKey): Promise<void> {
 
 async function checkStoredProviders(store: Store): Promise<readonly Finding[]> {
   const stored = await Array.fromAsync(listProviders(store));
-  const sealer = sealerOf(store);
+  const sealer = createSecretSealer(serverSecret(store));
   const broken: string[] = [];
   for (const each of stored) await openProvider(each, sealer).catch(() => broken.push(each.id));
   const what = `${stored.length} identity providers are stored`;
