@@ -19,7 +19,7 @@ const SKILL = fileURLToPath(new URL("../../../fixtures/skills/meeting-notes", im
 test("--help and --version print to standard output; every command has its own help", async () => {
   const help = await trivet(["--help"]);
   assert.is(help.code, 0);
-  const names = [...help.stdout.matchAll(/^  ([a-z]+) {2,}/gm)].map(([, name]) => name!);
+  const names = [...help.stdout.matchAll(/^ {2}([a-z]+) {2}/gm)].map(([, name]) => name!);
   assert.ok(names.length >= 14, help.stdout);
   for (const command of names) {
     const own = await trivet([command, "--help"]);

@@ -13,7 +13,10 @@ import type { Options, ValuesOf } from "../options.ts";
 import { printLine, UsageError } from "../output.ts";
 import { type CallOperation, isNotFound, openServerTarget, openStoreTarget } from "./admin_target.ts";
 
-const STORE_OPTIONS = { data: DATA_OPTIONS.data, store: DATA_OPTIONS.store };
+const STORE_OPTIONS: Pick<typeof DATA_OPTIONS, "data" | "store"> = {
+  data: DATA_OPTIONS.data,
+  store: DATA_OPTIONS.store,
+};
 /** The options of every action. */
 export const COMMON_OPTIONS: typeof STORE_OPTIONS & typeof SERVER_OPTIONS & { json: { summary: string } } = {
   ...STORE_OPTIONS,

@@ -5,7 +5,7 @@
  */
 import { addInvitation, listInvitations, removeInvitation } from "../../../admin/operations/invitations.ts";
 import { USER_ROLES } from "../../../oauth/users/user_role.ts";
-import { formatTime, printLine, printPairs } from "../output.ts";
+import { formatTime, printPairs } from "../output.ts";
 import { type AdminAction, adminAction, type AdminCommand, adminCommand } from "./admin_action.ts";
 import { removeAction } from "./by_name.ts";
 import { listAction } from "./list_action.ts";

@@ -60,7 +60,7 @@ export function listAction<
   });
 }
 
-/** The members of all pages as one page; with `limit` no more than so many. @throws {Error} for a page that comes again */
+/** The members of all pages as one page; with `limit` no more than so many. @throws {Error} when a cursor is repeated */
 export async function readPages<Input extends PageQuery, Member>(
   call: CallOperation,
   operation: ListOperation<Input, Member>,

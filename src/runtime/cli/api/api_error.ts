@@ -11,7 +11,7 @@ import type { Credentials } from "./credentials.ts";
 export class ApiError extends Error {
   override readonly name = "ApiError";
   readonly status: number;
-  /** Of the error; `undefined` for a response that is none of these APIs. */
+  /** Of the error; `undefined` for a response of something else. */
   readonly type: string | undefined;
   /** The type of the error and the id of the request, in brackets. */
   readonly codes: string;
