@@ -106,6 +106,12 @@ test("two servers go on without a refused request while keys and secret are rota
     assert.equal([old.state, current.state], ["retired", "current"]);
     assert.equal([...new Set(tokens.map(kidOf))], [old.kid, current.kid]);
     assert.equal(tokens.slice(-2).map(kidOf), [current.kid, current.kid]);
+    const listed = await trivet(["audit", "list", "--type", "admin_changed", "--json", ...data]);
+    const changes: { fields: Record<string, string> }[] = JSON.parse(listed.stdout);
+    assert.equal(changes.map(({ fields }) => [fields.operation, fields.actor]), [
+      ["rotateSigningKeys", "command line"],
+      ["rotateServerSecret", "command line"],
+    ]);
     const store = sqliteStore(join(folder.path, "trivet.db"));
     const output = rotated.stdout + rotated.stderr + keys.stdout + one.stderr() + two.stderr();
     const records = await listSecretRecords(store);

@@ -4,6 +4,8 @@
  * @module
  */
 import process from "node:process";
+import { COMMAND_LINE } from "../../admin/operation.ts";
+import { createAudit } from "../../observability/audit.ts";
 import { JWS_ALGORITHMS } from "../../crypto/jws.ts";
 import {
   listSigningKeys,
@@ -99,6 +101,7 @@ async function rotateKeys(store: Store, values: ValuesOf<typeof ALL_OPTIONS>): P
     notice: values.now ? 0 : values.notice,
     revokeOld: values["revoke-old"],
   });
+  await addAuditRecord(store, "rotateSigningKeys", keys.at(-1)?.kid ?? "none");
   if (values.json) return printLine(JSON.stringify(keys));
   if (keys.length === 0) {
     return printLine("There are no signing keys yet: the server makes them when it needs them");
@@ -112,11 +115,19 @@ async function rotateSecret(store: Store, values: ValuesOf<typeof ALL_OPTIONS>):
     retentionDays: values["keep-days"],
     revokeOld: values["revoke-old"],
   });
+  await addAuditRecord(store, "rotateServerSecret", rotation.id);
   if (values.json) return printLine(JSON.stringify(rotation));
   const { isResumed, resealed, secrets } = rotation;
   if (isResumed) printLine("Finished the rotation that was interrupted");
   printLine(`${resealed} records sealed with the new secret`);
   printSecrets(secrets);
+}
+
+/** A change of a command is in the audit trail of the store, as one by the API is. */
+async function addAuditRecord(store: Store, operation: string, subject: string): Promise<void> {
+  const audit = createAudit({ store });
+  audit.add({ type: "admin_changed", operation, subject, actor: COMMAND_LINE });
+  await audit.close();
 }
 
 async function list(store: Store, json: boolean): Promise<void> {
