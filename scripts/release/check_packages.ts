@@ -25,6 +25,9 @@ const run = (command: string, args: readonly string[], cwd: string): string =>
     timeout: 120_000,
   });
 
+/** The entry whose declarations name the types of an optional package. */
+const TRACED = "./opentelemetry";
+
 /** Installs and runs both packages. @param tarballs absolute paths @throws {Error} for the first that does not work */
 export async function checkPackages(tarballs: { trivet: string; kit: string }): Promise<void> {
   try {
@@ -45,17 +48,23 @@ export async function checkPackages(tarballs: { trivet: string; kit: string }): 
 
     // Some entries need an optional package.
     const entries = Object.keys(exports).filter((entry) => !/package\.json|hattip/.test(entry));
-    const optional = ["./store/postgres", "./store/redis", "./s3"];
+    const optional = ["./store/postgres", "./store/redis", "./s3", TRACED];
     importAll(entries.filter((entry) => !optional.includes(entry)));
     install("--no-save", ...COMPILER);
     // Before the optional packages are installed: their types are not needed.
-    checkDeclarations(folder, Object.keys(exports).filter((entry) => entry !== "./package.json"));
+    checkDeclarations(
+      folder,
+      Object.keys(exports).filter((entry) => entry !== "./package.json" && entry !== TRACED),
+    );
     await serve();
     await checkMissing("postgres", ["--store", "postgres://127.0.0.1/none"]);
     await checkMissing("redis", ["--store", "redis://127.0.0.1/0"]);
     await checkMissing("aws4fetch", ["--blobs", "s3://bucket"]);
-    install("postgres", "redis", "aws4fetch");
+    await checkMissing("@opentelemetry/api", ["--otel"]);
+    install("postgres", "redis", "aws4fetch", "@opentelemetry/api");
     importAll(optional);
+    install("--no-save", ...COMPILER);
+    checkDeclarations(folder, [TRACED]);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -7,7 +7,6 @@
  */
 import process from "node:process";
 import type { Telemetry } from "../../http/telemetry.ts";
-import { UsageError } from "./output.ts";
 
 /** How long what is left may take to be exported at the end. */
 const SHUTDOWN_MS = 3000;
@@ -20,7 +19,7 @@ export interface RunningTelemetry {
 
 /**
  * Starts the SDK, unless one runs.
- * @throws {UsageError} naming the packages that are not installed
+ * @throws {Error} naming the packages that are not installed
  */
 export async function startTelemetry(): Promise<RunningTelemetry> {
   const { ProxyTracerProvider, trace } = await load(() => import("@opentelemetry/api"));
@@ -44,8 +43,10 @@ async function load<Module>(importModule: () => Promise<Module>): Promise<Module
     return await importModule();
   } catch (error) {
     if ((error as { code?: string }).code !== "ERR_MODULE_NOT_FOUND") throw error;
-    throw new UsageError(
-      "--otel requires OpenTelemetry. Run: npm install @opentelemetry/api @opentelemetry/sdk-node",
+    throw new Error(
+      '--otel requires the packages "@opentelemetry/api" and "@opentelemetry/sdk-node". ' +
+        "Run: npm install @opentelemetry/api @opentelemetry/sdk-node",
+      { cause: error },
     );
   }
 }
