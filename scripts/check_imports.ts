@@ -65,7 +65,7 @@ const TOP_FILES: Readonly<Record<string, readonly string[]>> = {
   "src/version.ts": [],
   "src/home.ts": ["oauth"],
   "src/server_secret.ts": ["crypto", "store", "server_secret"],
-  "src/options.ts": ["root"],
+  "src/options.ts": ["root", "admin"],
   "src/server_options.ts": ["root", "http", "store", "observability", "rate_limits"],
   "src/mount.ts": ["root", "http", "observability"],
   "src/oauth_options.ts": ["root", "crypto", "http", "oauth"],

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { AdminOption } from "./admin/option.ts";
 import type { McpOptions } from "./mcp_options.ts";
 import type { OAuthOptions } from "./oauth_options.ts";
 import type { ServerOptions } from "./server_options.ts";
@@ -21,4 +22,6 @@ export interface TrivetOptions extends ServerOptions {
   readonly skills?: SkillsOptions | false;
   /** `false` leaves the tool server out. */
   readonly mcp?: McpOptions | false;
+  /** The administration: `admin()` of `trivet/admin`. Needs the authorization server. @default none */
+  readonly admin?: AdminOption | undefined;
 }

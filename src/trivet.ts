@@ -56,6 +56,7 @@ export function createTrivet(options: TrivetOptions): Trivet {
       name: "the skills of this server",
       scopes: ["skills:read", "skills:write"],
     },
+    admin: { resource: `${place}/admin`, name: "the administration of this server", scopes: ["admin"] },
     user: { resource: `${place}/api/user`, name: "your name and e-mail address" },
   };
   const own = [
@@ -63,10 +64,11 @@ export function createTrivet(options: TrivetOptions): Trivet {
     resources.user,
     ...(options.mcp === false ? [] : [resources.mcp]),
     ...(options.skills === false ? [] : [resources.skills]),
+    ...(options.admin ? [resources.admin] : []),
   ];
   const oauthOptions = options.oauth === false ? undefined : options.oauth ?? {};
-  const oauth = oauthOptions &&
-    createOAuthService(completeOAuth({ issuer, ...server }, oauthOptions, own));
+  const completed = oauthOptions && completeOAuth({ issuer, ...server }, oauthOptions, own);
+  const oauth = completed && createOAuthService(completed);
 
   /** The caller at a resource: by an API key of the Skills service, or by an access token for the resource. */
   const identifyAt = (resource: string): IdentifyCaller =>
@@ -104,6 +106,16 @@ export function createTrivet(options: TrivetOptions): Trivet {
     resourceMetadata: oauth && resourceMetadataUrl(resources.mcp.resource),
   }));
 
+  if (options.admin && !oauth) throw new TypeError('Cannot create Trivet: "admin" needs "oauth"');
+  const admin = options.admin && oauth && options.admin.createService({
+    ...server,
+    issuer,
+    identify: identifyAt(resources.admin.resource),
+    resourceMetadata: resourceMetadataUrl(resources.admin.resource),
+    providers: oauth.providerAccess,
+    oauth: completed,
+  });
+
   const pageServer = { ...server, issuer, pages: completePages(oauthOptions?.pages) };
   const running = {
     oauth: oauth !== undefined,
@@ -117,7 +129,7 @@ export function createTrivet(options: TrivetOptions): Trivet {
     skills,
     mcp,
     ...mount(server, {
-      services: [mcp, oauth, skills].flatMap((service): Service[] => service ? [service] : []),
+      services: [mcp, oauth, skills, admin].flatMap((service): Service[] => service ? [service] : []),
       guard: createLoopbackGuard({ issuer, allowedHosts, allowedOrigins, pages }),
       unguarded: mcp,
       home: (request) => showHome(pageServer, request, running),

@@ -16,6 +16,7 @@ export interface Page {
 export const PAGES: readonly Page[] = [
   { name: "oauth", title: "Authorization server", entries: ["./oauth"] },
   { name: "sign-in", title: "Sign-in with identity providers", entries: ["./sign-in", "./passkeys"] },
+  { name: "admin", title: "Administration", entries: ["./admin"] },
   { name: "pages", title: "Pages", entries: ["./pages"] },
   { name: "skills", title: "Skills service", entries: ["./skills", "./s3", "./skill-folder"] },
   { name: "mcp", title: "Tool server", entries: ["./mcp"] },

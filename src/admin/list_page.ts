@@ -94,15 +94,20 @@ export async function listPage<Member>(
   for (; source < sources.length; source++, after = undefined) {
     const { prefix, begins, read } = sources[source]!;
     for await (const entry of readFrom(store, { prefix, begins }, after, batch)) {
-      if (data.length === limit || left-- === 0) {
-        return { data, has_more: true, next_page: writeCursor(source, after?.slice(prefix.length)) };
-      }
+      // A search ends with the last member of its page: the next one may be far away.
+      if (data.length === limit || left-- === 0) return toPage(data, source, after?.slice(prefix.length));
       after = entry.key;
       const member = await read(entry as Entry<never>);
-      if (member !== undefined && (!isFound || isFound(member))) data.push(member);
+      if (member === undefined || isFound && !isFound(member)) continue;
+      data.push(member);
+      if (isFound && data.length === limit) return toPage(data, source, after.slice(prefix.length));
     }
   }
   return { data, has_more: false, next_page: null };
+}
+
+function toPage<Member>(data: readonly Member[], source: number, rest: Key | undefined): Page<Member> {
+  return { data, has_more: true, next_page: writeCursor(source, rest) };
 }
 
 async function* readFrom(

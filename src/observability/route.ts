@@ -32,6 +32,7 @@ const PREFIXES: readonly (readonly [string, string])[] = [
   ["/login/", "*"],
   ["/account/", "*"],
   ["/mcp/", "*"],
+  ["/admin/", "*"],
   ["/v1/skills/", "*"],
   ["/.well-known/", "*"],
 ];

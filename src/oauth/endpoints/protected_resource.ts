@@ -29,13 +29,14 @@ export function serveProtectedResources(as: AuthorizationServer): ReadonlyMap<st
 }
 
 function describeResource(as: AuthorizationServer, { resource, name, scopes }: ProtectedResource): object {
+  // Without scopes for operators: some clients request all advertised scopes.
+  const offered = scopes?.filter((scope) => !as.implied.has(scope) || as.commonScopes.includes(scope));
   const detailTypes = Object.keys(as.authorizationDetailTypes);
   return {
     resource,
     authorization_servers: [as.issuer],
-    // Without scopes for operators: some clients request all advertised scopes.
-    scopes_supported: scopes?.filter((scope) => !as.implied.has(scope) || as.commonScopes.includes(scope)) ??
-      as.commonScopes,
+    // What is for operators alone names theirs.
+    scopes_supported: (offered?.length === 0 ? scopes : offered) ?? as.commonScopes,
     bearer_methods_supported: ["header"],
     ...(name !== undefined && { resource_name: name }),
     dpop_signing_alg_values_supported: acceptedAlgorithms(as),

@@ -6,6 +6,7 @@
 import process from "node:process";
 import { EDITOR_SCHEMES } from "../../../oauth/clients/redirect_uri.ts";
 import { describeError } from "../../../observability/log.ts";
+import { admin } from "../../../admin/admin.ts";
 import { canHavePasskeys, passkeys } from "../../../passkeys.ts";
 import { StoreUnavailableError } from "../../../store/store.ts";
 import { createTrivet, type Trivet } from "../../../trivet.ts";
@@ -156,6 +157,7 @@ export async function run(argv: readonly string[]): Promise<void> {
           allowedHosts: values["allow-host"] ?? [],
           allowedOrigins: values["allow-origin"] ?? [],
         },
+        ...(!values["no-admin"] && { admin: admin() }),
         onEvent: observers.onEvent,
         onRequest: observers.onRequest,
         requestId: observers.requestId,

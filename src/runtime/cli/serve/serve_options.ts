@@ -130,6 +130,7 @@ const AUTHORIZATION_OPTIONS = {
     parse: (text: string): string | undefined => URL.canParse(text) && !text.includes("#") ? text : undefined,
     expected: "an absolute URI without fragment",
   },
+  "no-admin": { summary: "do not serve the administration: /admin" },
 } as const;
 
 const SKILL_OPTIONS = {

@@ -1,0 +1,30 @@
+/**
+ * `trivet/admin`: the administration of a server over HTTP, for the option `admin` of `createTrivet`.
+ *
+ * @module
+ */
+import { loadOnDemand } from "../http/load_on_demand.ts";
+import type { AdminOption } from "./option.ts";
+
+/**
+ * The administration: an API below `/admin`, for access tokens and API keys with the scope `admin`. It is loaded with its
+ * first request.
+ *
+ * ```ts
+ * createTrivet({ issuer, store, admin: admin() });
+ * ```
+ */
+export function admin(): AdminOption {
+  return {
+    createService(server) {
+      const fetch = loadOnDemand(async () => {
+        const { createAdminService } = await import("./service.ts");
+        const service = createAdminService(server);
+        return (...call: Parameters<typeof service.fetch>) => service.fetch(...call);
+      });
+      return { mounts: ["admin"], fetch: (request, context = {}) => fetch(request, context) };
+    },
+  };
+}
+
+export type { AdminOption, AdminServer } from "./option.ts";

@@ -1,0 +1,38 @@
+/**
+ * The option `admin` of `createTrivet`: what it makes, and what it is made from.
+ *
+ * @module
+ */
+import type { Observe } from "../events.ts";
+import type { IdentifyCaller } from "../http/principal.ts";
+import type { Service } from "../http/service.ts";
+import type { AuthorizationServerOptions } from "../oauth/authorization_server.ts";
+import type { ProviderAccess } from "../oauth/sign_in/provider_tokens.ts";
+import type { Store } from "../store/store.ts";
+
+/** What the administration works with. */
+export interface AdminServer {
+  readonly store: Store;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  readonly observe: Observe;
+  readonly issuer: string;
+  /** The path of the issuer without a slash at its end. */
+  readonly base: string;
+  /** The caller at the resource `<issuer>/admin`. */
+  readonly identify: IdentifyCaller;
+  /** The address of the metadata of that resource (RFC 9728). */
+  readonly resourceMetadata: string;
+  readonly providers: ProviderAccess;
+  /** Settings of the authorization server. */
+  readonly oauth: Pick<
+    AuthorizationServerOptions,
+    "clients" | "defaultRole" | "passwordIterations" | "redirectSchemes" | "scopes"
+  >;
+}
+
+/** The value of the option `admin`: `admin()` of `trivet/admin`. */
+export interface AdminOption {
+  /** Makes the service. */
+  createService(server: AdminServer): Service;
+}

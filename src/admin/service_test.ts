@@ -1,0 +1,304 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { admin } from "./admin.ts";
+import type { TrivetEvent } from "../events.ts";
+import { compileSchema, type JsonSchema } from "../json_schema/compile.ts";
+import { addClient } from "../oauth/clients/client.ts";
+import { createApiKey } from "../skills/api_key.ts";
+import { memoryStore } from "../store/drivers/memory.ts";
+import { StoreUnavailableError } from "../store/store.ts";
+import { createTrivet } from "../trivet.ts";
+import { ADMIN_OPERATIONS } from "./operations.ts";
+
+const test = suite("admin/service");
+const ISSUER = "https://trivet.example";
+
+// deno-lint-ignore no-explicit-any
+type Json = any;
+
+async function newServer() {
+  const store = memoryStore();
+  const events: TrivetEvent[] = [];
+  const trivet = createTrivet({
+    issuer: ISSUER,
+    store,
+    admin: admin(),
+    oauth: { passwordIterations: 1000 },
+    onEvent: (event) => void events.push(event),
+  });
+  const { secret: key } = await createApiKey(store, { name: "admin", scopes: ["admin"] });
+  const document: Json = await (await trivet.fetch(new Request(`${ISSUER}/admin/openapi.json`))).json();
+
+  async function send(
+    method: string,
+    path: string,
+    { body, headers = { authorization: `Bearer ${key}` } }: {
+      body?: unknown;
+      headers?: Record<string, string>;
+    } = {},
+  ): Promise<{ status: number; body: Json; headers: Headers }> {
+    const isText = typeof body === "string";
+    const response = await trivet.fetch(
+      new Request(ISSUER + path, {
+        method,
+        headers: { ...body !== undefined && !isText && { "content-type": "application/json" }, ...headers },
+        ...(body !== undefined && { body: isText ? body : JSON.stringify(body) }),
+      }),
+    );
+    const text = await response.text();
+    return {
+      status: response.status,
+      body: text === "" ? undefined : JSON.parse(text),
+      headers: response.headers,
+    };
+  }
+
+  /** A token by client_credentials, for a resource. */
+  async function tokenFor(resource: string | undefined, scope: string): Promise<string> {
+    const { client, secret } = await addClient(store, { grant_types: ["client_credentials"], scope });
+    const response = await trivet.fetch(
+      new Request(`${ISSUER}/oauth/token`, {
+        method: "POST",
+        headers: { authorization: `Basic ${btoa(`${client.id}:${secret}`)}` },
+        body: new URLSearchParams({
+          grant_type: "client_credentials",
+          scope,
+          ...(resource !== undefined && { resource }),
+        }),
+      }),
+    );
+    return (await response.json() as Json).access_token;
+  }
+  return { store, events, trivet, key, document, send, tokenFor };
+}
+
+/** Checks an answer against the document. */
+function checkAnswer(document: Json, name: string, status: number, body: unknown): void {
+  const { path, method } = ADMIN_OPERATIONS[name]!;
+  const { responses } = document.paths[path.replace(/:(\w+)/g, "{$1}")][method.toLowerCase()];
+  const schema: JsonSchema = status >= 400
+    ? document.components.schemas.Error
+    : responses[status]?.content?.["application/json"].schema ?? false;
+  if (status === 204) return assert.is(body, undefined, name);
+  assert.equal(compileSchema(schema)(body), [], `${name} ${status}`);
+}
+
+test("every operation answers as the document says, in good cases and bad ones", async () => {
+  const { send, document, events, key } = await newServer();
+  const key2 = (await send("POST", "/admin/keys", { body: { name: "second" } })).body.id;
+  const invitation = (await send("POST", "/admin/invitations")).body.id;
+  const cases: readonly (readonly [name: string, path: string, body: unknown, status: number])[] = [
+    ["addUser", "/users", { username: "alice" }, 200],
+    ["addUser", "/users", { username: "alice" }, 409],
+    ["addUser", "/users", { username: "" }, 400],
+    ["listUsers", "/users?limit=1&search=ALI", undefined, 200],
+    ["listUsers", "/users?limit=x", undefined, 400],
+    ["listUsers", "/users?limit=1&limit=2", undefined, 400],
+    ["listUsers", "/users?colour=red", undefined, 400],
+    ["showUser", "/users/alice", undefined, 200],
+    ["showUser", "/users/bob", undefined, 404],
+    ["updateUser", "/users/alice", { name: "Alice" }, 200],
+    ["updateUser", "/users/alice", { user: "bob" }, 400],
+    ["updateUser", "/users/alice", { created: 1 }, 400],
+    ["lockUser", "/users/alice/lock", undefined, 200],
+    ["lockUser", "/users/bob/lock", {}, 404],
+    ["unlockUser", "/users/alice/unlock", {}, 200],
+    ["setPassword", "/users/alice/password", {}, 200],
+    ["setPassword", "/users/alice/password", { password: 1 }, 400],
+    ["removeFactors", "/users/alice/factors", undefined, 404],
+    ["exportUserData", "/users/alice/data", undefined, 200],
+    ["listGrants", "/users/alice/grants", undefined, 200],
+    ["listGrants", "/users/bob/grants", undefined, 404],
+    ["endGrant", "/users/alice/grants/none", undefined, 404],
+    ["listSessions", "/users/alice/sessions", undefined, 200],
+    ["endSession", "/users/alice/sessions/none", undefined, 404],
+    ["endSessions", "/users/alice/sessions", undefined, 204],
+    ["removeUser", "/users/alice", undefined, 204],
+    ["removeUser", "/users/alice", undefined, 404],
+    ["addClient", "/clients", { id: "app", domain: "a.example" }, 200],
+    ["addClient", "/clients", { id: "app", domain: "a.example" }, 409],
+    ["addClient", "/clients", { domain: "no host" }, 400],
+    ["listClients", "/clients", undefined, 200],
+    ["showClient", "/clients/app", undefined, 200],
+    ["showClient", "/clients/none", undefined, 404],
+    [
+      "updateClient",
+      "/clients/app",
+      { name: "App", domain: null, redirect_uris: ["https://a.example/cb"] },
+      200,
+    ],
+    ["updateClient", "/clients/app", { name: null }, 400],
+    ["rotateClientSecret", "/clients/app/secret", { keep_old_seconds: 10 }, 200],
+    ["rotateClientSecret", "/clients/app/secret", { keep_old_seconds: -1 }, 400],
+    ["removeClient", "/clients/app", undefined, 204],
+    ["removeClient", "/clients/app", undefined, 404],
+    ["addProvider", "/providers", { kind: "github", client_id: "x", client_secret: "y" }, 200],
+    ["addProvider", "/providers", { kind: "github" }, 400],
+    ["listProviders", "/providers", undefined, 200],
+    ["showProvider", "/providers/github", undefined, 200],
+    ["updateProvider", "/providers/github", { groups: ["acme"], client_secret: "z" }, 200],
+    ["updateProvider", "/providers/none", { name: "x" }, 404],
+    ["testProvider", "/providers/none/test", undefined, 404],
+    ["removeProvider", "/providers/github", undefined, 204],
+    ["removeProvider", "/providers/github", undefined, 404],
+    ["addKey", "/keys", { name: "ci", scopes: ["skills:read"] }, 200],
+    ["addKey", "/keys", { name: "ci", scopes: ["none"] }, 400],
+    ["listKeys", "/keys", undefined, 200],
+    ["showKey", `/keys/${key2}`, undefined, 200],
+    ["updateKey", `/keys/${key2}`, { scopes: ["skills:read"] }, 200],
+    ["updateKey", "/keys/none", { name: "x" }, 404],
+    ["removeKey", `/keys/${key2}`, undefined, 204],
+    ["showKey", `/keys/${key2}`, undefined, 404],
+    ["removeKey", `/keys/${key2}`, undefined, 404],
+    ["addInvitation", "/invitations", { role: "author" }, 200],
+    ["addInvitation", "/invitations", { email: "x" }, 400],
+    ["listInvitations", "/invitations", undefined, 200],
+    ["removeInvitation", `/invitations/${invitation}`, undefined, 204],
+    ["removeInvitation", "/invitations/none", undefined, 404],
+    ["listAudit", "/audit?type=admin_changed", undefined, 200],
+    ["listAudit", "/audit?since=yesterday", undefined, 400],
+    ["verifyAudit", "/audit/verify", {}, 200],
+    ["verifyAudit", "/audit/verify", { noted: "x" }, 400],
+    ["listToolCalls", "/tool_calls", undefined, 200],
+    ["listSkills", "/skills", undefined, 200],
+    ["showSkill", "/skills/none", undefined, 404],
+    ["showHealth", "/health", undefined, 200],
+  ];
+  const secrets: string[] = [key];
+  const known = cases.filter(([name]) => Object.hasOwn(ADMIN_OPERATIONS, name));
+  for (const [name, path, body, status] of known) {
+    const { method, isSecret } = ADMIN_OPERATIONS[name]!;
+    const answer = await send(method, `/admin${path}`, { body });
+    assert.is(answer.status, status, `${name} ${path}: ${JSON.stringify(answer.body)}`);
+    checkAnswer(document, name, status, answer.body);
+    assert.is(answer.headers.get("cache-control"), "no-store", name);
+    assert.match(answer.headers.get("request-id") ?? "", /^req_/);
+    assert.is(answer.headers.get("access-control-allow-origin"), null);
+    if (isSecret && answer.body.secret) secrets.push(answer.body.secret);
+  }
+  // An operation without a case here is not tested against the document.
+  const tested = new Set(known.filter(([, , , status]) => status < 300).map(([name]) => name));
+  const left = Object.keys(ADMIN_OPERATIONS).filter((name) => !tested.has(name));
+  assert.equal(
+    left,
+    ["removeFactors", "testProvider", "endGrant", "endSession", "showSkill"].filter((name) =>
+      left.includes(name)
+    ),
+  );
+  // Every change was observed, by the id of the key; no secret was.
+  const changed = events.filter((event) => event.type === "admin_changed");
+  const changes = known.filter(([name, , , status]) => status < 300 && ADMIN_OPERATIONS[name]!.subject);
+  assert.is(changed.length, changes.length + 2);
+  assert.ok(changed.every(({ actor }) => actor.startsWith("key_")));
+  const seen = JSON.stringify(events);
+  for (const secret of secrets) assert.not.ok(seen.includes(secret));
+});
+
+test("only an administrator is let in", async () => {
+  const { send, store, tokenFor, trivet } = await newServer();
+  const weak = (await createApiKey(store, { name: "weak", scopes: ["skills:read"] })).secret;
+  const place = `${ISSUER}/admin`;
+  const cases: readonly (readonly [Record<string, string>, number])[] = [
+    [{}, 401],
+    [{ cookie: "trivet_session=x" }, 401],
+    [{ authorization: "Bearer nonsense" }, 401],
+    [{ authorization: `Bearer ${weak}` }, 403],
+    [{ "x-api-key": weak }, 403],
+    [{ authorization: `Bearer ${await tokenFor(place, "skills:read")}` }, 403],
+    [{ authorization: `Bearer ${await tokenFor(`${ISSUER}/mcp`, "admin")}` }, 401],
+    [{ authorization: `Bearer ${await tokenFor(place, "admin")}` }, 200],
+  ];
+  for (const [headers, status] of cases) {
+    for (const { method, path } of Object.values(ADMIN_OPERATIONS)) {
+      if (status === 200 && method !== "GET") continue;
+      const at = `/admin${path.replace(/:\w+/g, "none")}`;
+      const answer = await send(method, at, { headers });
+      assert.is(
+        answer.status < 300 || answer.status === 404 ? 200 : answer.status,
+        status,
+        `${method} ${at}`,
+      );
+      if (status === 200) continue;
+      const challenge = answer.headers.get("www-authenticate")!;
+      assert.match(challenge, 'scope="admin"');
+      assert.match(challenge, `resource_metadata="${ISSUER}/.well-known/oauth-protected-resource/admin"`);
+    }
+  }
+  const metadata = await trivet.fetch(new Request(`${ISSUER}/.well-known/oauth-protected-resource/admin`));
+  const { resource, scopes_supported } = await metadata.json() as Json;
+  assert.equal([resource, scopes_supported], [place, ["admin"]]);
+});
+
+test("requests that are no call are refused in the form of errors", async () => {
+  const { key, send, document } = await newServer();
+  const json = { "content-type": "application/json" };
+  const headers = { authorization: `Bearer ${key}` };
+  const cases: readonly (readonly [string, string, string | undefined, Record<string, string>, number])[] = [
+    ["GET", "/admin/nothing", undefined, headers, 404],
+    ["PUT", "/admin/users", "{}", headers, 405],
+    ["DELETE", "/admin/users", undefined, headers, 405],
+    ["POST", "/admin/users", "{}", { ...headers, "content-type": "text/plain" }, 415],
+    ["POST", "/admin/users", "username=a", {
+      ...headers,
+      "content-type": "application/x-www-form-urlencoded",
+    }, 415],
+    ["POST", "/admin/users", "{", { ...headers, ...json }, 400],
+    ["POST", "/admin/users", "[]", { ...headers, ...json }, 400],
+    ["POST", "/admin/users", '{"__proto__":{"username":"a"}}', { ...headers, ...json }, 400],
+    ["POST", "/admin/users", `"${"x".repeat(300_000)}"`, { ...headers, ...json }, 413],
+  ];
+  for (const [method, path, body, fields, status] of cases) {
+    const answer = await send(method, path, { body, headers: fields });
+    assert.is(answer.status, status, `${method} ${path}`);
+    assert.equal(compileSchema(document.components.schemas.Error)(answer.body), []);
+    if (status === 405) assert.ok(answer.headers.get("allow"));
+  }
+});
+
+test("the document is OpenAPI 3.1 with each operation once", async () => {
+  const { document } = await newServer();
+  assert.match(document.openapi, /^3\.1\.\d$/);
+  const operations: Json[] = Object.values(document.paths).flatMap((each) => Object.values(each as object));
+  assert.equal(operations.map((each) => each.operationId).sort(), Object.keys(ADMIN_OPERATIONS).sort());
+  for (const [path, methods] of Object.entries<Json>(document.paths)) {
+    assert.match(path, /^\//);
+    for (const operation of Object.values<Json>(methods)) {
+      const parameters: Json[] = operation.parameters ?? [];
+      const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+      assert.equal(parameters.filter((each) => each.in === "path").map((each) => each.name), named);
+      assert.ok(
+        parameters.every((each) => each.schema !== undefined && (each.in !== "path" || each.required)),
+      );
+      assert.ok(operation.summary && operation.responses.default);
+      for (
+        const { schema } of [...parameters, ...Object.values<Json>(operation.requestBody?.content ?? {})]
+      ) {
+        compileSchema(schema);
+      }
+    }
+  }
+});
+
+test("a store that is unavailable is a 503, and a defect is a 500 without its message", async () => {
+  const { trivet, key, store, events } = await newServer();
+  const list = store.list;
+  const ask = () =>
+    trivet.fetch(new Request(`${ISSUER}/admin/keys`, { headers: { authorization: `Bearer ${key}` } }));
+  for (
+    const [error, status] of [[new StoreUnavailableError("down"), 503], [new Error("hidden"), 500]] as const
+  ) {
+    store.list = () => Promise.reject(error);
+    const response = await ask();
+    store.list = list;
+    assert.is(response.status, status);
+    assert.not.match(await response.text(), /hidden|down/);
+  }
+  assert.equal(events.slice(-2).map(({ type }) => type), ["store_unavailable", "fault"]);
+});
+
+test("without the authorization server there is no administration", () => {
+  const options = { issuer: ISSUER, store: memoryStore(), admin: admin() };
+  assert.throws(() => createTrivet({ ...options, oauth: false }), /"admin" needs "oauth"/);
+});
+
+test.run();
