@@ -163,6 +163,9 @@ test("every operation answers as the document says, in good cases and bad ones",
     ["listSkills", "/skills", undefined, 200],
     ["showSkill", "/skills/none", undefined, 404],
     ["showHealth", "/health", undefined, 200],
+    ["listSigningKeys", "/signing_keys", undefined, 200],
+    ["rotateSigningKeys", "/signing_keys/rotate", {}, 200],
+    ["rotateServerSecret", "/server_secret/rotate", {}, 200],
   ];
   const secrets: string[] = [key];
   const known = cases.filter(([name]) => Object.hasOwn(ADMIN_OPERATIONS, name));
@@ -176,15 +179,9 @@ test("every operation answers as the document says, in good cases and bad ones",
     assert.is(answer.headers.get("access-control-allow-origin"), null);
     if (isSecret && answer.body.secret) secrets.push(answer.body.secret);
   }
-  // An operation without a case here is not tested against the document.
-  const tested = new Set(known.filter(([, , , status]) => status < 300).map(([name]) => name));
-  const left = Object.keys(ADMIN_OPERATIONS).filter((name) => !tested.has(name));
-  assert.equal(
-    left,
-    ["removeFactors", "testProvider", "endGrant", "endSession", "showSkill"].filter((name) =>
-      left.includes(name)
-    ),
-  );
+  // Each operation has a case here. Some need what this server has not: a second factor, a network, a grant.
+  const tested = new Set(known.map(([name]) => name));
+  assert.equal(Object.keys(ADMIN_OPERATIONS).filter((name) => !tested.has(name)), []);
   // Every change was observed, by the id of the key; no secret was.
   const changed = events.filter((event) => event.type === "admin_changed");
   const changes = known.filter(([name, , , status]) => status < 300 && ADMIN_OPERATIONS[name]!.subject);
