@@ -174,6 +174,7 @@ async function upgradeKind(
     const entry = await store.get<Cursor>(key);
     // Another instance may have finished the kind.
     if (!entry && wasFound) return last;
+    wasFound ||= entry !== undefined;
     // Of an upgrade to another version, which did not end.
     const cursor: Cursor = entry?.value.to === to
       ? entry.value
@@ -183,7 +184,6 @@ async function upgradeKind(
     const check: Check = { key, version: entry?.version ?? null };
     if (page.length === 0) {
       if (await finishKind(store, kind, check)) return cursor;
-      wasFound = true;
       await pauseBefore(++lost);
       continue;
     }
@@ -201,8 +201,8 @@ async function upgradeKind(
       set: [...commit.set ?? [], { key, value: next }],
       remove: commit.remove ?? [],
     });
-    wasFound = true;
     if (done) {
+      wasFound = true;
       lost = 0;
       onProgress?.(last = next);
     } else {
