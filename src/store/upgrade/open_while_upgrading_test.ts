@@ -10,7 +10,7 @@ import { UPGRADE_STEPS } from "./upgrade_steps.ts";
 
 const test = suite("store/upgrade: serving");
 
-/** A store that is marked, and that nobody upgrades. */
+/** A store that is marked, and that no instance upgrades. */
 async function begun(): Promise<Store> {
   const store = memoryStore();
   await fillOlder(store, 200);
