@@ -3,10 +3,12 @@
  *
  * @module
  */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { skipBecause } from "../test/run_files.ts";
-import { buildPackages, type Packages } from "./newcomer.ts";
+import { buildPackages, type Packages, ROOT } from "./newcomer.ts";
 import { findGuides, findMissing, readGuide, runGuideOf } from "./guides.ts";
 import { parseGuide } from "./parse_guide.ts";
 import { runGuide } from "./run_guide.ts";
@@ -64,6 +66,15 @@ test("the package is installed only where the guide installs it", async () => {
 
 if ("Deno" in globalThis || "Bun" in globalThis) skipBecause(test, "the guides use Node");
 else await addGuides();
+
+test("every link between the pages and to the repository leads to a file", () => {
+  for (const name of [...findGuides(), "README"]) {
+    const text = readFileSync(join(ROOT, "docs", `${name}.md`), "utf8");
+    for (const [, target] of text.matchAll(/\]\(([^)#\s]+)[^)]*\)/g)) {
+      if (!/^https?:/.test(target!)) assert.ok(existsSync(join(ROOT, "docs", target!)), `${name}: ${target}`);
+    }
+  }
+});
 
 async function addGuides(): Promise<void> {
   for (const name of findGuides()) {

@@ -44,7 +44,7 @@ const FENCE = /^(`{3,})(\S*) ?(.*)$/;
 const COMMAND = /^<!-- test: (\S+) ?(.*?) -->$/;
 const SHELL = new Set(["sh", "bash"]);
 /** A path with an ending, or a name that has none. */
-const FILE_NAME = /^[\w@./-]+\.\w+$|^([\w./-]+\/)?(Caddyfile|Dockerfile)$/;
+const FILE_NAME = /^[\w@./[\]-]+\.\w+$|^([\w./-]+\/)?(Caddyfile|Dockerfile)$/;
 
 /** @throws {Error} with the line, for a block that is neither a step nor marked as one that is not run */
 export function parseGuide(markdown: string): Guide {
