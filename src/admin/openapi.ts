@@ -78,7 +78,7 @@ const ERROR: Schema = object({
 
 function describeOperation({ name, method, path, summary, input, output }: AdminOperation): object {
   const properties = input.properties as Readonly<Record<string, Schema>>;
-  const required = input.required as readonly string[];
+  const required = (input.required ?? []) as readonly string[];
   const inPath = [...path.matchAll(/:(\w+)/g)].map(([, each]) => each!);
   const others = Object.entries(properties).filter(([each]) => !inPath.includes(each));
   const hasBody = (method === "POST" || method === "PATCH") && others.length > 0;
