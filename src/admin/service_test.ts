@@ -200,7 +200,7 @@ test("only an administrator is let in", async () => {
   const place = `${ISSUER}/admin`;
   const cases: readonly (readonly [Record<string, string>, number])[] = [
     [{}, 401],
-    [{ cookie: "trivet_session=x" }, 401],
+    [{ cookie: await signIn(trivet, send) }, 401],
     [{ authorization: "Bearer nonsense" }, 401],
     [{ authorization: `Bearer ${weak}` }, 403],
     [{ "x-api-key": weak }, 403],
@@ -228,6 +228,21 @@ test("only an administrator is let in", async () => {
   const { resource, scopes_supported } = await metadata.json() as Json;
   assert.equal([resource, scopes_supported], [place, ["admin"]]);
 });
+
+/** The cookies of a session of an administrator, which the account page accepts. */
+async function signIn(
+  trivet: Awaited<ReturnType<typeof newServer>>["trivet"],
+  send: Awaited<ReturnType<typeof newServer>>["send"],
+): Promise<string> {
+  const user = { username: "root", password: "a long passphrase", role: "admin" };
+  assert.is((await send("POST", "/admin/users", { body: user })).status, 200);
+  const body = new URLSearchParams({ username: user.username, password: user.password });
+  const response = await trivet.fetch(new Request(`${ISSUER}/login`, { method: "POST", body }));
+  const cookie = response.headers.getSetCookie().map((each) => each.split(";")[0]).join("; ");
+  const page = await trivet.fetch(new Request(`${ISSUER}/account`, { headers: { cookie } }));
+  assert.is(page.status, 200);
+  return cookie;
+}
 
 test("requests that are no call are refused in the form of errors", async () => {
   const { key, send, document } = await newServer();
