@@ -7,6 +7,7 @@
 import type { Observe } from "../events.ts";
 import type { Client, UserRole } from "../oauth/records.ts";
 import type { ProviderAccess } from "../oauth/sign_in/provider_tokens.ts";
+import type { BlobStore } from "../skills/blobs/blob_store.ts";
 import type { Store } from "../store/store.ts";
 
 /** A JSON Schema of an object, or a part of it. */
@@ -14,6 +15,17 @@ export type Schema = Readonly<Record<string, unknown>>;
 
 /** The actor of operations that a command runs on a store. */
 export const COMMAND_LINE = "command line";
+
+/** A tool in an answer. */
+export interface AdminTool {
+  readonly name: string;
+  readonly title: string | null;
+  readonly description: string | null;
+  readonly scopes: readonly string[];
+  /** Of this instance, since it started. */
+  readonly calls: number;
+  readonly failed_calls: number;
+}
 
 /** What an operation works with. */
 export interface AdminContext {
@@ -35,6 +47,10 @@ export interface AdminContext {
   readonly redirectSchemes?: readonly string[] | undefined;
   /** Of PBKDF2, for new passwords. @default 600000 */
   readonly passwordIterations?: number | undefined;
+  /** Where files of skills are. @default in the store */
+  readonly blobs?: BlobStore | undefined;
+  /** The tools of the MCP server; absent where it does not run. */
+  readonly tools?: (() => readonly AdminTool[]) | undefined;
   /** The scopes of the server: no API key has another. @default any */
   readonly scopes?: readonly string[] | undefined;
 }

@@ -5,6 +5,7 @@
  */
 import { compileSchema, type Violation } from "../json_schema/compile.ts";
 import { type AdminContext, AdminError, type AdminOperation } from "./operation.ts";
+import { AUDIT_OPERATIONS } from "./operations/audit.ts";
 import { CLIENT_OPERATIONS } from "./operations/clients.ts";
 import { GRANT_OPERATIONS } from "./operations/grants.ts";
 import { INVITATION_OPERATIONS } from "./operations/invitations.ts";
@@ -12,6 +13,8 @@ import { KEY_OPERATIONS } from "./operations/keys.ts";
 import { SERVER_KEY_OPERATIONS } from "./operations/keys_of_server.ts";
 import { PROVIDER_OPERATIONS } from "./operations/providers.ts";
 import { SESSION_OPERATIONS } from "./operations/sessions.ts";
+import { SERVER_OPERATIONS } from "./operations/server.ts";
+import { SKILL_OPERATIONS } from "./operations/skills.ts";
 import { USER_ACCESS_OPERATIONS } from "./operations/user_access.ts";
 import { USER_OPERATIONS } from "./operations/users.ts";
 
@@ -27,6 +30,9 @@ export const ADMIN_OPERATIONS: Readonly<Record<string, AdminOperation>> = Object
     ...PROVIDER_OPERATIONS,
     ...KEY_OPERATIONS,
     ...SERVER_KEY_OPERATIONS,
+    ...SKILL_OPERATIONS,
+    ...SERVER_OPERATIONS,
+    ...AUDIT_OPERATIONS,
   ].map((operation) => [operation.name, operation]),
 );
 

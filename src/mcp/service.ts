@@ -16,6 +16,7 @@ import { createInputRequired } from "./input/input_required.ts";
 import type { Call, CallHost } from "./call.ts";
 import { findChangedLists } from "./definition/changed_lists.ts";
 import type { Change } from "./definition/changes.ts";
+import { MODERN } from "./era.ts";
 import { UnavailableError } from "./error.ts";
 import { createExchange } from "./exchange.ts";
 import { type Definitions, flatten, group } from "./definition/group.ts";
@@ -198,6 +199,11 @@ export function createToolServer(options: ToolServerOptions): ToolServer {
     },
     resourceUpdated: (uri) => publish({ kind: "resource", uri }),
     listChanged: (kind) => publish({ kind }),
+    listTools: () =>
+      [...registry?.tools.values() ?? []].map(({ describe, scopes }) => ({
+        entry: describe(MODERN),
+        scopes,
+      })),
     openStreams: () => streams.value?.openStreams.count() ?? 0,
     close() {
       // At different times, so that they do not all come back at once.

@@ -83,6 +83,8 @@ export interface ToolServer extends Service {
   resourceUpdated(uri: string): Promise<void>;
   /** Notifies clients, on any instance, that a list changed. */
   listChanged(list: "tools" | "resources" | "prompts"): Promise<void>;
+  /** The tools that it has now, as a client of the newest revision gets them, with the scopes that a call needs. */
+  listTools(): readonly { readonly entry: Record<string, unknown>; readonly scopes: readonly string[] }[];
   /** How many event streams are open at this instance. */
   openStreams(): number;
   /**

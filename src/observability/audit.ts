@@ -242,3 +242,27 @@ export async function* readAuditGroups(store: Store): AsyncGenerator<string> {
     after = page.at(-1)!.key;
   }
 }
+
+/**
+ * The records of each group, from the newest to the oldest group; within a group from the oldest on.
+ * @param before only groups that begin before this number
+ */
+export async function* readAuditGroupsBackwards(
+  store: Store,
+  before: number = Infinity,
+): AsyncGenerator<AuditRecord[]> {
+  let after: Key | undefined = before === Infinity ? undefined : groupKey(before);
+  for (;;) {
+    const page: Entry<Uint8Array>[] = await store.list(PREFIX, {
+      limit: 20,
+      reverse: true,
+      ...(after && { after }),
+    });
+    for (const { value } of page) {
+      const [, ...lines] = new TextDecoder().decode(value).split("\n");
+      yield lines.map((line) => JSON.parse(line) as AuditRecord);
+    }
+    if (page.length < 20) return;
+    after = page.at(-1)!.key;
+  }
+}

@@ -1,0 +1,219 @@
+/**
+ * Operations on the audit trail, newest records first, and on the calls of tools in it.
+ *
+ * @module
+ */
+import { type AuditRecord, readAuditGroupsBackwards } from "../../observability/audit.ts";
+import { verifyAudit as verify } from "../../observability/verify_audit.ts";
+import type { Store } from "../../store/store.ts";
+import type { Page } from "../list_page.ts";
+import { pageOf } from "../list_page.ts";
+import { AdminError, type AdminOperation, type Schema, toIso } from "../operation.ts";
+import { count, flag, input, object, orNull, text, time } from "../schema.ts";
+
+const DEFAULT_LIMIT = 20;
+const MAX_LIMIT = 100;
+/** Records that one request reads. A page can have fewer members than its limit, or none, and still have a next page. */
+const MAX_READ = 20_000;
+
+/** A record in an answer. */
+export interface AdminAuditRecord {
+  readonly number: number;
+  readonly time: string;
+  readonly type: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly request: string | null;
+}
+
+/** A call of a tool in an answer. */
+export interface AdminToolCall {
+  readonly number: number;
+  readonly time: string;
+  readonly tool: string;
+  readonly principal: string | null;
+  readonly failed: boolean;
+  readonly request: string | null;
+}
+
+interface Window {
+  readonly limit?: number;
+  readonly page?: string;
+  readonly since?: string;
+  readonly until?: string;
+}
+
+/** Which records. */
+export interface AuditListQuery extends Window {
+  readonly type?: string;
+  readonly about?: string;
+}
+
+/** Which calls. */
+export interface ToolCallQuery extends Window {
+  readonly tool?: string;
+  readonly principal?: string;
+}
+
+const WINDOW: Readonly<Record<string, Schema>> = {
+  since: time("only records from this time on"),
+  until: time("only records up to this time"),
+  limit: { ...count("the most members of a page", { min: 1, max: MAX_LIMIT }), default: DEFAULT_LIMIT },
+  page: text("next_page of the page before", { max: 20 }),
+};
+const RECORD: Readonly<Record<string, Schema>> = {
+  number: count("from 1, without gaps"),
+  time: time("when it was written"),
+  request: orNull(text("the id of the request")),
+};
+
+export const listAudit: AdminOperation<AuditListQuery, Page<AdminAuditRecord>> = {
+  name: "listAudit",
+  method: "GET",
+  path: "/audit",
+  summary: "List records of the audit trail, newest first",
+  input: input({
+    type: text("only this type, such as login_failed", { min: 1, max: 100 }),
+    about: text("only records with this user, client or address", { min: 1, max: 256 }),
+    ...WINDOW,
+  }),
+  output: pageOf(object({
+    ...RECORD,
+    type: text("the type of the event"),
+    fields: { type: "object", description: "what the event says" },
+  })),
+  async run({ store }, { type, about, ...window }) {
+    return await listRecords(
+      store,
+      window,
+      (record) =>
+        (type === undefined || record.type === type) &&
+        (about === undefined || Object.values(record.fields).includes(about)),
+      ({ number, time, type, fields, request = null }) => ({
+        number,
+        time: toIso(time),
+        type,
+        fields,
+        request,
+      }),
+    );
+  },
+};
+
+export const listToolCalls: AdminOperation<ToolCallQuery, Page<AdminToolCall>> = {
+  name: "listToolCalls",
+  method: "GET",
+  path: "/tool_calls",
+  summary: "List calls of tools in the audit trail, newest first",
+  input: input({
+    tool: text("only calls of this tool", { min: 1, max: 256 }),
+    principal: text("only calls of this user, client or API key", { min: 1, max: 256 }),
+    ...WINDOW,
+  }),
+  output: pageOf(object({
+    ...RECORD,
+    tool: text("the name of the tool"),
+    principal: orNull(text("who called it; null for anonymous callers")),
+    failed: flag("whether the result was an error"),
+  })),
+  async run({ store }, { tool, principal, ...window }) {
+    return await listRecords(
+      store,
+      window,
+      ({ type, fields }) =>
+        type === "tool_called" && (tool === undefined || fields.name === tool) &&
+        (principal === undefined || fields.principal === principal),
+      ({ number, time, fields, request = null }) => ({
+        number,
+        time: toIso(time),
+        tool: String(fields.name),
+        principal: fields.principal === undefined ? null : String(fields.principal),
+        failed: fields.failed === true,
+        request,
+      }),
+    );
+  },
+};
+
+/** What a verification found. */
+export interface AdminVerification {
+  readonly valid: boolean;
+  readonly records: number;
+  readonly problem: string | null;
+  readonly number: number | null;
+  readonly digest: string | null;
+}
+
+/** One at a time in a process: it reads the whole trail. */
+let isVerifying = false;
+
+export const verifyAudit: AdminOperation<{ readonly retention_days?: number }, AdminVerification> = {
+  name: "verifyAudit",
+  method: "POST",
+  path: "/audit/verify",
+  summary: "Check that no record of the audit trail was changed, inserted, moved or removed",
+  input: input({ retention_days: count("as the trail has it; 400 when left out", { min: 1, max: 36_500 }) }),
+  output: object({
+    valid: flag("whether the trail is complete"),
+    records: count("how many records were checked; 0 for a trail that is not valid"),
+    problem: orNull(text("what is wrong")),
+    number: orNull(count("the last record, or the one where the problem is")),
+    digest: orNull(text("the digest of the last group: keep it elsewhere")),
+  }),
+  async run({ store, now }, { retention_days }) {
+    if (isVerifying) throw new AdminError("conflict_error", "A verification is running: wait until it ends");
+    isVerifying = true;
+    try {
+      const result = await verify(store, { now: now(), retentionDays: retention_days });
+      return result.valid
+        ? {
+          valid: true,
+          records: result.records,
+          problem: null,
+          number: result.last?.number ?? null,
+          digest: result.last?.digest ?? null,
+        }
+        : { valid: false, records: 0, problem: result.problem, number: result.number, digest: null };
+    } finally {
+      isVerifying = false;
+    }
+  },
+};
+
+/** The operations of this file. */
+export const AUDIT_OPERATIONS: readonly AdminOperation[] = [listAudit, listToolCalls, verifyAudit];
+
+/** A page of the records that are found, backwards from the one in the cursor. */
+async function listRecords<Member>(
+  store: Store,
+  { limit = DEFAULT_LIMIT, page, since, until }: Window,
+  isFound: (record: AuditRecord) => boolean,
+  toMember: (record: AuditRecord) => Member,
+): Promise<Page<Member>> {
+  const from = readTime("since", since) ?? 0;
+  const to = readTime("until", until) ?? Infinity;
+  const before = page === undefined ? Infinity : Number(page);
+  if (Number.isNaN(before)) {
+    throw new AdminError("invalid_request_error", "page: use next_page of the page before");
+  }
+  const data: Member[] = [];
+  let left = MAX_READ;
+  let last = before;
+  for await (const records of readAuditGroupsBackwards(store, before)) {
+    for (const record of records.reverse()) {
+      if (record.number >= before) continue;
+      // Records of several instances are nearly in the order of their times: an hour covers clocks that differ.
+      if (record.time < from - 3600_000) return { data, has_more: false, next_page: null };
+      if (data.length === limit || left-- === 0) return { data, has_more: true, next_page: String(last) };
+      last = record.number;
+      if (record.time >= from && record.time <= to && isFound(record)) data.push(toMember(record));
+    }
+  }
+  return { data, has_more: false, next_page: null };
+}
+
+function readTime(name: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const ms = Date.parse(text);
+  if (Number.isNaN(ms)) throw new AdminError("invalid_request_error", `${name}: must be a time in ISO 8601`);
+  return ms;
+}
