@@ -4,6 +4,8 @@
  *
  * @module
  */
+import { adminClient } from "./admin/client.ts";
+import { createToolCounts } from "./admin/tool_counts.ts";
 import type { TrivetEvent } from "./events.ts";
 import { showHome, showNotFound } from "./home.ts";
 import { createLoopbackGuard } from "./http/network/loopback_guard.ts";
@@ -67,7 +69,13 @@ export function createTrivet(options: TrivetOptions): Trivet {
     ...(options.admin ? [resources.admin] : []),
   ];
   const oauthOptions = options.oauth === false ? undefined : options.oauth ?? {};
-  const completed = oauthOptions && completeOAuth({ issuer, ...server }, oauthOptions, own);
+  const completed = oauthOptions && completeOAuth(
+    { issuer, ...server },
+    options.admin
+      ? { ...oauthOptions, clients: [...oauthOptions.clients ?? [], adminClient(place)] }
+      : oauthOptions,
+    own,
+  );
   const oauth = completed && createOAuthService(completed);
 
   /** The caller at a resource: by an API key of the Skills service, or by an access token for the resource. */
@@ -97,8 +105,10 @@ export function createTrivet(options: TrivetOptions): Trivet {
   const mcpOptions = options.mcp === false ? undefined : options.mcp ?? {};
   const allowedHosts = [...options.allowedHosts ?? [], ...mcpOptions?.allowedHosts ?? []];
   const allowedOrigins = [...options.allowedOrigins ?? [], ...mcpOptions?.allowedOrigins ?? []];
+  const toolCounts = options.admin && createToolCounts(observe);
   const mcp = mcpOptions && createToolServer(completeMcp({ ...mcpOptions, allowedHosts, allowedOrigins }, {
     ...server,
+    observe: toolCounts?.observe ?? observe,
     issuer,
     extensions: skills && mcpOptions.skills !== false ? [skillsExtension(skills.catalog)] : [],
     identify: identifyAt(resources.mcp.resource),
@@ -114,6 +124,9 @@ export function createTrivet(options: TrivetOptions): Trivet {
     resourceMetadata: resourceMetadataUrl(resources.admin.resource),
     providers: oauth.providerAccess,
     oauth: completed,
+    pages: completePages(oauthOptions?.pages),
+    blobs: skillsOptions?.blobs,
+    tools: mcp && (() => toolCounts!.list(mcp)),
   });
 
   const pageServer = { ...server, issuer, pages: completePages(oauthOptions?.pages) };

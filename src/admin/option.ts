@@ -7,8 +7,11 @@ import type { Observe } from "../events.ts";
 import type { IdentifyCaller } from "../http/principal.ts";
 import type { Service } from "../http/service.ts";
 import type { AuthorizationServerOptions } from "../oauth/authorization_server.ts";
+import type { PageSettings } from "../oauth/pages/settings.ts";
 import type { ProviderAccess } from "../oauth/sign_in/provider_tokens.ts";
+import type { BlobStore } from "../skills/blobs/blob_store.ts";
 import type { Store } from "../store/store.ts";
+import type { AdminTool } from "./operation.ts";
 
 /** What the administration works with. */
 export interface AdminServer {
@@ -17,6 +20,8 @@ export interface AdminServer {
   readonly now: () => number;
   readonly observe: Observe;
   readonly issuer: string;
+  /** Scheme, host and port of the issuer. */
+  readonly origin: string;
   /** The path of the issuer without a slash at its end. */
   readonly base: string;
   /** The caller at the resource `<issuer>/admin`. */
@@ -29,6 +34,12 @@ export interface AdminServer {
     AuthorizationServerOptions,
     "clients" | "defaultRole" | "passwordIterations" | "redirectSchemes" | "scopes"
   >;
+  /** How pages look. */
+  readonly pages: PageSettings;
+  /** Where files of skills are. @default in the store */
+  readonly blobs?: BlobStore | undefined;
+  /** The tools of the MCP server; absent where it does not run. */
+  readonly tools?: (() => readonly AdminTool[]) | undefined;
 }
 
 /** The value of the option `admin`: `admin()` of `trivet/admin`. */

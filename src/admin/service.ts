@@ -24,6 +24,7 @@ import { describeApi } from "./openapi.ts";
 import { type AdminContext, AdminError, type AdminErrorType, type AdminOperation } from "./operation.ts";
 import { ADMIN_OPERATIONS, callOperation } from "./operations.ts";
 import type { AdminServer } from "./option.ts";
+import { createAdminPage, PAGE_PATHS } from "./page/admin_page.ts";
 
 const MAX_BODY_BYTES = 256 * 1024;
 const SCOPE = "admin";
@@ -59,6 +60,8 @@ export function createAdminService(server: AdminServer): Service {
     redirectSchemes: oauth.redirectSchemes,
     configuredClients: new Map(oauth.clients.map((client) => [client.id, client])),
     scopes: Object.keys(oauth.scopes),
+    blobs: server.blobs,
+    tools: server.tools,
   };
 
   /** Who calls. @throws {HttpRefusal} 401 without valid credentials, 403 without the scope */
@@ -129,7 +132,9 @@ export function createAdminService(server: AdminServer): Service {
   }
 
   const document = JSON.stringify(describeApi(issuer));
+  const page = createAdminPage(server);
   const routes: Route[] = [
+    ...PAGE_PATHS.map((path): Route => ({ method: "GET", path, handle: () => page(path) })),
     {
       method: "GET",
       path: "/admin/openapi.json",

@@ -10,15 +10,15 @@ import { type Fields, NO_STORE, respond } from "../../http/response.ts";
 import { drawMark, toIcon } from "../../oauth/pages/layout/mark.ts";
 import { writeStyle } from "../../oauth/pages/layout/style.ts";
 import type { PageSettings } from "../../oauth/pages/settings.ts";
-import type { ClientRegistration } from "../../oauth/clients/client.ts";
+import { ADMIN_CLIENT_ID } from "../client.ts";
 import { DESCRIPTION_SCRIPT } from "./description_script.ts";
 import { SESSION_SCRIPT } from "./session_script.ts";
 import { STYLE } from "./style.ts";
 import { FORM_SCRIPT } from "./form_script.ts";
 import { VIEW_SCRIPT } from "./view_script.ts";
 
-/** The id of the built-in client with which the page signs in. */
-export const ADMIN_CLIENT_ID = "trivet-admin";
+/** The paths that the page has, below that of the issuer. */
+export const PAGE_PATHS = ["/admin", "/admin/page.js", "/admin/page.css"] as const;
 
 /** What the page needs of its server. */
 export interface AdminPageOptions {
@@ -29,24 +29,12 @@ export interface AdminPageOptions {
   readonly pages: PageSettings;
 }
 
-/** The public client of the page. It gets no more than the scope `admin`, and only for users who may grant it. */
-export function adminClient(place: string): ClientRegistration {
-  return {
-    id: ADMIN_CLIENT_ID,
-    name: "Administration of this server",
-    redirect_uris: [`${place}/admin`],
-    grant_types: ["authorization_code"],
-    scope: "admin",
-    trusted: true,
-  };
-}
-
 const CACHED: Fields = [["cache-control", "no-cache"], ["x-content-type-options", "nosniff"]];
 
-/** Answers `/admin`, `/admin/page.js` and `/admin/page.css`; `undefined` for other paths below `/admin`. */
+/** Answers the paths of the page. */
 export function createAdminPage(
   { issuer, origin, base, pages }: AdminPageOptions,
-): (path: string) => Response | undefined {
+): (path: typeof PAGE_PATHS[number]) => Response {
   const place = origin + base;
   const product = pages.name ?? new URL(issuer).host;
   const policy = [
@@ -91,8 +79,8 @@ export function createAdminPage(
   const script =
     `"use strict";\n(() => {\n${SESSION_SCRIPT}${FORM_SCRIPT}${DESCRIPTION_SCRIPT}${VIEW_SCRIPT}})();\n`;
 
-  const answers = new Map<string, () => Response>([
-    ["/admin", () =>
+  const answers: Readonly<Record<typeof PAGE_PATHS[number], () => Response>> = {
+    "/admin": () =>
       respond(200, document, [
         ["content-type", "text/html; charset=utf-8"],
         ["content-security-policy", policy],
@@ -101,12 +89,10 @@ export function createAdminPage(
         ["x-content-type-options", "nosniff"],
         ["referrer-policy", "no-referrer"],
         NO_STORE,
-      ])],
-    [
-      "/admin/page.js",
-      () => respond(200, script, [["content-type", "text/javascript; charset=utf-8"], ...CACHED]),
-    ],
-    ["/admin/page.css", () => respond(200, style, [["content-type", "text/css; charset=utf-8"], ...CACHED])],
-  ]);
-  return (path) => answers.get(path.slice(base.length))?.();
+      ]),
+    "/admin/page.js": () =>
+      respond(200, script, [["content-type", "text/javascript; charset=utf-8"], ...CACHED]),
+    "/admin/page.css": () => respond(200, style, [["content-type", "text/css; charset=utf-8"], ...CACHED]),
+  };
+  return (path) => answers[path]();
 }

@@ -1,0 +1,221 @@
+/**
+ * An administrator walks through the page at `/admin` in Debian's Chromium: signs in, searches, adds, changes, locks and
+ * removes. axe-core checks the pages in light and dark mode, on a phone and on a desktop. TRIVET_SCREENSHOTS names a folder
+ * for screenshots.
+ *
+ * @module
+ */
+import { existsSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import process from "node:process";
+import type { Browser, Page } from "playwright-core";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { skipBecause } from "../../../scripts/test/run_files.ts";
+import { admin } from "../../admin.ts";
+import { addUser, createTrivet, memoryStore, type Store, tool, type Trivet } from "../../mod.ts";
+import { createAudit } from "../../observability.ts";
+import type { RunningServer } from "../../runtime/server.ts";
+import { entries } from "../test_entries.ts";
+
+const test = suite("the administration in a browser");
+const CHROMIUM = process.env.TRIVET_TEST_CHROMIUM ?? "/usr/bin/chromium";
+const [, serve] = Object.entries(entries)[0]!;
+const SIZES = { phone: { width: 390, height: 844 }, desktop: { width: 1280, height: 900 } } as const;
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+let browser: Browser;
+let server: RunningServer;
+let issuer: string;
+let store: Store;
+
+async function start(): Promise<void> {
+  const { chromium } = await import("playwright-core");
+  browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+  const { promise, resolve } = Promise.withResolvers<Trivet>();
+  server = await serve({ fetch: async (request, context) => (await promise).fetch(request, context) }, {
+    port: 0,
+    hostname: "127.0.0.1",
+  });
+  issuer = `http://localhost:${server.port}`;
+  store = memoryStore();
+  const audit = createAudit({ store });
+  await addUser(store, { username: "root", password: "correct horse", name: "Root", role: "admin" }, 1000);
+  await addUser(store, { username: "alice", password: "wonderland", name: "Alice Liddell" }, 1000);
+  for (let i = 0; i < 30; i++) {
+    await addUser(store, { username: `person${i}`, password: "x", name: `<b>Person ${i}</b>` }, 1);
+  }
+  resolve(createTrivet({
+    issuer,
+    store,
+    admin: admin(),
+    onEvent: (event) => audit.add(event),
+    oauth: { passwordIterations: 1000, pages: { name: "Rabbit Hole" } },
+    mcp: {
+      tools: [tool({ name: "add", description: "Adds", input: { type: "object" }, run: () => "3" })],
+    },
+  }));
+}
+
+async function stop(): Promise<void> {
+  await browser.close();
+  await server.close();
+}
+
+/** A page whose console errors, such as violations of the policy, are collected. */
+async function newPage(): Promise<{ page: Page; errors: string[] }> {
+  const page = await (await browser.newContext({ locale: "en" })).newPage();
+  const errors: string[] = [];
+  page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
+  page.on("pageerror", (error) => errors.push(String(error)));
+  return { page, errors };
+}
+
+async function signIn(page: Page, username: string, password: string): Promise<void> {
+  await page.goto(`${issuer}/admin`);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByLabel("User name").fill(username);
+  await page.getByLabel("Password", { exact: true }).fill(password);
+  await page.getByRole("button", { name: "Sign in" }).click();
+}
+
+/** Asserts that axe-core finds no violation and that nothing overflows. */
+async function check(page: Page, name: string): Promise<void> {
+  for (const [size, viewport] of Object.entries(SIZES)) {
+    await page.setViewportSize(viewport);
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme });
+      await page.evaluate(axe);
+      const found = await page.evaluate(async () => {
+        // deno-lint-ignore no-explicit-any
+        const { violations } = await (globalThis as any).axe.run();
+        return violations.map(({ id, nodes }: { id: string; nodes: { html: string }[] }) =>
+          `${id}: ${nodes[0]?.html}`
+        );
+      });
+      assert.equal(found, [], `${name}, ${size}, ${colorScheme}`);
+      const width = await page.evaluate("document.documentElement.scrollWidth") as number;
+      assert.ok(width <= viewport.width, `${name} overflows on a ${size}`);
+      const folder = process.env.TRIVET_SCREENSHOTS;
+      if (folder) await page.screenshot({ path: join(folder, `admin-${name}-${size}-${colorScheme}.png`) });
+    }
+  }
+}
+
+const heading = (page: Page, name: string) => page.getByRole("heading", { name, exact: true, level: 1 });
+
+function defineTests(): void {
+  test.before(start);
+  test.after(stop);
+
+  test("an administrator signs in, finds a user, changes, locks and removes", async () => {
+    const { page, errors } = await newPage();
+    await signIn(page, "root", "correct horse");
+    await page.getByRole("button", { name: /Allow/ }).click();
+    await heading(page, "Users").waitFor();
+    assert.is(new URL(page.url()).search, "");
+    await check(page, "users");
+    // 32 users: a page of 20, and the rest.
+    assert.is(await page.locator("tbody tr").count(), 20);
+    await page.getByRole("button", { name: "More" }).click();
+    await page.locator("tbody tr").nth(31).waitFor();
+    // What users call themselves is text.
+    assert.is(await page.locator("main b").count(), 0);
+    await page.getByLabel("Search", { exact: true }).fill("liddell");
+    await page.getByRole("button", { name: "Search" }).click();
+    await page.getByRole("link", { name: "alice" }).click();
+    await heading(page, "alice").waitFor();
+    await check(page, "user");
+    await page.getByRole("button", { name: "Change" }).click();
+    await page.getByRole("dialog").getByLabel("Role").selectOption("author");
+    await check(page, "change");
+    await page.getByRole("dialog").getByRole("button", { name: "Change" }).click();
+    await page.locator("dd", { hasText: "author" }).waitFor();
+    await page.getByRole("button", { name: "Lock", exact: true }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Lock" }).click();
+    await page.getByRole("button", { name: "Lock", exact: true }).waitFor();
+    await page.getByRole("button", { name: "Remove", exact: true }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
+    await page.getByRole("button", { name: "Remove", exact: true }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
+    await heading(page, "Users").waitFor();
+    await page.getByLabel("Search", { exact: true }).fill("liddell");
+    await page.getByRole("button", { name: "Search" }).click();
+    await page.getByText("Nothing here.").waitFor();
+    assert.equal(errors, []);
+  });
+
+  test("a client is added; its secret is shown once", async () => {
+    const { page, errors } = await newPage();
+    await signIn(page, "root", "correct horse");
+    await page.getByRole("button", { name: /Allow/ }).click().catch(() => {});
+    await page.getByRole("link", { name: "Clients", exact: true }).click();
+    await heading(page, "Clients").waitFor();
+    await page.getByRole("button", { name: "Add client" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Redirect URIs").fill("not a uri");
+    await dialog.getByRole("button", { name: "Add client" }).click();
+    await dialog.getByRole("alert").waitFor();
+    await dialog.getByLabel("Redirect URIs").fill("https://app.example/callback");
+    await dialog.getByLabel("Name", { exact: true }).fill("My app");
+    await dialog.getByRole("button", { name: "Add client" }).click();
+    const secret = dialog.locator("code.secret");
+    await secret.waitFor();
+    assert.match(await secret.textContent() ?? "", /^trivet_cs_/);
+    await check(page, "secret");
+    await dialog.getByRole("button", { name: "Done" }).click();
+    await page.getByRole("cell", { name: "My app" }).waitFor();
+    // The refused addition.
+    assert.is(errors.filter((each) => !each.includes("400")).length, 0, errors.join("\n"));
+  });
+
+  test("every page of the navigation is shown without an error", async () => {
+    const { page, errors } = await newPage();
+    await signIn(page, "root", "correct horse");
+    await page.getByRole("button", { name: /Allow/ }).click().catch(() => {});
+    await heading(page, "Users").waitFor();
+    const links = await page.locator("nav a").allTextContents();
+    for (
+      const name of [
+        "Users",
+        "Clients",
+        "Providers",
+        "Keys",
+        "Skills",
+        "Tools",
+        "Tool calls",
+        "Audit",
+        "Health",
+      ]
+    ) {
+      assert.ok(links.includes(name), `${name} in ${links.join(", ")}`);
+    }
+    for (const name of links) {
+      await page.getByRole("link", { name, exact: true }).click();
+      await heading(page, name).waitFor();
+      assert.is(await page.getByRole("alert").count(), 0, name);
+      await check(page, name.toLowerCase().replaceAll(" ", "-"));
+    }
+    // A reload keeps the place: the session of the login is enough for a new token.
+    await page.reload();
+    await heading(page, links.at(-1)!).waitFor();
+    assert.equal(errors, []);
+  });
+
+  test("a user without the role is told so, and gets no token", async () => {
+    const { page } = await newPage();
+    await signIn(page, "person1", "x");
+    await page.getByRole("alert").waitFor();
+    assert.is(await page.locator("nav a").count(), 0);
+    await page.getByRole("button", { name: "Sign in with another account" }).waitFor();
+  });
+}
+
+if ("Deno" in globalThis || "Bun" in globalThis) {
+  skipBecause(test, "playwright runs on Node; the page is the same on every runtime");
+} else if (!existsSync(CHROMIUM) && process.env.CI !== "true") {
+  skipBecause(test, "Chromium is not installed: the page is not tested in a browser");
+} else defineTests();
+
+test.run();
