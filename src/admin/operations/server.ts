@@ -7,7 +7,7 @@ import { AUDIT_HEAD, type AuditHead } from "../../observability/audit.ts";
 import { VERSION } from "../../version.ts";
 import { type Page, pageInput, pageOf, pageOfMembers, type PageQuery } from "../list_page.ts";
 import { AdminError, type AdminOperation, type AdminTool, toIso } from "../operation.ts";
-import { count, object, oneOf, orNull, text, time } from "../schema.ts";
+import { count, input, object, oneOf, orNull, text, time } from "../schema.ts";
 
 /** The health of a server in an answer. */
 export interface AdminHealth {
@@ -22,7 +22,7 @@ export const showHealth: AdminOperation<object, AdminHealth> = {
   method: "GET",
   path: "/health",
   summary: "Show the version of the server, its clock, and how fast its store answers",
-  input: { type: "object", properties: {}, additionalProperties: false },
+  input: input({}),
   output: object({
     version: text("the version of Trivet"),
     time: time("by the clock of the store"),
