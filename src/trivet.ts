@@ -4,8 +4,6 @@
  *
  * @module
  */
-import { adminClient } from "./admin/client.ts";
-import { createToolCounts } from "./admin/tool_counts.ts";
 import type { TrivetEvent } from "./events.ts";
 import { showHome, showNotFound } from "./home.ts";
 import { createLoopbackGuard } from "./http/network/loopback_guard.ts";
@@ -72,7 +70,7 @@ export function createTrivet(options: TrivetOptions): Trivet {
   const completed = oauthOptions && completeOAuth(
     { issuer, ...server },
     options.admin
-      ? { ...oauthOptions, clients: [...oauthOptions.clients ?? [], adminClient(place)] }
+      ? { ...oauthOptions, clients: [...oauthOptions.clients ?? [], options.admin.client(place)] }
       : oauthOptions,
     own,
   );
@@ -105,7 +103,7 @@ export function createTrivet(options: TrivetOptions): Trivet {
   const mcpOptions = options.mcp === false ? undefined : options.mcp ?? {};
   const allowedHosts = [...options.allowedHosts ?? [], ...mcpOptions?.allowedHosts ?? []];
   const allowedOrigins = [...options.allowedOrigins ?? [], ...mcpOptions?.allowedOrigins ?? []];
-  const toolCounts = options.admin && createToolCounts(observe);
+  const toolCounts = options.admin?.countTools(observe);
   const mcp = mcpOptions && createToolServer(completeMcp({ ...mcpOptions, allowedHosts, allowedOrigins }, {
     ...server,
     observe: toolCounts?.observe ?? observe,
@@ -126,7 +124,7 @@ export function createTrivet(options: TrivetOptions): Trivet {
     oauth: completed,
     pages: completePages(oauthOptions?.pages),
     blobs: skillsOptions?.blobs,
-    tools: mcp && (() => toolCounts!.list(mcp)),
+    tools: mcp && (() => toolCounts!.list(mcp.listTools())),
   });
 
   const pageServer = { ...server, issuer, pages: completePages(oauthOptions?.pages) };

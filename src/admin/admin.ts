@@ -4,7 +4,9 @@
  * @module
  */
 import { loadOnDemand } from "../http/load_on_demand.ts";
+import { adminClient } from "./client.ts";
 import type { AdminOption } from "./option.ts";
+import { createToolCounts } from "./tool_counts.ts";
 
 /**
  * The administration: an API below `/admin`, for access tokens and API keys with the scope `admin`. It is loaded with its
@@ -16,6 +18,8 @@ import type { AdminOption } from "./option.ts";
  */
 export function admin(): AdminOption {
   return {
+    client: adminClient,
+    countTools: createToolCounts,
     createService(server) {
       const fetch = loadOnDemand(async () => {
         const { createAdminService } = await import("./service.ts");

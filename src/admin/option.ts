@@ -7,11 +7,13 @@ import type { Observe } from "../events.ts";
 import type { IdentifyCaller } from "../http/principal.ts";
 import type { Service } from "../http/service.ts";
 import type { AuthorizationServerOptions } from "../oauth/authorization_server.ts";
+import type { ClientRegistration } from "../oauth/clients/client.ts";
 import type { PageSettings } from "../oauth/pages/settings.ts";
 import type { ProviderAccess } from "../oauth/sign_in/provider_tokens.ts";
 import type { BlobStore } from "../skills/blobs/blob_store.ts";
 import type { Store } from "../store/store.ts";
 import type { AdminTool } from "./operation.ts";
+import type { ToolCounts } from "./tool_counts.ts";
 
 /** What the administration works with. */
 export interface AdminServer {
@@ -44,6 +46,10 @@ export interface AdminServer {
 
 /** The value of the option `admin`: `admin()` of `trivet/admin`. */
 export interface AdminOption {
+  /** The client with which the page signs in. @param place the address of the server without a slash at its end */
+  client(place: string): ClientRegistration;
+  /** Counts the calls of tools among the events. */
+  countTools(observe: Observe): ToolCounts;
   /** Makes the service. */
   createService(server: AdminServer): Service;
 }

@@ -4,7 +4,6 @@
  * @module
  */
 import type { Observe } from "../events.ts";
-import type { ToolServer } from "../mcp/tool_server.ts";
 import type { AdminTool } from "./operation.ts";
 
 interface Counts {
@@ -16,7 +15,12 @@ interface Counts {
 export interface ToolCounts {
   /** Passes each event on. */
   readonly observe: Observe;
-  list(server: Pick<ToolServer, "listTools">): readonly AdminTool[];
+  list(
+    tools: readonly {
+      readonly entry: Readonly<Record<string, unknown>>;
+      readonly scopes: readonly string[];
+    }[],
+  ): readonly AdminTool[];
 }
 
 /** Starts counting. */
@@ -33,8 +37,8 @@ export function createToolCounts(observe: Observe): ToolCounts {
       }
       observe(event);
     },
-    list: (server) =>
-      server.listTools().map(({ entry, scopes }) => {
+    list: (tools) =>
+      tools.map(({ entry, scopes }) => {
         const { calls = 0, failed = 0 } = counts.get(String(entry.name)) ?? {};
         return {
           name: String(entry.name),

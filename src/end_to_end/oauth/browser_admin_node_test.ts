@@ -205,7 +205,7 @@ function defineTests(): void {
     assert.equal(errors, []);
   });
 
-  test("a user without the role is told so, and gets no token", async () => {
+  test("a user without the role gets no token, and can sign in with another account", async () => {
     const { page } = await newPage();
     await signIn(page, "person1", "x");
     await page.getByRole("alert").waitFor();
