@@ -9,7 +9,7 @@ import { verifyAudit } from "../../observability/verify_audit.ts";
 import { DATA_OPTIONS, readPlace, withStore } from "./data.ts";
 import { unknownAction } from "./actions.ts";
 import { describeOptions, readArguments, type ValuesOf } from "./options.ts";
-import { printLine, printTable } from "./output.ts";
+import { formatTime, printLine, printTable } from "./output.ts";
 import { printableText } from "./printable_text.ts";
 
 const DAY_MS = 86_400_000;
@@ -125,7 +125,7 @@ async function takeLast(records: AsyncIterable<AuditRecord>, count: number): Pro
 function toRow({ number, time, type, fields, request }: AuditRecord): string[] {
   const about = Object.entries({ ...fields, request }).filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${name}=${value}`).join(" ");
-  return [String(number), new Date(time).toISOString(), type, printableText(about, 160)];
+  return [String(number), formatTime(time), type, printableText(about, 160)];
 }
 
 /** Milliseconds since the epoch. */

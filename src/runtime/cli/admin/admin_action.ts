@@ -89,8 +89,10 @@ async function runCommand(
   try {
     output = await action.run(call);
   } catch (error) {
-    if (!isNotFound(error) || !("list" in command.actions)) throw error;
-    throw new Error(`${error.message}. "trivet ${command.name} list" shows what there is`, { cause: error });
+    const list = command.actions.list;
+    if (!isNotFound(error) || !list) throw error;
+    const words = ["trivet", command.name, "list", list.operands].join(" ").trimEnd();
+    throw new Error(`${error.message}. "${words}" shows what there is`, { cause: error });
   } finally {
     // A change is not reported as done before it is in the audit trail.
     await target.close();
