@@ -26,7 +26,11 @@ export function admin(): AdminOption {
         const service = createAdminService(server);
         return (...call: Parameters<typeof service.fetch>) => service.fetch(...call);
       });
-      return { mounts: ["admin"], fetch: (request, context = {}) => fetch(request, context) };
+      return {
+        mounts: ["admin"],
+        fetch: (request, context = {}) => fetch(request, context),
+        refuseLimited: async (_, error) => (await import("./service.ts")).respondLimited(error),
+      };
     },
   };
 }

@@ -67,6 +67,7 @@ const ERROR: Schema = object({
         "not_found_error",
         "conflict_error",
         "request_too_large",
+        "rate_limit_error",
         "api_error",
         "overloaded_error",
       ],

@@ -89,6 +89,7 @@ const STATUS = {
   not_found_error: 404,
   conflict_error: 409,
   request_too_large: 413,
+  rate_limit_error: 429,
   api_error: 500,
   overloaded_error: 503,
 } as const;

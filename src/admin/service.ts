@@ -17,6 +17,7 @@ import {
   SERVER_FAILED,
   STORE_UNAVAILABLE,
 } from "../http/response.ts";
+import { RateLimitError } from "../http/rate_limit.ts";
 import { createRouter, pathOf, type PathParameters, type Route } from "../http/router.ts";
 import type { RequestContext, Service } from "../http/service.ts";
 import { StoreUnavailableError } from "../store/store.ts";
@@ -94,7 +95,9 @@ export function createAdminService(server: AdminServer): Service {
   ): Promise<Response> {
     const requestId = randomId("req_");
     try {
-      const { subject, client } = await authorize(request, context);
+      const caller = await authorize(request, context);
+      await context.limitCaller?.(caller);
+      const { subject, client } = caller;
       const hasBody = operation.method === "POST" || operation.method === "PATCH";
       const given = hasBody ? await readBody(request) : readQuery(request, operation);
       const twice = Object.keys(parameters).find((name) => Object.hasOwn(given, name));
@@ -118,6 +121,7 @@ export function createAdminService(server: AdminServer): Service {
       const fields = error instanceof HttpRefusal ? error.fields : [];
       return respondError(error.status, error.type, error.message, requestId, fields);
     }
+    if (error instanceof RateLimitError) return respondLimited(error, requestId);
     if (error instanceof BodyError) {
       const type = error.status === 413 ? "request_too_large" : "invalid_request_error";
       return respondError(error.status, type, error.message, requestId);
@@ -196,6 +200,12 @@ function readQuery(request: Request, { input }: AdminOperation): Readonly<Record
     query.push([name, isNumber && /^\d{1,15}$/.test(value) ? Number(value) : value]);
   }
   return Object.fromEntries(query);
+}
+
+/** 429, also for an address that is over a limit before the caller is known. */
+export function respondLimited(error: RateLimitError, requestId: string = randomId("req_")): Response {
+  const fields: Fields = [["retry-after", String(error.retryAfter)]];
+  return respondError(429, "rate_limit_error", error.message, requestId, fields);
 }
 
 function respondError(

@@ -5,6 +5,7 @@ import type { TrivetEvent } from "../events.ts";
 import { compileSchema, type JsonSchema } from "../json_schema/compile.ts";
 import { addClient } from "../oauth/clients/client.ts";
 import { createApiKey } from "../skills/api_key.ts";
+import { rateLimits } from "../rate_limits/rate_limits.ts";
 import { memoryStore } from "../store/drivers/memory.ts";
 import { StoreUnavailableError } from "../store/store.ts";
 import { createTrivet } from "../trivet.ts";
@@ -315,6 +316,28 @@ test("a store that is unavailable is a 503, and a defect is a 500 without its me
 test("without the authorization server there is no administration", () => {
   const options = { issuer: ISSUER, store: memoryStore(), admin: admin() };
   assert.throws(() => createTrivet({ ...options, oauth: false }), /"admin" needs "oauth"/);
+});
+
+test("a caller and an address over a limit get 429 in the form of the API", async () => {
+  const store = memoryStore();
+  const { secret } = await createApiKey(store, { name: "admin", scopes: ["admin"] });
+  for (const limit of ["client", "address"] as const) {
+    const trivet = createTrivet({
+      issuer: ISSUER,
+      store,
+      admin: admin(),
+      rateLimits: rateLimits({ [limit]: "2/1h" }),
+    });
+    const send = () =>
+      trivet.fetch(new Request(`${ISSUER}/admin/users`, { headers: { authorization: `Bearer ${secret}` } }), {
+        ip: "203.0.113.5",
+      });
+    assert.equal([(await send()).status, (await send()).status], [200, 200], limit);
+    const refused = await send();
+    assert.is(refused.status, 429, limit);
+    assert.ok(Number(refused.headers.get("retry-after")) > 0, limit);
+    assert.is((await refused.json()).error.type, "rate_limit_error", limit);
+  }
 });
 
 test.run();
