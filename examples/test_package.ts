@@ -1,5 +1,5 @@
 /**
- * Builds the package `trivet` from the sources of this checkout, and installs examples with it. Only tests import this.
+ * Builds the package `trivet` from the sources of this checkout, and installs examples with it. For tests and benches.
  *
  * @module
  */
