@@ -36,6 +36,19 @@ export type { ToolServer } from "./mcp/service.ts";
 export { exportUserData, type UserData } from "./oauth/account/user_data.ts";
 export { addClient, type ClientRegistration, listClients, removeClient } from "./oauth/clients/client.ts";
 export { type ClientChanges, rotateClientSecret, updateClient } from "./oauth/clients/client_changes.ts";
+export {
+  type KeyRotationOptions,
+  listSigningKeys,
+  rotateSigningKeys,
+  type ShownSigningKey,
+} from "./oauth/tokens/rotate_signing_keys.ts";
+export {
+  listServerSecrets,
+  rotateServerSecret,
+  type SecretRotation,
+  type SecretRotationOptions,
+  type ShownServerSecret,
+} from "./server_secret/rotate_secret.ts";
 export { EDITOR_SCHEMES } from "./oauth/clients/redirect_uri.ts";
 export { removeFactors } from "./oauth/factors/change_factors.ts";
 export { addUser, listUsers, setUserRole, type UserRegistration } from "./oauth/users/user.ts";

@@ -21,7 +21,7 @@ export type Part = "short" | "rest" | "all";
 
 /** Process tests that start servers, engines, browsers, other clients or builds. */
 const LONG =
-  /^(examples\/|src\/end_to_end\/|scripts\/(faults|cluster|bundle|guides)|conformance\/(targets|runners|learn|mutants)\/|src\/store\/drivers\/|src\/oauth\/engines|src\/mcp\/instances\/)/;
+  /^(examples\/|src\/end_to_end\/|scripts\/(faults|cluster|bundle|guides)|conformance\/(targets|runners|learn|mutants)\/|src\/store\/drivers\/|src\/(oauth|rate_limits)\/engines|src\/store\/upgrade\/upgrade_engines|src\/mcp\/instances\/)/;
 /** One run of the conformance kit. */
 const SHORT = /^conformance\/targets\/trivet_memory_node_test/;
 /** Process tests that take longer are not short. */

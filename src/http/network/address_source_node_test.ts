@@ -10,6 +10,8 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
 const SOURCES: readonly (readonly [pattern: RegExp, files: readonly string[]])[] = [
   [/["'`](?:x-forwarded-for|forwarded)["'`]/i, [
     "http/network/trusted_proxy.ts",
+    // Sends the field, to see whether a server trusts it.
+    "runtime/cli/doctor/check_proxy.ts",
     "runtime/cli/serve/serve_options.ts",
   ]],
   [/x-real-ip|true-client-ip|x-client-ip|fly-client-ip/i, []],

@@ -21,7 +21,7 @@ export function isSameOrigin(request: Request, origin: string): boolean {
 export function describeForeignForm(request: Request, origin: string): string {
   const sender = request.headers.get("origin");
   const seen = sender === null ? "a page of another site" : printable(sender);
-  return `Cross-site request refused: sent by ${seen}, and forms of this server are at ${origin} (option issuer). Open the page there.`;
+  return `Cross-site request refused: sent by ${seen}, but the option issuer says that this server is ${origin}. Open the page there.`;
 }
 
 /** The hosts and origins allowed beside the issuer's own. `*` allows all. */
