@@ -195,6 +195,7 @@ export async function run(argv: readonly string[]): Promise<void> {
           module: module && `${module.name}: ${listNames(definitions)}`,
           demo: wantsDemo ? shown : undefined,
           isFirstStart: created,
+          hasAdmin: !values["no-admin"],
           needsToken: values["mcp-auth"] === "required",
         });
       }

@@ -21,12 +21,14 @@ export interface BannerFacts {
   readonly demo: Demo | undefined;
   /** Whether this start made the demo. */
   readonly isFirstStart: boolean;
+  /** Whether the administration is served. */
+  readonly hasAdmin: boolean;
   /** Whether the tool server requires an access token. */
   readonly needsToken: boolean;
 }
 
 export function printBanner(
-  { issuer, skillFolders, offersSkills, upstream, hasSse, module, demo, isFirstStart, needsToken }:
+  { issuer, skillFolders, offersSkills, upstream, hasSse, module, demo, isFirstStart, hasAdmin, needsToken }:
     BannerFacts,
 ): void {
   const id = demo?.client.id ?? "<client id>";
@@ -43,7 +45,7 @@ Trivet runs at ${issuer}
   permission  ${issuer}/oauth/authorize, /oauth/token, /api/user
 ${describeSkills(issuer, skillFolders, upstream)}  tools       ${issuer}/mcp${hasSse ? ", /mcp/sse" : ""}${
     module === undefined ? "" : `           ${module}`
-  }
+  }${hasAdmin ? `\n  operators   ${issuer}/admin         for users with the role admin` : ""}
 ${demo === undefined ? "" : `\n${describeDemo(demo, isFirstStart)}\n`}
 Try, in another terminal:
   curl -s ${issuer}/oauth/token -d grant_type=client_credentials -d 'client_id=${id}' -d 'client_secret=${secret}'
