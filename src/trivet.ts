@@ -83,6 +83,14 @@ export function createTrivet(options: TrivetOptions): Trivet {
       oauth && ((request, context = {}) => oauth.identify(request, context, resource)),
     );
 
+  /** Skills are resources of the tool server, whose clients are notified of changes on every instance. */
+  function observeSkills(event: TrivetEvent): void {
+    observe(event);
+    if (SKILL_CHANGES.has(event.type)) {
+      mcp?.listChanged("resources").catch((error) => observe({ type: "fault", where: "mcp", error }));
+    }
+  }
+
   const skillsOptions = options.skills === false ? undefined : options.skills ?? {};
   const skills = skillsOptions && createSkillsService({
     ...completeSkills(skillsOptions, options.mcp === false || options.mcp?.auth !== "required"),
@@ -90,13 +98,7 @@ export function createTrivet(options: TrivetOptions): Trivet {
     cursorKey: server.secret,
     identify: identifyAt(resources.skills.resource),
     resourceMetadata: oauth && resourceMetadataUrl(resources.skills.resource),
-    observe(event) {
-      observe(event);
-      // Skills are resources of the tool server, whose clients are notified of changes on every instance.
-      if (SKILL_CHANGES.has(event.type)) {
-        mcp?.listChanged("resources").catch((error) => observe({ type: "fault", where: "mcp", error }));
-      }
-    },
+    observe: observeSkills,
   });
 
   const implied = closeScopes(oauthOptions?.scopes ?? SCOPES);
@@ -117,6 +119,7 @@ export function createTrivet(options: TrivetOptions): Trivet {
   if (options.admin && !oauth) throw new TypeError('Cannot create Trivet: "admin" needs "oauth"');
   const admin = options.admin && oauth && options.admin.createService({
     ...server,
+    observe: observeSkills,
     issuer,
     identify: identifyAt(resources.admin.resource),
     resourceMetadata: resourceMetadataUrl(resources.admin.resource),
