@@ -39,11 +39,14 @@ export interface TestProvider {
   authorize(location: string): URL;
 }
 
+/** One for all providers: Deno needs half a second to make one. The value is kept, because on Workers a promise ends with its request. */
+let firstKey: TestKey | undefined;
+
 /** @param issuer of its metadata and tokens @param at where it is found */
 export async function newProvider(issuer: string = PROVIDER, at: string = issuer): Promise<TestProvider> {
   const codes = new Map<string, URLSearchParams>();
   const provider: TestProvider = {
-    key: await newKey("RS256", "first"),
+    key: firstKey ??= await newKey("RS256", "first"),
     claims: { sub: "248289", name: "Jane Doe", email: "jane@example.com", email_verified: true },
     metadata: {},
     idToken: {},
