@@ -15,11 +15,11 @@ import type { Check, Entry, Key, Put, Store } from "../store/store.ts";
 import { createFailureBudget } from "./failure_budget.ts";
 import { describeEventJson, type LogFields } from "./log.ts";
 
-const FLUSH_MS = 50;
+const FLUSH_MS = 100;
 /** After this the failures of a minute are summed up, even if nothing else happens. */
 const SUMMARY_MS = 61_000;
 /** Records of one commit. */
-const MAX_GROUP = 500;
+const MAX_GROUP = 1000;
 /** Events that wait while the store is down. Later ones are counted in a record of their own. */
 const MAX_WAITING = 20_000;
 export const DAY_MS = 86_400_000;

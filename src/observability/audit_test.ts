@@ -44,9 +44,9 @@ const groupsOf = ({ store }: { readonly store: Store }): Promise<string[]> =>
   Array.fromAsync(readAuditGroups(store));
 
 test("events become records in their order, in groups that are linked to the one before", async () => {
-  const trail = await filled(1200);
+  const trail = await filled(2400);
   const records = await trail.all();
-  assert.equal(records.map(({ number }) => number), Array.from({ length: 1200 }, (_, i) => i + 1));
+  assert.equal(records.map(({ number }) => number), Array.from({ length: 2400 }, (_, i) => i + 1));
   assert.equal(records[1]!.fields, { user: "user_2", client: "app", scope: "read" });
   assert.is(records[1]!.request, "r-2");
   const groups = await groupsOf(trail);
@@ -54,8 +54,8 @@ test("events become records in their order, in groups that are linked to the one
   assert.is(JSON.parse(groups[1]!.split("\n")[0]!).previous, secretDigest(groups[0]!));
   const result = await trail.verify();
   assert.ok(result.valid);
-  assert.is(result.records, 1200);
-  assert.is(result.last?.number, 1200);
+  assert.is(result.records, 2400);
+  assert.is(result.last?.number, 2400);
 });
 
 test("events that arrive during a commit wait for the next flush instead of each causing a commit", async () => {

@@ -122,10 +122,26 @@ let lastJson = "";
 /** {@linkcode describeEvent} as JSON. The log and the audit trail ask for the same event one after the other. */
 export function describeEventJson(event: TrivetEvent): string {
   if (event !== lastEvent) {
-    lastJson = JSON.stringify(describeEvent(event));
+    lastJson = writeMembers(event);
     lastEvent = event;
   }
   return lastJson;
+}
+
+/** Without an object in between, which takes twice as long. */
+function writeMembers(event: TrivetEvent): string {
+  let text = "";
+  for (const name in event) {
+    const value: unknown = event[name as keyof TrivetEvent];
+    if (name === "type" || name === "username" || value === undefined) continue;
+    const shown = name === "error"
+      ? JSON.stringify(describeError(value))
+      : typeof value === "boolean" || Number.isFinite(value)
+      ? String(value)
+      : JSON.stringify(typeof value === "number" ? null : cut(String(value)));
+    text += `${text && ","}"${name}":${shown}`;
+  }
+  return `{${text}}`;
 }
 
 /** The name and the message of an error, and those of its causes. */

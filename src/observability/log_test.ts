@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { TrivetEvent } from "../events.ts";
-import { createLog, type LogOptions } from "./log.ts";
+import { createLog, describeEvent, describeEventJson, type LogOptions } from "./log.ts";
 
 const test = suite("observability/log");
 
@@ -61,6 +61,19 @@ test("a line stays one line, without control characters, whatever a stranger sen
     assert.not.match(lines[0]!, /[\u0000-\u001f\u0085\u2028]/);
     if (format === "text") assert.not.match(lines[0]!, "\u202e");
     else assert.is(JSON.parse(lines[0]!).reason, reason);
+  }
+});
+
+test("the JSON of an event has the members that describeEvent names", () => {
+  const events: readonly TrivetEvent[] = [
+    { type: "login_failed", username: "typed", user: 'a"b\\c\u2028', ip: undefined },
+    { type: "tool_called", name: "x".repeat(600), principal: undefined, failed: false },
+    { type: "recovery_code_used", user: "u", left: NaN },
+    { type: "fault", where: "mcp", error: new Error("no") },
+    { type: "passkey_refused" },
+  ];
+  for (const event of events) {
+    assert.equal(JSON.parse(describeEventJson(event)), JSON.parse(JSON.stringify(describeEvent(event))));
   }
 });
 

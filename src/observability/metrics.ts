@@ -108,7 +108,7 @@ function createSeries<One>(labels: readonly string[], make: () => One): Series<O
   const texts = new Map<string, string>();
   return {
     find(values) {
-      const key = values.join("\u0000");
+      const key = values.length === 1 ? values[0]! : values.join("\u0000");
       let one = byValues.get(key);
       if (one) return one;
       const bounded = labels.map((_, i) => {
