@@ -80,7 +80,7 @@ const TOP_FILES: Readonly<Record<string, readonly string[]>> = {
   "src/observability.ts": ["observability"],
   "src/passkeys.ts": ["oauth"],
   "src/trivet.ts": ["root", "http", "oauth", "skills", "mcp"],
-  "src/mod.ts": ["root", "http", "store", "oauth", "skills", "mcp", "jsonrpc"],
+  "src/mod.ts": ["root", "http", "store", "oauth", "skills", "mcp", "jsonrpc", "server_secret"],
 };
 
 /** Packages, and the files that may import them. */
