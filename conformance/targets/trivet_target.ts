@@ -19,6 +19,7 @@ import {
   type Trivet,
   type TrustedIssuer,
 } from "../../src/mod.ts";
+import { addRsaSigningKey } from "../../src/oauth/test_keys.ts";
 import type { ServerOptions } from "../../src/server_options.ts";
 import type { SkillFolder } from "../../src/skills/local/folder.ts";
 import { apiKeyKey } from "../../src/skills/records.ts";
@@ -194,6 +195,7 @@ async function createInstance(
   now: () => number,
 ): Promise<{ readonly trivet: Trivet; readonly store: Store }> {
   const store = await openStore?.(now) ?? memoryStore({ now });
+  if (openid && !fapi) await addRsaSigningKey(store, now());
   for (const { name: username, password } of Object.values(vars.users)) {
     await addUser(store, { username, password }, 1000);
   }

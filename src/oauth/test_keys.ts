@@ -4,10 +4,13 @@
  * @module
  */
 import { encodeBase64url } from "../crypto/base64url.ts";
-import { type PublicJwk, thumbprint } from "../crypto/jwk.ts";
+import { type PrivateJwk, type PublicJwk, thumbprint } from "../crypto/jwk.ts";
 import { ALGORITHMS, type JwsAlgorithm } from "../crypto/jws.ts";
 import { randomId } from "../crypto/secret.ts";
 import { sha256 } from "../crypto/sha256.ts";
+import { putIfAbsent, type Store } from "../store/store.ts";
+import { type SigningKey, signingKeyKey } from "./records.ts";
+import { generateSigningKey } from "./tokens/signing_keys.ts";
 
 export interface TestKey {
   readonly alg: JwsAlgorithm;
@@ -24,6 +27,16 @@ export async function newKey(alg: JwsAlgorithm = "ES256", kid: string = randomId
   const { kty, crv, x, y, n, e } = await crypto.subtle.exportKey("jwk", publicKey) as JsonWebKey;
   const jwk: PublicJwk = JSON.parse(JSON.stringify({ kty, crv, x, y, n, e, kid }));
   return { alg, key: privateKey, jwk, jkt: thumbprint(jwk) };
+}
+
+/** One for all servers: Deno needs half a second to make one. The value is kept, because on Workers a promise ends with its request. */
+let rsaKey: { readonly kid: string; readonly jwk: PrivateJwk } | undefined;
+
+/** Gives a new store its first signing key for RS256. @param created milliseconds since the epoch */
+export async function addRsaSigningKey(store: Store, created: number): Promise<void> {
+  rsaKey ??= await generateSigningKey("RS256");
+  const value: SigningKey = { ...rsaKey, alg: "RS256", generation: 0, created, starts: created };
+  await putIfAbsent(store, signingKeyKey("RS256", 0), value);
 }
 
 /** A JWT with exactly this header and these claims, signed with the key. */

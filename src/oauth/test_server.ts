@@ -4,7 +4,6 @@
  *
  * @module
  */
-import type { PrivateJwk } from "../crypto/jwk.ts";
 import { soleSecret } from "../crypto/server_secrets.ts";
 import type { TrivetEvent } from "../events.ts";
 import { memoryStore } from "../store/drivers/memory.ts";
@@ -14,10 +13,9 @@ import type { AuthorizationServerOptions } from "./authorization_server.ts";
 import { EDITOR_SCHEMES } from "./clients/redirect_uri.ts";
 import { completePages } from "./pages/settings.ts";
 import { createOAuthService, type OAuthService } from "./service.ts";
-import { type SigningKey, signingKeyKey } from "./records.ts";
 import { completeSignUp } from "./sign_up/options.ts";
-import { generateSigningKey } from "./tokens/signing_keys.ts";
 import { completePasswordPolicy } from "./users/password_policy.ts";
+import { addRsaSigningKey } from "./test_keys.ts";
 import { addUser } from "./users/user.ts";
 
 export const ISSUER = "https://as.example";
@@ -63,15 +61,6 @@ interface SendOptions {
   readonly method?: string;
   readonly form?: Record<string, string | undefined> | string;
   readonly headers?: Record<string, string>;
-}
-
-/** One for all servers: Deno needs half a second to make one. The value is kept, because on Workers a promise ends with its request. */
-let rsaKey: { readonly kid: string; readonly jwk: PrivateJwk } | undefined;
-
-async function addRsaKey(store: Store, created: number): Promise<void> {
-  rsaKey ??= await generateSigningKey("RS256");
-  const value: SigningKey = { ...rsaKey, alg: "RS256", generation: 0, created, starts: created };
-  await store.commit({ set: [{ key: signingKeyKey("RS256", 0), value }] });
 }
 
 export async function newServer(options: Partial<AuthorizationServerOptions> = {}): Promise<TestServer> {
@@ -140,7 +129,7 @@ export async function newServer(options: Partial<AuthorizationServerOptions> = {
     ...options,
   });
   if (options.signingAlgorithms?.includes("RS256") && !options.store) {
-    await addRsaKey(store, (options.now ?? now)());
+    await addRsaSigningKey(store, (options.now ?? now)());
   }
   // A second instance on the same store finds the user there.
   await addUser(store, ALICE, 1000).catch((error) => {
