@@ -15,7 +15,7 @@ import type { Check, Entry, Key, Put, Store } from "../store/store.ts";
 import { createFailureBudget } from "./failure_budget.ts";
 import { describeEventJson, type LogFields } from "./log.ts";
 
-const FLUSH_MS = 100;
+const FLUSH_MS = 50;
 /** After this the failures of a minute are summed up, even if nothing else happens. */
 const SUMMARY_MS = 61_000;
 /** Records of one commit. */
