@@ -4,6 +4,8 @@
  * @module
  */
 import type { Icon } from "./mcp/definition/content.ts";
+import type { Definition } from "./mcp/definition/definition.ts";
+import type { DefinitionSource } from "./mcp/definition/definition_source.ts";
 import type { Definitions, Middleware } from "./mcp/definition/group.ts";
 import type { SseFactory } from "./mcp/http/http_options.ts";
 import type { ToolServerOptions } from "./mcp/service.ts";
@@ -20,6 +22,10 @@ export interface McpOptions {
   readonly tools?: Definitions;
   readonly resources?: Definitions;
   readonly prompts?: Definitions;
+  /** Definitions that change while the server runs. Where a name or URI is taken already, the server's own is kept. */
+  readonly sources?: readonly DefinitionSource[];
+  /** Chooses what clients are offered in place of all definitions, at start and after each change. @default all */
+  readonly arrange?: (definitions: readonly Definition[]) => Definitions;
   /** Runs around every tool, resource and prompt; the first is the outermost. */
   readonly middleware?: readonly Middleware[];
   /** The name by which the server introduces itself (`serverInfo`). */
@@ -108,6 +114,8 @@ export function completeMcp(mcp: McpOptions, given: Given): ToolServerOptions {
     instructions: mcp.instructions,
     definitions: [definitions, tools, resources, prompts],
     middleware: mcp.middleware ?? [],
+    sources: mcp.sources ?? [],
+    arrange: mcp.arrange,
     auth: mcp.auth ?? "optional",
     initialScope: mcp.initialScope,
     allowedHosts: mcp.allowedHosts ?? [],

@@ -19,6 +19,7 @@ import type { Change } from "./definition/changes.ts";
 import { MODERN } from "./era.ts";
 import { UnavailableError } from "./error.ts";
 import { createExchange } from "./exchange.ts";
+import { withSources } from "./definition/definition_source.ts";
 import { type Definitions, flatten, group } from "./definition/group.ts";
 import { createHttpHandlers } from "./http/http.ts";
 import type { HttpOptions } from "./http/http_options.ts";
@@ -117,9 +118,10 @@ export function createToolServer(options: ToolServerOptions): ToolServer {
 
   function compile(definitions: Definitions, convert: ConvertSchema): Registry {
     const { middleware } = options;
-    const own = flatten(definitions);
+    const own = withSources(definitions, options.sources);
     const all = [...extensions.flatMap((each) => each.definitions(own)), ...own];
-    return compileRegistry(middleware.length > 0 ? group({ middleware }, all) : all, convert);
+    const guarded = middleware.length > 0 ? group({ middleware }, all) : all;
+    return compileRegistry(options.arrange ? flatten(options.arrange(guarded)) : guarded, convert);
   }
 
   function install(definitions: Definitions): void {
@@ -136,15 +138,19 @@ export function createToolServer(options: ToolServerOptions): ToolServer {
 
   const schemasIn = (definitions: Definitions): unknown[] =>
     flatten(definitions).flatMap((each) => each?.kind === "tool" ? [each.input, each.output] : []);
-  if (schemas.isReadyFor(schemasIn(options.definitions))) install(options.definitions);
+  /** The definitions that `replace` set last. */
+  let own = options.definitions;
+  const sourcesWait = options.sources.some((each) => each.ready);
+  if (!sourcesWait && schemas.isReadyFor(schemasIn(own))) install(own);
   // Everything else that is invalid is refused at start.
   else compile(options.definitions, () => ({ type: "object" }));
 
   /** Not at start: an import is asynchronous. Not as one promise: on Workers it belongs to the request that began it. */
   async function ready(): Promise<void> {
     if (registry) return;
-    await schemas.prepare(schemasIn(options.definitions));
-    if (!registry) install(options.definitions);
+    await Promise.all(options.sources.map((each) => each.ready?.()));
+    await schemas.prepare(schemasIn(withSources(own, options.sources)));
+    if (!registry) install(own);
   }
 
   const exchange = createExchange({ host, legacy, modern });
@@ -164,6 +170,23 @@ export function createToolServer(options: ToolServerOptions): ToolServer {
   };
   const publish = async (change: Change): Promise<void> =>
     await (await stateful.load()).changes.publish(change);
+
+  async function replace(definitions: Definitions): Promise<void> {
+    const used = schemasIn(withSources(definitions, options.sources));
+    if (!schemas.isReadyFor(used)) await schemas.prepare(used);
+    const before = registry;
+    install(definitions);
+    own = definitions;
+    for (const kind of before ? findChangedLists(before, registry!) : []) {
+      // The definitions are replaced: a failed notification must not make replace() fail.
+      await publish({ kind }).catch((error) => onFault(error, "replace"));
+    }
+  }
+  for (const source of options.sources) {
+    // Before the first request, what it offers is read then.
+    source.watch(() => registry && replace(own).catch((error) => onFault(error, "source")));
+  }
+
   const path = base + "/mcp";
   const { endpoint, sse, refuse } = createHttpHandlers(httpOptions, options.sse, `${path}/messages`);
   const handlers = new Map([[path, endpoint]]);
@@ -187,16 +210,7 @@ export function createToolServer(options: ToolServerOptions): ToolServer {
       if (!options.stdio) throw new TypeError('Cannot serve stdio: the option "stdio" is missing');
       await options.stdio(connection, input, output, principal);
     },
-    async replace(definitions) {
-      const used = schemasIn(definitions);
-      if (!schemas.isReadyFor(used)) await schemas.prepare(used);
-      const before = registry;
-      install(definitions);
-      for (const kind of before ? findChangedLists(before, registry!) : []) {
-        // The definitions are replaced: a failed notification must not make replace() fail.
-        await publish({ kind }).catch((error) => onFault(error, "replace"));
-      }
-    },
+    replace,
     resourceUpdated: (uri) => publish({ kind: "resource", uri }),
     listChanged: (kind) => publish({ kind }),
     listTools: () =>

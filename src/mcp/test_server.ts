@@ -141,6 +141,7 @@ export function newServer(options: Partial<ToolServerOptions> = {}): TestServer 
     secret: () => SECRETS,
     now: Date.now,
     middleware: [],
+    sources: [],
     implied: new Map(),
     pageSize: 1000,
     sessionLifetime: 3_600_000,

@@ -9,6 +9,8 @@ import type { IdentifyCaller, Principal } from "../http/principal.ts";
 import type { Service } from "../http/service.ts";
 import type { Store } from "../store/store.ts";
 import type { Telemetry } from "../http/telemetry.ts";
+import type { Definition } from "./definition/definition.ts";
+import type { DefinitionSource } from "./definition/definition_source.ts";
 import type { Extension } from "./definition/extension.ts";
 import type { Definitions, Middleware } from "./definition/group.ts";
 import type { ServerInfo } from "./definition/server_info.ts";
@@ -30,6 +32,9 @@ export interface ToolServerOptions extends ServerInfo {
   readonly definitions: Definitions;
   readonly extensions: readonly Extension[];
   readonly middleware: readonly Middleware[];
+  readonly sources: readonly DefinitionSource[];
+  /** What is offered in place of all definitions. @default all of them */
+  readonly arrange?: ((definitions: readonly Definition[]) => Definitions) | undefined;
   readonly identify: IdentifyCaller;
   readonly auth: "required" | "optional" | "off";
   /** The other scopes that a scope implies. */
@@ -75,7 +80,7 @@ export interface ToolServer extends Service {
     principal?: Principal,
   ): Promise<void>;
   /**
-   * Replaces all definitions and notifies clients of the lists that changed. Running calls finish with the old definitions.
+   * Replaces all definitions but those of `sources`, and notifies clients of the lists that changed. Running calls finish with the old definitions.
    * @throws {TypeError} for an invalid definition; then nothing is replaced
    */
   replace(definitions: Definitions): Promise<void>;
