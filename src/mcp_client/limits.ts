@@ -1,0 +1,31 @@
+/**
+ * Limits of a client, and their defaults.
+ *
+ * @module
+ */
+
+/** A JSON object: parameters or a result. */
+export type JsonObject = Record<string, unknown>;
+
+/** Limits. A server that exceeds one gets a `ConnectionError`. */
+export interface ClientLimits {
+  /** Bytes of a message. @default 4194304 */
+  readonly messageBytes?: number;
+  /** Entries of a list, in all pages. @default 10000 */
+  readonly listEntries?: number;
+  /** Bytes of a list, in all pages. @default 33554432 */
+  readonly listBytes?: number;
+  /** How long a request may wait without any message, in milliseconds. @default 60000 */
+  readonly timeout?: number;
+  /** How long a request may take, with messages, in milliseconds. @default 3600000 */
+  readonly duration?: number;
+}
+
+/** The default limits. */
+export const DEFAULT_LIMITS: Required<ClientLimits> = {
+  messageBytes: 4 * 1024 * 1024,
+  listEntries: 10_000,
+  listBytes: 32 * 1024 * 1024,
+  timeout: 60_000,
+  duration: 3_600_000,
+};
