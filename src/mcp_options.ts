@@ -95,6 +95,7 @@ type Given = Pick<
   | "observe"
   | "telemetry"
   | "resourceMetadata"
+  | "views"
 >;
 
 /**

@@ -71,7 +71,7 @@ export interface Telemetry {
     message: TracedMessage,
     call: TracedCall,
     answer: () => Answer,
-    methods: ReadonlyMap<string, unknown>,
+    methods: Pick<ReadonlyMap<string, unknown>, "has">,
   ): Answer;
   /** Sends a request to an MCP client in a span. `send` gets the trace context to put into `_meta`. */
   traceClientRequest<Result>(

@@ -14,13 +14,16 @@ import {
   WrittenResult,
 } from "./message.ts";
 
+/** Methods by name. */
+export type Methods<Context> = Pick<ReadonlyMap<string, Method<Context>>, "get" | "has">;
+
 /** Handles a request or a notification. Returns a JSON value or a {@linkcode WrittenResult}. */
 export type Method<Context> = (params: Params, context: Context) => unknown;
 
 export interface Dispatcher<Context> {
-  readonly methods: ReadonlyMap<string, Method<Context>>;
+  readonly methods: Methods<Context>;
   /** Handlers of notifications, for protocols where no method is both. @default methods */
-  readonly notifications?: ReadonlyMap<string, Method<Context>>;
+  readonly notifications?: Methods<Context>;
   /**
    * Called with what a method threw, unless it is an {@linkcode RpcError}. Returns the error for the response;
    * `undefined` stands for a plain internal error. `context` is absent when a result could not be written as JSON.
@@ -32,7 +35,7 @@ export interface Dispatcher<Context> {
       message: Message,
       context: Context,
       answer: () => Answer,
-      methods: ReadonlyMap<string, Method<Context>>,
+      methods: Methods<Context>,
     ) => Answer)
     | undefined;
 }

@@ -18,7 +18,7 @@ const test = suite("jsonrpc");
 function newDispatcher(): { dispatcher: Dispatcher<undefined>; called: string[]; faults: unknown[] } {
   const called: string[] = [];
   const faults: unknown[] = [];
-  const dispatcher: Dispatcher<undefined> = {
+  const dispatcher: Dispatcher<undefined> & { methods: Map<string, Method<undefined>> } = {
     methods: new Map<string, Method<undefined>>([
       ["subtract", (params) => {
         const { minuend, subtrahend } = Array.isArray(params)

@@ -16,6 +16,7 @@ import { createInputRequired } from "./input/input_required.ts";
 import type { Call, CallHost } from "./call.ts";
 import { findChangedLists } from "./definition/changed_lists.ts";
 import type { Change } from "./definition/changes.ts";
+import type { Definition } from "./definition/definition.ts";
 import { MODERN } from "./era.ts";
 import { UnavailableError } from "./error.ts";
 import { createExchange } from "./exchange.ts";
@@ -31,6 +32,7 @@ import { compileRegistry, type Registry } from "./definition/registry.ts";
 import type { ConvertSchema } from "./schema/convert_schema.ts";
 import { createSchemaConverter } from "./schema/schema_converter.ts";
 import { runTool } from "./definition/tools.ts";
+import type { View } from "./definition/views.ts";
 import type { EndStream } from "./session/session_stream.ts";
 import type { Stateful } from "./stateful.ts";
 import type { ToolServer, ToolServerOptions } from "./tool_server.ts";
@@ -75,7 +77,7 @@ export function createToolServer(options: ToolServerOptions): ToolServer {
       writer,
       inputRequired,
       runTool: (tool, input, call) => runTool(tool, input, call, observe),
-      registry: () => registry!,
+      registryOf: async (principal) => (await views?.find(principal))?.registry ?? registry!,
       isIsolated: () => isIsolated,
       openStreams,
       open,
@@ -116,34 +118,46 @@ export function createToolServer(options: ToolServerOptions): ToolServer {
   const legacy: Dispatcher<Call> = { methods: new Map(), notifications, onFault, trace };
   const modern: Dispatcher<Call> = { methods: new Map(), notifications, onFault, trace };
 
-  function compile(definitions: Definitions, convert: ConvertSchema): Registry {
-    const { middleware } = options;
+  /** The definitions that `replace` set last. */
+  let own = options.definitions;
+
+  /** All definitions, with those that extensions and sources add. */
+  function complete(definitions: Definitions): Definition[] {
     const own = withSources(definitions, options.sources);
-    const all = [...extensions.flatMap((each) => each.definitions(own)), ...own];
+    return [...extensions.flatMap((each) => each.definitions(own)), ...own];
+  }
+
+  function compile(all: readonly Definition[], convert: ConvertSchema): Registry {
+    const { middleware } = options;
     const guarded = middleware.length > 0 ? group({ middleware }, all) : all;
     return compileRegistry(options.arrange ? flatten(options.arrange(guarded)) : guarded, convert);
   }
 
+  function compileView(all: readonly Definition[]): View {
+    const registry = compile(all, schemas.convert);
+    const given = { ...options, inputRequired, stateful, modernHead: writer.head };
+    return { registry, methods: compileMethods(given, registry) };
+  }
+
+  const views = options.views?.({ definitions: () => complete(own), compile: compileView });
+
   function install(definitions: Definitions): void {
-    const compiled = compile(definitions, schemas.convert);
-    const methods = compileMethods(
-      { ...options, inputRequired, stateful, modernHead: writer.head },
-      compiled,
-    );
-    registry = compiled;
-    // Replaced in place, as the handlers keep references to the two dispatchers.
-    Object.assign(legacy, { methods: methods.legacy });
-    Object.assign(modern, { methods: methods.modern });
+    const view = compileView(complete(definitions));
+    registry = view.registry;
+    for (const [era, dispatcher] of [["legacy", legacy], ["modern", modern]] as const) {
+      // Replaced in place, as the handlers keep references to the two dispatchers.
+      Object.assign(dispatcher, {
+        methods: views?.methods(views.find, era, view.methods[era]) ?? view.methods[era],
+      });
+    }
   }
 
   const schemasIn = (definitions: Definitions): unknown[] =>
     flatten(definitions).flatMap((each) => each?.kind === "tool" ? [each.input, each.output] : []);
-  /** The definitions that `replace` set last. */
-  let own = options.definitions;
   const sourcesWait = options.sources.some((each) => each.ready);
   if (!sourcesWait && schemas.isReadyFor(schemasIn(own))) install(own);
   // Everything else that is invalid is refused at start.
-  else compile(options.definitions, () => ({ type: "object" }));
+  else compile(complete(options.definitions), () => ({ type: "object" }));
 
   /** Not at start: an import is asynchronous. Not as one promise: on Workers it belongs to the request that began it. */
   async function ready(): Promise<void> {

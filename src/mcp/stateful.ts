@@ -6,6 +6,7 @@
  */
 import type { FindSecrets } from "../crypto/server_secrets.ts";
 import type { Observe } from "../events.ts";
+import type { Principal } from "../http/principal.ts";
 import type { Method } from "../jsonrpc/dispatch.ts";
 import type { ClientResponse, Id } from "../jsonrpc/message.ts";
 import type { Store } from "../store/store.ts";
@@ -46,8 +47,8 @@ export interface StatefulOptions {
   readonly writer: ModernWriter;
   readonly inputRequired: InputRequired;
   readonly runTool: (tool: CompiledTool, input: unknown, call: Call) => Promise<unknown>;
-  /** The current definitions. */
-  readonly registry: () => Registry;
+  /** What the caller is offered. */
+  readonly registryOf: (principal: Principal | undefined) => Promise<Registry>;
   readonly openStreams: OpenStreams;
   /** Functions that end the open streams, for `close()` of the server. */
   readonly open: Set<EndStream>;
@@ -89,7 +90,7 @@ export interface Stateful {
 const EVENT_RETENTION_MS = 10 * 60_000;
 
 export function createStateful(options: StatefulOptions): Stateful {
-  const { store, now, secret, keepAlive, openStreams, open, registry } = options;
+  const { store, now, secret, keepAlive, openStreams, open, registryOf } = options;
   const wakeups = new Wakeups(store, options.isIsolated);
   const storage = new StorageAllowance({ ...STORAGE_LIMITS, ...options.storageLimits }, now);
   const sessions = new Sessions({
@@ -110,7 +111,7 @@ export function createStateful(options: StatefulOptions): Stateful {
     host,
     inputRequired,
     runTool,
-    findTool: (name) => registry().tools.get(name),
+    findTool: async (name, { principal }) => (await registryOf(principal)).tools.get(name),
     observe,
     now,
     storage,
@@ -125,7 +126,7 @@ export function createStateful(options: StatefulOptions): Stateful {
     changes,
     cancellations,
     tasks,
-    listen: { registry, changes, tasks, taskStore, writer },
+    listen: { registryOf, changes, tasks, taskStore, writer },
     streams: { store, wakeups, subscriptions, changes, log, keepAlive, open, openStreams },
     methods: (registry) => [
       ...loggingMethods(sessions),

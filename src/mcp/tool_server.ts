@@ -13,6 +13,7 @@ import type { Definition } from "./definition/definition.ts";
 import type { DefinitionSource } from "./definition/definition_source.ts";
 import type { Extension } from "./definition/extension.ts";
 import type { Definitions, Middleware } from "./definition/group.ts";
+import type { CreateViews } from "./definition/views.ts";
 import type { ServerInfo } from "./definition/server_info.ts";
 import type { SseFactory } from "./http/http_options.ts";
 import type { StreamLimits } from "./http/stream_limits.ts";
@@ -35,6 +36,8 @@ export interface ToolServerOptions extends ServerInfo {
   readonly sources: readonly DefinitionSource[];
   /** What is offered in place of all definitions. @default all of them */
   readonly arrange?: ((definitions: readonly Definition[]) => Definitions) | undefined;
+  /** What each caller is offered, where that differs. @default all definitions to all callers */
+  readonly views?: CreateViews | undefined;
   readonly identify: IdentifyCaller;
   readonly auth: "required" | "optional" | "off";
   /** The other scopes that a scope implies. */

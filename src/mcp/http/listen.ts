@@ -12,13 +12,14 @@ import { requiredCapabilities } from "../input/client_feature.ts";
 import { MissingCapabilityError } from "../error.ts";
 import type { ModernWriter } from "../modern.ts";
 import { optionalObject, requireObject } from "../schema/params.ts";
+import type { Principal } from "../../http/principal.ts";
 import type { Registry } from "../definition/registry.ts";
 import { scopesOf } from "../session/subscriptions.ts";
 import { listenToTasks, type TaskListenOptions } from "../tasks/task_listen.ts";
 
 export interface ListenOptions extends TaskListenOptions {
-  /** The current definitions. */
-  readonly registry: () => Registry;
+  /** What the caller is offered. */
+  readonly registryOf: (principal: Principal | undefined) => Promise<Registry>;
   readonly changes: Changes;
   readonly writer: ModernWriter;
 }
@@ -63,12 +64,12 @@ export async function startListening(
   params: Params,
   send: (json: string) => void,
 ): Promise<Listening> {
-  const { registry, changes, writer } = options;
+  const { registryOf, changes, writer } = options;
   const requested = parseFilter(optionalObject(requireObject(params), "notifications"));
   if (requested.taskIds && !call.can("tasks")) {
     throw new MissingCapabilityError(requiredCapabilities("tasks"));
   }
-  const accepted = acceptFilter(requested, registry(), call);
+  const accepted = acceptFilter(requested, await registryOf(call.principal), call);
   const _meta = { "io.modelcontextprotocol/subscriptionId": call.request.id };
   const notify = (method: string, members: Record<string, unknown> = {}): void =>
     send(writeNotification(method, { ...members, _meta }));

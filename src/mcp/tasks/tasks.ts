@@ -33,8 +33,8 @@ export interface TasksOptions {
   readonly inputRequired: InputRequired;
   /** Runs a tool; throws as `runTool` does. */
   readonly runTool: (tool: CompiledTool, input: unknown, call: Call) => Promise<unknown>;
-  /** The current definition of the tool. */
-  readonly findTool: (name: string) => CompiledTool | undefined;
+  /** The current definition of the tool, if the caller is offered it. */
+  readonly findTool: (name: string, call: Call) => Promise<CompiledTool | undefined>;
   readonly observe: Observe;
   readonly now: () => number;
   readonly storage: StorageAllowance;
@@ -129,7 +129,7 @@ export class Tasks {
     const record = await store.get(id);
     if (!record || record.owner !== principalKey(call.principal)) return undefined;
     if (record.status !== "working" || !await store.isAbandoned(id)) return record;
-    const tool = findTool(record.tool);
+    const tool = await findTool(record.tool, call);
     if (record.restart && tool) {
       const taken = await store.takeOver(id);
       if (taken) await this.#runAgain(taken, tool, call);
@@ -274,7 +274,7 @@ export class Tasks {
         : { ...now, answers, inputRequests: undefined, status: "working" };
     }, true);
     if (changed?.status !== "working") return;
-    const tool = findTool(changed.tool);
+    const tool = await findTool(changed.tool, call);
     if (tool) await this.#runAgain(changed, tool, call);
   }
 

@@ -42,7 +42,7 @@ export function traceMcpMessage<Answer>(
   message: TracedMessage,
   call: TracedCall,
   answer: () => Answer,
-  methods: ReadonlyMap<string, unknown>,
+  methods: Pick<ReadonlyMap<string, unknown>, "has">,
 ): Answer {
   const { method } = message;
   if (method === undefined) return answer();

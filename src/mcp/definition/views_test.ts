@@ -1,0 +1,87 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import type { Principal } from "../../http/principal.ts";
+import { newServer, request } from "../test_server.ts";
+import { prompt, resource, tool } from "./definition.ts";
+import { type CreateViews, type FindView, type View, viewedMethods } from "./views.ts";
+
+const test = suite("mcp/views");
+
+/** Each caller sees the common definitions and one tool of its own; `later` is resolved by a promise. */
+const perCaller: CreateViews = (host) => {
+  const views = new Map<string, View>();
+  return toViews((principal: Principal | undefined) => {
+    const name = principal?.client ?? "anonymous";
+    const own = tool({ name: `of_${name}`, description: name, run: () => name });
+    const view = views.get(name) ?? host.compile([
+      ...host.definitions(),
+      own,
+      ...(name === "reader" ? [prompt({ name: "ask", get: () => "?" })] : []),
+    ]);
+    views.set(name, view);
+    return name === "reader" ? Promise.resolve(view) : view;
+  });
+};
+
+const toViews = (find: FindView) => ({ find, methods: viewedMethods });
+
+const shared = tool({ name: "shared", description: "For all", run: () => "all" });
+const BEARER = { authorization: "Bearer reader" };
+const newViewed = () =>
+  newServer({
+    definitions: [shared, resource({ uri: "test://a", name: "a", read: () => "" })],
+    views: perCaller,
+  });
+
+const toolNames = async (server: ReturnType<typeof newServer>, headers = {}) =>
+  (await server.post(request("tools/list"), headers)).body.result.tools.map((each: { name: string }) =>
+    each.name
+  );
+
+test("callers are offered what their view has, and nothing of another's", async () => {
+  const server = newViewed();
+  assert.equal(await toolNames(server), ["shared", "of_anonymous"]);
+  assert.equal(await toolNames(server, BEARER), ["shared", "of_reader"]);
+  const own = await server.post(request("tools/call", { name: "of_reader" }), BEARER);
+  assert.is(own.body.result.content[0].text, "reader");
+  const other = await server.post(request("tools/call", { name: "of_reader" }));
+  const unknown = await server.post(request("tools/call", { name: "of_nobody" }));
+  assert.is(other.body.error.code, unknown.body.error.code);
+});
+
+test("a method that only another view has is not found", async () => {
+  const server = newViewed();
+  assert.is((await server.post(request("prompts/list"), BEARER)).body.result.prompts.length, 1);
+  assert.is((await server.post(request("prompts/list"))).body.error.code, -32601);
+  assert.is((await server.post(request("nothing/here"))).body.error.code, -32601);
+});
+
+test("middleware runs around the definitions of a view", async () => {
+  const seen: string[] = [];
+  const server = newServer({
+    definitions: [shared],
+    views: perCaller,
+    middleware: [(use, _, next) => {
+      seen.push(use.name);
+      return next();
+    }],
+  });
+  await server.post(request("tools/call", { name: "of_anonymous" }));
+  assert.equal(seen, ["of_anonymous"]);
+});
+
+test("replace changes the definitions of every view that is compiled again", async () => {
+  let clear = (): void => {};
+  const views: CreateViews = (host) => {
+    let view: View | undefined;
+    clear = () => view = undefined;
+    return toViews(() => view ??= host.compile(host.definitions()));
+  };
+  const server = newServer({ definitions: [shared], views });
+  assert.equal(await toolNames(server), ["shared"]);
+  await server.server.replace([tool({ name: "other", description: "", run: () => "" })]);
+  clear();
+  assert.equal(await toolNames(server), ["other"]);
+});
+
+test.run();
