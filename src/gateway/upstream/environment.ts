@@ -1,0 +1,28 @@
+/**
+ * References to environment variables in a configuration: `${NAME}`, `${NAME:-default}`, and `${env:NAME}` as VS Code
+ * has it.
+ *
+ * @module
+ */
+
+/** The value of an environment variable; `undefined` when it is not set. */
+export type ReadVariable = (name: string) => string | undefined;
+
+/** Replaces the references of a text. Calls `onProblem` for each that has no value. */
+export function parseEnvironment(
+  text: string,
+  variable: ReadVariable | undefined,
+  onProblem: (problem: string) => void,
+): string {
+  return text.replace(/\$\{([^}]*)\}/g, (reference, content: string) => {
+    const found = /^(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/.exec(content);
+    if (!found) {
+      onProblem(`cannot resolve ${reference}. Only environment variables are available`);
+      return "";
+    }
+    const [, name, replacement] = found;
+    const value = variable?.(name!) ?? replacement;
+    if (value === undefined) onProblem(`environment variable ${name} is not set`);
+    return value ?? "";
+  });
+}
