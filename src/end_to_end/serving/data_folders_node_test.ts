@@ -7,7 +7,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { sqliteStore } from "../../store/drivers/sqlite.ts";
 import { CURRENT_FORMAT, FORMAT_KEY } from "../../store/format.ts";
-import { decodeKey } from "../../store/key.ts";
+import { decodeKey, encodeKey } from "../../store/key.ts";
 import { upgradeStore } from "../../store/upgrade/run_upgrade.ts";
 import { fillOlder } from "../../store/upgrade/test_older_store.ts";
 import { createTrivet } from "../../trivet.ts";
@@ -163,6 +163,8 @@ for (const [name, { refused, skill }] of Object.entries(FOLDERS)) {
   });
 }
 
+const MAX_KILLS = 3;
+
 test("an upgrade that is killed goes on, and loses nothing", async () => {
   const folder = temporaryFolder();
   mkdirSync(folder.path, { recursive: true });
@@ -170,19 +172,39 @@ test("an upgrade that is killed goes on, and loses nothing", async () => {
   const filling = sqliteStore(file, { durable: "process" });
   await fillOlder(filling, 20_000);
   await filling.close();
+  // Reads the position of the upgrade, from its commits.
+  const watching = new DatabaseSync(file);
+  const select = watching.prepare("SELECT value FROM record WHERE key = ?");
+  const readGrants = (): number => {
+    const row = select.get(encodeKey(["upgrade", "grant"]));
+    return row ? JSON.parse(String(row.value)).read : 0;
+  };
   const [command, before] = runtimeCommand();
-  let kills = 0;
-  for (let done = false; !done; kills++) {
+  const positions: number[] = [];
+  for (let done = false; !done;) {
+    const last = positions.at(-1) ?? 0;
     const child = spawn(command, [...before, CLI, "upgrade", "--data", folder.path], { stdio: "ignore" });
-    const killing = setTimeout(() => child.kill("SIGKILL"), 600 + 100 * kills);
-    done = await new Promise((resolve) => child.on("close", (code) => resolve(code === 0)));
-    clearTimeout(killing);
+    const killing = setInterval(() => {
+      if (positions.length < MAX_KILLS && readGrants() >= last + 4000) child.kill("SIGKILL");
+    }, 2);
+    const [code, signal] = await new Promise<[number | null, string | null]>((resolve) =>
+      child.on("close", (...how) => resolve(how))
+    );
+    clearInterval(killing);
+    done = code === 0;
+    if (!done) {
+      assert.is(signal, "SIGKILL", `it was killed and did not fail with ${code}`);
+      positions.push(readGrants());
+    }
   }
+  watching.close();
+  // Each run went on where the last was killed, and one at least was killed amid its work.
+  assert.equal(positions, positions.toSorted((a, b) => a - b));
+  assert.ok(positions.some((read) => read > 0 && read < 20_000), `killed after ${positions}`);
   const store = sqliteStore(file);
   assert.equal((await store.get(FORMAT_KEY))!.value, CURRENT_FORMAT);
   assert.is((await store.list(["user_grant"], { limit: 1e5 })).length, 20_000);
   assert.is((await store.list(["grant"], { limit: 1e5 })).length, 20_000);
-  assert.ok(kills > 1, "it was killed at least once");
   await store.close();
   folder.remove();
 });
