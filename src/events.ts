@@ -5,6 +5,26 @@
  * @module
  */
 
+/** A call of a tool. What follows `failed` is there where a policy decides (`gateway/policy`). */
+export interface ToolCalled {
+  readonly type: "tool_called";
+  readonly name: string;
+  readonly principal: string | undefined;
+  readonly failed: boolean;
+  readonly client?: string | undefined;
+  readonly ip?: string | undefined;
+  /** The MCP server that it comes from; absent for what this server offers itself. */
+  readonly upstream?: string | undefined;
+  readonly outcome?: "ok" | "error" | "denied" | "asked" | "limited" | "timeout" | "cancelled" | undefined;
+  /** Why it was denied or limited: the place in the policy, such as `rules[2]`, or a code. */
+  readonly reason?: string | undefined;
+  /** SHA-256 of the arguments as canonical JSON, in base64url. */
+  readonly arguments_digest?: string | undefined;
+  /** The arguments, bounded and redacted, where the operator keeps them. */
+  readonly arguments?: string | undefined;
+  readonly milliseconds?: number | undefined;
+}
+
 export type TrivetEvent =
   | {
     readonly type: "login_succeeded";
@@ -140,11 +160,31 @@ export type TrivetEvent =
     readonly via: "messages" | "mcp";
   }
   | { readonly type: "skill_refused"; readonly workspace: string; readonly reason: string }
+  | ToolCalled
+  /** A read of a resource, or a prompt that was used, where a policy decides. */
+  | (Omit<ToolCalled, "type"> & { readonly type: "resource_read" | "prompt_used" })
+  /** A call that the user was asked about, and what came of it. */
   | {
-    readonly type: "tool_called";
-    readonly name: string;
-    readonly principal: string | undefined;
-    readonly failed: boolean;
+    readonly type: "approval_requested" | "approval_given" | "approval_refused";
+    readonly user: string | undefined;
+    readonly client?: string | undefined;
+    readonly tool: string;
+    /** The MCP server that the tool comes from; absent for a tool of this server. */
+    readonly upstream?: string | undefined;
+    /** How the user was asked: by the client, or on the page of this server. */
+    readonly by: "form" | "page";
+    readonly arguments_digest: string;
+  }
+  /** A tool of an MCP server is not offered until an administrator approves it: it is new, or its description changed. */
+  | {
+    readonly type: "tool_held";
+    readonly upstream: string;
+    readonly tool: string;
+    readonly change: "new" | "changed";
+    /** The digest of its description. */
+    readonly digest: string;
+    /** Codes of what is suspicious in its description, separated by spaces. */
+    readonly warnings: string;
   }
   /** A change by an administrator, through the API or by a command. */
   | {

@@ -82,6 +82,7 @@ export class Call implements CallContext {
   trace: TraceContext | undefined = undefined;
   /** Makes the call a task; set while a tool runs that may become one. */
   begin: ((options: TaskOptions) => Promise<boolean>) | undefined = undefined;
+  reportedTool: string | undefined = undefined;
   isOver = false;
   #unwatch: (() => void) | undefined = undefined;
   #controller: AbortController | undefined = undefined;

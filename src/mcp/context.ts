@@ -88,6 +88,8 @@ export interface CallContext {
   elicitationCompleted(elicitationId: string): Promise<void>;
   /** Keeps the runtime alive for work that continues after the response. */
   waitUntil(work: Promise<unknown>): void;
+  /** The tool for which middleware has emitted the event `tool_called`, with more than the server knows. */
+  reportedTool?: string | undefined;
 }
 
 export interface TaskOptions {

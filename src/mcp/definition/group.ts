@@ -17,6 +17,8 @@ export interface Use {
   readonly name: string;
   /** Parsed arguments of a tool or prompt, variables of a template, `undefined` for a resource. */
   readonly input: unknown;
+  /** What is used, with members of its own such as the MCP server that it comes from. */
+  readonly definition: Definition;
 }
 
 /** Runs around a handler (`next`). It may throw to refuse the call, and may change the result. */
@@ -54,7 +56,7 @@ function wrap(definition: Definition, middleware: readonly Middleware[]): Defini
   if (middleware.length === 0) return definition;
   const around = (name: string, input: unknown, context: CallContext, run: () => unknown): unknown =>
     middleware.reduceRight<() => unknown>(
-      (next, each) => () => each({ kind: definition.kind, name, input }, context, next),
+      (next, each) => () => each({ kind: definition.kind, name, input, definition }, context, next),
       run,
     )();
   switch (definition.kind) {

@@ -128,13 +128,15 @@ export async function runTool(
   try {
     const given = await tool.run(input, call);
     const result = tool.output ? await toStructuredResult(tool.output, given) : toResult(given);
-    if (!call.inputs?.pending.size) {
+    if (!call.inputs?.pending.size && call.reportedTool !== tool.name) {
       observe({ type: "tool_called", name: tool.name, principal, failed: result.isError === true });
     }
     return resultFor(call.revision, result);
   } catch (error) {
     if (call.inputs?.pending.size || error instanceof Suspension) throw new Suspension();
-    observe({ type: "tool_called", name: tool.name, principal, failed: true });
+    if (call.reportedTool !== tool.name) {
+      observe({ type: "tool_called", name: tool.name, principal, failed: true });
+    }
     if (error instanceof ToolError) return failure(error.message);
     if (error instanceof StoreUnavailableError) throw error;
     if (error instanceof RpcError) {
