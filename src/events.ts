@@ -25,6 +25,7 @@ export interface ToolCalled {
   readonly milliseconds?: number | undefined;
 }
 
+/** What an observer receives. */
 export type TrivetEvent =
   | {
     readonly type: "login_succeeded";

@@ -65,7 +65,7 @@ export interface PolicyRule extends PolicyMatch {
   /** By the path of an argument, such as `arguments.file.path`; `*` stands for every item of a list or member. */
   readonly when?: Readonly<Record<string, Condition>>;
   readonly effect: Effect;
-  /** What callers are told when the rule denies or asks. */
+  /** What the refusal, or the question to the user, says. */
   readonly reason?: string;
 }
 
