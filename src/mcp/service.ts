@@ -144,6 +144,7 @@ export function createToolServer(options: ToolServerOptions): ToolServer {
   function install(definitions: Definitions): void {
     const view = compileView(complete(definitions));
     registry = view.registry;
+    views?.reset();
     for (const [era, dispatcher] of [["legacy", legacy], ["modern", modern]] as const) {
       // Replaced in place, as the handlers keep references to the two dispatchers.
       Object.assign(dispatcher, {

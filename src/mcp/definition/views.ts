@@ -32,6 +32,8 @@ export interface Views {
   readonly find: FindView;
   /** The methods that find the view of each caller: {@linkcode viewedMethods}. */
   readonly methods: typeof viewedMethods;
+  /** Called after the definitions of the server changed. */
+  reset(): void;
 }
 
 export type FindView = (principal: Principal | undefined) => View | Promise<View>;

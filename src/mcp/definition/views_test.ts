@@ -23,7 +23,7 @@ const perCaller: CreateViews = (host) => {
   });
 };
 
-const toViews = (find: FindView) => ({ find, methods: viewedMethods });
+const toViews = (find: FindView, reset = () => {}) => ({ find, reset, methods: viewedMethods });
 
 const shared = tool({ name: "shared", description: "For all", run: () => "all" });
 const BEARER = { authorization: "Bearer reader" };
@@ -70,17 +70,14 @@ test("middleware runs around the definitions of a view", async () => {
   assert.equal(seen, ["of_anonymous"]);
 });
 
-test("replace changes the definitions of every view that is compiled again", async () => {
-  let clear = (): void => {};
+test("replace resets the views", async () => {
   const views: CreateViews = (host) => {
     let view: View | undefined;
-    clear = () => view = undefined;
-    return toViews(() => view ??= host.compile(host.definitions()));
+    return toViews(() => view ??= host.compile(host.definitions()), () => view = undefined);
   };
   const server = newServer({ definitions: [shared], views });
   assert.equal(await toolNames(server), ["shared"]);
   await server.server.replace([tool({ name: "other", description: "", run: () => "" })]);
-  clear();
   assert.equal(await toolNames(server), ["other"]);
 });
 

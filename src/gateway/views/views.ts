@@ -1,0 +1,125 @@
+/**
+ * What each caller of a gateway is offered: the server's own definitions and those of the upstreams that the caller uses, as
+ * far as the policy shows them. Callers that are offered the same share one compiled view.
+ *
+ * @module
+ */
+import type { Principal } from "../../http/principal.ts";
+import type { Definition } from "../../mcp/definition/definition.ts";
+import { type CreateViews, type View, viewedMethods } from "../../mcp/definition/views.ts";
+
+export interface ViewsOptions {
+  /**
+   * The definitions of the upstreams for a caller, as the same objects until they change. A promise settles within seconds,
+   * although an upstream does not answer.
+   */
+  readonly list: (principal: Principal | undefined) => readonly Definition[] | Promise<readonly Definition[]>;
+  /** Calls `onChange` after each change of what an upstream offers to any caller. */
+  readonly watch: (onChange: () => void) => void;
+  /** Whether the caller may see the definition. @default all callers see all definitions */
+  readonly isVisible?:
+    | ((definition: Definition, principal: Principal | undefined) => boolean)
+    | undefined;
+  /** Whether all callers share the sessions of all upstreams. */
+  readonly isShared: () => boolean;
+  /** Called with the definition that cannot be compiled, which is left out. */
+  readonly onInvalid: (definition: Definition, error: unknown) => void;
+}
+
+/** Callers and views that are kept; the oldest ones are made again when they come back. */
+const MAX_CALLERS = 10_000;
+const MAX_VIEWS = 200;
+
+/** Makes the views of a gateway. */
+export function createGatewayViews(options: ViewsOptions): CreateViews {
+  const { list, watch, isVisible, isShared, onInvalid } = options;
+  return (host) => {
+    /** By the identity of the caller. */
+    let callers = new Map<string, View>();
+    /** By the numbers of the definitions in it. */
+    let views = new Map<string, View>();
+    let own: readonly Definition[] | undefined;
+    /** Changes with each reset, so that what was begun before is not kept. */
+    let generation = 0;
+    let numbers = new WeakMap<Definition, number>();
+    let lastNumber = 0;
+
+    function reset(): void {
+      generation++;
+      callers = new Map();
+      views = new Map();
+      own = undefined;
+      numbers = new WeakMap();
+      lastNumber = 0;
+    }
+    watch(reset);
+
+    const numberOf = (definition: Definition): number => {
+      const known = numbers.get(definition);
+      if (known !== undefined) return known;
+      numbers.set(definition, ++lastNumber);
+      return lastNumber;
+    };
+
+    function compile(listed: readonly Definition[], principal: Principal | undefined): View {
+      own ??= host.definitions();
+      const all = [...own, ...listed];
+      const visible = isVisible ? all.filter((each) => isVisible(each, principal)) : all;
+      const key = visible.map(numberOf).join();
+      const view = views.get(key) ?? compileValid(host.compile, visible, onInvalid);
+      keep(views, key, view, MAX_VIEWS);
+      return view;
+    }
+
+    function find(principal: Principal | undefined): View | Promise<View> {
+      const caller = isShared() && !isVisible ? "" : callerKey(principal);
+      const known = callers.get(caller);
+      if (known) return known;
+      const begun = generation;
+      const finish = (listed: readonly Definition[]): View => {
+        const view = compile(listed, principal);
+        if (begun === generation) keep(callers, caller, view, MAX_CALLERS);
+        return view;
+      };
+      const listed = list(principal);
+      return listed instanceof Promise ? listed.then(finish) : finish(listed);
+    }
+    return { find, reset, methods: viewedMethods };
+  };
+}
+
+/** Compiles a view; a definition of an upstream that is invalid is left out, and the others stay. */
+function compileValid(
+  compile: (definitions: readonly Definition[]) => View,
+  definitions: readonly Definition[],
+  onInvalid: ViewsOptions["onInvalid"],
+): View {
+  try {
+    return compile(definitions);
+  } catch {
+    const valid = definitions.filter((each) => {
+      try {
+        compile([each]);
+        return true;
+      } catch (error) {
+        onInvalid(each, error);
+        return false;
+      }
+    });
+    return compile(valid);
+  }
+}
+
+/** What distinguishes callers: a principal has the same view under the same key. */
+function callerKey(principal: Principal | undefined): string {
+  if (!principal) return "anonymous";
+  const { issuer, subject, client, workspace, scopes } = principal;
+  return JSON.stringify([issuer, subject, client, workspace, [...scopes].sort()]);
+}
+
+/** Keeps a value as the newest of at most `max`. */
+function keep<Value>(map: Map<string, Value>, key: string, value: Value, max: number): void {
+  map.delete(key);
+  map.set(key, value);
+  if (map.size > max) map.delete(map.keys().next().value!);
+}
