@@ -96,6 +96,7 @@ type Given = Pick<
   | "telemetry"
   | "resourceMetadata"
   | "views"
+  | "onSubscribed"
 >;
 
 /**

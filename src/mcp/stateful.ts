@@ -23,6 +23,7 @@ import { loggingMethods } from "./logging.ts";
 import type { ModernWriter } from "./modern.ts";
 import { LogWriter } from "./session/event_log.ts";
 import { type Session, Sessions } from "./session/session.ts";
+import type { OnSubscribed } from "./session/session_changes.ts";
 import type { EndStream, SessionStreamOptions } from "./session/session_stream.ts";
 import { Subscriptions } from "./session/session_subscriptions.ts";
 import {
@@ -49,6 +50,7 @@ export interface StatefulOptions {
   readonly runTool: (tool: CompiledTool, input: unknown, call: Call) => Promise<unknown>;
   /** What the caller is offered. */
   readonly registryOf: (principal: Principal | undefined) => Promise<Registry>;
+  readonly onSubscribed?: OnSubscribed | undefined;
   readonly openStreams: OpenStreams;
   /** Functions that end the open streams, for `close()` of the server. */
   readonly open: Set<EndStream>;
@@ -90,7 +92,7 @@ export interface Stateful {
 const EVENT_RETENTION_MS = 10 * 60_000;
 
 export function createStateful(options: StatefulOptions): Stateful {
-  const { store, now, secret, keepAlive, openStreams, open, registryOf } = options;
+  const { store, now, secret, keepAlive, openStreams, open, registryOf, onSubscribed } = options;
   const wakeups = new Wakeups(store, options.isIsolated);
   const storage = new StorageAllowance({ ...STORAGE_LIMITS, ...options.storageLimits }, now);
   const sessions = new Sessions({
@@ -126,8 +128,8 @@ export function createStateful(options: StatefulOptions): Stateful {
     changes,
     cancellations,
     tasks,
-    listen: { registryOf, changes, tasks, taskStore, writer },
-    streams: { store, wakeups, subscriptions, changes, log, keepAlive, open, openStreams },
+    listen: { registryOf, onSubscribed, changes, tasks, taskStore, writer },
+    streams: { store, wakeups, onSubscribed, subscriptions, changes, log, keepAlive, open, openStreams },
     methods: (registry) => [
       ...loggingMethods(sessions),
       ...subscriptionMethods(registry, subscriptions),

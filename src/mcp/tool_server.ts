@@ -18,6 +18,7 @@ import type { ServerInfo } from "./definition/server_info.ts";
 import type { SseFactory } from "./http/http_options.ts";
 import type { StreamLimits } from "./http/stream_limits.ts";
 import type { ToJsonSchema } from "./schema/schema_converter.ts";
+import type { OnSubscribed } from "./session/session_changes.ts";
 import type { StorageLimits } from "./session/storage_limits.ts";
 import type { serveStdio } from "./stdio/stdio.ts";
 
@@ -38,6 +39,8 @@ export interface ToolServerOptions extends ServerInfo {
   readonly arrange?: ((definitions: readonly Definition[]) => Definitions) | undefined;
   /** What each caller is offered, where that differs. @default all definitions to all callers */
   readonly views?: CreateViews | undefined;
+  /** Learns which resources clients follow. @default no one */
+  readonly onSubscribed?: OnSubscribed | undefined;
   readonly identify: IdentifyCaller;
   readonly auth: "required" | "optional" | "off";
   /** The other scopes that a scope implies. */

@@ -6,6 +6,7 @@
  */
 import type { Principal } from "../../http/principal.ts";
 import type { Definition } from "../../mcp/definition/definition.ts";
+import { identityOf } from "../../mcp/definition/definition_source.ts";
 import { type CreateViews, type View, viewedMethods } from "../../mcp/definition/views.ts";
 
 export interface ViewsOptions {
@@ -63,7 +64,7 @@ export function createGatewayViews(options: ViewsOptions): CreateViews {
 
     function compile(listed: readonly Definition[], principal: Principal | undefined): View {
       own ??= host.definitions();
-      const all = [...own, ...listed];
+      const all = withoutDuplicates([...own, ...listed]);
       const visible = isVisible ? all.filter((each) => isVisible(each, principal)) : all;
       const key = visible.map(numberOf).join();
       const view = views.get(key) ?? compileValid(host.compile, visible, onInvalid);
@@ -108,6 +109,15 @@ function compileValid(
     });
     return compile(valid);
   }
+}
+
+/** Of two with one name or URI the first is kept: the server's own. */
+function withoutDuplicates(definitions: readonly Definition[]): Definition[] {
+  const taken = new Set<string>();
+  return definitions.filter((each) => {
+    const identity = identityOf(each);
+    return !taken.has(identity) && taken.add(identity);
+  });
 }
 
 /** What distinguishes callers: a principal has the same view under the same key. */

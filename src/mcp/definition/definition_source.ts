@@ -17,7 +17,7 @@ export interface DefinitionSource {
 }
 
 /** What identifies a definition among those of its kind. */
-function identityOf(definition: Definition): string {
+export function identityOf(definition: Definition): string {
   switch (definition.kind) {
     case "resource":
       return `resource ${definition.uri}`;

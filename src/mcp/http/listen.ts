@@ -14,12 +14,14 @@ import type { ModernWriter } from "../modern.ts";
 import { optionalObject, requireObject } from "../schema/params.ts";
 import type { Principal } from "../../http/principal.ts";
 import type { Registry } from "../definition/registry.ts";
+import { type OnSubscribed, REPEAT_SUBSCRIBED_MS } from "../session/session_changes.ts";
 import { scopesOf } from "../session/subscriptions.ts";
 import { listenToTasks, type TaskListenOptions } from "../tasks/task_listen.ts";
 
 export interface ListenOptions extends TaskListenOptions {
   /** What the caller is offered. */
   readonly registryOf: (principal: Principal | undefined) => Promise<Registry>;
+  readonly onSubscribed?: OnSubscribed | undefined;
   readonly changes: Changes;
   readonly writer: ModernWriter;
 }
@@ -64,7 +66,7 @@ export async function startListening(
   params: Params,
   send: (json: string) => void,
 ): Promise<Listening> {
-  const { registryOf, changes, writer } = options;
+  const { registryOf, changes, writer, onSubscribed } = options;
   const requested = parseFilter(optionalObject(requireObject(params), "notifications"));
   if (requested.taskIds && !call.can("tasks")) {
     throw new MissingCapabilityError(requiredCapabilities("tasks"));
@@ -89,6 +91,12 @@ export async function startListening(
       }
     };
     stops.push(changes.listen(onChange, position));
+    if (onSubscribed && uris.size > 0) {
+      const tell = (): void => onSubscribed(uris, call.principal);
+      tell();
+      const repeating = setInterval(tell, REPEAT_SUBSCRIBED_MS);
+      stops.push(() => clearInterval(repeating));
+    }
   }
   let taskIds: readonly string[] | undefined;
   try {

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { Principal } from "../../http/principal.ts";
 import type { Changes, LoggedChange } from "../definition/changes.ts";
 import { type Session, settingsTopic } from "./session.ts";
 import { digestOf, RENEW_SUBSCRIPTIONS_MS, type Subscriptions } from "./session_subscriptions.ts";
@@ -13,7 +14,13 @@ export interface SessionChangesOptions {
   readonly changes: Changes;
   readonly subscriptions: Subscriptions;
   readonly wakeups: Wakeups;
+  readonly onSubscribed?: OnSubscribed | undefined;
 }
+
+/** Called with the resources whose updates a stream of the caller sends, at its start, after changes, and every half hour. */
+export type OnSubscribed = (uris: ReadonlySet<string>, caller: Principal | undefined) => void;
+
+export const REPEAT_SUBSCRIBED_MS: number = 30 * 60_000;
 
 const NONE: ReadonlySet<string> = new Set();
 
@@ -23,7 +30,7 @@ const NONE: ReadonlySet<string> = new Set();
  * session's subscriptions are renewed on behalf of `caller`. Returns the function that ends it.
  */
 export function watchSessionChanges(
-  { changes, subscriptions, wakeups }: SessionChangesOptions,
+  { changes, subscriptions, wakeups, onSubscribed }: SessionChangesOptions,
   session: Session,
   caller: Caller,
   onChange: (change: LoggedChange) => void,
@@ -45,6 +52,7 @@ export function watchSessionChanges(
       else known.set(digest, uri);
     }
     uris = known.size > 0 ? new Set(known.values()) : NONE;
+    if (uris.size > 0) onSubscribed?.(uris, caller.principal);
     // Subscriptions of other callers live as long as their session.
     if (known.size > 0 && session.principal === "" && !isOver) {
       timer ??= setInterval(() => reload(), RENEW_SUBSCRIPTIONS_MS);
@@ -53,7 +61,12 @@ export function watchSessionChanges(
   // While the store is unavailable nothing changes; the next read reads all.
   const reload = (digest?: string): void => then(() => load(digest).catch(() => void (known = undefined)));
   reload();
+  const repeating = onSubscribed && setInterval(
+    () => uris.size > 0 && onSubscribed(uris, caller.principal),
+    REPEAT_SUBSCRIBED_MS,
+  );
   const stops = [
+    () => clearInterval(repeating),
     () => clearInterval(timer),
     wakeups.listen(settingsTopic(session), (key) => {
       // The settings record itself does not contain the subscribed URIs.

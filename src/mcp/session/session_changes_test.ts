@@ -114,4 +114,24 @@ test("a change waits for the promise that settled() returned at its arrival", as
   stop();
 });
 
+test("the observer learns which resources the stream follows", async () => {
+  const { options, session } = begin(memoryStore());
+  const seen: string[][] = [];
+  let tell = (): void => {};
+  const onSubscribed = (uris: ReadonlySet<string>): void => {
+    seen.push([...uris]);
+    tell();
+  };
+  const next = (): Promise<void> => new Promise((resolve) => tell = resolve);
+  await options.subscriptions.add(session, "test://a", ANONYMOUS);
+  let told = next();
+  const stop = watchSessionChanges({ ...options, onSubscribed }, session, ANONYMOUS, () => {});
+  await told;
+  told = next();
+  await options.subscriptions.add(session, "test://b", ANONYMOUS);
+  await told;
+  stop();
+  assert.equal(seen.map((each) => each.sort()), [["test://a"], ["test://a", "test://b"]]);
+});
+
 test.run();
