@@ -124,12 +124,12 @@ test("the observer learns which resources the stream follows", async () => {
   };
   const next = (): Promise<void> => new Promise((resolve) => tell = resolve);
   await options.subscriptions.add(session, "test://a", ANONYMOUS);
-  let told = next();
+  let reported = next();
   const stop = watchSessionChanges({ ...options, onSubscribed }, session, ANONYMOUS, () => {});
-  await told;
-  told = next();
+  await reported;
+  reported = next();
   await options.subscriptions.add(session, "test://b", ANONYMOUS);
-  await told;
+  await reported;
   stop();
   assert.equal(seen.map((each) => each.sort()), [["test://a"], ["test://a", "test://b"]]);
 });
