@@ -94,7 +94,7 @@ const TOP_FILES: Readonly<Record<string, readonly string[]>> = {
   "src/resource_server.ts": ["root", "crypto", "http", "store", "oauth"],
   "src/sign_in.ts": ["oauth"],
   "src/pages.ts": ["http", "oauth"],
-  "src/gateway.ts": ["gateway"],
+  "src/gateway.ts": ["gateway", "mcp"],
   "src/mcp_client.ts": ["mcp_client"],
   "src/openapi.ts": ["openapi"],
   "src/observability.ts": ["observability"],

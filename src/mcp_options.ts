@@ -4,8 +4,7 @@
  * @module
  */
 import type { Icon } from "./mcp/definition/content.ts";
-import type { Definition } from "./mcp/definition/definition.ts";
-import type { DefinitionSource } from "./mcp/definition/definition_source.ts";
+import type { Arrange, DefinitionSource } from "./mcp/definition/definition_source.ts";
 import type { Definitions, Middleware } from "./mcp/definition/group.ts";
 import type { SseFactory } from "./mcp/http/http_options.ts";
 import type { ToolServerOptions } from "./mcp/service.ts";
@@ -25,7 +24,7 @@ export interface McpOptions {
   /** Definitions that change while the server runs. Where a name or URI is taken already, the server's own is kept. */
   readonly sources?: readonly DefinitionSource[];
   /** Chooses what clients are offered in place of all definitions, at start and after each change. @default all */
-  readonly arrange?: (definitions: readonly Definition[]) => Definitions;
+  readonly arrange?: Arrange;
   /** Runs around every tool, resource and prompt; the first is the outermost. */
   readonly middleware?: readonly Middleware[];
   /** The name by which the server introduces itself (`serverInfo`). */

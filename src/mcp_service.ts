@@ -73,6 +73,7 @@ export {
   ToolError,
 } from "./mcp/definition/definition.ts";
 export type { ToJsonSchema } from "./mcp/schema/schema_converter.ts";
+export type { Arrange, ArrangeServer } from "./mcp/definition/definition_source.ts";
 export { type Definitions, group, type Middleware } from "./mcp/definition/group.ts";
 export type { CallContext } from "./mcp/context.ts";
 export type { ContentItem, ToolResult } from "./mcp/definition/content.ts";

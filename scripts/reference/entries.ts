@@ -21,6 +21,7 @@ export const PAGES: readonly Page[] = [
   { name: "skills", title: "Skills service", entries: ["./skills", "./s3", "./skill-folder"] },
   { name: "mcp", title: "Tool server", entries: ["./mcp"] },
   { name: "protect", title: "Protected resources", entries: ["./protect"] },
+  { name: "gateway", title: "Gateway", entries: ["./gateway"] },
   { name: "rate-limits", title: "Rate limits", entries: ["./rate-limits"] },
   { name: "observability", title: "Logs, audit, metrics", entries: ["./observability", "./opentelemetry"] },
   {

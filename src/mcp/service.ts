@@ -130,7 +130,10 @@ export function createToolServer(options: ToolServerOptions): ToolServer {
   function compile(all: readonly Definition[], convert: ConvertSchema): Registry {
     const { middleware } = options;
     const guarded = middleware.length > 0 ? group({ middleware }, all) : all;
-    return compileRegistry(options.arrange ? flatten(options.arrange(guarded)) : guarded, convert);
+    return compileRegistry(
+      options.arrange ? flatten(options.arrange(guarded, { convert, observe })) : guarded,
+      convert,
+    );
   }
 
   function compileView(all: readonly Definition[]): View {

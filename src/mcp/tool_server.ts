@@ -9,8 +9,7 @@ import type { IdentifyCaller, Principal } from "../http/principal.ts";
 import type { Service } from "../http/service.ts";
 import type { Store } from "../store/store.ts";
 import type { Telemetry } from "../http/telemetry.ts";
-import type { Definition } from "./definition/definition.ts";
-import type { DefinitionSource } from "./definition/definition_source.ts";
+import type { Arrange, DefinitionSource } from "./definition/definition_source.ts";
 import type { Extension } from "./definition/extension.ts";
 import type { Definitions, Middleware } from "./definition/group.ts";
 import type { CreateViews } from "./definition/views.ts";
@@ -36,7 +35,7 @@ export interface ToolServerOptions extends ServerInfo {
   readonly middleware: readonly Middleware[];
   readonly sources: readonly DefinitionSource[];
   /** What is offered in place of all definitions. @default all of them */
-  readonly arrange?: ((definitions: readonly Definition[]) => Definitions) | undefined;
+  readonly arrange?: Arrange | undefined;
   /** What each caller is offered, where that differs. @default all definitions to all callers */
   readonly views?: CreateViews | undefined;
   /** Learns which resources clients follow. @default no one */

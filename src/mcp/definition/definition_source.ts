@@ -1,8 +1,11 @@
 /**
- * Definitions that come from elsewhere and change while the server runs, such as the tools of other MCP servers.
+ * Definitions that come from elsewhere and change while the server runs, such as the tools of other MCP servers, and what
+ * a server offers in their place.
  *
  * @module
  */
+import type { Observe } from "../../events.ts";
+import type { ConvertSchema } from "../schema/convert_schema.ts";
 import type { Definition } from "./definition.ts";
 import { type Definitions, flatten } from "./group.ts";
 
@@ -15,6 +18,19 @@ export interface DefinitionSource {
   /** Resolves when `current` has its first answer. It settles within seconds, also without one. */
   ready?(): Promise<void>;
 }
+
+/** What an arrangement uses of its server. */
+export interface ArrangeServer {
+  /** Converts the schemas of the definitions, which must not be converted before the server is ready. */
+  readonly convert: ConvertSchema;
+  readonly observe: Observe;
+}
+
+/**
+ * Chooses what clients are offered in place of all definitions, which have their middleware already. Called at start and
+ * after each change. The first call may check only: then its result is never offered.
+ */
+export type Arrange = (definitions: readonly Definition[], server: ArrangeServer) => Definitions;
 
 /** What identifies a definition among those of its kind. */
 export function identityOf(definition: Definition): string {
