@@ -6,6 +6,7 @@
 import { compileSchema, type Violation } from "../json_schema/compile.ts";
 import { type AdminContext, AdminError, type AdminOperation } from "./operation.ts";
 import { AUDIT_OPERATIONS } from "./operations/audit.ts";
+import { AUDIT_GROUP_OPERATIONS } from "./operations/audit_groups.ts";
 import { CLIENT_OPERATIONS } from "./operations/clients.ts";
 import { GRANT_OPERATIONS } from "./operations/grants.ts";
 import { INVITATION_OPERATIONS } from "./operations/invitations.ts";
@@ -33,6 +34,7 @@ export const ADMIN_OPERATIONS: Readonly<Record<string, AdminOperation>> = Object
     ...SKILL_OPERATIONS,
     ...SERVER_OPERATIONS,
     ...AUDIT_OPERATIONS,
+    ...AUDIT_GROUP_OPERATIONS,
   ].map((operation) => [operation.name, operation]),
 );
 

@@ -68,6 +68,49 @@ test("calls of tools are listed with their result", async () => {
   assert.is(failed.length, 25);
 });
 
+test("several types are found, separated by commas", async () => {
+  const { call } = await newTrail();
+  const { data } = await call("listAudit", { type: "login_succeeded,tool_called", limit: 100 });
+  assert.equal(new Set(data.map(({ type }: Named) => type)), new Set(["tool_called", "login_succeeded"]));
+});
+
+test("an export has every group as it is stored, in pages, or those since a time", async () => {
+  const store = memoryStore();
+  const audit = createAudit({ store, now: () => START });
+  for (let i = 0; i < 40; i++) {
+    // Groups of 60 KB: a page ends after one megabyte.
+    for (let j = 0; j < 200; j++) {
+      audit.add({ type: "tool_called", name: "n".repeat(256), principal: undefined, failed: false });
+    }
+    await audit.flush();
+  }
+  await audit.close();
+  const { call } = newAdmin(store, { now: () => START });
+  const texts: string[] = [];
+  let pages = 0;
+  let page: string | undefined;
+  for (;; pages++) {
+    const { data, next_page } = await call("exportAudit", { ...(page !== undefined && { page }) });
+    texts.push(...data.map(({ text }: { text: string }) => text));
+    if (next_page === null) break;
+    page = next_page;
+  }
+  const stored = await store.list<Uint8Array>(["audit"], { limit: 1000 });
+  assert.equal(texts, stored.map(({ value }) => new TextDecoder().decode(value)));
+  assert.ok(pages > 1, String(pages));
+  const since = (ms: number) => ({ since: new Date(START + ms).toISOString() });
+  assert.ok((await call("exportAudit", since(3_600_000))).data.length > 0);
+  assert.equal((await call("exportAudit", since(3_600_001))).data, []);
+});
+
+test("a verification finds a noted record again, and misses one that is not there", async () => {
+  const { call } = await newTrail();
+  const { number, digest } = await call("verifyAudit", {});
+  assert.is((await call("verifyAudit", { noted: `${number}:${digest}` })).valid, true);
+  const missed = await call("verifyAudit", { noted: `${number + 1}:${digest}` });
+  assert.equal([missed.valid, missed.problem], [false, "the noted record is missing"]);
+});
+
 test("a changed record makes the trail invalid", async () => {
   const { call, store } = await newTrail();
   const { valid, records, number, digest } = await call("verifyAudit", {});

@@ -234,12 +234,23 @@ export async function* listAudit(store: Store, query: AuditQuery = {}): AsyncGen
 
 /** The texts of all groups, from the oldest to the newest: the digest of each is in the first line of the next. */
 export async function* readAuditGroups(store: Store): AsyncGenerator<string> {
-  let after: Key | undefined;
+  for await (const { text } of readNumberedGroups(store)) yield text;
+}
+
+/** A group, and the number of its first record. */
+export interface NumberedGroup {
+  readonly first: number;
+  readonly text: string;
+}
+
+/** The groups from the oldest to the newest. @param after only groups that begin after this number */
+export async function* readNumberedGroups(store: Store, after: number = 0): AsyncGenerator<NumberedGroup> {
+  let last: Key = groupKey(after);
   for (;;) {
-    const page: Entry<Uint8Array>[] = await store.list(PREFIX, { limit: 20, ...(after && { after }) });
-    for (const { value } of page) yield new TextDecoder().decode(value);
+    const page: Entry<Uint8Array>[] = await store.list(PREFIX, { limit: 20, after: last });
+    for (const { key, value } of page) yield { first: Number(key[1]), text: new TextDecoder().decode(value) };
     if (page.length < 20) return;
-    after = page.at(-1)!.key;
+    last = page.at(-1)!.key;
   }
 }
 

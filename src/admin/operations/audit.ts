@@ -4,7 +4,6 @@
  * @module
  */
 import { type AuditRecord, readAuditGroupsBackwards } from "../../observability/audit.ts";
-import { verifyAudit as verify } from "../../observability/verify_audit.ts";
 import type { Store } from "../../store/store.ts";
 import type { Page } from "../list_page.ts";
 import { pageOf } from "../list_page.ts";
@@ -15,6 +14,8 @@ const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 100;
 /** Records that one request reads. A page can have fewer members than its limit, or none, and still have a next page. */
 const MAX_READ = 20_000;
+/** How much clocks of instances may differ: their records are nearly in the order of their times. */
+export const MAX_CLOCK_DIFFERENCE_MS = 3600_000;
 
 /** A record in an answer. */
 export interface AdminAuditRecord {
@@ -54,11 +55,12 @@ export interface ToolCallQuery extends Window {
   readonly principal?: string;
 }
 
+export const CURSOR: Schema = text("next_page of the page before", { max: 20 });
 const WINDOW: Readonly<Record<string, Schema>> = {
   since: time("only records from this time on"),
   until: time("only records up to this time"),
   limit: { ...count("the most members of a page", { min: 1, max: MAX_LIMIT }), default: DEFAULT_LIMIT },
-  page: text("next_page of the page before", { max: 20 }),
+  page: CURSOR,
 };
 const RECORD: Readonly<Record<string, Schema>> = {
   number: count("from 1, without gaps"),
@@ -72,7 +74,7 @@ export const listAudit: AdminOperation<AuditListQuery, Page<AdminAuditRecord>> =
   path: "/audit",
   summary: "List records of the audit trail, newest first",
   input: input({
-    type: text("only this type, such as login_failed", { min: 1, max: 100 }),
+    type: text("only these types, such as login_failed; commas separate several", { min: 1, max: 1000 }),
     about: text("only records with this user, client or address", { min: 1, max: 256 }),
     ...WINDOW,
   }),
@@ -82,11 +84,12 @@ export const listAudit: AdminOperation<AuditListQuery, Page<AdminAuditRecord>> =
     fields: { type: "object", description: "what the event says" },
   })),
   async run({ store }, { type, about, ...window }) {
+    const types = type?.split(",");
     return await listRecords(
       store,
       window,
       (record) =>
-        (type === undefined || record.type === type) &&
+        (types === undefined || types.includes(record.type)) &&
         (about === undefined || Object.values(record.fields).includes(about)),
       ({ number, time, type, fields, request = null }) => ({
         number,
@@ -134,53 +137,8 @@ export const listToolCalls: AdminOperation<ToolCallQuery, Page<AdminToolCall>> =
   },
 };
 
-/** What a verification found. */
-export interface AdminVerification {
-  readonly valid: boolean;
-  readonly records: number;
-  readonly problem: string | null;
-  readonly number: number | null;
-  readonly digest: string | null;
-}
-
-/** One at a time in a process: it reads the whole trail. */
-let isVerifying = false;
-
-export const verifyAudit: AdminOperation<{ readonly retention_days?: number }, AdminVerification> = {
-  name: "verifyAudit",
-  method: "POST",
-  path: "/audit/verify",
-  summary: "Check that no record of the audit trail was changed, inserted, moved or removed",
-  input: input({ retention_days: count("as the trail has it; 400 when left out", { min: 1, max: 36_500 }) }),
-  output: object({
-    valid: flag("whether the trail is complete"),
-    records: count("how many records were checked; 0 for a trail that is not valid"),
-    problem: orNull(text("what is wrong")),
-    number: orNull(count("the last record, or the one where the problem is")),
-    digest: orNull(text("the digest of the last group: keep it elsewhere")),
-  }),
-  async run({ store, now }, { retention_days }) {
-    if (isVerifying) throw new AdminError("conflict_error", "A verification is running: wait until it ends");
-    isVerifying = true;
-    try {
-      const result = await verify(store, { now: now(), retentionDays: retention_days });
-      return result.valid
-        ? {
-          valid: true,
-          records: result.records,
-          problem: null,
-          number: result.last?.number ?? null,
-          digest: result.last?.digest ?? null,
-        }
-        : { valid: false, records: 0, problem: result.problem, number: result.number, digest: null };
-    } finally {
-      isVerifying = false;
-    }
-  },
-};
-
 /** The operations of this file. */
-export const AUDIT_OPERATIONS: readonly AdminOperation[] = [listAudit, listToolCalls, verifyAudit];
+export const AUDIT_OPERATIONS: readonly AdminOperation[] = [listAudit, listToolCalls];
 
 /** A page of the records that are found, backwards from the one in the cursor. */
 async function listRecords<Member>(
@@ -191,18 +149,14 @@ async function listRecords<Member>(
 ): Promise<Page<Member>> {
   const from = readTime("since", since) ?? 0;
   const to = readTime("until", until) ?? Infinity;
-  const before = page === undefined ? Infinity : Number(page);
-  if (Number.isNaN(before)) {
-    throw new AdminError("invalid_request_error", "page: use next_page of the page before");
-  }
+  const before = page === undefined ? Infinity : readNumber(page);
   const data: Member[] = [];
   let left = MAX_READ;
   let last = before;
   for await (const records of readAuditGroupsBackwards(store, before)) {
     for (const record of records.reverse()) {
       if (record.number >= before) continue;
-      // Records of several instances are nearly in the order of their times: an hour covers clocks that differ.
-      if (record.time < from - 3600_000) return { data, has_more: false, next_page: null };
+      if (record.time < from - MAX_CLOCK_DIFFERENCE_MS) return { data, has_more: false, next_page: null };
       if (data.length === limit || left-- === 0) return { data, has_more: true, next_page: String(last) };
       last = record.number;
       if (record.time >= from && record.time <= to && isFound(record)) data.push(toMember(record));
@@ -211,7 +165,14 @@ async function listRecords<Member>(
   return { data, has_more: false, next_page: null };
 }
 
-function readTime(name: string, text: string | undefined): number | undefined {
+/** The cursor: the number of a record. @throws {AdminError} 400 */
+export function readNumber(page: string): number {
+  if (/^\d{1,15}$/.test(page)) return Number(page);
+  throw new AdminError("invalid_request_error", "page: use next_page of the page before");
+}
+
+/** Milliseconds since the epoch. @throws {AdminError} 400 */
+export function readTime(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const ms = Date.parse(text);
   if (Number.isNaN(ms)) throw new AdminError("invalid_request_error", `${name}: must be a time in ISO 8601`);

@@ -8,7 +8,11 @@ import {
   listSigningKeys as list,
   rotateSigningKeys as rotate,
 } from "../../oauth/tokens/rotate_signing_keys.ts";
-import { rotateServerSecret as rotateSecret } from "../../server_secret/rotate_secret.ts";
+import {
+  listServerSecrets as listSecrets,
+  rotateServerSecret as rotateSecret,
+  type ShownServerSecret,
+} from "../../server_secret/rotate_secret.ts";
 import { type Page, pageOf } from "../list_page.ts";
 import { type AdminOperation, refuseInvalid, toIso, toIsoOrNull } from "../operation.ts";
 import { count, flag, input, object, oneOf, orNull, text, time } from "../schema.ts";
@@ -101,17 +105,48 @@ export interface ServerSecretRotation {
   readonly revoke_old?: boolean;
 }
 
+/** A server secret in an answer, without its value. */
+export interface AdminServerSecret {
+  readonly id: string;
+  readonly state: "next" | "current" | "previous";
+  readonly used_from: string;
+  readonly accepted_until: string | null;
+}
+
+const SERVER_SECRET = object({
+  id: text("the id"),
+  state: oneOf(["next", "current", "previous"], "what a previous one signed is still accepted"),
+  used_from: time("when it begins to sign; 1970 for the first one"),
+  accepted_until: orNull(time("until when it is accepted")),
+});
+
+const toSecret = ({ id, state, starts, expires }: ShownServerSecret): AdminServerSecret => ({
+  id,
+  state,
+  used_from: toIso(starts),
+  accepted_until: toIsoOrNull(expires),
+});
+
+export const listServerSecrets: AdminOperation<object, Page<AdminServerSecret>> = {
+  name: "listServerSecrets",
+  method: "GET",
+  path: "/server_secret",
+  summary: "List server secrets; there are none before the first rotation",
+  input: input({}),
+  output: pageOf(SERVER_SECRET),
+  run: async ({ store }) => ({
+    data: (await listSecrets(store)).map(toSecret),
+    has_more: false,
+    next_page: null,
+  }),
+};
+
 /** What it did. */
 export interface AdminServerSecrets {
   readonly id: string;
   readonly resumed: boolean;
   readonly resealed: number;
-  readonly secrets: readonly {
-    readonly id: string;
-    readonly state: "next" | "current" | "previous";
-    readonly used_from: string;
-    readonly accepted_until: string | null;
-  }[];
+  readonly secrets: readonly AdminServerSecret[];
 }
 
 export const rotateServerSecret: AdminOperation<ServerSecretRotation, AdminServerSecrets> = {
@@ -130,15 +165,7 @@ export const rotateServerSecret: AdminOperation<ServerSecretRotation, AdminServe
     id: text("the id of the secret that signs now"),
     resumed: flag("whether this finished a rotation that was interrupted, instead of beginning another"),
     resealed: count("how many records were sealed anew"),
-    secrets: {
-      type: "array",
-      items: object({
-        id: text("the id"),
-        state: oneOf(["next", "current", "previous"], "what a previous one signed is still accepted"),
-        used_from: time("when it begins to sign"),
-        accepted_until: orNull(time("until when it is accepted")),
-      }),
-    },
+    secrets: { type: "array", items: SERVER_SECRET },
   }),
   subject: (_, { id }) => id,
   async run({ store }, { keep_days, revoke_old }) {
@@ -150,12 +177,7 @@ export const rotateServerSecret: AdminOperation<ServerSecretRotation, AdminServe
       id,
       resumed: isResumed,
       resealed,
-      secrets: secrets.map(({ id, state, starts, expires }) => ({
-        id,
-        state,
-        used_from: toIso(starts),
-        accepted_until: toIsoOrNull(expires),
-      })),
+      secrets: secrets.map(toSecret),
     };
   },
 };
@@ -164,5 +186,6 @@ export const rotateServerSecret: AdminOperation<ServerSecretRotation, AdminServe
 export const SERVER_KEY_OPERATIONS = [
   listSigningKeys,
   rotateSigningKeys,
+  listServerSecrets,
   rotateServerSecret,
 ] as unknown as readonly AdminOperation[];

@@ -128,7 +128,7 @@ test("the audit trails name who changed what: the command line, or the API key",
       "--data",
       place,
     ]);
-    return (JSON.parse(stdout) as { fields: Record<string, string> }[]).map(({ fields }) => fields);
+    return (JSON.parse(stdout).data as { fields: Record<string, string> }[]).map(({ fields }) => fields);
   };
   const onStore = await readTrail(data);
   let onServer = await readTrail(served);

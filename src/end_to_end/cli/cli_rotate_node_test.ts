@@ -95,8 +95,8 @@ test("two servers go on without a refused request while keys and secret are rota
     const keysRotated = performance.now();
     const rotated = await trivet(["rotate", "server-secret", ...data, "--json"]);
     assert.is(rotated.code, 0, rotated.stderr);
-    const { isResumed, secrets } = JSON.parse(rotated.stdout);
-    assert.is(isResumed, true);
+    const { resumed, secrets } = JSON.parse(rotated.stdout);
+    assert.is(resumed, true);
     assert.equal(secrets.map(({ state }: { state: string }) => state), ["previous", "current"]);
     // Until both instances have read the keys again, which they do every 60 s.
     const left = 64_000 - (performance.now() - keysRotated);
@@ -104,12 +104,12 @@ test("two servers go on without a refused request while keys and secret are rota
     const tokens = await using.stop();
     assert.equal(using.failures, []);
     assert.ok(tokens.length > 50, `${tokens.length} tokens`);
-    const [old, current] = JSON.parse(keys.stdout);
+    const [old, current] = JSON.parse(keys.stdout).data;
     assert.equal([old.state, current.state], ["retired", "current"]);
-    assert.equal([...new Set(tokens.map(kidOf))], [old.kid, current.kid]);
-    assert.equal(tokens.slice(-2).map(kidOf), [current.kid, current.kid]);
+    assert.equal([...new Set(tokens.map(kidOf))], [old.id, current.id]);
+    assert.equal(tokens.slice(-2).map(kidOf), [current.id, current.id]);
     const listed = await trivet(["audit", "list", "--type", "admin_changed", "--json", ...data]);
-    const changes: { fields: Record<string, string> }[] = JSON.parse(listed.stdout);
+    const { data: changes }: { data: { fields: Record<string, string> }[] } = JSON.parse(listed.stdout);
     assert.equal(changes.map(({ fields }) => [fields.operation, fields.actor]), [
       ["rotateSigningKeys", "command line"],
       ["rotateServerSecret", "command line"],
@@ -131,7 +131,10 @@ test("a store that does not exist, an unknown action, and options that exclude e
   const missing = await trivet(["rotate", "list", "--data", folder.path + "/none"]);
   assert.is(missing.code, 1);
   assert.is((await trivet(["rotate", "everything"])).code, 2);
-  assert.is((await trivet(["rotate", "signing-keys", "--now", "--notice", "5"])).code, 2);
+  assert.is(
+    (await trivet(["rotate", "signing-keys", "--now", "--notice", "5", "--data", folder.path])).code,
+    2,
+  );
 });
 
 test.run();

@@ -53,7 +53,7 @@ test("failed logins leave a line and an audit record each, with the request's id
 
   const listed = await trivet(["audit", "list", "--json", "--type", "login_failed", ...data]);
   assert.is(listed.code, 0, listed.stderr);
-  const records = JSON.parse(listed.stdout) as { request: string }[];
+  const { data: records } = JSON.parse(listed.stdout) as { data: { request: string }[] };
   assert.is(records.at(-1)!.request, id);
   assert.not.match(listed.stdout, PASSWORD);
   const verified = await trivet(["audit", "verify", ...data]);

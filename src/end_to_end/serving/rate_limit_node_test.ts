@@ -55,7 +55,7 @@ test("--rate-limit and --trusted-proxy: each caller behind the proxy has a limit
     ["warn", "address", "mcp.address", "198.51.100.8", 1],
   ]);
   const listed = await trivet(["audit", "list", "--json", "--type", "rate_limited", ...data]);
-  assert.is(JSON.parse(listed.stdout).length, 2, listed.stderr);
+  assert.is(JSON.parse(listed.stdout).data.length, 2, listed.stderr);
 });
 
 test("a limit that cannot be is refused at start", async () => {

@@ -177,7 +177,7 @@ test("what was acknowledged while the server drained survives its kill, and the 
   await fetch(`${again.facts.url}/login`, { method: "POST", body });
   assert.is(await again.stop(), 0);
   const listed = await trivet(["audit", "list", "--type", "login_failed", "--json", ...options.slice(0, 2)]);
-  assert.is(JSON.parse(listed.stdout).length, 1);
+  assert.is(JSON.parse(listed.stdout).data.length, 1);
   assert.is((await trivet(["audit", "verify", ...options.slice(0, 2)])).code, 0);
 });
 

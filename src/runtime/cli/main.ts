@@ -57,13 +57,21 @@ const COMMANDS: Readonly<Record<string, { readonly summary: string; load(): Prom
     summary: "skills, in a store or on a server",
     load: () => import("./skill/skill.ts"),
   },
+  tool: {
+    summary: "the tools of a running server, and their calls",
+    load: async () => (await import("./admin/tool.ts")).command,
+  },
   audit: {
-    summary: "lists, verifies and exports the audit trail",
-    load: () => import("./audit.ts"),
+    summary: "who did what: lists, verifies and exports the audit trail",
+    load: async () => (await import("./admin/audit.ts")).command,
   },
   rotate: {
     summary: "makes new signing keys and a new server secret while servers run",
-    load: () => import("./rotate.ts"),
+    load: async () => (await import("./admin/rotate.ts")).command,
+  },
+  status: {
+    summary: "version, clock and store of a running server",
+    load: () => import("./admin/status.ts"),
   },
   doctor: {
     summary: "checks a store and a running server",

@@ -11,7 +11,13 @@ import { DATA_OPTIONS, readPlace } from "../data.ts";
 import { interruptible } from "../interrupt.ts";
 import type { Options, ValuesOf } from "../options.ts";
 import { printLine, UsageError } from "../output.ts";
-import { type CallOperation, isNotFound, openServerTarget, openStoreTarget } from "./admin_target.ts";
+import {
+  type AdminTarget,
+  type CallOperation,
+  isNotFound,
+  openServerTarget,
+  openStoreTarget,
+} from "./admin_target.ts";
 
 const STORE_OPTIONS: Pick<typeof DATA_OPTIONS, "data" | "store"> = {
   data: DATA_OPTIONS.data,
@@ -75,15 +81,7 @@ async function runCommand(
 ): Promise<void> {
   const { action, operands, values, given } = readAction(command, argv);
   const common = values as ValuesOf<typeof COMMON_OPTIONS>;
-  const server = readServer(common, given, Object.keys(STORE_OPTIONS), process.env);
-  const { issuerOption = "" } = action;
-  if (server && given.has(issuerOption)) {
-    throw new UsageError(`--${issuerOption} and --url exclude each other`);
-  }
-  const target = server ? openServerTarget(server, signal) : await openStoreTarget(
-    readPlace({ ...common, blobs: undefined }, process.env),
-    (values as Readonly<Record<string, unknown>>)[issuerOption] as string | undefined,
-  );
+  const target = await openTarget(values, given, signal, action.issuerOption);
   const call: AdminCall = { call: target.call, values: values as ValuesOf<Options>, operands };
   let output: unknown;
   try {
@@ -101,4 +99,21 @@ async function runCommand(
   else if (output !== undefined) printLine(JSON.stringify(output));
   const problem = action.findProblem?.(output) ?? null;
   if (problem !== null) throw new Error(problem);
+}
+
+/** Opens what the common options name. @param issuerOption as in {@linkcode AdminAction} */
+export async function openTarget(
+  values: Readonly<Record<string, unknown>>,
+  given: ReadonlySet<string>,
+  signal: AbortSignal,
+  issuerOption: string = "",
+): Promise<AdminTarget & { readonly server?: URL }> {
+  const common = values as ValuesOf<typeof COMMON_OPTIONS>;
+  const server = readServer(common, given, Object.keys(STORE_OPTIONS), process.env);
+  if (server && given.has(issuerOption)) {
+    throw new UsageError(`--${issuerOption} and --url exclude each other`);
+  }
+  if (server) return { ...openServerTarget(server, signal), server: server.url };
+  const place = readPlace({ ...common, blobs: undefined }, process.env);
+  return await openStoreTarget(place, values[issuerOption] as string | undefined);
 }

@@ -27,7 +27,7 @@ import { printError } from "../output.ts";
 const MAX_PROVIDER_ANSWER_BYTES = 256 * 1024;
 
 /** An input whose optional members can also be `undefined`. */
-type Loose<Input> = {
+export type Loose<Input> = {
   readonly [Name in keyof Input]: object extends Pick<Input, Name> ? Input[Name] | undefined : Input[Name];
 };
 

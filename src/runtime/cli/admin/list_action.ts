@@ -8,7 +8,7 @@ import type { AdminOperation } from "../../../admin/operation.ts";
 import type { Options, ValuesOf } from "../options.ts";
 import { printError, printTable } from "../output.ts";
 import { type AdminAction, adminAction, type AdminCall } from "./admin_action.ts";
-import type { CallOperation } from "./admin_target.ts";
+import type { CallOperation, Loose } from "./admin_target.ts";
 
 /** The greatest page of an operation. */
 const MAX_PAGE_MEMBERS = 100;
@@ -61,16 +61,17 @@ export function listAction<
 }
 
 /** The members of all pages as one page; with `limit` no more than so many. @throws {Error} when a cursor is repeated */
-export async function readPages<Input extends PageQuery, Member>(
+export async function readPages<Input extends Omit<PageQuery, "search">, Member>(
   call: CallOperation,
-  operation: ListOperation<Input, Member>,
-  input: Input,
+  operation: AdminOperation<Input, Page<Member>>,
+  input: Omit<Loose<NoInfer<Input>>, "limit" | "page">,
   limit: number = Infinity,
 ): Promise<Page<Member>> {
   const data: Member[] = [];
   const seen = new Set<string>();
   for (let page: string | undefined;;) {
-    const query = { ...input, limit: Math.min(MAX_PAGE_MEMBERS, limit - data.length), page };
+    const size = Math.min(MAX_PAGE_MEMBERS, limit - data.length);
+    const query = { ...input, limit: size, page } as Loose<NoInfer<Input>>;
     const { data: members, next_page } = await call(operation, query);
     data.push(...members);
     if (next_page === null || data.length >= limit) return { data, has_more: next_page !== null, next_page };

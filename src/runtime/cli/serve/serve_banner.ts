@@ -35,6 +35,7 @@ export function printBanner(
   const secret = demo?.client.secret ?? "<client secret>";
   const key = demo?.api_key ?? "<api key>";
   const bearer = needsToken ? " -H 'authorization: Bearer <access token>'" : "";
+  const hasTools = offersSkills || module !== undefined;
   const request = {
     jsonrpc: "2.0",
     id: 1,
@@ -44,17 +45,22 @@ export function printBanner(
 Trivet runs at ${issuer}
   permission  ${issuer}/oauth/authorize, /oauth/token, /api/user
 ${describeSkills(issuer, skillFolders, upstream)}  tools       ${issuer}/mcp${hasSse ? ", /mcp/sse" : ""}${
-    module === undefined ? "" : `           ${module}`
+    module !== undefined
+      ? `           ${module}`
+      : hasTools
+      ? ""
+      : "           no tools yet: trivet serve FILE serves those of a file"
   }${hasAdmin ? `\n  operators   ${issuer}/admin         for users with the role admin` : ""}
 ${demo === undefined ? "" : `\n${describeDemo(demo, isFirstStart)}\n`}
 Try, in another terminal:
   curl -s ${issuer}/oauth/token -d grant_type=client_credentials -d 'client_id=${id}' -d 'client_secret=${secret}'
-${
-    skillFolders === undefined
-      ? ""
-      : `  curl -s ${issuer}/v1/skills -H 'x-api-key: ${key}'\n`
-  }  curl -s ${issuer}/mcp -H 'content-type: application/json'${bearer} -d '${JSON.stringify(request)}'
-
+${skillFolders === undefined ? "" : `  curl -s ${issuer}/v1/skills -H 'x-api-key: ${key}'\n`}${
+    hasTools
+      ? `  curl -s ${issuer}/mcp -H 'content-type: application/json'${bearer} -d '${
+        JSON.stringify(request)
+      }'\n`
+      : ""
+  }
 Press Ctrl+C to stop.`);
 }
 
