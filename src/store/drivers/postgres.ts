@@ -2,8 +2,9 @@
  * The store in PostgreSQL, through postgres.js: any number of instances on one database.
  *
  * A `get` is one prepared statement; a `commit` is one call of a function that the first instance creates in the
- * database. Each takes one round trip. The function takes an advisory lock for every key that it uses, in a fixed order,
- * then checks, then writes. So concurrent commits of the same keys wait for each other, and exactly one wins.
+ * database. Each takes one round trip; commits of many callers share one (`postgres_commits.ts`). The function takes an
+ * advisory lock for every key that it uses, in a fixed order, then checks, then writes. So concurrent commits of the same
+ * keys wait for each other, and exactly one wins.
  *
  * The address is a `postgres://` URL. Beside the parameters of postgres.js (`max`, `sslmode`, `connect_timeout` …) it has
  * `schema` (default `trivet`), `timeout` (seconds to wait for an answer, default 5) and `pgbouncer=true`: statements are
@@ -37,6 +38,7 @@ import {
   toArrays,
   toEntry,
 } from "./postgres_rows.ts";
+import { PostgresCommits } from "./postgres_commits.ts";
 import { PostgresPool } from "./postgres_pool.ts";
 import { type EngineTimeout, withinTimeout } from "./engine_timeout.ts";
 import { completeClocks, SWEEP_BATCH_RECORDS, SweepGuard } from "../sweep_guard.ts";
@@ -121,6 +123,60 @@ const MIGRATIONS: readonly string[] = [
   END
   $body$;
   `,
+  // Commits without a common key, in one transaction. The numbers say which commit an element belongs to.
+  `
+  CREATE FUNCTION $.commits(
+    "time" bigint, count int, check_keys text[], check_versions bigint[], check_of int[],
+    remove_keys text[], remove_of int[],
+    set_keys text[], set_values text[], set_bytes bytea[], set_expires bigint[], set_of int[]
+  ) RETURNS text LANGUAGE plpgsql AS $body$
+  DECLARE
+    touched text[] := check_keys || remove_keys || set_keys;
+    failed int[];
+    changed text[] := '{}';
+    next bigint;
+    payload text;
+  BEGIN
+    PERFORM pg_advisory_xact_lock_shared(hashtextextended('$', '$.record'::regclass::oid::bigint));
+    PERFORM pg_advisory_xact_lock(lock) FROM (
+      SELECT DISTINCT hashtextextended(name, '$.record'::regclass::oid::bigint) AS lock FROM unnest(touched) AS name ORDER BY 1
+    ) AS locks;
+    SELECT coalesce(array_agg(DISTINCT c.number), '{}') INTO failed
+    FROM unnest(check_keys, check_versions, check_of) AS c(key, version, number)
+    WHERE c.version IS DISTINCT FROM (
+      SELECT r.version FROM $.record AS r WHERE r.key = c.key AND (r.expires IS NULL OR r.expires > "time")
+    );
+    next := nextval('$.version');
+    FOR i IN 1 .. cardinality(remove_keys) LOOP
+      CONTINUE WHEN remove_of[i] = ANY (failed);
+      DELETE FROM $.record WHERE key = remove_keys[i];
+      changed := changed || remove_keys[i];
+    END LOOP;
+    IF cardinality(set_keys) > 0 THEN
+      INSERT INTO $.record (key, value, bytes, version, expires)
+      SELECT s.key, s.value, s.bytes, next, s.expires
+      FROM unnest(set_keys, set_values, set_bytes, set_expires, set_of) AS s(key, value, bytes, expires, number)
+      WHERE s.number <> ALL (failed)
+      ON CONFLICT (key) DO UPDATE SET
+        value = excluded.value, bytes = excluded.bytes, version = excluded.version, expires = excluded.expires;
+    END IF;
+    IF EXISTS (SELECT FROM $.watching AS w WHERE w.until > now()) THEN
+      SELECT changed || coalesce(array_agg(s.key), '{}') INTO changed
+      FROM unnest(set_keys, set_of) AS s(key, number) WHERE s.number <> ALL (failed);
+      SELECT json_agg(k)::text INTO payload FROM unnest(changed) AS k WHERE EXISTS (
+        SELECT FROM $.watching AS w, unnest(w.prefixes) AS prefix WHERE w.until > now() AND starts_with(k, prefix)
+      );
+      IF payload IS NOT NULL THEN
+        PERFORM pg_notify('$', CASE WHEN octet_length(payload) < 7900 THEN payload ELSE '' END);
+      END IF;
+    END IF;
+    RETURN (
+      SELECT string_agg(CASE WHEN number = ANY (failed) THEN '0' ELSE '1' END, '' ORDER BY number)
+      FROM generate_series(1, count) AS number
+    );
+  END
+  $body$;
+  `,
 ];
 
 /** How often a watcher renews its registration, which expires after three times as long. */
@@ -156,6 +212,10 @@ class PostgresStore implements Store {
   #tasks = new PeriodicTasks();
   #seenVersion = "";
   #pending = new PendingCalls();
+  #commits = new PostgresCommits({
+    one: (parameters) => this.#runCommit(this.#statements.commit, parameters),
+    many: (parameters) => this.#runCommit(this.#statements.commits, parameters),
+  });
   #closing: Promise<void> | undefined;
   /** `true` when no call is pending any more. */
   #closed = false;
@@ -222,20 +282,20 @@ class PostgresStore implements Store {
   }
 
   async commit(commit: Commit): Promise<boolean> {
-    const arrays = toArrays(commit);
     this.#pending.begin();
     try {
       if (!this.#isReady || this.#registered) await this.#prepare();
-      return await this.#runCommit([this.now(), ...arrays]);
+      const { done, abandon } = this.#commits.run(commit);
+      return await this.#answer(done, abandon);
     } finally {
       this.#pending.end();
     }
   }
 
-  async #runCommit(parameters: readonly unknown[]): Promise<boolean> {
+  async #runCommit<Done>(statement: string, parameters: readonly unknown[]): Promise<Done> {
     for (let tries = 0;; tries++) {
       try {
-        const [row] = await this.#run<{ done: boolean }>(this.#statements.commit, parameters);
+        const [row] = await this.#run<{ done: Done }>(statement, [this.now(), ...parameters]);
         return row!.done;
       } catch (error) {
         // The commit was rolled back.

@@ -154,6 +154,34 @@ if (address === undefined) {
     );
   });
 
+  test("many concurrent commits have each its own checks, answer and changes", async () => {
+    const store = open();
+    const bytes = new Uint8Array([0, 92, 34, 255]);
+    const writes = Array.from({ length: 60 }, (_, i) => ({ key: ["group", i], value: i % 2 ? i : bytes }));
+    await store.commit({ set: [...writes.slice(0, 20), { key: ["gone"], value: 1 }] });
+    const changed: string[] = [];
+    const reader = store.watch(["group"]).getReader();
+    await store.get(["group", 0]);
+    const done = await Promise.all([
+      ...writes.map(({ key, value }, i) =>
+        store.commit({ check: [absent(...key)], set: [{ key, value: i < 20 ? "lost" : value }] })
+      ),
+      store.commit({ remove: [["gone"]] }),
+      store.commit({ check: [absent("gone")], remove: [["group", 0]] }),
+      store.commit({ set: [{ key: ["expired"], value: 1, expires: Date.now() - 1000 }] }),
+    ]);
+    assert.equal(done.slice(0, 60), writes.map((_, i) => i >= 20));
+    assert.is(done[60], true);
+    for (const { key, value } of writes.slice(1)) assert.equal((await store.get(key))!.value, value);
+    assert.is(await store.get(["gone"]), undefined);
+    assert.is(await store.get(["expired"]), undefined);
+    while (new Set(changed).size < 40) {
+      for (const key of (await reader.read()).value ?? []) changed.push(JSON.stringify(key));
+    }
+    await reader.cancel();
+    await store.close();
+  });
+
   test("a commit does not wait for a pending commit of other keys", async () => {
     const started = performance.now();
     let took = Infinity;

@@ -21,6 +21,7 @@ export interface Statements {
   readonly ascending: string;
   readonly descending: string;
   readonly commit: string;
+  readonly commits: string;
   readonly sweep: string;
 }
 
@@ -34,6 +35,7 @@ export function statementsOf(schema: string): Statements {
     ascending: `${page} ORDER BY key LIMIT $4`,
     descending: `${page} ORDER BY key DESC LIMIT $4`,
     commit: `SELECT ${schema}.commit($1, $2, $3, $4, $5, $6, $7, $8) AS done`,
+    commits: `SELECT ${schema}.commits($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) AS done`,
     // The lock ensures that one instance sweeps at a time. Locked rows are left for the next sweep.
     sweep: `
       WITH turn AS MATERIALIZED (SELECT pg_try_advisory_xact_lock(hashtextextended('${schema} sweep', 0)) AS mine),
@@ -65,28 +67,21 @@ export function readAddress(
 }
 
 /** The commit as array literals. Of several sets of one key, the last one counts. */
-export function toArrays({ check = [], set = [], remove = [] }: Commit): string[] {
+export function toArrays(commit: Commit): string[] {
+  return toElements(commit).map((list) => toArray(list, (each) => each));
+}
+
+/** The elements of the array literals of a commit: keys, values, each list in the order of the parameters. */
+export function toElements({ check = [], set = [], remove = [] }: Commit): string[][] {
   const puts = [...new Map(set.map((put) => [encodeKey(put.key), put]))];
   return [
-    toArray(check.map(({ key }) => encodeKey(key)), quote),
-    toArray(
-      check.map(({ version }) => version),
-      (version) => version && /^[0-9]+$/.test(version) ? version : "NULL",
-    ),
-    toArray(remove.map(encodeKey), quote),
-    toArray(puts.map(([id]) => id), quote),
-    toArray(
-      puts.map(([, { value }]) => value),
-      (value) => isBytes(value) ? "NULL" : quote(JSON.stringify(value)),
-    ),
-    toArray(
-      puts.map(([, { value }]) => value),
-      (value) => isBytes(value) ? `"\\\\x${toHex(value)}"` : "NULL",
-    ),
-    toArray(
-      puts.map(([, { expires }]) => expires),
-      (expires) => expires === undefined ? "NULL" : String(Math.ceil(expires)),
-    ),
+    check.map(({ key }) => quote(encodeKey(key))),
+    check.map(({ version }) => version && /^[0-9]+$/.test(version) ? version : "NULL"),
+    remove.map((key) => quote(encodeKey(key))),
+    puts.map(([id]) => quote(id)),
+    puts.map(([, { value }]) => isBytes(value) ? "NULL" : quote(JSON.stringify(value))),
+    puts.map(([, { value }]) => isBytes(value) ? `"\\\\x${toHex(value)}"` : "NULL"),
+    puts.map(([, { expires }]) => expires === undefined ? "NULL" : String(Math.ceil(expires))),
   ];
 }
 

@@ -1,0 +1,144 @@
+/**
+ * Sends commits to PostgreSQL: at once while few are on their way, otherwise many in one round trip and one transaction,
+ * each with its own checks and its own answer. So one caller waits for nothing, and many callers share the costs of a
+ * transaction.
+ *
+ * Commits of one round trip have no key in common: those that race are in different ones, and the first one wins.
+ *
+ * @module
+ */
+import { type Commit, StoreUnavailableError } from "../store.ts";
+import { toArray, toElements } from "./postgres_rows.ts";
+
+/** Executes a statement of `postgres_rows.ts`, by its name. */
+export interface CommitStatements {
+  /** One commit; `parameters` are array literals without the time. */
+  one(parameters: readonly string[]): Promise<boolean>;
+  /** Several commits; resolves to a text with `1` for each that was done and `0` for each whose check failed. */
+  many(parameters: readonly (string | number)[]): Promise<string>;
+}
+
+interface Waiting {
+  /** The elements of the array literals, in the order of the parameters. */
+  readonly elements: readonly (readonly string[])[];
+  /** As literals. */
+  readonly keys: ReadonlySet<string>;
+  readonly characters: number;
+  readonly resolve: (done: boolean) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Commits beyond these wait for one of them, and then go together. */
+const MAX_ON_THEIR_WAY = 2;
+/** The function in the database locks each key up to this number, and more keys by a lock on everything. */
+const MAX_KEYS = 100;
+/** Larger commits go alone. */
+const MAX_CHARACTERS = 256 * 1024;
+
+export class PostgresCommits {
+  readonly #statements: CommitStatements;
+  #waiting: Waiting[] = [];
+  #onTheirWay = 0;
+
+  constructor(statements: CommitStatements) {
+    this.#statements = statements;
+  }
+
+  /** Executes a commit. `abandon` gives it up if it was not sent yet. */
+  run(commit: Commit): { readonly done: Promise<boolean>; abandon(): void } {
+    const elements = toElements(commit);
+    const { promise, resolve, reject } = Promise.withResolvers<boolean>();
+    const [checks, , removes, puts] = elements;
+    let characters = 0;
+    for (const list of elements) for (const each of list) characters += each.length;
+    const waiting: Waiting = {
+      elements,
+      keys: new Set([...checks!, ...removes!, ...puts!]),
+      characters,
+      resolve,
+      reject,
+    };
+    this.#waiting.push(waiting);
+    this.#send();
+    return {
+      done: promise,
+      abandon: () => this.#waiting = this.#waiting.filter((each) => each !== waiting),
+    };
+  }
+
+  #send(): void {
+    while (this.#onTheirWay < MAX_ON_THEIR_WAY && this.#waiting.length > 0) {
+      const group = this.#takeGroup();
+      this.#onTheirWay++;
+      this.#execute(group).finally(() => {
+        this.#onTheirWay--;
+        this.#send();
+      });
+    }
+  }
+
+  /** The first waiting commits that have no key in common; the others keep their order. */
+  #takeGroup(): Waiting[] {
+    const [first, ...others] = this.#waiting as [Waiting, ...Waiting[]];
+    const group = [first];
+    const keys = new Set(first.keys);
+    let { characters } = first;
+    const rest: Waiting[] = [];
+    for (const each of others) {
+      const fits = keys.size + each.keys.size <= MAX_KEYS && characters + each.characters <= MAX_CHARACTERS &&
+        keys.isDisjointFrom(each.keys);
+      if (fits) {
+        group.push(each);
+        characters += each.characters;
+      } else rest.push(each);
+      // Also of those that stay: a later commit of the same key must not overtake them.
+      for (const key of each.keys) keys.add(key);
+    }
+    this.#waiting = rest;
+    return group;
+  }
+
+  /** Never rejects. */
+  async #execute(group: readonly Waiting[]): Promise<void> {
+    if (group.length === 1) return await this.#executeOne(group[0]!);
+    try {
+      const answers = await this.#statements.many(toGroup(group.map(({ elements }) => elements)));
+      for (const [i, { resolve }] of group.entries()) resolve(answers[i] === "1");
+    } catch (error) {
+      if (error instanceof StoreUnavailableError) {
+        for (const { reject } of group) reject(error);
+        return;
+      }
+      // One of them is invalid, and all were rolled back: each gets its own answer.
+      for (const each of group) await this.#executeOne(each);
+    }
+  }
+
+  async #executeOne({ elements, resolve, reject }: Waiting): Promise<void> {
+    try {
+      resolve(await this.#statements.one(elements.map((list) => toArray(list, (each) => each))));
+    } catch (error) {
+      reject(error);
+    }
+  }
+}
+
+/** The parameters of `many`: each list with the elements of all commits, and the number of the commit of each element. */
+function toGroup(commits: readonly (readonly (readonly string[])[])[]): (string | number)[] {
+  const merged = (list: number): string => toArray(commits.flatMap((each) => each[list]!), (each) => each);
+  const numbers = (list: number): string =>
+    toArray(commits.flatMap((each, i) => each[list]!.map(() => i + 1)), String);
+  return [
+    commits.length,
+    merged(0),
+    merged(1),
+    numbers(0),
+    merged(2),
+    numbers(2),
+    merged(3),
+    merged(4),
+    merged(5),
+    merged(6),
+    numbers(3),
+  ];
+}
