@@ -88,4 +88,5 @@ export {
 export type { SignUpMode, SignUpOption, SignUpSettings } from "./oauth/sign_up/options.ts";
 export type { LoginField } from "./oauth/users/login_field.ts";
 export type { PasswordPolicy, PasswordProblem } from "./oauth/users/password_policy.ts";
-export type { AuthorizationDetail, Profile, UserRole } from "./oauth/records.ts";
+export type { AuthorizationDetail } from "./oauth/records/authorization_record.ts";
+export type { Profile, UserRole } from "./oauth/records/user_record.ts";

@@ -15,7 +15,7 @@ import type {
 import { type ClientRegistration, toClient } from "./oauth/clients/client.ts";
 import { documentsSupported } from "./oauth/clients/client_document.ts";
 import { completeFactors, type FactorOptions } from "./oauth/factors/settings.ts";
-import type { UserRole } from "./oauth/records.ts";
+import type { UserRole } from "./oauth/records/user_record.ts";
 import { checkSecurityProfile, type SecurityProfile } from "./oauth/security_profile.ts";
 import { checkUserRole } from "./oauth/users/user_role.ts";
 import type { SendMail } from "./oauth/mail/mail.ts";

@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { sqliteStore } from "../store/drivers/sqlite.ts";
-import { userKey } from "../oauth/records.ts";
+import { userKey } from "../oauth/records/user_record.ts";
 import { newAdmin } from "./test_admin.ts";
 
 // deno-lint-ignore no-explicit-any

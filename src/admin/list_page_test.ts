@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { canonicalUsername } from "../oauth/users/username.ts";
-import { userKey, usernameKey } from "../oauth/records.ts";
+import { userKey, usernameKey } from "../oauth/records/user_record.ts";
 import type { Store } from "../store/store.ts";
 import { newAdmin } from "./test_admin.ts";
 

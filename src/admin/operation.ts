@@ -5,7 +5,8 @@
  * @module
  */
 import type { Observe } from "../events.ts";
-import type { Client, UserRole } from "../oauth/records.ts";
+import type { Client } from "../oauth/records/client_record.ts";
+import type { UserRole } from "../oauth/records/user_record.ts";
 import type { ProviderAccess } from "../oauth/sign_in/provider_tokens.ts";
 import type { BlobStore } from "../skills/blobs/blob_store.ts";
 import type { Store } from "../store/store.ts";

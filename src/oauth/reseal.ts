@@ -10,7 +10,7 @@ import { LOST_RACE, retryLostRaces } from "../store/retry.ts";
 import { compareAndSet, type Entry, type Key, listAll, type Store } from "../store/store.ts";
 import { totpPurpose } from "./factors/verify_code.ts";
 import type { UserFactors } from "./factors/factor_record.ts";
-import type { StoredProvider, StoredProviderTokens } from "./records.ts";
+import type { StoredProvider, StoredProviderTokens } from "./records/provider_record.ts";
 import { bindingOfEntry, TOKENS_PURPOSE } from "./sign_in/provider_tokens.ts";
 import { createSecretSealer } from "./sign_in/stored_provider.ts";
 

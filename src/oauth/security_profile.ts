@@ -5,7 +5,7 @@
  * @module
  */
 import { JWS_ALGORITHMS, type JwsAlgorithm } from "../crypto/jws.ts";
-import type { Client, ClientAuthMethod } from "./records.ts";
+import type { Client, ClientAuthMethod } from "./records/client_record.ts";
 
 export type SecurityProfile = "fapi-2.0";
 

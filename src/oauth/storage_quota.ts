@@ -9,7 +9,7 @@ import { type Allowance, createAllowance } from "../http/network/allowance.ts";
 import { networkOf } from "../http/network/network.ts";
 import type { RequestContext } from "../http/service.ts";
 import { OAuthError } from "./error.ts";
-import type { Client } from "./records.ts";
+import type { Client } from "./records/client_record.ts";
 
 /** Limits of one kind of record, in bytes of JSON. */
 export interface StorageLimit {

@@ -13,7 +13,7 @@ import { attemptLogin } from "./users/login_attempt.ts";
 import { createLoginThrottle } from "./users/login_throttle.ts";
 import { createPasswordQueue, MAX_CONCURRENT_HASHES } from "./users/password_queue.ts";
 import { createRecentCounts } from "./users/recent_counts.ts";
-import { type User, userKey, usernameKey } from "./records.ts";
+import { type User, userKey, usernameKey } from "./records/user_record.ts";
 import { createThrottle } from "./users/throttle.ts";
 
 export interface Botnet {

@@ -9,7 +9,7 @@ import { ALGORITHMS, type JwsAlgorithm } from "../crypto/jws.ts";
 import { randomId } from "../crypto/secret.ts";
 import { sha256 } from "../crypto/sha256.ts";
 import { putIfAbsent, type Store } from "../store/store.ts";
-import { type SigningKey, signingKeyKey } from "./records.ts";
+import { type SigningKey, signingKeyKey } from "./records/token_record.ts";
 import { generateSigningKey } from "./tokens/signing_keys.ts";
 
 export interface TestKey {

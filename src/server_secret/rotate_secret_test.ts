@@ -4,7 +4,7 @@ import { readCursor, writeCursor } from "../crypto/cursor.ts";
 import { userFactorsKey } from "../oauth/factors/factor_record.ts";
 import { newFactorServer } from "../oauth/factors/test_factors.ts";
 import { toClient } from "../oauth/clients/client.ts";
-import { providerKey, type StoredProvider } from "../oauth/records.ts";
+import { providerKey, type StoredProvider } from "../oauth/records/provider_record.ts";
 import { keepProviderTokens, readProviderTokens } from "../oauth/sign_in/provider_tokens.ts";
 import { addProvider, createSecretSealer, openProvider } from "../oauth/sign_in/stored_provider.ts";
 import { linkIdentity } from "../oauth/sign_in/user_identity.ts";

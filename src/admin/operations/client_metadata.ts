@@ -5,7 +5,7 @@
  */
 import { JWS_ALGORITHMS } from "../../crypto/jws.ts";
 import { withoutSecrets } from "../../oauth/clients/client_changes.ts";
-import { type Client, GRANT_TYPES } from "../../oauth/records.ts";
+import { type Client, GRANT_TYPES } from "../../oauth/records/client_record.ts";
 import { isPublic } from "../../oauth/clients/client.ts";
 import { type Schema, toIso } from "../operation.ts";
 import { count, flag, object, oneOf, orNull, text, texts, time } from "../schema.ts";

@@ -13,7 +13,7 @@ import {
   rotateClientSecret as rotate,
   updateClient as update,
 } from "../../oauth/clients/client_changes.ts";
-import { type Client, clientKey } from "../../oauth/records.ts";
+import { type Client, clientKey } from "../../oauth/records/client_record.ts";
 import type { Entry } from "../../store/store.ts";
 import { createSearch, listPage, type Page, pageInput, pageOf, type PageQuery } from "../list_page.ts";
 import {

@@ -4,7 +4,7 @@
  * @module
  */
 import { linkUrl } from "../../oauth/mail/link_token.ts";
-import { type Invitation, INVITATIONS, type UserRole } from "../../oauth/records.ts";
+import { type Invitation, INVITATIONS, type UserRole } from "../../oauth/records/user_record.ts";
 import {
   INVITATION_LINK,
   inviteUser,

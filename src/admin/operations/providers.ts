@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { providerKey, type StoredProvider } from "../../oauth/records.ts";
+import { providerKey, type StoredProvider } from "../../oauth/records/provider_record.ts";
 import { endProviderTokens } from "../../oauth/sign_in/provider_tokens.ts";
 import { checkProvider } from "../../oauth/sign_in/check_provider.ts";
 import {

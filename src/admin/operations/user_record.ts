@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Profile, User, UserRole } from "../../oauth/records.ts";
+import type { Profile, User, UserRole } from "../../oauth/records/user_record.ts";
 import { findAccount } from "../../oauth/users/user_changes.ts";
 import { USER_ROLES } from "../../oauth/users/user_role.ts";
 import type { Key } from "../../store/store.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type Profile, type User, userKey, type UserRole } from "../../oauth/records.ts";
+import { type Profile, type User, userKey, type UserRole } from "../../oauth/records/user_record.ts";
 import { type UserFactors, userFactorsKey } from "../../oauth/factors/factor_record.ts";
 import { readProviderTokens, revokeProviderTokens } from "../../oauth/sign_in/provider_tokens.ts";
 import { listUserIdentities } from "../../oauth/sign_in/user_identity.ts";

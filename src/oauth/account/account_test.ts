@@ -6,7 +6,8 @@ import { toClient } from "../clients/client.ts";
 import { APP_URI, CLIENTS, newServer, type TestServer } from "../test_server.ts";
 import { addUser } from "../users/user.ts";
 import { setTotp } from "../factors/change_factors.ts";
-import { emailVerificationKey, passwordResetKey, providerTokensKey, verifiedEmailKey } from "../records.ts";
+import { providerTokensKey } from "../records/provider_record.ts";
+import { emailVerificationKey, passwordResetKey, verifiedEmailKey } from "../records/user_record.ts";
 import { ACCOUNT_PATHS } from "./routes.ts";
 
 const test = suite("oauth/account");

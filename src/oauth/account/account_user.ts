@@ -7,7 +7,7 @@
 import { pathOf } from "../../http/router.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { redirectToLogin } from "../endpoints/login_redirect.ts";
-import { type User, userKey } from "../records.ts";
+import { type User, userKey } from "../records/user_record.ts";
 import { type LinkedIdentity, listUserIdentities } from "../sign_in/user_identity.ts";
 import { needsRecentLogin, redirectToRecentLogin } from "../users/recent_login.ts";
 import { findSession, type SignedIn } from "../users/session.ts";

@@ -8,7 +8,7 @@ import type { RequestContext } from "../../http/service.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { chooseLanguage } from "../pages/language.ts";
 import { showPage } from "../pages/page.ts";
-import type { User } from "../records.ts";
+import type { User } from "../records/user_record.ts";
 import { attemptLogin } from "../users/login_attempt.ts";
 import { checkNewPassword } from "../users/password_policy.ts";
 import { renewSession } from "../users/renew_session.ts";

@@ -6,13 +6,8 @@
 import type { Key, Store } from "../../store/store.ts";
 import { listAll } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
-import {
-  type AuthorizationDetail,
-  type Client,
-  clientKey,
-  type Consent,
-  consentsPrefix,
-} from "../records.ts";
+import { type AuthorizationDetail, type Consent, consentsPrefix } from "../records/authorization_record.ts";
+import { type Client, clientKey } from "../records/client_record.ts";
 import { grantKeys, listUserGrants, type UserGrant } from "../users/user_grants.ts";
 
 /** Keys that one commit removes. */

@@ -6,7 +6,7 @@
 import { type UserFactors, userFactorsKey } from "../factors/factor_record.ts";
 import type { Store } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
-import { type Profile, profileKey, type User, userKey } from "../records.ts";
+import { type Profile, profileKey, type User, userKey } from "../records/user_record.ts";
 import { listUserIdentities } from "../sign_in/user_identity.ts";
 import { listUserSessions } from "../users/user_sessions.ts";
 import { listUserApplications } from "./user_application.ts";

@@ -20,7 +20,7 @@ import {
   GRANT_TYPES,
   type GrantType,
   type OpenIdClient,
-} from "../records.ts";
+} from "../records/client_record.ts";
 import { findRequestUriProblem } from "./request_metadata.ts";
 import { checkDomain, checkRedirectUri } from "./redirect_uri.ts";
 

@@ -9,7 +9,7 @@ import { networkOf } from "../../http/network/network.ts";
 import type { RequestContext } from "../../http/service.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { OAuthError } from "../error.ts";
-import type { Client } from "../records.ts";
+import type { Client } from "../records/client_record.ts";
 import { verifyAssertion } from "./assertion.ts";
 
 export const ASSERTION_TYPE = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";

@@ -13,7 +13,7 @@ import { ASSERTION_TYPE, checkClientAssertion, clientIdOf } from "./client_asser
 import { certificateMatches, readCertificate } from "./client_certificate.ts";
 import { OAuthError } from "../error.ts";
 import type { Parameters } from "../parameters.ts";
-import type { Client } from "../records.ts";
+import type { Client } from "../records/client_record.ts";
 import { isMethodAllowed } from "../security_profile.ts";
 import type { AttemptSeries } from "../users/throttle.ts";
 

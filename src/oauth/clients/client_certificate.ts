@@ -12,7 +12,7 @@ import { PublicFetchError } from "../../http/network/public_fetch.ts";
 import type { RequestContext } from "../../http/service.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { findKeys } from "./key_set.ts";
-import type { CertificateNameType, Client } from "../records.ts";
+import type { CertificateNameType, Client } from "../records/client_record.ts";
 
 /** The certificate of the request, and whether the proxy trusts its issuer. */
 export interface PresentedCertificate extends Certificate {

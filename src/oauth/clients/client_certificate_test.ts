@@ -4,7 +4,8 @@ import { decodePem, parseCertificate } from "../../crypto/x509.ts";
 import { TokenRefusal } from "../../http/bearer.ts";
 import type { RequestContext } from "../../http/service.ts";
 import { type ClientRegistration, toClient } from "./client.ts";
-import type { AccessToken, Grant } from "../records.ts";
+import type { Grant } from "../records/grant_record.ts";
+import type { AccessToken } from "../records/token_record.ts";
 import { createProof, newKey, PEM, SEQUENCE, THUMBPRINT } from "../test_keys.ts";
 import { CHALLENGE, ISSUER, newServer, VERIFIER } from "../test_server.ts";
 

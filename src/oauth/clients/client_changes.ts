@@ -7,7 +7,7 @@
 import { randomSecret, secretDigest } from "../../crypto/secret.ts";
 import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
 import { compareAndSet, type Store } from "../../store/store.ts";
-import { type Client, clientKey } from "../records.ts";
+import { type Client, clientKey } from "../records/client_record.ts";
 import { type ClientRegistration, toClient } from "./client.ts";
 
 /** Seconds for which a former secret can stay valid. */

@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { type Client, clientKey } from "../records.ts";
+import { type Client, clientKey } from "../records/client_record.ts";
 import { newServer, type TestServer } from "../test_server.ts";
 import { addClient } from "./client.ts";
 import { rotateClientSecret, updateClient, withoutSecrets } from "./client_changes.ts";

@@ -17,7 +17,7 @@ import type { RequestContext } from "../../http/service.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { readClientMetadata } from "./client_metadata.ts";
 import { OAuthError } from "../error.ts";
-import { type Client, clientDocumentKey } from "../records.ts";
+import { type Client, clientDocumentKey } from "../records/client_record.ts";
 import type { RemoteCopy } from "./remote_document.ts";
 
 /** Bounds of the time for which a document is used before it is fetched again. */

@@ -9,7 +9,7 @@ import { JWS_ALGORITHMS } from "../../crypto/jws.ts";
 import { checkPublicUrl } from "../../http/network/public_fetch.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { OAuthError, plain } from "../error.ts";
-import type { Client, ClientAuthMethod, GrantType } from "../records.ts";
+import type { Client, ClientAuthMethod, GrantType } from "../records/client_record.ts";
 import { isMethodAllowed } from "../security_profile.ts";
 import { readRequestMetadata } from "./request_metadata.ts";
 import { findRedirectUriProblem } from "./redirect_uri.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 import { isLoopbackHost } from "../../http/network/loopback.ts";
-import type { Client } from "../records.ts";
+import type { Client } from "../records/client_record.ts";
 
 /** Scheme, host, port and rest of an http(s) URI without user info, backslash, fragment and spaces. */
 const PLAIN = /^(https?):\/\/([a-z0-9.-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?((?:[/?][!$-;=?-Z_a-z~%[\]]*)?)$/;

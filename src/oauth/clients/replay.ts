@@ -7,7 +7,7 @@
  */
 import { secretDigest } from "../../crypto/secret.ts";
 import { putIfAbsent, type Store, StoreUnavailableError } from "../../store/store.ts";
-import { usedKey } from "../records.ts";
+import { usedKey } from "../records/token_record.ts";
 
 type Kind = Parameters<typeof usedKey>[0];
 

@@ -8,7 +8,7 @@
 import { JWS_ALGORITHMS, type JwsAlgorithm } from "../../crypto/jws.ts";
 import { checkPublicUrl } from "../../http/network/public_fetch.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
-import type { Client } from "../records.ts";
+import type { Client } from "../records/client_record.ts";
 
 const MAX_REQUEST_URIS = 20;
 /** RFC 9101 §5.2 */

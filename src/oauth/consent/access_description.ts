@@ -16,7 +16,9 @@ import type {
   DurationView,
 } from "../pages/basic_views.ts";
 import type { Language } from "../pages/languages.ts";
-import type { Authorization, Client, Profile } from "../records.ts";
+import type { Authorization } from "../records/authorization_record.ts";
+import type { Client } from "../records/client_record.ts";
+import type { Profile } from "../records/user_record.ts";
 
 const MAX_DISPLAY_NAME_CHARACTERS = 80;
 /** Longer paths are not accepted as `redirect` of `/logout`. */

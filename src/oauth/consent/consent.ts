@@ -14,7 +14,9 @@ import { findClient } from "../clients/client.ts";
 import { respondToClient } from "../endpoints/authorize_response.ts";
 import { OAuthError } from "../error.ts";
 import { issueCode } from "../grants/code.ts";
-import { type AuthorizationTransaction, type Client, type Profile, pushedRequestKey } from "../records.ts";
+import { type AuthorizationTransaction, pushedRequestKey } from "../records/authorization_record.ts";
+import type { Client } from "../records/client_record.ts";
+import type { Profile } from "../records/user_record.ts";
 import { parseDecision, refuseRepeatedFields } from "./decision.ts";
 import { createTransaction, getTransaction, transactionEnded } from "./transaction.ts";
 

@@ -12,10 +12,10 @@ import { isPublic } from "../clients/client.ts";
 import {
   type AuthorizationRequest,
   type AuthorizationTransaction,
-  type Client,
   type Consent,
   consentKey,
-} from "../records.ts";
+} from "../records/authorization_record.ts";
+import type { Client } from "../records/client_record.ts";
 import { expandScopes } from "../grants/scope.ts";
 
 /** What the user allowed before. */

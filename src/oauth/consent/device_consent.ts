@@ -17,13 +17,13 @@ import { extendRegistration, findClient } from "../clients/client.ts";
 import { redirectToLogin } from "../endpoints/login_redirect.ts";
 import { canonicalUserCode } from "../endpoints/device_authorization.ts";
 import { sessionIdOf } from "../openid/subject.ts";
+import type { DeviceTransaction } from "../records/authorization_record.ts";
 import {
   type ApprovedDeviceRequest,
   type DeviceCode,
   deviceCodeKey,
-  type DeviceTransaction,
   userCodeKey,
-} from "../records.ts";
+} from "../records/grant_record.ts";
 import { findSession, type SignedIn } from "../users/session.ts";
 import { limitToRole } from "../users/user_role.ts";
 import { chooseLanguage } from "../pages/language.ts";

@@ -8,7 +8,9 @@ import { pathOf, queryOf } from "../../http/router.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { chooseLanguage } from "../pages/language.ts";
 import { showPage } from "../pages/page.ts";
-import type { AuthorizationRequest, Client, Profile } from "../records.ts";
+import type { AuthorizationRequest } from "../records/authorization_record.ts";
+import type { Client } from "../records/client_record.ts";
+import type { Profile } from "../records/user_record.ts";
 import {
   describeAccess,
   describeAccount,

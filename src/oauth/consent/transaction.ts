@@ -8,7 +8,7 @@ import { randomSecret, secretDigest } from "../../crypto/secret.ts";
 import type { Entry } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { OAuthError } from "../error.ts";
-import { type Transaction, type TransactionByKind, transactionKey } from "../records.ts";
+import { type Transaction, type TransactionByKind, transactionKey } from "../records/authorization_record.ts";
 import { findSession } from "../users/session.ts";
 
 const TRANSACTION_LIFETIME_MS = 10 * 60 * 1000;

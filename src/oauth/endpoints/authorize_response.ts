@@ -8,7 +8,7 @@
 import { NO_STORE, respond } from "../../http/response.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import type { OAuthErrorCode } from "../error.ts";
-import type { AuthorizationRequest } from "../records.ts";
+import type { AuthorizationRequest } from "../records/authorization_record.ts";
 
 type Answer = { readonly code: string } | {
   readonly error: OAuthErrorCode;

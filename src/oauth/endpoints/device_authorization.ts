@@ -13,7 +13,7 @@ import { authenticateClient } from "../clients/client_auth.ts";
 import { OAuthError } from "../error.ts";
 import { clientSince } from "../tokens/liveness.ts";
 import { readParameters } from "../parameters.ts";
-import { type DeviceCode, deviceCodeKey, userCodeKey } from "../records.ts";
+import { type DeviceCode, deviceCodeKey, userCodeKey } from "../records/grant_record.ts";
 import { findResources } from "../grants/resource.ts";
 import { RECORD_OVERHEAD_BYTES, STORAGE_LIMITS } from "../storage_quota.ts";
 import { NO_STORE_JSON } from "./no_store.ts";

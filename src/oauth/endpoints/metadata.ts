@@ -8,7 +8,7 @@ import { jsonFields, respond, respondJson } from "../../http/response.ts";
 import type { RouteHandler } from "../../http/router.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { LANGUAGES } from "../pages/languages.ts";
-import { type ClientAuthMethod, GRANT_TYPES } from "../records.ts";
+import { type ClientAuthMethod, GRANT_TYPES } from "../records/client_record.ts";
 import { acceptedAlgorithms, isMethodAllowed } from "../security_profile.ts";
 import { supportedModes } from "../response_modes/response_mode.ts";
 

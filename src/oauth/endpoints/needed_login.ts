@@ -6,7 +6,7 @@
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { OAuthError } from "../error.ts";
 import { findFactors, hasSecondFactor } from "../factors/factor_record.ts";
-import type { Authentication } from "../records.ts";
+import type { Authentication } from "../records/authorization_record.ts";
 import type { SignedIn } from "../users/session.ts";
 import type { AuthenticationRequirements } from "./authorization_request.ts";
 

@@ -8,7 +8,8 @@ import { randomSecret, secretDigest } from "../../crypto/secret.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { OAuthError } from "../error.ts";
 import { type Parameters, parseParameters } from "../parameters.ts";
-import { type Client, type PushedRequest, pushedRequestKey } from "../records.ts";
+import { type PushedRequest, pushedRequestKey } from "../records/authorization_record.ts";
+import type { Client } from "../records/client_record.ts";
 
 const REQUEST_URI_PREFIX = "urn:ietf:params:oauth:request_uri:";
 

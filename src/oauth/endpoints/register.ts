@@ -17,7 +17,7 @@ import type { AuthorizationServer } from "../authorization_server.ts";
 import { readClientMetadata, type SelfDescription } from "../clients/client_metadata.ts";
 import { OAuthError } from "../error.ts";
 import { identifyCaller } from "../tokens/protect.ts";
-import { type Client, clientKey } from "../records.ts";
+import { type Client, clientKey } from "../records/client_record.ts";
 import { NO_STORE_JSON } from "./no_store.ts";
 import { STORAGE_LIMITS, UNUSED_REGISTRATION_LIFETIME } from "../storage_quota.ts";
 

@@ -5,7 +5,7 @@ import { memoryStore } from "../../store/drivers/memory.ts";
 import { CACHED } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { extendRegistration } from "../clients/client.ts";
-import type { Client } from "../records.ts";
+import type { Client } from "../records/client_record.ts";
 import { STORAGE_LIMITS, UNUSED_REGISTRATION_LIFETIME } from "../storage_quota.ts";
 import { register, WEB } from "./test_registration.ts";
 import { CHALLENGE, ISSUER, newServer, VERIFIER } from "../test_server.ts";

@@ -12,7 +12,7 @@ import type { AuthorizationServer } from "../authorization_server.ts";
 import { verifyBySource } from "../clients/key_set.ts";
 import { OAuthError, plain } from "../error.ts";
 import { type Parameters, parseParameters } from "../parameters.ts";
-import type { Client } from "../records.ts";
+import type { Client } from "../records/client_record.ts";
 
 const MEDIA_TYPE = "application/oauth-authz-req+jwt";
 /** By how much clocks may differ. */

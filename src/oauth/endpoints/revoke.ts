@@ -12,7 +12,7 @@ import type { AuthorizationServer } from "../authorization_server.ts";
 import { authenticateClient } from "../clients/client_auth.ts";
 import { OAuthError } from "../error.ts";
 import { readParameters } from "../parameters.ts";
-import { type Grant, grantKey } from "../records.ts";
+import { type Grant, grantKey } from "../records/grant_record.ts";
 import { readRefreshToken } from "../tokens/refresh_token.ts";
 import { grantKeys } from "../users/user_grants.ts";
 

@@ -19,7 +19,7 @@ import type { ApplicationView, SignInView } from "../pages/basic_views.ts";
 import { chooseLanguage } from "../pages/language.ts";
 import { showPage } from "../pages/page.ts";
 import { parseParameters } from "../parameters.ts";
-import { type User, userKey } from "../records.ts";
+import { type User, userKey } from "../records/user_record.ts";
 import { labelOf } from "../users/login_field.ts";
 import { isReauthentication } from "../users/recent_login.ts";
 import { findSession } from "../users/session.ts";

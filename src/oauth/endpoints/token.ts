@@ -16,7 +16,7 @@ import { grantClientCredentials } from "../grants/grant_client_credentials.ts";
 import { grantCode } from "../grants/grant_code.ts";
 import { grantRefresh } from "../grants/grant_refresh.ts";
 import { type Parameters, readParameters } from "../parameters.ts";
-import type { Client, GrantType } from "../records.ts";
+import type { Client, GrantType } from "../records/client_record.ts";
 import { NO_STORE_JSON } from "./no_store.ts";
 import type { TokenCall, TokenResponse } from "../grants/token_response.ts";
 

@@ -5,7 +5,7 @@
  */
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { showPage } from "../pages/page.ts";
-import type { Profile } from "../records.ts";
+import type { Profile } from "../records/user_record.ts";
 import { showFirstCodes } from "./account_factors.ts";
 import { FACTORS_PATH, openFactorForm, openFactors } from "./account_request.ts";
 import { addPasskey as storePasskey, toFactorName } from "./change_factors.ts";

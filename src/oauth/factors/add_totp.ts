@@ -9,7 +9,7 @@ import { randomBytes } from "../../crypto/random_bytes.ts";
 import { seal, unseal } from "../../crypto/seal.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { showPage } from "../pages/page.ts";
-import type { Profile, User } from "../records.ts";
+import type { Profile, User } from "../records/user_record.ts";
 import { showFirstCodes } from "./account_factors.ts";
 import { FACTORS_PATH, openFactorForm, openFactors } from "./account_request.ts";
 import { setTotp } from "./change_factors.ts";

@@ -6,7 +6,7 @@
 import type { Fields } from "../../http/response.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import type { PasskeyFormView } from "../pages/basic_views.ts";
-import type { Profile, User } from "../records.ts";
+import type { Profile, User } from "../records/user_record.ts";
 import { CHALLENGE_LIFETIME_MS, issueChallenge } from "./challenge.ts";
 import { toFactorName } from "./change_factors.ts";
 import type { Passkey } from "./factor_record.ts";

@@ -5,7 +5,7 @@
  */
 import type { RequestContext } from "../../http/service.ts";
 import type { AuthenticatedUser, AuthorizationServer } from "../authorization_server.ts";
-import type { Profile, User } from "../records.ts";
+import type { Profile, User } from "../records/user_record.ts";
 import { completeLogin } from "../users/complete_login.ts";
 import type { LoginMethod } from "../users/login_method.ts";
 import { findSession } from "../users/session.ts";

@@ -6,7 +6,8 @@
  */
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { OAuthError, plain } from "../error.ts";
-import type { AuthorizationDetail, Client } from "../records.ts";
+import type { AuthorizationDetail } from "../records/authorization_record.ts";
+import type { Client } from "../records/client_record.ts";
 
 /** Objects in one request: a person can read these on a consent page. */
 const MAX_DETAILS = 20;

@@ -15,14 +15,10 @@ import { extendRegistration } from "../clients/client.ts";
 import { toConsentChanges } from "../consent/consent_memory.ts";
 import { toSessionClient } from "../openid/session_client.ts";
 import { clientSince } from "../tokens/liveness.ts";
-import {
-  type AuthorizationTransaction,
-  type Client,
-  type Code,
-  codeKey,
-  type Mutable,
-  pushedRequestKey,
-} from "../records.ts";
+import { type AuthorizationTransaction, pushedRequestKey } from "../records/authorization_record.ts";
+import type { Client } from "../records/client_record.ts";
+import { type Code, codeKey } from "../records/grant_record.ts";
+import type { Mutable } from "../records/token_record.ts";
 import { findRedirectUri } from "../clients/redirect_uri.ts";
 
 /** How long the record of a code is kept after it was issued or consumed, so that a late replay is recognized. */

@@ -8,16 +8,11 @@ import { loadOnDemand } from "../../http/load_on_demand.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { isPublic } from "../clients/client.ts";
 import type { TokenCall, TokenResponse } from "./token_response.ts";
-import {
-  type Authentication,
-  type Authorization,
-  type Grant,
-  grantKey,
-  type GrantType,
-  type Mutable,
-  type OpenIdRequest,
-  type Profile,
-} from "../records.ts";
+import type { Authentication, Authorization, OpenIdRequest } from "../records/authorization_record.ts";
+import type { GrantType } from "../records/client_record.ts";
+import { type Grant, grantKey } from "../records/grant_record.ts";
+import type { Mutable } from "../records/token_record.ts";
+import type { Profile } from "../records/user_record.ts";
 import type { AccessTokenRequest } from "../tokens/access_token.ts";
 import { clientSince } from "../tokens/liveness.ts";
 import { mintRefreshToken, type RefreshKey } from "../tokens/refresh_token.ts";

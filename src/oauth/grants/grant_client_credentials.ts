@@ -5,7 +5,7 @@
  */
 import type { AuthorizationServer } from "../authorization_server.ts";
 import type { TokenCall, TokenResponse } from "./token_response.ts";
-import type { Mutable } from "../records.ts";
+import type { Mutable } from "../records/token_record.ts";
 import type { AccessTokenRequest } from "../tokens/access_token.ts";
 import { parseAuthorizationDetails } from "./authorization_details.ts";
 import { issueTokens } from "./issue_tokens.ts";

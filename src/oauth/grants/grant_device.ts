@@ -9,7 +9,7 @@ import { compareAndSet, type Entry } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { OAuthError } from "../error.ts";
 import type { TokenCall, TokenResponse } from "./token_response.ts";
-import { type ApprovedDeviceRequest, type DeviceCode, deviceCodeKey } from "../records.ts";
+import { type ApprovedDeviceRequest, type DeviceCode, deviceCodeKey } from "../records/grant_record.ts";
 import { findLiveUser, isOfClient } from "../tokens/liveness.ts";
 import { findRefreshKey } from "../tokens/refresh_token.ts";
 import { grantKeys } from "../users/user_grants.ts";

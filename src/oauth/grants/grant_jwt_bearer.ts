@@ -11,7 +11,9 @@ import { narrowAuthorizationDetails, parseAuthorizationDetails } from "./authori
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { verifyAssertion } from "../clients/assertion.ts";
 import { OAuthError } from "../error.ts";
-import type { AuthorizationDetail, Client, Confirmation, Mutable } from "../records.ts";
+import type { AuthorizationDetail } from "../records/authorization_record.ts";
+import type { Client } from "../records/client_record.ts";
+import type { Confirmation, Mutable } from "../records/token_record.ts";
 import { requireConfirmation } from "../tokens/confirmation.ts";
 import { issueTokens } from "./issue_tokens.ts";
 import { canonicalResource, findResources, limitToResources } from "./resource.ts";

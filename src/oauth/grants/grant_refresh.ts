@@ -16,7 +16,10 @@ import type { AuthorizationServer } from "../authorization_server.ts";
 import { extendRegistration, isPublic } from "../clients/client.ts";
 import { requireConfirmation } from "../tokens/confirmation.ts";
 import { OAuthError } from "../error.ts";
-import { type Client, type Grant, grantKey, type Mutable, type Profile, type Rotation } from "../records.ts";
+import type { Client } from "../records/client_record.ts";
+import { type Grant, grantKey, type Rotation } from "../records/grant_record.ts";
+import type { Mutable } from "../records/token_record.ts";
+import type { Profile } from "../records/user_record.ts";
 import { findLiveUser, isOfClient } from "../tokens/liveness.ts";
 import {
   findRefreshKey,

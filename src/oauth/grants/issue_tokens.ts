@@ -7,7 +7,8 @@
 import type { Entry, Put } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { type TokenCall, type TokenResponse, tokenTypeOf } from "./token_response.ts";
-import type { Client, GrantType, Mutable } from "../records.ts";
+import type { Client, GrantType } from "../records/client_record.ts";
+import type { Mutable } from "../records/token_record.ts";
 import { type AccessTokenRequest, mintAccessToken, type MintedAccessToken } from "../tokens/access_token.ts";
 
 /** What a grant with a family of tokens adds to the commit that stores the access token. */

@@ -9,7 +9,7 @@ import { equalInConstantTime } from "../../crypto/secret.ts";
 import { sha256 } from "../../crypto/sha256.ts";
 import { isPublic } from "../clients/client.ts";
 import { OAuthError } from "../error.ts";
-import type { Client } from "../records.ts";
+import type { Client } from "../records/client_record.ts";
 import type { ProfiledServer } from "../security_profile.ts";
 
 /**

@@ -6,7 +6,8 @@
  */
 import type { AuthorizationServer, ScopeDefinition } from "../authorization_server.ts";
 import { OAuthError, plain } from "../error.ts";
-import type { Client, UserRole } from "../records.ts";
+import type { Client } from "../records/client_record.ts";
+import type { UserRole } from "../records/user_record.ts";
 import { highestRole } from "../users/user_role.ts";
 
 /** Scopes for operating the server: a client has them only when its registration names them. */

@@ -4,7 +4,9 @@
  * @module
  */
 import type { Parameters } from "../parameters.ts";
-import type { AuthorizationDetail, Client, Confirmation } from "../records.ts";
+import type { AuthorizationDetail } from "../records/authorization_record.ts";
+import type { Client } from "../records/client_record.ts";
+import type { Confirmation } from "../records/token_record.ts";
 
 /** A token request of an authenticated client. */
 export interface TokenCall {

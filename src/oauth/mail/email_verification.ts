@@ -15,7 +15,7 @@ import {
   type User,
   userKey,
   verifiedEmailKey,
-} from "../records.ts";
+} from "../records/user_record.ts";
 import { canonicalEmail, isVerifiedAs } from "../users/email_address.ts";
 import { createLinkToken, type LinkKind, type LinkToken, linkUrl } from "./link_token.ts";
 import { sendLater } from "./mail.ts";

@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import { memoryStore } from "../../store/drivers/memory.ts";
 import { slowCommits } from "../../store/test_slow_commits.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
-import { type User, userKey, verifiedEmailKey } from "../records.ts";
+import { type User, userKey, verifiedEmailKey } from "../records/user_record.ts";
 import { createStorageQuota } from "../storage_quota.ts";
 import { ISSUER } from "../test_server.ts";
 import { createThrottle } from "../users/throttle.ts";

@@ -18,7 +18,7 @@ import {
   userKey,
   usernameKey,
   verifiedEmailKey,
-} from "../records.ts";
+} from "../records/user_record.ts";
 import { canonicalEmail, isVerifiedAs } from "../users/email_address.ts";
 import { checkNewPassword, type PasswordProblem } from "../users/password_policy.ts";
 import { NOT_VERIFIED } from "../users/password_queue.ts";

@@ -10,7 +10,7 @@ import type { RequestContext } from "../../http/service.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { chooseLanguage } from "../pages/language.ts";
 import { refuseForeignForm, showPage } from "../pages/page.ts";
-import type { User } from "../records.ts";
+import type { User } from "../records/user_record.ts";
 import { endLinkCookie, moveToCookie, readLinkCookie } from "./link_token.ts";
 import { findPasswordReset, RESET_LINK, resetPassword } from "./password_reset.ts";
 import type { ResetPasswordView } from "./views.ts";

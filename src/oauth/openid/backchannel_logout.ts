@@ -18,7 +18,8 @@ import type { RequestContext } from "../../http/service.ts";
 import { timerDelay } from "../../timer.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { findClient } from "../clients/client.ts";
-import type { Client, LogoutNotice } from "../records.ts";
+import type { Client } from "../records/client_record.ts";
+import type { LogoutNotice } from "../records/session_record.ts";
 import { idTokenAlgorithmOf } from "./id_token.ts";
 import {
   postponeNotice,

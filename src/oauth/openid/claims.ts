@@ -5,7 +5,8 @@
  * @module
  */
 import { OAuthError } from "../error.ts";
-import type { ClaimRequest, ClaimRequests, ClaimsRequest, Profile } from "../records.ts";
+import type { ClaimRequest, ClaimRequests, ClaimsRequest } from "../records/authorization_record.ts";
+import type { Profile } from "../records/user_record.ts";
 
 /** The claims that this server can return about a user. */
 export const USER_CLAIMS = [

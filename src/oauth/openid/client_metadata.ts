@@ -9,7 +9,7 @@ import { checkPublicUrl, type PublicDocument, PublicFetchError } from "../../htt
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { findRedirectUriProblem } from "../clients/redirect_uri.ts";
 import { OAuthError, plain } from "../error.ts";
-import type { Client, OpenIdClient } from "../records.ts";
+import type { Client, OpenIdClient } from "../records/client_record.ts";
 
 const MAX_URIS = 50;
 const MAX_TEXT_LENGTH = 2048;

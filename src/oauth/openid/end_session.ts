@@ -16,7 +16,7 @@ import { signOut } from "../endpoints/logout.ts";
 import { OAuthError } from "../error.ts";
 import { showPage } from "../pages/page.ts";
 import { type Parameters, parseParameters, refuseRepeated } from "../parameters.ts";
-import type { Client } from "../records.ts";
+import type { Client } from "../records/client_record.ts";
 import { findSession, type SignedIn } from "../users/session.ts";
 import { sendDueNotices } from "./backchannel_logout.ts";
 import { readIdToken } from "./id_token.ts";

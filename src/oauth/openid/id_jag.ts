@@ -12,7 +12,7 @@ import { reportIssued } from "../grants/issue_tokens.ts";
 import { canonicalResource } from "../grants/resource.ts";
 import { parseScope } from "../grants/scope.ts";
 import type { TokenCall, TokenResponse } from "../grants/token_response.ts";
-import { type Grant, grantKey } from "../records.ts";
+import { type Grant, grantKey } from "../records/grant_record.ts";
 import { requireConfirmation } from "../tokens/confirmation.ts";
 import { clientSince, findLiveUser, isOfClient } from "../tokens/liveness.ts";
 import { readRefreshToken } from "../tokens/refresh_token.ts";

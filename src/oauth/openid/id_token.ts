@@ -7,7 +7,9 @@
 import { encodeBase64url } from "../../crypto/base64url.ts";
 import { type Claims, type JwsAlgorithm, readJws, signJws, verifyJws } from "../../crypto/jws.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
-import type { Authentication, Client, GrantedOpenId, Profile } from "../records.ts";
+import type { Authentication, GrantedOpenId } from "../records/authorization_record.ts";
+import type { Client } from "../records/client_record.ts";
+import type { Profile } from "../records/user_record.ts";
 import { acceptedAlgorithms } from "../security_profile.ts";
 import { scopesOf } from "../tokens/protect.ts";
 import { claimsOf } from "./claims.ts";

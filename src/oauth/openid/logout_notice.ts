@@ -14,7 +14,7 @@ import {
   logoutNoticeKey,
   type SessionClient,
   sessionClientsPrefix,
-} from "../records.ts";
+} from "../records/session_record.ts";
 
 /** Clients of one session that are notified. */
 const MAX_CLIENTS = 100;

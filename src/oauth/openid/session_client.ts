@@ -6,7 +6,9 @@
  */
 import type { Put } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
-import { type Authentication, type Client, type SessionClient, sessionClientKey } from "../records.ts";
+import type { Authentication } from "../records/authorization_record.ts";
+import type { Client } from "../records/client_record.ts";
+import { type SessionClient, sessionClientKey } from "../records/session_record.ts";
 
 /** The record that the client took part in the session; none for a client without `backchannel_logout_uri`. */
 export function toSessionClient(

@@ -8,7 +8,7 @@ import { encodeBase64url } from "../../crypto/base64url.ts";
 import { secretDigest } from "../../crypto/secret.ts";
 import { hmacSha256 } from "../../crypto/sha256.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
-import type { Client } from "../records.ts";
+import type { Client } from "../records/client_record.ts";
 
 /** The subject type of the client. */
 export function subjectTypeOf(as: AuthorizationServer, client: Client): "public" | "pairwise" {

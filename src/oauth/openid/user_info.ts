@@ -12,7 +12,7 @@ import { CACHED } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { findClient } from "../clients/client.ts";
 import { OAuthError } from "../error.ts";
-import { type Grant, grantKey } from "../records.ts";
+import { type Grant, grantKey } from "../records/grant_record.ts";
 import { checkRequest, scopesOf, toLimitedCaller } from "../tokens/protect.ts";
 import { sendDueNotices } from "./backchannel_logout.ts";
 import { claimsOf } from "./claims.ts";

@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import { APP_URI, ISSUER, newServer } from "../test_server.ts";
 import { listAll } from "../../store/store.ts";
 import type { AuthenticatedUser } from "../authorization_server.ts";
-import type { User } from "../records.ts";
+import type { User } from "../records/user_record.ts";
 import { createProof, newKey } from "../test_keys.ts";
 import { newProvider, type TestProvider } from "./test_provider.ts";
 

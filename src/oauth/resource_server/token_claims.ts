@@ -6,7 +6,7 @@
  */
 import type { Claims } from "../../crypto/jws.ts";
 import type { Principal } from "../../http/principal.ts";
-import type { Confirmation } from "../records.ts";
+import type { Confirmation } from "../records/token_record.ts";
 
 /** What the claims must be. */
 export interface ClaimRules {

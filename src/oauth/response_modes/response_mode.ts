@@ -9,7 +9,8 @@ import type { JwsAlgorithm } from "../../crypto/jws.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { OAuthError } from "../error.ts";
 import type { Parameters } from "../parameters.ts";
-import type { Client, ResponseMode } from "../records.ts";
+import type { ResponseMode } from "../records/authorization_record.ts";
+import type { Client } from "../records/client_record.ts";
 
 /** The modes of signed responses. `jwt` is the default of the response type `code`: `query.jwt`. */
 const SIGNED = ["jwt", "query.jwt", "fragment.jwt", "form_post.jwt"] as const;

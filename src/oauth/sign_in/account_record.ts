@@ -8,13 +8,10 @@ import { type Commit, type Entry, listAll, type Store } from "../../store/store.
 import {
   type LinkedAccount,
   linkedAccountKey,
-  type Profile,
-  profileKey,
-  type User,
   userIdentitiesPrefix,
-  userKey,
   userProviderTokensPrefix,
-} from "../records.ts";
+} from "../records/provider_record.ts";
+import { type Profile, profileKey, type User, userKey } from "../records/user_record.ts";
 
 /** The record of an account, locked or not: of this server, or made at the first sign-in at a provider. */
 export async function findOwner(store: Store, id: string): Promise<Entry<User | Profile> | undefined> {

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { StoredProvider } from "../records.ts";
+import type { StoredProvider } from "../records/provider_record.ts";
 import { TokenRefusedError } from "./provider.ts";
 import { contextOf } from "./provider_context.ts";
 import type { ProviderAccess } from "./provider_tokens.ts";

@@ -7,14 +7,8 @@
 import { randomId } from "../../crypto/secret.ts";
 import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
 import { type Check, type Key, listAll, type Put, type Store } from "../../store/store.ts";
-import {
-  type LinkedAccount,
-  linkedAccountKey,
-  type Profile,
-  profileKey,
-  type UserIdentity,
-  type UserRole,
-} from "../records.ts";
+import { type LinkedAccount, linkedAccountKey, type UserIdentity } from "../records/provider_record.ts";
+import { type Profile, profileKey, type UserRole } from "../records/user_record.ts";
 import { findUserOrLocked } from "../users/user.ts";
 import type { Identity } from "./provider.ts";
 import { findOwner } from "./account_record.ts";

@@ -7,7 +7,7 @@
 import type { Claims } from "../../crypto/jws.ts";
 import type { PublicFetch } from "../../http/network/public_fetch.ts";
 import type { RemoteDocuments } from "../clients/remote_document.ts";
-import type { UserRole } from "../records.ts";
+import type { UserRole } from "../records/user_record.ts";
 
 /** Who signed in, as the provider says. */
 export interface Identity {

@@ -5,7 +5,7 @@
  */
 import type { FindSecrets } from "../../crypto/server_secrets.ts";
 import type { Store } from "../../store/store.ts";
-import { providerKey, type StoredProvider } from "../records.ts";
+import { providerKey, type StoredProvider } from "../records/provider_record.ts";
 import { defineProviders, type ProviderDirectory, type SignInProvider } from "./provider.ts";
 
 /** Stored providers that the login page shows. */

@@ -17,7 +17,7 @@ import {
   providerTokensKey,
   type StoredProviderTokens,
   userProviderTokensPrefix,
-} from "../records.ts";
+} from "../records/provider_record.ts";
 import { findUser } from "../users/user.ts";
 import { type Identity, type ProviderTokens, type SignInProvider, TokenRefusedError } from "./provider.ts";
 import { contextOf } from "./provider_context.ts";

@@ -2,7 +2,11 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { memoryStore } from "../../store/drivers/memory.ts";
 import { listAll, type Store } from "../../store/store.ts";
-import { linkedAccountKey, providerTokensKey, type StoredProviderTokens } from "../records.ts";
+import {
+  linkedAccountKey,
+  providerTokensKey,
+  type StoredProviderTokens,
+} from "../records/provider_record.ts";
 import { newServer, type TestServer } from "../test_server.ts";
 import { removeUser } from "../users/remove_user.ts";
 

@@ -17,7 +17,7 @@ import { endLinkCookie, readLinkCookie } from "../mail/link_token.ts";
 import type { SignInFailure } from "../pages/basic_views.ts";
 import { refuse, showPage } from "../pages/page.ts";
 import { type Parameters, parseParameters } from "../parameters.ts";
-import type { Profile } from "../records.ts";
+import type { Profile } from "../records/user_record.ts";
 import { INVITATION_LINK } from "../sign_up/invitation.ts";
 import { NotInvitedError, permitNewIdentity } from "../sign_up/new_identity.ts";
 import { completeLogin } from "../users/complete_login.ts";

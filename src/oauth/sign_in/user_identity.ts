@@ -14,7 +14,7 @@ import {
   userIdentitiesPrefix,
   type UserIdentity,
   userIdentityKey,
-} from "../records.ts";
+} from "../records/provider_record.ts";
 import { findOwner, withdrawRights } from "./account_record.ts";
 import type { Identity } from "./provider.ts";
 

@@ -9,7 +9,7 @@ import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
 import type { Entry } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { claimEmail } from "../mail/email_verification.ts";
-import { type User, userKey, usernameKey, type UserRole } from "../records.ts";
+import { type User, userKey, usernameKey, type UserRole } from "../records/user_record.ts";
 import { canonicalUsername } from "../users/username.ts";
 
 /** What the person entered, checked. */

@@ -11,7 +11,7 @@ import type { RequestContext } from "../../http/service.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { endLinkCookie, moveToCookie, readLinkCookie } from "../mail/link_token.ts";
 import { refuseForeignForm, showPage } from "../pages/page.ts";
-import type { PendingSignUp } from "../records.ts";
+import type { PendingSignUp } from "../records/user_record.ts";
 import { completeLogin } from "../users/complete_login.ts";
 import { NOT_VERIFIED } from "../users/password_queue.ts";
 import { canonicalUsername } from "../users/username.ts";

@@ -7,7 +7,7 @@
 import { randomId } from "../../crypto/secret.ts";
 import { type Entry, listAll, type Store } from "../../store/store.ts";
 import { createLinkToken, type LinkKind, type LinkToken } from "../mail/link_token.ts";
-import { type Invitation, invitationKey, INVITATIONS, type UserRole } from "../records.ts";
+import { type Invitation, invitationKey, INVITATIONS, type UserRole } from "../records/user_record.ts";
 import { isEmailAddress } from "../users/email_address.ts";
 import { checkUserRole } from "../users/user_role.ts";
 

@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import { memoryStore } from "../../store/drivers/memory.ts";
 import { slowCommits } from "../../store/test_slow_commits.ts";
 import { isSignedIn, linkOf, type MailServer, newMailServer } from "../mail/test_mailbox.ts";
-import { type User, userKey } from "../records.ts";
+import { type User, userKey } from "../records/user_record.ts";
 import { ISSUER } from "../test_server.ts";
 import { type InvitationRequest, inviteUser, listInvitations, revokeInvitation } from "./invitation.ts";
 

@@ -7,7 +7,7 @@
 import type { RequestContext } from "../../http/service.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import type { LinkToken } from "../mail/link_token.ts";
-import type { Invitation } from "../records.ts";
+import type { Invitation } from "../records/user_record.ts";
 import type { NewUserPermit } from "../sign_in/linked_account.ts";
 import type { Identity } from "../sign_in/provider.ts";
 import { canonicalEmail } from "../users/email_address.ts";

@@ -14,7 +14,13 @@ import { createLinkToken, type LinkKind, type LinkToken, linkUrl } from "../mail
 import { sendLater } from "../mail/mail.ts";
 import { writeMail } from "../mail/message.ts";
 import type { Language } from "../pages/languages.ts";
-import { type PendingSignUp, signUpKey, type User, userKey, verifiedEmailKey } from "../records.ts";
+import {
+  type PendingSignUp,
+  signUpKey,
+  type User,
+  userKey,
+  verifiedEmailKey,
+} from "../records/user_record.ts";
 import { PENDING_SIGN_UP_LIFETIME } from "../storage_quota.ts";
 import { canonicalEmail, isVerifiedAs } from "../users/email_address.ts";
 

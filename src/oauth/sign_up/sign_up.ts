@@ -17,7 +17,7 @@ import { endLinkCookie, moveToCookie, readLinkCookie } from "../mail/link_token.
 import { countMail } from "../mail/mail_limit.ts";
 import { chooseLanguage } from "../pages/language.ts";
 import { refuse, refuseForeignForm, showPage } from "../pages/page.ts";
-import { type Invitation, usernameKey } from "../records.ts";
+import { type Invitation, usernameKey } from "../records/user_record.ts";
 import { completeLogin } from "../users/complete_login.ts";
 import { NOT_VERIFIED } from "../users/password_queue.ts";
 import { canonicalUsername } from "../users/username.ts";

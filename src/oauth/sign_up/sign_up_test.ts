@@ -4,7 +4,7 @@ import { memoryStore } from "../../store/drivers/memory.ts";
 import { slowCommits } from "../../store/test_slow_commits.ts";
 import { countingStore } from "../../store/test_counting_store.ts";
 import { isSignedIn, linkOf, type MailServer, newMailServer } from "../mail/test_mailbox.ts";
-import { type User, userKey, verifiedEmailKey } from "../records.ts";
+import { type User, userKey, verifiedEmailKey } from "../records/user_record.ts";
 import { ISSUER } from "../test_server.ts";
 import { completePasswordPolicy } from "../users/password_policy.ts";
 import { addUser } from "../users/user.ts";

@@ -10,16 +10,16 @@ import { CACHED, type Key, type Put } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { OAuthError } from "../error.ts";
 import { clientSince, findLive } from "./liveness.ts";
+import type { AuthorizationDetail } from "../records/authorization_record.ts";
+import type { Client } from "../records/client_record.ts";
 import {
   type AccessToken,
   accessTokenKey,
   type Actor,
-  type AuthorizationDetail,
-  type Client,
   type Confirmation,
   type Mutable,
-  type Profile,
-} from "../records.ts";
+} from "../records/token_record.ts";
+import type { Profile } from "../records/user_record.ts";
 import { findResourceSettings } from "../grants/resource.ts";
 import { revokeSignedToken, type SignedToken } from "./revocations.ts";
 

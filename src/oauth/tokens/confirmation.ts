@@ -8,7 +8,8 @@ import type { RequestContext } from "../../http/service.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { readCertificate } from "../clients/client_certificate.ts";
 import { OAuthError, type OAuthErrorCode } from "../error.ts";
-import type { Client, Confirmation } from "../records.ts";
+import type { Client } from "../records/client_record.ts";
+import type { Confirmation } from "../records/token_record.ts";
 
 /**
  * What the tokens of this request are bound to. A DPoP proof does not replace a certificate that the client must present:

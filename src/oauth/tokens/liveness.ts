@@ -7,18 +7,11 @@
  */
 import { CACHED, type Entry } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
-import {
-  type Authorization,
-  type Client,
-  clientKey,
-  type Grant,
-  grantKey,
-  type Profile,
-  profileKey,
-  type Revocations,
-  revocationsKey,
-  userKey,
-} from "../records.ts";
+import type { Authorization } from "../records/authorization_record.ts";
+import { type Client, clientKey } from "../records/client_record.ts";
+import { type Grant, grantKey, type Revocations } from "../records/grant_record.ts";
+import { revocationsKey } from "../records/token_record.ts";
+import { type Profile, profileKey, userKey } from "../records/user_record.ts";
 import { isRevoked, type SignedToken } from "./revocations.ts";
 import { limitToRole } from "../users/user_role.ts";
 

@@ -9,7 +9,7 @@ import type { RequestContext } from "../../http/service.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { readCertificate } from "../clients/client_certificate.ts";
 import { OAuthError } from "../error.ts";
-import type { Confirmation } from "../records.ts";
+import type { Confirmation } from "../records/token_record.ts";
 import { acceptedAlgorithms, type ProfiledServer } from "../security_profile.ts";
 import { checkDpopProof, type DpopServer } from "./dpop.ts";
 

@@ -10,7 +10,7 @@ import type { LimitedCaller } from "../../http/rate_limit.ts";
 import type { RequestContext } from "../../http/service.ts";
 import { findAccessToken, type LiveAccessToken } from "./access_token.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
-import type { AccessToken } from "../records.ts";
+import type { AccessToken } from "../records/token_record.ts";
 import { isForResource } from "../grants/resource.ts";
 import { expandScopes } from "../grants/scope.ts";
 import { checkPossession, readPresentedToken, refuseToken } from "./possession.ts";

@@ -7,7 +7,8 @@
  */
 import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
 import type { Store } from "../../store/store.ts";
-import { type Grant, grantKey, type Revocations, revocationsKey } from "../records.ts";
+import { type Grant, grantKey, type Revocations } from "../records/grant_record.ts";
+import { revocationsKey } from "../records/token_record.ts";
 
 /** Tokens in one list. When there are more, all that were issued up to the time of the oldest count as revoked. */
 const MAX_LISTED = { grant: 64, client: 256 };

@@ -7,7 +7,7 @@
 import { JWS_ALGORITHMS, type JwsAlgorithm } from "../../crypto/jws.ts";
 import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
 import type { Entry, Store } from "../../store/store.ts";
-import { type SigningKey, signingKeyKey } from "../records.ts";
+import { type SigningKey, signingKeyKey } from "../records/token_record.ts";
 import { CLOCK_SKEW_MS, generateSigningKey } from "./signing_keys.ts";
 
 /** A signing key without its private part. Times are milliseconds since the epoch. */

@@ -9,7 +9,7 @@ import { importPublicJwk, type PrivateJwk, type PublicJwk } from "../../crypto/j
 import { ALGORITHMS, type JwsAlgorithm, type JwsKey } from "../../crypto/jws.ts";
 import { randomId } from "../../crypto/secret.ts";
 import type { Store } from "../../store/store.ts";
-import { type SigningKey, signingKeyKey } from "../records.ts";
+import { type SigningKey, signingKeyKey } from "../records/token_record.ts";
 
 export interface SigningKeys {
   /** The key to sign with. @param alg the first of `signingAlgorithms` by default */

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { User } from "../records.ts";
+import type { User } from "../records/user_record.ts";
 
 /** RFC 5321 section 4.5.3.1. */
 const MAX_CHARACTERS = 254;

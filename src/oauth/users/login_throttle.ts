@@ -9,7 +9,7 @@ import { secretDigest } from "../../crypto/secret.ts";
 import { sha256 } from "../../crypto/sha256.ts";
 import { createAllowance } from "../../http/network/allowance.ts";
 import { compareAndSet, putIfAbsent, type Store } from "../../store/store.ts";
-import { type Attempt, type LoginAttempts, loginAttemptsKey } from "../records.ts";
+import { type Attempt, type LoginAttempts, loginAttemptsKey } from "../records/session_record.ts";
 
 /** Each wait is twice as long as the one before. */
 export interface Limit {

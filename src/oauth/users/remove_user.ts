@@ -6,18 +6,17 @@
 import { type Key, listAll, type Store } from "../../store/store.ts";
 import { removeAll } from "../account/user_application.ts";
 import { factorKeys } from "../factors/factor_record.ts";
+import { userGrantsPrefix } from "../records/grant_record.ts";
+import { linkedAccountKey, userIdentityKey } from "../records/provider_record.ts";
 import {
   emailVerificationKey,
-  linkedAccountKey,
   passwordResetKey,
   profileKey,
   type User,
-  userGrantsPrefix,
-  userIdentityKey,
   userKey,
   usernameKey,
   verifiedEmailKey,
-} from "../records.ts";
+} from "../records/user_record.ts";
 import { removeProviderTokens } from "../sign_in/account_record.ts";
 import { listUserIdentities } from "../sign_in/user_identity.ts";
 import { canonicalEmail } from "./email_address.ts";

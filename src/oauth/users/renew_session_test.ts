@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { sessionKey } from "../records.ts";
+import { sessionKey } from "../records/session_record.ts";
 import { newServer } from "../test_server.ts";
 import { renewSession } from "./renew_session.ts";
 import { listUserSessions } from "./user_sessions.ts";

@@ -17,15 +17,9 @@ import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
 import type { Put } from "../../store/store.ts";
 import type { AuthenticatedUser, AuthorizationServer } from "../authorization_server.ts";
 import { OAuthError } from "../error.ts";
-import {
-  type Authentication,
-  passwordResetKey,
-  type Profile,
-  type Session,
-  sessionKey,
-  signedOutKey,
-  userSessionKey,
-} from "../records.ts";
+import type { Authentication } from "../records/authorization_record.ts";
+import { type Session, sessionKey, signedOutKey, userSessionKey } from "../records/session_record.ts";
+import { passwordResetKey, type Profile } from "../records/user_record.ts";
 import { findUser } from "./user.ts";
 
 const COOKIE = "session_id";

@@ -7,7 +7,7 @@
 import { secretDigest } from "../../crypto/secret.ts";
 import { createAllowance } from "../../http/network/allowance.ts";
 import { compareAndSet, putIfAbsent, type Store } from "../../store/store.ts";
-import { type Attempts, attemptsKey } from "../records.ts";
+import { type Attempts, attemptsKey } from "../records/session_record.ts";
 
 /** Attempts that are counted together, and their limit. */
 export interface AttemptSeries {

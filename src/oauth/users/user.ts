@@ -9,7 +9,14 @@ import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
 import { compareAndSet, listAll, type Store } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import type { NOT_VERIFIED, PasswordAttempt } from "./password_queue.ts";
-import { type Profile, profileKey, type User, userKey, usernameKey, type UserRole } from "../records.ts";
+import {
+  type Profile,
+  profileKey,
+  type User,
+  userKey,
+  usernameKey,
+  type UserRole,
+} from "../records/user_record.ts";
 import { MAX_PASSWORD_CHARACTERS } from "./password_policy.ts";
 import { checkUserRole } from "./user_role.ts";
 import { canonicalUsername, checkUsername, USERNAME_RULES } from "./username.ts";

@@ -7,7 +7,14 @@
 import { ITERATIONS, passwords } from "../../crypto/password.ts";
 import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
 import { compareAndSet, type Entry, type Store } from "../../store/store.ts";
-import { type Profile, profileKey, type User, userKey, usernameKey, type UserRole } from "../records.ts";
+import {
+  type Profile,
+  profileKey,
+  type User,
+  userKey,
+  usernameKey,
+  type UserRole,
+} from "../records/user_record.ts";
 import {
   checkNewPassword,
   MAX_PASSWORD_CHARACTERS,

@@ -8,18 +8,10 @@
 import { secretDigest } from "../../crypto/secret.ts";
 import { type Key, listAll, type Put, type Store } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
-import {
-  type AuthorizationDetail,
-  type Client,
-  clientDocumentKey,
-  clientKey,
-  consentsPrefix,
-  type Grant,
-  grantKey,
-  type Mutable,
-  userGrantKey,
-  userGrantsPrefix,
-} from "../records.ts";
+import { type AuthorizationDetail, consentsPrefix } from "../records/authorization_record.ts";
+import { type Client, clientDocumentKey, clientKey } from "../records/client_record.ts";
+import { type Grant, grantKey, userGrantKey, userGrantsPrefix } from "../records/grant_record.ts";
+import type { Mutable } from "../records/token_record.ts";
 
 /** Grants that are listed. */
 const MAX_LISTED = 1000;

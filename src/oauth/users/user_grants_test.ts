@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { addClient } from "../clients/client.ts";
-import { type Grant, grantKey, userGrantKey } from "../records.ts";
+import { type Grant, grantKey, userGrantKey } from "../records/grant_record.ts";
 import { APP_URI, newServer, type TestServer, transactionOf } from "../test_server.ts";
 import { listUsers } from "./user.ts";
 import { endUserGrant, listUserGrants } from "./user_grants.ts";

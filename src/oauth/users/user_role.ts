@@ -5,7 +5,7 @@
  */
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { OAuthError } from "../error.ts";
-import type { Profile, UserRole } from "../records.ts";
+import type { Profile, UserRole } from "../records/user_record.ts";
 
 /** In ascending order: each role may grant all that the roles before it may. */
 export const USER_ROLES: readonly UserRole[] = ["reader", "author", "admin"];

@@ -8,7 +8,7 @@ import * as assert from "uvu/assert";
 import { SCOPES } from "../../oauth_options.ts";
 import type { AuthorizationServerOptions } from "../authorization_server.ts";
 import { toClient } from "../clients/client.ts";
-import type { UserRole } from "../records.ts";
+import type { UserRole } from "../records/user_record.ts";
 import { defineScopes } from "../grants/scope.ts";
 import { newKey, sign } from "../test_keys.ts";
 import { APP_URI, ISSUER, newServer, type TestServer, transactionOf } from "../test_server.ts";

@@ -13,7 +13,7 @@ import {
   signedOutKey,
   userSessionKey,
   userSessionsPrefix,
-} from "../records.ts";
+} from "../records/session_record.ts";
 
 /** Sessions that are listed: a program that signs in for each of its runs has many. */
 const MAX_LISTED = 1000;

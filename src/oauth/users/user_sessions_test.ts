@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { type Session, sessionKey, userSessionKey } from "../records.ts";
+import { type Session, sessionKey, userSessionKey } from "../records/session_record.ts";
 import { newServer, type TestServer } from "../test_server.ts";
 import { listUsers } from "./user.ts";
 import { endUserSession, endUserSessions, listUserSessions } from "./user_sessions.ts";

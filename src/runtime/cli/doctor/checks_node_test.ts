@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { temporaryFolder } from "../../../end_to_end/test_process.ts";
-import { signingKeyKey } from "../../../oauth/records.ts";
+import { signingKeyKey } from "../../../oauth/records/token_record.ts";
 import { generateSigningKey } from "../../../oauth/tokens/signing_keys.ts";
 import { addProvider, createSecretSealer } from "../../../oauth/sign_in/stored_provider.ts";
 import { createAudit } from "../../../observability/audit.ts";

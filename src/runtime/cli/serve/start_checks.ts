@@ -4,7 +4,7 @@
  * @module
  */
 import { importSigningKey } from "../../../oauth/tokens/signing_keys.ts";
-import type { SigningKey } from "../../../oauth/records.ts";
+import type { SigningKey } from "../../../oauth/records/token_record.ts";
 import { createSecretSealer, listProviders, openProvider } from "../../../oauth/sign_in/stored_provider.ts";
 import type { Log } from "../../../observability/log.ts";
 import { serverSecret } from "../../../server_secret.ts";
