@@ -6,6 +6,7 @@ import { createApiKey } from "./skills/api_key.ts";
 import { tool } from "./mcp/definition/definition.ts";
 import { client, modernHeaders, modernParams, readEvents } from "./mcp/test_exchange.ts";
 import type { TrivetOptions } from "./options.ts";
+import { admin } from "./admin/admin.ts";
 import { createTrivet } from "./trivet.ts";
 
 const test = suite("trivet");
@@ -45,8 +46,8 @@ test("one handler serves all three services and /", async () => {
   }
 });
 
-test("a subscription gets notifications/resources/list_changed when a skill is created", async () => {
-  const { trivet, send, key } = await newTrivet();
+test("a subscription gets notifications/resources/list_changed when a skill is created, and when an administrator removes it", async () => {
+  const { trivet, store, send, key } = await newTrivet({ admin: admin() });
   const params = modernParams({ notifications: { resourcesListChanged: true } });
   const body = { jsonrpc: "2.0", id: 1, method: "subscriptions/listen", params };
   const events = readEvents(await client(trivet.mcp!).fetch(body, modernHeaders("subscriptions/listen")));
@@ -57,6 +58,16 @@ test("a subscription gets notifications/resources/list_changed when a skill is c
   const created = await send("/v1/skills", { method: "POST", headers: { "x-api-key": key }, body: form });
   assert.is(created.status, 200, await created.clone().text());
   assert.is((await events.message()).method, "notifications/resources/list_changed");
+  const { secret } = await createApiKey(store, { name: "operator", scopes: ["admin"] });
+  const removed = await send(`/admin/skills/${(await created.json()).id}`, {
+    method: "DELETE",
+    headers: { "x-api-key": secret },
+  });
+  assert.is(removed.status, 204, await removed.text());
+  // Without a notification the stream would stay silent.
+  const late = setTimeout(() => void events.cancel(), 10_000);
+  assert.is((await events.message()).method, "notifications/resources/list_changed");
+  clearTimeout(late);
   await events.cancel();
 });
 
