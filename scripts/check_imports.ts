@@ -31,7 +31,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   oauth: ["http", "crypto", "store", "root"],
   skills: ["http", "crypto", "store", "root"],
   mcp: ["http", "crypto", "store", "root", "jsonrpc", "json_schema"],
-  mcp_client: ["http", "crypto", "store", "root", "jsonrpc"],
+  mcp_client: ["http", "crypto", "store", "root", "jsonrpc", "json_schema"],
   openapi: ["http", "root", "mcp", "json_schema"],
   gateway: [
     "http",

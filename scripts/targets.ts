@@ -126,7 +126,7 @@ function installPackages(folder: string): void {
 
 /** Runs the scenarios for clients, and compares the results with the stored ones. */
 function runClientTests(folder: string): RunResult {
-  if (options.install) installPackages(folder);
+  if (options.install && existsSync(`${folder}/package-lock.json`)) installPackages(folder);
   const result = runClientFolder(folder);
   if (!result) return ["skipped", `not installed. Run: npm ci --prefix ${folder}`];
   const changes = options.write ? [] : findChanges(readSavedResult(folder), result);
@@ -188,7 +188,7 @@ function report(name: string, [word, details]: RunResult): void {
 
 function runKit({ folder, suite, target, label }: Run): RunResult {
   if (existsSync(join(folder, "package.json"))) {
-    if (options.install) installPackages(folder);
+    if (options.install && existsSync(`${folder}/package-lock.json`)) installPackages(folder);
     if (!existsSync(join(folder, "node_modules"))) {
       return ["skipped", `not installed. Run: npm ci --prefix ${folder}`];
     }

@@ -16,7 +16,7 @@ const MAX_RUN_MS = 300_000;
 
 /** What a client is: `client.json` beside its driver. */
 interface ClientDescription {
-  /** Name of the npm package. */
+  /** Name of the npm package; that of this repository is not installed. */
   readonly package: string;
   readonly suites: readonly string[];
   /** What it leaves to the application or does not implement, with reasons. */
@@ -53,7 +53,9 @@ export function listClients(): string[] {
 /** Runs the scenarios against the client in a folder. `undefined` if it is not installed. */
 export function runClientFolder(folder: string): SavedResult | undefined {
   const client = readJson(join(folder, "client.json")) as ClientDescription;
-  const installed = join(folder, "node_modules", client.package, "package.json");
+  const installed = client.package === "trivet"
+    ? "package.json"
+    : join(folder, "node_modules", client.package, "package.json");
   if (!existsSync(installed)) return undefined;
   const { version } = readJson(installed) as { version: string };
   const { stdout, stderr } = spawnSync(process.execPath, [

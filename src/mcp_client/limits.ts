@@ -21,11 +21,19 @@ export interface ClientLimits {
   readonly duration?: number;
 }
 
-/** The default limits. */
-export const DEFAULT_LIMITS: Required<ClientLimits> = {
+const DEFAULT_LIMITS: Required<ClientLimits> = {
   messageBytes: 4 * 1024 * 1024,
   listEntries: 10_000,
   listBytes: 32 * 1024 * 1024,
   timeout: 60_000,
   duration: 3_600_000,
 };
+
+/** The limits with defaults for those that are missing. @throws {RangeError} for one that is not positive */
+export function completeLimits(limits: ClientLimits = {}): Required<ClientLimits> {
+  const given = Object.entries(limits).filter(([, limit]) => limit !== undefined);
+  for (const [name, limit] of given) {
+    if (!(limit > 0)) throw new RangeError(`limits.${name} must be positive`);
+  }
+  return { ...DEFAULT_LIMITS, ...Object.fromEntries(given) };
+}

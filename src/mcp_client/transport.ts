@@ -11,7 +11,7 @@ export interface ClientTransport {
   readonly name: string;
   readonly kind: "http" | "sse" | "stdio";
   /** Opens the connection. Called again after it closed. @throws {ConnectionError} */
-  open(receiver: Receiver): Promise<Channel>;
+  open(receiver: Receiver, caller: unknown): Promise<Channel>;
   /** The transport to try when the server does not support this one. */
   readonly fallback?: ClientTransport | undefined;
 }

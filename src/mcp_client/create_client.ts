@@ -1,0 +1,300 @@
+/**
+ * The client: connects, sends requests, and renews a session that the server has forgotten.
+ *
+ * @module
+ */
+import { METHOD_NOT_FOUND } from "../jsonrpc/error.ts";
+import type { ClientExchange, ConnectionInfo, ListName, McpClient, McpClientOptions } from "./client.ts";
+import { ConnectionError, McpError } from "./error.ts";
+import { finish } from "./input_rounds.ts";
+import { type ClientLimits, completeLimits, type JsonObject } from "./limits.ts";
+import { ListedTools } from "./listed_tools.ts";
+import { Listening } from "./listening.ts";
+import { listPages, LISTS } from "./list_pages.ts";
+import { initialize } from "./negotiate.ts";
+import { openConnection } from "./open_connection.ts";
+import { HEADER_MISMATCH, MODERN } from "./revision.ts";
+import { SessionLost } from "./transport.ts";
+import { type Sized, Wire } from "./wire.ts";
+
+/**
+ * Creates a client of one server. It connects when `connect` is called, or with its first request.
+ * @throws {RangeError} for a limit that is not positive
+ */
+export function createMcpClient(options: McpClientOptions): McpClient {
+  return new Client(options);
+}
+
+/** What a connection consists of. */
+interface Connected {
+  readonly wire: Wire;
+  readonly tools: ListedTools;
+  info: ConnectionInfo;
+  listening: Listening;
+  /** Counts the sessions. */
+  session: number;
+  renewing: Promise<void> | undefined;
+}
+
+class Client implements McpClient {
+  readonly #options: McpClientOptions;
+  readonly #limits: Required<ClientLimits>;
+  #connecting: Promise<Connected> | undefined;
+  #connected: Connected | undefined;
+  #closing: Promise<void> | undefined;
+  /** Why the client cannot be used any more. */
+  #ended: Error | undefined;
+  /** Ends what `connect` waits for. */
+  readonly #stop = new AbortController();
+  /** Subscribed resources, and the log level, which a new session needs too. */
+  readonly #uris = new Set<string>();
+  #logLevel: JsonObject | undefined;
+
+  constructor(options: McpClientOptions) {
+    this.#options = options;
+    this.#limits = completeLimits(options.limits);
+  }
+
+  get connection(): ConnectionInfo | undefined {
+    return this.#connected?.info;
+  }
+
+  async connect(exchange: ClientExchange = {}): Promise<ConnectionInfo> {
+    return (this.#connected ?? await this.#connect(exchange)).info;
+  }
+
+  async request(
+    method: string,
+    params: Readonly<JsonObject> = {},
+    exchange: ClientExchange = {},
+  ): Promise<JsonObject> {
+    const connected = this.#connected ?? await this.#connect({ caller: exchange.caller });
+    let { result } = await this.#send(connected, method, params, exchange, false);
+    const { resultType } = result;
+    if (resultType !== undefined && resultType !== "complete" && connected.info.revision === MODERN) {
+      result = await finish(result, {
+        method,
+        params,
+        exchange,
+        answer: exchange.onServerRequest ?? this.#options.onServerRequest,
+        capabilities: exchange.capabilities ?? this.#options.capabilities ?? {},
+        server: connected.wire.server,
+        duration: this.#limits.duration,
+        send: async (method, params, exchange) =>
+          (await this.#send(connected, method, params, exchange, false)).result,
+      });
+      if (method === "tools/call") await this.#checkOutput(connected, params, result);
+    }
+    return result;
+  }
+
+  async requestOnce(
+    method: string,
+    params: Readonly<JsonObject> = {},
+    exchange: ClientExchange = {},
+  ): Promise<JsonObject> {
+    const connected = this.#connected ?? await this.#connect({ caller: exchange.caller });
+    return (await this.#send(connected, method, params, exchange, true)).result;
+  }
+
+  async notify(
+    method: string,
+    params: Readonly<JsonObject> = {},
+    exchange: ClientExchange = {},
+  ): Promise<void> {
+    const { wire } = this.#connected ?? await this.#connect({ caller: exchange.caller });
+    await wire.notify(method, params, exchange);
+  }
+
+  async listAll(list: ListName, exchange: ClientExchange = {}): Promise<JsonObject[]> {
+    const connected = this.#connected ?? await this.#connect({ caller: exchange.caller });
+    if (connected.info.capabilities[LISTS[list].capability] === undefined) return [];
+    try {
+      return await listPages(
+        list,
+        connected.wire.server,
+        this.#limits,
+        (method, params) => this.#send(connected, method, params, exchange, false),
+      );
+    } catch (error) {
+      // Servers may have resources without templates.
+      const hasNone = list === "resourceTemplates" && error instanceof McpError &&
+        error.code === METHOD_NOT_FOUND;
+      if (hasNone) return [];
+      throw error;
+    }
+  }
+
+  async subscribe(uri: string, exchange: ClientExchange = {}): Promise<void> {
+    const connected = this.#connected ?? await this.#connect({ caller: exchange.caller });
+    if (connected.info.revision === MODERN) {
+      this.#uris.add(uri);
+      return await connected.listening.update();
+    }
+    await this.#send(connected, "resources/subscribe", { uri }, exchange, false);
+    this.#uris.add(uri);
+  }
+
+  async unsubscribe(uri: string, exchange: ClientExchange = {}): Promise<void> {
+    const connected = this.#connected ?? await this.#connect({ caller: exchange.caller });
+    this.#uris.delete(uri);
+    if (connected.info.revision === MODERN) return await connected.listening.update();
+    await this.#send(connected, "resources/unsubscribe", { uri }, exchange, false);
+  }
+
+  close(): Promise<void> {
+    return this.#closing ??= this.#close();
+  }
+
+  async #close(): Promise<void> {
+    const isFirst = this.#ended === undefined;
+    const closed = this.#ended ??= new ConnectionError(
+      "closed",
+      this.#options.transport.name,
+      "the connection was closed",
+      { mayHaveRun: true },
+    );
+    this.#stop.abort(closed);
+    const connected = this.#connected ?? await this.#connecting?.catch(() => undefined);
+    if (connected) {
+      connected.listening.stop();
+      connected.wire.end(closed);
+      await connected.wire.channel.close();
+    }
+    if (isFirst) this.#options.onClosed?.(undefined);
+  }
+
+  #connect(exchange: ClientExchange): Promise<Connected> {
+    if (this.#ended) {
+      const { name } = this.#options.transport;
+      const details = { cause: this.#ended, mayHaveRun: false };
+      return Promise.reject(new ConnectionError("closed", name, "the connection is closed", details));
+    }
+    return this.#connecting ??= this.#open(exchange).catch((error) => {
+      this.#connecting = undefined;
+      throw error;
+    });
+  }
+
+  async #open(exchange: ClientExchange): Promise<Connected> {
+    const { wire, info } = await openConnection({
+      options: this.#options,
+      limits: this.#limits,
+      stop: this.#stop.signal,
+      onClosed: (wire, error) => this.#onClosed(wire, error),
+    }, exchange);
+    if (wire.ended) throw wire.ended;
+    const { checkOutput = true } = this.#options;
+    const connected: Connected = {
+      wire,
+      tools: new ListedTools(wire.marked, checkOutput),
+      info,
+      listening: this.#listening(wire, info, exchange.caller),
+      session: 0,
+      renewing: undefined,
+    };
+    this.#connected = connected;
+    connected.listening.start();
+    return connected;
+  }
+
+  #listening(wire: Wire, info: ConnectionInfo, caller: unknown): Listening {
+    const { capabilities = {}, onNotification, onServerRequest } = this.#options;
+    const { elicitation, sampling, roots } = capabilities;
+    return new Listening({
+      wire,
+      info,
+      caller,
+      hasReceiver: onNotification !== undefined,
+      answers: elicitation !== undefined || sampling !== undefined || roots !== undefined ||
+        onServerRequest !== undefined,
+      onNotification: (method, params) => onNotification?.(method, params),
+    }, this.#uris);
+  }
+
+  #onClosed(wire: Wire, error: Error): void {
+    // Before it is connected, `connect` rejects.
+    if (this.#connected?.wire !== wire || this.#ended) return wire.end(error);
+    this.#ended = error;
+    this.#connected.listening.stop();
+    wire.end(error);
+    this.#options.onClosed?.(error);
+  }
+
+  async #send(
+    connected: Connected,
+    method: string,
+    params: Readonly<JsonObject>,
+    exchange: ClientExchange,
+    once: boolean,
+  ): Promise<Sized> {
+    const { wire, session, listening } = connected;
+    if (exchange.onServerRequest && listening.opening) await listening.opening;
+    let sized: Sized;
+    try {
+      sized = await wire.send(method, params, exchange, { once });
+    } catch (error) {
+      if (error instanceof SessionLost) await this.#renew(connected, session, exchange);
+      else if (this.#isHeaderMismatch(error, connected, method)) await this.listAll("tools", exchange);
+      else throw error;
+      // In both cases the server did not execute the request.
+      sized = await wire.send(method, params, exchange, { once }).catch((again) => {
+        throw again instanceof SessionLost ? this.#sessionLost() : again;
+      });
+    }
+    const { result, bytes } = sized;
+    if (method === "tools/call") {
+      if (connected.tools.hasOutput(params.name)) await this.#checkOutput(connected, params, result);
+    } else if (method === "tools/list" && Array.isArray(result.tools)) {
+      const hasFields = connected.info.revision === MODERN && wire.kind !== "stdio";
+      return { result: { ...result, tools: connected.tools.accept(result.tools, hasFields) }, bytes };
+    } else if (method === "logging/setLevel") this.#logLevel = params;
+    return sized;
+  }
+
+  async #checkOutput(
+    { tools, wire }: Connected,
+    params: Readonly<JsonObject>,
+    result: JsonObject,
+  ): Promise<void> {
+    const { resultType = "complete" } = result;
+    if (resultType !== "complete" || !tools.hasOutput(params.name)) return;
+    await tools.check(params.name as string, result, wire.server);
+  }
+
+  /** Whether a server of 2026-07-28 misses header fields: the tools may have changed since they were listed. */
+  #isHeaderMismatch(error: unknown, { info }: Connected, method: string): boolean {
+    return error instanceof McpError && error.code === HEADER_MISMATCH && method === "tools/call" &&
+      info.revision === MODERN && info.transport === "http";
+  }
+
+  /** Begins a new session, once for all requests that lost the same one. */
+  async #renew(connected: Connected, lost: number, exchange: ClientExchange): Promise<void> {
+    if (connected.session !== lost) return;
+    connected.renewing ??= this.#beginSession(connected, exchange).finally(() =>
+      connected.renewing = undefined
+    );
+    await connected.renewing;
+  }
+
+  async #beginSession(connected: Connected, { caller, timeout }: ClientExchange): Promise<void> {
+    const { wire, info } = connected;
+    connected.listening.stop();
+    const renewed = { caller, timeout };
+    try {
+      connected.info = await initialize(wire, this.#options.capabilities ?? {}, info.revision, renewed);
+    } catch (error) {
+      throw error instanceof SessionLost ? this.#sessionLost() : error;
+    }
+    connected.session++;
+    connected.listening = this.#listening(wire, connected.info, caller);
+    connected.listening.start();
+    if (this.#logLevel) await wire.send("logging/setLevel", this.#logLevel, renewed).catch(() => {});
+    for (const uri of this.#uris) await wire.send("resources/subscribe", { uri }, renewed).catch(() => {});
+  }
+
+  #sessionLost(): ConnectionError {
+    const what = "ends each session at once. Report this to its operator";
+    return new ConnectionError("closed", this.#options.transport.name, what, { mayHaveRun: false });
+  }
+}

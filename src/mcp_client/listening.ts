@@ -1,0 +1,207 @@
+/**
+ * Keeps the stream open on which a server sends what belongs to no request: GET of Streamable HTTP up to 2025-11-25, and
+ * `subscriptions/listen` of 2026-07-28.
+ *
+ * @module
+ */
+import type { ConnectionInfo } from "./client.ts";
+import { ConnectionError, McpError } from "./error.ts";
+import type { JsonObject } from "./limits.ts";
+import { isObject } from "./message.ts";
+import { MODERN } from "./revision.ts";
+import type { Wire } from "./wire.ts";
+import { wait } from "./wait.ts";
+
+const MIN_PAUSE_MS = 1000;
+const MAX_PAUSE_MS = 60_000;
+/** A stream that was open longer ended for a regular reason. */
+const LONG_MS = 30_000;
+/** How long the first request with answers waits for the GET stream, on which some servers ask. */
+const OPENING_MS = 500;
+
+export interface ListeningOptions {
+  readonly wire: Wire;
+  readonly info: ConnectionInfo;
+  readonly caller: unknown;
+  /** Whether notifications have a receiver. */
+  readonly hasReceiver: boolean;
+  /** Whether the client declared that it answers requests. */
+  readonly answers: boolean;
+  readonly onNotification: (method: string, params: JsonObject) => void;
+}
+
+/** The list changes that a server may declare. */
+const LISTS = ["tools", "prompts", "resources"] as const;
+
+/** The stream of one session. */
+export class Listening {
+  readonly #options: ListeningOptions;
+  readonly #uris: Set<string>;
+  #stop: AbortController | undefined;
+  #opening: Promise<void> | undefined;
+  /** The change of the filter that runs, and the one that waits. */
+  #changing: Promise<void> | undefined;
+  #next: Promise<void> | undefined;
+
+  /** @param uris the resources that are subscribed to */
+  constructor(options: ListeningOptions, uris: Set<string>) {
+    this.#options = options;
+    this.#uris = uris;
+  }
+
+  /** Settles when the stream is open, or some time has passed; `undefined` when there is nothing to wait for. */
+  get opening(): Promise<void> | undefined {
+    return this.#opening;
+  }
+
+  /** Opens the stream where one is needed. */
+  start(): void {
+    const { wire, info, hasReceiver, answers } = this.#options;
+    if (info.revision === MODERN) {
+      if (Object.keys(this.#filter()).length > 0) this.#replace().catch(() => {});
+    } else if (wire.channel.listen && (answers || hasReceiver && isNeeded(info.capabilities))) this.#get();
+  }
+
+  stop(): void {
+    this.#stop?.abort(new Error("stopped"));
+    this.#stop = undefined;
+  }
+
+  /** Listens for the current set of resources (2026-07-28). Concurrent changes become one. */
+  async update(): Promise<void> {
+    if (!this.#changing) {
+      this.#changing = this.#replace().finally(() => this.#changing = undefined);
+      return await this.#changing;
+    }
+    this.#next ??= this.#changing.catch(() => {}).then(() => {
+      this.#next = undefined;
+      this.#changing = this.#replace().finally(() => this.#changing = undefined);
+      return this.#changing;
+    });
+    return await this.#next;
+  }
+
+  #filter(): JsonObject {
+    const { info: { capabilities }, hasReceiver } = this.#options;
+    const filter: JsonObject = {};
+    for (const list of hasReceiver ? LISTS : []) {
+      const declared = capabilities[list];
+      if (isObject(declared) && declared.listChanged === true) filter[`${list}ListChanged`] = true;
+    }
+    if (this.#uris.size > 0) filter.resourceSubscriptions = [...this.#uris];
+    return filter;
+  }
+
+  /** Opens a stream for the current filter, then ends the one before. Rejects if the server refuses resources. */
+  async #replace(): Promise<void> {
+    const before = this.#stop;
+    const stop = this.#stop = new AbortController();
+    const filter = this.#filter();
+    if (Object.keys(filter).length > 0) {
+      await new Promise<void>((resolve, reject) => {
+        this.#loop(
+          stop.signal,
+          (isAgain) => this.#listen(filter, stop.signal, isAgain, resolve, reject),
+          resolve,
+        );
+      }).finally(() => before?.abort(new Error("replaced")));
+    } else before?.abort(new Error("stopped"));
+  }
+
+  async #listen(
+    filter: JsonObject,
+    signal: AbortSignal,
+    isAgain: boolean,
+    onOpen: () => void,
+    onRefused: (error: unknown) => void,
+  ): Promise<"unsupported" | "ended"> {
+    const { wire, caller, onNotification } = this.#options;
+    let subscription: number | undefined;
+    const onAcknowledged = ({ notifications }: JsonObject): void => {
+      const accepted = isObject(notifications) ? notifications.resourceSubscriptions : undefined;
+      const uris = Array.isArray(filter.resourceSubscriptions) ? filter.resourceSubscriptions : [];
+      const missing = uris.filter((uri) => !(Array.isArray(accepted) && accepted.includes(uri)));
+      if (missing.length > 0) {
+        for (const uri of missing) this.#uris.delete(uri);
+        const what = `does not offer updates of ${String(missing[0]).slice(0, 200)}`;
+        onRefused(new ConnectionError("unsupported", wire.server, what));
+      } else onOpen();
+      // Changes while no stream was open were missed.
+      if (!isAgain) return;
+      for (const list of LISTS) {
+        if (filter[`${list}ListChanged`]) onNotification(`notifications/${list}/list_changed`, {});
+      }
+    };
+    const onId = (id: number): void => {
+      subscription = id;
+      wire.acknowledged.set(id, onAcknowledged);
+    };
+    try {
+      await wire.send("subscriptions/listen", { notifications: filter }, {
+        timeout: Infinity,
+        caller,
+        signal,
+      }, { onId });
+      return "ended";
+    } catch (error) {
+      if (!(error instanceof McpError) || signal.aborted) throw error;
+      onRefused(error);
+      return "unsupported";
+    } finally {
+      wire.acknowledged.delete(subscription!);
+    }
+  }
+
+  #get(): void {
+    const { wire, info, caller } = this.#options;
+    const stop = this.#stop = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let onOpen = (): void => {};
+    this.#opening = new Promise<void>((resolve) => {
+      onOpen = () => {
+        clearTimeout(timer);
+        this.#opening = undefined;
+        resolve();
+      };
+      timer = setTimeout(onOpen, OPENING_MS);
+    });
+    stop.signal.addEventListener("abort", onOpen, { once: true });
+    this.#loop(
+      stop.signal,
+      () => wire.channel.listen!(info.revision, caller, stop.signal, onOpen),
+      onOpen,
+    );
+  }
+
+  /** Opens a stream again and again, with growing pauses. @param onEnd called when it gives up */
+  #loop(
+    signal: AbortSignal,
+    open: (isAgain: boolean) => Promise<"unsupported" | "ended">,
+    onEnd: () => void,
+  ): void {
+    const run = async (): Promise<void> => {
+      let pause = MIN_PAUSE_MS;
+      for (let isAgain = false; !signal.aborted && !this.#options.wire.ended; isAgain = true) {
+        const began = performance.now();
+        try {
+          if (await open(isAgain) === "unsupported") return;
+        } catch (error) {
+          // Credentials do not become valid by waiting: the next request of a caller obtains others.
+          if (error instanceof ConnectionError && error.reason === "refused") return;
+        }
+        pause = performance.now() - began > LONG_MS ? MIN_PAUSE_MS : Math.min(pause * 2, MAX_PAUSE_MS);
+        await wait(pause * (0.5 + Math.random() / 2), signal);
+      }
+    };
+    run().catch(() => {}).finally(onEnd);
+  }
+}
+
+/** Whether a server of an older revision announces anything. */
+function isNeeded(capabilities: JsonObject): boolean {
+  const { logging, ...others } = capabilities;
+  return logging !== undefined ||
+    Object.values(others).some((each) =>
+      isObject(each) && (each.listChanged === true || each.subscribe === true)
+    );
+}

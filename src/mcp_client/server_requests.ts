@@ -1,0 +1,131 @@
+/**
+ * Answers requests of the server (up to 2025-11-25): elicitation, sampling, roots and ping.
+ *
+ * @module
+ */
+import { INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND } from "../jsonrpc/error.ts";
+import type { Call, Calls } from "./calls.ts";
+import type { AnswerServerRequest, ClientCapabilities } from "./client.ts";
+import { McpError } from "./error.ts";
+import type { JsonObject } from "./limits.ts";
+import { isObject } from "./message.ts";
+
+/** Requests of the server that are answered at the same time. */
+const MAX_CONCURRENT = 100;
+/** Calls during which servers ask for input. */
+const MAY_ASK = ["tools/call", "prompts/get", "resources/read", "completion/complete"];
+
+export interface ServerRequestsOptions {
+  readonly calls: Calls;
+  readonly capabilities: ClientCapabilities;
+  readonly onServerRequest: AnswerServerRequest | undefined;
+  /** Sends a response, with the credentials of a caller. */
+  readonly respond: (response: JsonObject, caller: unknown) => void;
+}
+
+/** A request that is being answered. */
+interface Answering {
+  readonly call: Call | undefined;
+  readonly controller: AbortController;
+}
+
+/** Requests of the server over one connection. */
+export class ServerRequests {
+  readonly #options: ServerRequestsOptions;
+  readonly #answering = new Map<unknown, Answering>();
+
+  constructor(options: ServerRequestsOptions) {
+    this.#options = options;
+  }
+
+  /** Answers a request. `origin`: the call on whose stream it came. */
+  receive(message: JsonObject, origin: Call | undefined): void {
+    const { id, method } = message;
+    const params = isObject(message.params) ? message.params : {};
+    if (typeof id !== "string" && typeof id !== "number") return;
+    const call = origin ?? this.#findOwner();
+    const respond = (answer: JsonObject): void =>
+      this.#options.respond({ jsonrpc: "2.0", id, ...answer }, call?.exchange.caller);
+    const refuse = (code: number, text: string): void => respond({ error: { code, message: text } });
+    if (method === "ping") return respond({ result: {} });
+    if (!isDeclared(String(method), params, this.#options.capabilities)) {
+      return refuse(METHOD_NOT_FOUND, "Method not found: the client did not declare this capability");
+    }
+    const answer = call ? call.exchange.onServerRequest ?? this.#options.onServerRequest : this.#shared();
+    if (!answer) {
+      return refuse(INVALID_REQUEST, "Invalid Request: it belongs to no call whose caller can answer");
+    }
+    if (this.#answering.has(id)) return refuse(INVALID_REQUEST, "Invalid Request: this id is in use");
+    if (this.#answering.size >= MAX_CONCURRENT) return refuse(INTERNAL_ERROR, "Too many requests at once");
+    const controller = new AbortController();
+    this.#answering.set(id, { call, controller });
+    this.#answer(answer, String(method), params, controller.signal).then((outcome) => {
+      this.#answering.delete(id);
+      // A request that was cancelled gets no response.
+      if (!controller.signal.aborted) respond(outcome);
+    });
+  }
+
+  /** The server cancelled its request. */
+  cancel(id: unknown): void {
+    this.#answering.get(id)?.controller.abort(new Error("The server cancelled its request"));
+  }
+
+  /** A call has ended, or all have: their requests need no answer. */
+  end(call?: Call): void {
+    for (const [id, answering] of this.#answering) {
+      if (call && answering.call !== call) continue;
+      this.#answering.delete(id);
+      answering.controller.abort(new Error("The call of this request has ended"));
+    }
+  }
+
+  get size(): number {
+    return this.#answering.size;
+  }
+
+  /**
+   * The call that a request on a shared channel belongs to: the only one that runs. With several, the request of one
+   * caller could reach another.
+   */
+  #findOwner(): Call | undefined {
+    const running = this.#options.calls.all().filter(({ method }) => MAY_ASK.includes(method));
+    return running.length === 1 ? running[0] : undefined;
+  }
+
+  #shared(): AnswerServerRequest | undefined {
+    return this.#options.onServerRequest;
+  }
+
+  async #answer(
+    answer: AnswerServerRequest,
+    method: string,
+    params: JsonObject,
+    signal: AbortSignal,
+  ): Promise<JsonObject> {
+    try {
+      const result = await answer(method, params, signal);
+      // What cannot be written as JSON must fail here.
+      JSON.stringify(result);
+      return { result };
+    } catch (error) {
+      // Other errors may contain what the server must not know.
+      return error instanceof McpError
+        ? { error: { code: error.code, message: error.message, data: error.data } }
+        : { error: { code: INTERNAL_ERROR, message: "The client could not answer" } };
+    }
+  }
+}
+
+/** Whether the capability that a request needs was declared. */
+export function isDeclared(
+  method: string,
+  params: JsonObject,
+  { elicitation, sampling, roots }: ClientCapabilities,
+): boolean {
+  if (method === "sampling/createMessage") return sampling !== undefined;
+  if (method === "roots/list") return roots !== undefined;
+  if (method !== "elicitation/create" || elicitation === undefined) return false;
+  if (params.mode === "url") return elicitation.url !== undefined;
+  return elicitation.form !== undefined || elicitation.url === undefined;
+}

@@ -1,0 +1,22 @@
+/**
+ * A pause that can be cancelled.
+ *
+ * @module
+ */
+import { timerDelay } from "../timer.ts";
+
+/** Waits, unless the signal aborts. @throws the reason of the signal */
+export function wait(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener("abort", stop);
+      resolve();
+    }, timerDelay(milliseconds));
+    signal.addEventListener("abort", stop, { once: true });
+    if (signal.aborted) stop();
+  });
+}
