@@ -20,6 +20,7 @@ export const PAGES: readonly Page[] = [
   { name: "pages", title: "Pages", entries: ["./pages"] },
   { name: "skills", title: "Skills service", entries: ["./skills", "./s3", "./skill-folder"] },
   { name: "mcp", title: "Tool server", entries: ["./mcp"] },
+  { name: "openapi", title: "REST APIs as tools", entries: ["./openapi"] },
   { name: "protect", title: "Protected resources", entries: ["./protect"] },
   { name: "gateway", title: "Gateway", entries: ["./gateway"] },
   { name: "mcp-client", title: "MCP client", entries: ["./mcp-client", "./launch-process"] },

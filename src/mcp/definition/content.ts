@@ -101,7 +101,7 @@ export interface PromptResult {
 const CHUNK_BYTES = 0x6000;
 
 /** Base64 with padding. In chunks, because engines limit the number of arguments of a call. */
-function encodeBase64(bytes: Uint8Array): string {
+export function encodeBase64(bytes: Uint8Array): string {
   const pieces = [];
   for (let at = 0; at < bytes.length; at += CHUNK_BYTES) {
     pieces.push(btoa(String.fromCharCode(...bytes.subarray(at, at + CHUNK_BYTES))));

@@ -1,0 +1,179 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import type { CallContext } from "../mcp/context.ts";
+import { errorOf, newApi, oneOperation, type Recorded, user } from "./test_api.ts";
+
+const test = suite("openapi/access");
+
+const schemes = {
+  token: { type: "http", scheme: "Bearer" },
+  basic: { type: "http", scheme: "basic" },
+  oauth: { type: "oauth2", flows: {} },
+  oidc: { type: "openIdConnect" },
+  header: { type: "apiKey", in: "header", name: "X-Key" },
+  query: { type: "apiKey", in: "query", name: "key" },
+  cookie: { type: "apiKey", in: "cookie", name: "sid" },
+};
+const secured = (security: object[] | undefined, operation: object = {}) =>
+  oneOperation({ ...(security && { security }), ...operation }, "/things", "get", {
+    components: { securitySchemes: schemes },
+  });
+
+async function sent(security: object[] | undefined, options: object, input = {}): Promise<Recorded> {
+  const api = newApi({ document: secured(security), ...options });
+  await api.call("op", input, { principal: user("u") });
+  return api.requests[0]!;
+}
+
+test("each credential goes where its scheme says", async () => {
+  const field = async (name: string, credential: string) =>
+    (await sent([{ [name]: [] }], { credentials: { [name]: credential } })).headers;
+  assert.is((await field("token", "abc")).get("authorization"), "Bearer abc");
+  assert.is((await field("oauth", "abc")).get("authorization"), "Bearer abc");
+  assert.is((await field("oidc", "abc")).get("authorization"), "Bearer abc");
+  assert.is((await field("basic", "u:é")).get("authorization"), "Basic dTrDqQ==");
+  assert.is((await field("header", "abc")).get("x-key"), "abc");
+  assert.is((await field("cookie", "a;b")).get("cookie"), "sid=a%3Bb");
+  const { url } = await sent([{ query: [] }], { credentials: { query: "a&b" } });
+  assert.is(url, "https://api.example/base/things?key=a%26b");
+});
+
+test("the first alternative of which the caller has all credentials counts", async () => {
+  const credentials = { header: "k", query: () => undefined, token: () => Promise.resolve("t") };
+  const { headers, url } = await sent([{ header: [], query: [] }, { token: [] }, { header: [] }], {
+    credentials,
+  });
+  assert.is(headers.get("authorization"), "Bearer t");
+  assert.is(headers.get("x-key"), null);
+  assert.not.match(url, /key=/);
+});
+
+test("an operation without a security requirement gets no credentials, unless the operator wants it", async () => {
+  const options = { authorize: () => ({ authorization: "Bearer s" }), credentials: { token: "t" } };
+  for (const security of [[], undefined]) {
+    const { headers } = await sent(security, options);
+    assert.is(headers.get("authorization"), null);
+  }
+  assert.is((await sent([{ token: [] }], options)).headers.get("authorization"), "Bearer s");
+  assert.is(
+    (await sent(undefined, { ...options, security: "always" })).headers.get("authorization"),
+    "Bearer s",
+  );
+});
+
+test("`authorize` gets the caller and the operation, and the fields of the caller win over arguments", async () => {
+  let seen: unknown;
+  const document = secured([{ header: ["read"] }, {}], {
+    parameters: [
+      { name: "x-key", in: "header", schema: {} },
+      { name: "X-Other", in: "header", schema: {} },
+    ],
+  });
+  const api = newApi({
+    document,
+    authorize: (caller, { operation, url, security }) => {
+      seen = [caller?.subject, operation.id, url, security[0]![0]!.scopes];
+      return { "X-KEY": "own", "x-other": "own" };
+    },
+  });
+  assert.equal(Object.keys((api.tool("op").input as { properties: object }).properties), ["X-Other"]);
+  await api.call("op", { "x-key": "forged", "X-Other": "forged" }, { principal: user("u") });
+  assert.equal(seen, ["u", "op", "https://api.example/base/things", ["read"]]);
+  assert.is(api.requests[0]!.headers.get("x-key"), "own");
+  assert.is(api.requests[0]!.headers.get("x-other"), "own");
+});
+
+test("credentials of one caller are never those of another, also at once", async () => {
+  const api = newApi({
+    document: secured([{ token: [] }]),
+    credentials: {
+      token: async (caller) => {
+        await Promise.resolve();
+        return `token-of-${caller?.subject}`;
+      },
+    },
+  }, ({ headers }) => Response.json({ length: headers.get("authorization")!.length }));
+  const subjects = Array.from({ length: 20 }, (_, i) => `user${i}`);
+  await Promise.all(subjects.map((each) => api.call("op", {}, { principal: user(each) })));
+  assert.equal(
+    api.requests.map(({ headers }) => headers.get("authorization")).sort(),
+    subjects.map((each) => `Bearer token-of-${each}`).sort(),
+  );
+});
+
+test("an answer that repeats the credentials is given without them", async () => {
+  const api = newApi(
+    {
+      document: secured([{ token: [], query: [] }]),
+      credentials: { token: "secret-token-1", query: "secret&key-2" },
+    },
+    ({ headers, url }) =>
+      Response.json({ got: headers.get("authorization"), url, twice: "secret-token-1", key: "secret&key-2" }),
+  );
+  const result = JSON.stringify(await api.call("op"));
+  assert.not.match(result, /secret-token-1|secret&key-2|secret%26key-2/);
+  assert.match(result, /\*\*\*\*/);
+});
+
+/** Credentials that are kept elsewhere: `refused` counts and decides. */
+function access(again: boolean) {
+  const calls: string[] = [];
+  return {
+    calls,
+    headers: () => {
+      calls.push("headers");
+      return Promise.resolve({ authorization: `Bearer token-number-${calls.length}` });
+    },
+    refused: (
+      _: unknown,
+      { status, challenge, used }: { status: number; challenge: string | null; used: object },
+    ) => {
+      calls.push(`refused ${status} ${challenge} ${JSON.stringify(used)}`);
+      return Promise.resolve(again);
+    },
+  };
+}
+
+test("after 401 the credentials are renewed once, if they can be", async () => {
+  const unauthorized = () => new Response("", { status: 401, headers: { "www-authenticate": "Bearer" } });
+  const renewing = access(true);
+  const document = secured([{ token: [] }]);
+  const api = newApi({ document, authorize: renewing }, unauthorized);
+  assert.is((await api.call("op")).isError, true);
+  assert.equal(renewing.calls, [
+    "headers",
+    'refused 401 Bearer {"authorization":"Bearer token-number-1"}',
+    "headers",
+  ]);
+  assert.is(api.requests.length, 2);
+  const final = access(false);
+  const other = newApi({ document, authorize: final }, unauthorized);
+  await other.call("op");
+  assert.is(other.requests.length, 1);
+});
+
+class ConnectionRequired extends Error {
+  override readonly name = "ConnectionRequired";
+  readonly url = "https://me.example/connect";
+}
+
+test("a caller who must connect first is sent to the address, or told it", async () => {
+  let isConnected = false;
+  const authorize = {
+    headers: () =>
+      isConnected ? Promise.resolve({ authorization: "x" }) : Promise.reject(new ConnectionRequired()),
+  };
+  const api = newApi({ document: secured([{ token: [] }]), authorize });
+  assert.match(await errorOf(() => api.call("op")), /https:\/\/me\.example\/connect/);
+  const asked: unknown[] = [];
+  const elicit = ((request: { url: string }) => {
+    asked.push(request.url);
+    isConnected = true;
+    return Promise.resolve({ action: "accept" });
+  }) as unknown as CallContext["elicit"];
+  assert.not.ok((await api.call("op", {}, { can: () => true, elicit })).isError);
+  assert.equal(asked, ["https://me.example/connect"]);
+  assert.is(api.requests.length, 1);
+});
+
+test.run();

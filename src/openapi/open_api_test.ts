@@ -1,0 +1,114 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { newServer, request } from "../mcp/test_server.ts";
+import { openApi } from "./open_api.ts";
+import { errorOf, newApi, PET_SHOP } from "./test_api.ts";
+
+const test = suite("openapi/open_api");
+
+const names = (tools: { current(): readonly { kind: string; name: string }[] }) =>
+  tools.current().flatMap(({ kind, name }) => kind === "tool" ? [name] : []);
+
+test("the tools of a server are listed and called, and a large answer is read", async () => {
+  const { tools } = newApi(
+    { answerLimit: 50 },
+    ({ url }) =>
+      Response.json(url.endsWith("/public") ? { text: "x".repeat(100) } : { id: "7", name: "Rex" }),
+  );
+  const server = newServer({ definitions: [], sources: [tools] });
+  const { body: list } = await server.post(request("tools/list"));
+  assert.equal(
+    list.result.tools.map(({ name }: { name: string }) => name),
+    ["listPets", "createPet", "pets_get-one", "delete_pets_petId", "getPublic"],
+  );
+  const call = async (name: string, given: object) =>
+    (await server.post(request("tools/call", { name, arguments: given }))).body.result;
+  assert.equal((await call("pets_get-one", { petId: "7" })).structuredContent, { id: "7", name: "Rex" });
+  assert.is((await call("pets_get-one", { petId: 7 })).isError, true);
+  assert.is((await call("pets_get-one", { petId: ".." })).isError, true);
+  assert.is((await call("createPet", { body: { name: 1 } })).isError, true);
+  const cut = await call("getPublic", {});
+  const { uri } = cut.content.find(({ type }: { type: string }) => type === "resource_link");
+  const { body: read } = await server.post(request("resources/read", { uri }));
+  assert.match(read.result.contents[0].text, /xxxx/);
+});
+
+test("a document may be text, JSON with a byte order mark or another format with its parser", async () => {
+  const text = JSON.stringify(PET_SHOP);
+  assert.is(names(openApi({ document: text })).length, 3);
+  assert.is(names(openApi({ document: "\ufeff" + text })).length, 3);
+  assert.is(names(openApi({ document: "yaml: x", parse: () => PET_SHOP })).length, 3);
+  assert.match(await errorOf(() => openApi({ document: "yaml: x" })), /parse/);
+  const parse = () => {
+    throw new Error("bad");
+  };
+  assert.match(await errorOf(() => openApi({ document: "yaml: x", parse })), /could not be parsed/);
+});
+
+test("a document at a URL is loaded when the server needs it, and again on demand", async () => {
+  let document: object = PET_SHOP;
+  const urls: string[] = [];
+  const tools = openApi({
+    document: "https://eu.pets.example/openapi.json",
+    fetch: (url) => {
+      urls.push(url);
+      return Promise.resolve(Response.json(document));
+    },
+  });
+  let changes = 0;
+  tools.watch(() => changes++);
+  assert.equal(names(tools), []);
+  await Promise.all([tools.ready(), tools.ready()]);
+  assert.is(names(tools).length, 3);
+  assert.is(urls.length, 1);
+  document = { ...PET_SHOP, paths: { "/public": PET_SHOP.paths["/public"] } };
+  await tools.reload();
+  assert.equal(names(tools), ["getPublic"]);
+  assert.is(changes, 2);
+  document = { swagger: "2.0" };
+  assert.match(await errorOf(() => tools.reload()), /Swagger/);
+  assert.equal(names(tools), ["getPublic"]);
+});
+
+test("a document that names a server elsewhere needs the operator's word", async () => {
+  const problems: string[] = [];
+  const load = async (options: object) => {
+    const tools = openApi({
+      document: new URL("https://docs.example/openapi.json"),
+      fetch: () => Promise.resolve(Response.json(PET_SHOP)),
+      onProblem: ({ message }) => problems.push(message),
+      ...options,
+    });
+    await tools.ready();
+    tools.close();
+    return names(tools).length;
+  };
+  assert.is(await load({}), 0);
+  assert.match(problems[0]!, /https:\/\/eu\.pets\.example\/v1\/.*set "server"/);
+  assert.is(await load({ server: "https://eu.pets.example/v1" }), 3);
+});
+
+test("a document is not loaded over http, nor from where a redirect leads", async () => {
+  const problems: string[] = [];
+  for (const document of ["http://docs.example/openapi.json", "https://docs.example/moved"]) {
+    const tools = openApi({
+      document,
+      server: "https://a.example",
+      fetch: () =>
+        Promise.resolve(new Response(null, { status: 302, headers: { location: "https://x.example" } })),
+      onProblem: ({ message }) => problems.push(message),
+    });
+    await tools.ready();
+    tools.close();
+    assert.equal(names(tools), []);
+  }
+  assert.is(problems.length, 2);
+});
+
+test("options out of range are refused", async () => {
+  for (const wrong of [{ timeout: 0 }, { answerLimit: 1.5 }, { schemaLimit: -1 }, { name: "a/b" }]) {
+    assert.match(await errorOf(() => openApi({ document: PET_SHOP, ...wrong })), /must be/);
+  }
+});
+
+test.run();

@@ -1,0 +1,242 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { compileSchema } from "../json_schema/compile.ts";
+import { readDocument } from "./document.ts";
+import type { Direction } from "./schema.ts";
+import { SchemaBundle } from "./schema_bundle.ts";
+import { isSafePattern } from "./schema_pattern.ts";
+import { errorOf, newApi, oneOperation } from "./test_api.ts";
+
+const test = suite("openapi/schema");
+
+function convert(
+  schema: unknown,
+  { version = "3.0.3", schemas = {}, direction = "request" as Direction, limit = 20_000 } = {},
+) {
+  const bundle = new SchemaBundle(
+    readDocument({ openapi: version, info: {}, components: { schemas } }),
+    direction,
+    limit,
+  );
+  const converted = bundle.add(schema);
+  const $defs = bundle.definitions();
+  compileSchema({ ...converted, ...($defs && { $defs }) });
+  return { schema: converted, $defs, isWidened: bundle.isWidened };
+}
+
+const old = (schema: unknown) => convert(schema).schema;
+const current = (schema: unknown) => convert(schema, { version: "3.1.0" }).schema;
+
+test("3.0: nullable, exclusive bounds and examples become 2020-12", () => {
+  assert.equal(old({ type: "string", nullable: true }), { type: ["string", "null"] });
+  assert.equal(old({ type: "string", nullable: true, enum: ["a"] }), {
+    type: ["string", "null"],
+    enum: ["a", null],
+  });
+  assert.equal(old({ type: "string", nullable: true, enum: ["a", null] }).enum, ["a", null]);
+  assert.equal(old({ allOf: [{ type: "object" }], nullable: true, description: "D" }), {
+    description: "D",
+    anyOf: [{ allOf: [{ type: "object" }] }, { type: "null" }],
+  });
+  assert.equal(old({ nullable: true }), {});
+  assert.equal(
+    old({ type: "integer", minimum: 1, exclusiveMinimum: true, maximum: 5, exclusiveMaximum: false }),
+    {
+      type: "integer",
+      exclusiveMinimum: 1,
+      maximum: 5,
+    },
+  );
+  assert.equal(
+    old({ type: "string", example: "x", xml: {}, externalDocs: {}, "x-more": 1, discriminator: {} }),
+    {
+      type: "string",
+    },
+  );
+});
+
+test("3.1: what 2020-12 has is kept, also beside a reference", () => {
+  const schema = {
+    type: ["string", "null"],
+    exclusiveMinimum: 1,
+    const: "a",
+    prefixItems: [{ type: "string" }],
+    if: { type: "string" },
+    then: { minLength: 1 },
+    unevaluatedProperties: false,
+    dependentRequired: { a: ["b"] },
+  };
+  assert.equal(current(schema), schema);
+  const both = { $ref: "#/components/schemas/A", description: "Here" };
+  const { schema: kept } = convert(both, { version: "3.1.0", schemas: { A: {} } });
+  assert.equal(kept, { $ref: "#/$defs/A", description: "Here" });
+  const { schema: dropped } = convert(both, { schemas: { A: {} } });
+  assert.equal(dropped, { $ref: "#/$defs/A" });
+});
+
+test("allOf, anyOf and not are kept, and oneOf becomes anyOf", () => {
+  const schema = { allOf: [{ type: "object" }], anyOf: [{ required: ["a"] }], not: { required: ["b"] } };
+  assert.equal(old(schema), schema);
+  assert.equal(old({ oneOf: [{ type: "integer" }, { type: "number" }] }), {
+    anyOf: [{ type: "integer" }, { type: "number" }],
+  });
+  assert.equal(old({ anyOf: [{}], oneOf: [{ minLength: 1 }], allOf: [{ maxLength: 1 }] }), {
+    allOf: [{ maxLength: 1 }, { anyOf: [{ minLength: 1 }] }],
+    anyOf: [{}],
+  });
+});
+
+test("what would refuse more with a wider schema in it is left out", () => {
+  const wider = { pattern: "(a+)+" };
+  const { schema } = convert({
+    not: wider,
+    if: wider,
+    then: { minLength: 5 },
+    contains: wider,
+    maxContains: 1,
+    unevaluatedProperties: false,
+    patternProperties: { "(a+)+": {} },
+    additionalProperties: false,
+  }, { version: "3.1.0" });
+  assert.equal(schema, { maxContains: 1, patternProperties: {} });
+  assert.equal(current({ not: { $ref: "#/info" } }), {});
+  assert.equal(current({ not: { type: "file" } }), {});
+});
+
+test("values that a keyword cannot have are left out", () => {
+  assert.equal(
+    old({
+      type: "file",
+      required: true,
+      enum: "a",
+      minimum: "1",
+      maxLength: -1,
+      multipleOf: 0,
+      pattern: "(",
+      properties: { a: null, b: { type: ["string", "any"] } },
+      items: "x",
+      allOf: [],
+      patternProperties: { "[": {} },
+    }),
+    { properties: { a: true, b: { type: "string" } }, patternProperties: {} },
+  );
+});
+
+test("a property named __proto__ is a property", () => {
+  const schema = old(JSON.parse('{"properties":{"__proto__":{"type":"string"}}}'));
+  assert.ok(Object.hasOwn(schema.properties as object, "__proto__"));
+  assert.is(({} as Record<string, unknown>).type, undefined);
+});
+
+test("members that only the other side sends are left out", () => {
+  const schema = {
+    required: ["a", "b"],
+    properties: { a: { type: "string", readOnly: true }, b: { type: "string", writeOnly: true } },
+  };
+  assert.equal(Object.keys(old(schema).properties as object), ["b"]);
+  assert.equal(old(schema).required, ["b"]);
+  const { schema: output } = convert(schema, { direction: "response" });
+  assert.equal(Object.keys(output.properties as object), ["a"]);
+});
+
+test("references become definitions, once each, also circular ones and any JSON Pointer", () => {
+  const Node = { type: "object", properties: { next: { $ref: "#/components/schemas/Node" } } };
+  const { schema, $defs } = convert({ $ref: "#/components/schemas/Node" }, { schemas: { Node } });
+  assert.equal(schema, { $ref: "#/$defs/Node" });
+  assert.equal($defs, { Node: { type: "object", properties: { next: { $ref: "#/$defs/Node" } } } });
+  const inner = convert({ items: { $ref: "#/components/schemas/Node/properties/next" } }, {
+    schemas: { Node, next: { type: "string" } },
+  });
+  assert.equal(Object.keys(inner.$defs!).sort(), ["Node", "next"]);
+  const same = convert({
+    anyOf: [{ $ref: "#/components/schemas/a~1x" }, { $ref: "#/components/schemas/a_x" }],
+  }, {
+    schemas: { "a/x": { type: "string" }, a_x: { type: "null" } },
+  });
+  assert.is(Object.keys(same.$defs!).length, 2);
+});
+
+test("references to nothing, to files and to identifiers are refused", async () => {
+  for (const $ref of ["#/components/schemas/None", "pet.yaml", "https://a.example/b", "#anchor", 1]) {
+    assert.match(await errorOf(() => convert({ $ref })), /[Rr]eference|\$ref/);
+  }
+  for (const keyword of ["$id", "$dynamicRef"]) {
+    assert.match(await errorOf(() => convert({ properties: { a: { [keyword]: "x" } } })), /not supported/);
+  }
+});
+
+test("a schema above the limit gets wider, and stays valid for what was valid", () => {
+  const big = Object.fromEntries(
+    Array.from(
+      { length: 60 },
+      (_, i) => [`p${i}`, { type: "object", properties: { deep: { enum: ["x".repeat(50)] } } }],
+    ),
+  );
+  const schemas = { Big: { type: "object", properties: big }, Small: { type: "string" } };
+  const references = {
+    properties: { small: { $ref: "#/components/schemas/Small" }, big: { $ref: "#/components/schemas/Big" } },
+  };
+  const { schema, $defs, isWidened } = convert(references, { schemas, limit: 1000 });
+  assert.ok(isWidened);
+  assert.ok(JSON.stringify({ schema, $defs }).length < 1500);
+  assert.equal($defs!.Big, { type: "object" });
+  assert.equal($defs!.Small, { type: "string" });
+  const inline = convert({ type: "object", properties: big }, { limit: 1500 });
+  assert.ok(inline.isWidened);
+  assert.is(inline.schema.type, "object");
+  assert.not.ok(convert(references, { schemas, limit: 100_000 }).isWidened);
+});
+
+test("an object that contains itself, as dereferenced documents do, ends", () => {
+  const node: Record<string, unknown> = { type: "object" };
+  node.properties = { a: node, b: node, c: node };
+  assert.ok(convert(node).isWidened);
+});
+
+test("deep nesting ends", () => {
+  let deep: object = { type: "string" };
+  for (let i = 0; i < 5000; i++) deep = { type: "array", items: deep };
+  assert.is(convert(deep).schema.type, "array");
+});
+
+test("patterns that could take long are left out, simple ones are kept", () => {
+  for (const safe of ["^[a-z]+$", "^\\d{4}-\\d\\d$", "^a+b*$", "abc", "[0-9]+", "^(a|b)$"]) {
+    assert.ok(isSafePattern(safe), safe);
+  }
+  for (
+    const unsafe of [
+      "^(a+)+$",
+      "(a|a)*b",
+      "a*a*b",
+      "^a*a*a*$",
+      "(?=x)y",
+      "(a)\\1",
+      "[",
+      "a?".repeat(9),
+      "^(?:a?){9}$",
+    ]
+  ) assert.not.ok(isSafePattern(unsafe), unsafe);
+});
+
+test("a schema that the validator refuses skips its tool only", () => {
+  const { tools } = newApi({
+    document: oneOperation({
+      parameters: [{ name: "q", in: "query", schema: { $schema: "x", type: "string" } }],
+    }),
+  });
+  assert.is(tools.current().length, 2);
+});
+
+test("the output schema is that of the JSON object of success, and allows other objects", () => {
+  const api = newApi();
+  assert.is(api.tool("listPets").output, undefined);
+  assert.is(newApi({ outputSchemas: false }).tool("pets_get-one").output, undefined);
+  const output = api.tool("pets_get-one").output as Record<string, unknown>;
+  assert.is(output.type, "object");
+  const validate = compileSchema(output);
+  assert.equal(validate({ id: "1", name: "Rex" }), []);
+  assert.equal(validate({ name: null }), []);
+  assert.not.equal(validate([]), []);
+});
+
+test.run();

@@ -1,0 +1,174 @@
+/**
+ * Sends a request to the API: one origin, no redirects, limits on time and bytes. Its errors name no address and no
+ * credential.
+ *
+ * @module
+ */
+import { ByteBuffer } from "../http/body/byte_buffer.ts";
+import { ToolError } from "../mcp/definition/definition.ts";
+import { timerDelay } from "../timer.ts";
+import type { Answer } from "./answer.ts";
+import type { PlannedRequest } from "./request.ts";
+import type { Credentials } from "./security.ts";
+
+/** A function like `fetch`. */
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+export interface SendOptions {
+  readonly fetch: Fetch;
+  /** Milliseconds from the first request of a call to the end of the answer. */
+  readonly timeout: number;
+  /** Bytes of an answer. */
+  readonly downloadLimit: number;
+  /** Header fields of every request. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** The end of a call: its time is over, or the client cancelled it. */
+export interface Deadline {
+  readonly signal: AbortSignal;
+  /** Rejects at the end, also where `fetch` or a body ignores the signal. */
+  readonly late: Promise<never>;
+  /** Stops waiting. */
+  clear(): void;
+}
+
+/** @param timeout in milliseconds */
+export function startDeadline(cancelled: AbortSignal, timeout: number): Deadline {
+  // Not AbortSignal.any(): Deno can collect its signal before it aborts.
+  const controller = new AbortController();
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  late.catch(() => {});
+  const end = (message: string) => {
+    reject(new ToolError(message));
+    controller.abort();
+  };
+  const onCancelled = () => end("The call was cancelled");
+  const timer = setTimeout(() => end(`The API did not answer within ${timeout} ms`), timerDelay(timeout));
+  if (cancelled.aborted) onCancelled();
+  cancelled.addEventListener("abort", onCancelled);
+  return {
+    signal: controller.signal,
+    late,
+    clear() {
+      clearTimeout(timer);
+      cancelled.removeEventListener("abort", onCancelled);
+    },
+  };
+}
+
+/** @throws {ToolError} when the API did not answer, or with a redirect */
+export async function send(
+  request: PlannedRequest,
+  credentials: Credentials,
+  { signal, late }: Deadline,
+  { fetch, headers }: SendOptions,
+): Promise<Response> {
+  const { method, body } = request;
+  const url = new URL(request.url);
+  for (const pair of credentials.query) url.search += `${url.search === "" ? "?" : "&"}${pair}`;
+  const cookies = [...request.cookies, ...credentials.cookies].join("; ");
+  try {
+    const opened = fetch(url.href, {
+      method,
+      headers: {
+        ...headers,
+        ...request.headers,
+        ...(cookies !== "" && { cookie: cookies }),
+        ...credentials.headers,
+      },
+      ...(body !== undefined && { body }),
+      redirect: "manual",
+      signal,
+    });
+    opened.then((response) => signal.aborted && discard(response), () => {});
+    const response = await Promise.race([opened, late]);
+    if (response.type === "opaqueredirect" || response.status >= 300 && response.status < 400) {
+      discard(response);
+      if (response.status === 304) return new Response(null, { status: 304 });
+      throw new ToolError(
+        `The API answered with a redirect (status ${response.status}), which is not followed: its operator can set another server`,
+      );
+    }
+    return response;
+  } catch (cause) {
+    throw cause instanceof ToolError ? cause : new ToolError("The API could not be reached", { cause });
+  }
+}
+
+/** Reads the answer. @throws {ToolError} when it is too large, late or incomplete */
+export async function readAnswer(
+  response: Response,
+  { late }: Deadline,
+  { downloadLimit }: SendOptions,
+): Promise<Answer> {
+  const { status, headers } = response;
+  const tooLarge = new ToolError(
+    `The answer of the API (status ${status}) has more than ${downloadLimit} bytes: ask for less`,
+  );
+  const reader = response.body?.getReader();
+  const bytes = new ByteBuffer();
+  try {
+    for (;;) {
+      const { done, value } = await Promise.race([reader?.read() ?? { done: true, value: undefined }, late]);
+      if (done) break;
+      if (bytes.length + value!.length > downloadLimit) throw tooLarge;
+      bytes.append(value!);
+    }
+  } catch (cause) {
+    reader?.cancel().catch(() => {});
+    throw cause instanceof ToolError
+      ? cause
+      : new ToolError(`The answer of the API (status ${status}) ended early`, { cause });
+  }
+  return { status, headers, bytes: bytes.take(), mimeType: headers.get("content-type") ?? "" };
+}
+
+/** Cancels the body without waiting. */
+export function discard(response: Response): void {
+  response.body?.cancel().catch(() => {});
+}
+
+/** A shorter value may be in an answer by chance. */
+const MIN_SECRET_CHARACTERS = 8;
+
+/** The answer without the credentials of its request: some services repeat header fields or addresses. */
+export function redact(answer: Answer, { headers, query, cookies }: Credentials): Answer {
+  const pairs = [...query, ...cookies].map((pair) => pair.slice(pair.indexOf("=") + 1));
+  const values = [...Object.values(headers), ...pairs].flatMap((value) => [
+    value,
+    value.replace(/^\w+ +/, ""),
+    decodeURIComponentSafely(value),
+  ]);
+  const secrets = [...new Set(values)].filter(({ length }) => length >= MIN_SECRET_CHARACTERS)
+    .sort((a, b) => b.length - a.length);
+  if (secrets.length === 0) return answer;
+  // One character for each byte: exact for every encoding in which a credential is ASCII.
+  const text = new TextDecoder("latin1").decode(answer.bytes);
+  if (!secrets.some((secret) => text.includes(secret))) return answer;
+  const redacted = secrets.reduce(
+    (bytes, secret) => replaceBytes(bytes, new TextEncoder().encode(secret)),
+    answer.bytes,
+  );
+  return { ...answer, bytes: redacted };
+}
+
+/** Writes "*" over each occurrence. */
+function replaceBytes(
+  bytes: Uint8Array<ArrayBuffer>,
+  secret: Uint8Array,
+): Uint8Array<ArrayBuffer> {
+  const copy = bytes.slice();
+  for (let at = copy.indexOf(secret[0]!); at >= 0; at = copy.indexOf(secret[0]!, at + 1)) {
+    if (secret.every((byte, i) => copy[at + i] === byte)) copy.fill(42, at, at + secret.length);
+  }
+  return copy;
+}
+
+function decodeURIComponentSafely(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,125 @@
+/**
+ * How the value of a parameter is written in a request: its `style` and `explode`
+ * (https://spec.openapis.org/oas/v3.1.1#style-values, RFC 6570).
+ *
+ * @module
+ */
+import { isObject } from "../json_schema/value.ts";
+
+export interface Style {
+  readonly style: string;
+  readonly explode: boolean;
+  /** Leaves reserved characters that cannot end a value unencoded. */
+  readonly allowReserved: boolean;
+}
+
+/** The styles of each place; the first is the default. */
+export const STYLES: Readonly<Record<string, readonly string[]>> = {
+  path: ["simple", "label", "matrix"],
+  query: ["form", "spaceDelimited", "pipeDelimited", "deepObject"],
+  header: ["simple"],
+  cookie: ["form"],
+};
+
+/** Reserved characters (RFC 3986) that neither end a value of a query nor begin an escape. */
+const HARMLESS_RESERVED = /%(3A|2F|3F|40|24|2C|3B)/g;
+
+/** Percent-encodes a value: everything but unreserved characters (RFC 3986 section 2.3). */
+export function encode(text: string, allowReserved = false): string {
+  // A lone surrogate has no UTF-8.
+  const encoded = encodeURIComponent(text.toWellFormed()).replace(
+    /[!'()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+  return allowReserved ? encoded.replace(HARMLESS_RESERVED, decodeURIComponent) : encoded;
+}
+
+/** The text of one value that has no structure in its style: objects and arrays become JSON. */
+export function toText(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value) ?? "";
+}
+
+/** The segment, or part of one, of a path parameter. */
+export function writePath(name: string, value: unknown, { style, explode }: Style): string {
+  const write = (each: unknown) => encode(toText(each));
+  const separator = style === "label" ? "." : style === "matrix" ? ";" : ",";
+  const key = encode(name);
+  if (Array.isArray(value)) {
+    if (style === "matrix") {
+      return explode
+        ? value.map((each) => `;${key}=${write(each)}`).join("")
+        : `;${key}=${value.map(write).join(",")}`;
+    }
+    const joined = value.map(write).join(explode ? separator : ",");
+    return style === "label" ? `.${joined}` : joined;
+  }
+  if (isObject(value)) {
+    const pairs = entriesOf(value);
+    const joined = explode
+      ? pairs.map(([key, each]) => `${encode(key)}=${write(each)}`).join(separator)
+      : pairs.map(([key, each]) => `${encode(key)},${write(each)}`).join(",");
+    if (style === "matrix") return explode ? `;${joined}` : `;${key}=${joined}`;
+    return style === "label" ? `.${joined}` : joined;
+  }
+  return style === "label"
+    ? `.${write(value)}`
+    : style === "matrix"
+    ? `;${key}=${write(value)}`
+    : write(value);
+}
+
+/** The pairs of a query or a form, encoded. */
+export function writeQuery(name: string, value: unknown, style: Style): string[] {
+  const { explode, allowReserved } = style;
+  const key = encode(name);
+  const write = (each: unknown) => encode(toText(each), allowReserved);
+  if (style.style === "deepObject") {
+    return typeof value === "object" && value !== null
+      ? writeDeep(name, value, allowReserved)
+      : [`${key}=${write(value)}`];
+  }
+  const separator = style.style === "spaceDelimited" ? "%20" : style.style === "pipeDelimited" ? "%7C" : ",";
+  if (Array.isArray(value)) {
+    if (value.length === 0) return [];
+    return explode
+      ? value.map((each) => `${key}=${write(each)}`)
+      : [`${key}=${value.map(write).join(separator)}`];
+  }
+  if (isObject(value)) {
+    const pairs = entriesOf(value);
+    if (pairs.length === 0) return [];
+    return explode && style.style === "form"
+      ? pairs.map(([name, each]) => `${encode(name)}=${write(each)}`)
+      : [
+        `${key}=${pairs.map(([name, each]) => `${encode(name)}${separator}${write(each)}`).join(separator)}`,
+      ];
+  }
+  return [`${key}=${write(value)}`];
+}
+
+/** `a[b][0]=…`, as servers that know nested parameters read them; OpenAPI defines the first level only. */
+function writeDeep(name: string, value: unknown, allowReserved: boolean): string[] {
+  if (typeof value !== "object" || value === null) {
+    return [`${encodeDeepName(name)}=${encode(toText(value), allowReserved)}`];
+  }
+  const pairs: [string, unknown][] = Array.isArray(value)
+    ? value.map((each, at) => [String(at), each])
+    : entriesOf(value as Record<string, unknown>);
+  return pairs.flatMap(([key, each]) => writeDeep(`${name}[${key}]`, each, allowReserved));
+}
+
+function encodeDeepName(name: string): string {
+  return encode(name).replaceAll("%5B", "[").replaceAll("%5D", "]");
+}
+
+/** The value of a header field in the style `simple`; header fields are not percent-encoded. */
+export function writeHeader(value: unknown, explode: boolean): string {
+  if (Array.isArray(value)) return value.map(toText).join(",");
+  if (!isObject(value)) return toText(value);
+  return entriesOf(value).map(([key, each]) => `${key}${explode ? "=" : ","}${toText(each)}`).join(",");
+}
+
+/** Absent members are not written. */
+function entriesOf(value: Readonly<Record<string, unknown>>): [string, unknown][] {
+  return Object.entries(value).filter(([, each]) => each !== undefined && each !== null);
+}
