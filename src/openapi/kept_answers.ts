@@ -19,6 +19,7 @@ export interface AnswerStore {
   get(key: readonly [owner: string, id: string]): KeptAnswer | undefined | Promise<KeptAnswer | undefined>;
 }
 
+/** Options of {@linkcode keepAnswers}. */
 export interface KeptAnswersOptions {
   /** Bytes of all answers; the oldest ones are dropped. @default 67108864 */
   readonly maxBytes?: number;

@@ -147,7 +147,7 @@ export function convertSchema(source: unknown, options: ConvertOptions, depth = 
 }
 
 /**
- * `oneOf` becomes `anyOf`: in documents, alternatives are told apart by their `discriminator`, or overlap by mistake, and
+ * `oneOf` becomes `anyOf`: in documents, the `discriminator` tells alternatives apart, or they overlap by mistake, and
  * those that became wider overlap.
  */
 function convertOneOf(
