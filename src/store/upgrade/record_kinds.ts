@@ -69,6 +69,7 @@ export const RECORD_KINDS: Readonly<Record<string, number>> = {
   skill_version_number: 1,
   transaction: 1,
   upgrade: 1,
+  upstream: 1,
   used: 1,
   user: 1,
   user_code: 1,
