@@ -11,6 +11,8 @@ import type { FactorView } from "../factors/pages/factor_views.ts";
 import type { FactorTexts } from "../factors/pages/texts_en.ts";
 import type { AccountRoomView } from "../account/account_views.ts";
 import type { AccountTexts } from "../account/texts_en.ts";
+import type { ApprovalRoomView } from "../approvals/approval_views.ts";
+import type { ApprovalPageTexts } from "../approvals/write_approval.ts";
 import type { BasicView } from "./basic_views.ts";
 import { defineRoom, type Room } from "./room.ts";
 import type { BasicTexts } from "./texts_en.ts";
@@ -66,6 +68,14 @@ const account = defineRoom<AccountRoomView, AccountTexts>({
   writers: () => import("../account/account_pages.ts"),
 });
 
+const approvals = defineRoom<ApprovalRoomView, ApprovalPageTexts>({
+  texts: {
+    en: () => merge(import("./texts_en.ts"), import("../approvals/texts_en.ts")),
+    de: () => merge(import("./texts_de.ts"), import("../approvals/texts_de.ts")),
+  },
+  writers: () => import("../approvals/write_approval.ts"),
+});
+
 export const ROOMS: { readonly [Name in View["name"]]: Room } = {
   sign_in: basic,
   sign_in_failed: basic,
@@ -106,4 +116,7 @@ export const ROOMS: { readonly [Name in View["name"]]: Room } = {
   account_data: account,
   account_delete: account,
   account_deleted: account,
+  approval: approvals,
+  approval_given: approvals,
+  approval_refused: approvals,
 };

@@ -11,11 +11,19 @@ import type { FactorView } from "../factors/pages/factor_views.ts";
 import type { FactorTexts } from "../factors/pages/texts_en.ts";
 import type { AccountRoomView } from "../account/account_views.ts";
 import type { AccountTexts } from "../account/texts_en.ts";
+import type { ApprovalRoomView } from "../approvals/approval_views.ts";
+import type { ApprovalTexts } from "../approvals/texts_en.ts";
 import type { BasicView } from "./basic_views.ts";
 import type { BasicTexts } from "./texts_en.ts";
 
 /** The data of a page. `name` says which page it is. */
-export type View = BasicView | MailRoomView | SignUpRoomView | FactorView | AccountRoomView;
+export type View =
+  | BasicView
+  | MailRoomView
+  | SignUpRoomView
+  | FactorView
+  | AccountRoomView
+  | ApprovalRoomView;
 
 /** The texts of every page, by key. `{name}` in a text stands for a value. */
-export type Texts = BasicTexts & MailTexts & SignUpTexts & FactorTexts & AccountTexts;
+export type Texts = BasicTexts & MailTexts & SignUpTexts & FactorTexts & AccountTexts & ApprovalTexts;

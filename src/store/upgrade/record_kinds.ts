@@ -12,6 +12,9 @@
 export const RECORD_KINDS: Readonly<Record<string, number>> = {
   access_token: 2,
   api_key: 1,
+  approval: 1,
+  approval_memory: 1,
+  approval_used: 1,
   archive_digest: 1,
   attempts: 1,
   audit: 1,
