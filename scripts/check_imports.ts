@@ -13,11 +13,7 @@ import { globSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 
 /** The modules of `src/store/` that services may import: the interface, and helpers for every driver. */
-const STORE_INTERFACE: readonly string[] = [
-  "src/store/store.ts",
-  "src/store/retry.ts",
-  "src/store/change_all.ts",
-];
+const STORE_INTERFACE: readonly string[] = ["src/store/store.ts", "src/store/retry.ts"];
 
 /** Modules that every folder may import. They import nothing. */
 const FOR_ALL: readonly string[] = ["src/timer.ts"];
@@ -27,14 +23,13 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   http: [],
   crypto: [],
   store: ["crypto"],
-  server_secret: ["crypto", "store", "oauth", "gateway"],
+  server_secret: ["crypto", "store", "oauth"],
   observability: ["http", "crypto", "store", "root"],
   rate_limits: ["http", "crypto", "store", "root"],
   jsonrpc: ["http"],
   json_schema: [],
-  text: [],
   oauth: ["http", "crypto", "store", "root"],
-  skills: ["http", "crypto", "store", "root", "text"],
+  skills: ["http", "crypto", "store", "root"],
   mcp: ["http", "crypto", "store", "root", "jsonrpc", "json_schema"],
   mcp_client: ["http", "crypto", "store", "root", "jsonrpc", "json_schema"],
   openapi: ["http", "root", "mcp", "json_schema"],
@@ -45,8 +40,6 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     "root",
     "jsonrpc",
     "json_schema",
-    "rate_limits",
-    "text",
     "mcp",
     "mcp_client",
     "oauth",

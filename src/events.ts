@@ -102,6 +102,22 @@ export type TrivetEvent =
     readonly provider: string;
     readonly ip?: string | undefined;
   }
+  /** A user connected an upstream of the gateway, or the connection ended. */
+  | {
+    readonly type: "connection_added" | "connection_removed";
+    readonly user: string;
+    readonly upstream: string;
+    readonly ip?: string | undefined;
+  }
+  /** A connection to an upstream was not made, ended at its authorization server, or could not be revoked there. */
+  | {
+    readonly type: "connection_failed";
+    readonly user: string;
+    readonly upstream: string;
+    /** A code, such as `access_denied` or `issuer_mismatch`. */
+    readonly reason: string;
+    readonly ip?: string | undefined;
+  }
   /** A client was not notified that a session ended (OpenID Connect Back-Channel Logout). */
   | {
     readonly type: "logout_not_delivered";

@@ -11,6 +11,7 @@ import type { PasswordMemory } from "../crypto/password_memory.ts";
 import type { FindSecrets } from "../crypto/server_secrets.ts";
 import type { Observe } from "../events.ts";
 import type { Connect, PublicFetch } from "../http/network/public_fetch.ts";
+import type { RequestContext } from "../http/service.ts";
 import type { Store } from "../store/store.ts";
 import type { SendMail } from "./mail/mail.ts";
 import type { FactorSettings } from "./factors/settings.ts";
@@ -188,6 +189,14 @@ export interface AuthorizationServerOptions {
   readonly account: boolean;
   /** Fetches from identity providers. @default the platform's fetch */
   readonly signInFetch: Connect | undefined;
+  /** The pages of connections to upstreams of the gateway, below `/account/connections`. */
+  readonly connections?:
+    | ((
+      as: AuthorizationServer,
+      request: Request,
+      context: RequestContext,
+    ) => Promise<Response>)
+    | undefined;
   /** The authentication context classes that a client may request (RFC 9470 §4). */
   readonly acrValues: readonly string[];
   /** What users can have beside the password. */

@@ -25,7 +25,6 @@ import type { RequestContext, Service } from "../http/service.ts";
 import { StoreUnavailableError } from "../store/store.ts";
 import type { AuthorizationServer, AuthorizationServerOptions } from "./authorization_server.ts";
 import { accountRoutes } from "./account/routes.ts";
-import { approvalRoutes } from "./approvals/routes.ts";
 import { authorize } from "./endpoints/authorize.ts";
 import { decideConsent } from "./consent/consent.ts";
 import { OAuthError, plain } from "./error.ts";
@@ -35,6 +34,7 @@ import { login, showLogin } from "./endpoints/login.ts";
 import { createLoginThrottle } from "./users/login_throttle.ts";
 import { serveKeys, serveMetadata } from "./endpoints/metadata.ts";
 import { mailRoutes } from "./mail/routes.ts";
+import type { AssertionRequest } from "./openid/id_jag.ts";
 import { openIdRoutes } from "./openid/routes.ts";
 import { createPasswordQueue } from "./users/password_queue.ts";
 import { identifyCaller, verifyAccessToken } from "./tokens/protect.ts";
@@ -59,6 +59,8 @@ export interface OAuthService extends Service {
   readonly verifyToken: VerifyToken;
   /** For `getProviderToken` of `trivet/sign-in`. */
   readonly providerAccess: ProviderAccess;
+  /** Identifies a user of this server to another authorization server (ID-JAG): the assertion, a JWT for five minutes. */
+  issueIdentityAssertion(user: string, request: AssertionRequest): Promise<string>;
   /** The principal of a request to a protected resource; `"none"` without a token. */
   identify(
     request: Request,
@@ -197,7 +199,6 @@ export function createOAuthService(options: AuthorizationServerOptions): OAuthSe
     ...factorRoutes(as, page),
     ...signInRoutes(as, page),
     ...accountRoutes(as, page),
-    ...approvalRoutes(as, page),
     { method: "GET", path: "/logout", handle: page((request) => showLogout(as, request)) },
     { method: "POST", path: "/logout", handle: page((request, context) => logout(as, request, context)) },
     { method: "GET", path: "/.well-known/jwks.json", handle: api(serveKeys(as)) },
@@ -238,12 +239,14 @@ export function createOAuthService(options: AuthorizationServerOptions): OAuthSe
       "login",
       "logout",
       "device",
-      "account",
+      ...as.account || as.connections || as.factors.totp || as.factors.passkeys ? ["account"] : [],
       "/.well-known/jwks.json",
       ...METADATA_PATHS,
       ...documents.keys(),
     ],
     providerAccess: as,
+    issueIdentityAssertion: async (user, request) =>
+      (await import("./openid/id_jag.ts")).signIdJag(as, user, { ...request }),
     verifyToken: (presented) => verifyAccessToken(as, presented),
     identify: (request, context, resource) => identifyCaller(as, request, context, resource),
     limitName: "oauth",

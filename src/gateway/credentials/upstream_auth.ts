@@ -33,8 +33,8 @@ export interface SecretAuth {
 export interface UpstreamClient {
   readonly clientId: string;
   readonly clientSecret?: string;
-  /** @default "client_secret_basic" with a secret, otherwise "none" */
-  readonly tokenEndpointAuthMethod?: "client_secret_basic" | "client_secret_post" | "none";
+  /** How the secret is sent. @default "client_secret_basic" */
+  readonly tokenEndpointAuthMethod?: "client_secret_basic" | "client_secret_post";
 }
 
 /** OAuth for each user, at the authorization server that the upstream names (MCP authorization). */
@@ -47,6 +47,11 @@ export interface OAuthAuth extends Partial<UpstreamClient> {
    * @default the first that the upstream names
    */
   readonly issuer?: string;
+  /**
+   * Whether metadata and tokens may come from private addresses, and over http from loopback, as the upstream says: set it
+   * only for a server of your own. @default false
+   */
+  readonly allowPrivateAddresses?: boolean;
 }
 
 /** Exchanges a token of the user for one of the upstream (RFC 8693). */
@@ -66,18 +71,22 @@ export interface TokenExchangeAuth extends UpstreamClient {
 }
 
 /**
- * Enterprise-managed authorization: an identity assertion of the user (ID-JAG) from the identity provider or from this
- * server, used at the upstream's authorization server (RFC 7523).
+ * Enterprise-managed authorization: an identity assertion of the user (ID-JAG), used at the upstream's authorization server
+ * (RFC 7523) as the client `clientId`.
  */
 export interface IdJagAuth extends UpstreamClient {
   readonly type: "id-jag";
   /** The authorization server of the upstream. */
   readonly issuer: string;
-  /** The identity provider, from sign-in (`keepTokens`), and the client registration of this server there. */
-  readonly provider: string;
-  readonly providerTokenEndpoint: string;
-  readonly providerClient: UpstreamClient;
-  /** @default the URL of the upstream */
+  /** Whether it may have a private address, or be reached over http on loopback. @default false */
+  readonly allowPrivateAddresses?: boolean;
+  /**
+   * The identity provider that issues the assertion for the ID token of a sign-in there (`keepTokens`), and the client
+   * registration of this server there.
+   * @default this server identifies its user itself
+   */
+  readonly provider?: UpstreamClient & { readonly id: string; readonly tokenEndpoint: string };
+  /** The resource of the upstream (RFC 8707). @default its URL */
   readonly resource?: string;
   readonly scopes?: readonly string[];
 }

@@ -35,6 +35,7 @@ export interface AccountSectionView {
     | "sessions"
     | "applications"
     | "providers"
+    | "connections"
     | "data";
   readonly url: string;
 }

@@ -35,6 +35,7 @@ async function sectionsOf(as: AuthorizationServer, account: Account): Promise<Ac
     section("sessions"),
     section("applications"),
     ...hasProviders ? [section("providers")] : [],
+    ...as.connections ? [section("connections")] : [],
     section("data"),
   ];
 }

@@ -24,6 +24,7 @@ const SECTION_TEXTS = {
   sessions: ["accountSessions", "accountSessionsHint"],
   applications: ["accountApplications", "accountApplicationsHint"],
   providers: ["accountProviders", "accountProvidersHint"],
+  connections: ["accountConnections", "accountConnectionsHint"],
   data: ["accountData", "accountDataHint"],
 } as const satisfies Readonly<
   Record<AccountSectionView["section"], readonly [keyof AccountTexts, keyof AccountTexts]>

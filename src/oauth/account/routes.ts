@@ -55,6 +55,10 @@ const PAGES: readonly (readonly [path: string, show: Handle | undefined, act?: H
   ["/delete", at(async () => (await data()).showDelete), at(async () => (await data()).deleteAccount)],
 ];
 
+/** The pages of connections to upstreams, which the gateway answers. */
+export const CONNECTION_PATHS: readonly string[] = ["", "/connect", "/callback/:server", "/disconnect"]
+  .map((path) => `/account/connections${path}`);
+
 /** Where a form ends sessions: their clients are notified at once, and not with the next request of OpenID Connect. */
 const ENDING = ["/password", "/sessions", "/delete"];
 
@@ -65,22 +69,33 @@ export function accountRoutes(
   as: AuthorizationServer,
   page: (handle: RouteHandler) => RouteHandler,
 ): Route[] {
-  if (!as.account) return [];
-  return PAGES.flatMap(([path, show, act]): Route[] =>
-    ([["GET", show], ["POST", act]] as const).flatMap(([method, handle]): Route[] =>
-      handle
-        ? [{
-          method,
-          path: `/account${path}`,
-          handle: page(async (request, context) => {
-            const response = await handle(as, request, context);
-            if (as.openid && method === "POST" && ENDING.includes(path)) {
-              await notifyEndedSessions(as, context);
-            }
-            return response;
-          }),
-        }]
-        : []
-    )
-  );
+  const connections = as.connections &&
+    CONNECTION_PATHS.flatMap((path) =>
+      (["GET", "POST"] as const).map((method): Route => ({
+        method,
+        path,
+        handle: page((request, context) => as.connections!(as, request, context)),
+      }))
+    );
+  if (!as.account) return connections ?? [];
+  return [
+    ...connections ?? [],
+    ...PAGES.flatMap(([path, show, act]): Route[] =>
+      ([["GET", show], ["POST", act]] as const).flatMap(([method, handle]): Route[] =>
+        handle
+          ? [{
+            method,
+            path: `/account${path}`,
+            handle: page(async (request, context) => {
+              const response = await handle(as, request, context);
+              if (as.openid && method === "POST" && ENDING.includes(path)) {
+                await notifyEndedSessions(as, context);
+              }
+              return response;
+            }),
+          }]
+          : []
+      )
+    ),
+  ];
 }

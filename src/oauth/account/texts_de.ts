@@ -28,6 +28,8 @@ export const TEXTS: AccountTexts = {
   accountApplicationsHint: "Was Sie erlaubt haben und wie Sie es zurücknehmen",
   accountProviders: "Verknüpfte Anbieter",
   accountProvidersHint: "Andere Konten, mit denen Sie sich anmelden können",
+  accountConnections: "Verbindungen",
+  accountConnectionsHint: "Dienste, die hier in Ihrem Namen genutzt werden",
   accountData: "Ihre Daten",
   accountDataHint: "Eine Kopie herunterladen oder das Konto löschen",
 

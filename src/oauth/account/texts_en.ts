@@ -27,6 +27,8 @@ export const TEXTS = {
   accountApplicationsHint: "What you allowed, and how to take it back",
   accountProviders: "Linked providers",
   accountProvidersHint: "Other accounts that you can sign in with",
+  accountConnections: "Connections",
+  accountConnectionsHint: "Services that are used here in your name",
   accountData: "Your data",
   accountDataHint: "Download a copy, or delete your account",
 

@@ -26,6 +26,16 @@ const ID_TOKEN = "urn:ietf:params:oauth:token-type:id_token";
 const REFRESH_TOKEN = "urn:ietf:params:oauth:token-type:refresh_token";
 const LIFETIME_SECONDS = 300;
 
+/** What an identity assertion of this server is for: an authorization server that trusts it, and the client there. */
+export interface AssertionRequest {
+  /** The issuer of the authorization server. */
+  readonly audience: string;
+  /** The client id of this server there. */
+  readonly client_id: string;
+  readonly resource?: string;
+  readonly scope?: string;
+}
+
 /** The user whom the subject token identifies, and what is known of the login. */
 interface Subject {
   readonly user: string;
@@ -56,16 +66,10 @@ export async function issueIdJag(as: AuthorizationServer, call: TokenCall): Prom
   const sub = subjectTypeOf(as, client) === "public"
     ? user
     : await pairwiseSubject(as, `audience ${audience.audience}`, user);
-  const iat = Math.floor(as.now() / 1000);
-  const access_token = await signJws(await as.keys.current(), TYPE, {
-    iss: as.issuer,
-    sub,
-    aud: audience.audience,
+  const access_token = await signIdJag(as, sub, {
+    audience: audience.audience,
     client_id,
-    jti: randomId(""),
-    iat,
-    exp: iat + LIFETIME_SECONDS,
-    ...(resource.length > 0 && { resource: resource.length === 1 ? resource[0] : resource }),
+    ...(resource.length > 0 && { resource: resource.length === 1 ? resource[0]! : resource }),
     ...(scope !== undefined && { scope }),
     ...authentication,
     ...(cnf && { cnf }),
@@ -78,6 +82,34 @@ export async function issueIdJag(as: AuthorizationServer, call: TokenCall): Prom
     expires_in: LIFETIME_SECONDS,
     ...(scope !== undefined && { scope }),
   };
+}
+
+/**
+ * Signs an identity assertion.
+ * @param sub the subject, as the audience knows it
+ * @param claims its further claims
+ */
+export async function signIdJag(
+  as: Pick<AuthorizationServer, "issuer" | "keys" | "now">,
+  sub: string,
+  { audience, ...claims }: {
+    readonly audience: string;
+    readonly client_id: string;
+    readonly [claim: string]: unknown;
+  },
+): Promise<string> {
+  const iat = Math.floor(as.now() / 1000);
+  const { issuer: iss } = as;
+  const exp = iat + LIFETIME_SECONDS;
+  return await signJws(await as.keys.current(), TYPE, {
+    iss,
+    sub,
+    aud: audience,
+    jti: randomId(""),
+    iat,
+    exp,
+    ...claims,
+  });
 }
 
 function findAudience(as: AuthorizationServer, names: readonly string[]): IdentityAssertionAudience {

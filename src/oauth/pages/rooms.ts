@@ -11,8 +11,8 @@ import type { FactorView } from "../factors/pages/factor_views.ts";
 import type { FactorTexts } from "../factors/pages/texts_en.ts";
 import type { AccountRoomView } from "../account/account_views.ts";
 import type { AccountTexts } from "../account/texts_en.ts";
-import type { ApprovalRoomView } from "../approvals/approval_views.ts";
-import type { ApprovalPageTexts } from "../approvals/write_approval.ts";
+import type { ConnectionRoomView } from "../account/connections/connection_views.ts";
+import type { ConnectionTexts } from "../account/connections/texts_en.ts";
 import type { BasicView } from "./basic_views.ts";
 import { defineRoom, type Room } from "./room.ts";
 import type { BasicTexts } from "./texts_en.ts";
@@ -68,12 +68,12 @@ const account = defineRoom<AccountRoomView, AccountTexts>({
   writers: () => import("../account/account_pages.ts"),
 });
 
-const approvals = defineRoom<ApprovalRoomView, ApprovalPageTexts>({
+const connections = defineRoom<ConnectionRoomView, ConnectionTexts>({
   texts: {
-    en: () => merge(import("./texts_en.ts"), import("../approvals/texts_en.ts")),
-    de: () => merge(import("./texts_de.ts"), import("../approvals/texts_de.ts")),
+    en: () => import("../account/connections/texts_en.ts"),
+    de: () => import("../account/connections/texts_de.ts"),
   },
-  writers: () => import("../approvals/write_approval.ts"),
+  writers: () => import("../account/connections/connection_pages.ts"),
 });
 
 export const ROOMS: { readonly [Name in View["name"]]: Room } = {
@@ -116,7 +116,8 @@ export const ROOMS: { readonly [Name in View["name"]]: Room } = {
   account_data: account,
   account_delete: account,
   account_deleted: account,
-  approval: approvals,
-  approval_given: approvals,
-  approval_refused: approvals,
+  connections,
+  connection_connect: connections,
+  connection_disconnect: connections,
+  connection_refused: connections,
 };

@@ -4,11 +4,9 @@
  *
  * @module
  */
-import { randomSecret } from "../../crypto/secret.ts";
 import { createSealer, type Sealer } from "../../crypto/seal.ts";
-import { PublicFetchError } from "../../http/network/public_fetch.ts";
-import { LOST_RACE, MAX_COMMIT_TRIES, pauseBefore, retryLostRaces } from "../../store/retry.ts";
-import { compareAndSet, type Entry, listAll, StoreUnavailableError } from "../../store/store.ts";
+import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
+import { type Entry, listAll } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { plain } from "../error.ts";
 import {
@@ -21,6 +19,7 @@ import {
 import { findUser } from "../users/user.ts";
 import { type Identity, type ProviderTokens, type SignInProvider, TokenRefusedError } from "./provider.ts";
 import { contextOf } from "./provider_context.ts";
+import { getRenewed, type Renewal } from "../renewal.ts";
 
 /** What is needed of a server to reach the providers of its users: `trivet.oauth.providerAccess`. */
 export type ProviderAccess = Pick<
@@ -40,12 +39,6 @@ export interface ProviderToken {
 export const TOKENS_PURPOSE = "tokens of an identity provider";
 /** A token is refreshed this long before it expires, or in the last tenth of its lifetime if that is shorter. */
 const MARGIN_MS = 60_000;
-/** How long the instance that refreshes has: a fetch ends after 5 seconds. */
-const LEASE_MS = 15_000;
-/** How long a provider that did not answer is not asked for this user. */
-const FAILURE_PAUSE_MS = 2000;
-const POLL_INTERVAL_MS = 50;
-const MAX_POLLS = 2 * LEASE_MS / POLL_INTERVAL_MS;
 
 /**
  * Keeps the tokens of a sign-in. A provider that gives a refresh token at the first sign-in only keeps its earlier one. Does
@@ -92,83 +85,40 @@ export async function getProviderToken(
 ): Promise<ProviderToken | undefined> {
   const provider = await access.providers.find(id);
   if (!provider?.keepTokens || !await findUser(access.store, user)) return undefined;
-  const key = providerTokensKey(user, id);
-  const sealer = sealerOf(access);
-  let races = 0;
-  for (let polls = 0; polls < MAX_POLLS;) {
-    const entry = await access.store.get<StoredProviderTokens>(key);
-    if (!entry) return undefined;
-    const { stale, hasRefreshToken, refresh } = entry.value;
-    if (stale === undefined || access.now() < stale) return await show(sealer, entry);
-    if (!hasRefreshToken || !provider.refreshTokens) return undefined;
-    if (refresh && access.now() < refresh.until) {
-      if (refresh.failed) throw new PublicFetchError("The token could not be refreshed a moment ago");
-      await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL_MS));
-      polls++;
-      continue;
-    }
-    const lease = { by: randomSecret(""), until: access.now() + LEASE_MS };
-    if (await compareAndSet(access.store, key, entry.version, { ...entry.value, refresh: lease })) {
-      return await refreshAs(access, sealer, provider, entry, lease.by);
-    }
-    if (++races === MAX_COMMIT_TRIES) break;
-    await pauseBefore(races);
-  }
-  throw new StoreUnavailableError("Another instance is still refreshing this token. Try again in 1 second");
+  const tokens = await getRenewed<StoredProviderTokens, ProviderTokens>(
+    access,
+    providerTokensKey(user, id),
+    renewalOf(access, provider, user),
+  );
+  return tokens && toProviderToken(tokens);
 }
 
-/** Refreshes as the instance that has the lease. */
-async function refreshAs(
+function renewalOf(
   access: ProviderAccess,
-  sealer: Sealer,
   provider: SignInProvider,
-  entry: Entry<StoredProviderTokens>,
-  by: string,
-): Promise<ProviderToken | undefined> {
-  const [, user, id] = entry.key as [string, string, string];
-  const { issuer, subject } = entry.value;
-  const before = await open(sealer, entry);
-  /** Replaces or removes the record if it is still the one with this lease. It may have been sealed anew meanwhile. */
-  const settle = (
-    change: (value: StoredProviderTokens) => StoredProviderTokens | undefined,
-  ): Promise<boolean> =>
-    retryLostRaces(async () => {
-      const now = await access.store.get<StoredProviderTokens>(entry.key);
-      if (now?.value.refresh?.by !== by) return false;
-      const value = change(now.value);
-      const done = await access.store.commit({
-        check: [{ key: now.key, version: now.version }],
-        ...(value ? { set: [{ key: now.key, value }] } : { remove: [now.key] }),
-      });
-      return done || LOST_RACE;
-    });
-  if (before?.refresh_token === undefined) {
-    await settle(() => undefined);
-    return undefined;
-  }
-  let fresh: ProviderTokens;
-  try {
-    fresh = await provider.refreshTokens!(contextOf(access), before.refresh_token);
-  } catch (error) {
-    if (!(error instanceof TokenRefusedError) || error.code !== "invalid_grant") {
-      const refresh = { by, until: access.now() + FAILURE_PAUSE_MS, failed: true } as const;
-      await settle((value) => ({ ...value, refresh }));
-      throw error;
-    }
-    access.observe({ type: "provider_tokens_ended", user, provider: id, reason: plain(error.message) });
-    await settle(() => undefined);
-    return undefined;
-  }
-  const tokens = { ...before, expires_in: undefined, ...withoutUndefined(fresh) };
-  const value = await sealTokens(sealer, user, id, { issuer, subject }, tokens, access.now());
-  if (!await settle(() => value)) {
-    const now = await access.store.get<StoredProviderTokens>(entry.key);
-    // A new sign-in has replaced them, or else the user was removed, or unlinked the account, meanwhile.
-    if (now) return await show(sealer, now);
-    await revoke(access, provider, user, tokens);
-    return undefined;
-  }
-  return toProviderToken(tokens);
+  user: string,
+): Renewal<StoredProviderTokens, ProviderTokens> {
+  const sealer = sealerOf(access);
+  return {
+    isRenewable: ({ hasRefreshToken }) => hasRefreshToken && provider.refreshTokens !== undefined,
+    read: (entry) => open(sealer, entry),
+    async renew(entry) {
+      const { id } = provider;
+      const before = await open(sealer, entry);
+      if (before?.refresh_token === undefined) return undefined;
+      let fresh: ProviderTokens;
+      try {
+        fresh = await provider.refreshTokens!(contextOf(access), before.refresh_token);
+      } catch (error) {
+        if (!(error instanceof TokenRefusedError) || error.code !== "invalid_grant") throw error;
+        access.observe({ type: "provider_tokens_ended", user, provider: id, reason: plain(error.message) });
+        return undefined;
+      }
+      const token = { ...before, expires_in: undefined, ...withoutUndefined(fresh) };
+      return { value: await sealTokens(sealer, user, id, entry.value, token, access.now()), token };
+    },
+    discard: (tokens) => revoke(access, provider, user, tokens),
+  };
 }
 
 /** Tokens that were kept, to be revoked when their record is gone. */
@@ -229,11 +179,6 @@ async function revoke(
     const reason = `not revoked: ${plain(error instanceof Error ? error.message : String(error))}`;
     access.observe({ type: "provider_tokens_ended", user, provider: provider.id, reason });
   }
-}
-
-async function show(sealer: Sealer, entry: Entry<StoredProviderTokens>): Promise<ProviderToken | undefined> {
-  const tokens = await open(sealer, entry);
-  return tokens && toProviderToken(tokens);
 }
 
 function toProviderToken({ access_token, id_token, scope }: ProviderTokens): ProviderToken {

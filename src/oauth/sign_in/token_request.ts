@@ -52,18 +52,19 @@ export async function revokeToken(
   token: string,
   token_type_hint: "access_token" | "refresh_token",
 ): Promise<void> {
-  const request = await authenticated(client, { token, token_type_hint });
+  const request = await toTokenRequest(client, { token, token_type_hint });
   const { text, status } = await fetch(endpoint, { ...request, statuses: TOKEN_STATUSES });
   if (status !== 200) throw new SignInError(`The revocation endpoint answered ${errorOf(text) ?? status}`);
 }
 
-async function requestTokens(
+/** Requests tokens with a grant. @throws {SignInError} when the endpoint refuses, {@linkcode TokenRefusedError} with its code */
+export async function requestTokens(
   fetch: PublicFetch,
   endpoint: string,
   client: ProviderClient,
   grant: Record<string, string>,
 ): Promise<ProviderTokens> {
-  const request = await authenticated(client, grant);
+  const request = await toTokenRequest(client, grant);
   const { text, status } = await fetch(endpoint, { ...request, statuses: TOKEN_STATUSES });
   const refusal = errorOf(text);
   if (refusal !== undefined) throw new TokenRefusedError(refusal);
@@ -83,7 +84,8 @@ async function requestTokens(
   };
 }
 
-async function authenticated(
+/** A request with form fields, authenticated as the client. */
+export async function toTokenRequest(
   { clientId, clientSecret, method }: ProviderClient,
   fields: Record<string, string>,
 ): Promise<{ method: string; body: string; headers: Record<string, string> }> {

@@ -5,6 +5,7 @@
  */
 import { type Key, listAll, type Store } from "../../store/store.ts";
 import { removeAll } from "../account/user_application.ts";
+import { endUserConnections } from "../connection_records.ts";
 import { factorKeys } from "../factors/factor_record.ts";
 import { userGrantsPrefix } from "../records/grant_record.ts";
 import { linkedAccountKey, userIdentityKey } from "../records/provider_record.ts";
@@ -32,7 +33,7 @@ const MAX_BATCH = 100;
  * Removes a user with all that is stored about them, whether they sign in with a password, at a provider, or both. Access
  * ends with the first commit, because sessions, tokens and codes are valid only while their user exists
  * (`tokens/liveness.ts`); what is left after an interruption expires. Kept tokens of providers are removed, not revoked
- * (`revokeProviderTokens`).
+ * (`revokeProviderTokens`); those of upstreams are revoked by the gateway.
  * @param user the id, or the user name
  * @returns `false` when there is no such user
  */
@@ -60,6 +61,7 @@ export async function removeUser(store: Store, user: string): Promise<boolean> {
   });
   await endUserSessions(store, id);
   await removeProviderTokens(store, id);
+  await endUserConnections(store, id);
   await removeBelow(store, userGrantsPrefix(id), (key) => grantKeys(id, String(key.at(-1))));
   await removeBelow(store, ["consent", id], (key) => [key]);
   return true;

@@ -1,0 +1,224 @@
+/**
+ * The credentials of the gateway: how requests to each upstream are authorized, and the pages where users connect them.
+ *
+ * @module
+ */
+import type { Observe } from "../../events.ts";
+import type { FindSecrets } from "../../crypto/server_secrets.ts";
+import { loadOnDemand } from "../../http/load_on_demand.ts";
+import { checkConfiguredUrl, checkPublicUrl, type Connect } from "../../http/network/public_fetch.ts";
+import { jsonFields, respond, respondText } from "../../http/response.ts";
+import { pathOf } from "../../http/router.ts";
+import type { Service } from "../../http/service.ts";
+import type { AuthorizationServerOptions } from "../../oauth/authorization_server.ts";
+import { CONNECTIONS, endConnection, type UpstreamConnection } from "../../oauth/connection_records.ts";
+import { type Entry, listAll, type Store } from "../../store/store.ts";
+import type { UpstreamAccess } from "./access.ts";
+import { checkFixedHeaders, checkUpstreamAuth } from "./check_auth.ts";
+import { describeClient } from "./client_registration.ts";
+import { createConnectLinks } from "./connect_link.ts";
+import type { CredentialsContext, IdentityHooks, Upstream } from "./context.ts";
+import { createExchangeAccess } from "./exchange_access.ts";
+import { createFixedAccess, createSecretAccess } from "./fixed_access.ts";
+import { createNetworks } from "./network.ts";
+import { createOAuthAccess } from "./oauth_access.ts";
+import { createProviderAccess } from "./provider_access.ts";
+import { createRevocations } from "./revocations.ts";
+import { createSealedRecords } from "./sealed_records.ts";
+import type { UpstreamAuth } from "./upstream_auth.ts";
+
+export interface CredentialsOptions {
+  readonly store: Store;
+  /** Secrets that all instances share. */
+  readonly secret: FindSecrets;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  readonly observe: Observe;
+  readonly issuer: string;
+  /** The authorization server of this server; without it no upstream has credentials of users. */
+  readonly oauth: IdentityHooks | undefined;
+  /** How this server calls itself where it registers as a client. @default "Trivet at <host>" */
+  readonly clientName?: string | undefined;
+  /** Reaches public addresses only. @default the connector of the runtime entry */
+  readonly connect?: Connect | undefined;
+  /** Reaches private addresses as well, for upstreams with `allowPrivateAddresses`. @default the platform's fetch */
+  readonly fetch?: Connect | undefined;
+}
+
+/** What is needed of the configuration of an upstream. */
+export interface UpstreamSettings {
+  /** Absent for a process. */
+  readonly url?: string | undefined;
+  /** Sent with each request, for every caller. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** {@linkcode UpstreamAuth}, not checked yet. @default `{ type: "none" }` */
+  readonly auth?: unknown;
+}
+
+export interface Credentials {
+  /**
+   * Adds an upstream, or replaces the one with this name.
+   * @throws {TypeError} naming the place in the configuration and the rule
+   */
+  add(name: string, settings: UpstreamSettings): UpstreamAccess;
+  /** How requests to an upstream are authorized. @throws {RangeError} for an unknown name */
+  accessFor(name: string): UpstreamAccess;
+  /**
+   * Removes an upstream. All users' connections to it end, and their tokens are revoked.
+   * @returns the number of connections
+   */
+  remove(name: string): Promise<number>;
+  /** The pages below `/account/connections`, for the authorization server. */
+  readonly pages: NonNullable<AuthorizationServerOptions["connections"]>;
+  /** The metadata documents of this server as a client. */
+  readonly service: Service;
+  /** Revokes the tokens of connections that have ended. Pages and calls do it, too, about once a minute. */
+  revokeEnded(): Promise<void>;
+}
+
+const DOCUMENT_FIELDS = jsonFields(["cache-control", "public, max-age=300"], [
+  "access-control-allow-origin",
+  "*",
+]);
+
+/** Revocations when an upstream is removed; the rest follows with later requests. */
+const MAX_REVOCATIONS = 500;
+
+const servePage = loadOnDemand(async () => (await import("./pages/routes.ts")).serveConnectionPage);
+
+/** Creates the credentials of a gateway. */
+export function createCredentials(options: CredentialsOptions): Credentials {
+  const { store, secret, now, observe, issuer, oauth } = options;
+  const place = issuer.replace(/\/$/, "");
+  const context: CredentialsContext = {
+    store,
+    now,
+    observe,
+    issuer,
+    place,
+    clientName: options.clientName ?? `Trivet at ${new URL(issuer).host}`,
+    records: createSealedRecords(secret),
+    networks: createNetworks(options),
+    links: createConnectLinks(secret, now),
+    oauth,
+  };
+  const revocations = createRevocations(context);
+  const upstreams = new Map<string, Upstream>();
+  const accesses = new Map<string, UpstreamAccess>();
+  const base = new URL(place).pathname.replace(/\/$/, "");
+
+  return {
+    add(name, settings) {
+      const upstream = checkUpstream(context, name, settings);
+      const access = createAccess(context, upstream);
+      const observed: UpstreamAccess = {
+        ...access,
+        headers(caller, signal) {
+          revocations.runSometimes();
+          return access.headers(caller, signal);
+        },
+      };
+      if (upstream.url !== "") upstreams.set(name, upstream);
+      accesses.set(name, observed);
+      return observed;
+    },
+    accessFor(name) {
+      const access = accesses.get(name);
+      if (!access) throw new RangeError(`There is no upstream "${name}"`);
+      return access;
+    },
+    async remove(name) {
+      upstreams.delete(name);
+      accesses.delete(name);
+      return await endConnectionsTo(context, name, revocations.run);
+    },
+    pages: (as, request, requestContext) =>
+      servePage({ credentials: context, upstreams, revocations }, as, request, requestContext),
+    service: {
+      mounts: ["connections"],
+      fetch(request) {
+        const tag = /^\/connections\/([A-Za-z0-9_-]{22})\/client\.json$/.exec(
+          pathOf(request.url).slice(base.length),
+        )?.[1];
+        if (tag === undefined) return Promise.resolve(respondText(404, "Not found."));
+        if (request.method !== "GET" && request.method !== "HEAD") {
+          const text = "Method not allowed. Allowed: GET, HEAD.";
+          return Promise.resolve(respondText(405, text, [["allow", "GET, HEAD"]]));
+        }
+        return Promise.resolve(respond(200, JSON.stringify(describeClient(context, tag)), DOCUMENT_FIELDS));
+      },
+    },
+    revokeEnded: () => revocations.run(),
+  };
+}
+
+/** An upstream from its configuration. @throws {TypeError} naming the place and the rule */
+function checkUpstream(
+  { oauth, issuer }: CredentialsContext,
+  name: string,
+  { url = "", headers = {}, auth: given }: UpstreamSettings,
+): Upstream {
+  const place = `mcpServers.${name}`;
+  if (given !== undefined && url === "") throw new TypeError(`${place}.auth: needs "url"`);
+  const auth: UpstreamAuth = given === undefined
+    ? { type: "none" }
+    : checkUpstreamAuth(`${place}.auth`, given, url);
+  checkFixedHeaders(`${place}.headers`, headers, auth);
+  const isPrivate = (auth.type === "oauth" || auth.type === "id-jag") && auth.allowPrivateAddresses === true;
+  if (auth.type !== "none") {
+    if (!oauth) {
+      throw new TypeError(`${place}.auth: needs the authorization server: remove "oauth: false"`);
+    }
+    const problem = checkConfiguredUrl(url);
+    if (problem) throw new TypeError(`${place}.url: ${problem}, because credentials are sent to it`);
+    if (new URL(url).origin === new URL(issuer).origin) {
+      throw new TypeError(`${place}.url: is an address of this server, which needs no credentials of users`);
+    }
+  }
+  const problem = auth.type === "oauth" && !isPrivate ? checkPublicUrl(url) : undefined;
+  if (problem) {
+    throw new TypeError(
+      `${place}.url: ${problem}. For a server of your own set "allowPrivateAddresses" in its "auth"`,
+    );
+  }
+  return { name, url, headers, auth, isPrivate };
+}
+
+function createAccess(context: CredentialsContext, upstream: Upstream): UpstreamAccess {
+  const { auth } = upstream;
+  switch (auth.type) {
+    case "none":
+      return createFixedAccess(upstream);
+    case "secret":
+      return createSecretAccess(context, { ...upstream, auth });
+    case "oauth":
+      return createOAuthAccess(context, { ...upstream, auth });
+    case "token-exchange":
+      return createExchangeAccess(context, { ...upstream, auth });
+    case "id-jag":
+      return createExchangeAccess(context, { ...upstream, auth });
+    case "provider-token":
+      return createProviderAccess(context, { ...upstream, auth });
+  }
+}
+
+/** Ends the connections of all users to an upstream. */
+async function endConnectionsTo(
+  { store, observe }: CredentialsContext,
+  name: string,
+  revoke: (max: number) => Promise<void>,
+): Promise<number> {
+  let count = 0;
+  for await (const listed of listAll<UpstreamConnection>(store, CONNECTIONS)) {
+    const [, user, upstream] = listed.key as [string, string, string];
+    if (upstream !== name) continue;
+    let entry: Entry<UpstreamConnection> | undefined = listed;
+    // After a lost race it is read again: a token that was refreshed meanwhile is the one to revoke.
+    while (entry && !await endConnection(store, entry)) entry = await store.get(listed.key);
+    if (!entry) continue;
+    observe({ type: "connection_removed", user, upstream });
+    count++;
+  }
+  await revoke(MAX_REVOCATIONS);
+  return count;
+}

@@ -1,0 +1,366 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { connectionKey, type UpstreamConnection } from "../../oauth/connection_records.ts";
+import { ISSUER } from "../../oauth/test_server.ts";
+import { removeUser } from "../../oauth/users/remove_user.ts";
+import { AccessDenied, AccessUnavailable, ConnectionRequired } from "./access.ts";
+import {
+  allow,
+  callerOf,
+  connectUrl,
+  connectUser,
+  consent,
+  failuresOf,
+  newGateway,
+  newUpstream,
+  signedIn,
+  type TestGateway,
+  type TestUpstream,
+  UPSTREAM,
+  UPSTREAM_URL,
+  whoami,
+} from "./test_credentials.ts";
+
+const test = suite("gateway/credentials/oauth_access");
+const REGISTER = { clientMetadataDocuments: false };
+
+/** A gateway whose upstream "up" is the other Trivet. */
+async function newPair(oauth: Parameters<typeof newUpstream>[0] = REGISTER, auth: object = {}) {
+  const upstream = await newUpstream(oauth);
+  const gateway = await newGateway({ upstream });
+  const access = gateway.credentials.add("up", { url: UPSTREAM_URL, auth: { type: "oauth", ...auth } });
+  return { upstream, gateway, access, ...gateway };
+}
+
+/** The same, connected by alice. */
+async function newConnection(oauth?: Parameters<typeof newUpstream>[0], auth?: object) {
+  const pair = await newPair(oauth, auth);
+  const browser = await signedIn(pair.gateway, pair.upstream, "alice");
+  assert.is((await connectUser(pair.gateway, browser, pair.alice)).status, 303, failuresOf(pair.gateway)[0]);
+  return { ...pair, browser, caller: callerOf(pair.alice) };
+}
+
+/** Forms that the token endpoint of the upstream got with this grant type. */
+async function grantsOf({ requests }: TestUpstream, type: string): Promise<URLSearchParams[]> {
+  const sent = requests.filter(({ url }) => url === `${UPSTREAM}/oauth/token`);
+  const forms = await Promise.all(sent.map(async (each) => new URLSearchParams(await each.clone().text())));
+  return forms.filter((form) => form.get("grant_type") === type);
+}
+
+async function connectionOf({ store, alice }: TestGateway): Promise<UpstreamConnection | undefined> {
+  return (await store.get<UpstreamConnection>(connectionKey(alice, "up")))?.value;
+}
+
+/** A second instance on the same store. */
+async function newInstance(upstream: TestUpstream, { store }: TestGateway): Promise<TestGateway> {
+  const gateway = await newGateway({ upstream, store });
+  gateway.credentials.add("up", { url: UPSTREAM_URL, auth: { type: "oauth" } });
+  return gateway;
+}
+
+async function thrownBy(promise: Promise<unknown>): Promise<unknown> {
+  try {
+    await promise;
+  } catch (error) {
+    return error;
+  }
+  throw new Error("Nothing was thrown");
+}
+
+test("a user connects an upstream by registration, PKCE and resource, and its tools see that user", async () => {
+  const { upstream, gateway, access, alice, events } = await newPair();
+  const url = await connectUrl(gateway, alice);
+  assert.ok(url.startsWith(`${ISSUER}/account/connections/connect?link=`));
+  const browser = await signedIn(gateway, upstream, "alice");
+  assert.match(await (await browser.get(url)).text(), "upstream.example");
+  const location = new URL(await consent(browser, url));
+  assert.is(location.origin + location.pathname, `${UPSTREAM}/oauth/authorize`);
+  assert.is(location.searchParams.get("code_challenge_method"), "S256");
+  assert.is(location.searchParams.get("resource"), UPSTREAM_URL);
+  const done = await browser.get(await allow(browser, location.href));
+  assert.is(done.status, 303);
+  assert.match(done.headers.get("location")!, /^\/account\/connections\?done=connected\./);
+  assert.is(await whoami(upstream, await access.headers(callerOf(alice))), upstream.users["alice"]!);
+  const [form] = await grantsOf(upstream, "authorization_code");
+  assert.is(form!.get("resource"), UPSTREAM_URL);
+  assert.ok(form!.has("code_verifier"));
+  assert.equal(events.filter(({ type }) => type === "connection_added"), [
+    { type: "connection_added", user: alice, upstream: "up", ip: undefined },
+  ]);
+});
+
+test("an authorization server that supports documents gets the address of one, and no registration", async () => {
+  // deno-lint-ignore prefer-const
+  let gateway: TestGateway;
+  const connect = (url: string) => gateway.credentials.service.fetch(new Request(url));
+  const upstream = await newUpstream({ connect });
+  gateway = await newGateway({ upstream });
+  const access = gateway.credentials.add("up", { url: UPSTREAM_URL, auth: { type: "oauth" } });
+  const browser = await signedIn(gateway, upstream, "alice");
+  assert.is((await connectUser(gateway, browser, gateway.alice)).status, 303);
+  assert.is(await whoami(upstream, await access.headers(callerOf(gateway.alice))), upstream.users["alice"]!);
+  const [form] = await grantsOf(upstream, "authorization_code");
+  assert.match(form!.get("client_id")!, /^https:\/\/as\.example\/connections\/[\w-]{22}\/client\.json$/);
+  assert.is(upstream.requests.filter(({ url }) => url.endsWith("/oauth/register")).length, 0);
+});
+
+test("a configured client is used as it is, with its own redirect URI", async () => {
+  const redirect_uris = [`${ISSUER}/account/connections/callback/up`];
+  const clients = [{ id: "trivet", secret: "its secret", redirect_uris }];
+  const { upstream, access, caller } = await newConnection({ ...REGISTER, clients }, {
+    clientId: "trivet",
+    clientSecret: "its secret",
+  });
+  assert.is(await whoami(upstream, await access.headers(caller)), upstream.users["alice"]!);
+  assert.is(upstream.requests.filter(({ url }) => url.endsWith("/oauth/register")).length, 0);
+});
+
+test("two instances register once at one authorization server", async () => {
+  const { upstream, gateway, alice, mallory } = await newPair();
+  const other = await newInstance(upstream, gateway);
+  const browsers = await Promise.all([
+    signedIn(gateway, upstream, "alice"),
+    signedIn(other, upstream, "mallory"),
+  ]);
+  const urls = [await connectUrl(gateway, alice), await connectUrl(other, mallory)];
+  const locations = await Promise.all(browsers.map((browser, i) => consent(browser, urls[i]!)));
+  const ids = locations.map((location) => new URL(location).searchParams.get("client_id"));
+  assert.is(ids[0], ids[1]);
+  assert.is(upstream.requests.filter(({ url }) => url.endsWith("/oauth/register")).length, 1);
+});
+
+test("of 20 concurrent calls on each of two instances one refreshes, and all get its token", async () => {
+  const { upstream, gateway, alice, browser, caller } = await newConnection({
+    ...REGISTER,
+    accessTokenLifetime: 600,
+  });
+  const other = await newInstance(upstream, gateway);
+  const mallorys = await signedIn(gateway, upstream, "mallory");
+  assert.is((await connectUser(gateway, mallorys, gateway.mallory)).status, 303);
+  void browser;
+  for (const each of [gateway, other]) each.server.advance(700);
+  upstream.advance(700);
+  const tokens = await Promise.all(
+    Array.from({ length: 20 }, (_, i) => [
+      (i % 2 ? gateway : other).credentials.accessFor("up").headers(caller),
+      (i % 2 ? other : gateway).credentials.accessFor("up").headers(callerOf(gateway.mallory)),
+    ]).flat(),
+  );
+  const fields = new Set(tokens.map((headers) => headers["Authorization"]));
+  assert.is(fields.size, 2);
+  assert.is((await grantsOf(upstream, "refresh_token")).length, 2);
+  assert.is(await whoami(upstream, tokens[0]!), upstream.users["alice"]!);
+  assert.is(await whoami(upstream, tokens[1]!), upstream.users["mallory"]!);
+  assert.is(
+    (await gateway.store.get<UpstreamConnection>(connectionKey(alice, "up")))?.value.refresh,
+    undefined,
+  );
+});
+
+test("a rotated refresh token is kept, and serves the next refresh", async () => {
+  const { upstream, server, access, caller } = await newConnection({ ...REGISTER, accessTokenLifetime: 600 });
+  for (let round = 0; round < 3; round++) {
+    server.advance(700);
+    upstream.advance(700);
+    assert.is(await whoami(upstream, await access.headers(caller)), upstream.users["alice"]!);
+  }
+  const forms = await grantsOf(upstream, "refresh_token");
+  assert.is(new Set(forms.map((form) => form.get("refresh_token"))).size, 3);
+  assert.ok(forms.every((form) => form.get("resource") === UPSTREAM_URL));
+});
+
+test("a token that the upstream refuses is refreshed once for all calls that used it", async () => {
+  const { upstream, server, access, caller } = await newConnection();
+  server.advance(60);
+  const used = await access.headers(caller);
+  const refusal = { status: 401, challenge: "Bearer", url: UPSTREAM_URL, used };
+  const again = await Promise.all(Array.from({ length: 20 }, () => access.refused(caller, refusal)));
+  assert.ok(again.every((each) => each === true));
+  assert.is((await grantsOf(upstream, "refresh_token")).length, 1);
+  assert.is.not((await access.headers(caller))["Authorization"], used["Authorization"]);
+});
+
+test("a fresh token that is refused leads to the page, and not to a refresh with every call", async () => {
+  const { upstream, access, caller } = await newConnection();
+  const used = await access.headers(caller);
+  const refusal = { status: 401, challenge: 'Bearer error="invalid_token"', url: UPSTREAM_URL, used };
+  assert.instance(await thrownBy(access.refused(caller, refusal)), ConnectionRequired);
+  assert.is((await grantsOf(upstream, "refresh_token")).length, 0);
+});
+
+test("a refresh token that is refused ends the connection", async () => {
+  const { upstream, gateway, server, access, caller } = await newConnection({
+    ...REGISTER,
+    accessTokenLifetime: 600,
+  });
+  server.advance(700);
+  upstream.tamper = ({ url }) =>
+    url === `${UPSTREAM}/oauth/token`
+      ? Response.json({ error: "invalid_grant" }, { status: 400 })
+      : undefined;
+  assert.instance(await thrownBy(access.headers(caller)), ConnectionRequired);
+  assert.is(await connectionOf(gateway), undefined);
+  assert.equal(failuresOf(gateway), ["refresh_refused"]);
+});
+
+test("an authorization server that is down ends no connection", async () => {
+  const { upstream, gateway, server, access, caller } = await newConnection({
+    ...REGISTER,
+    accessTokenLifetime: 600,
+  });
+  server.advance(700);
+  upstream.advance(700);
+  upstream.tamper = ({ url }) => url.endsWith("/token") ? new Response("down", { status: 503 }) : undefined;
+  const error = await thrownBy(access.headers(caller));
+  assert.instance(error, AccessUnavailable);
+  assert.not.match(String(error), /trivet_/);
+  upstream.tamper = () => undefined;
+  server.advance(5);
+  assert.is(await whoami(upstream, await access.headers(caller)), upstream.users["alice"]!);
+  assert.equal(failuresOf(gateway), []);
+});
+
+test("a scope that is missing is asked for, with those that the user has already", async () => {
+  const { gateway, upstream, access, caller, browser, alice } = await newConnection(undefined, {
+    scopes: ["read"],
+  });
+  const used = await access.headers(caller);
+  const challenge = 'Bearer error="insufficient_scope", scope="write"';
+  const error = await thrownBy(access.refused(caller, { status: 403, challenge, url: UPSTREAM_URL, used }));
+  assert.instance(error, ConnectionRequired);
+  const location = await consent(browser, (error as ConnectionRequired).url);
+  assert.is(new URL(location).searchParams.get("scope"), "read write");
+  assert.is((await browser.get(await allow(browser, location))).status, 303);
+  const { scope } = (await connectionOf(gateway))!;
+  assert.equal(scope!.split(" ").sort(), ["read", "write"]);
+  // With all scopes the upstream refuses for another reason, and the user is not asked again.
+  const now = await access.headers(callerOf(alice));
+  const refusal = { status: 403, challenge, url: UPSTREAM_URL, used: now };
+  assert.is(await access.refused(caller, refusal), false);
+  assert.is(await access.refused(caller, { ...refusal, challenge: null }), false);
+  assert.is(await whoami(upstream, now), upstream.users["alice"]!);
+});
+
+test("anonymous callers, clients and users of another issuer cannot connect", async () => {
+  const { access, alice } = await newPair();
+  const { subject: _, ...client } = callerOf(alice);
+  for (const caller of [undefined, client, { ...callerOf(alice), issuer: "https://other.example" }]) {
+    assert.instance(await thrownBy(access.headers(caller)), AccessDenied);
+    const refusal = { status: 401, challenge: "Bearer", url: UPSTREAM_URL, used: {} };
+    assert.instance(await thrownBy(access.refused(caller, refusal)), AccessDenied);
+  }
+  const partitions = [
+    access.partition(undefined),
+    access.partition(callerOf("a")),
+    access.partition(callerOf("b")),
+    access.partition({ ...callerOf("a"), issuer: "https://other.example" }),
+  ];
+  assert.is(new Set(partitions).size, 4);
+});
+
+test("no token of this server reaches the upstream, and no token of the upstream is accepted here", async () => {
+  const { upstream, server, access, caller } = await newConnection();
+  const own = (await server.tokens())["access_token"]!;
+  const headers = await access.headers(caller);
+  await whoami(upstream, headers);
+  for (const request of upstream.requests) {
+    const sent = `${request.url} ${JSON.stringify([...request.headers])} ${await request.clone().text()}`;
+    assert.not.ok(sent.includes(own));
+  }
+  assert.is(await whoami(upstream, { Authorization: `Bearer ${own}` }), "401");
+  const theirs = { authorization: headers["Authorization"]! };
+  for (const resource of [`${ISSUER}/mcp`, ISSUER]) {
+    const found = await server.service.identify(new Request(resource, { headers: theirs }), {}, resource);
+    assert.is((found as { error?: string }).error, "invalid_token");
+  }
+});
+
+test("disconnecting revokes the tokens at the upstream", async () => {
+  const { upstream, gateway, store, access, caller, browser } = await newConnection();
+  const before = await access.headers(caller);
+  const path = `${ISSUER}/account/connections/disconnect`;
+  assert.match(await (await browser.get(`${path}?upstream=up`)).text(), "upstream.example");
+  const response = await browser.post(path, { upstream: "up" });
+  assert.is(response.status, 303);
+  await Promise.all(gateway.work);
+  assert.is(await whoami(upstream, before), "401");
+  assert.instance(await thrownBy(access.headers(caller)), ConnectionRequired);
+  for (const kind of ["upstream_connection", "upstream_revocation"]) {
+    assert.equal(await store.list([kind]), []);
+  }
+  assert.equal(gateway.events.filter(({ type }) => type === "connection_removed").length, 1);
+});
+
+test("removing the user revokes them, after a restart and when the upstream was down, too", async () => {
+  const { upstream, gateway, store, access, caller, alice } = await newConnection();
+  const before = await access.headers(caller);
+  upstream.tamper = ({ url }) => url.endsWith("/revoke") ? new Response(null, { status: 503 }) : undefined;
+  await removeUser(store, alice);
+  assert.equal(await store.list(["upstream_connection"]), []);
+  await gateway.credentials.revokeEnded();
+  assert.equal(failuresOf(gateway), ["not_revoked"]);
+  upstream.tamper = () => undefined;
+  const other = await newInstance(upstream, gateway);
+  other.server.advance(11 * 60);
+  await other.credentials.revokeEnded();
+  assert.is(await whoami(upstream, before), "401");
+  assert.equal(await store.list(["upstream_revocation"]), []);
+});
+
+test("removing the upstream revokes them, and one of the same name at another URL gets none", async () => {
+  const { upstream, gateway, store, access, caller } = await newConnection();
+  const before = await access.headers(caller);
+  const elsewhere = "https://evil.example/mcp";
+  const evil = gateway.credentials.add("up", { url: elsewhere, auth: { type: "oauth" } });
+  assert.instance(await thrownBy(evil.headers(caller)), ConnectionRequired);
+  assert.is(await gateway.credentials.remove("up"), 1);
+  assert.is(await whoami(upstream, before), "401");
+  assert.equal(await store.list(["upstream_connection"]), []);
+});
+
+test("a user who is removed while the tokens are requested keeps none", async () => {
+  const { upstream, gateway, store, alice } = await newPair();
+  const browser = await signedIn(gateway, upstream, "alice");
+  const callback = await allow(browser, await consent(browser, await connectUrl(gateway, alice)));
+  upstream.tamper = ({ url }, pass) =>
+    url === `${UPSTREAM}/oauth/token` ? removeUser(store, alice).then(pass) : undefined;
+  assert.is((await browser.get(callback)).status, 400);
+  assert.equal(await store.list(["upstream_connection"]), []);
+});
+
+test("a connection that ends while it is refreshed leaves no token alive", async () => {
+  const { upstream, store, server, access, caller, alice } = await newConnection({
+    ...REGISTER,
+    accessTokenLifetime: 600,
+  });
+  server.advance(700);
+  upstream.advance(700);
+  let answer = "";
+  upstream.tamper = async ({ url }, pass) => {
+    const response = await pass();
+    if (url !== `${UPSTREAM}/oauth/token`) return response;
+    answer = await response.clone().text();
+    await removeUser(store, alice);
+    return response;
+  };
+  assert.instance(await thrownBy(access.headers(caller)), ConnectionRequired);
+  const { access_token } = JSON.parse(answer);
+  assert.is(await whoami(upstream, { Authorization: `Bearer ${access_token}` }), "401");
+  assert.equal(await store.list(["upstream_connection"]), []);
+});
+
+test("no secret is in a record, an event or an error", async () => {
+  const { store, gateway, access, caller } = await newConnection();
+  const token = (await access.headers(caller))["Authorization"]!.slice("Bearer ".length);
+  const records = [];
+  for (const kind of ["upstream_connection", "upstream_client", "upstream_attempt"]) {
+    records.push(...await store.list([kind]));
+  }
+  assert.ok(records.length >= 2);
+  const text = JSON.stringify([records, gateway.events]);
+  for (const secret of [token, "trivet_rt_", "trivet_cs_", "code_verifier"]) {
+    assert.not.ok(text.includes(secret));
+  }
+});
+
+test.run();

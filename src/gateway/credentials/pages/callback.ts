@@ -1,0 +1,46 @@
+/**
+ * `/account/connections/callback/…`: the answer of an authorization server.
+ *
+ * @module
+ */
+import { parseForm } from "../../../http/body/form.ts";
+import { pathOf, queryOf } from "../../../http/router.ts";
+import type { RequestContext } from "../../../http/service.ts";
+import { redirectDone } from "../../../oauth/account/account_form.ts";
+import { findAccountUser } from "../../../oauth/account/account_user.ts";
+import type { AuthorizationServer } from "../../../oauth/authorization_server.ts";
+import { finishConnection, takeAttempt } from "../authorize.ts";
+import { ConnectError } from "../connect_error.ts";
+import { CONNECTIONS_PATH, type Upstream } from "../context.ts";
+import type { OAuthAuth } from "../upstream_auth.ts";
+import { type ConnectionPagesContext, refuseConnection, showProblem } from "./frame.ts";
+
+/** The answer of an authorization server: it counts only in the session that began. */
+export async function finish(
+  pages: ConnectionPagesContext,
+  as: AuthorizationServer,
+  request: Request,
+  context: RequestContext,
+): Promise<Response> {
+  const account = await findAccountUser(as, request);
+  const { values, repeated } = parseForm(queryOf(request.url));
+  if (!account || repeated.length > 0) {
+    return await refuseConnection(as, request, { code: "session_changed" }, 400);
+  }
+  let name = "";
+  try {
+    const session = { user: account.id, session: account.signedIn.session };
+    const redirect_uri = as.origin + pathOf(request.url);
+    const answered = await takeAttempt(pages.credentials, session, values.get("state"), redirect_uri);
+    name = answered.entry.value.upstream;
+    const upstream = pages.upstreams.get(name);
+    if (upstream?.auth.type !== "oauth" || upstream.url !== answered.entry.value.url) {
+      throw new ConnectError("state_invalid", "The upstream was changed or removed meanwhile");
+    }
+    await finishConnection(pages.credentials, upstream as Upstream<OAuthAuth>, account.id, answered, values);
+    pages.credentials.observe({ type: "connection_added", user: account.id, upstream: name, ip: context.ip });
+    return redirectDone(as, CONNECTIONS_PATH, "connected", account.signedIn.session);
+  } catch (error) {
+    return await showProblem(pages, as, request, context, account.id, name, error);
+  }
+}

@@ -1,0 +1,71 @@
+/**
+ * Revokes the tokens of connections that ended: by the user, or with the user or the upstream. They
+ * wait in the store, so that a restart or an authorization server that does not answer loses none.
+ *
+ * @module
+ */
+import { REVOCATIONS, type UpstreamRevocation } from "../../oauth/connection_records.ts";
+import { type Entry, listAll } from "../../store/store.ts";
+import type { CredentialsContext } from "./context.ts";
+import { revokeTokens, type SealedTokens } from "./oauth_tokens.ts";
+
+/** Revocations of one round. */
+const MAX_ROUND = 20;
+/** How long one is left to the instance that tries it, and how long it waits after a failure, in milliseconds. */
+const LEASE_MS = 30_000;
+const PAUSE_MS = 10 * 60_000;
+/** How often an instance looks for revocations that others left. */
+const LOOK_INTERVAL_MS = 60_000;
+
+export interface Revocations {
+  /**
+   * Revokes what waits, each by one instance. Never fails: what could not be revoked is tried again for a week.
+   * @param max how many. @default 20
+   */
+  run(max?: number): Promise<void>;
+  /** As `run`, at most once a minute. */
+  runSometimes(): void;
+}
+
+export function createRevocations(context: CredentialsContext): Revocations {
+  const { store, now, observe, records } = context;
+  let next = 0;
+
+  async function run(max = MAX_ROUND): Promise<void> {
+    try {
+      let count = 0;
+      for await (const entry of listAll<UpstreamRevocation>(store, REVOCATIONS)) {
+        if ((entry.value.refresh?.until ?? 0) > now()) continue;
+        await revokeOne(entry);
+        if (++count >= max) return;
+      }
+    } catch (error) {
+      observe({ type: "fault", where: "gateway", error });
+    }
+  }
+
+  async function revokeOne(entry: Entry<UpstreamRevocation>): Promise<void> {
+    const { key, value, version, expires } = entry;
+    const lease = { ...value, refresh: { by: "", until: now() + LEASE_MS } };
+    if (!await store.commit({ check: [{ key, version }], set: [{ key, value: lease, expires }] })) return;
+    const tokens = await records.open<SealedTokens>(entry);
+    try {
+      if (tokens) await revokeTokens(context, value, tokens);
+      await store.commit({ remove: [key] });
+    } catch {
+      const waiting = { ...value, refresh: { by: "", until: now() + PAUSE_MS } };
+      await store.commit({ set: [{ key, value: waiting, expires }] });
+      const [, user, upstream] = key as [string, string, string];
+      observe({ type: "connection_failed", user, upstream, reason: "not_revoked" });
+    }
+  }
+
+  return {
+    run,
+    runSometimes() {
+      if (now() < next) return;
+      next = now() + LOOK_INTERVAL_MS;
+      void run();
+    },
+  };
+}
