@@ -1,6 +1,6 @@
 /**
  * Runs test files on Node, Deno, Bun and workerd, in as many processes as there are processors. Prints each failure, a
- * summary, the ten slowest files, and a last line `N passed, N failed, N skipped`. Exit code 1 when a test failed,
+ * summary, the slowest files, and a last line `N passed, N failed, N skipped`. Exit code 1 when a test failed,
  * crashed or timed out, or when no test ran.
  *
  *   npm test                       every portable test on all runtimes, and the short process tests on Node
@@ -18,15 +18,17 @@ import { parseArgs } from "node:util";
 import { type Batch, batchFiles } from "./test/batches.ts";
 import { runBatch } from "./test/run_batch.ts";
 import {
+  findNodeOnlyReason,
   isSelected,
   needsProcess,
+  NODE_ONLY,
   type Part,
   runsAlone,
   type Runtime,
   RUNTIMES,
   type Times,
 } from "./test/selection.ts";
-import { type Outcome, printFailure, printSummary } from "./test/summary.ts";
+import { type LeftOut, type Outcome, printFailure, printSummary } from "./test/summary.ts";
 
 const { values } = parseArgs({
   options: {
@@ -64,18 +66,26 @@ const selected = runtimes.map((runtime) => ({
   runtime,
   files: files.filter((file) => isSelected(file, runtime, part, times)),
 }));
-const isParallel = (file: string) => !runsAlone(file) && !(part !== "short" && needsProcess(file));
 const parallel = selected.flatMap(({ runtime, files }) =>
-  batchFiles(runtime, files.filter(isParallel), times)
+  batchFiles(runtime, files.filter((file) => !runsAlone(file)), times)
 );
-const alone = selected.flatMap(({ runtime, files }) =>
-  batchFiles(runtime, files.filter((file) => !isParallel(file)), times)
-);
+const alone = selected.flatMap(({ runtime, files }) => batchFiles(runtime, files.filter(runsAlone), times));
 await runAll(parallel.sort((a, b) => b.seconds - a.seconds), availableParallelism());
 await runAll(alone, 1);
 const skippedOnWorkerd = part === "all" ? runtimes.includes("workerd") ? files.filter(needsProcess) : [] : [];
-printSummary(outcomes, skippedOnWorkerd, (performance.now() - started) / 1000);
+printSummary(outcomes, skippedOnWorkerd, findLeftOut(), (performance.now() - started) / 1000);
 if (values.times !== undefined) writeFileSync(values.times, toTimes(outcomes));
+
+/** Files that would run on Deno or Bun in this part, if their subject depended on the runtime. */
+function findLeftOut(): LeftOut[] {
+  const others = runtimes.filter((runtime) => runtime === "deno" || runtime === "bun");
+  if (others.length === 0 || part === "short") return [];
+  return NODE_ONLY.map(({ reason }) => ({
+    reason,
+    runtimes: others,
+    files: files.filter((file) => findNodeOnlyReason(file) === reason),
+  })).filter(({ files }) => files.length > 0);
+}
 
 /** Runs up to `concurrency` batches at a time. */
 async function runAll(batches: readonly Batch[], concurrency: number): Promise<void> {

@@ -3,15 +3,32 @@
  *
  * @module
  */
+import { readFileSync } from "node:fs";
 import process from "node:process";
 import { pathToFileURL } from "node:url";
 import { MARK, runFile } from "./run_files.ts";
 
 const send = (message: unknown): void => void process.stdout.write(`\n${MARK}${JSON.stringify(message)}\n`);
 
+/**
+ * Processor seconds of this process and of its children that ended, from Linux's `/proc/self/stat` (proc_pid_stat(5), fields
+ * 14 to 17, in ticks of 1/100 s); `undefined` on other systems.
+ */
+function readProcessorSeconds(): number | undefined {
+  try {
+    const fields = readFileSync("/proc/self/stat", "latin1").replace(/^.*\) /s, "").split(" ");
+    return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) / 100;
+  } catch {
+    return undefined;
+  }
+}
+
 for (const file of process.argv.slice(2)) {
   send({ started: file });
-  send(await runFile(file, () => import(pathToFileURL(file).href)));
+  const before = readProcessorSeconds();
+  const report = await runFile(file, () => import(pathToFileURL(file).href));
+  const after = readProcessorSeconds();
+  send(before === undefined || after === undefined ? report : { ...report, processor: after - before });
 }
 // Handles that a test left open must not keep the process running.
 process.exit(0);

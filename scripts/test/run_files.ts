@@ -15,6 +15,8 @@ export interface FileReport {
   /** Why tests were skipped, from `skipBecause`. */
   readonly reasons?: readonly string[];
   readonly seconds?: number;
+  /** Processor seconds, with those of processes that it started and that ended. */
+  readonly processor?: number;
 }
 
 /** Prefix of the lines of this protocol in the output, which also contains what tests print. */
