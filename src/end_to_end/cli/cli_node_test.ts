@@ -228,12 +228,13 @@ test("serve: an unusable data folder or an invalid issuer ends the process with 
 test("serve: SIGTERM waits for the requests in flight", async () => {
   const server = await startTrivet(["--data", newFolder()]);
   const { issuer, user } = server.facts;
-  // Hashing the password takes about 100 ms: the login is still in flight at the signal.
+  // Hashing the password takes about 100 ms: the login is still in flight at the signal. The connection is open before.
+  await (await fetch(issuer)).text();
   const login = fetch(`${issuer}/login`, {
     method: "POST",
     body: new URLSearchParams({ username: user.username, password: user.password! }),
   });
-  await new Promise((resolve) => setTimeout(resolve, 30));
+  await new Promise((resolve) => setTimeout(resolve, 50));
   const stopped = server.stop();
   assert.is((await login).status, 200);
   assert.is(await stopped, 0);

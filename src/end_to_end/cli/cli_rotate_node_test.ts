@@ -67,13 +67,20 @@ function useServers(urls: readonly string[], { client }: Facts) {
     }
   })();
   return {
+    tokens,
     failures,
     async stop() {
       isStopped = true;
       await done;
-      return tokens;
     },
   };
+}
+
+async function waitUntil(what: string, limit: number, condition: () => Promise<boolean>): Promise<void> {
+  for (const started = performance.now(); !await condition();) {
+    assert.ok(performance.now() - started < limit, `waited ${limit} ms until ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
 }
 
 const kidOf = (token: string) => JSON.parse(atob(token.split(".")[0]!)).kid as string;
@@ -83,25 +90,32 @@ test("two servers go on without a refused request while keys and secret are rota
   const options = [...data, "--token-format", "jwt", "--allow-host", "*", "--no-skills"];
   const one = await startTrivet(options);
   const two = await startTrivet([...options, "--issuer", one.facts.issuer]);
+  const store = sqliteStore(join(folder.path, "trivet.db"));
+  const readSecrets = () => listSecretRecords(store);
   const using = useServers([one.facts.url, two.facts.url], one.facts);
   try {
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await waitUntil("tokens are issued", 20_000, () => Promise.resolve(using.tokens.length >= 4));
     const [command, before] = runtimeCommand();
     const killed = spawn(command, [...before, CLI, "rotate", "server-secret", ...data], { stdio: "ignore" });
-    await new Promise((resolve) => setTimeout(resolve, 4000));
+    // Killed after it announced the new secret: it then waits 20 s until it uses it.
+    await waitUntil("the new secret is stored", 20_000, async () => (await readSecrets()).length === 2);
     killed.kill("SIGKILL");
     const keys = await trivet(["rotate", "signing-keys", "--now", ...data, "--json"]);
     assert.is(keys.code, 0, keys.stderr);
-    const keysRotated = performance.now();
     const rotated = await trivet(["rotate", "server-secret", ...data, "--json"]);
     assert.is(rotated.code, 0, rotated.stderr);
     const { resumed, secrets } = JSON.parse(rotated.stdout);
     assert.is(resumed, true);
     assert.equal(secrets.map(({ state }: { state: string }) => state), ["previous", "current"]);
-    // Until both instances have read the keys again, which they do every 60 s.
-    const left = 64_000 - (performance.now() - keysRotated);
-    await new Promise((resolve) => setTimeout(resolve, Math.max(0, left)));
-    const tokens = await using.stop();
+    // Both instances read the keys again, which they do every 60 s; each issues every other token.
+    const currentKid = JSON.parse(keys.stdout)[1].kid;
+    await waitUntil(
+      "both servers sign with the new key",
+      90_000,
+      () => Promise.resolve(using.tokens.slice(-2).every((token) => kidOf(token) === currentKid)),
+    );
+    await using.stop();
+    const { tokens } = using;
     assert.equal(using.failures, []);
     assert.ok(tokens.length > 50, `${tokens.length} tokens`);
     const [old, current] = JSON.parse(keys.stdout).data;
@@ -114,14 +128,13 @@ test("two servers go on without a refused request while keys and secret are rota
       ["rotateSigningKeys", "command line"],
       ["rotateServerSecret", "command line"],
     ]);
-    const store = sqliteStore(join(folder.path, "trivet.db"));
     const output = rotated.stdout + rotated.stderr + keys.stdout + one.stderr() + two.stderr();
-    const records = await listSecretRecords(store);
-    await store.close();
+    const records = await readSecrets();
     assert.is(records.length, 2);
     for (const { value } of records) assert.not(output.includes(value.secret));
   } finally {
     await using.stop();
+    await store.close();
     await one.stop();
     await two.stop();
   }

@@ -110,7 +110,8 @@ test("a second signal ends the process at once, with exit code 1", async () => {
   // The first signal waits for this request, which never ends.
   socket.write("POST /oauth/token HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 10\r\n");
   socket.write("Content-Type: application/x-www-form-urlencoded\r\n\r\na=");
-  await new Promise((resolve) => setTimeout(resolve, 150));
+  // The server reads its connections in turn: it answers these requests after it has read that one.
+  for (let i = 0; i < 3; i++) await (await fetch(server.facts.url + "/oauth/jwks")).text();
   const started = Date.now();
   const ended = server.stop("SIGINT");
   await new Promise((resolve) => setTimeout(resolve, 300));

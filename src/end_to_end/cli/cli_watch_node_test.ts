@@ -162,7 +162,15 @@ test("over HTTP: clients of each revision are notified, and SIGTERM ends open st
   const old = new ClientV1(info);
   let changes = 0;
   old.setNotificationHandler(ToolListChangedNotificationSchema, () => void changes++);
-  const oldTransport = new HttpV1(url, { reconnectionOptions: NO_RETRY });
+  const opened = Promise.withResolvers<void>();
+  const oldTransport = new HttpV1(url, {
+    reconnectionOptions: NO_RETRY,
+    async fetch(to, init) {
+      const response = await fetch(to, init);
+      if (init?.method === "GET" && response.ok) opened.resolve();
+      return response;
+    },
+  });
   oldTransport.onerror = () => {};
   await old.connect(oldTransport as Connect);
   const oldest = new ClientV1(info);
@@ -172,7 +180,7 @@ test("over HTTP: clients of each revision are notified, and SIGTERM ends open st
   const modernClient = new ClientV2(info, modern((names) => received.push(names)));
   await modernClient.connect(new HttpV2(url, { reconnectionOptions: NO_RETRY }));
   // The stream of a session opens after the handshake.
-  await new Promise((resolve) => setTimeout(resolve, 300));
+  await opened.promise;
 
   folder.write("http.ts", moduleOf(["one", "two"]));
   await until(() => changes === 2 && received.length > 0, "the notification");

@@ -80,7 +80,7 @@ export async function exchange(
 
 /** Resolves when a condition holds. @throws {Error} after ten seconds */
 export async function until(holds: () => boolean, what: string): Promise<void> {
-  for (let left = 400; left > 0; left--) {
+  for (let left = 1200; left > 0; left--) {
     if (holds()) return;
     await new Promise((resolve) => setTimeout(resolve, 25));
   }

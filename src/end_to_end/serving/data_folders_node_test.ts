@@ -105,7 +105,7 @@ for (const [name, { refused, skill }] of Object.entries(FOLDERS)) {
       skill === true,
     );
     const upgraded = /"event":"upgraded"/;
-    for (let i = 0; i < 100 && !upgraded.test(server.stderr()); i++) {
+    for (let i = 0; i < 600 && !upgraded.test(server.stderr()); i++) {
       await new Promise((r) => setTimeout(r, 50));
     }
     assert.match(server.stderr(), upgraded);

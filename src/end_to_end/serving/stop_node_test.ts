@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 // @ts-types="../../../node_modules/@modelcontextprotocol/sdk/dist/esm/client/index.d.ts"
@@ -20,14 +20,18 @@ const test = suite("end_to_end/stop");
 const folder = temporaryFolder();
 const TOOLS = join(folder.path, "tools.ts");
 const LIBRARY = new URL("../../mod.ts", import.meta.url).href;
+/** The tool `slow` writes it when it is called. */
+const BEGUN = join(folder.path, "begun");
 /** Writes a module with tools. @param more another one */
 function writeTools(file: string, more = ""): void {
   writeFileSync(
     file,
     `import { tool } from ${JSON.stringify(LIBRARY)};
+import { writeFileSync } from "node:fs";
 const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+const begin = () => writeFileSync(${JSON.stringify(BEGUN)}, "");
 export default [
-  tool({ name: "slow", description: "Takes a second", run: async () => (await wait(1000), "slow done") }),
+  tool({ name: "slow", description: "Takes a second", run: async () => (begin(), await wait(1000), "slow done") }),
   tool({
     name: "reports",
     description: "Reports progress, takes a second",
@@ -50,13 +54,18 @@ let number = 0;
 const newOptions = () => ["--data", join(folder.path, String(++number)), "--allow-host", "*"];
 const start = (options: readonly string[]) => startTrivet([TOOLS, ...options]);
 
-/** An official client whose requests go to the server that `at` names, as through a load balancer. */
-async function connect(at: { server: RunningTrivet }) {
+/**
+ * An official client whose requests go to the server that `at` names, as through a load balancer. `at.opened` is called when
+ * it has a stream.
+ */
+async function connect(at: { server: RunningTrivet; opened?: () => void }) {
   const client = new Client({ name: "test", version: "1" });
   const transport = new StreamableHTTPClientTransport(new URL(at.server.facts.mcp), {
-    fetch: (url, init) => {
+    fetch: async (url, init) => {
       const { pathname } = new URL(url);
-      return fetch(at.server.facts.url + pathname, init);
+      const response = await fetch(at.server.facts.url + pathname, init);
+      if (init?.method === "GET" && response.ok) at.opened?.();
+      return response;
     },
   });
   await client.connect(transport as Parameters<Client["connect"]>[0]);
@@ -75,28 +84,35 @@ async function begin(client: Client, name: string) {
 const textOf = (result: unknown) => (result as { content: { text: string }[] }).content[0]!.text;
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
+async function until(holds: () => boolean, what: string): Promise<void> {
+  for (const started = performance.now(); !holds();) {
+    assert.ok(performance.now() - started < 30_000, `timeout: ${what}`);
+    await pause(20);
+  }
+}
+
 test("a client whose stream ends with the server comes back to another one, and misses no change", async () => {
   const options = newOptions();
   const one = await start(options);
   const watched = join(folder.path, "watched.ts");
   writeTools(watched);
   const two = await startTrivet([watched, "--watch", "--issuer", one.facts.issuer, ...options]);
-  const at = { server: one };
+  const opened = Promise.withResolvers<void>();
+  const at = { server: one, opened: opened.resolve };
   const client = await connect(at);
   try {
     let changes = 0;
     client.setNotificationHandler(ToolListChangedNotificationSchema, () => void changes++);
     // The client opens its stream beside its first requests.
     await client.listTools();
-    await pause(300);
+    await opened.promise;
     at.server = two;
     const ended = one.stop();
     writeTools(watched, `tool({ name: "added", description: "Is new", run: () => "added" }),`);
     const began = performance.now();
     assert.is(await ended, 0);
     assert.ok(performance.now() - began < 5000, "no stream keeps the server from its end");
-    for (let tries = 0; changes === 0 && tries < 100; tries++) await pause(100);
-    assert.ok(changes > 0);
+    await until(() => changes > 0, "the notification");
     assert.ok((await client.listTools()).tools.some(({ name }) => name === "added"));
   } finally {
     await client.close();
@@ -110,7 +126,7 @@ test("after a signal requests and tool calls finish, with a stream and without, 
   const client = await connect({ server });
   const { result: reporting } = await begin(client, "reports");
   const slow = client.callTool({ name: "slow", arguments: {} });
-  await pause(200);
+  await until(() => existsSync(BEGUN), "the call of the tool");
   const ended = server.stop();
   assert.equal([textOf(await reporting), textOf(await slow)], ["reports done", "slow done"]);
   assert.is(await ended, 0);
@@ -162,11 +178,10 @@ test("what was acknowledged while the server drained survives its kill, and the 
     }
   };
   const issuing = Promise.allSettled([issue(), issue(), issue()]);
-  await pause(700);
+  await until(() => tokens.length > 20, "tokens");
   process.kill(server.child.pid!, "SIGKILL");
   await killed;
   await issuing;
-  assert.ok(tokens.length > 20, `${tokens.length} tokens`);
 
   const again = await start([...options, "--issuer", issuer]);
   for (const token of tokens) {

@@ -33,6 +33,8 @@ const FILE = "--b\r\nContent-Disposition: form-data; name=files; filename=a\r\n\
 
 interface Sender {
   readonly answer: Promise<string>;
+  /** Resolves when the server has read what was sent. */
+  isReceived(): Promise<void>;
   end(): void;
   cut(): void;
 }
@@ -51,13 +53,22 @@ function begin(): Sender {
       resolve(text);
     });
   });
-  sent.write(FILE);
-  return { answer, end: () => void sent.end("--b--"), cut: () => void sent.destroy() };
+  const written = new Promise<void>((resolve) => void sent.write(FILE, () => resolve()));
+  return {
+    answer,
+    async isReceived() {
+      await written;
+      // The server reads its connections in turn: these requests are sent after the upload.
+      for (let i = 0; i < 3; i++) await (await fetch(worker.url)).text();
+    },
+    end: () => void sent.end("--b--"),
+    cut: () => void sent.destroy(),
+  };
 }
 
 test("uploads wait until the capacity is free, and all are answered", async () => {
   const first = begin();
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  await first.isReceived();
   const others = Array.from({ length: 4 }, begin);
   for (const other of others) other.end();
   const early = Promise.race(others.map(({ answer }) => answer));
@@ -73,9 +84,9 @@ test("uploads wait until the capacity is free, and all are answered", async () =
 
 test("a cut connection releases its capacity or its place in the queue", async () => {
   const active = begin();
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  await active.isReceived();
   const waiting = begin();
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  await waiting.isReceived();
   const last = begin();
   last.end();
   active.cut();
