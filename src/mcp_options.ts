@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { ServeCard } from "./mcp/cards/server_card.ts";
 import type { Icon } from "./mcp/definition/content.ts";
 import type { Arrange, DefinitionSource } from "./mcp/definition/definition_source.ts";
 import type { Definitions, Middleware } from "./mcp/definition/group.ts";
@@ -76,6 +77,8 @@ export interface McpOptions {
    * @default valibot's schemas by `@valibot/to-json-schema`, if it is installed
    */
   readonly toJsonSchema?: ToJsonSchema;
+  /** Serves the server card at `/mcp/server-card`: `serverCard({ name })`. @default none */
+  readonly card?: ServeCard;
   /** Serves HTTP+SSE, the transport of 2024-11-05, at `/mcp/sse`. @default false */
   readonly sse?: boolean;
 }
@@ -129,6 +132,7 @@ export function completeMcp(mcp: McpOptions, given: Given): ToolServerOptions {
     streamLimits: checkLimits("mcp.streamLimits", mcp.streamLimits),
     storageLimits: checkLimits("mcp.storageLimits", mcp.storageLimits),
     toJsonSchema: mcp.toJsonSchema,
+    card: mcp.card,
     sse: mcp.sse ? createSseHandlers : undefined,
     stdio: async (...values) => await (await import("./mcp/stdio/stdio.ts")).serveStdio(...values),
   };

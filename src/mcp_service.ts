@@ -79,3 +79,6 @@ export type { CallContext } from "./mcp/context.ts";
 export type { ContentItem, ToolResult } from "./mcp/definition/content.ts";
 export { MissingCapabilityError, ScopeError } from "./mcp/error.ts";
 export { RpcError } from "./jsonrpc/error.ts";
+export { app, type AppOptions, showIn } from "./mcp/apps/app.ts";
+export { serverCard, type ServerCardOptions } from "./mcp/cards/server_card.ts";
+export { serverJson, type ServerJsonOptions } from "./mcp/cards/server_json.ts";

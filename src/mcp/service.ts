@@ -208,6 +208,7 @@ export function createToolServer(options: ToolServerOptions): ToolServer {
   const path = base + "/mcp";
   const { endpoint, sse, refuse } = createHttpHandlers(httpOptions, options.sse, `${path}/messages`);
   const handlers = new Map([[path, endpoint]]);
+  if (options.card) handlers.set(`${path}/server-card`, options.card(options));
   if (sse) handlers.set(`${path}/sse`, sse.open).set(`${path}/messages`, sse.post);
 
   return {

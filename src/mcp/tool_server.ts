@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { ServeCard } from "./cards/server_card.ts";
 import type { FindSecrets } from "../crypto/server_secrets.ts";
 import type { Observe } from "../events.ts";
 import type { IdentifyCaller, Principal } from "../http/principal.ts";
@@ -63,6 +64,8 @@ export interface ToolServerOptions extends ServerInfo {
   readonly sse: SseFactory | undefined;
   /** `serveStdio`, to serve stdio; not bundled unless you pass it. */
   readonly stdio: typeof serveStdio | undefined;
+  /** Made by `serverCard`; served at `/mcp/server-card`. */
+  readonly card?: ServeCard | undefined;
   readonly resourceMetadata: string | undefined;
   /** The scope in the challenge of a 401. */
   readonly initialScope?: string | undefined;

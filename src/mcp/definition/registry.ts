@@ -17,7 +17,7 @@ import type { ListEntry } from "./list_pages.ts";
 import { membersFor, toolMembersFor } from "../revision_shape.ts";
 import type { ConvertSchema } from "../schema/convert_schema.ts";
 import { compileAnySchema, type CompiledSchema } from "../schema/standard_schema.ts";
-import { checkTaskTimes } from "../tasks/task_outcome.ts";
+import { checkTaskTimes } from "../tasks/task_times.ts";
 import { variableNames } from "./uri_expression.ts";
 
 export interface CompiledTool extends ListEntry {

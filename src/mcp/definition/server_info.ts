@@ -22,6 +22,9 @@ export interface ServerInfo {
   readonly icons?: readonly Icon[] | undefined;
 }
 
+/** MCP Apps: `../apps/app.ts`. It needs `_meta`, which exists since 2025-06-18. */
+const APPS_EXTENSION = "io.modelcontextprotocol/ui";
+
 /** The `Implementation` of `initialize` and `server/discover`. */
 export function implementation(info: ServerInfo, revision: string): Record<string, unknown> {
   const { name, version, title, description, websiteUrl, icons } = info;
@@ -36,7 +39,11 @@ export function serverCapabilities(
   others: readonly Extension[],
 ): Record<string, unknown> {
   const known = others.filter(({ since }) => revision >= since);
+  const hasApps = [...resources.keys(), ...templates.map(({ name }) => name)].some((uri) =>
+    uri.startsWith("ui://")
+  );
   const extensions = {
+    ...(hasApps && revision >= "2025-06-18" && { [APPS_EXTENSION]: {} }),
     ...(hasTasks && revision >= MODERN && { [TASKS_EXTENSION]: {} }),
     ...Object.fromEntries(known.map(({ id, settings }) => [id, settings])),
   };

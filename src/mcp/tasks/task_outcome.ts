@@ -4,11 +4,7 @@
  * @module
  */
 import { INTERNAL_ERROR, RpcError } from "../../jsonrpc/error.ts";
-import type { TaskOptions } from "../context.ts";
 import { Suspension } from "../input/suspension.ts";
-
-/** The largest time value of a date (ECMA-262, 21.4.1.1), less some 20,000 years. */
-const MAX_TIME_MS = 8e15;
 
 export type Outcome = { readonly result: unknown } | { readonly error: unknown };
 
@@ -33,15 +29,4 @@ export function toTaskError(error: unknown): { code: number; message: string; da
   }
   const { code, message, data } = error;
   return "error" in toStorable({ result: data }) ? { code, message } : { code, message, data };
-}
-
-/** @throws {TypeError} unless the times are non-negative integers (milliseconds) that a date can express */
-export function checkTaskTimes(name: string, { ttl = 0, pollInterval = 0 }: TaskOptions): void {
-  for (const [option, value] of Object.entries({ ttl, pollInterval })) {
-    if (!Number.isSafeInteger(value) || value < 0 || value > MAX_TIME_MS) {
-      throw new TypeError(
-        `Invalid task options of tool "${name}": ${option} must be a non-negative integer (milliseconds)`,
-      );
-    }
-  }
 }

@@ -24,7 +24,8 @@ import type { CompiledTool } from "../definition/registry.ts";
 import { retryWhileUnavailable } from "../session/retry_while_unavailable.ts";
 import { principalKey } from "../session/principal_key.ts";
 import { recordBytes, type StorageAllowance } from "../session/storage_limits.ts";
-import { checkTaskTimes, type Outcome, toStorable, toTaskError } from "./task_outcome.ts";
+import { type Outcome, toStorable, toTaskError } from "./task_outcome.ts";
+import { checkTaskTimes } from "./task_times.ts";
 import { isTerminal, type TaskRecord, type TaskStore, toFailed, toPrincipal, toTask } from "./task_store.ts";
 
 export interface TasksOptions {
