@@ -1,8 +1,7 @@
 /**
- * The tasks extension, `io.modelcontextprotocol/tasks`
- * (https://github.com/modelcontextprotocol/ext-tasks/blob/main/specification/draft/tasks.md): tool calls that are answered
- * with a task, whose result the client gets later from any instance. A task that waits for input of the client is only a
- * record in the store: the tool runs again when the responses have come.
+ * The tasks extension (https://github.com/modelcontextprotocol/ext-tasks/blob/main/specification/draft/tasks.md): tool
+ * calls that are answered with a task, whose result the client gets later from any instance. A task that waits for input
+ * of the client is only a record in the store: the tool runs again when the responses have come.
  *
  * @module
  */
