@@ -87,7 +87,7 @@ export function compileMethods(options: MethodsOptions, registry: Registry): Met
             registry,
             list: listOf("resources", resources.values()),
             listOptions: pages,
-            templatesList: listOf("resourceTemplates", templates),
+            listTemplates: (listed) => listOf("resourceTemplates", listed),
             inputRequired,
           }),
       )

@@ -140,7 +140,7 @@ export function newApi(
     async read(uri, context = {}) {
       const template = tools.current().find((each) => each.kind === "resource_template");
       if (template?.kind !== "resource_template") throw new Error("no template");
-      return await template.read({ id: uri.slice(uri.lastIndexOf("/") + 1) }, newContext(context));
+      return await template.read({ id: uri.slice(uri.lastIndexOf("/") + 1) }, newContext(context), uri);
     },
   };
 }

@@ -84,7 +84,14 @@ export type ReadResult =
   | string
   | Uint8Array
   | { readonly content: string | Uint8Array; readonly mimeType: string }
-  | { readonly contents: readonly ResourceContents[] };
+  | FullReadResult;
+
+/** Complete contents. `ttl` replaces that of the definition, in milliseconds. */
+export interface FullReadResult {
+  readonly contents: readonly ResourceContents[];
+  readonly ttl?: number;
+  readonly _meta?: Meta;
+}
 
 export interface PromptMessage {
   readonly role: "user" | "assistant";

@@ -108,10 +108,13 @@ export interface ResourceTemplateDefinition extends Described, Cached {
   readonly list?: ((context: CallContext) => Promise<readonly ListedResource[]>) | undefined;
   /** By the name of the variable. */
   readonly complete?: Readonly<Record<string, Complete>> | undefined;
+  /** Whether `resources/templates/list` has the template. @default true */
+  readonly isListed?: boolean | undefined;
   /** Returns `undefined` for an unknown resource. */
   readonly read: (
     variables: Readonly<Record<string, string>>,
     context: CallContext,
+    uri: string,
   ) => ReadResult | undefined | Promise<ReadResult | undefined>;
   /** Whether the resource exists, if that takes less work than `read`. @default calls `read` */
   readonly exists?:

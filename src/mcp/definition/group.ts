@@ -79,12 +79,12 @@ function wrap(definition: Definition, middleware: readonly Middleware[]): Defini
         ...definition,
         // Middleware may refuse `read`, and must also decide whether a resource exists: so `exists` is not used.
         exists: undefined,
-        read: async (variables, context) =>
+        read: async (variables, context, uri) =>
           await around(
             definition.uriTemplate,
             variables,
             context,
-            () => definition.read(variables, context),
+            () => definition.read(variables, context, uri),
           ) as Awaited<ReturnType<typeof definition.read>>,
       };
     case "prompt":

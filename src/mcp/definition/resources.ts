@@ -24,7 +24,7 @@ export interface ResourceOptions {
   /** The pages of resources with fixed URIs. */
   readonly list: ListPages;
   readonly listOptions: Omit<ListOptions, "entries" | "member">;
-  readonly templatesList: ListPages;
+  readonly listTemplates: (listed: readonly CompiledTemplate[]) => ListPages;
   readonly inputRequired: InputRequired;
 }
 
@@ -34,6 +34,9 @@ export function resourceMethods(options: ResourceOptions): [string, Method<Call>
   if (resources.size + templates.length === 0) return [];
   const listable = templates.filter(({ definition }) => definition.list);
   const fixed = [...resources.values()];
+  const listTemplates = options.listTemplates(
+    templates.filter(({ definition }) => definition.isListed !== false),
+  );
 
   const list: Method<Call> = async (params, call) => {
     const { cursor } = requireObject(params);
@@ -63,7 +66,7 @@ export function resourceMethods(options: ResourceOptions): [string, Method<Call>
   return [
     ["resources/list", list],
     ["resources/read", read],
-    ["resources/templates/list", (params, call) => options.templatesList(requireObject(params).cursor, call)],
+    ["resources/templates/list", (params, call) => listTemplates(requireObject(params).cursor, call)],
   ];
 }
 
@@ -88,7 +91,7 @@ async function readResource(
     const variables = matchTemplate(template, uri);
     if (!variables) continue;
     requireScopes(call, template.scopes);
-    const result = await runHandler(() => template.definition.read(variables, call));
+    const result = await runHandler(() => template.definition.read(variables, call, uri));
     if (result !== undefined) return toReadResult(uri, template, cacheScope, result, call);
   }
   throw new ResourceNotFoundError(uri, call.revision);
@@ -102,12 +105,13 @@ function toReadResult(
   result: ReadResult,
   { revision }: Call,
 ): Record<string, unknown> {
-  const contents = typeof result === "object" && "contents" in result
-    ? result.contents
-    : [toContents(uri, definition.mimeType, result)];
-  if (revision < MODERN) return { contents };
+  const { contents, ttl = definition.ttl ?? 0, _meta } = typeof result === "object" && "contents" in result
+    ? result
+    : { contents: [toContents(uri, definition.mimeType, result)] };
+  const members = membersFor(revision, { contents, _meta });
+  if (revision < MODERN) return members;
   const isPublic = definition.cacheScope === "public" && widest === "public" && scopes.length === 0;
-  return { contents, ttlMs: definition.ttl ?? 0, cacheScope: isPublic ? "public" : "private" };
+  return { ...members, ttlMs: ttl, cacheScope: isPublic ? "public" : "private" };
 }
 
 function toEntry(resource: ListedResource): ListEntry {

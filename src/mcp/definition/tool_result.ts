@@ -8,6 +8,13 @@ import { isObject } from "../../json_schema/value.ts";
 import type { ContentItem, ToolResult } from "./content.ts";
 import type { CompiledSchema } from "../schema/standard_schema.ts";
 
+/** Marks the result of another MCP server, which is passed on as it is. */
+export const PASSED: unique symbol = Symbol.for("trivet.passed");
+
+export function isPassed(value: unknown): value is ToolResult {
+  return isObject(value) && PASSED in value;
+}
+
 /** The result of a tool without an output schema. */
 export function toResult(value: unknown): ToolResult {
   if (isToolResult(value)) return value;

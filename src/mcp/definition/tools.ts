@@ -23,7 +23,7 @@ import { requireScopes } from "./scopes.ts";
 import { resultFor } from "../revision_shape.ts";
 import { type InputRequired, isRetry } from "../input/input_required.ts";
 import type { ParseResult } from "../schema/standard_schema.ts";
-import { toResult, toStructuredResult } from "./tool_result.ts";
+import { isPassed, toResult, toStructuredResult } from "./tool_result.ts";
 
 export interface ToolOptions {
   readonly registry: Registry;
@@ -127,7 +127,11 @@ export async function runTool(
   const principal = call.principal?.subject ?? call.principal?.client;
   try {
     const given = await tool.run(input, call);
-    const result = tool.output ? await toStructuredResult(tool.output, given) : toResult(given);
+    const result = isPassed(given)
+      ? given
+      : tool.output
+      ? await toStructuredResult(tool.output, given)
+      : toResult(given);
     if (!call.inputs?.pending.size && call.reportedTool !== tool.name) {
       observe({ type: "tool_called", name: tool.name, principal, failed: result.isError === true });
     }

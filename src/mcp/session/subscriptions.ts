@@ -48,7 +48,7 @@ async function requireResource({ resources, templates }: Registry, uri: string, 
     const variables = matchTemplate(template, uri);
     if (!variables) continue;
     call.requireScopes(...template.scopes);
-    if (await exists(template, variables, call)) return;
+    if (await exists(template, variables, uri, call)) return;
   }
   throw new ResourceNotFoundError(uri, call.revision);
 }
@@ -57,10 +57,11 @@ async function requireResource({ resources, templates }: Registry, uri: string, 
 async function exists(
   { definition }: CompiledTemplate,
   variables: Readonly<Record<string, string>>,
+  uri: string,
   call: Call,
 ): Promise<boolean> {
   const { exists, read } = definition;
   return exists
     ? await runHandler(() => exists(variables, call))
-    : await runHandler(() => read(variables, call)) !== undefined;
+    : await runHandler(() => read(variables, call, uri)) !== undefined;
 }
