@@ -261,7 +261,7 @@ function parseMap(member: string, value: unknown, problems: Problems, text: ToTe
   );
 }
 
-/** Two upstreams with one prefix could not be told apart. */
+/** Two upstreams with one prefix could not be distinguished. */
 function checkPrefixes(
   configurations: readonly UpstreamConfiguration[],
   place: string,

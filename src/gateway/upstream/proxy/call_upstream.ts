@@ -1,0 +1,263 @@
+/**
+ * Serves a call by a request to its upstream. How the upstream asks the client for input depends on the revisions of both:
+ *
+ * - A client with a handshake is asked while the request waits.
+ * - A client of 2026-07-28 ends the run and calls again. An upstream of 2026-07-28 does the same: its `requestState` is kept
+ *   between the runs. The request to another upstream is held meanwhile (`held_calls.ts`).
+ *
+ * @module
+ */
+import { isObject } from "../../../json_schema/value.ts";
+import type { Json } from "../../../store/store.ts";
+import type { CallContext } from "../../../mcp/context.ts";
+import { MODERN } from "../../../mcp/era.ts";
+import { MISSING_CLIENT_CAPABILITY } from "../../../mcp/error.ts";
+import { Suspension } from "../../../mcp/input/suspension.ts";
+import { type JsonObject, McpError, TASKS_EXTENSION } from "../../../mcp_client/client.ts";
+import { UpstreamFailure } from "../failure.ts";
+import type { CallTarget, ConnectedSession } from "./call_target.ts";
+import { connectUser, findRequiredUrls, openUrls } from "./connect_user.ts";
+import { canAnswer, createRelay } from "./exchange.ts";
+import { followTask, readTask, type TaskReference } from "./follow_task.ts";
+import { HeldCall } from "./held_calls.ts";
+import { answerUpstream, relayRequest } from "./relay_input.ts";
+
+type Params = Readonly<JsonObject>;
+
+/** How often an upstream may ask for input in one call. */
+const MAX_ROUNDS = 32;
+/** Characters of what is kept between two runs. */
+const MAX_KEPT_CHARACTERS = 262_144;
+
+/**
+ * Sends a request and returns its result, after all input that the upstream asks for.
+ * @throws {McpError} @throws {ConnectionError} @throws {UpstreamFailure} @throws {BusyError}
+ * @throws {Suspension} where the run ends until the client answers
+ */
+export async function callUpstream(
+  target: CallTarget,
+  method: string,
+  params: Params,
+  context: CallContext,
+): Promise<JsonObject> {
+  for (let attempt = 1;; attempt++) {
+    try {
+      return await callOnce(target, method, params, context);
+    } catch (error) {
+      if (attempt === 2 || error instanceof Suspension) throw error;
+      // What the user must do first: then the upstream did not execute the call.
+      const urls = findRequiredUrls(error, context);
+      if (urls) await openUrls(urls, target, context);
+      else await connectUser(error, target, context);
+    }
+  }
+}
+
+async function callOnce(
+  target: CallTarget,
+  method: string,
+  params: Params,
+  context: CallContext,
+): Promise<JsonObject> {
+  const entered = target.enter(context);
+  const session = entered instanceof Promise ? await entered : entered;
+  try {
+    const isModern = context.revision >= MODERN;
+    const result = isModern && session.info.revision >= MODERN && (canAnswer(context) || context.can("tasks"))
+      ? await callInRounds(target, session, method, params, context)
+      : isModern && session.info.revision < MODERN && canAnswer(context)
+      ? await callHeld(target, session, method, params, context)
+      : await callDirectly(target, session, method, params, context);
+    target.leave(session);
+    return result;
+  } catch (error) {
+    target.leave(session, error);
+    throw error;
+  }
+}
+
+/** One request; the client is asked while it waits. */
+async function callDirectly(
+  target: CallTarget,
+  session: ConnectedSession,
+  method: string,
+  params: Params,
+  context: CallContext,
+): Promise<JsonObject> {
+  const relay = createRelay(() => context, target.timeout, (method, params) => {
+    rememberElicitation(session, params, context);
+    return target.whileWaiting(() => answerUpstream(context, target, method, params));
+  });
+  try {
+    const result = await session.client.request(method, params, relay.exchange);
+    await relay.settled();
+    return result;
+  } catch (error) {
+    if (!requiresTasks(error)) throw error;
+    // The upstream runs this tool as a task only: it is followed here.
+    const { capabilities } = relay.exchange;
+    const extensions = { ...capabilities?.extensions, [TASKS_EXTENSION]: {} };
+    return await session.client.request(method, params, {
+      ...relay.exchange,
+      capabilities: { ...capabilities, extensions },
+    });
+  }
+}
+
+/** What is kept of an answer that is not final. */
+type Kept = {
+  readonly inputRequests?: Json;
+  readonly requestState?: Json;
+  readonly task?: TaskReference & { readonly [name: string]: Json };
+};
+
+/** Both sides of 2026-07-28: each round of the upstream is a round of the client. */
+async function callInRounds(
+  target: CallTarget,
+  session: ConnectedSession,
+  method: string,
+  params: Params,
+  context: CallContext,
+): Promise<JsonObject> {
+  const relay = createRelay(() => context, target.timeout, undefined);
+  const used = new Map<string, number>();
+  let retry: JsonObject = {};
+  for (let round = 1; round <= MAX_ROUNDS; round++) {
+    let final: JsonObject | undefined;
+    const kept = await context.once(`upstream:${round}`, async (): Promise<Json> => {
+      const result = await session.client.requestOnce(method, { ...params, ...retry }, relay.exchange);
+      if (result.resultType === "input_required") return toKept(result);
+      if (result.resultType === "task") return { task: readTask(result) as unknown as Json };
+      final = result;
+      return null;
+    }) as Kept | null;
+    if (final) {
+      await relay.settled();
+      return final;
+    }
+    if (!kept) throw new UpstreamFailure("has executed the call, but its result was not kept.");
+    const ask = (requests: JsonObject): Promise<JsonObject> => askAll(target, requests, used, context);
+    if (kept.task) {
+      return await followTask(session, kept.task, context, relay.exchange, ask);
+    }
+    retry = {
+      ...(isObject(kept.inputRequests) && { inputResponses: await ask(kept.inputRequests) }),
+      ...(kept.requestState !== undefined && { requestState: kept.requestState }),
+    };
+  }
+  throw new UpstreamFailure(`asked for input more than ${MAX_ROUNDS} times in one call.`);
+}
+
+/** @throws {UpstreamFailure} when it is too large */
+function toKept({ inputRequests, requestState }: JsonObject): Json {
+  const kept = {
+    ...(isObject(inputRequests) && { inputRequests }),
+    ...(typeof requestState === "string" && { requestState }),
+  } as { readonly [name: string]: Json };
+  if (JSON.stringify(kept).length > MAX_KEPT_CHARACTERS) {
+    throw new UpstreamFailure(`asked for input with more than ${MAX_KEPT_CHARACTERS} characters.`);
+  }
+  return kept;
+}
+
+/** Asks the client for all inputs at once. @throws {Suspension} */
+async function askAll(
+  target: CallTarget,
+  requests: JsonObject,
+  used: Map<string, number>,
+  context: CallContext,
+): Promise<JsonObject> {
+  const asked = Object.entries(requests).map(async ([name, request]): Promise<[string, unknown]> => {
+    const { method, params } = isObject(request) ? request : {};
+    // The upstream's own key, unless an earlier round had it.
+    const times = (used.get(name) ?? 0) + 1;
+    used.set(name, times);
+    const key = times === 1 ? name : `${name}_${times}`;
+    return [
+      name,
+      await relayRequest(context, target, String(method), isObject(params) ? params : {}, key),
+    ];
+  });
+  await Promise.allSettled(asked);
+  return Object.fromEntries(await Promise.all(asked));
+}
+
+/** A client of 2026-07-28 and an upstream with a handshake. */
+async function callHeld(
+  target: CallTarget,
+  session: ConnectedSession,
+  method: string,
+  params: Params,
+  context: CallContext,
+): Promise<JsonObject> {
+  const { held } = session;
+  let call: HeldCall | undefined;
+  const id = await context.once("upstream:held", async (): Promise<Json> => {
+    call = new HeldCall(context, async (signal, onServerRequest, current) => {
+      const relay = createRelay(current, target.timeout, (method, params, signal) => {
+        rememberElicitation(session, params, context);
+        return onServerRequest(method, params, signal);
+      }, signal);
+      const result = await session.client.request(method, params, relay.exchange);
+      await relay.settled();
+      return result;
+    });
+    call.attach(context);
+    if (await call.next()) {
+      call.detach();
+      // A failure is not kept: the next run may try again.
+      await call.result;
+      return null;
+    }
+    return call.id;
+  });
+  if (typeof id === "string") call ??= held.take(id);
+  if (!call) {
+    throw new UpstreamFailure(
+      "waited for input in a call that has ended, or runs at another instance. Call the tool again.",
+    );
+  }
+  call.attach(context);
+  while (!await call.next()) {
+    const asked = [...call.open.values()].map(async (request) => {
+      try {
+        const answer = await answerUpstream(context, target, request.method, request.params, request.key);
+        request.answer(Promise.resolve(answer));
+      } catch (error) {
+        if (error instanceof Suspension) throw error;
+        request.answer(Promise.reject(error));
+      }
+    });
+    const outcomes = await Promise.allSettled(asked);
+    const ended = outcomes.find((each) => each.status === "rejected");
+    if (ended) {
+      held.hold(call);
+      throw ended.reason;
+    }
+  }
+  call.detach();
+  return await call.result;
+}
+
+/** Whether the upstream needs the tasks extension to execute the call (2026-07-28, -32021). */
+function requiresTasks(error: unknown): boolean {
+  if (!(error instanceof McpError) || error.code !== MISSING_CLIENT_CAPABILITY || !isObject(error.data)) {
+    return false;
+  }
+  const { requiredCapabilities: required } = error.data;
+  return isObject(required) && isObject(required.extensions) &&
+    Object.hasOwn(required.extensions, TASKS_EXTENSION);
+}
+
+/** How many elicitations at a URL are remembered, so that their completion reaches the client. */
+const MAX_ELICITATIONS = 1000;
+
+function rememberElicitation(
+  { elicitations }: ConnectedSession,
+  { elicitationId }: JsonObject,
+  context: CallContext,
+): void {
+  if (typeof elicitationId !== "string") return;
+  elicitations.set(elicitationId, context);
+  if (elicitations.size > MAX_ELICITATIONS) elicitations.delete(elicitations.keys().next().value!);
+}

@@ -1,0 +1,79 @@
+/**
+ * The resource subscriptions of one session of an upstream, for all its callers, and the updates that come of them.
+ *
+ * @module
+ */
+import type { ClientExchange, McpClient } from "../../mcp_client/client.ts";
+import { later } from "./later.ts";
+
+/** Subscriptions of one session; the oldest ends when there are more. */
+const MAX_SUBSCRIPTIONS = 1000;
+/** How long a subscription lasts without renewal. */
+const RENEWAL_MS = 3_600_000;
+/** Updates of one resource within this time are one. */
+const COALESCE_MS = 100;
+
+export class ResourceUpdates {
+  readonly #onUpdate: (uri: string) => void;
+  readonly #now: () => number;
+  /** When each was renewed, by the URI that the upstream has; the longest ago first. */
+  readonly #subscribed = new Map<string, number>();
+  readonly #updated = new Set<string>();
+  #stop: (() => void) | undefined;
+
+  constructor(onUpdate: (uri: string) => void, now: () => number) {
+    this.#onUpdate = onUpdate;
+    this.#now = now;
+  }
+
+  get size(): number {
+    return this.#subscribed.size;
+  }
+
+  /** @throws {McpError} @throws {ConnectionError} */
+  async subscribe(client: McpClient, uri: string, exchange: ClientExchange): Promise<void> {
+    const isKnown = this.#subscribed.delete(uri);
+    this.#subscribed.set(uri, this.#now());
+    if (isKnown) return;
+    try {
+      await client.subscribe(uri, exchange);
+    } catch (error) {
+      this.#subscribed.delete(uri);
+      throw error;
+    }
+    if (this.#subscribed.size <= MAX_SUBSCRIPTIONS) return;
+    this.#end(client, this.#subscribed.keys().next().value!, exchange);
+  }
+
+  /** Ends the subscriptions that were not renewed. */
+  sweep(client: McpClient, exchange: ClientExchange): void {
+    const oldest = this.#now() - RENEWAL_MS;
+    for (const [uri, renewed] of this.#subscribed) if (renewed < oldest) this.#end(client, uri, exchange);
+  }
+
+  /** Subscribes again, over a new connection. */
+  resume(client: McpClient, exchange: ClientExchange): void {
+    for (const uri of this.#subscribed.keys()) client.subscribe(uri, exchange).catch(() => {});
+  }
+
+  /** An update that the upstream sent; ignored unless someone subscribed to it. */
+  updated(uri: unknown): void {
+    if (typeof uri !== "string" || !this.#subscribed.has(uri)) return;
+    this.#updated.add(uri);
+    this.#stop ??= later(COALESCE_MS, () => {
+      this.#stop = undefined;
+      for (const each of this.#updated) this.#onUpdate(each);
+      this.#updated.clear();
+    });
+  }
+
+  close(): void {
+    this.#stop?.();
+    this.#subscribed.clear();
+  }
+
+  #end(client: McpClient, uri: string, exchange: ClientExchange): void {
+    this.#subscribed.delete(uri);
+    client.unsubscribe(uri, exchange).catch(() => {});
+  }
+}

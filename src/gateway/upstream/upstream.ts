@@ -1,0 +1,297 @@
+/**
+ * One upstream: a session for each partition of its callers, the limits of its calls, and what it offers.
+ *
+ * @module
+ */
+import type { Principal } from "../../http/principal.ts";
+import type { McpClient, McpClientOptions } from "../../mcp_client/client.ts";
+import type { ClientTransport } from "../../mcp_client/transport.ts";
+import type { UpstreamAccess } from "../credentials/access.ts";
+import { CallLimiter } from "./call_limiter.ts";
+import type { CircuitBreakerOptions } from "./circuit_breaker.ts";
+import type { UpstreamConfiguration } from "./configuration.ts";
+import { createDefinitions } from "./definitions.ts";
+import { isOutageOfCall, UpstreamFailure } from "./failure.ts";
+import { toPrefix } from "./names.ts";
+import type { CallerContext, CallTarget, ConnectedSession } from "./proxy/call_target.ts";
+import { connectTool } from "./proxy/connect_tool.ts";
+import { findConnectionRequired } from "./proxy/connect_user.ts";
+import { ALL_CAPABILITIES } from "./proxy/exchange.ts";
+import { UpstreamSession } from "./session.ts";
+import type { UpstreamDefinition, UpstreamState, UpstreamStatus } from "./upstream_definition.ts";
+import { isListed, readLists, type UpstreamLists } from "./upstream_lists.ts";
+import { describeStatus } from "./upstream_status.ts";
+import { waitToConnect } from "./wait_to_connect.ts";
+import { createUriMap, KEPT_URIS, type UriMap } from "./uris.ts";
+
+/** What all upstreams of a gateway share. */
+export interface UpstreamHost {
+  createClient(options: McpClientOptions): McpClient;
+  createTransport(configuration: UpstreamConfiguration, access: UpstreamAccess): ClientTransport;
+  readonly client: Pick<McpClientOptions, "name" | "version">;
+  /** Bytes of a message of an upstream. */
+  readonly messageBytes: number;
+  readonly inputTimeout: number;
+  readonly idleTimeout: number;
+  readonly breaker: CircuitBreakerOptions;
+  readonly now: () => number;
+  /** What some caller is offered has changed. */
+  onChange(): void;
+  onResourceUpdated(uri: string): void;
+  onState(upstream: string, state: UpstreamState, error: string | undefined): void;
+}
+
+/** What is offered to the callers of some sessions: equal lists have one set. */
+interface OfferedSet {
+  readonly lists: UpstreamLists;
+  definitions: readonly UpstreamDefinition[];
+}
+
+/** A server may take long to start for the first time, such as when it is downloaded. */
+const MIN_CONNECT_TIMEOUT_MS = 60_000;
+/** Sessions of users that are kept; the longest unused is closed when there are more. */
+const MAX_SESSIONS = 10_000;
+const MAX_LIST_BYTES = 16 * 1024 * 1024;
+const WAITING_PER_RUNNING = 4;
+
+export class Upstream implements CallTarget {
+  readonly name: string;
+  readonly configuration: UpstreamConfiguration;
+  readonly prefix: string;
+  readonly uris: UriMap;
+  readonly isNamed: boolean;
+  readonly timeout: number;
+  readonly #host: UpstreamHost;
+  readonly #access: UpstreamAccess;
+  readonly #limiter: CallLimiter;
+  readonly #sessions = new Map<string, UpstreamSession>();
+  /** By the digest of the lists. */
+  readonly #sets = new Map<string, OfferedSet>();
+  #connectTool: readonly UpstreamDefinition[] | undefined;
+  #prefixes: readonly string[] = [];
+  #isClosed = false;
+
+  constructor(host: UpstreamHost, configuration: UpstreamConfiguration, access: UpstreamAccess) {
+    const { name, prefix, timeout, maxConcurrent } = configuration;
+    this.#host = host;
+    this.#access = access;
+    this.configuration = configuration;
+    this.name = name;
+    this.timeout = timeout;
+    this.prefix = prefix ?? toPrefix(name);
+    this.isNamed = this.prefix !== "";
+    this.uris = this.isNamed ? createUriMap(name) : KEPT_URIS;
+    this.#limiter = new CallLimiter(maxConcurrent, maxConcurrent * WAITING_PER_RUNNING, timeout);
+  }
+
+  /** The session of the caller, which may not be connected. */
+  sessionOf(caller: Principal | undefined): UpstreamSession {
+    const partition = this.#access.partition(caller);
+    let session = this.#sessions.get(partition);
+    if (!session) {
+      session = this.#createSession(partition, caller);
+      this.#sessions.set(partition, session);
+      if (this.#sessions.size > MAX_SESSIONS) this.#dropOldest();
+    }
+    // The newest principal of the user is the one whose token lasts longest.
+    if (partition !== "") session.caller = caller;
+    return session;
+  }
+
+  /** What the caller is offered now; `undefined` before the first answer of the upstream. */
+  offeredTo(caller: Principal | undefined): readonly UpstreamDefinition[] | undefined {
+    const session = this.sessionOf(caller);
+    if (session.digest !== undefined) return this.#sets.get(session.digest)?.definitions;
+    return session.state === "connection_required"
+      ? this.#connectTool ??= [connectTool(this, this.prefix, this.#prefixes)]
+      : undefined;
+  }
+
+  enter(context: CallerContext): ConnectedSession | Promise<ConnectedSession> {
+    if (this.#isClosed) throw new UpstreamFailure("was removed from the configuration.");
+    const session = this.sessionOf(context.principal);
+    session.lastUse = this.#host.now();
+    if (!session.breaker.tryEnter()) {
+      const seconds = Math.max(1, Math.ceil(session.breaker.pause / 1000));
+      throw new UpstreamFailure(
+        `failed ${session.breaker.failures} times in a row and is paused. Try again in ${seconds} s.`,
+      );
+    }
+    const waiting = this.#limiter.enter(() => context.signal);
+    return !waiting && session.connected ? session : this.#enterLater(session, waiting, context);
+  }
+
+  async #enterLater(
+    session: UpstreamSession,
+    waiting: Promise<void> | undefined,
+    { signal }: CallerContext,
+  ): Promise<ConnectedSession> {
+    await waiting;
+    try {
+      if (!session.connected) await waitToConnect(session.connect(), this.timeout, signal);
+      return session;
+    } catch (error) {
+      this.#limiter.leave();
+      throw error;
+    }
+  }
+
+  leave(session: ConnectedSession, error?: unknown): void {
+    this.#limiter.leave();
+    const { breaker } = session as UpstreamSession;
+    if (error === undefined) breaker.succeed();
+    else if (isOutageOfCall(error)) breaker.fail();
+  }
+
+  async whileWaiting<Result>(wait: () => Promise<Result>): Promise<Result> {
+    this.#limiter.leave();
+    try {
+      return await wait();
+    } finally {
+      this.#limiter.enterAgain();
+    }
+  }
+
+  async isAuthorized(caller: Principal | undefined, signal: AbortSignal): Promise<boolean> {
+    try {
+      await this.#access.headers(caller, signal);
+      return true;
+    } catch (error) {
+      if (findConnectionRequired(error)) return false;
+      throw error;
+    }
+  }
+
+  /** Whether all callers share one session. */
+  get isShared(): boolean {
+    return this.#access.partition(undefined) === "" &&
+      this.#access.partition({ subject: "someone", scopes: new Set(), workspace: "" }) === "";
+  }
+
+  /** Subscribes to the updates of a resource, given as clients know it. `false` when it is not of this upstream. */
+  async subscribe(uri: string, caller: Principal | undefined): Promise<boolean> {
+    const original = this.uris.toOriginal(uri);
+    const session = this.sessionOf(caller);
+    const lists = session.digest === undefined ? undefined : this.#sets.get(session.digest)?.lists;
+    if (original === undefined || !lists?.features.resources) return false;
+    // An upstream that keeps its URIs has those that it lists.
+    if (!this.isNamed && !isListed(lists, original)) return false;
+    await session.subscribe(original);
+    return true;
+  }
+
+  /** Names the definitions anew after an upstream was added or removed. */
+  setPrefixes(prefixes: readonly string[]): void {
+    this.#prefixes = prefixes;
+    this.#connectTool = undefined;
+    for (const set of this.#sets.values()) set.definitions = this.#define(set.lists);
+  }
+
+  /** Starts again for a caller, such as after its credentials changed. */
+  reconnect(caller: Principal | undefined): void {
+    const partition = this.#access.partition(caller);
+    const session = this.#sessions.get(partition);
+    this.#sessions.delete(partition);
+    session?.close();
+    this.sessionOf(caller).prepare().then(() => this.#host.onChange());
+  }
+
+  /** Closes sessions of users that were not used for some time. */
+  sweep(): void {
+    const unused = this.#host.now() - this.#host.idleTimeout;
+    for (const session of this.#sessions.values()) {
+      session.endSubscriptions();
+      const isBusy = session.held.size > 0 || session.updates.size > 0 || this.#limiter.running > 0;
+      if (session.partition !== "" && session.connected && session.lastUse < unused && !isBusy) {
+        session.rest();
+      }
+    }
+  }
+
+  status(): UpstreamStatus {
+    return describeStatus(
+      this.configuration,
+      [...this.#sessions.values()],
+      this.#limiter,
+      (digest) => this.#sets.get(digest)?.lists,
+    );
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all([...this.#sessions.values()].map((session) => session.close()));
+    this.#sessions.clear();
+    this.#sets.clear();
+  }
+
+  #createSession(partition: string, caller: Principal | undefined): UpstreamSession {
+    const { breaker, inputTimeout, now } = this.#host;
+    return new UpstreamSession(
+      {
+        name: this.name,
+        timeout: this.timeout,
+        connectTimeout: Math.max(this.timeout, MIN_CONNECT_TIMEOUT_MS),
+        inputTimeout,
+        breaker,
+        now,
+        isShared: partition === "",
+        createClient: (events) =>
+          this.#host.createClient({
+            ...this.#host.client,
+            ...events,
+            transport: this.#host.createTransport(this.configuration, this.#access),
+            capabilities: ALL_CAPABILITIES,
+            // The schemas are for the clients of the gateway.
+            checkOutput: false,
+            limits: {
+              messageBytes: this.#host.messageBytes,
+              listBytes: MAX_LIST_BYTES,
+              timeout: this.timeout,
+            },
+          }),
+        onLists: (session) => this.#offer(session),
+        onState: ({ state, lastError }) => this.#host.onState(this.name, state, lastError?.message),
+        onResourceUpdated: (uri) => this.#host.onResourceUpdated(this.uris.toPublic(uri)),
+      },
+      partition,
+      caller,
+    );
+  }
+
+  /** Makes the definitions of what a session listed. */
+  async #offer(session: UpstreamSession): Promise<void> {
+    const { digest, raw } = session;
+    if (!this.#sets.has(digest!)) {
+      const lists = await readLists(raw!, this.configuration);
+      if (!this.#sets.has(digest!) && !this.#isClosed) {
+        this.#sets.set(digest!, { lists, definitions: this.#define(lists) });
+      }
+    }
+    const used = new Set([...this.#sessions.values()].map((each) => each.digest));
+    for (const each of this.#sets.keys()) if (!used.has(each)) this.#sets.delete(each);
+    this.#host.onChange();
+  }
+
+  #define(lists: UpstreamLists): readonly UpstreamDefinition[] {
+    return createDefinitions(
+      lists,
+      {
+        target: this,
+        scopes: this.configuration.scopes,
+        uris: this.uris,
+      },
+      this.prefix,
+      this.#prefixes,
+    );
+  }
+
+  #dropOldest(): void {
+    let oldest: UpstreamSession | undefined;
+    for (const session of this.#sessions.values()) {
+      if (session.partition !== "" && session.lastUse <= (oldest?.lastUse ?? Infinity)) oldest = session;
+    }
+    if (!oldest) return;
+    this.#sessions.delete(oldest.partition);
+    oldest.close();
+  }
+}

@@ -1,0 +1,185 @@
+/**
+ * The lists of an upstream: what one session of it offers.
+ *
+ * @module
+ */
+import { encodeBase64url } from "../../crypto/base64url.ts";
+import {
+  type ClientExchange,
+  ConnectionError,
+  type ConnectionInfo,
+  type JsonObject,
+  type ListName,
+  type McpClient,
+  McpError,
+} from "../../mcp_client/client.ts";
+import { compileUriTemplate } from "../../mcp/definition/uri_template.ts";
+import { MODERN } from "../../mcp/era.ts";
+import { TASKS_EXTENSION } from "../../mcp/input/client_feature.ts";
+import { isObject } from "../../json_schema/value.ts";
+import type { UpstreamConfiguration } from "./configuration.ts";
+import {
+  type PromptEntry,
+  readPrompt,
+  readResource,
+  readTool,
+  type ResourceEntry,
+  type ToolEntry,
+} from "./list_entries.ts";
+import { matchesPattern } from "./names.ts";
+
+export interface UpstreamLists {
+  readonly tools: readonly ToolEntry[];
+  readonly resources: readonly ResourceEntry[];
+  readonly resourceTemplates: readonly ResourceEntry[];
+  readonly prompts: readonly PromptEntry[];
+  readonly features: UpstreamFeatures;
+  /** Entries that are not offered, and why. */
+  readonly leftOut: readonly string[];
+}
+
+/** What an upstream can do beyond its lists. */
+export interface UpstreamFeatures {
+  readonly resources: boolean;
+  readonly completions: boolean;
+  /** The tasks extension of 2026-07-28. */
+  readonly tasks: boolean;
+}
+
+/** Entries as the upstream sent them. */
+export type RawLists = Readonly<Record<ListName, readonly JsonObject[]>> & {
+  readonly features: UpstreamFeatures;
+  /** Lists that could not be fetched, and why. */
+  readonly failed: readonly string[];
+};
+
+const NO_ENTRIES: readonly JsonObject[] = [];
+const MAX_LEFT_OUT = 50;
+/** How long entries may be checked before other work gets its turn. */
+const SLICE_MS = 10;
+
+export function featuresOf({ capabilities, revision }: ConnectionInfo): UpstreamFeatures {
+  const { resources, completions, extensions } = capabilities;
+  return {
+    resources: isObject(resources),
+    // 2024-11-05 has completion without a capability.
+    completions: isObject(completions) || revision === "2024-11-05",
+    tasks: revision >= MODERN && isObject(extensions) && isObject(extensions[TASKS_EXTENSION]),
+  };
+}
+
+/**
+ * Fetches the lists that the upstream's capabilities name. A list that fails is kept as it was before.
+ * @param only the lists to fetch; the others are taken from `before`
+ */
+export async function fetchLists(
+  client: McpClient,
+  info: ConnectionInfo,
+  exchange: ClientExchange,
+  before: RawLists | undefined,
+  only?: ReadonlySet<ListName>,
+): Promise<RawLists> {
+  const { capabilities } = info;
+  const failed: string[] = [];
+  const fetch = async (list: ListName, capability: string): Promise<readonly JsonObject[]> => {
+    if (!isObject(capabilities[capability])) return NO_ENTRIES;
+    if (only && !only.has(list)) return before?.[list] ?? NO_ENTRIES;
+    try {
+      return await client.listAll(list, exchange);
+    } catch (error) {
+      if (!isOfOneList(error)) throw error;
+      failed.push(`${list}: ${(error as Error).message.slice(0, 300)}`);
+      // Templates are often not implemented.
+      return before?.[list] ?? NO_ENTRIES;
+    }
+  };
+  const [tools, resources, resourceTemplates, prompts] = await Promise.all([
+    fetch("tools", "tools"),
+    fetch("resources", "resources"),
+    fetch("resourceTemplates", "resources"),
+    fetch("prompts", "prompts"),
+  ]);
+  return { tools, resources, resourceTemplates, prompts, features: featuresOf(info), failed };
+}
+
+/** Whether an error concerns one list, and not the connection or the credentials. */
+function isOfOneList(error: unknown): boolean {
+  return error instanceof McpError ||
+    error instanceof ConnectionError && (error.reason === "too_large" || error.reason === "malformed");
+}
+
+/** Identifies what is offered: equal lists have equal digests. */
+export async function digestLists(raw: RawLists): Promise<string> {
+  const { tools, resources, resourceTemplates, prompts, features } = raw;
+  const text = JSON.stringify([tools, resources, resourceTemplates, prompts, features]);
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
+  return encodeBase64url(new Uint8Array(digest));
+}
+
+/** Checks the entries. Long lists are checked in slices, so that calls are not delayed. */
+export async function readLists(
+  raw: RawLists,
+  { tools: { allow, deny } }: Pick<UpstreamConfiguration, "tools">,
+): Promise<UpstreamLists> {
+  const leftOut: string[] = [...raw.failed];
+  let sliceEnd = performance.now() + SLICE_MS;
+  async function read<Entry>(
+    entries: readonly JsonObject[],
+    kind: string,
+    keyOf: (entry: Entry) => string,
+    parse: (entry: JsonObject) => Entry | undefined,
+  ): Promise<Entry[]> {
+    const known = new Map<string, Entry>();
+    for (const each of entries) {
+      if (performance.now() > sliceEnd) {
+        await new Promise((resolve) => setTimeout(resolve));
+        sliceEnd = performance.now() + SLICE_MS;
+      }
+      try {
+        const entry = parse(each);
+        if (entry === undefined) continue;
+        if (known.has(keyOf(entry))) throw new Error("is listed twice");
+        known.set(keyOf(entry), entry);
+      } catch (error) {
+        leftOut.push(`${kind} ${labelOf(each)}: ${(error as Error).message.slice(0, 300)}`);
+      }
+    }
+    return [...known.values()];
+  }
+  const isOffered = (name: string): boolean =>
+    (allow.length === 0 || allow.some((each) => matchesPattern(each, name))) &&
+    !deny.some((each) => matchesPattern(each, name));
+  return {
+    tools: await read(raw.tools, "tool", (tool) => tool.name, (each) => {
+      const tool = readTool(each);
+      return isOffered(tool.name) ? tool : undefined;
+    }),
+    resources: await read(
+      raw.resources,
+      "resource",
+      ({ uri }) => uri,
+      (each) => readResource(each, "uri"),
+    ),
+    resourceTemplates: await read(
+      raw.resourceTemplates,
+      "resource template",
+      ({ uri }) => uri,
+      (each) => readResource(each, "uriTemplate"),
+    ),
+    prompts: await read(raw.prompts, "prompt", ({ name }) => name, readPrompt),
+    features: raw.features,
+    leftOut: leftOut.slice(0, MAX_LEFT_OUT),
+  };
+}
+
+/** A name for reports: printable and short. */
+function labelOf({ name, uri, uriTemplate }: JsonObject): string {
+  const label = [uri, uriTemplate, name].find((each) => typeof each === "string") ?? "without a name";
+  return JSON.stringify((label as string).slice(0, 100)).replace(/\p{C}/gu, "?");
+}
+
+/** Whether a URI is one of the listed resources or matches a listed template. */
+export function isListed({ resources, resourceTemplates }: UpstreamLists, uri: string): boolean {
+  return resources.some((each) => each.uri === uri) ||
+    resourceTemplates.some((each) => compileUriTemplate(each.uri)(uri) !== undefined);
+}

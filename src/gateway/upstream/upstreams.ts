@@ -1,0 +1,254 @@
+/**
+ * The upstreams of a gateway: creates them from the configuration, and offers each caller what they offer together.
+ *
+ * @module
+ */
+import type { Principal } from "../../http/principal.ts";
+import type { ClientTransport } from "../../mcp_client/transport.ts";
+import type { McpClient, McpClientOptions } from "../../mcp_client/client.ts";
+import { VERSION } from "../../version.ts";
+import type { UpstreamAccess } from "../credentials/access.ts";
+import type { CircuitBreakerOptions } from "./circuit_breaker.ts";
+import { ConfigurationError, type UpstreamConfiguration } from "./configuration.ts";
+import type { ReadVariable } from "./environment.ts";
+import { later } from "./later.ts";
+import { toMarkedName, toPrefix } from "./names.ts";
+import { parseMcpServer, parseMcpServers } from "./parse_configuration.ts";
+import { staticAccess } from "./static_access.ts";
+import { createTransports, type LaunchUpstream, refuseProcess } from "./transports.ts";
+import { createMcpClient } from "../../mcp_client/create_client.ts";
+import { Upstream, type UpstreamHost } from "./upstream.ts";
+import type { UpstreamDefinition, Upstreams, UpstreamState } from "./upstream_definition.ts";
+
+export interface UpstreamsOptions {
+  /** The option `mcpServers`: see `configuration.ts`. */
+  readonly mcpServers: unknown;
+  /** Reads an environment variable, for references in the configuration. @default none is set */
+  readonly variable?: ReadVariable;
+  /** How requests to an upstream are authorized. @default the headers in its configuration, one session for all */
+  readonly access?: (configuration: UpstreamConfiguration) => UpstreamAccess;
+  /** Starts processes: `launchProcess` of `trivet/launch-process`. Without it, upstreams with a command are refused. */
+  readonly launch?: LaunchUpstream;
+  /** @default the `fetch` of the runtime */
+  readonly fetch?: (url: string, init: RequestInit) => Promise<Response>;
+  /** Called with each line that a process writes to its standard error. */
+  readonly onStderr?: (upstream: string, line: string) => void;
+  /** Called when an upstream connects, fails or is paused. */
+  readonly onState?: (upstream: string, state: UpstreamState, error: string | undefined) => void;
+  /** The name by which the gateway introduces itself. @default "trivet" */
+  readonly name?: string;
+  /** Milliseconds that `ready` and `prepare` wait at most. @default 5000 */
+  readonly startTimeout?: number;
+  /** Milliseconds after which the unused session of a user is closed. @default 600000 */
+  readonly idleTimeout?: number;
+  /** Milliseconds that an upstream with a handshake waits for the user of a client of 2026-07-28. @default 600000 */
+  readonly inputTimeout?: number;
+  /** Bytes of a message of an upstream. @default 4194304 */
+  readonly messageBytes?: number;
+  /** For tests. */
+  readonly createTransport?: (
+    configuration: UpstreamConfiguration,
+    access: UpstreamAccess,
+  ) => ClientTransport;
+  readonly createClient?: (options: McpClientOptions) => McpClient;
+  readonly breaker?: CircuitBreakerOptions;
+  readonly now?: () => number;
+}
+
+const SWEEP_INTERVAL_MS = 60_000;
+const START_TIMEOUT_MS = 5_000;
+const IDLE_TIMEOUT_MS = 600_000;
+const INPUT_TIMEOUT_MS = 600_000;
+const MESSAGE_BYTES = 4 * 1024 * 1024;
+/** Combinations of what upstreams offer that are kept. */
+const MAX_COMBINATIONS = 1000;
+
+/**
+ * Creates the upstreams and starts to connect those that all callers share.
+ * @throws {ConfigurationError}
+ */
+export function createUpstreams(options: UpstreamsOptions): Upstreams {
+  const { startTimeout = START_TIMEOUT_MS, variable } = options;
+  const upstreams = new Map<string, Upstream>();
+  const changeListeners = new Set<() => void>();
+  const resourceListeners = new Set<(uri: string) => void>();
+  /** By what is combined: see {@linkcode combine}. */
+  const combined = new Map<string, readonly UpstreamDefinition[]>();
+  const numbers = new WeakMap<readonly UpstreamDefinition[], number>();
+  let lastNumber = 0;
+  let isClosed = false;
+
+  const host: UpstreamHost = {
+    createClient: options.createClient ?? createMcpClient,
+    createTransport: options.createTransport ?? createTransports(options),
+    client: { name: options.name ?? "trivet", version: VERSION },
+    messageBytes: options.messageBytes ?? MESSAGE_BYTES,
+    inputTimeout: options.inputTimeout ?? INPUT_TIMEOUT_MS,
+    idleTimeout: options.idleTimeout ?? IDLE_TIMEOUT_MS,
+    breaker: options.breaker ?? {},
+    now: options.now ?? Date.now,
+    onChange: () => {
+      for (const each of changeListeners) each();
+    },
+    onResourceUpdated: (uri) => {
+      for (const each of resourceListeners) each(uri);
+    },
+    onState: (name, state, error) => options.onState?.(name, state, error),
+  };
+
+  /** In the order of their names, whatever the order of configuration and connection. */
+  const ordered = (): Upstream[] =>
+    [...upstreams.values()].sort((a, b) => a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
+
+  function create(configuration: UpstreamConfiguration): Upstream {
+    if (configuration.target.type === "stdio" && !options.launch && !options.createTransport) {
+      throw refuseProcess(configuration.name);
+    }
+    const access = options.access?.(configuration) ?? staticAccess(configuration);
+    return new Upstream(host, configuration, access);
+  }
+
+  function rename(): void {
+    const all = ordered();
+    const prefixes = all.map(({ prefix }) => prefix);
+    for (const each of all) each.setPrefixes(prefixes);
+    combined.clear();
+    host.onChange();
+  }
+
+  function combine(parts: readonly (readonly [Upstream, readonly UpstreamDefinition[]])[]) {
+    const key = parts.map(([, definitions]) => numberOf(definitions)).join();
+    let all = combined.get(key);
+    if (!all) {
+      combined.set(key, all = withDistinctNames(parts));
+      if (combined.size > MAX_COMBINATIONS) combined.delete(combined.keys().next().value!);
+    }
+    return all;
+  }
+
+  function numberOf(definitions: readonly UpstreamDefinition[]): number {
+    let number = numbers.get(definitions);
+    if (number === undefined) numbers.set(definitions, number = ++lastNumber);
+    return number;
+  }
+
+  /** Waits for all, at most for the start timeout. */
+  async function within(prepared: readonly Promise<void>[]): Promise<void> {
+    if (prepared.length === 0) return;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const limit = new Promise<void>((resolve) => timer = setTimeout(resolve, startTimeout));
+    await Promise.race([Promise.all(prepared), limit]);
+    clearTimeout(timer);
+  }
+
+  const prepare = async (caller: Principal | undefined): Promise<void> =>
+    await within(
+      ordered().map((each) => each.sessionOf(caller)).filter(({ digest }) => digest === undefined)
+        .map((session) => session.prepare()),
+    );
+
+  for (const configuration of parseMcpServers(options.mcpServers, variable)) {
+    upstreams.set(configuration.name, create(configuration));
+  }
+  rename();
+  const started = [...upstreams.values()].filter((each) => each.isShared).map((each) =>
+    each.sessionOf(undefined).prepare()
+  );
+  let stopSweep = (): void => {};
+  const sweep = (): void => {
+    stopSweep = later(SWEEP_INTERVAL_MS, () => {
+      for (const each of upstreams.values()) each.sweep();
+      sweep();
+    });
+  };
+  sweep();
+
+  return {
+    list: (caller) => combine(ordered().map((each) => [each, each.offeredTo(caller) ?? []] as const)),
+    prepare,
+    ready: () => within(started),
+    watch(onChange) {
+      changeListeners.add(onChange);
+      return () => changeListeners.delete(onChange);
+    },
+    watchResources(onUpdate) {
+      resourceListeners.add(onUpdate);
+      return () => resourceListeners.delete(onUpdate);
+    },
+    async subscribe(uri, caller) {
+      for (const each of ordered()) if (await each.subscribe(uri, caller)) return;
+    },
+    status: () => ordered().map((each) => each.status()),
+    add(name, server) {
+      if (isClosed) throw new TypeError("The gateway is closed");
+      const configuration = parseMcpServer(name, server, variable);
+      const before = upstreams.get(name);
+      const others = [...upstreams.values()].filter((each) => each !== before);
+      if (configuration) checkPrefix(configuration, others);
+      before?.close();
+      upstreams.delete(name);
+      if (configuration) {
+        const added = create(configuration);
+        upstreams.set(name, added);
+        if (added.isShared) added.sessionOf(undefined).prepare();
+      }
+      rename();
+    },
+    async remove(name) {
+      const removed = upstreams.get(name);
+      if (!removed) return false;
+      upstreams.delete(name);
+      rename();
+      await removed.close();
+      return true;
+    },
+    reconnect: (name, caller) => upstreams.get(name)?.reconnect(caller),
+    async close() {
+      isClosed = true;
+      stopSweep();
+      changeListeners.clear();
+      resourceListeners.clear();
+      await Promise.all([...upstreams.values()].map((each) => each.close()));
+    },
+  };
+}
+
+/** @throws {ConfigurationError} when another upstream has the prefix */
+function checkPrefix({ name, prefix }: UpstreamConfiguration, others: readonly Upstream[]): void {
+  const owner = prefix && others.find((each) => each.prefix === prefix);
+  if (!owner) return;
+  throw new ConfigurationError([`mcpServers.${name}.prefix: is the prefix of ${owner.name} too`]);
+}
+
+/** All definitions. Only upstreams that keep their names can have one name twice: the first in order has it. */
+function withDistinctNames(
+  parts: readonly (readonly [Upstream, readonly UpstreamDefinition[]])[],
+): readonly UpstreamDefinition[] {
+  const taken = new Set<string>();
+  return parts.flatMap(([{ name }, definitions]) =>
+    definitions.flatMap((each): UpstreamDefinition[] => {
+      const key = identityOf(each);
+      if (!taken.has(key)) {
+        taken.add(key);
+        return [each];
+      }
+      // A resource has no other URI by which its upstream could be distinguished.
+      if (each.kind !== "tool" && each.kind !== "prompt") return [];
+      const renamed = { ...each, name: toMarkedName(toPrefix(name), each.originalName) };
+      if (taken.has(identityOf(renamed))) return [];
+      taken.add(identityOf(renamed));
+      return [renamed];
+    })
+  );
+}
+
+function identityOf(definition: UpstreamDefinition): string {
+  switch (definition.kind) {
+    case "resource":
+      return `resource ${definition.uri}`;
+    case "resource_template":
+      return `template ${definition.uriTemplate}`;
+    default:
+      return `${definition.kind} ${definition.name}`;
+  }
+}
