@@ -13,7 +13,11 @@ import { globSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 
 /** The modules of `src/store/` that services may import: the interface, and helpers for every driver. */
-const STORE_INTERFACE: readonly string[] = ["src/store/store.ts", "src/store/retry.ts"];
+const STORE_INTERFACE: readonly string[] = [
+  "src/store/store.ts",
+  "src/store/retry.ts",
+  "src/store/change_all.ts",
+];
 
 /** Modules that every folder may import. They import nothing. */
 const FOR_ALL: readonly string[] = ["src/timer.ts"];
@@ -23,13 +27,14 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   http: [],
   crypto: [],
   store: ["crypto"],
-  server_secret: ["crypto", "store", "oauth"],
+  server_secret: ["crypto", "store", "oauth", "gateway"],
   observability: ["http", "crypto", "store", "root"],
   rate_limits: ["http", "crypto", "store", "root"],
   jsonrpc: ["http"],
   json_schema: [],
+  text: [],
   oauth: ["http", "crypto", "store", "root"],
-  skills: ["http", "crypto", "store", "root"],
+  skills: ["http", "crypto", "store", "root", "text"],
   mcp: ["http", "crypto", "store", "root", "jsonrpc", "json_schema"],
   mcp_client: ["http", "crypto", "store", "root", "jsonrpc", "json_schema"],
   openapi: ["http", "root", "mcp", "json_schema"],
@@ -40,6 +45,8 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     "root",
     "jsonrpc",
     "json_schema",
+    "rate_limits",
+    "text",
     "mcp",
     "mcp_client",
     "oauth",

@@ -28,6 +28,8 @@ const PAGES: readonly string[] = [
 export function pagePaths(base: string, more: readonly string[] = []): Pick<ReadonlySet<string>, "has"> {
   const known = new Set([...more, ...PAGES].map((path) => base + path));
   return {
-    has: (path) => known.has(path) || path.startsWith(`${base}/login/`) && path.endsWith("/callback"),
+    has: (path) =>
+      known.has(path) || path.startsWith(`${base}/account/`) ||
+      path.startsWith(`${base}/login/`) && path.endsWith("/callback"),
   };
 }

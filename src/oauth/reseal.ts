@@ -6,8 +6,8 @@
  */
 import { createSealer } from "../crypto/seal.ts";
 import type { FindSecrets } from "../crypto/server_secrets.ts";
-import { LOST_RACE, retryLostRaces } from "../store/retry.ts";
-import { compareAndSet, type Entry, type Key, listAll, type Store } from "../store/store.ts";
+import { changeAll } from "../store/change_all.ts";
+import type { Store } from "../store/store.ts";
 import {
   CONNECTIONS,
   CONNECTIONS_PURPOSE,
@@ -22,9 +22,6 @@ import type { StoredProvider, StoredProviderTokens } from "./records/provider_re
 import { bindingOfEntry, TOKENS_PURPOSE } from "./sign_in/provider_tokens.ts";
 import { createSecretSealer } from "./sign_in/stored_provider.ts";
 
-/** The record with its value sealed anew; `undefined` when there is nothing to do. */
-type Reseal<Value> = (entry: Entry<Value>) => Promise<Value | undefined>;
-
 /** Seals records anew while requests use and change them. Returns the number of records that it changed. */
 export async function resealRecords(store: Store, secret: FindSecrets): Promise<number> {
   const tokens = createSealer(secret, TOKENS_PURPOSE);
@@ -32,38 +29,22 @@ export async function resealRecords(store: Store, secret: FindSecrets): Promise<
   const connections = createSealer(secret, CONNECTIONS_PURPOSE);
   let ofUpstreams = 0;
   for (const prefix of [CONNECTIONS, UPSTREAM_CLIENTS, REVOCATIONS]) {
-    ofUpstreams += await resealKind<SealedRecord>(store, prefix, async (entry) => {
+    ofUpstreams += await changeAll<SealedRecord>(store, prefix, async (entry) => {
       const sealed = await connections.reseal(entry.value.sealed, sealBinding(entry));
       return sealed === undefined ? undefined : { ...entry.value, sealed };
     });
   }
-  return ofUpstreams + await resealKind<UserFactors>(store, ["user_factors"], async ({ key, value }) => {
+  return ofUpstreams + await changeAll<UserFactors>(store, ["user_factors"], async ({ key, value }) => {
     const { totp } = value;
     const sealed = totp && await createSealer(secret, totpPurpose(String(key[1]))).reseal(totp.sealed);
     return totp && sealed !== undefined ? { ...value, totp: { ...totp, sealed } } : undefined;
   }) +
-    await resealKind<StoredProviderTokens>(store, ["provider_tokens"], async (entry) => {
+    await changeAll<StoredProviderTokens>(store, ["provider_tokens"], async (entry) => {
       const sealed = await tokens.reseal(entry.value.sealed, bindingOfEntry(entry));
       return sealed === undefined ? undefined : { ...entry.value, sealed };
     }) +
-    await resealKind<StoredProvider>(store, ["provider"], async ({ value }) => {
+    await changeAll<StoredProvider>(store, ["provider"], async ({ value }) => {
       const sealedSecret = value.sealedSecret && await providers.reseal(value.sealedSecret);
       return sealedSecret ? { ...value, sealedSecret } : undefined;
     });
-}
-
-async function resealKind<Value>(store: Store, prefix: Key, reseal: Reseal<Value>): Promise<number> {
-  let count = 0;
-  for await (const listed of listAll<Value>(store, prefix)) {
-    let entry: Entry<Value> | undefined = listed;
-    const isChanged = await retryLostRaces(async () => {
-      const value: Value | undefined = entry && await reseal(entry);
-      if (!entry || value === undefined) return false;
-      if (await compareAndSet(store, entry.key, entry.version, value, entry.expires)) return true;
-      entry = await store.get<Value>(entry.key);
-      return LOST_RACE;
-    });
-    if (isChanged) count++;
-  }
-  return count;
 }

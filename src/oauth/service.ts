@@ -25,6 +25,7 @@ import type { RequestContext, Service } from "../http/service.ts";
 import { StoreUnavailableError } from "../store/store.ts";
 import type { AuthorizationServer, AuthorizationServerOptions } from "./authorization_server.ts";
 import { accountRoutes } from "./account/routes.ts";
+import { approvalRoutes } from "./approvals/routes.ts";
 import { authorize } from "./endpoints/authorize.ts";
 import { decideConsent } from "./consent/consent.ts";
 import { OAuthError, plain } from "./error.ts";
@@ -199,6 +200,7 @@ export function createOAuthService(options: AuthorizationServerOptions): OAuthSe
     ...factorRoutes(as, page),
     ...signInRoutes(as, page),
     ...accountRoutes(as, page),
+    ...approvalRoutes(as, page),
     { method: "GET", path: "/logout", handle: page((request) => showLogout(as, request)) },
     { method: "POST", path: "/logout", handle: page((request, context) => logout(as, request, context)) },
     { method: "GET", path: "/.well-known/jwks.json", handle: api(serveKeys(as)) },
@@ -239,7 +241,7 @@ export function createOAuthService(options: AuthorizationServerOptions): OAuthSe
       "login",
       "logout",
       "device",
-      ...as.account || as.connections || as.factors.totp || as.factors.passkeys ? ["account"] : [],
+      "account",
       "/.well-known/jwks.json",
       ...METADATA_PATHS,
       ...documents.keys(),

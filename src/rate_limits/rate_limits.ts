@@ -81,7 +81,7 @@ export function rateLimits(settings: RateLimitSettings): RateLimits {
 /** What all requests share. */
 interface Limiter {
   /** The counts of one scope for requests to one service, or to none. */
-  findCounts(scope: LimitScope, service: string | undefined): readonly SharedCount[];
+  findCounts(scope: LimitScope, service: string | undefined): readonly SharedCount<Limit>[];
   /** {@linkcode networkOf}. */
   findNetwork(context: RequestContext): string | undefined;
   readonly report: ReportRefusal;
@@ -113,7 +113,7 @@ function createLimiter(limits: readonly Limit[], { store, now, observe }: Limite
       error,
     });
   const counts = limits.map((limit) => createSharedCount(limit, { store, now, onFailure }));
-  const lists = new Map<string, readonly SharedCount[]>();
+  const lists = new Map<string, readonly SharedCount<Limit>[]>();
   for (const service of [undefined, ...LIMITED_SERVICES]) {
     for (const scope of LIMIT_SCOPES) {
       const found = counts.filter(({ limit }) =>
@@ -156,7 +156,7 @@ async function refuse(
 
 /** A caller of the request, and the count that it is in. */
 interface Counted {
-  readonly count: SharedCount;
+  readonly count: SharedCount<Limit>;
   readonly caller: CountedCaller;
 }
 
@@ -255,6 +255,6 @@ class LimitedRequest implements RequestContext {
   }
 }
 
-function find(counts: readonly SharedCount[], name: string): Counted[] {
+function find(counts: readonly SharedCount<Limit>[], name: string): Counted[] {
   return counts.map((count) => ({ count, caller: count.find(name) }));
 }

@@ -10,7 +10,13 @@ import { createAllowance } from "../http/network/allowance.ts";
 import { SlidingSum, type Slot, SLOTS } from "../http/network/sliding_sum.ts";
 import { LOST_RACE, retryLostRaces } from "../store/retry.ts";
 import type { Key, Store } from "../store/store.ts";
-import type { Limit } from "./limit.ts";
+
+/** What is counted: at most `requests`, or an amount, within a window. */
+export interface CountedLimit {
+  readonly name: string;
+  readonly requests: number;
+  readonly seconds: number;
+}
 
 /** A portion is this part of the limit, and at least one request. */
 const PORTIONS = 20;
@@ -39,16 +45,16 @@ export interface CountedCaller {
   reportedAt: number;
 }
 
-export interface SharedCount {
-  readonly limit: Limit;
+export interface SharedCount<Each extends CountedLimit = CountedLimit> {
+  readonly limit: Each;
   /** The caller with this name. */
   find(name: string): CountedCaller;
   /** Requests that the caller may still make now. */
   countRemaining(caller: CountedCaller): number;
-  /** Counts a request. Resolves when the portion that it completes is reported. */
-  add(caller: CountedCaller): Promise<void> | undefined;
-  /** Seconds until the caller may make one request more than now; at least 1. */
-  findReset(caller: CountedCaller): number;
+  /** Counts a request, or an amount. Resolves when the portion that it completes is reported. */
+  add(caller: CountedCaller, amount?: number): Promise<void> | undefined;
+  /** Seconds until the caller may make one request more than now, or use an amount; at least 1. */
+  findReset(caller: CountedCaller, amount?: number): number;
 }
 
 /** What a count needs of the server. */
@@ -61,7 +67,10 @@ export interface CountOptions {
 }
 
 /** Starts to count under a limit. */
-export function createSharedCount(limit: Limit, { store, now, onFailure }: CountOptions): SharedCount {
+export function createSharedCount<Each extends CountedLimit>(
+  limit: Each,
+  { store, now, onFailure }: CountOptions,
+): SharedCount<Each> {
   const { name, requests, seconds } = limit;
   const windowMs = seconds * 1000;
   const slotMs = windowMs / SLOTS;
@@ -136,16 +145,16 @@ export function createSharedCount(limit: Limit, { store, now, onFailure }: Count
       return caller;
     },
     countRemaining: (caller) => Math.max(0, requests - countUsed(caller, slot())),
-    add(caller) {
+    add(caller, amount = 1) {
       const at = slot();
-      caller.own.add(at, 1);
+      caller.own.add(at, amount);
       if (caller.own.at(at) < portion || performance.now() < pausedUntil) return undefined;
       return caller.reporting = report(caller);
     },
-    findReset(caller) {
+    findReset(caller, amount = 1) {
       const at = slot();
       const { shared, own } = caller;
-      const needed = countUsed(caller, at) - requests + 1;
+      const needed = countUsed(caller, at) - requests + amount;
       let free = Math.min(shared.slotWhenFree(1, at), own.slotWhenFree(1, at));
       if (needed > 1) {
         const all = new SlidingSum(shared.slots);

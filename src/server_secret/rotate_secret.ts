@@ -7,6 +7,7 @@
 import { encodeBase64url } from "../crypto/base64url.ts";
 import { randomBytes } from "../crypto/random_bytes.ts";
 import { randomId } from "../crypto/secret.ts";
+import { resealGatewayRecords } from "../gateway/reseal.ts";
 import { resealRecords } from "../oauth/reseal.ts";
 import {
   createSecretReader,
@@ -89,7 +90,9 @@ export async function rotateServerSecret(
   const secret = createSecretReader(store);
   let resealed = 0;
   // A record of another instance that was sealed just before is found by the pass after that.
-  for (let changed = -1; changed !== 0; resealed += changed) changed = await resealRecords(store, secret);
+  for (let changed = -1; changed !== 0; resealed += changed) {
+    changed = await resealRecords(store, secret) + await resealGatewayRecords(store, secret);
+  }
   const end = revokeOld ? undefined : timeOf(store) + retentionDays * DAY_MS;
   await retire(store, newest, end);
   return { id: newest.id, isResumed, resealed, secrets: await listServerSecrets(store) };

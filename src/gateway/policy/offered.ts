@@ -4,6 +4,7 @@
  * @module
  */
 import type { Definition } from "../../mcp/definition/definition.ts";
+import { parseUriTemplate } from "../../mcp/definition/uri_expression.ts";
 
 /** A definition, with the MCP server that it comes from. */
 export type OfferedDefinition = Definition & {
@@ -12,3 +13,18 @@ export type OfferedDefinition = Definition & {
   /** Its name or URI there. */
   readonly originalName?: string;
 };
+
+/** The name of what is used: of a resource of a template its URI, with the values of the variables as they are. */
+export function nameOfUse(definition: OfferedDefinition, name: string, input: unknown): string {
+  if (definition.kind !== "resource_template") return name;
+  const values = input as Readonly<Record<string, string>>;
+  return parseUriTemplate(definition.uriTemplate).map((part) => {
+    if (typeof part === "string") return part;
+    const { first, separator, named } = part.operator;
+    const given = part.variables.filter((variable) => Object.hasOwn(values, variable.name));
+    const written = given.map((variable) =>
+      `${named ? `${variable.name}=` : ""}${String(values[variable.name])}`
+    );
+    return written.length === 0 ? "" : first + written.join(separator);
+  }).join("");
+}

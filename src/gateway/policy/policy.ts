@@ -3,28 +3,24 @@
  *
  * @module
  */
-import type { Observe } from "../../events.ts";
 import type { Principal } from "../../http/principal.ts";
-import type { Service } from "../../http/service.ts";
+import { RpcError, SERVER_ERROR } from "../../jsonrpc/error.ts";
+import type { CallContext } from "../../mcp/context.ts";
+import { ToolError } from "../../mcp/definition/definition.ts";
 import type { Middleware } from "../../mcp/definition/group.ts";
-import type { Store } from "../../store/store.ts";
-import type { OfferedDefinition } from "./offered.ts";
+import { MODERN } from "../../mcp/era.ts";
+import { Suspension } from "../../mcp/input/suspension.ts";
+import { StoreUnavailableError } from "../../store/store.ts";
+import { createAsk, NotApproved } from "./ask.ts";
+import { type CallLimits, createCallLimits, type LimitRefusal } from "./call_limits.ts";
+import { createCallRecorder, type Ending, type RecordedUse } from "./call_record.ts";
+import { createDecisionPoint } from "./decision_point.ts";
+import { nameOfUse, type OfferedDefinition } from "./offered.ts";
+import type { PolicyOptions } from "./policy_options.ts";
+import type { PolicyServer } from "./policy_server.ts";
+import { checkMembers, compileRules } from "./rules.ts";
 
-/** What a policy needs of its server. */
-export interface PolicyServer {
-  readonly store: Store;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
-  readonly observe: Observe;
-  /** The address of the server without a slash at its end, for the pages on which users approve calls. */
-  readonly place: string;
-  /** Whether users can sign in here, to approve a call on a page. */
-  readonly hasPages: boolean;
-  /** The other scopes that a scope implies. */
-  readonly implied: ReadonlyMap<string, ReadonlySet<string>>;
-  /** How the decision point is reached. @default the global fetch */
-  readonly fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined;
-}
+export type { PolicyServer };
 
 /** A policy that is checked and compiled. */
 export interface Policy {
@@ -32,6 +28,132 @@ export interface Policy {
   isVisible(definition: OfferedDefinition, caller: Principal | undefined): boolean;
   /** Decides each use, asks the user where a rule says so, counts limits, and records the event. */
   readonly middleware: Middleware;
-  /** Pages that the server must serve beside its own. */
-  readonly services: readonly Service[];
+}
+
+/** A call that the policy refuses. */
+class Refusal extends Error {
+  readonly ending: Ending;
+
+  constructor(ending: Ending, message: string) {
+    super(message);
+    this.ending = ending;
+  }
+}
+
+const MEMBERS: ReadonlySet<string> = new Set<keyof PolicyOptions>([
+  "default",
+  "rules",
+  "limits",
+  "ask",
+  "audit",
+  "decisionPoint",
+]);
+
+/**
+ * Checks and compiles a policy.
+ * @throws {TypeError} naming the place, such as `policy.rules[2].when`
+ */
+export function createPolicy(options: PolicyOptions, server: PolicyServer): Policy {
+  checkMembers(options, MEMBERS, "");
+  const { now, observe, implied } = server;
+  const onFailure = (error: unknown): void =>
+    observe({
+      type: error instanceof StoreUnavailableError ? "store_unavailable" : "fault",
+      where: "gateway policy",
+      error,
+    });
+  const rules = compileRules(options, implied);
+  const limits = createCallLimits(options.limits ?? [], { ...server, onFailure });
+  const recorder = createCallRecorder(options.audit ?? {}, observe);
+  const ask = createAsk(options.ask ?? {}, server);
+  const point = options.decisionPoint &&
+    createDecisionPoint(options.decisionPoint, { now, fetch: server.fetch, onFailure });
+
+  /** @throws {Refusal} @throws {NotApproved} */
+  async function admit(use: RecordedUse, context: CallContext): Promise<void> {
+    const { definition, name, input } = use;
+    const { principal } = context;
+    const verdict = rules.decide(definition, name, input, principal);
+    if (verdict.effect === "deny") {
+      const reason = verdict.reason === undefined ? "" : `: ${verdict.reason}`;
+      throw new Refusal({ outcome: "denied", reason: verdict.place }, `Denied by policy${reason}`);
+    }
+    if (point) {
+      const decision = await point.decide(definition, name, input, principal);
+      if (decision === "deny") {
+        throw new Refusal({ outcome: "denied", reason: "decision_point" }, "Denied by policy");
+      }
+      if (decision === "failed") {
+        const message = "Denied: the policy decision point did not answer. Try again later";
+        throw new Refusal({ outcome: "denied", reason: "decision_point_failed" }, message);
+      }
+    }
+    if (verdict.effect === "ask") await ask(use, verdict, context);
+    const refusal = limits.concern(definition, name) && await takeOnce(limits, use, context);
+    if (refusal) throw new Refusal({ outcome: "limited", reason: refusal.place }, refusal.message);
+  }
+
+  return {
+    isVisible: rules.isVisible,
+    middleware: async ({ definition, name, input }, context, next) => {
+      const use: RecordedUse = { definition, name: nameOfUse(definition, name, input), input };
+      const began = performance.now();
+      try {
+        await admit(use, context);
+        const result = await next();
+        if (!isSuspended(context)) recorder.record(use, context, endingOf(result), began);
+        return result;
+      } catch (error) {
+        if (isSuspended(context) || error instanceof Suspension) throw error;
+        recorder.record(use, context, endingOfError(error, context), began);
+        if (error instanceof Refusal || error instanceof NotApproved) {
+          throw definition.kind === "tool"
+            ? new ToolError(error.message)
+            : new RpcError(SERVER_ERROR, error.message);
+        }
+        throw error;
+      }
+    },
+  };
+}
+
+/** Calls that were counted in this run, by their context. */
+const counted = new WeakMap<CallContext, number>();
+
+/** Counts a call for its limits; not again when it runs again with the answers of the client. */
+async function takeOnce(
+  limits: CallLimits,
+  { definition, name, input }: RecordedUse,
+  context: CallContext,
+): Promise<LimitRefusal | null> {
+  const take = async () => await limits.take(definition, name, input, context.principal) ?? null;
+  if (context.revision < MODERN) return await take();
+  // One request can make several calls, in the same order each time.
+  const number = counted.get(context) ?? 0;
+  counted.set(context, number + 1);
+  const refusal = await context.once(
+    `policy_limit_${number}`,
+    async () => await take() as { place: string; message: string } | null,
+  );
+  return refusal;
+}
+
+/** Whether the run ends here, and another follows with the answers of the client. */
+function isSuspended(context: CallContext): boolean {
+  const { inputs } = context as { readonly inputs?: { readonly pending: ReadonlyMap<string, unknown> } };
+  return inputs !== undefined && inputs.pending.size > 0;
+}
+
+function endingOf(result: unknown): Ending {
+  const isError = typeof result === "object" && result !== null &&
+    (result as { readonly isError?: unknown }).isError === true;
+  return { outcome: isError ? "error" : "ok" };
+}
+
+function endingOfError(error: unknown, { signal }: CallContext): Ending {
+  if (error instanceof Refusal) return error.ending;
+  if (error instanceof NotApproved) return { outcome: error.outcome, reason: error.reason };
+  if (signal.aborted) return { outcome: "cancelled" };
+  const name = error instanceof Error ? error.name : "";
+  return { outcome: /timeout/i.test(name) ? "timeout" : "error" };
 }

@@ -89,6 +89,8 @@ export interface AskOptions {
   readonly rememberFor?: "arguments" | "tool" | undefined;
   /** `page`: also clients with forms send the user to the page of this server. @default "form" */
   readonly by?: "form" | "page" | undefined;
+  /** Seconds that a call waits while the user is on the page; 0 to 300. @default 30 */
+  readonly wait?: number | undefined;
 }
 
 export interface AuditOfCalls {

@@ -13,6 +13,8 @@ import type { AccountRoomView } from "../account/account_views.ts";
 import type { AccountTexts } from "../account/texts_en.ts";
 import type { ConnectionRoomView } from "../account/connections/connection_views.ts";
 import type { ConnectionTexts } from "../account/connections/texts_en.ts";
+import type { ApprovalRoomView } from "../approvals/approval_views.ts";
+import type { ApprovalPageTexts } from "../approvals/write_approval.ts";
 import type { BasicView } from "./basic_views.ts";
 import { defineRoom, type Room } from "./room.ts";
 import type { BasicTexts } from "./texts_en.ts";
@@ -76,6 +78,14 @@ const connections = defineRoom<ConnectionRoomView, ConnectionTexts>({
   writers: () => import("../account/connections/connection_pages.ts"),
 });
 
+const approvals = defineRoom<ApprovalRoomView, ApprovalPageTexts>({
+  texts: {
+    en: () => merge(import("./texts_en.ts"), import("../approvals/texts_en.ts")),
+    de: () => merge(import("./texts_de.ts"), import("../approvals/texts_de.ts")),
+  },
+  writers: () => import("../approvals/write_approval.ts"),
+});
+
 export const ROOMS: { readonly [Name in View["name"]]: Room } = {
   sign_in: basic,
   sign_in_failed: basic,
@@ -120,4 +130,7 @@ export const ROOMS: { readonly [Name in View["name"]]: Room } = {
   connection_connect: connections,
   connection_disconnect: connections,
   connection_refused: connections,
+  approval: approvals,
+  approval_given: approvals,
+  approval_refused: approvals,
 };

@@ -13,6 +13,8 @@ import type { AccountRoomView } from "../account/account_views.ts";
 import type { AccountTexts } from "../account/texts_en.ts";
 import type { ConnectionRoomView } from "../account/connections/connection_views.ts";
 import type { ConnectionTexts } from "../account/connections/texts_en.ts";
+import type { ApprovalRoomView } from "../approvals/approval_views.ts";
+import type { ApprovalTexts } from "../approvals/texts_en.ts";
 import type { BasicView } from "./basic_views.ts";
 import type { BasicTexts } from "./texts_en.ts";
 
@@ -23,7 +25,15 @@ export type View =
   | SignUpRoomView
   | FactorView
   | AccountRoomView
+  | ApprovalRoomView
   | ConnectionRoomView;
 
 /** The texts of every page, by key. `{name}` in a text stands for a value. */
-export type Texts = BasicTexts & MailTexts & SignUpTexts & FactorTexts & AccountTexts & ConnectionTexts;
+export type Texts =
+  & BasicTexts
+  & MailTexts
+  & SignUpTexts
+  & FactorTexts
+  & AccountTexts
+  & ApprovalTexts
+  & ConnectionTexts;

@@ -10,7 +10,7 @@ import { type Call, callerOf, type Endpoint, type SkillsContext } from "./call.t
 import type { Dialect } from "./dialect.ts";
 import type { LocalSkill } from "../local/directory.ts";
 import { SkillError, skillNotFound, versionNotFound } from "../error.ts";
-import { findHidden } from "../package/hidden_text.ts";
+import { findHidden } from "../../text/hidden_text.ts";
 import { readPackage } from "../package/package.ts";
 import { busy, namesOf, publish } from "../publishing/publish.ts";
 import { listSkills } from "./query.ts";

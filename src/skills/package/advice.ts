@@ -6,7 +6,7 @@
  * @module
  */
 import type { SkillMarkdown } from "./front_matter.ts";
-import { countLineEnds } from "./line_ends.ts";
+import { countLineEnds } from "../../text/line_ends.ts";
 import type { Json } from "../../store/store.ts";
 import type { Problem } from "./problem.ts";
 import { descriptionOf, type Subject, textOf } from "./rules.ts";

@@ -18,7 +18,7 @@ import {
   type YAMLMap,
 } from "yaml";
 import type { Json } from "../../store/store.ts";
-import { countLineEnds, toLineFeeds } from "./line_ends.ts";
+import { countLineEnds, toLineFeeds } from "../../text/line_ends.ts";
 import type { Problem } from "./problem.ts";
 
 /** A scalar is its source text. */

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { findHidden } from "./hidden_text.ts";
+import { findHidden } from "../../text/hidden_text.ts";
 import type { Problem } from "./problem.ts";
 
 const WINDOWS_DEVICES = /^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)/i;

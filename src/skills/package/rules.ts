@@ -9,7 +9,7 @@
  */
 import type { Json } from "../../store/store.ts";
 import type { SkillMarkdown, Value } from "./front_matter.ts";
-import { findAllHidden, findHidden } from "./hidden_text.ts";
+import { findAllHidden, findHidden } from "../../text/hidden_text.ts";
 import type { Problem } from "./problem.ts";
 
 /** `strict` for uploads, `lenient` for local folders. */

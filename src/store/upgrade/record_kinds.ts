@@ -12,6 +12,9 @@
 export const RECORD_KINDS: Readonly<Record<string, number>> = {
   access_token: 2,
   api_key: 1,
+  approval: 1,
+  approval_memory: 1,
+  approval_used: 1,
   archive_digest: 1,
   attempts: 1,
   audit: 1,
@@ -69,6 +72,7 @@ export const RECORD_KINDS: Readonly<Record<string, number>> = {
   skill_version_number: 1,
   transaction: 1,
   upgrade: 1,
+  upstream: 1,
   upstream_attempt: 1,
   upstream_client: 1,
   upstream_connection: 1,

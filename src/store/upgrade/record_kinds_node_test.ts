@@ -10,10 +10,13 @@ import { RECORD_KINDS, RETIRED_KINDS } from "./record_kinds.ts";
  * value that is no object.
  */
 const TYPES: Readonly<Record<string, string>> = {
-  access_token: "oauth/records#AccessToken",
+  access_token: "oauth/records/token_record#AccessToken",
   api_key: "skills/records#ApiKey",
+  approval: "oauth/approvals/approval#Approval",
+  approval_memory: "user id",
+  approval_used: "true",
   archive_digest: "skills/archive/flat_archive#ArchiveDigest",
-  attempts: "oauth/records#Attempts | oauth/records#LoginAttempts",
+  attempts: "oauth/records/session_record#Attempts | oauth/records/session_record#LoginAttempts",
   audit: "bytes of observability/audit#AuditRecord | observability/audit#GroupHeader",
   audit_head: "observability/audit#AuditHead",
   blob: "skills/records#Blob",
@@ -23,20 +26,20 @@ const TYPES: Readonly<Record<string, string>> = {
   blob_reference: "true",
   blob_released: "true",
   cache_lifetime: "number",
-  client: "oauth/records#Client",
+  client: "oauth/records/client_record#Client",
   client_document: "oauth/clients/client_document#ClientDocument",
-  code: "oauth/records#Code",
-  consent: "oauth/records#Consent",
+  code: "oauth/records/grant_record#Code",
+  consent: "oauth/records/authorization_record#Consent",
   container: "skills/messages/container#Container",
   demo: "true",
-  device_code: "oauth/records#DeviceCode",
-  email_verification: "oauth/records#EmailVerification",
+  device_code: "oauth/records/grant_record#DeviceCode",
+  email_verification: "oauth/records/user_record#EmailVerification",
   ended_session: "true",
   format: "store/format#StoreFormat",
-  grant: "oauth/records#Grant",
-  invitation: "oauth/records#Invitation",
-  linked_account: "oauth/records#LinkedAccount",
-  logout_notice: "oauth/records#LogoutNotice",
+  grant: "oauth/records/grant_record#Grant",
+  invitation: "oauth/records/user_record#Invitation",
+  linked_account: "oauth/records/provider_record#LinkedAccount",
+  logout_notice: "oauth/records/session_record#LogoutNotice",
   mcp:
     "mcp/session/session#Session | mcp/tasks/task_store#StoredTask | mcp/session/event_log#LoggedEvent | mcp/definition/changes#Change",
   mcp_change_count: "number",
@@ -46,21 +49,21 @@ const TYPES: Readonly<Record<string, string>> = {
   mcp_task_lease: "mcp/tasks/task_store#Lease",
   migration: "store/copy#Mark",
   passkey: "user id",
-  password_reset: "oauth/records#PasswordReset",
+  password_reset: "oauth/records/user_record#PasswordReset",
   pending_login: "oauth/factors/pending_login#PendingLogin",
-  profile: "oauth/records#Profile",
-  provider: "oauth/records#StoredProvider",
-  provider_tokens: "oauth/records#StoredProviderTokens",
-  pushed_request: "oauth/records#PushedRequest",
+  profile: "oauth/records/user_record#Profile",
+  provider: "oauth/records/provider_record#StoredProvider",
+  provider_tokens: "oauth/records/provider_record#StoredProviderTokens",
+  pushed_request: "oauth/records/authorization_record#PushedRequest",
   rate_limit: "http/network/sliding_sum#Slot",
-  revocations: "oauth/records#Revocations",
+  revocations: "oauth/records/grant_record#Revocations",
   server_secret: "bytes",
   server_secrets: "server_secret/read_secrets#SecretRecord",
-  session: "oauth/records#Session",
-  session_client: "oauth/records#SessionClient",
-  sign_up: "oauth/records#PendingSignUp",
+  session: "oauth/records/session_record#Session",
+  session_client: "oauth/records/session_record#SessionClient",
+  sign_up: "oauth/records/user_record#PendingSignUp",
   signed_out: "number",
-  signing_key: "oauth/records#SigningKey",
+  signing_key: "oauth/records/token_record#SigningKey",
   skill: "skills/records#Skill",
   skill_name: "nothing",
   skill_title: "nothing",
@@ -68,18 +71,19 @@ const TYPES: Readonly<Record<string, string>> = {
   skill_usage: "skills/records#SkillUsage",
   skill_version: "skills/records#SkillVersion",
   skill_version_number: "version id",
-  transaction: "oauth/records#Transaction",
+  transaction: "oauth/records/authorization_record#Transaction",
   upgrade: "store/upgrade/run_upgrade#Cursor",
+  upstream: "gateway/stored/stored_upstream#StoredUpstream",
   upstream_attempt: "oauth/connection_records#UpstreamAttempt",
   upstream_client: "oauth/connection_records#UpstreamClientRecord",
   upstream_connection: "oauth/connection_records#UpstreamConnection",
   upstream_revocation: "oauth/connection_records#UpstreamConnection",
   used: "true",
-  user: "oauth/records#User",
+  user: "oauth/records/user_record#User",
   user_code: "digest",
   user_factors: "oauth/factors/factor_record#UserFactors",
   user_grant: "true",
-  user_identity: "oauth/records#UserIdentity",
+  user_identity: "oauth/records/provider_record#UserIdentity",
   user_session: "true",
   username: "user id",
   verified_email: "user id",
@@ -106,28 +110,36 @@ function declaredKinds(texts: Iterable<string>): Set<string> {
   return found;
 }
 
-/** The declaration of a type and of those in the same file that it names, without comments and white space. */
+/** The declaration of a type in a file. */
+function declarationOf(name: string, text: string): string | undefined {
+  return new RegExp(
+    `^(?:export )?(?:interface|type) ${name}\\b(?:[^{;]*;\\n|[^]*?\\n\\}?;?(?=\\n))`,
+    "m",
+  ).exec(text)?.[0].replace(/^export /, "").replace(/\s+/g, " ").trim();
+}
+
+/**
+ * The declaration of a type and of those that it names, in its file and the files of its folder that it imports, without
+ * comments and white space.
+ */
 function shapeOf(type: string, files: ReadonlyMap<string, string>): string {
   const [file, name] = type.split("#") as [string, string];
-  const text = files.get(file)?.replace(/\/\*[^]*?\*\/|\/\/[^\n]*/g, "");
-  assert.ok(text, `${file}.ts is there`);
   const shapes: string[] = [];
-  const names = [name];
-  for (const each of names) {
-    const found = new RegExp(
-      `^(?:export )?(?:interface|type) ${each}\\b(?:[^{;]*;\\n|[^]*?\\n\\}?;?(?=\\n))`,
-      "m",
-    ).exec(text);
-    if (!found) {
+  const pending: [file: string, name: string][] = [[file, name]];
+  for (const [from, each] of pending) {
+    const text = files.get(from)?.replace(/\/\*[^]*?\*\/|\/\/[^\n]*/g, "");
+    assert.ok(text, `${from}.ts is there`);
+    const shape = declarationOf(each, text);
+    if (shape === undefined) {
       assert.is.not(each, name, `${file}.ts declares ${name}`);
       continue;
     }
-    const shape = found[0].replace(/^export /, "").replace(/\s+/g, " ").trim();
     shapes.push(shape);
     for (const [word] of shape.matchAll(/\b[A-Z]\w+/g)) {
-      if (!names.includes(word) && new RegExp(`^(?:export )?(?:interface|type) ${word}\\b`, "m").test(text)) {
-        names.push(word);
-      }
+      if (pending.some(([, known]) => known === word)) continue;
+      const imported = new RegExp(`import [^;]*?\\b${word}\\b[^;]*? from "\\./([a-z_]+)\\.ts"`).exec(text);
+      const declaring = imported ? from.replace(/[^/]*$/, imported[1]!) : from;
+      pending.push([declaring, word]);
     }
   }
   return shapes.join("\n");

@@ -5,7 +5,7 @@
  */
 import { createLedger, type Ledger } from "../../../skills/blobs/blob_ledger.ts";
 import { type BlobStore, storeBlobs } from "../../../skills/blobs/blob_store.ts";
-import { findHidden } from "../../../skills/package/hidden_text.ts";
+import { findHidden } from "../../../text/hidden_text.ts";
 import { readPackage } from "../../../skills/package/package.ts";
 import { publish, type Published, publishVersion } from "../../../skills/publishing/publish.ts";
 import { type Skill, skillKey, type SkillVersion } from "../../../skills/records.ts";

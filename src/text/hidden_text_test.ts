@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { findAllHidden, findHidden } from "./hidden_text.ts";
 
-const test = suite("skills/package/hidden_text");
+const test = suite("text/hidden_text");
 
 for (
   const [what, text, point] of [

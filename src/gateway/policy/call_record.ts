@@ -1,0 +1,110 @@
+/**
+ * What the audit trail records of a call: who, what, the digest of the arguments, the outcome and its time.
+ *
+ * @module
+ */
+import type { Observe, ToolCalled } from "../../events.ts";
+import type { CallContext } from "../../mcp/context.ts";
+import { digestJson, toCanonicalJson } from "./canonical_json.ts";
+import { PolicyError } from "./condition.ts";
+import { compileNameList } from "./match.ts";
+import type { Match } from "./glob.ts";
+import type { OfferedDefinition } from "./offered.ts";
+import type { AuditOfCalls } from "./policy_options.ts";
+import { checkMembers } from "./rules.ts";
+
+/** How a call ended. */
+export interface Ending {
+  readonly outcome: NonNullable<ToolCalled["outcome"]>;
+  readonly reason?: string | undefined;
+}
+
+/** Records calls. */
+export interface CallRecorder {
+  /** @param began by `performance.now()` */
+  record(use: RecordedUse, context: CallContext, ending: Ending, began: number): void;
+}
+
+/** A use of a definition. */
+export interface RecordedUse {
+  readonly definition: OfferedDefinition;
+  readonly name: string;
+  readonly input: unknown;
+}
+
+const AUDIT_MEMBERS: ReadonlySet<string> = new Set<keyof AuditOfCalls>(["digest", "keep", "redact"]);
+/** Names that secrets have. */
+const SECRET_NAME =
+  /pass|secret|token|credential|authorization|cookie|private|signature|(?:^|[-_. ])(?:pin|otp|key)(?:$|[-_. ])|api.?key/i;
+const REDACTED = "[redacted]";
+/** Of arguments that are kept: an event is one line. */
+const MAX_KEPT_CHARACTERS = 500;
+const TYPES = {
+  tool: "tool_called",
+  resource: "resource_read",
+  resource_template: "resource_read",
+  prompt: "prompt_used",
+} as const;
+
+/** @throws {PolicyError} */
+export function createCallRecorder(audit: AuditOfCalls, observe: Observe): CallRecorder {
+  checkMembers(audit, AUDIT_MEMBERS, "audit");
+  const { digest = true } = audit;
+  if (typeof digest !== "boolean") throw new PolicyError("audit.digest", "must be true or false");
+  const isKept = audit.keep === undefined ? undefined : compileNameList(audit.keep, "audit.keep");
+  const isSecret: Match = audit.redact === undefined
+    ? (name) => SECRET_NAME.test(name)
+    : compileNameList(audit.redact, "audit.redact");
+
+  return {
+    record({ definition, name, input }, context, { outcome, reason }, began) {
+      const { principal } = context;
+      const type = TYPES[definition.kind];
+      observe({
+        type,
+        name,
+        principal: principal?.subject ?? principal?.client,
+        failed: outcome !== "ok",
+        client: principal?.client,
+        ip: addressOf(context),
+        upstream: definition.upstream,
+        outcome,
+        reason,
+        arguments_digest: digest && input !== undefined ? tryDigest(input) : undefined,
+        arguments: isKept?.(name) && input !== undefined ? keep(input, isSecret) : undefined,
+        milliseconds: Math.round((performance.now() - began) * 10) / 10,
+      });
+      if (type === "tool_called") context.reportedTool = name;
+    },
+  };
+}
+
+function addressOf(context: CallContext): string | undefined {
+  return (context as { readonly runtime?: { readonly ip?: string | undefined } }).runtime?.ip;
+}
+
+/** Arguments of a tool of this server can be values that JSON does not have. */
+function tryDigest(input: unknown): string | undefined {
+  try {
+    return digestJson(input);
+  } catch {
+    return undefined;
+  }
+}
+
+function keep(input: unknown, isSecret: Match): string | undefined {
+  try {
+    return toCanonicalJson(redact(input, isSecret)).slice(0, MAX_KEPT_CHARACTERS);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A copy without the values of secrets. */
+export function redact(value: unknown, isSecret: Match): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map((each) => redact(each, isSecret));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, each]) => [name, isSecret(name) ? REDACTED : redact(each, isSecret)]),
+  );
+}

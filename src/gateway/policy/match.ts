@@ -1,0 +1,133 @@
+/**
+ * Which uses a rule or a limit is about: by tool, MCP server, user, client and scope. As for conditions, what is not certain
+ * restricts: a rule that allows does not match it, a rule that denies or asks does.
+ *
+ * @module
+ */
+import type { Principal } from "../../http/principal.ts";
+import { PolicyError } from "./condition.ts";
+import { compileGlob, type Match } from "./glob.ts";
+import { toLoose, toLoosePath, type Truth } from "./loose_text.ts";
+import type { OfferedDefinition } from "./offered.ts";
+import type { Names, PolicyMatch } from "./policy_options.ts";
+
+/** Decides about a definition, and about a caller. */
+export interface CompiledMatch {
+  /** @param name the name, or the URI of the resource that is read */
+  definition(definition: OfferedDefinition, name: string): Truth;
+  caller(caller: Principal | undefined): Truth;
+}
+
+type NameTest = (text: string) => Truth;
+
+const MAX_NAMES = 1000;
+const MAX_NAME_CHARACTERS = 2048;
+/** The members of {@linkcode PolicyMatch}. */
+export const MATCH_MEMBERS: readonly (keyof PolicyMatch)[] = [
+  "tools",
+  "resources",
+  "prompts",
+  "upstreams",
+  "callers",
+  "users",
+  "issuers",
+  "clients",
+  "scopes",
+];
+const CALLERS = ["user", "client", "anonymous"];
+
+/** @throws {PolicyError} */
+export function compileMatch(
+  match: PolicyMatch,
+  place: string,
+  implied: ReadonlyMap<string, ReadonlySet<string>>,
+): CompiledMatch {
+  const read = (name: keyof PolicyMatch, isExact = false): NameTest | undefined =>
+    match[name] === undefined ? undefined : compileNames(match[name], `${place}.${name}`, isExact);
+  const { tools, resources, prompts } = match;
+  const isAboutAll = tools === undefined && resources === undefined && prompts === undefined;
+  const kinds = {
+    tool: read("tools"),
+    prompt: read("prompts"),
+    resource: resources === undefined ? undefined : compileUris(resources, `${place}.resources`),
+  };
+  const upstreams = read("upstreams");
+  const callers = match.callers === undefined ? undefined : [match.callers].flat();
+  if (callers && (callers.length === 0 || callers.some((each) => !CALLERS.includes(each)))) {
+    throw new PolicyError(`${place}.callers`, `must be of ${CALLERS.join(", ")}`);
+  }
+  const users = read("users", true);
+  const issuers = read("issuers", true);
+  const clients = read("clients", true);
+  const scopes = read("scopes", true);
+
+  return {
+    definition(definition, name) {
+      const kind = definition.kind === "resource_template" ? "resource" : definition.kind;
+      const named = isAboutAll || (kinds[kind] ? kinds[kind](name) : false);
+      if (named === false) return false;
+      const from = upstreams ? definition.upstream !== undefined && upstreams(definition.upstream) : true;
+      return from === false ? false : named && from;
+    },
+    caller(caller) {
+      if (callers && !callers.includes(kindOf(caller))) return false;
+      const { subject, client, issuer } = caller ?? {};
+      if (users && (subject === undefined || users(subject) === false)) return false;
+      if (clients && (client === undefined || clients(client) === false)) return false;
+      if (scopes && !hasOne(caller, scopes)) return false;
+      // Ids of another issuer say nothing about the users of this one, unless the rule names it.
+      if (issuers) return issuer !== undefined && issuers(issuer) === true;
+      return issuer !== undefined && (users || clients) ? undefined : true;
+    },
+  };
+
+  function hasOne(caller: Principal | undefined, isNamed: NameTest): boolean {
+    for (const scope of caller?.scopes ?? []) {
+      if (isNamed(scope)) return true;
+      for (const each of implied.get(scope) ?? []) if (isNamed(each)) return true;
+    }
+    return false;
+  }
+}
+
+function kindOf(caller: Principal | undefined): "user" | "client" | "anonymous" {
+  if (caller?.subject !== undefined) return "user";
+  return caller ? "client" : "anonymous";
+}
+
+/** @param isExact for ids, which this server or the issuer made: without a loose reading */
+function compileNames(names: unknown, place: string, isExact: boolean): NameTest {
+  const patterns = readNames(names, place);
+  const strict = patterns.map(compileGlob);
+  const matches = (list: readonly Match[], text: string): boolean => list.some((match) => match(text));
+  if (isExact) return (text) => matches(strict, text);
+  const loose = patterns.map((pattern) => compileGlob(toLoose(pattern) || pattern));
+  return (text) => matches(strict, text) || (matches(loose, toLoose(text)) ? undefined : false);
+}
+
+/** URIs are also read as programs resolve them. */
+function compileUris(names: unknown, place: string): NameTest {
+  const patterns = readNames(names, place);
+  const strict = patterns.map(compileGlob);
+  const loose = patterns.map((pattern) => compileGlob(pattern.normalize("NFKC").toLowerCase()));
+  return (uri) => {
+    const isStrict = strict.some((match) => match(uri));
+    const path = toLoosePath(uri);
+    return isStrict === loose.some((match) => match(path)) ? isStrict : undefined;
+  };
+}
+
+/** The names of an option, checked. @throws {PolicyError} */
+export function readNames(names: unknown, place: string): readonly string[] {
+  const list: readonly unknown[] = Array.isArray(names) ? names : [names];
+  const isValid = (name: unknown) =>
+    typeof name === "string" && name !== "" && name.length <= MAX_NAME_CHARACTERS;
+  if (list.length > 0 && list.length <= MAX_NAMES && list.every(isValid)) return list as readonly string[];
+  throw new PolicyError(place, `must be a text, or a list of 1 to ${MAX_NAMES} texts, that is not empty`);
+}
+
+/** A test of names without a loose reading. @throws {PolicyError} */
+export function compileNameList(names: Names, place: string): Match {
+  const globs = readNames(names, place).map(compileGlob);
+  return (name) => globs.some((match) => match(name));
+}

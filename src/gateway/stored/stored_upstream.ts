@@ -1,0 +1,100 @@
+/**
+ * Upstreams that an administrator adds at run time: configurations in the store, sealed, since their header fields and
+ * environment variables contain secrets.
+ *
+ * @module
+ */
+import { createSealer, type Sealer } from "../../crypto/seal.ts";
+import type { FindSecrets } from "../../crypto/server_secrets.ts";
+import { type Key, listAll, type Store } from "../../store/store.ts";
+import { ConfigurationError, type McpServer } from "../upstream/configuration.ts";
+import { parseMcpServer } from "../upstream/parse_configuration.ts";
+
+/** An upstream in the store. Written by `addStoredUpstream`; ended by its removal. */
+export interface StoredUpstream {
+  readonly name: string;
+  /** The URL without its query, or the command without its arguments, for lists. */
+  readonly server: string;
+  /** The configuration as JSON. */
+  readonly sealed: string;
+  readonly added: number;
+}
+
+const PURPOSE = "configuration of an upstream";
+const PREFIX = "upstream";
+
+export const upstreamKey = (name: string): Key => ["upstream", name];
+
+/** Seals configurations with the server's secret. */
+export function createUpstreamSealer(secret: FindSecrets): Sealer {
+  return createSealer(secret, PURPOSE);
+}
+
+/** What may be added at run time. */
+export interface StoredUpstreamOptions {
+  /**
+   * Whether a configuration may name a command. Whoever may add it then runs programs on the machine of the server.
+   * @default false
+   */
+  readonly commands?: boolean | undefined;
+  /** Leaves one with this name as it is. @default false */
+  readonly isNew?: boolean | undefined;
+  readonly now?: (() => number) | undefined;
+}
+
+/**
+ * Stores a configuration. Servers that follow the store offer the upstream within seconds.
+ * @returns `undefined` when `isNew` is set and there is one with this name
+ * @throws {ConfigurationError} naming the problems
+ */
+export async function addStoredUpstream(
+  store: Store,
+  sealer: Sealer,
+  name: string,
+  server: McpServer,
+  { commands = false, isNew = false, now = Date.now }: StoredUpstreamOptions = {},
+): Promise<StoredUpstream | undefined> {
+  const parsed = parseMcpServer(name, server);
+  if (parsed?.target.type === "stdio" && !commands) {
+    throw new ConfigurationError([
+      `mcpServers.${name}.command: commands cannot be added at run time. Use a URL, or the server's own configuration`,
+    ]);
+  }
+  const stored: StoredUpstream = {
+    name,
+    server: "url" in server ? server.url.replace(/[?#].*$/s, "") : server.command,
+    sealed: await sealer.seal(JSON.stringify(server), name),
+    added: now(),
+  };
+  const key = upstreamKey(name);
+  const check = isNew ? [{ key, version: null }] : [];
+  return await store.commit({ check, set: [{ key, value: stored }] }) ? stored : undefined;
+}
+
+/** Removes a configuration. @returns `false` when there is none with this name */
+export async function removeStoredUpstream(store: Store, name: string): Promise<boolean> {
+  const entry = await store.get(upstreamKey(name));
+  if (!entry) return false;
+  return await store.commit({ check: [{ key: entry.key, version: entry.version }], remove: [entry.key] });
+}
+
+/** The upstreams in the store with the version of each record, in order of their names. */
+export async function* listStoredUpstreams(
+  store: Store,
+): AsyncGenerator<{ readonly stored: StoredUpstream; readonly version: string }> {
+  for await (const { value, version } of listAll<StoredUpstream>(store, [PREFIX])) {
+    yield { stored: value, version };
+  }
+}
+
+/** The configuration. @throws {ConfigurationError} when it was sealed by another server */
+export async function openStoredUpstream(
+  { name, sealed }: StoredUpstream,
+  sealer: Sealer,
+): Promise<McpServer> {
+  const text = await sealer.unseal(sealed, name);
+  if (text === undefined) {
+    throw new ConfigurationError([`mcpServers.${name}: was sealed by another server: add it again`]);
+  }
+  return JSON.parse(text) as McpServer;
+}
