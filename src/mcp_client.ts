@@ -28,7 +28,8 @@ export type ConnectMcpOptions =
  */
 export async function connectMcp(options: ConnectMcpOptions): Promise<McpClient> {
   const transport = "transport" in options ? options.transport : httpTransport(options);
-  const client = createMcpClient({ name: "trivet", version: VERSION, ...options, transport });
+  const { name = "trivet", version = VERSION } = options;
+  const client = createMcpClient({ ...options, name, version, transport });
   await client.connect();
   return client;
 }

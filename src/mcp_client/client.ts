@@ -11,8 +11,8 @@ export { ConnectionError, type ConnectionErrorReason, McpError } from "./error.t
 export type { ClientLimits, JsonObject };
 
 /**
- * The capabilities that a client declares, in the shape of 2026-07-28. Older revisions get what they have: without
- * `extensions`, and before 2025-06-18 without `elicitation`.
+ * The capabilities that a client declares, in the shape of 2026-07-28. Servers of older revisions get them without
+ * `extensions`.
  */
 export interface ClientCapabilities {
   /** `{}` stands for forms. */
@@ -40,23 +40,23 @@ export interface McpClientOptions {
   /** The name and version of this client. */
   readonly name: string;
   readonly version: string;
-  readonly title?: string;
+  readonly title?: string | undefined;
   /** @default {} */
-  readonly capabilities?: ClientCapabilities;
+  readonly capabilities?: ClientCapabilities | undefined;
   /** The revision of an earlier connection to this server, tried first. */
-  readonly revision?: string;
-  readonly limits?: ClientLimits;
+  readonly revision?: string | undefined;
+  readonly limits?: ClientLimits | undefined;
   /** Whether structured content of tools that were listed is checked against their output schemas. @default true */
-  readonly checkOutput?: boolean;
+  readonly checkOutput?: boolean | undefined;
   /**
    * Notifications that belong to no request: list changes, resource updates, logging. With this, the client keeps a stream
    * open for them where the transport needs one.
    */
-  readonly onNotification?: (method: string, params: JsonObject) => void;
+  readonly onNotification?: ((method: string, params: JsonObject) => void) | undefined;
   /** Answers requests of the server that belong to no request of the client, or to one without a handler of its own. */
-  readonly onServerRequest?: AnswerServerRequest;
+  readonly onServerRequest?: AnswerServerRequest | undefined;
   /** Called once, when the connection ends: with an error unless `close()` ended it. */
-  readonly onClosed?: (reason: Error | undefined) => void;
+  readonly onClosed?: ((reason: Error | undefined) => void) | undefined;
 }
 
 /** What belongs to one request. */

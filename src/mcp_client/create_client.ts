@@ -127,18 +127,15 @@ class Client implements McpClient {
 
   async subscribe(uri: string, exchange: ClientExchange = {}): Promise<void> {
     const connected = this.#connected ?? await this.#connect({ caller: exchange.caller });
-    if (connected.info.revision === MODERN) {
-      this.#uris.add(uri);
-      return await connected.listening.update();
-    }
+    if (connected.info.revision === MODERN) return await connected.listening.subscribe(uri);
     await this.#send(connected, "resources/subscribe", { uri }, exchange, false);
     this.#uris.add(uri);
   }
 
   async unsubscribe(uri: string, exchange: ClientExchange = {}): Promise<void> {
     const connected = this.#connected ?? await this.#connect({ caller: exchange.caller });
+    if (connected.info.revision === MODERN) return await connected.listening.unsubscribe(uri);
     this.#uris.delete(uri);
-    if (connected.info.revision === MODERN) return await connected.listening.update();
     await this.#send(connected, "resources/unsubscribe", { uri }, exchange, false);
   }
 

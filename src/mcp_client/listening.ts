@@ -40,8 +40,8 @@ export class Listening {
   #stop: AbortController | undefined;
   #opening: Promise<void> | undefined;
   /** The change of the filter that runs, and the one that waits. */
-  #changing: Promise<void> | undefined;
-  #next: Promise<void> | undefined;
+  #changing: Promise<ReadonlySet<unknown>> | undefined;
+  #next: Promise<ReadonlySet<unknown>> | undefined;
 
   /** @param uris the resources that are subscribed to */
   constructor(options: ListeningOptions, uris: Set<string>) {
@@ -67,8 +67,27 @@ export class Listening {
     this.#stop = undefined;
   }
 
-  /** Listens for the current set of resources (2026-07-28). Concurrent changes become one. */
-  async update(): Promise<void> {
+  /** Adds a resource (2026-07-28). @throws {ConnectionError} unsupported, if the server does not accept it */
+  async subscribe(uri: string): Promise<void> {
+    this.#uris.add(uri);
+    let failure: unknown;
+    try {
+      if ((await this.#update()).has(uri)) return;
+      const what = `does not offer updates of ${uri.slice(0, 200)}`;
+      failure = new ConnectionError("unsupported", this.#options.wire.server, what);
+    } catch (error) {
+      failure = error;
+    }
+    this.#uris.delete(uri);
+    throw failure;
+  }
+
+  async unsubscribe(uri: string): Promise<void> {
+    if (this.#uris.delete(uri)) await this.#update();
+  }
+
+  /** Listens for the current set of resources. Concurrent changes become one. Resolves to those that were accepted. */
+  async #update(): Promise<ReadonlySet<unknown>> {
     if (!this.#changing) {
       this.#changing = this.#replace().finally(() => this.#changing = undefined);
       return await this.#changing;
@@ -92,61 +111,64 @@ export class Listening {
     return filter;
   }
 
-  /** Opens a stream for the current filter, then ends the one before. Rejects if the server refuses resources. */
-  async #replace(): Promise<void> {
+  /**
+   * Opens a stream for the current filter, then ends the one before. When the first attempt fails, the one before stays,
+   * if there is one; else it is tried again later.
+   */
+  async #replace(): Promise<ReadonlySet<unknown>> {
     const before = this.#stop;
-    const stop = this.#stop = new AbortController();
     const filter = this.#filter();
+    const stop = this.#stop = new AbortController();
+    let accepted: ReadonlySet<unknown> = new Set();
     if (Object.keys(filter).length > 0) {
-      await new Promise<void>((resolve, reject) => {
-        this.#loop(
-          stop.signal,
-          (isAgain) => this.#listen(filter, stop.signal, isAgain, resolve, reject),
-          resolve,
-        );
-      }).finally(() => before?.abort(new Error("replaced")));
-    } else before?.abort(new Error("stopped"));
+      try {
+        accepted = await new Promise((resolve, reject) => {
+          this.#loop(
+            stop.signal,
+            (isAgain) => this.#listen(filter, stop.signal, isAgain, resolve, reject),
+            () => resolve(accepted),
+          );
+        });
+      } catch (error) {
+        if (before && this.#stop === stop) {
+          stop.abort(error);
+          this.#stop = before;
+        }
+        throw error;
+      }
+    }
+    before?.abort(new Error("replaced"));
+    return accepted;
   }
 
   async #listen(
     filter: JsonObject,
     signal: AbortSignal,
     isAgain: boolean,
-    onOpen: () => void,
-    onRefused: (error: unknown) => void,
+    onOpen: (accepted: ReadonlySet<unknown>) => void,
+    onFailed: (error: unknown) => void,
   ): Promise<"unsupported" | "ended"> {
     const { wire, caller, onNotification } = this.#options;
     let subscription: number | undefined;
-    const onAcknowledged = ({ notifications }: JsonObject): void => {
-      const accepted = isObject(notifications) ? notifications.resourceSubscriptions : undefined;
-      const uris = Array.isArray(filter.resourceSubscriptions) ? filter.resourceSubscriptions : [];
-      const missing = uris.filter((uri) => !(Array.isArray(accepted) && accepted.includes(uri)));
-      if (missing.length > 0) {
-        for (const uri of missing) this.#uris.delete(uri);
-        const what = `does not offer updates of ${String(missing[0]).slice(0, 200)}`;
-        onRefused(new ConnectionError("unsupported", wire.server, what));
-      } else onOpen();
-      // Changes while no stream was open were missed.
-      if (!isAgain) return;
-      for (const list of LISTS) {
-        if (filter[`${list}ListChanged`]) onNotification(`notifications/${list}/list_changed`, {});
-      }
-    };
     const onId = (id: number): void => {
       subscription = id;
-      wire.acknowledged.set(id, onAcknowledged);
+      wire.acknowledged.set(id, ({ notifications }) => {
+        const accepted = isObject(notifications) ? notifications.resourceSubscriptions : undefined;
+        onOpen(new Set(Array.isArray(accepted) ? accepted : []));
+        // Changes while no stream was open were missed.
+        for (const list of isAgain ? LISTS : []) {
+          if (filter[`${list}ListChanged`]) onNotification(`notifications/${list}/list_changed`, {});
+        }
+      });
     };
     try {
-      await wire.send("subscriptions/listen", { notifications: filter }, {
-        timeout: Infinity,
-        caller,
-        signal,
-      }, { onId });
+      const exchange = { timeout: Infinity, caller, signal };
+      await wire.send("subscriptions/listen", { notifications: filter }, exchange, { onId });
       return "ended";
     } catch (error) {
-      if (!(error instanceof McpError) || signal.aborted) throw error;
-      onRefused(error);
-      return "unsupported";
+      onFailed(error);
+      if (error instanceof McpError) return "unsupported";
+      throw error;
     } finally {
       wire.acknowledged.delete(subscription!);
     }
@@ -187,7 +209,7 @@ export class Listening {
           if (await open(isAgain) === "unsupported") return;
         } catch (error) {
           // Credentials do not become valid by waiting: the next request of a caller obtains others.
-          if (error instanceof ConnectionError && error.reason === "refused") return;
+          if (!(error instanceof ConnectionError) || error.reason === "refused") return;
         }
         pause = performance.now() - began > LONG_MS ? MIN_PAUSE_MS : Math.min(pause * 2, MAX_PAUSE_MS);
         await wait(pause * (0.5 + Math.random() / 2), signal);

@@ -20,7 +20,7 @@ export interface ServerRequestsOptions {
   readonly capabilities: ClientCapabilities;
   readonly onServerRequest: AnswerServerRequest | undefined;
   /** Sends a response, with the credentials of a caller. */
-  readonly respond: (response: JsonObject, caller: unknown) => void;
+  readonly respond: (text: string, caller: unknown) => void;
 }
 
 /** A request that is being answered. */
@@ -45,13 +45,13 @@ export class ServerRequests {
     if (typeof id !== "string" && typeof id !== "number") return;
     const call = origin ?? this.#findOwner();
     const respond = (answer: JsonObject): void =>
-      this.#options.respond({ jsonrpc: "2.0", id, ...answer }, call?.exchange.caller);
+      this.#options.respond(JSON.stringify({ jsonrpc: "2.0", id, ...answer }), call?.exchange.caller);
     const refuse = (code: number, text: string): void => respond({ error: { code, message: text } });
     if (method === "ping") return respond({ result: {} });
     if (!isDeclared(String(method), params, this.#options.capabilities)) {
       return refuse(METHOD_NOT_FOUND, "Method not found: the client did not declare this capability");
     }
-    const answer = call ? call.exchange.onServerRequest ?? this.#options.onServerRequest : this.#shared();
+    const answer = call?.exchange.onServerRequest ?? this.#options.onServerRequest;
     if (!answer) {
       return refuse(INVALID_REQUEST, "Invalid Request: it belongs to no call whose caller can answer");
     }
@@ -93,10 +93,6 @@ export class ServerRequests {
     return running.length === 1 ? running[0] : undefined;
   }
 
-  #shared(): AnswerServerRequest | undefined {
-    return this.#options.onServerRequest;
-  }
-
   async #answer(
     answer: AnswerServerRequest,
     method: string,
@@ -104,16 +100,25 @@ export class ServerRequests {
     signal: AbortSignal,
   ): Promise<JsonObject> {
     try {
-      const result = await answer(method, params, signal);
-      // What cannot be written as JSON must fail here.
-      JSON.stringify(result);
-      return { result };
+      return toWritable({ result: await answer(method, params, signal) });
     } catch (error) {
       // Other errors may contain what the server must not know.
-      return error instanceof McpError
-        ? { error: { code: error.code, message: error.message, data: error.data } }
-        : { error: { code: INTERNAL_ERROR, message: "The client could not answer" } };
+      if (!(error instanceof McpError)) return FAILED;
+      const { code, message, data } = error;
+      return toWritable({ error: { code, message, data } });
     }
+  }
+}
+
+const FAILED: JsonObject = { error: { code: INTERNAL_ERROR, message: "The client could not answer" } };
+
+/** The answer, unless it cannot be written as JSON. */
+function toWritable(answer: JsonObject): JsonObject {
+  try {
+    JSON.stringify(answer);
+    return answer;
+  } catch {
+    return FAILED;
   }
 }
 

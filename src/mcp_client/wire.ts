@@ -71,7 +71,7 @@ export class Wire implements Receiver {
       calls: this.#calls,
       capabilities,
       onServerRequest,
-      respond: (response, caller) => this.#post(undefined, JSON.stringify(response), caller),
+      respond: (text, caller) => this.#post(undefined, text, caller),
     });
   }
 
