@@ -77,27 +77,23 @@ async function openTransport(
 }
 
 /** Opens a channel, unless one of the signals aborts before. */
-function openChannel(
+async function openChannel(
   transport: ClientTransport,
   wire: Wire,
   { caller, signal }: ClientExchange,
   stop: AbortSignal,
 ): Promise<Channel> {
-  return new Promise((resolve, reject) => {
-    let isOver = false;
-    const onAbort = (): void => settle(() => reject(stop.aborted ? stop.reason : signal!.reason));
-    const settle = (how: () => void): void => {
-      isOver = true;
-      stop.removeEventListener("abort", onAbort);
-      signal?.removeEventListener("abort", onAbort);
-      how();
-    };
-    stop.addEventListener("abort", onAbort);
-    signal?.addEventListener("abort", onAbort);
-    transport.open(wire, caller).then((channel) => {
-      if (isOver) channel.close();
-      else settle(() => resolve(channel));
-    }, (error) => settle(() => reject(error)));
-    if (stop.aborted || signal?.aborted) onAbort();
-  });
+  const either = new AbortController();
+  const onStop = (): void => either.abort(stop.reason);
+  const onAbort = (): void => either.abort(signal!.reason);
+  stop.addEventListener("abort", onStop);
+  signal?.addEventListener("abort", onAbort);
+  if (signal?.aborted) onAbort();
+  try {
+    either.signal.throwIfAborted();
+    return await transport.open(wire, caller, either.signal);
+  } finally {
+    stop.removeEventListener("abort", onStop);
+    signal?.removeEventListener("abort", onAbort);
+  }
 }

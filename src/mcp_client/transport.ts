@@ -10,8 +10,8 @@ export interface ClientTransport {
   /** The URL or command of the server, for errors. Contains no secret. */
   readonly name: string;
   readonly kind: "http" | "sse" | "stdio";
-  /** Opens the connection. Called again after it closed. @throws {ConnectionError} */
-  open(receiver: Receiver, caller: unknown): Promise<Channel>;
+  /** Opens the connection, unless the signal aborts. Called again after it closed. @throws {ConnectionError} */
+  open(receiver: Receiver, caller: unknown, signal: AbortSignal): Promise<Channel>;
   /** The transport to try when the server does not support this one. */
   readonly fallback?: ClientTransport | undefined;
 }

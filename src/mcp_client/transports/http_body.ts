@@ -60,6 +60,7 @@ export async function readChunks(
   // A body of a fetch in the same process does not end by itself when the signal aborts.
   const stop = (): void => void reader.cancel(signal.reason).catch(() => {});
   signal.addEventListener("abort", stop);
+  if (signal.aborted) stop();
   let free: typeof onStop = (reader) => void reader.cancel().catch(() => {});
   try {
     for (;;) {

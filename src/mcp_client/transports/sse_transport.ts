@@ -29,9 +29,9 @@ export function sseTransport(options: HttpTransportOptions): ClientTransport {
   return {
     name: sender.name,
     kind: "sse",
-    open: async (receiver, caller) => {
+    open: async (receiver, caller, signal) => {
       const channel = new SseChannel(sender, receiver);
-      await channel.open(caller);
+      await channel.open(caller, signal);
       return channel;
     },
   };
@@ -52,11 +52,13 @@ class SseChannel implements Channel {
   }
 
   /** Opens the stream, and waits for the URL for messages. */
-  async open(caller: unknown): Promise<void> {
+  async open(caller: unknown, stop: AbortSignal): Promise<void> {
     const { signal } = this.#closing;
     const { timeout } = this.#receiver.limits;
     const late = new ConnectionError("timeout", this.#sender.name, "did not open its event stream in time");
     const timer = setTimeout(() => this.#closing.abort(late), timeout);
+    const onStop = (): void => this.#closing.abort(stop.reason);
+    stop.addEventListener("abort", onStop);
     try {
       await new Promise<void>((resolve, reject) => {
         signal.addEventListener("abort", () => reject(signal.reason), { once: true });
@@ -68,6 +70,7 @@ class SseChannel implements Channel {
       throw error;
     } finally {
       clearTimeout(timer);
+      stop.removeEventListener("abort", onStop);
     }
   }
 

@@ -1,0 +1,376 @@
+/**
+ * Sessions and streams of Streamable HTTP up to 2025-11-25, HTTP+SSE, and credentials.
+ *
+ * @module
+ */
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import type { McpClientOptions } from "./client.ts";
+import { createMcpClient } from "./create_client.ts";
+import {
+  event,
+  failure,
+  json,
+  legacyServer,
+  modernServer,
+  type Received,
+  result,
+  type ScriptedServer,
+  scriptedServer,
+  URL_OF_TESTS,
+} from "./test_servers.ts";
+import type { HttpTransportOptions } from "./transport.ts";
+import { httpTransport } from "./transports/http_transport.ts";
+import { sseTransport } from "./transports/sse_transport.ts";
+
+const test = suite("mcp client/session");
+const TEXT = { content: [{ type: "text", text: "ok" }] };
+const call = { name: "t", arguments: {} };
+
+function connect(
+  server: ScriptedServer,
+  options: Partial<McpClientOptions> = {},
+  http: Partial<HttpTransportOptions> = {},
+) {
+  const transport = httpTransport({ url: URL_OF_TESTS, fetch: server.fetch, ...http });
+  return createMcpClient({ transport, name: "test", version: "1", ...options });
+}
+
+/** What a server received, in short. */
+function log({ received }: ScriptedServer): string[] {
+  return received.map(({ method, message, headers }) =>
+    `${message?.method ?? (message ? "response" : method)} ${headers.get("mcp-session-id") ?? "-"}`
+  );
+}
+
+async function until(isTrue: () => boolean): Promise<void> {
+  while (!isTrue()) await new Promise((resolve) => setTimeout(resolve, 1));
+}
+
+test("a session begins with a handshake, and ends by DELETE", async () => {
+  const server = legacyServer((received) => result(received, TEXT));
+  const client = connect(server);
+  await client.request("tools/call", call);
+  await client.close();
+  assert.equal(log(server), [
+    "server/discover -",
+    "initialize -",
+    "notifications/initialized session-1",
+    "tools/call session-1",
+    "DELETE session-1",
+  ]);
+  assert.is(server.received.at(-1)!.headers.get("mcp-protocol-version"), "2025-11-25");
+});
+
+test("calls that lose a session begin a new one together, and are sent again", async () => {
+  const server = legacyServer((received) => {
+    const { message, headers } = received;
+    if (headers.get("mcp-session-id") === "session-1" && message.method === "tools/call") {
+      return json({ jsonrpc: "2.0", id: null, error: { code: -32001, message: "Session not found" } }, 404);
+    }
+    return result(received, TEXT);
+  });
+  const client = connect(server);
+  await client.subscribe("test://a");
+  await client.request("logging/setLevel", { level: "error" });
+  const results = await Promise.all([1, 2, 3].map(() => client.request("tools/call", call)));
+  assert.equal(results, [TEXT, TEXT, TEXT]);
+  const after = log(server).slice(log(server).indexOf("tools/call session-1"));
+  assert.is(after.filter((each) => each.startsWith("initialize")).length, 1);
+  assert.is(after.filter((each) => each === "tools/call session-2").length, 3);
+  // What the lost session had.
+  assert.ok(after.includes("resources/subscribe session-2"));
+  assert.ok(after.includes("logging/setLevel session-2"));
+  await client.close();
+});
+
+test("a server that forgets every session is reported, not called for ever", async () => {
+  const server = legacyServer(() => new Response(null, { status: 404 }));
+  const error = await failure(connect(server).request("tools/call", call));
+  assert.equal([error.reason, error.mayHaveRun], ["closed", false]);
+  assert.is(log(server).filter((each) => each.startsWith("tools/call")).length, 2);
+});
+
+test("an unknown method with 404 does not end the session", async () => {
+  const server = legacyServer(({ message }) =>
+    json({ jsonrpc: "2.0", id: message.id, error: { code: -32601, message: "Method not found" } }, 404)
+  );
+  assert.is((await failure(connect(server).request("x/y"))).code, -32601);
+  assert.is(log(server).filter((each) => each.startsWith("initialize")).length, 1);
+});
+
+test("a request that may have run is not sent again", async () => {
+  for (const status of [500, 502, 503, 504, 400, 410]) {
+    for (const newServer of [legacyServer, modernServer]) {
+      const server = newServer(() => new Response(null, { status }));
+      const error = await failure(connect(server).request("tools/call", call));
+      assert.equal([error.reason, error.status, error.mayHaveRun], ["status", status, true]);
+      assert.is(log(server).filter((each) => each.startsWith("tools/call")).length, 1);
+    }
+  }
+  const server = modernServer(() => Promise.reject(new TypeError("fetch failed")));
+  const error = await failure(connect(server).request("tools/call", call));
+  assert.equal([error.reason, error.mayHaveRun], ["unreachable", true]);
+  const refused = modernServer(() =>
+    Promise.reject(
+      new TypeError("fetch failed", { cause: Object.assign(new Error(), { code: "ECONNREFUSED" }) }),
+    )
+  );
+  assert.is((await failure(connect(refused).request("tools/call", call))).mayHaveRun, false);
+});
+
+/** A server whose stream for a call ends after these events; then these for each resumption. */
+function interrupted(first: string, next: (received: Received, resumption: number) => string | undefined) {
+  let resumptions = 0;
+  let id: unknown;
+  return legacyServer((received, server) => {
+    if (received.message?.method === "tools/call") {
+      id = received.message.id;
+      return server.stream((send) => send(first));
+    }
+    const text = next(received, ++resumptions);
+    if (text === undefined) return new Response(null, { status: 405 });
+    return server.stream((send) => send(text.replace("ID", JSON.stringify(id))));
+  });
+}
+
+test("a stream that ends early is resumed after its last event, again if need be", async () => {
+  const progress = (progress: number) => ({
+    jsonrpc: "2.0",
+    method: "notifications/progress",
+    params: { progressToken: 3, progress },
+  });
+  const server = interrupted(
+    `retry: 1\n\n${event(progress(1), "e1")}`,
+    (_, resumption) =>
+      resumption === 1
+        ? event(progress(2), "e2")
+        : 'id: e3\ndata: {"jsonrpc":"2.0","id":ID,"result":{"content":[]}}\n\n',
+  );
+  const seen: number[] = [];
+  const client = connect(server);
+  const { content } = await client.request("tools/call", call, { onProgress: (each) => seen.push(each) });
+  assert.equal(content, []);
+  assert.equal(seen, [1, 2]);
+  const resumed = server.received.filter(({ method }) => method === "GET");
+  assert.equal(resumed.map(({ headers }) => headers.get("last-event-id")), ["e1", "e2"]);
+  assert.equal(resumed.map(({ headers }) => headers.get("mcp-session-id")), ["session-1", "session-1"]);
+  await client.close();
+  assert.is(server.open, 0);
+});
+
+test("a stream is not resumed without an event id, without end, or in 2026-07-28", async () => {
+  const never = interrupted("data:\n\n", () => "");
+  assert.is((await failure(connect(never).request("tools/call", call))).reason, "closed");
+  assert.is(never.received.filter(({ method }) => method === "GET").length, 0);
+  const endless = interrupted("retry: 1\nid: e1\ndata:\n\n", () => ": nothing\n\n");
+  assert.is((await failure(connect(endless).request("tools/call", call))).reason, "closed");
+  assert.ok(endless.received.filter(({ method }) => method === "GET").length < 10);
+  const unsupported = interrupted("retry: 1\nid: e1\ndata:\n\n", () => undefined);
+  assert.is((await failure(connect(unsupported).request("tools/call", call))).reason, "closed");
+  const modern = modernServer((_, server) => server.stream((send) => send("id: e1\nretry: 1\ndata:\n\n")));
+  assert.is((await failure(connect(modern).request("tools/call", call))).reason, "closed");
+  assert.is(modern.received.filter(({ method }) => method === "GET").length, 0);
+});
+
+test("a call that waits to resume its stream can be cancelled", async () => {
+  const server = interrupted("retry: 60000\nid: e1\ndata:\n\n", () => undefined);
+  const client = connect(server);
+  const abort = new AbortController();
+  const pending = client.request("tools/call", call, { signal: abort.signal });
+  await until(() => server.received.some(({ message }) => message?.method === "tools/call"));
+  abort.abort(new Error("enough"));
+  assert.is((await failure(pending)).message, "enough");
+  await client.close();
+});
+
+test("requests of the server on the GET stream reach the only call, or nobody", async () => {
+  let sendOnStream = (_: string): void => {};
+  const waiting: ((response: Response) => void)[] = [];
+  const server = legacyServer((received, server) => {
+    if (received.method === "GET") {
+      return server.stream((send, closed) => {
+        sendOnStream = send;
+        return closed;
+      });
+    }
+    if (received.message.method !== "tools/call") return new Response(null, { status: 202 });
+    return new Promise<Response>((resolve) =>
+      waiting.push((response) => resolve(response ?? result(received, TEXT)))
+    );
+  });
+  const client = connect(server, { capabilities: { elicitation: {} }, onNotification() {} });
+  const asked: string[] = [];
+  const ask = (name: string) =>
+    client.request("tools/call", { name, arguments: {} }, {
+      onServerRequest: () => {
+        asked.push(name);
+        return Promise.resolve({ action: "accept" });
+      },
+    });
+  const responses = () => server.received.filter(({ message }) => message && message.method === undefined);
+  const request = (id: string) =>
+    event({ jsonrpc: "2.0", id, method: "elicitation/create", params: { message: "?" } });
+  const first = ask("a");
+  await until(() => waiting.length === 1);
+  sendOnStream(request("one"));
+  await until(() => responses().length === 1);
+  assert.equal(responses()[0]!.message, { jsonrpc: "2.0", id: "one", result: { action: "accept" } });
+  const second = ask("b");
+  await until(() => waiting.length === 2);
+  sendOnStream(request("two"));
+  await until(() => responses().length === 2);
+  assert.is(responses()[1]!.message.error.code, -32600);
+  assert.equal(asked, ["a"]);
+  for (const end of waiting) end(undefined as unknown as Response);
+  assert.equal(await Promise.all([first, second]), [TEXT, TEXT]);
+  await client.close();
+  assert.is(server.open, 0);
+});
+
+/** A server of HTTP+SSE at the URL of the tests. */
+function sseServer(endpoint: string, onMessage: (message: Received["message"]) => unknown) {
+  let send = (_: string): void => {};
+  let end = (): void => {};
+  const server = scriptedServer((received, server) => {
+    const { method, url, message } = received;
+    if (method === "GET") {
+      return server.stream((sendText, closed) => {
+        send = sendText;
+        send(`event: endpoint\ndata: ${endpoint}\n\n`);
+        return Promise.race([closed, new Promise<void>((resolve) => end = resolve)]);
+      });
+    }
+    if (url === URL_OF_TESTS) return new Response(null, { status: 405 });
+    if (message.id !== undefined) {
+      send(`event: message\n${event({ jsonrpc: "2.0", id: message.id, result: onMessage(message) })}`);
+    }
+    return new Response("Accepted", { status: 202 });
+  });
+  return { server, end: () => end() };
+}
+
+const HANDSHAKE = {
+  protocolVersion: "2024-11-05",
+  capabilities: { tools: {} },
+  serverInfo: { name: "old", version: "1" },
+};
+
+test("a server of HTTP+SSE is found by falling back, and its end is reported", async () => {
+  const { server, end } = sseServer(
+    "/messages?session=1",
+    ({ method }) => method === "initialize" ? HANDSHAKE : TEXT,
+  );
+  const ends: (Error | undefined)[] = [];
+  const client = connect(server, { onClosed: (reason) => ends.push(reason) });
+  const info = await client.connect();
+  assert.equal([info.transport, info.revision, info.serverInfo.name], ["sse", "2024-11-05", "old"]);
+  assert.equal(await client.request("tools/call", call), TEXT);
+  assert.is(server.received.at(-1)!.url, "http://127.0.0.1:8787/messages?session=1");
+  end();
+  await until(() => ends.length === 1);
+  assert.is((await failure(client.request("tools/call", call))).mayHaveRun, false);
+  await client.close();
+  assert.equal(ends.length, 1);
+  assert.is(server.open, 0);
+});
+
+test("messages are not sent to an endpoint of another origin", async () => {
+  for (const endpoint of ["http://other.example/messages", "//other.example/m", "http://"]) {
+    const { server } = sseServer(endpoint, () => HANDSHAKE);
+    const transport = sseTransport({
+      url: URL_OF_TESTS,
+      fetch: server.fetch,
+      headers: { authorization: "Bearer a" },
+    });
+    const error = await failure(createMcpClient({ transport, name: "t", version: "1" }).connect());
+    assert.is(error.reason, "malformed");
+    assert.is(server.received.length, 1);
+    assert.is(server.open, 0);
+  }
+});
+
+test("a stream of HTTP+SSE that never names its endpoint ends by the timeout, or by close", async () => {
+  const server = scriptedServer((_, server) => server.stream((_, closed) => closed));
+  const newClient = (timeout: number) =>
+    createMcpClient({
+      transport: sseTransport({ url: URL_OF_TESTS, fetch: server.fetch }),
+      name: "t",
+      version: "1",
+      limits: { timeout },
+    });
+  assert.is((await failure(newClient(20).connect())).reason, "timeout");
+  const client = newClient(60_000);
+  const [error] = await Promise.all([failure(client.connect()), client.close()]);
+  assert.is(error.reason, "closed");
+  await until(() => server.open === 0);
+});
+
+test("each caller's header fields go with its requests, and are renewed once after a refusal", async () => {
+  const server = modernServer((received) => {
+    if (received.headers.get("authorization") === "Bearer old-b") {
+      return new Response(null, {
+        status: 401,
+        headers: { "www-authenticate": 'Bearer error="invalid_token"' },
+      });
+    }
+    return result(received, TEXT);
+  });
+  const tokens: Record<string, string> = { a: "new-a", b: "old-b" };
+  const refusals: unknown[] = [];
+  const client = connect(server, {}, {
+    headers: (caller) => Promise.resolve({ authorization: `Bearer ${tokens[String(caller)]}` }),
+    onRefused: (caller, { status, challenge, used }) => {
+      refusals.push([caller, status, challenge, used.authorization]);
+      tokens.b = "new-b";
+      return Promise.resolve(true);
+    },
+  });
+  await client.connect({ caller: "a" });
+  assert.equal(
+    await Promise.all(["a", "b"].map((caller) => client.request("tools/call", call, { caller }))),
+    [TEXT, TEXT],
+  );
+  assert.equal(refusals, [["b", 401, 'Bearer error="invalid_token"', "Bearer old-b"]]);
+  const sent = server.received.filter(({ message }) => message.method === "tools/call").map(({ headers }) =>
+    headers.get("authorization")
+  );
+  assert.equal(sent.sort(), ["Bearer new-a", "Bearer new-b", "Bearer old-b"]);
+});
+
+test("a refusal that stays is reported with its challenge, and fields cannot replace those of the protocol", async () => {
+  const server = scriptedServer(() =>
+    new Response(null, { status: 403, headers: { "www-authenticate": "Bearer scope=x" } })
+  );
+  const client = connect(server, {}, {
+    headers: { authorization: "Bearer a", accept: "text/plain" },
+    onRefused: () => Promise.resolve(true),
+  });
+  const error = await failure(client.connect());
+  assert.equal([error.reason, error.status, error.challenge, error.mayHaveRun], [
+    "refused",
+    403,
+    "Bearer scope=x",
+    false,
+  ]);
+  assert.equal(
+    server.received.map(({ headers }) => headers.get("accept")),
+    Array(2).fill("application/json, text/event-stream"),
+  );
+  assert.not.match(String(error), /Bearer a/);
+});
+
+test("what the source of header fields throws reaches the request unchanged", async () => {
+  const reason = new Error("connect first");
+  const client = connect(modernServer((received) => result(received, TEXT)), {}, {
+    headers: (caller) => {
+      if (caller === "b") throw reason;
+      return {};
+    },
+  });
+  await client.connect();
+  assert.is(await failure(client.request("tools/call", call, { caller: "b" })), reason);
+  assert.equal(await client.request("tools/call", call, { caller: "a" }), TEXT);
+});
+
+test.run();
