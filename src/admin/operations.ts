@@ -9,6 +9,7 @@ import { AUDIT_OPERATIONS } from "./operations/audit.ts";
 import { AUDIT_GROUP_OPERATIONS } from "./operations/audit_groups.ts";
 import { CLIENT_OPERATIONS } from "./operations/clients.ts";
 import { GRANT_OPERATIONS } from "./operations/grants.ts";
+import { HELD_TOOL_OPERATIONS } from "./operations/held_tools.ts";
 import { INVITATION_OPERATIONS } from "./operations/invitations.ts";
 import { KEY_OPERATIONS } from "./operations/keys.ts";
 import { SERVER_KEY_OPERATIONS } from "./operations/keys_of_server.ts";
@@ -33,6 +34,7 @@ export const ADMIN_OPERATIONS: Readonly<Record<string, AdminOperation>> = Object
     ...SERVER_KEY_OPERATIONS,
     ...SKILL_OPERATIONS,
     ...SERVER_OPERATIONS,
+    ...HELD_TOOL_OPERATIONS,
     ...AUDIT_OPERATIONS,
     ...AUDIT_GROUP_OPERATIONS,
   ].map((operation) => [operation.name, operation]),

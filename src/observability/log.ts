@@ -56,6 +56,7 @@ const EVENT_LEVELS: { readonly [Type in TrivetEvent["type"]]?: LogLevel } = {
   skill_refused: "warn",
   rate_limited: "warn",
   token_refused: "warn",
+  tool_held: "warn",
   skill_disclosed: "debug",
 };
 

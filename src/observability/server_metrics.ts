@@ -52,6 +52,11 @@ export function createServerMetrics(base: string = ""): ServerMetrics {
     ["limit", "scope"],
   );
   const tools = registry.counter("trivet_tool_calls_total", "Calls of tools by name.", ["tool", "failed"]);
+  const outcomes = registry.counter(
+    "trivet_policy_outcomes_total",
+    "Calls of tools that a policy decided, by MCP server and outcome.",
+    ["upstream", "outcome"],
+  );
   const skills = registry.counter(
     "trivet_skill_disclosures_total",
     "Parts of skills that were sent to models, by level.",
@@ -87,7 +92,10 @@ export function createServerMetrics(base: string = ""): ServerMetrics {
       if (event.type === "token_issued") tokens.add([event.grant_type]);
       if (event.type === "token_refused") refused.add([event.grant_type, event.error]);
       if (event.type === "rate_limited") limited.add([event.limit, event.scope], event.count);
-      if (event.type === "tool_called") tools.add([event.name, String(event.failed)]);
+      if (event.type === "tool_called") {
+        tools.add([event.name, String(event.failed)]);
+        if (event.outcome) outcomes.add([event.upstream ?? "", event.outcome]);
+      }
       if (event.type === "skill_disclosed") skills.add([String(event.level), event.via]);
     },
     measureStreams: (server) =>

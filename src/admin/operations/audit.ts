@@ -33,6 +33,10 @@ export interface AdminToolCall {
   readonly tool: string;
   readonly principal: string | null;
   readonly failed: boolean;
+  readonly upstream: string | null;
+  readonly outcome: string | null;
+  readonly reason: string | null;
+  readonly milliseconds: number | null;
   readonly request: string | null;
 }
 
@@ -117,6 +121,12 @@ export const listToolCalls: AdminOperation<ToolCallQuery, Page<AdminToolCall>> =
     tool: text("the name of the tool"),
     principal: orNull(text("who called it; null for anonymous callers")),
     failed: flag("whether the result was an error"),
+    upstream: orNull(text("the MCP server that the tool comes from; null for a tool of this server")),
+    outcome: orNull(
+      text("ok, error, denied, asked, limited, timeout or cancelled; null where no policy decides"),
+    ),
+    reason: orNull(text("why it was denied or limited")),
+    milliseconds: orNull({ type: "number", minimum: 0, description: "how long it took" }),
   })),
   async run({ store }, { tool, principal, ...window }) {
     return await listRecords(
@@ -131,6 +141,10 @@ export const listToolCalls: AdminOperation<ToolCallQuery, Page<AdminToolCall>> =
         tool: String(fields.name),
         principal: fields.principal === undefined ? null : String(fields.principal),
         failed: fields.failed === true,
+        upstream: textOrNull(fields.upstream),
+        outcome: textOrNull(fields.outcome),
+        reason: textOrNull(fields.reason),
+        milliseconds: typeof fields.milliseconds === "number" ? fields.milliseconds : null,
         request,
       }),
     );
@@ -172,6 +186,10 @@ export function readNumber(page: string): number {
 }
 
 /** Milliseconds since the epoch. @throws {AdminError} 400 */
+function textOrNull(value: unknown): string | null {
+  return typeof value === "string" ? value : null;
+}
+
 export function readTime(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const ms = Date.parse(text);

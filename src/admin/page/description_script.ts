@@ -13,6 +13,7 @@ const COLUMNS = {
   "/keys": ["name", "scopes", "workspace", "created_at"],
   "/audit": ["time", "type", "fields"],
   "/tool_calls": ["time", "tool", "principal", "failed"],
+  "/held_tools": ["upstream", "tool", "change", "status", "warnings"],
 };
 const MAX_COLUMNS = 5;
 /** Operations: { id, method, path, summary, properties, required, output, isList }, with :name segments in the path. */

@@ -12,6 +12,8 @@ export type OfferedDefinition = Definition & {
   readonly upstream?: string;
   /** Its name or URI there. */
   readonly originalName?: string;
+  /** Whether the gateway made it for the MCP server, which does not have it. */
+  readonly isOwn?: true;
 };
 
 /** The name of what is used: of a resource of a template its URI, with the values of the variables as they are. */

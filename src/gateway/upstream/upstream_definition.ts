@@ -13,6 +13,8 @@ export interface FromUpstream {
   readonly upstream: string;
   /** The name of the tool or prompt, the URI or URI template of the resource, as the upstream has it. */
   readonly originalName: string;
+  /** Whether the gateway made it and the upstream does not have it, as the tool that connects a user. */
+  readonly isOwn?: true;
 }
 
 /** A definition whose handler calls an upstream, with the session and the credentials of the caller of each call. */

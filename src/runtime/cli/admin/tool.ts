@@ -1,11 +1,17 @@
 /**
- * `trivet tool`: the tools of a running server, and their calls.
+ * `trivet tool`: the tools of a running server, their calls, and the tools of MCP servers that wait for an approval.
  *
  * @module
  */
 import { listToolCalls } from "../../../admin/operations/audit.ts";
+import {
+  approveTool,
+  listHeldTools,
+  rejectTool,
+  showHeldTool,
+} from "../../../admin/operations/held_tools.ts";
 import { listTools } from "../../../admin/operations/server.ts";
-import { formatTime, printError, printPairs, printTable } from "../output.ts";
+import { formatTime, printError, printLine, printPairs, printTable } from "../output.ts";
 import { type AdminAction, adminAction, type AdminCommand, adminCommand } from "./admin_action.ts";
 import { listAction, readPages } from "./list_action.ts";
 import { SINCE_OPTION } from "./since_option.ts";
@@ -75,14 +81,68 @@ const calls: AdminAction = adminAction({
   },
 });
 
+const held: AdminAction = listAction({
+  operation: listHeldTools,
+  summary: "lists the tools of MCP servers that wait for an approval, because they are new or changed",
+  columns: {
+    ID: ({ id }) => id,
+    SERVER: ({ upstream }) => upstream,
+    TOOL: ({ tool }) => tool,
+    CHANGE: ({ change }) => change,
+    STATUS: ({ status }) => status,
+    WARNINGS: ({ warnings }) => [...new Set(warnings.map(({ code }) => code))].join(" "),
+  },
+});
+
+const review: AdminAction = adminAction({
+  operands: "ID",
+  summary: "shows a tool that waits for an approval, with the description that was approved last",
+  options: {},
+  run: ({ call, operands: [id] }) => call(showHeldTool, { held_tool: id! }),
+  print: ({ upstream, tool, change, status, since, warnings, description, approved_description }) =>
+    printPairs([
+      ["server", upstream],
+      ["tool", tool],
+      ["change", change],
+      ["status", status],
+      ["since", formatTime(since)],
+      ["warnings", warnings.map(({ code, place, detail }) => `${code} at ${place}: ${detail}`).join("; ")],
+      ["description", description],
+      ["approved", approved_description],
+    ]),
+});
+
+const approve: AdminAction = adminAction({
+  operands: "ID",
+  summary: "offers a tool with the description that was shown",
+  options: {},
+  async run({ call, operands: [id] }) {
+    await call(approveTool, { held_tool: id! });
+    return { id, approved: true };
+  },
+  print: ({ id }) => printLine(`Approved ${id}`),
+});
+
+const reject: AdminAction = adminAction({
+  operands: "ID",
+  summary: "keeps a tool from being offered; it can be approved later",
+  options: {},
+  async run({ call, operands: [id] }) {
+    await call(rejectTool, { held_tool: id! });
+    return { id, rejected: true };
+  },
+  print: ({ id }) => printLine(`Rejected ${id}`),
+});
+
 export const command: AdminCommand = adminCommand({
   name: "tool",
-  title: "the tools of a running server, and their calls",
-  actions: { list, show, calls },
+  title: "the tools of a server, their calls, and tools that wait for an approval",
+  actions: { list, show, calls, held, review, approve, reject },
   notes:
     `"list" and "show" need a server: --url. Tools are added and removed in its code or its file of tools.`,
   examples: [
     "trivet tool list --url https://agents.example.com",
     "trivet tool calls roll --since 1d",
+    "trivet tool held",
   ],
 });

@@ -1,0 +1,53 @@
+/**
+ * What a model reads of a tool, and its digest: a change of any of it is a change of the tool.
+ *
+ * @module
+ */
+import type { ToolDefinition } from "../../../mcp/definition/definition.ts";
+import { toCanonicalJson } from "../canonical_json.ts";
+import { secretDigest } from "../../../crypto/secret.ts";
+import type { OfferedDefinition } from "../offered.ts";
+
+/** The members of a tool that models and clients read. */
+export type ToolEntry = Readonly<
+  Record<"name" | "title" | "description" | "input" | "output" | "annotations" | "_meta", unknown>
+>;
+
+/** A tool of an MCP server. */
+export type UpstreamTool = OfferedDefinition & ToolDefinition;
+
+/** An entry as canonical JSON, and its digest. */
+export interface DigestedTool {
+  readonly text: string;
+  /** SHA-256, in base64url. */
+  readonly digest: string;
+}
+
+/** The entry of a tool, by the name that the MCP server gives it. */
+export function entryOf(
+  { name, originalName, title, description, input, output, annotations, _meta }: UpstreamTool,
+): ToolEntry {
+  return { name: originalName ?? name, title, description, input, output, annotations, _meta };
+}
+
+/** By the definition, which stays the same until the MCP server sends another list. */
+const digested = new WeakMap<UpstreamTool, DigestedTool | "none">();
+
+/** `undefined` for a tool that JSON cannot describe, or that is nested too deep: it is never offered. */
+export function digestTool(tool: UpstreamTool): DigestedTool | undefined {
+  let found = digested.get(tool);
+  if (found === undefined) {
+    found = compute(tool);
+    digested.set(tool, found);
+  }
+  return found === "none" ? undefined : found;
+}
+
+function compute(tool: UpstreamTool): DigestedTool | "none" {
+  try {
+    const text = toCanonicalJson(entryOf(tool));
+    return { text, digest: secretDigest(text) };
+  } catch {
+    return "none";
+  }
+}
