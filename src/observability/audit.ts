@@ -3,8 +3,8 @@
  * of the group before, so that a record that was changed, inserted or removed is found (`audit_test.ts`). Who can write to
  * the whole store can also write a new trail: keep the digest that `verify` prints outside of it.
  *
- * Records are written at most {@linkcode FLUSH_MS} after the event. What a process had not written when it was killed is
- * lost; `close` writes the rest.
+ * Records are written {@linkcode FLUSH_MS} after the event, or later when the write before took long: a store may stop the
+ * process meanwhile, as SQLite does. What a process had not written when it was killed is lost; `close` writes the rest.
  *
  * @module
  */
@@ -16,10 +16,15 @@ import { createFailureBudget } from "./failure_budget.ts";
 import { describeEventJson, type LogFields } from "./log.ts";
 
 const FLUSH_MS = 50;
+/** After a write there is a pause of so many times its duration, so that little of a busy process's time is spent on it. */
+const PAUSE_RATIO = 40;
+const MAX_PAUSE_MS = 1000;
 /** After this the failures of a minute are summed up, even if nothing else happens. */
 const SUMMARY_MS = 61_000;
-/** Records of one commit. */
+/** Records of one group. */
 const MAX_GROUP = 1000;
+/** Records of one commit. */
+const MAX_COMMIT = 10 * MAX_GROUP;
 /** Events that wait while the store is down. Later ones are counted in a record of their own. */
 const MAX_WAITING = 20_000;
 export const DAY_MS = 86_400_000;
@@ -82,8 +87,12 @@ export interface AuditOptions {
 
 /** An audit trail that is open for writing. */
 export interface Audit {
-  /** Adds an event. Returns at once. @param request the id of the request in which it happened */
-  add(event: TrivetEvent, request?: string): void;
+  /**
+   * Adds an event. Returns at once.
+   * @param request the id of the request in which it happened
+   * @param time when it happened, in milliseconds since the epoch. @default now
+   */
+  add(event: TrivetEvent, request?: string, time?: number): void;
   /** Resolves when everything added before is written. @throws {StoreUnavailableError} */
   flush(): Promise<void>;
   /** Writes the rest and stops. */
@@ -113,11 +122,16 @@ export function createAudit(
   let timer: ReturnType<typeof setTimeout> | undefined;
   let summaryTimer: ReturnType<typeof setTimeout> | undefined;
   let writing: Promise<void> = Promise.resolve();
+  /** By `performance.now()`. */
+  let pauseEnds = 0;
 
   function enqueue(record: Waiting): void {
     if (waiting.length >= MAX_WAITING) dropped++;
     else waiting.push(record);
-    timer ??= setTimeout(() => void flush().catch(onError), FLUSH_MS);
+    timer ??= setTimeout(
+      () => void flush().catch(onError),
+      Math.max(FLUSH_MS, pauseEnds - performance.now()),
+    );
   }
 
   function flush(): Promise<void> {
@@ -132,13 +146,16 @@ export function createAudit(
       dropped = 0;
     }
     const done = writing.then(async () => {
+      const began = performance.now();
       // What is added meanwhile waits for its own flush: under load each would else be a commit of its own.
       for (let left = waiting.length; left > 0;) {
-        const group = waiting.slice(0, Math.min(left, MAX_GROUP));
-        await append(store, group, retentionDays);
-        waiting = waiting.slice(group.length);
-        left -= group.length;
+        const records = waiting.slice(0, Math.min(left, MAX_COMMIT));
+        await append(store, records, retentionDays);
+        waiting = waiting.slice(records.length);
+        left -= records.length;
       }
+      const ended = performance.now();
+      pauseEnds = ended + Math.min(PAUSE_RATIO * (ended - began), MAX_PAUSE_MS);
     });
     // The next flush tries again what this one could not write.
     writing = done.catch(() => {
@@ -148,13 +165,13 @@ export function createAudit(
   }
 
   return {
-    add(event, request) {
+    add(event, request, time = now()) {
       if (NOT_AUDITED.has(event.type)) return;
       if (!budget.admits(event)) {
         summaryTimer ??= setTimeout(() => void flush().catch(onError), SUMMARY_MS);
         return;
       }
-      enqueue(toWaiting(now(), event.type, describeEventJson(event), request));
+      enqueue(toWaiting(time, event.type, describeEventJson(event), request));
     },
     flush,
     async close() {
@@ -165,28 +182,35 @@ export function createAudit(
   };
 }
 
+/** Writes records in groups, in one commit. */
 async function append(
   store: Store,
-  group: readonly Waiting[],
+  records: readonly Waiting[],
   retentionDays: number | undefined,
 ): Promise<void> {
   await retryLostRaces(async () => {
     const entry = await store.get<AuditHead>(AUDIT_HEAD);
     let head = entry?.value ?? await readLast(store);
-    const header: GroupHeader = { previous: head.digest, previousTime: head.time };
-    const lines = [JSON.stringify(header)];
-    let { number, time } = head;
-    for (const each of group) {
-      lines.push(`{"number":${++number},${each.members}}`);
-      time = each.time;
-    }
-    const value = new TextEncoder().encode(lines.join("\n"));
     const days = retentionDays ?? head.retentionDays ?? DEFAULT_RETENTION_DAYS;
-    const set: Put[] = [{ key: groupKey(head.number + 1), value, expires: time + days * DAY_MS }];
-    head = { number, time, digest: await digestOf(value), retentionDays: days };
+    const set: Put[] = [];
+    for (let at = 0; at < records.length; at += MAX_GROUP) {
+      const group = records.slice(at, at + MAX_GROUP);
+      const value = new TextEncoder().encode(writeGroup(head, group));
+      const { time } = group.at(-1)!;
+      set.push({ key: groupKey(head.number + 1), value, expires: time + days * DAY_MS });
+      head = { number: head.number + group.length, time, digest: await digestOf(value), retentionDays: days };
+    }
     const check: Check[] = [{ key: AUDIT_HEAD, version: entry?.version ?? null }];
     return await store.commit({ check, set: [...set, { key: AUDIT_HEAD, value: head }] }) || LOST_RACE;
   });
+}
+
+/** The text of the group after `head`. */
+function writeGroup({ number, digest, time }: AuditHead, records: readonly Waiting[]): string {
+  const header: GroupHeader = { previous: digest, previousTime: time };
+  let text = JSON.stringify(header);
+  for (const { members } of records) text += `\n{"number":${++number},${members}}`;
+  return text;
 }
 
 /** The end of the trail by its records, where the head is missing. */

@@ -79,6 +79,48 @@ test("events that arrive during a commit wait for the next flush instead of each
   assert.is((await Array.fromAsync(listAudit(store))).length, 5);
 });
 
+/** A store that counts its commits, and takes a while for each. */
+function slowStore(milliseconds: number) {
+  const inner = memoryStore();
+  const counted = { commits: 0 };
+  const store: Store = {
+    ...inner,
+    get: (key) => inner.get(key),
+    list: (prefix, options) => inner.list(prefix, options),
+    async commit(commit) {
+      counted.commits++;
+      if (milliseconds > 0) await new Promise((resolve) => setTimeout(resolve, milliseconds));
+      return await inner.commit(commit);
+    },
+  };
+  return { store, counted };
+}
+
+test("all records that wait are written in one commit, in groups of 1000", async () => {
+  const { store, counted } = slowStore(0);
+  const audit = createAudit({ store });
+  for (let i = 0; i < 5000; i++) audit.add(given("user"));
+  await audit.close();
+  assert.is(counted.commits, 1);
+  assert.is((await Array.fromAsync(readAuditGroups(store))).length, 5);
+});
+
+test("after a write that took long the next one waits, unless it is asked for", async () => {
+  const { store, counted } = slowStore(25);
+  const audit = createAudit({ store });
+  audit.add(given("user"));
+  await audit.flush();
+  const ends = performance.now() + 400;
+  while (performance.now() < ends) {
+    audit.add(given("user"));
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  // Without a pause there would be a write every 75 ms.
+  assert.is(counted.commits, 1);
+  await audit.close();
+  assert.is(counted.commits, 2);
+});
+
 test("two instances write one trail", async () => {
   const trail = newTrail();
   const other = createAudit({ store: trail.store, now: trail.now });

@@ -34,8 +34,11 @@ export type LogFields = Readonly<Record<string, string | number | boolean | unde
 
 /** Writes lines about events and requests. */
 export interface Log {
-  /** @param request the id of the request in which it happened */
-  event(event: TrivetEvent, request?: string): void;
+  /**
+   * @param request the id of the request in which it happened
+   * @param time when it happened, in milliseconds since the epoch. @default now
+   */
+  event(event: TrivetEvent, request?: string, time?: number): void;
   request(outcome: RequestOutcome): void;
   /** Anything else, such as that the server starts. `name` is a word for programs, such as `started`. */
   line(level: LogLevel, name: string, fields?: LogFields): void;
@@ -78,13 +81,13 @@ export function createLog({
     if (isWritten(each)) write(toLine(now(), each, name, fields));
   };
   return {
-    event(event, request) {
+    event(event, request, time = now()) {
       const each = EVENT_LEVELS[event.type] ?? "info";
       if (!isWritten(each)) return;
       write(
         format === "json"
-          ? toJsonEventLine(now(), each, event, request)
-          : toTextLine(now(), each, event.type, { ...describeEvent(event), request }),
+          ? toJsonEventLine(time, each, event, request)
+          : toTextLine(time, each, event.type, { ...describeEvent(event), request }),
       );
     },
     request({ id, method, path, status, milliseconds, ip, trace }) {

@@ -99,18 +99,27 @@ function createHistogram(name: string, help: string, labels: readonly string[]):
 interface Series<One> {
   find(values: readonly string[]): One;
   /** With the text of their labels. */
-  all(): (readonly [string, One])[];
+  all(): readonly (readonly [string, One])[];
+}
+
+/** A tree of maps, one level for each label: a key put together from the values takes longer. */
+interface Branch<One> {
+  readonly below: Map<string, Branch<One>>;
+  one?: One;
 }
 
 function createSeries<One>(labels: readonly string[], make: () => One): Series<One> {
   const known = labels.map(() => new Set<string>());
-  const byValues = new Map<string, One>();
-  const texts = new Map<string, string>();
+  const written: (readonly [string, One])[] = [];
+  const root: Branch<One> = { below: new Map() };
   return {
     find(values) {
-      const key = values.length === 1 ? values[0]! : values.join("\u0000");
-      let one = byValues.get(key);
-      if (one) return one;
+      let branch: Branch<One> | undefined = root;
+      for (let i = 0; i < values.length; i++) {
+        branch = branch.below.get(values[i]!);
+        if (!branch) break;
+      }
+      if (branch?.one) return branch.one;
       const bounded = labels.map((_, i) => {
         const value = values[i] ?? "";
         const seen = known[i]!;
@@ -119,16 +128,19 @@ function createSeries<One>(labels: readonly string[], make: () => One): Series<O
         seen.add(value);
         return value;
       });
-      const bound = bounded.join("\u0000");
-      one = byValues.get(bound);
-      if (!one) {
-        one = make();
-        byValues.set(bound, one);
-        texts.set(bound, bounded.map((value, i) => `${labels[i]}="${escape(value)}"`).join(","));
+      branch = root;
+      for (const value of bounded) {
+        let next = branch.below.get(value);
+        if (!next) branch.below.set(value, next = { below: new Map() });
+        branch = next;
       }
-      return one;
+      if (!branch.one) {
+        branch.one = make();
+        written.push([bounded.map((value, i) => `${labels[i]}="${escape(value)}"`).join(","), branch.one]);
+      }
+      return branch.one;
     },
-    all: () => [...byValues].map(([key, one]) => [texts.get(key)!, one] as const),
+    all: () => written,
   };
 }
 

@@ -28,8 +28,16 @@ const STORE_REPORT_INTERVAL_MS = 10_000;
 const MIN_METRICS_TOKEN_CHARACTERS = 16;
 /** A line is written at most this much later. */
 const FLUSH_MS = 20;
+/** Events and outcomes that wait at most. */
+const MAX_WAITING = 1000;
 
 type ObserveValues = ValuesOf<typeof OBSERVE_OPTIONS>;
+
+interface SeenEvent {
+  readonly event: TrivetEvent;
+  readonly request: string | undefined;
+  readonly time: number;
+}
 
 /** The observers of one server. */
 export interface Observers {
@@ -50,32 +58,58 @@ export interface Observers {
   close(): Promise<void>;
 }
 
-/** The log of the process, which is there before the store is. Lines go to standard error. */
-export function createServeLog(values: ObserveValues): Log {
+/** The log of the process. Lines go to standard error, a little later. */
+export interface ServeLog extends Log {
+  /**
+   * Has work done before lines are written, and before any other line, so that lines keep their order.
+   * @returns asks for lines to be written
+   */
+  beforeLines(work: () => void): () => void;
+}
+
+/** The log of the process, which is there before the store is. */
+export function createServeLog(values: ObserveValues): ServeLog {
   const format = values["log-format"] === "auto"
     ? process.stderr.isTTY ? "text" : "json"
     : values["log-format"];
   const level = values["log-level"];
-  return createLog({
-    level,
-    format,
-    requestLevel: values["log-requests"] ? "info" : "debug",
-    write: bufferLines(),
-  });
-}
-
-/** Writes lines in groups: a call of the system costs more than a line. */
-function bufferLines(): (line: string) => void {
+  // Lines are written in groups: a call of the system costs more than a line.
   let lines: string[] = [];
+  let isScheduled = false;
+  let work = (): void => {};
   const flush = (): void => {
+    isScheduled = false;
+    work();
     if (lines.length === 0) return;
     const text = lines.join("\n");
     lines = [];
     printError(text);
   };
+  const schedule = (): void => {
+    if (isScheduled) return;
+    isScheduled = true;
+    setTimeout(flush, FLUSH_MS);
+  };
   process.on("exit", flush);
-  return (line) => {
-    if (lines.push(line) === 1) setTimeout(flush, FLUSH_MS);
+  const log = createLog({
+    level,
+    format,
+    requestLevel: values["log-requests"] ? "info" : "debug",
+    write(line) {
+      lines.push(line);
+      schedule();
+    },
+  });
+  return {
+    ...log,
+    line(...args) {
+      work();
+      log.line(...args);
+    },
+    beforeLines(first) {
+      work = first;
+      return schedule;
+    },
   };
 }
 
@@ -91,7 +125,7 @@ export function readMetricsToken({ TRIVET_METRICS_TOKEN: token }: Environment): 
 
 export function createObservers(
   values: ObserveValues,
-  log: Log,
+  log: ServeLog,
   plain: Store,
   base: string,
   metricsToken: string | undefined,
@@ -109,6 +143,31 @@ export function createObservers(
     })
     : undefined;
   const health = createHealth(plain);
+  // Processed together: one by one, between the work of requests, they take twice as long.
+  let seen: (SeenEvent | RequestOutcome)[] = [];
+  function processSeen(): void {
+    if (seen.length === 0) return;
+    const waiting = seen;
+    seen = [];
+    for (const each of waiting) {
+      if ("event" in each) {
+        const { event, request, time } = each;
+        metrics?.onEvent(event);
+        audit?.add(event, request, time);
+        report(event, request, time);
+      } else {
+        metrics?.onRequest(each);
+        log.request(each);
+      }
+    }
+  }
+  const schedule = log.beforeLines(processSeen);
+  function add(each: SeenEvent | RequestOutcome): void {
+    const count = seen.push(each);
+    if (count === 1) schedule();
+    else if (count >= MAX_WAITING) processSeen();
+  }
+
   const requests = new AsyncLocalStorage<string>();
   const nextId = createRequestIds();
   const digest = metricsToken && secretDigest(metricsToken);
@@ -120,6 +179,7 @@ export function createObservers(
       const isAllowed = !withToken ||
         token !== undefined && equalInConstantTime(secretDigest(token), digest!);
       if (!isAllowed) return respondText(401, "Invalid token.", [["www-authenticate", "Bearer"], NO_STORE]);
+      processSeen();
       return new Response(metrics.registry.text(), {
         headers: { "content-type": METRICS_MEDIA_TYPE, "cache-control": "no-store" },
       });
@@ -133,16 +193,8 @@ export function createObservers(
     store,
     measureStreams: (server) => metrics?.measureStreams(server),
     requestId: () => requests.getStore() ?? nextId(),
-    onEvent(event) {
-      const request = requests.getStore();
-      metrics?.onEvent(event);
-      audit?.add(event, request);
-      report(event, request);
-    },
-    onRequest(outcome) {
-      metrics?.onRequest(outcome);
-      log.request(outcome);
-    },
+    onEvent: (event) => add({ event, request: requests.getStore(), time: Date.now() }),
+    onRequest: add,
     wrap: (handler) => ({
       fetch(request: Request, context?: RequestContext) {
         const run = () => requests.run(nextId(), () => handler.fetch(request, context));
@@ -152,7 +204,10 @@ export function createObservers(
     own: {
       fetch: async (request) => await answerOwn(request, false) ?? respondText(404, "Not found."),
     },
-    close: () => audit?.close() ?? Promise.resolve(),
+    async close() {
+      processSeen();
+      await audit?.close();
+    },
   };
 }
 
@@ -162,14 +217,14 @@ function isOwnPath(url: string): boolean {
 }
 
 /** Logs events; those about an unavailable store once in a while. */
-function limitReports(log: Log): (event: TrivetEvent, request?: string) => void {
+function limitReports(log: Log): (event: TrivetEvent, request?: string, time?: number) => void {
   let last = -Infinity;
-  return (event, request) => {
+  return (event, request, time) => {
     if (event.type === "store_unavailable") {
       if (performance.now() - last < STORE_REPORT_INTERVAL_MS) return;
       last = performance.now();
     }
-    log.event(event, request);
+    log.event(event, request, time);
   };
 }
 
