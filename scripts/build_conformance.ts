@@ -85,5 +85,7 @@ function collectFiles(): Map<string, Buffer> {
 
 /** Imports name `.ts` files in the sources, `.js` files in the package. */
 export function withJsImports(code: string): string {
-  return code.replace(/((?:from|import)\s*\(?\s*["']\.{1,2}\/[^"'\n]+)\.ts(["'])/g, "$1.js$2");
+  return code
+    .replace(/((?:from|import)\s*\(?\s*["']\.{1,2}\/[^"'\n]+)\.ts(["'])/g, "$1.js$2")
+    .replace(/(new URL\("\.{1,2}\/[^"\n]+)\.ts(", import\.meta\.url\))/g, "$1.js$2");
 }

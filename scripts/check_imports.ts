@@ -114,6 +114,8 @@ const TOP_FILES: Readonly<Record<string, readonly string[]>> = {
 const PACKAGES: Readonly<Record<string, RegExp>> = {
   "@opentelemetry/api": /^src\/(observability\/opentelemetry\/|runtime\/cli\/telemetry\.ts$)/,
   "@opentelemetry/sdk-node": /^src\/runtime\/cli\/telemetry\.ts$/,
+  "quickjs-emscripten-core": /^src\/runtime\/code\/sandbox\.ts$/,
+  "@jitl/quickjs-wasmfile-release-sync": /^src\/runtime\/code\/sandbox\.ts$/,
   postgres: /^src\/store\/drivers\/postgres_pool\.ts$/,
   redis: /^src\/store\/drivers\/redis\.ts$/,
   "@valibot/to-json-schema": /^src\/mcp\/schema\/valibot_schema\.ts$/,

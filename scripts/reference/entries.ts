@@ -22,7 +22,7 @@ export const PAGES: readonly Page[] = [
   { name: "mcp", title: "Tool server", entries: ["./mcp"] },
   { name: "openapi", title: "REST APIs as tools", entries: ["./openapi"] },
   { name: "protect", title: "Protected resources", entries: ["./protect"] },
-  { name: "gateway", title: "Gateway", entries: ["./gateway"] },
+  { name: "gateway", title: "Gateway", entries: ["./gateway", "./code-mode"] },
   { name: "mcp-client", title: "MCP client", entries: ["./mcp-client", "./launch-process"] },
   { name: "rate-limits", title: "Rate limits", entries: ["./rate-limits"] },
   { name: "observability", title: "Logs, audit, metrics", entries: ["./observability", "./opentelemetry"] },

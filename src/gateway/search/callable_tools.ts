@@ -3,13 +3,12 @@
  *
  * @module
  */
-import type { Call } from "../../mcp/call.ts";
 import type { CallContext } from "../../mcp/context.ts";
 import type { ArrangeServer } from "../../mcp/definition/definition_source.ts";
 import type { ToolResult } from "../../mcp/definition/content.ts";
 import type { ToolDefinition } from "../../mcp/definition/definition.ts";
 import { type CompiledTool, compileRegistry } from "../../mcp/definition/registry.ts";
-import { runTool } from "../../mcp/definition/tools.ts";
+import { runTool, type ToolRun } from "../../mcp/definition/tools.ts";
 import { MODERN } from "../../mcp/era.ts";
 import { MissingCapabilityError, ScopeError } from "../../mcp/error.ts";
 import { requiredCapabilities } from "../../mcp/input/client_feature.ts";
@@ -65,7 +64,7 @@ export class CallableTools {
     }
     if (isModern && tool.task && tool.task.start !== "by_run") await context.startTask(tool.task);
     // The server passes its own implementation of the context to every handler.
-    return await runTool(tool, parsed.value, context as Call, this.#server.observe);
+    return await runTool(tool, parsed.value, context as ToolRun, this.#server.observe);
   }
 }
 

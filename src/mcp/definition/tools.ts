@@ -8,6 +8,7 @@ import type { Method } from "../../jsonrpc/dispatch.ts";
 import { RpcError } from "../../jsonrpc/error.ts";
 import { StoreUnavailableError } from "../../store/store.ts";
 import type { Call } from "../call.ts";
+import type { CallContext } from "../context.ts";
 import { requiredCapabilities } from "../input/client_feature.ts";
 import type { ToolResult } from "./content.ts";
 import { ToolError } from "./definition.ts";
@@ -114,6 +115,13 @@ function parseInput({ input }: CompiledTool, given: Params): ParseResult | Promi
   }
 }
 
+/** The context of a handler, and what running a tool needs besides. */
+export interface ToolRun extends CallContext {
+  readonly isCancelled: boolean;
+  /** Its requests for input of the client that have no response. */
+  readonly inputs: { readonly pending: { readonly size: number } } | undefined;
+}
+
 /**
  * Runs a tool. Most errors of the tool become a result with `isError`, which the model sees.
  * @throws {RpcError} an error of the protocol that the tool threw; {@linkcode Suspension}; {@linkcode StoreUnavailableError}
@@ -121,7 +129,7 @@ function parseInput({ input }: CompiledTool, given: Params): ParseResult | Promi
 export async function runTool(
   tool: CompiledTool,
   input: unknown,
-  call: Call,
+  call: ToolRun,
   observe: Observe,
 ): Promise<ToolResult> {
   const principal = call.principal?.subject ?? call.principal?.client;

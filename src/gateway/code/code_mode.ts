@@ -1,0 +1,231 @@
+/**
+ * Code mode: a model writes one JavaScript program that calls many tools, and gets only what the program returns.
+ *
+ * @module
+ */
+import type { CallContext } from "../../mcp/context.ts";
+import type { Arrange } from "../../mcp/definition/definition_source.ts";
+import { type Definition, tool, ToolError } from "../../mcp/definition/definition.ts";
+import { Suspension } from "../../mcp/input/suspension.ts";
+import { type CallableTool, CallableTools } from "../search/callable_tools.ts";
+import type { RankEntries } from "../search/rank.ts";
+import { createSearchEntries } from "../search/search_entries.ts";
+import { toDeclaration } from "./declarations.ts";
+import type { CodeEngine, EngineLimits, Outcome } from "./engine.ts";
+import { checkKeptBytes, ProgramCalls } from "./program_calls.ts";
+import { RunClock } from "./run_clock.ts";
+
+/** Limits of one program. */
+export interface CodeLimits extends EngineLimits {
+  /** Milliseconds with all calls, without the time in which the user answers. */
+  readonly durationMs: number;
+  /** Calls that run at the same time; more wait. */
+  readonly concurrentCalls: number;
+  /** Bytes of the result of one call, as JSON. */
+  readonly callResultBytes: number;
+  /** Characters of the program. */
+  readonly sourceCharacters: number;
+}
+
+/** How {@linkcode codeMode} offers the tools of a server. */
+export interface CodeModeOptions {
+  /** Runs the programs: `quickJs()` of `trivet/code-mode`. */
+  readonly engine: CodeEngine;
+  readonly limits?: Partial<CodeLimits>;
+  /** @default { run: "run_code", describe: "describe_api" } */
+  readonly names?: { readonly run?: string; readonly describe?: string };
+  /** Names of tools that clients are offered besides. */
+  readonly pinned?: readonly string[];
+  /** A sentence for the model on what the tools are about. */
+  readonly about?: string;
+  /** A second ranking for `describe_api`, as in search mode. */
+  readonly rank?: RankEntries;
+}
+
+const DEFAULT_LIMITS: CodeLimits = {
+  computeMs: 5_000,
+  memoryBytes: 32 * 1024 * 1024,
+  calls: 100,
+  resultBytes: 64 * 1024,
+  logBytes: 16 * 1024,
+  durationMs: 300_000,
+  concurrentCalls: 8,
+  callResultBytes: 1024 * 1024,
+  sourceCharacters: 64 * 1024,
+};
+/** The least memory with which QuickJS starts a program. */
+const MIN_MEMORY_BYTES = 1024 * 1024;
+const DEFAULT_DECLARATIONS = 5;
+const MAX_DECLARATIONS = 50;
+
+/**
+ * Makes the option `arrange` of the MCP server.
+ * @throws {RangeError} for an invalid limit
+ */
+export function codeMode(options: CodeModeOptions): Arrange {
+  const { engine, about = "" } = options;
+  const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  for (const [name, value] of Object.entries(limits)) {
+    const least = name === "memoryBytes" ? MIN_MEMORY_BYTES : 1;
+    if (!Number.isSafeInteger(value) || value < least || value > 2 ** 31 - 1) {
+      throw new RangeError(
+        `Cannot create code mode: limits.${name} must be a whole number of at least ${least}`,
+      );
+    }
+  }
+  const names = { run: "run_code", describe: "describe_api", ...options.names };
+  const pinned = new Set(options.pinned);
+
+  return (definitions, server) => {
+    const tools = new CallableTools(definitions.filter((each) => each.kind === "tool"), server);
+    const searchEntries = createSearchEntries(tools, definitions, server, options.rank);
+    const others = definitions.filter((each) => each.kind !== "tool" || pinned.has(each.name));
+    return [describeApi(), runCode(), ...others];
+
+    function describeApi(): Definition {
+      return tool({
+        name: names.describe,
+        title: "Describe the API",
+        description:
+          `Returns TypeScript declarations of functions for ${names.run}: those that fit the query best, ` +
+          `or those named.${about && ` ${about.trim()}`}`,
+        input: {
+          type: "object",
+          properties: {
+            query: { type: "string", maxLength: 1000, description: "What to do" },
+            names: { type: "array", items: { type: "string" }, maxItems: MAX_DECLARATIONS },
+            limit: {
+              type: "integer",
+              minimum: 1,
+              maximum: MAX_DECLARATIONS,
+              default: DEFAULT_DECLARATIONS,
+            },
+          },
+          additionalProperties: false,
+        },
+        annotations: { readOnlyHint: true, openWorldHint: false },
+        async run({ query, names: wanted = [], limit = DEFAULT_DECLARATIONS }, context) {
+          if (query === undefined && wanted.length === 0) throw new ToolError("Pass a query, or names");
+          const named = wanted.map((name) => [name, tools.find(name, context)] as const);
+          const found = query === undefined ? [] : await searchEntries(query, limit, context);
+          const written = new Set(
+            [...named.map(([, tool]) => tool), ...found.map(({ tool }) => tool)].filter((tool) => tool)
+              .map((tool) => declare(tool!, context)),
+          );
+          const unknown = named.flatMap(([name, tool]) => tool ? [] : [`// Unknown: ${name.slice(0, 200)}`]);
+          const skills = found.flatMap(({ entry: { kind, name } }) =>
+            kind === "skill" ? [`// Skill: await tools.load_skill(${JSON.stringify({ name })})`] : []
+          );
+          const lines = [...written, ...unknown, ...skills];
+          return lines.length === 0
+            ? "// Nothing was found. Try other words."
+            : `declare const tools: {\n${lines.join("\n")}\n};`;
+        },
+      });
+    }
+
+    function declare(
+      { definition: { name, description }, compiled }: CallableTool,
+      context: CallContext,
+    ): string {
+      // Clients of older revisions get no structured content of some schemas, and so does a program.
+      const { outputSchema } = compiled.describe(context.revision);
+      return toDeclaration({ name, description, inputSchema: compiled.input.jsonSchema, outputSchema });
+    }
+
+    function runCode(): Definition {
+      return tool({
+        name: names.run,
+        title: "Run a program",
+        description:
+          `Runs the body of an async JavaScript function and returns its value. It calls functions that ` +
+          `${names.describe} declares: const issues = await tools.list_issues({ open: true }); ` +
+          `return issues.length. Without an output type a function returns text. It throws ToolError when a tool ` +
+          `fails. Use Promise.all for calls at the same time and console.log for notes. There are no modules, timers, ` +
+          `files or network.`,
+        input: {
+          type: "object",
+          properties: { code: { type: "string", maxLength: limits.sourceCharacters } },
+          required: ["code"],
+          additionalProperties: false,
+        },
+        run: ({ code }, context) => runProgram(code, context),
+      });
+    }
+
+    async function runProgram(source: string, context: CallContext): Promise<unknown> {
+      const start = await context.once("program", () => ({
+        seed: crypto.getRandomValues(new Int32Array(1))[0]!,
+        now: Date.now(),
+      }));
+      const lines: string[] = [];
+      let steps = 0;
+      let isSuspended = false;
+      let isLate = false;
+      const programEnds = new AbortController();
+      const callsEnd = new AbortController();
+      const onCancelled = () => {
+        programEnds.abort();
+        callsEnd.abort(context.signal.reason);
+        calls.end();
+      };
+      const clock = new RunClock(limits.durationMs, () => {
+        isLate = true;
+        onCancelled();
+      });
+      const calls = new ProgramCalls(
+        {
+          context,
+          signal: callsEnd.signal,
+          progress: (message) => context.progress(++steps, undefined, message),
+          ask(request) {
+            checkKeptBytes(calls.keptBytes);
+            return clock.pause(request);
+          },
+        },
+        (name, input, callContext) => {
+          const found = tools.find(name, callContext);
+          if (!found) throw new ToolError(`Unknown tool: ${name}. Call ${names.describe} to find tools`);
+          return tools.call(found, input, callContext);
+        },
+        limits,
+        () => {
+          isSuspended = true;
+          programEnds.abort();
+        },
+      );
+      context.signal.addEventListener("abort", onCancelled, { once: true });
+      if (context.signal.aborted) onCancelled();
+      try {
+        const outcome = await engine.run({ source, ...start, limits }, {
+          request: (request) => calls.request(request),
+          onIdle: () => calls.onIdle(),
+          onLog: (line) => lines.push(line),
+        }, programEnds.signal);
+        if ("result" in outcome) await calls.finish();
+        if (isSuspended) throw new Suspension();
+        callsEnd.abort();
+        return toResult(isLate ? { failure: "stopped", message: late() } : outcome, lines);
+      } finally {
+        calls.end();
+        clock.stop();
+        context.signal.removeEventListener("abort", onCancelled);
+      }
+    }
+
+    function late(): string {
+      return `The program took longer than ${limits.durationMs} ms with its calls`;
+    }
+  };
+}
+
+/** The result for the model: what the program returned or why it ended, and what it logged. */
+function toResult(outcome: Outcome, lines: readonly string[]): unknown {
+  const log = lines.length > 0 ? [{ type: "text", text: `Log:\n${lines.join("\n")}` }] : [];
+  if ("failure" in outcome) {
+    return { content: [{ type: "text", text: outcome.message }, ...log], isError: true };
+  }
+  const value: unknown = JSON.parse(outcome.result);
+  const text = typeof value === "string" ? value : outcome.result;
+  return { content: [{ type: "text", text }, ...log] };
+}

@@ -1,0 +1,213 @@
+/**
+ * The calls of one program. In 2026-07-28 a request for input ends the run, and the program runs again from its start with
+ * the answer: then calls that are complete get the same results, in the same order, without running again. For that the
+ * program must take the same way, so it is answered only while it waits, and new calls start after all kept results.
+ *
+ * @module
+ */
+import { secretDigest } from "../../crypto/secret.ts";
+import { isObject } from "../../json_schema/value.ts";
+import type { CallContext } from "../../mcp/context.ts";
+import type { ToolResult } from "../../mcp/definition/content.ts";
+import { ToolError } from "../../mcp/definition/definition.ts";
+import { Suspension } from "../../mcp/input/suspension.ts";
+import type { ProgramRequest } from "./engine.ts";
+import { ProgramCall, type ProgramRun } from "./program_call.ts";
+
+export interface CallLimits {
+  /** Calls that run at the same time; more wait. */
+  readonly concurrentCalls: number;
+  /** Bytes of the result of one call, as JSON. */
+  readonly callResultBytes: number;
+}
+
+/** Runs a tool as the caller. */
+export type RunByName = (
+  name: string,
+  input: Readonly<Record<string, unknown>>,
+  context: CallContext,
+) => Promise<ToolResult>;
+
+/** The outcome of a call as `once` keeps it. */
+interface Kept {
+  /** Its place in the order of all answers. */
+  readonly order: number;
+  readonly isDone: boolean;
+  /** A JSON value, or the message of an exception. */
+  readonly text: string;
+  readonly [member: string]: string | number | boolean;
+}
+
+interface Pending {
+  readonly request: ProgramRequest;
+  /** `asked`: not known yet whether a result is kept. */
+  state: "asked" | "kept" | "waiting" | "running";
+  kept?: Kept;
+  start?: (isOver: boolean) => void;
+}
+
+export class ProgramCalls {
+  readonly #run: ProgramRun;
+  readonly #tool: RunByName;
+  readonly #limits: CallLimits;
+  readonly #onSuspended: () => void;
+  readonly #pending: Set<Pending> = new Set();
+  readonly #numbers: Map<string, number> = new Map();
+  readonly #finished: (() => void)[] = [];
+  #isIdle = false;
+  #isEnded = false;
+  #lastOrder = 0;
+  #running = 0;
+  /** Bytes of the results that a further run needs. */
+  keptBytes = 0;
+
+  /** @param onSuspended called when a tool needs input of the client, which ends the run */
+  constructor(run: ProgramRun, tool: RunByName, limits: CallLimits, onSuspended: () => void) {
+    this.#run = run;
+    this.#tool = tool;
+    this.#limits = limits;
+    this.#onSuspended = onSuspended;
+  }
+
+  request(request: ProgramRequest): void {
+    if (this.#isEnded) return;
+    const input = parseInput(request.input);
+    if (!input) return request.settle(false, "Invalid arguments: they must be one object, of at most 1 MiB");
+    this.#isIdle = false;
+    const call: Pending = { request, state: "asked" };
+    this.#pending.add(call);
+    const key = this.#keyOf(request);
+    this.#run.context.once<Kept>(key, () => this.#make(call, key, input)).then(
+      (kept) => {
+        this.keptBytes += kept.text.length;
+        if (call.state === "running") return this.#settle(call, kept);
+        call.state = "kept";
+        call.kept = kept;
+        this.#advance();
+      },
+      (error) => {
+        if (error instanceof Suspension) this.#onSuspended();
+        this.#settle(call, { order: this.#lastOrder, isDone: false, text: "The program has ended" });
+      },
+    );
+  }
+
+  /** The program waits for answers. */
+  onIdle(): void {
+    this.#isIdle = true;
+    this.#advance();
+  }
+
+  /** Resolves when all calls have an answer, also those that the program does not wait for. */
+  async finish(): Promise<void> {
+    while (this.#pending.size > 0 && !this.#isEnded) {
+      const changed = new Promise<void>((resolve) => this.#finished.push(resolve));
+      this.onIdle();
+      await changed;
+    }
+  }
+
+  /** Starts no further call. Those that run continue, as their results may be kept. */
+  end(): void {
+    this.#isEnded = true;
+    for (const call of this.#pending) call.start?.(true);
+    for (const resolve of this.#finished.splice(0)) resolve();
+  }
+
+  async #make(call: Pending, key: string, input: Readonly<Record<string, unknown>>): Promise<Kept> {
+    call.state = "waiting";
+    const isOver = this.#isEnded || await new Promise<boolean>((resolve) => {
+      call.start = resolve;
+      this.#advance();
+    });
+    if (isOver) throw new Error("The program has ended");
+    const { isDone, text } = await this.#call(call.request.name, key, input);
+    return { order: ++this.#lastOrder, isDone, text };
+  }
+
+  async #call(
+    name: string,
+    key: string,
+    input: Readonly<Record<string, unknown>>,
+  ): Promise<{ isDone: boolean; text: string }> {
+    try {
+      const result = await this.#tool(name, input, new ProgramCall(this.#run, key));
+      if (result.isError) return { isDone: false, text: toText(result) ?? "The tool failed" };
+      const text = JSON.stringify(toValue(result)) ?? "null";
+      const { callResultBytes } = this.#limits;
+      if (new TextEncoder().encode(text).length <= callResultBytes) return { isDone: true, text };
+      return {
+        isDone: false,
+        text: `The result of ${name} has more than ${callResultBytes} bytes. Ask for less`,
+      };
+    } catch (error) {
+      if (error instanceof Suspension) throw error;
+      return { isDone: false, text: error instanceof Error ? error.message : "The tool failed" };
+    } finally {
+      this.#running--;
+    }
+  }
+
+  /** Answers the next kept result, or else starts calls, once the program waits and every call is looked up. */
+  #advance(): void {
+    if (!this.#isIdle || this.#isEnded) return;
+    const all = [...this.#pending];
+    if (all.some(({ state }) => state === "asked")) return;
+    const next = all.filter(({ kept }) => kept).sort((a, b) => a.kept!.order - b.kept!.order)[0];
+    if (next) return this.#settle(next, next.kept!);
+    for (const call of all) {
+      if (call.state !== "waiting" || !call.start || this.#running >= this.#limits.concurrentCalls) continue;
+      call.state = "running";
+      this.#running++;
+      call.start(false);
+    }
+  }
+
+  #settle(call: Pending, { order, isDone, text }: Pick<Kept, "order" | "isDone" | "text">): void {
+    if (!this.#pending.delete(call)) return;
+    this.#lastOrder = Math.max(this.#lastOrder, order);
+    if (!this.#isEnded) {
+      this.#isIdle = false;
+      call.request.settle(isDone, text);
+    }
+    for (const resolve of this.#finished.splice(0)) resolve();
+  }
+
+  /** The same for the same call in each run; several with the same name and input are numbered. */
+  #keyOf({ name, input }: ProgramRequest): string {
+    const digest = secretDigest(`${name}\n${input}`).slice(0, 16);
+    const number = (this.#numbers.get(digest) ?? 0) + 1;
+    this.#numbers.set(digest, number);
+    return `${name}:${digest}:${number}`;
+  }
+}
+
+function parseInput(text: string): Record<string, unknown> | undefined {
+  try {
+    const input: unknown = JSON.parse(text);
+    return isObject(input) ? input : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What a program gets for a result: structured content, else its text, else its content items. */
+function toValue(result: ToolResult): unknown {
+  return result.structuredContent !== undefined ? result.structuredContent : toText(result) ?? result.content;
+}
+
+function toText({ content }: ToolResult): string | undefined {
+  const texts = content.flatMap((item) => item.type === "text" ? [item.text] : []);
+  return texts.length === content.length ? texts.join("\n") : undefined;
+}
+
+/** Bytes of results that a request for input may keep: they travel to the client and back (`bodyLimit`). */
+const MAX_KEPT_BYTES = 1_048_576;
+
+/** @throws {ToolError} */
+export function checkKeptBytes(bytes: number): void {
+  if (bytes <= MAX_KEPT_BYTES) return;
+  throw new ToolError(
+    "The program has too many results to ask the user now. Call the tool that asks first, or in a program of its own",
+  );
+}

@@ -1,0 +1,155 @@
+/**
+ * `trivet/code-mode`: an engine for code mode on Node, Deno and Bun. Each program runs in QuickJS, compiled to WebAssembly,
+ * in a thread of its own (on Bun in a process), which is ended with the program, or at a limit. Needs the packages
+ * `quickjs-emscripten-core` and `@jitl/quickjs-wasmfile-release-sync`. Workers (workerd) have no threads.
+ *
+ * @module
+ */
+import type { CodeEngine, Outcome, Program, ProgramHost } from "../../gateway/code/engine.ts";
+import { type Isolate, startIsolate } from "./isolate.ts";
+import type { WorkerMessage } from "./worker_main.ts";
+
+export type {
+  CodeEngine,
+  EngineLimits,
+  FailureReason,
+  Outcome,
+  Program,
+  ProgramHost,
+  ProgramRequest,
+} from "../../gateway/code/engine.ts";
+
+/** Limits of the engine as a whole. */
+export interface QuickJsOptions {
+  /** Programs that run at the same time, each in a thread. @default 4 */
+  readonly threads?: number;
+  /** Programs that wait for a thread; more are refused. @default 64 */
+  readonly waiting?: number;
+}
+
+/** Time beyond the limit of computing after which the thread is terminated: for code that ignores interrupts. */
+const GRACE_MS = 500;
+/** A thread starts in some 50 ms; on a machine under load it takes longer. */
+const MAX_START_MS = 30_000;
+
+/** Creates the engine for {@linkcode CodeModeOptions.engine}. */
+export function quickJs({ threads = 4, waiting: maxWaiting = 64 }: QuickJsOptions = {}): CodeEngine {
+  const waiting: (() => void)[] = [];
+  let running = 0;
+
+  async function takeThread(signal: AbortSignal): Promise<boolean> {
+    if (running < threads) {
+      running++;
+      return true;
+    }
+    if (waiting.length >= maxWaiting) return false;
+    return await new Promise<boolean>((resolve) => {
+      const start = () => {
+        signal.removeEventListener("abort", leave);
+        resolve(true);
+      };
+      const leave = () => {
+        waiting.splice(waiting.indexOf(start), 1);
+        resolve(false);
+      };
+      waiting.push(start);
+      signal.addEventListener("abort", leave, { once: true });
+    });
+  }
+
+  function releaseThread(): void {
+    // The next program takes the thread over.
+    const next = waiting.shift();
+    if (next) next();
+    else running--;
+  }
+
+  return {
+    async run(program, host, signal) {
+      if (signal.aborted || !await takeThread(signal)) {
+        return signal.aborted
+          ? STOPPED
+          : { failure: "stopped", message: "Too many programs run at the moment. Try again later" };
+      }
+      try {
+        return await runApart(program, host, signal);
+      } finally {
+        releaseThread();
+      }
+    },
+  };
+}
+
+const STOPPED: Outcome = { failure: "stopped", message: "The program was stopped" };
+
+async function runApart(program: Program, host: ProgramHost, signal: AbortSignal): Promise<Outcome> {
+  const { computeMs } = program.limits;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let isolate: Isolate | undefined;
+  let stop: (() => void) | undefined;
+  try {
+    return await new Promise<Outcome>((resolve, reject) => {
+      const expectMessage = (ms: number, failure: () => void) => {
+        clearTimeout(timer);
+        timer = setTimeout(failure, ms);
+      };
+      const expectIdle = () =>
+        expectMessage(computeMs + GRACE_MS, () =>
+          resolve({
+            failure: "compute",
+            message: `The program computed longer than ${computeMs} ms`,
+          }));
+      const cannotStart = (reason: string) =>
+        reject(
+          new Error(
+            `Cannot start the engine of code mode: ${reason}. It needs the packages quickjs-emscripten-core and ` +
+              "@jitl/quickjs-wasmfile-release-sync",
+          ),
+        );
+      let isStarted = false;
+      let unsettled = 0;
+      const onMessage = (message: WorkerMessage): void => {
+        switch (message.type) {
+          case "started":
+            isStarted = true;
+            return expectIdle();
+          case "call":
+            return host.request({
+              name: message.name,
+              input: message.input,
+              settle(isDone, text) {
+                unsettled++;
+                expectIdle();
+                isolate!.settle({ id: message.id, isDone, text });
+              },
+            });
+          case "log":
+            return host.onLog(message.line);
+          case "idle":
+            // It reports each answer that it got.
+            if (unsettled > 0) unsettled--;
+            if (unsettled > 0) return;
+            clearTimeout(timer);
+            return host.onIdle();
+          case "done":
+            return resolve(message.outcome);
+        }
+      };
+      const exhausted = () =>
+        resolve({ failure: "memory", message: "The program needs more memory than it may use" });
+      stop = () => resolve(STOPPED);
+      signal.addEventListener("abort", stop, { once: true });
+      expectMessage(MAX_START_MS, () => cannotStart("it takes too long"));
+      isolate = startIsolate(program, {
+        onMessage,
+        onError: (error) => isStarted ? exhausted() : cannotStart(error.message),
+        onExit: () => isStarted ? exhausted() : cannotStart("it has ended"),
+      });
+      if (signal.aborted) stop();
+    });
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", stop!);
+    await isolate?.stop();
+  }
+}
