@@ -45,8 +45,6 @@ function launchInProcess(server: McpServer): Launch {
       const encoder = new TextEncoder();
       return {
         write: (text) => input.write(encoder.encode(text)),
-        pause() {},
-        resume() {},
         async stop() {
           await input.close().catch(() => {});
           await exit;
@@ -216,8 +214,6 @@ export function scriptedProcess(
           }
           return undefined;
         },
-        pause() {},
-        resume() {},
         stop() {
           script.isStopped = true;
           return Promise.resolve();

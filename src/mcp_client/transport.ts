@@ -117,11 +117,11 @@ export interface HttpTransportOptions {
 export interface LaunchedProcess {
   /** Writes to standard input. Resolves when more may be written. */
   write(text: string): Promise<void> | undefined;
-  /** Stops and continues reading standard output. */
-  pause(): void;
-  resume(): void;
-  /** Closes standard input, then ends the process and its children: SIGTERM after some time, then SIGKILL. */
-  stop(): Promise<void>;
+  /**
+   * Closes standard input, then ends the process and its children: SIGTERM after some time, then SIGKILL.
+   * @param isFaulty sends SIGTERM at once
+   */
+  stop(isFaulty?: boolean): Promise<void>;
 }
 
 /** What a process reports. */

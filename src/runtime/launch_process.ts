@@ -5,6 +5,7 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import process from "node:process";
+import { timerDelay } from "../timer.ts";
 import type { Launch, LaunchedProcess, ProcessEvents } from "../mcp_client/transport.ts";
 
 /** How to start a server. */
@@ -18,6 +19,8 @@ export interface LaunchOptions {
   readonly cwd?: string;
   /** Gets standard error, line by line, each shortened to 4096 characters. @default discarded */
   readonly onStderr?: (line: string) => void;
+  /** Milliseconds that it may take to end after its input was closed, and again after SIGTERM. @default 2000 */
+  readonly closeTimeout?: number;
 }
 
 /**
@@ -50,9 +53,7 @@ const PASSED_ON: readonly string[] = [
 ];
 
 const MAX_STDERR_LINE_CHARACTERS = 4096;
-/** How long a process may take to end after its input was closed, and after SIGTERM. */
-const CLOSE_MS = 2000;
-const TERMINATE_MS = 2000;
+const DEFAULT_CLOSE_MS = 2000;
 /** How long output may follow the end of the process, which its children may hold open. */
 const OUTPUT_MS = 200;
 
@@ -71,7 +72,7 @@ export function launchProcess(options: LaunchOptions): Launch {
 }
 
 function start(
-  { env = {}, cwd, onStderr }: LaunchOptions,
+  { env = {}, cwd, onStderr, closeTimeout = DEFAULT_CLOSE_MS }: LaunchOptions,
   command: string,
   args: readonly string[],
   events: ProcessEvents,
@@ -86,7 +87,7 @@ function start(
     stdio: ["pipe", "pipe", onStderr ? "pipe" : "ignore"],
   });
   const exit = watchExit(child, events);
-  const { stdin, stdout } = child;
+  const { stdin } = child;
   child.stdout?.on("data", (chunk: Uint8Array) => events.onOutput(chunk));
   if (onStderr) readStderr(child, onStderr);
   // A process that ended or closed its input: `write` rejects, or the exit is reported.
@@ -96,6 +97,7 @@ function start(
   let stopping: Promise<void> | undefined;
   return {
     write(text) {
+      if (child.pid === undefined) return exit.then(() => Promise.reject(new Error("not started")));
       if (!stdin || stdin.destroyed || stdin.writableEnded) {
         return Promise.reject(new Error("standard input is closed"));
       }
@@ -113,9 +115,7 @@ function start(
         stdin.on("close", onClose);
       });
     },
-    pause: () => void stdout?.pause(),
-    resume: () => void stdout?.resume(),
-    stop: () => stopping ??= stop(child, exit),
+    stop: (isFaulty = false) => stopping ??= stop(child, exit, timerDelay(closeTimeout), isFaulty),
   };
 }
 
@@ -136,25 +136,33 @@ function watchExit(child: ChildProcess, events: ProcessEvents): Promise<void> {
     });
     child.once("spawn", () => endWithParent(child));
     let description = "";
+    let timer: ReturnType<typeof setTimeout> | undefined;
     child.once("exit", (code, signal) => {
       description = signal ? `was ended by ${signal}` : `exited with code ${code}`;
       signalGroup(child, "SIGTERM");
       // Children may hold the output open.
-      setTimeout(() => end(description, undefined), OUTPUT_MS);
+      timer = setTimeout(() => end(description, undefined), OUTPUT_MS);
     });
     child.once("close", () => {
+      clearTimeout(timer);
       if (description !== "") end(description, undefined);
     });
   });
 }
 
 /** Closes the input; then SIGTERM, then SIGKILL (basic/lifecycle, shutdown). Children are ended with the process. */
-async function stop(child: ChildProcess, exit: Promise<void>): Promise<void> {
+async function stop(
+  child: ChildProcess,
+  exit: Promise<void>,
+  milliseconds: number,
+  isFaulty: boolean,
+): Promise<void> {
   if (child.pid === undefined) return await exit;
   child.stdin?.end();
-  if (!await endsWithin(exit, CLOSE_MS)) {
+  if (isFaulty) child.stdout?.destroy();
+  if (isFaulty || !await endsWithin(exit, milliseconds)) {
     signalGroup(child, "SIGTERM");
-    if (!await endsWithin(exit, TERMINATE_MS)) {
+    if (!await endsWithin(exit, milliseconds)) {
       signalGroup(child, "SIGKILL");
       await exit;
     }

@@ -130,7 +130,7 @@ class ProcessChannel implements Channel {
   #fail(error: Error): void {
     this.#ended = error;
     this.#requests.fail(error);
-    this.#launched.stop().catch(() => {});
+    this.#launched.stop(true).catch(() => {});
     this.#receiver.closed(error);
   }
 
