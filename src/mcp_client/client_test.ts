@@ -158,8 +158,8 @@ for (const connection of CONNECTIONS) {
     assert.equal(content, [{ type: "text", text: "done" }]);
     const message = revision === "2024-11-05" ? undefined : "half";
     assert.equal(progress, [[1, 2, message ?? progress.flat()[2]], [2, 2, undefined]]);
-    // On a shared channel of older revisions, nothing says which call a log message belongs to.
-    if (kind === "http") assert.equal(logs, [["info", { step: 1 }, undefined]]);
+    assert.equal(logs, [["info", { step: 1 }, undefined]]);
+    assert.equal(noted, []);
     await client.close();
   });
 

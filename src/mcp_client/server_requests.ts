@@ -43,7 +43,7 @@ export class ServerRequests {
     const { id, method } = message;
     const params = isObject(message.params) ? message.params : {};
     if (typeof id !== "string" && typeof id !== "number") return;
-    const call = origin ?? this.#findOwner();
+    const call = origin ?? findOwner(this.#options.calls);
     const respond = (answer: JsonObject): void =>
       this.#options.respond(JSON.stringify({ jsonrpc: "2.0", id, ...answer }), call?.exchange.caller);
     const refuse = (code: number, text: string): void => respond({ error: { code, message: text } });
@@ -84,15 +84,6 @@ export class ServerRequests {
     return this.#answering.size;
   }
 
-  /**
-   * The call that a request on a shared channel belongs to: the only one that runs. With several, the request of one
-   * caller could reach another.
-   */
-  #findOwner(): Call | undefined {
-    const running = this.#options.calls.all().filter(({ method }) => MAY_ASK.includes(method));
-    return running.length === 1 ? running[0] : undefined;
-  }
-
   async #answer(
     answer: AnswerServerRequest,
     method: string,
@@ -120,6 +111,15 @@ function toWritable(answer: JsonObject): JsonObject {
   } catch {
     return FAILED;
   }
+}
+
+/**
+ * The call that a message on a shared channel belongs to: the only one that runs. With several, the message for one caller
+ * could reach another.
+ */
+export function findOwner(calls: Calls): Call | undefined {
+  const running = calls.all().filter(({ method }) => MAY_ASK.includes(method));
+  return running.length === 1 ? running[0] : undefined;
 }
 
 /** Whether the capability that a request needs was declared. */

@@ -10,7 +10,7 @@ import { headerFields, type MarkedArgument } from "./header_fields.ts";
 import type { ClientLimits, JsonObject } from "./limits.ts";
 import { isObject } from "./message.ts";
 import { META_PREFIX, MODERN } from "./revision.ts";
-import { ServerRequests } from "./server_requests.ts";
+import { findOwner, ServerRequests } from "./server_requests.ts";
 import type { Channel, ClientTransport, IncomingResponse, Receiver } from "./transport.ts";
 
 /** Results other than `complete` that a request of 2026-07-28 may have. */
@@ -233,10 +233,12 @@ export class Wire implements Receiver {
         )
       );
     } else if (method === "notifications/cancelled") this.#serverRequests.cancel(params.requestId);
-    else if (method === "notifications/message" && call?.exchange.onLog) {
+    else if (method === "notifications/message") {
       const { level, data, logger } = params;
+      const onLog = (call ?? findOwner(this.#calls))?.exchange.onLog;
+      if (!onLog) return safely(() => this.#options.onNotification?.(method, params));
       safely(() =>
-        call.exchange.onLog!(
+        onLog(
           typeof level === "string" ? level : "info",
           data,
           typeof logger === "string" ? logger : undefined,
