@@ -1,0 +1,2 @@
+/** The flows of Trivet's client, by name. */
+export function createFlows(base: string, text: string): Record<string, () => Promise<unknown>>;
