@@ -33,7 +33,7 @@ export function createUpstreamSealer(secret: FindSecrets): Sealer {
 /** What may be added at run time. */
 export interface StoredUpstreamOptions {
   /**
-   * Whether a configuration may name a command. Whoever may add it then runs programs on the machine of the server.
+   * Whether a configuration may name a command. An administrator who adds one runs programs on the machine of the server.
    * @default false
    */
   readonly commands?: boolean | undefined;
