@@ -1,0 +1,189 @@
+/**
+ * `gateway()`: the option `gateway` of `createTrivet`. Connects upstreams, their credentials, the policy and the views.
+ *
+ * @module
+ */
+import type { Principal } from "../http/principal.ts";
+import type { Connect } from "../http/network/public_fetch.ts";
+import { isUpstreamDefinition, type UpstreamDefinition } from "./upstream/upstream_definition.ts";
+import { createCredentials } from "./credentials/credentials.ts";
+import type { GatewayHost, GatewayOption, GatewayParts } from "./option.ts";
+import { createHolding } from "./policy/held/create_holding.ts";
+import type { HoldingOptions } from "./policy/held/holding.ts";
+import { createPolicy } from "./policy/policy.ts";
+import type { PolicyOptions } from "./policy/policy_options.ts";
+import { followStoredUpstreams } from "./stored/follow_stored_upstreams.ts";
+import { createUpstreamSealer } from "./stored/stored_upstream.ts";
+import { createStoredUpstreams } from "./stored/stored_upstreams.ts";
+import type { McpServers } from "./upstream/configuration.ts";
+import { createUpstreams, type UpstreamsOptions } from "./upstream/upstreams.ts";
+import { createGatewayViews } from "./views/views.ts";
+
+/** Options of {@linkcode gateway}. */
+export interface GatewayOptions extends
+  Pick<
+    UpstreamsOptions,
+    "launch" | "variable" | "onStderr" | "startTimeout" | "idleTimeout" | "inputTimeout" | "messageBytes"
+  > {
+  /** MCP servers by name, in the shape that MCP clients read, with options of the gateway beside it. @default none */
+  readonly mcpServers?: McpServers | undefined;
+  /** Who may call what, how often, and what the user must approve. @default all callers may call all that they see */
+  readonly policy?: PolicyOptions | undefined;
+  /**
+   * Offers tools of upstreams with the description that was approved only: one that changes is held until an administrator
+   * approves it. `false`: offers whatever an upstream has.
+   * @default { approveFirst: true }
+   */
+  readonly hold?: HoldingOptions | false | undefined;
+  /**
+   * Whether administrators may add upstreams with a command, which runs on the machine of the server.
+   * @default false
+   */
+  readonly storedCommands?: boolean | undefined;
+  /** Reaches upstreams and their authorization servers at public addresses. @default the connector of the runtime entry */
+  readonly connect?: Connect | undefined;
+  /** Reaches upstreams that the configuration names. @default the platform's fetch */
+  readonly fetch?: Connect | undefined;
+}
+
+/** The quiet time after which clients learn that lists changed. */
+const NOTIFY_AFTER_MS = 200;
+
+/**
+ * A gateway to other MCP servers: this server offers their tools, resources and prompts beside its own, with permission for
+ * each person and each tool.
+ *
+ * ```ts
+ * createTrivet({
+ *   issuer,
+ *   store,
+ *   gateway: gateway({ mcpServers: { github: { url: "https://mcp.example.com/mcp", auth: { type: "oauth" } } } }),
+ * });
+ * ```
+ * @throws {ConfigurationError} naming every problem of `mcpServers`
+ */
+export function gateway(options: GatewayOptions = {}): GatewayOption {
+  return { connect: (host) => connectGateway(options, host) };
+}
+
+function connectGateway(options: GatewayOptions, host: GatewayHost): GatewayParts {
+  const { store, now, observe, issuer, oauth } = host;
+  const { mcpServers = {}, policy: policyOptions, hold = {}, storedCommands = false } = options;
+  const credentials = createCredentials({ ...host, connect: options.connect, fetch: options.fetch });
+  const upstreams = createUpstreams({
+    ...options,
+    name: host.name,
+    mcpServers,
+    now,
+    access: ({ name, target, auth }) =>
+      credentials.add(name, target.type === "stdio" ? { auth } : { ...target, auth }),
+    onState: (upstream, state, error) => observe({ type: "upstream_changed", upstream, state, error }),
+  });
+  const policy = policyOptions && createPolicy(policyOptions, {
+    ...host,
+    place: issuer.replace(/\/$/, ""),
+    hasPages: oauth !== undefined,
+    fetch: options.fetch,
+  });
+  const holding = hold === false ? undefined : createHolding(hold, { store, now, observe });
+  const isConfigured = (name: string): boolean => Object.hasOwn(mcpServers, name);
+  const sealer = createUpstreamSealer(host.secret);
+  const followed = followStoredUpstreams({
+    store,
+    sealer,
+    upstreams,
+    isConfigured,
+    onProblem: (name, error) => observe({ type: "fault", where: `upstream ${name}`, error }),
+  });
+
+  /** What of the lists that callers share is offered, until something is approved. */
+  let filtered = new WeakMap<readonly UpstreamDefinition[], readonly UpstreamDefinition[]>();
+  async function list(caller: Principal | undefined): Promise<readonly UpstreamDefinition[]> {
+    await followed.ready;
+    await upstreams.prepare(caller);
+    const all = upstreams.list(caller);
+    if (!holding) return all;
+    const known = filtered.get(all);
+    if (known) return known;
+    const cache = filtered;
+    const parts = Map.groupBy(all, ({ upstream }) => upstream);
+    const lists = await Promise.all([...parts].map(([name, definitions]) =>
+      holding.filter(name, credentials.accessFor(name).partition(caller), definitions)
+    ));
+    const offered = new Set(lists.flatMap((each) => each.offered));
+    const result = all.filter((each) =>
+      offered.has(each)
+    );
+    cache.set(all, result);
+    return result;
+  }
+
+  const listeners = new Set<() => void>();
+  const onChange = (): void => {
+    for (const each of listeners) each();
+  };
+  upstreams.watch(onChange);
+  holding?.watch(() => {
+    filtered = new WeakMap();
+    onChange();
+  });
+
+  let notifying: ReturnType<typeof setTimeout> | undefined;
+  return {
+    views: createGatewayViews({
+      list,
+      watch: (listener) => listeners.add(listener),
+      isVisible: policy?.isVisible,
+      isShared: () => upstreams.isShared(),
+      onInvalid: (definition, error) => {
+        const where = isUpstreamDefinition(definition) ? `upstream ${definition.upstream}` : "mcp";
+        observe({ type: "fault", where, error });
+      },
+    }),
+    middleware: policy ? [policy.middleware] : [],
+    onSubscribed(uris, caller) {
+      for (const uri of uris) {
+        upstreams.subscribe(uri, caller).catch((error) => observe({ type: "fault", where: "gateway", error }));
+      }
+    },
+    services: [credentials.service],
+    connectionPages: credentials.pages,
+    attach(server) {
+      listeners.add(() => {
+        clearTimeout(notifying);
+        notifying = setTimeout(() => {
+          for (const kind of ["tools", "resources", "prompts"] as const) {
+            server.listChanged(kind).catch((error) => observe({ type: "fault", where: "gateway", error }));
+          }
+        }, NOTIFY_AFTER_MS);
+      });
+      upstreams.watchResources((uri) => {
+        server.resourceUpdated(uri).catch((error) => observe({ type: "fault", where: "gateway", error }));
+      });
+    },
+    gateway: {
+      status: () => upstreams.status(),
+      async ready() {
+        await followed.ready;
+        await upstreams.ready();
+      },
+      reconnect: (name, caller) => upstreams.reconnect(name, caller),
+      add: (name, server) => upstreams.add(name, server),
+      remove: (name) => upstreams.remove(name),
+      stored: createStoredUpstreams({
+        store,
+        sealer,
+        now,
+        commands: storedCommands,
+        isConfigured,
+        read: followed.read,
+        endCredentials: credentials.remove,
+      }),
+      async close() {
+        clearTimeout(notifying);
+        followed.stop();
+        await upstreams.close();
+      },
+    },
+  };
+}

@@ -1,0 +1,65 @@
+/**
+ * The upstreams in the store of one server, for its administration.
+ *
+ * @module
+ */
+import type { Sealer } from "../../crypto/seal.ts";
+import type { Store } from "../../store/store.ts";
+import type { McpServer } from "../upstream/configuration.ts";
+import {
+  addStoredUpstream,
+  listStoredUpstreams,
+  removeStoredUpstream,
+  type StoredUpstream,
+} from "./stored_upstream.ts";
+
+/** Upstreams that administrators add; every instance on the store offers them. */
+export interface StoredUpstreams {
+  list(): Promise<readonly Omit<StoredUpstream, "sealed">[]>;
+  /**
+   * @param options.isNew leaves one with this name as it is, and returns `false`
+   * @throws {ConfigurationError} naming the problems; commands need the option `storedCommands`
+   */
+  add(name: string, server: McpServer, options?: { readonly isNew?: boolean }): Promise<boolean>;
+  /** Its users' credentials end, too. `false` when there is none. */
+  remove(name: string): Promise<boolean>;
+}
+
+export interface StoredUpstreamsOptions {
+  readonly store: Store;
+  readonly sealer: Sealer;
+  readonly now: () => number;
+  readonly commands: boolean;
+  /** Names of the server's own configuration. */
+  readonly isConfigured: (name: string) => boolean;
+  /** Brings this instance in step. */
+  readonly read: () => Promise<void>;
+  /** Ends the credentials of users. */
+  readonly endCredentials: (name: string) => Promise<unknown>;
+}
+
+export function createStoredUpstreams(options: StoredUpstreamsOptions): StoredUpstreams {
+  const { store, sealer, now, commands, isConfigured, read, endCredentials } = options;
+  return {
+    async list() {
+      const all: Omit<StoredUpstream, "sealed">[] = [];
+      for await (const { stored: { sealed: _, ...shown } } of listStoredUpstreams(store)) all.push(shown);
+      return all;
+    },
+    async add(name, server, { isNew } = {}) {
+      if (isConfigured(name)) {
+        if (isNew) return false;
+        throw new TypeError(`The server's own configuration has an upstream named "${name}"`);
+      }
+      const stored = await addStoredUpstream(store, sealer, name, server, { commands, isNew, now });
+      await read();
+      return stored !== undefined;
+    },
+    async remove(name) {
+      const isRemoved = await removeStoredUpstream(store, name);
+      await read();
+      if (isRemoved) await endCredentials(name);
+      return isRemoved;
+    },
+  };
+}
