@@ -106,7 +106,7 @@ const TOP_FILES: Readonly<Record<string, readonly string[]>> = {
   "src/openapi.ts": ["openapi"],
   "src/observability.ts": ["observability"],
   "src/passkeys.ts": ["oauth"],
-  "src/trivet.ts": ["root", "http", "oauth", "skills", "mcp"],
+  "src/trivet.ts": ["root", "http", "oauth", "skills", "mcp", "gateway"],
   "src/mod.ts": ["root", "http", "store", "oauth", "skills", "mcp", "jsonrpc", "server_secret"],
 };
 

@@ -154,6 +154,14 @@ export type TrivetEvent =
   | { readonly type: "client_registered"; readonly client: string }
   | { readonly type: "code_replayed"; readonly client: string; readonly user: string }
   | { readonly type: "refresh_replayed"; readonly client: string; readonly user: string }
+  /** An upstream of the gateway connected, failed, or is paused after failures (`open`). */
+  | {
+    readonly type: "upstream_changed";
+    readonly upstream: string;
+    readonly state: string;
+    /** Without secrets. */
+    readonly error?: string | undefined;
+  }
   | { readonly type: "skill_created"; readonly id: string; readonly workspace: string }
   | { readonly type: "skill_deleted"; readonly id: string; readonly workspace: string }
   | {

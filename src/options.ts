@@ -4,6 +4,7 @@
  * @module
  */
 import type { AdminOption } from "./admin/option.ts";
+import type { GatewayOption } from "./gateway/option.ts";
 import type { McpOptions } from "./mcp_options.ts";
 import type { OAuthOptions } from "./oauth_options.ts";
 import type { ServerOptions } from "./server_options.ts";
@@ -22,6 +23,8 @@ export interface TrivetOptions extends ServerOptions {
   readonly skills?: SkillsOptions | false;
   /** `false` leaves the tool server out. */
   readonly mcp?: McpOptions | false;
+  /** Other MCP servers, offered by this one: `gateway()` of `trivet/gateway`. Needs the tool server. @default none */
+  readonly gateway?: GatewayOption | undefined;
   /** The administration: `admin()` of `trivet/admin`. Needs the authorization server. @default none */
   readonly admin?: AdminOption | undefined;
 }

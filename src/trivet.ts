@@ -10,6 +10,7 @@ import { createLoopbackGuard } from "./http/network/loopback_guard.ts";
 import type { IdentifyCaller } from "./http/principal.ts";
 import { createProtection, type Protection } from "./http/protect.ts";
 import type { Service } from "./http/service.ts";
+import type { Gateway, GatewayParts } from "./gateway/option.ts";
 import { createToolServer, type ToolServer } from "./mcp/service.ts";
 import { skillsExtension } from "./mcp/skills/skills_extension.ts";
 import { completeMcp } from "./mcp_options.ts";
@@ -38,6 +39,7 @@ export interface Trivet extends Handler, Protection {
   readonly oauth: OAuthService | undefined;
   readonly skills: SkillsService | undefined;
   readonly mcp: ToolServer | undefined;
+  readonly gateway: Gateway | undefined;
 }
 
 /**
@@ -74,7 +76,11 @@ export function createTrivet(options: TrivetOptions): Trivet {
       : oauthOptions,
     own,
   );
-  const oauth = completed && createOAuthService(completed);
+  let gateway: GatewayParts | undefined;
+  const oauth = completed && createOAuthService({
+    ...completed,
+    connections: options.gateway && ((...page) => gateway!.connectionPages(...page)),
+  });
 
   /** The caller at a resource: by an API key of the Skills service, or by an access token for the resource. */
   const identifyAt = (resource: string): IdentifyCaller =>
@@ -106,15 +112,30 @@ export function createTrivet(options: TrivetOptions): Trivet {
   const allowedHosts = [...options.allowedHosts ?? [], ...mcpOptions?.allowedHosts ?? []];
   const allowedOrigins = [...options.allowedOrigins ?? [], ...mcpOptions?.allowedOrigins ?? []];
   const toolCounts = options.admin?.countTools(observe);
-  const mcp = mcpOptions && createToolServer(completeMcp({ ...mcpOptions, allowedHosts, allowedOrigins }, {
+  if (options.gateway && !mcpOptions) throw new TypeError('Cannot create Trivet: "gateway" needs "mcp"');
+  gateway = options.gateway?.connect({
     ...server,
     observe: toolCounts?.observe ?? observe,
     issuer,
-    extensions: skills && mcpOptions.skills !== false ? [skillsExtension(skills.catalog)] : [],
-    identify: identifyAt(resources.mcp.resource),
     implied,
-    resourceMetadata: oauth && resourceMetadataUrl(resources.mcp.resource),
-  }));
+    oauth,
+    name: mcpOptions?.name ?? "trivet",
+  });
+  const middleware = [...gateway?.middleware ?? [], ...mcpOptions?.middleware ?? []];
+  const mcp = mcpOptions &&
+    createToolServer(completeMcp({ ...mcpOptions, allowedHosts, allowedOrigins, middleware }, {
+      ...server,
+      views: gateway?.views,
+      onSubscribed: gateway?.onSubscribed,
+      observe: toolCounts?.observe ?? observe,
+      issuer,
+      extensions: skills && mcpOptions.skills !== false ? [skillsExtension(skills.catalog)] : [],
+      identify: identifyAt(resources.mcp.resource),
+      implied,
+      resourceMetadata: oauth && resourceMetadataUrl(resources.mcp.resource),
+    }));
+
+  if (mcp) gateway?.attach(mcp);
 
   if (options.admin && !oauth) throw new TypeError('Cannot create Trivet: "admin" needs "oauth"');
   const admin = options.admin && oauth && options.admin.createService({
@@ -142,8 +163,11 @@ export function createTrivet(options: TrivetOptions): Trivet {
     oauth,
     skills,
     mcp,
+    gateway: gateway?.gateway,
     ...mount(server, {
-      services: [mcp, oauth, skills, admin].flatMap((service): Service[] => service ? [service] : []),
+      services: [mcp, oauth, skills, admin, ...gateway?.services ?? []].flatMap((service): Service[] =>
+        service ? [service] : []
+      ),
       guard: createLoopbackGuard({ issuer, allowedHosts, allowedOrigins, pages }),
       unguarded: mcp,
       home: (request) => showHome(pageServer, request, running),

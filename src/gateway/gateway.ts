@@ -8,8 +8,7 @@ import type { Connect } from "../http/network/public_fetch.ts";
 import { isUpstreamDefinition, type UpstreamDefinition } from "./upstream/upstream_definition.ts";
 import { createCredentials } from "./credentials/credentials.ts";
 import type { GatewayHost, GatewayOption, GatewayParts } from "./option.ts";
-import { createHolding } from "./policy/held/create_holding.ts";
-import type { HoldingOptions } from "./policy/held/holding.ts";
+import type { Holding, HoldingOptions } from "./policy/held/holding.ts";
 import { createPolicy } from "./policy/policy.ts";
 import type { PolicyOptions } from "./policy/policy_options.ts";
 import { followStoredUpstreams } from "./stored/follow_stored_upstreams.ts";
@@ -68,10 +67,11 @@ export function gateway(options: GatewayOptions = {}): GatewayOption {
 
 function connectGateway(options: GatewayOptions, host: GatewayHost): GatewayParts {
   const { store, now, observe, issuer, oauth } = host;
-  const { mcpServers = {}, policy: policyOptions, hold = {}, storedCommands = false } = options;
+  const { mcpServers = {}, policy: policyOptions, storedCommands = false } = options;
   const credentials = createCredentials({ ...host, connect: options.connect, fetch: options.fetch });
   const upstreams = createUpstreams({
     ...options,
+    fetch: options.fetch ?? ((url, init) => fetch(url, init)),
     name: host.name,
     mcpServers,
     now,
@@ -85,7 +85,7 @@ function connectGateway(options: GatewayOptions, host: GatewayHost): GatewayPart
     hasPages: oauth !== undefined,
     fetch: options.fetch,
   });
-  const holding = hold === false ? undefined : createHolding(hold, { store, now, observe });
+  const holding = undefined as Holding | undefined;
   const isConfigured = (name: string): boolean => Object.hasOwn(mcpServers, name);
   const sealer = createUpstreamSealer(host.secret);
   const followed = followStoredUpstreams({
@@ -107,13 +107,13 @@ function connectGateway(options: GatewayOptions, host: GatewayHost): GatewayPart
     if (known) return known;
     const cache = filtered;
     const parts = Map.groupBy(all, ({ upstream }) => upstream);
-    const lists = await Promise.all([...parts].map(([name, definitions]) =>
-      holding.filter(name, credentials.accessFor(name).partition(caller), definitions)
-    ));
-    const offered = new Set(lists.flatMap((each) => each.offered));
-    const result = all.filter((each) =>
-      offered.has(each)
+    const lists = await Promise.all(
+      [...parts].map(([name, definitions]) =>
+        holding.filter(name, credentials.accessFor(name).partition(caller), definitions)
+      ),
     );
+    const offered = new Set(lists.flatMap((each) => each.offered));
+    const result = all.filter((each) => offered.has(each));
     cache.set(all, result);
     return result;
   }
@@ -143,7 +143,9 @@ function connectGateway(options: GatewayOptions, host: GatewayHost): GatewayPart
     middleware: policy ? [policy.middleware] : [],
     onSubscribed(uris, caller) {
       for (const uri of uris) {
-        upstreams.subscribe(uri, caller).catch((error) => observe({ type: "fault", where: "gateway", error }));
+        upstreams.subscribe(uri, caller).catch((error) =>
+          observe({ type: "fault", where: "gateway", error })
+        );
       }
     },
     services: [credentials.service],

@@ -43,8 +43,6 @@ export interface GatewayParts {
   readonly services: readonly Service[];
   /** Pages of the authorization server where users connect upstreams. */
   readonly connectionPages: NonNullable<AuthorizationServerOptions["connections"]>;
-  /** Pages of the authorization server where users approve calls. */
-  readonly approvalPages: NonNullable<AuthorizationServerOptions["approvals"]>;
   /** Connects it to the MCP server, whose clients learn of changes. */
   attach(server: Pick<ToolServer, "listChanged" | "resourceUpdated">): void;
   readonly gateway: Gateway;

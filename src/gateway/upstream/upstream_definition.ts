@@ -90,6 +90,8 @@ export interface Upstreams {
    */
   subscribe(uri: string, caller: Principal | undefined): Promise<void>;
   status(): readonly UpstreamStatus[];
+  /** Whether all callers share the sessions of all upstreams, so that all are offered the same. */
+  isShared(): boolean;
   /**
    * Adds an upstream, or replaces the one of this name.
    * @throws {ConfigurationError}

@@ -179,6 +179,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
       for (const each of ordered()) if (await each.subscribe(uri, caller)) return;
     },
     status: () => ordered().map((each) => each.status()),
+    isShared: () => [...upstreams.values()].every((each) => each.isShared),
     add(name, server) {
       if (isClosed) throw new TypeError("The gateway is closed");
       const configuration = parseMcpServer(name, server, variable);

@@ -1,0 +1,140 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import type { TrivetEvent } from "../events.ts";
+import { tool, toolServer } from "../mcp_service.ts";
+import { memoryStore } from "../store/drivers/memory.ts";
+import type { Store } from "../store/store.ts";
+import { createTrivet } from "../trivet.ts";
+import { gateway, type GatewayOptions } from "./gateway.ts";
+
+const test = suite("gateway");
+
+const named = (name: string, text = name) => tool({ name, description: text, run: () => text });
+
+/** MCP servers by host. */
+function upstreams(...hosts: readonly string[]) {
+  const requests: Request[] = [];
+  const servers = new Map(hosts.map((host) => {
+    const server = toolServer({
+      url: `https://${host}`,
+      store: memoryStore(),
+      definitions: [named("echo", `echo of ${host}`), named("remove")],
+    });
+    return [host, server];
+  }));
+  const fetch = async (url: string, init?: RequestInit): Promise<Response> => {
+    const request = new Request(url, init);
+    requests.push(request);
+    const server = servers.get(new URL(url).hostname);
+    if (!server) throw new TypeError("network");
+    return await server.fetch(request);
+  };
+  return { fetch, servers, requests };
+}
+
+// Tests read responses of any shape.
+interface Started {
+  readonly trivet: ReturnType<typeof createTrivet>;
+  readonly events: TrivetEvent[];
+  rpc(method: string, params?: object): Promise<{ result?: any; error?: any }>;
+  names(): Promise<string[]>;
+}
+
+const started: Started["trivet"][] = [];
+test.after(async () => {
+  for (const { gateway } of started) await gateway!.close();
+});
+
+function start(options: GatewayOptions, store: Store = memoryStore()): Started {
+  const events: TrivetEvent[] = [];
+  const trivet = createTrivet({
+    issuer: "http://127.0.0.1:8787",
+    store,
+    skills: false,
+    gateway: gateway(options),
+    mcp: { definitions: [named("own")] },
+    onEvent: (event) => events.push(event),
+  });
+  started.push(trivet);
+  const rpc: Started["rpc"] = async (method, params) => {
+    const response = await trivet.fetch(
+      new Request("http://127.0.0.1:8787/mcp", {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
+      }),
+    );
+    return await response.json();
+  };
+  const names = async () => (await rpc("tools/list")).result.tools.map((each: { name: string }) => each.name);
+  return { trivet, events, rpc, names };
+}
+
+test("tools of the upstreams are offered beside the server's own, and calls reach them", async () => {
+  const { fetch } = upstreams("one.example", "two.example");
+  const { names, rpc } = start({
+    fetch,
+    mcpServers: { one: { url: "https://one.example/mcp" }, two: { url: "https://two.example/mcp" } },
+  });
+  assert.equal(await names(), ["own", "one_echo", "one_remove", "two_echo", "two_remove"]);
+  const { result } = await rpc("tools/call", { name: "two_echo", arguments: {} });
+  assert.is(result.content[0].text, "echo of two.example");
+});
+
+test("an upstream that cannot be reached does not affect the others", async () => {
+  const { fetch } = upstreams("one.example");
+  const { names, trivet } = start({
+    fetch,
+    mcpServers: { gone: { url: "https://gone.example/mcp" }, one: { url: "https://one.example/mcp" } },
+  });
+  assert.equal(await names(), ["own", "one_echo", "one_remove"]);
+  assert.equal(trivet.gateway!.status().map(({ name, state }) => [name, state]), [
+    ["gone", "failed"],
+    ["one", "connected"],
+  ]);
+});
+
+test("what the policy denies is neither listed nor called", async () => {
+  const { fetch } = upstreams("one.example");
+  const { names, rpc } = start({
+    fetch,
+    mcpServers: { one: { url: "https://one.example/mcp" } },
+    policy: { rules: [{ tools: "*_remove", effect: "deny" }] },
+  });
+  assert.equal(await names(), ["own", "one_echo"]);
+  const hidden = await rpc("tools/call", { name: "one_remove", arguments: {} });
+  assert.is(hidden.error.code, (await rpc("tools/call", { name: "unknown" })).error.code);
+});
+
+test("an upstream that an administrator adds is offered at every instance, and ends when it is removed", async () => {
+  const store = memoryStore();
+  const { fetch } = upstreams("one.example");
+  const [first, second] = [start({ fetch }, store), start({ fetch }, store)];
+  assert.equal(await second.names(), ["own"]);
+  const { stored } = first.trivet.gateway!;
+  assert.is(await stored.add("late", { url: "https://one.example/mcp" }), true);
+  await first.trivet.gateway!.ready();
+  for (const { names } of [first, second]) {
+    for (let i = 0; i < 100 && (await names()).length === 1; i++) await new Promise((r) => setTimeout(r, 10));
+    assert.equal(await names(), ["own", "late_echo", "late_remove"]);
+  }
+  assert.equal((await stored.list()).map(({ name }) => name), ["late"]);
+  assert.is(await stored.remove("late"), true);
+  assert.equal(await first.names(), ["own"]);
+});
+
+test("invalid configuration is refused at start, naming each place", () => {
+  assert.throws(
+    () => start({ mcpServers: { a: { url: "nothing" }, b: { command: "" } } as never }),
+    /mcpServers\.a\.url.*mcpServers\.b\.command/s,
+  );
+  assert.throws(() => start({ mcpServers: { a: { command: "node" } } }), /launch/);
+});
+
+test("a gateway without the tool server is refused", () => {
+  assert.throws(() =>
+    createTrivet({ issuer: "http://127.0.0.1:8787", store: memoryStore(), mcp: false, gateway: gateway() })
+  );
+});
+
+test.run();
