@@ -76,7 +76,6 @@ export function createTrivet(options: TrivetOptions): Trivet {
       : oauthOptions,
     own,
   );
-  let gateway: GatewayParts | undefined;
   const oauth = completed && createOAuthService({
     ...completed,
     connections: options.gateway && ((...page) => gateway!.connectionPages(...page)),
@@ -113,7 +112,7 @@ export function createTrivet(options: TrivetOptions): Trivet {
   const allowedOrigins = [...options.allowedOrigins ?? [], ...mcpOptions?.allowedOrigins ?? []];
   const toolCounts = options.admin?.countTools(observe);
   if (options.gateway && !mcpOptions) throw new TypeError('Cannot create Trivet: "gateway" needs "mcp"');
-  gateway = options.gateway?.connect({
+  const gateway: GatewayParts | undefined = options.gateway?.connect({
     ...server,
     observe: toolCounts?.observe ?? observe,
     issuer,

@@ -32,11 +32,12 @@ function upstreams(...hosts: readonly string[]) {
   return { fetch, servers, requests };
 }
 
-// Tests read responses of any shape.
 interface Started {
   readonly trivet: ReturnType<typeof createTrivet>;
   readonly events: TrivetEvent[];
-  rpc(method: string, params?: object): Promise<{ result?: any; error?: any }>;
+  // Tests read responses of any shape.
+  // deno-lint-ignore no-explicit-any
+  rpc(method: string, params?: object): Promise<Record<string, any>>;
   names(): Promise<string[]>;
 }
 
