@@ -8,7 +8,8 @@ import type { Connect } from "../http/network/public_fetch.ts";
 import { isUpstreamDefinition, type UpstreamDefinition } from "./upstream/upstream_definition.ts";
 import { createCredentials } from "./credentials/credentials.ts";
 import type { GatewayHost, GatewayOption, GatewayParts } from "./option.ts";
-import type { Holding, HoldingOptions } from "./policy/held/holding.ts";
+import { createHolding } from "./policy/held/create_holding.ts";
+import type { HoldingOptions } from "./policy/held/holding.ts";
 import { createPolicy } from "./policy/policy.ts";
 import type { PolicyOptions } from "./policy/policy_options.ts";
 import { followStoredUpstreams } from "./stored/follow_stored_upstreams.ts";
@@ -67,7 +68,7 @@ export function gateway(options: GatewayOptions = {}): GatewayOption {
 
 function connectGateway(options: GatewayOptions, host: GatewayHost): GatewayParts {
   const { store, now, observe, issuer, oauth } = host;
-  const { mcpServers = {}, policy: policyOptions, storedCommands = false } = options;
+  const { mcpServers = {}, policy: policyOptions, hold = {}, storedCommands = false } = options;
   const credentials = createCredentials({ ...host, connect: options.connect, fetch: options.fetch });
   const upstreams = createUpstreams({
     ...options,
@@ -85,7 +86,7 @@ function connectGateway(options: GatewayOptions, host: GatewayHost): GatewayPart
     hasPages: oauth !== undefined,
     fetch: options.fetch,
   });
-  const holding = undefined as Holding | undefined;
+  const holding = hold === false ? undefined : createHolding(hold, { store, now, observe });
   const isConfigured = (name: string): boolean => Object.hasOwn(mcpServers, name);
   const sealer = createUpstreamSealer(host.secret);
   const followed = followStoredUpstreams({
@@ -112,8 +113,7 @@ function connectGateway(options: GatewayOptions, host: GatewayHost): GatewayPart
         holding.filter(name, credentials.accessFor(name).partition(caller), definitions)
       ),
     );
-    const offered = new Set(lists.flatMap((each) => each.offered));
-    const result = all.filter((each) => offered.has(each));
+    const result = lists.flatMap((each) => each.offered);
     cache.set(all, result);
     return result;
   }

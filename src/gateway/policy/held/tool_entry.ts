@@ -27,7 +27,25 @@ export interface DigestedTool {
 export function entryOf(
   { name, originalName, title, description, input, output, annotations, _meta }: UpstreamTool,
 ): ToolEntry {
-  return { name: originalName ?? name, title, description, input, output, annotations, _meta };
+  return {
+    name: originalName ?? name,
+    title,
+    description,
+    input: toShown(input),
+    output: toShown(output),
+    annotations,
+    _meta,
+  };
+}
+
+/** The JSON Schema that clients get of a schema which makes it itself, as those of upstreams do. */
+function toShown(schema: unknown): unknown {
+  const standard = (schema as { readonly "~standard"?: Partial<PublishedSchema> } | undefined)?.["~standard"];
+  return standard?.jsonSchema ? standard.jsonSchema.input({ target: "draft-2020-12" }) : schema;
+}
+
+interface PublishedSchema {
+  readonly jsonSchema: { input(options: { readonly target: string }): unknown };
 }
 
 /** By the definition, which stays the same until the MCP server sends another list. */
