@@ -32,7 +32,8 @@ file document disk
 picture image photo screenshot
 video film record screencast recording
 repository repo project
-pull pr merge
+pull pr
+merge integrate combine
 issue ticket bug problem
 comment remark answer reply note discuss
 user person people member account who colleague

@@ -28,16 +28,16 @@ interface FieldWeight {
 const WEIGHTS: Readonly<Record<keyof Fields, FieldWeight>> = {
   name: { weight: 3, lengthPenalty: 0.5 },
   title: { weight: 2, lengthPenalty: 0.5 },
-  description: { weight: 1, lengthPenalty: 0.6 },
+  description: { weight: 1, lengthPenalty: 0.75 },
   parameters: { weight: 0.6, lengthPenalty: 0.7 },
-  parameterDescriptions: { weight: 0.3, lengthPenalty: 0.75 },
+  parameterDescriptions: { weight: 0.15, lengthPenalty: 0.75 },
 };
 const FIELDS = Object.keys(WEIGHTS) as (keyof Fields)[];
 
 /** How fast a term's repetitions count less. */
-const SATURATION = 1.2;
+const SATURATION = 2;
 /** Weight of related words, and of longer words that begin with a word of the query. */
-const RELATED_WEIGHT = 0.4;
+const RELATED_WEIGHT = 0.6;
 const BEGINNING_WEIGHT = 0.6;
 const MIN_BEGINNING_CHARACTERS = 3;
 const MAX_LONGER_WORDS = 8;

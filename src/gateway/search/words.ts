@@ -37,7 +37,7 @@ export function toTerms(text: string): string[] {
   return terms;
 }
 
-/** Removes the endings of English that do not change what a word is about: files, closing, created, navigation. */
+/** Removes the endings of English that do not change what a word is about: files, closing, created, reviewer, navigation. */
 export function toStem(word: string): string {
   if (word.length < 4 || !/^[a-z]+$/.test(word)) return word;
   let stem = word;
@@ -49,6 +49,7 @@ export function toStem(word: string): string {
   if (ending && body.length > 2 && /[aeiouy]/.test(body)) {
     // "running" has the consonant twice, but "calling" has it from "call".
     stem = /([bdgmnprt])\1$/.test(body) ? body.slice(0, -1) : body;
-  } else if (/[st]ion$/.test(stem) && stem.length > 7) stem = stem.slice(0, -3);
+  } else if (stem.endsWith("er") && stem.length > 6) stem = stem.slice(0, -2);
+  else if (/[st]ion$/.test(stem) && stem.length > 7) stem = stem.slice(0, -3);
   return stem.length > 3 && stem.endsWith("e") ? stem.slice(0, -1) : stem;
 }
