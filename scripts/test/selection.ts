@@ -39,8 +39,10 @@ export const NODE_ONLY: readonly { readonly files: RegExp; readonly reason: stri
     reason: "the server under test runs on workerd, which Node starts",
   },
   {
-    files: /^(conformance\/(mutants|runners)\/|scripts\/targets\/)/,
-    reason: "the subject is the conformance kit's vectors; the kit itself is tested on every runtime",
+    files:
+      /^(conformance\/(mutants|runners)\/|conformance\/targets\/(by_hand|trivet_coverage)_|scripts\/targets\/)/,
+    reason:
+      "the subject is the vectors and results of the conformance kit, whose runner is tested on every runtime",
   },
   {
     files: /^(examples\/(docker|lambda|kubernetes)\/|scripts\/(bundle|check_imports|guides|release))/,
