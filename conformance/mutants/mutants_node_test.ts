@@ -6,6 +6,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { LOGIN, METADATA, onPath } from "./http_faults.ts";
+import type { Mutant } from "./mutant.ts";
 import { MUTANTS } from "./mutants.ts";
 import { type Baseline, closeBaseline, runBaseline, runMutant } from "./run_mutant.ts";
 
@@ -19,15 +20,21 @@ test.before(async (context) => {
 test.after(async ({ baseline }) => await closeBaseline(baseline));
 
 test("each mutant is killed by the vectors that it names", async ({ baseline }) => {
-  const wrong: string[] = [];
+  const alive: Mutant[] = [];
   const queue = [...MUTANTS];
   // Concurrent, because faults that suppress a response cost a timeout.
   await Promise.all(Array.from({ length: MAX_CONCURRENT }, async () => {
     for (let mutant = queue.shift(); mutant; mutant = queue.shift()) {
       const { survived } = await runMutant(mutant, baseline, false);
-      if (survived.length > 0) wrong.push(`${mutant.name}: ${survived.join(" ")} passed`);
+      if (survived.length > 0) alive.push(mutant);
     }
   }));
+  // A busy machine can time out before a vector reaches what the fault changes: these run again, one at a time.
+  const wrong: string[] = [];
+  for (const mutant of alive) {
+    const { survived } = await runMutant(mutant, baseline, false);
+    if (survived.length > 0) wrong.push(`${mutant.name}: ${survived.join(" ")} did not fail`);
+  }
   assert.equal(wrong, []);
 });
 
