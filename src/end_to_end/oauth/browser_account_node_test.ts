@@ -99,6 +99,8 @@ async function stop(): Promise<void> {
 
 /** Asserts that axe-core finds no violation, that nothing overflows, and takes screenshots. */
 async function check(page: Page, name: string): Promise<void> {
+  // A click waits until the next page begins, not until it is complete.
+  await page.waitForLoadState();
   for (const [size, viewport] of Object.entries(SIZES)) {
     await page.setViewportSize(viewport);
     for (const colorScheme of ["light", "dark"] as const) {
@@ -139,6 +141,7 @@ async function signIn(page: Page, username = "alice", password = "wonderland"): 
 async function open(page: Page, section: string): Promise<void> {
   await page.goto(`${issuer}/account`);
   await page.getByRole("link", { name: section }).click();
+  await page.waitForLoadState();
 }
 
 const statusOf = (page: Page) => page.getByRole("status").textContent();

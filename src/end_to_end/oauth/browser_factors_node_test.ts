@@ -54,6 +54,8 @@ let shots = 0;
 
 /** Asserts that axe-core finds no violation. */
 async function assertAccessible(page: Page): Promise<void> {
+  // A click waits until the next page begins, not until it is complete.
+  await page.waitForLoadState();
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme });
     await page.evaluate(axe);

@@ -74,6 +74,8 @@ const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 
 /** Asserts that axe-core finds no violation. */
 async function checkAccessibility(page: Page, name: string): Promise<void> {
+  // A click waits until the next page begins, not until it is complete.
+  await page.waitForLoadState();
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme });
     await page.evaluate(axe);
@@ -97,7 +99,7 @@ async function newPage(locale = "en-US"): Promise<Page> {
 
 /** Waits for a mail after the `before` ones. */
 async function nextMail(before: number): Promise<Mail> {
-  for (let i = 0; i < 100 && mails.length <= before; i++) {
+  for (let i = 0; i < 1500 && mails.length <= before; i++) {
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   return mails[before]!;

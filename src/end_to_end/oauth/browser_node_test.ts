@@ -72,6 +72,8 @@ const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 
 /** Asserts that axe-core finds no violation. */
 async function checkAccessibility(page: Page, name: string): Promise<void> {
+  // A click waits until the next page begins, not until it is complete.
+  await page.waitForLoadState();
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme });
     await page.evaluate(axe);
@@ -111,6 +113,7 @@ async function signIn(page: Page, password = "wonderland"): Promise<void> {
   await page.getByLabel("User name").fill("alice");
   await page.getByLabel("Password").fill(password);
   await page.getByRole("button", { name: "Sign in" }).click();
+  await page.waitForLoadState();
 }
 
 function authorizeUrl(parameters: Record<string, string> = {}): string {

@@ -120,7 +120,7 @@ async function stop(): Promise<void> {
 async function until(condition: () => boolean, what: string): Promise<void> {
   const started = Date.now();
   while (!condition()) {
-    assert.ok(Date.now() - started < 10_000, `Waited in vain until ${what}`);
+    assert.ok(Date.now() - started < 30_000, `Waited in vain until ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
