@@ -7,6 +7,7 @@
 import type { Principal } from "../http/principal.ts";
 import type { CallContext } from "../mcp/context.ts";
 import { ToolError } from "../mcp/definition/definition.ts";
+import type { Answer } from "./answer.ts";
 import type { Operation } from "./operation.ts";
 import { type Credentials, place, type Requirement } from "./security.ts";
 
@@ -95,14 +96,14 @@ export async function collectCredentials(
 export async function handleRefusal(
   { authorize }: AccessOptions,
   request: ApiRequest,
-  response: Response,
+  { status, headers }: Answer,
   used: HeaderFields,
   context: CallContext,
 ): Promise<boolean> {
   if (typeof authorize !== "object" || !authorize.refused) return false;
   const refusal = {
-    status: response.status,
-    challenge: response.headers.get("www-authenticate"),
+    status,
+    challenge: headers.get("www-authenticate"),
     url: request.url,
     used,
   };

@@ -10,7 +10,7 @@ import { mediaType } from "../http/body/media_type.ts";
 import type { CallContext } from "../mcp/context.ts";
 import { tool, type ToolAnnotations, type ToolDefinition } from "../mcp/definition/definition.ts";
 import { type AccessOptions, type ApiRequest, collectCredentials, handleRefusal } from "./access.ts";
-import { type Answer, toToolResult } from "./answer.ts";
+import { toToolResult } from "./answer.ts";
 import { readBody, type RequestBody } from "./body.ts";
 import { objectOf, type OpenApiDocument, OpenApiError, resolve, textOf } from "./document.ts";
 import { type AnswerStore, ownerOf } from "./kept_answers.ts";
@@ -19,7 +19,7 @@ import { BODY_ARGUMENT, type Parameter, readContent, readParameters } from "./pa
 import { planRequest, type RequestPlan } from "./request.ts";
 import { SchemaBundle } from "./schema_bundle.ts";
 import { readSecurity, type Requirement, reservedPlaces } from "./security.ts";
-import { discard, readAnswer, redact, send, type SendOptions, startDeadline } from "./send.ts";
+import { fetchAnswer, redact, type SendOptions } from "./send.ts";
 import { addressOf, type AddressOptions } from "./server_address.ts";
 
 export interface ApiToolOptions extends AccessOptions, SendOptions {
@@ -34,6 +34,9 @@ export interface ApiToolOptions extends AccessOptions, SendOptions {
   readonly hasOutputSchemas: boolean;
   readonly answerLimit: number;
   readonly answers: AnswerStore;
+  /** Before the names of tools. */
+  readonly prefix: string;
+  readonly scopes: (operation: Operation) => readonly string[];
   /** The URI of a kept answer. */
   readonly answerUri: (id: string) => string;
 }
@@ -72,16 +75,14 @@ export function toApiTool(operation: DescribedOperation, options: ApiToolOptions
     accept: toAccept(responses),
   };
   const title = textOf(operation.source.summary);
-  const call = {
-    plan,
-    security,
-    operation: describeFor(operation),
-    isStructured: outputSchema !== undefined,
-  };
+  const described = toOperation(operation);
+  const scopes = options.scopes(described);
+  const call = { plan, security, operation: described, isStructured: outputSchema !== undefined };
   return {
     isWidened: input.isWidened || output.isWidened,
     definition: tool({
-      name: operation.name,
+      name: options.prefix + operation.name,
+      ...(scopes.length > 0 && { scopes }),
       ...(title !== undefined && { title: truncate(title, MAX_TITLE_CHARACTERS) }),
       description: describe(operation),
       input: inputSchema,
@@ -106,28 +107,24 @@ async function run(
   options: ApiToolOptions,
 ): Promise<unknown> {
   const planned = planRequest(plan, input);
-  const deadline = startDeadline(context.signal, options.timeout);
-  let answer: Answer;
-  try {
-    const { signal } = deadline;
-    const request: ApiRequest = { operation, url: planned.url.href, security, signal };
-    const isAuthorized = security.length > 0 || options.alwaysAuthorizes;
-    const collect = async () =>
-      isAuthorized
-        ? await collectCredentials(options, request, context)
-        : { headers: {}, query: [], cookies: [] };
-    let credentials = await collect();
-    let response = await send(planned, credentials, deadline, options);
-    if (isAuthorized && (response.status === 401 || response.status === 403)) {
-      if (await handleRefusal(options, request, response, credentials.headers, context)) {
-        discard(response);
-        credentials = await collect();
-        response = await send(planned, credentials, deadline, options);
-      }
-    }
-    answer = redact(await readAnswer(response, deadline, options), credentials);
-  } finally {
-    deadline.clear();
+  const request: ApiRequest = {
+    operation,
+    url: planned.url.href,
+    security,
+    signal: context.signal,
+  };
+  const isAuthorized = security.length > 0 || options.alwaysAuthorizes;
+  const attempt = async () => {
+    const credentials = isAuthorized
+      ? await collectCredentials(options, request, context)
+      : { headers: {}, query: [], cookies: [] };
+    const answer = await fetchAnswer(planned, credentials, context.signal, options);
+    return { answer: redact(answer, credentials), used: credentials.headers };
+  };
+  let { answer, used } = await attempt();
+  const isRefused = isAuthorized && (answer.status === 401 || answer.status === 403);
+  if (isRefused && await handleRefusal(options, request, answer, used, context)) {
+    ({ answer } = await attempt());
   }
   return await toToolResult(answer, {
     answerLimit: options.answerLimit,
@@ -140,7 +137,7 @@ async function run(
   });
 }
 
-function describeFor({ name, id, method, path, tags, isDeprecated }: Operation): Operation {
+function toOperation({ name, id, method, path, tags, isDeprecated }: Operation): Operation {
   return { name, id, method, path, tags, isDeprecated };
 }
 

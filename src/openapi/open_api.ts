@@ -13,7 +13,7 @@ import type { ApiAccess, Authorize, Credential } from "./access.ts";
 import { toApiTool } from "./api_tool.ts";
 import { OpenApiError, parseText, readDocument } from "./document.ts";
 import { type AnswerStore, keepAnswers, ownerOf } from "./kept_answers.ts";
-import { listOperations, reasonOf, type SkippedOperation } from "./operation.ts";
+import { listOperations, type Operation, reasonOf, type SkippedOperation } from "./operation.ts";
 import { type Select, selectOperations } from "./select.ts";
 import type { Fetch } from "./send.ts";
 import { readAddress } from "./server_address.ts";
@@ -32,6 +32,10 @@ export interface OpenApiOptions {
   readonly allowHttp?: boolean;
   /** Which operations become tools. @default "safe": those that only read (GET and HEAD) */
   readonly select?: Select;
+  /** Prepended to the names of tools. @default none */
+  readonly prefix?: string;
+  /** The scopes that an operation's tool requires of the access token for this server. @default none */
+  readonly scopes?: (operation: Operation) => readonly string[];
   /** The name of this API in the URIs of large answers: letters, digits and "-". @default from its title */
   readonly name?: string;
   /** The credentials of the caller: a function that returns header fields, or an object that keeps credentials. */
@@ -48,13 +52,13 @@ export interface OpenApiOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** @default the platform's `fetch` */
   readonly fetch?: Fetch;
-  /** Milliseconds that a request may take. @default 30000 */
+  /** Milliseconds that a request and its answer may take. @default 30000 */
   readonly timeout?: number;
   /** Bytes of an answer that is sent as a whole; larger ones are cut, and linked as a resource. @default 65536 */
   readonly answerLimit?: number;
   /** Bytes of an answer that is read at all. @default 8388608 */
   readonly downloadLimit?: number;
-  /** Where large answers are kept for their caller. @default `keepAnswers()`: 64 MB in memory, for 10 minutes */
+  /** Where large answers are kept for their caller. @default `keepAnswers()`, the same for all: 64 MB in memory, for 10 minutes */
   readonly answers?: AnswerStore;
   /** Characters of a tool's input schema, and of its output schema. What does not fit is replaced by wider schemas. @default 16384 */
   readonly schemaLimit?: number;
@@ -84,6 +88,9 @@ interface Built {
   readonly skipped: readonly SkippedOperation[];
   readonly widened: readonly string[];
 }
+
+/** A cache: one for all, so that the same API may be there twice. */
+const ANSWERS = keepAnswers();
 
 const MAX_DOCUMENT_BYTES = 32 * 1024 * 1024;
 const MIN_RETRY_MS = 5000;
@@ -156,13 +163,18 @@ export function openApi(options: OpenApiOptions): OpenApiTools {
 function builder(options: OpenApiOptions): (root: unknown, documentUrl: string | undefined) => Built {
   const limit = (name: "timeout" | "answerLimit" | "downloadLimit" | "schemaLimit", standard: number) =>
     checkWhole(`openApi.${name}`, options[name] ?? standard, 1);
-  const { answers = keepAnswers(), name } = options;
+  const { answers = ANSWERS, name, prefix: namePrefix = "" } = options;
   if (name !== undefined && !/^[A-Za-z0-9-]{1,64}$/.test(name)) {
     throw new OpenApiError('"name" must be 1 to 64 letters, digits and "-"');
+  }
+  if (!/^[A-Za-z0-9_-]{0,60}$/.test(namePrefix)) {
+    throw new OpenApiError('"prefix" must be at most 60 letters, digits, "_" and "-"');
   }
   const shared = {
     authorize: options.authorize,
     credentials: options.credentials ?? {},
+    prefix: namePrefix,
+    scopes: options.scopes ?? (() => []),
     alwaysAuthorizes: options.security === "always",
     headers: options.headers ?? {},
     fetch: options.fetch ?? ((url: string, init: RequestInit) => fetch(url, init)),
@@ -198,7 +210,7 @@ function builder(options: OpenApiOptions): (root: unknown, documentUrl: string |
           answerUri: (id) => prefix + id,
         });
         definitions.push(definition);
-        if (isWidened) widened.push(operation.name);
+        if (isWidened) widened.push(definition.name);
       } catch (error) {
         skipped.push({ method, path, reason: reasonOf(error) });
       }

@@ -1,6 +1,8 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { createRandom } from "../http/test_random.ts";
 import { newServer, request } from "../mcp/test_server.ts";
+import { OpenApiError } from "./document.ts";
 import { openApi } from "./open_api.ts";
 import { errorOf, newApi, PET_SHOP } from "./test_api.ts";
 
@@ -32,6 +34,56 @@ test("the tools of a server are listed and called, and a large answer is read", 
   const { body: read } = await server.post(request("resources/read", { uri }));
   assert.match(read.result.contents[0].text, /xxxx/);
 });
+
+test("names get a prefix, and tools require the scopes of their operation", () => {
+  const { tools } = newApi({
+    prefix: "shop_",
+    scopes: ({ method }) => method === "GET" ? [] : ["pets:write"],
+  });
+  assert.is(names(tools)[0], "shop_listPets");
+  const scopes = tools.current().flatMap((each) => each.kind === "tool" ? [each.scopes] : []);
+  assert.equal(scopes, [undefined, ["pets:write"], undefined, ["pets:write"], undefined]);
+});
+
+test("the same API may be there twice, and both read large answers", async () => {
+  const options = { answerLimit: 10 };
+  const answer = () => new Response("x".repeat(20), { headers: { "content-type": "text/plain" } });
+  const [a, b] = [newApi({ ...options, prefix: "a_" }, answer), newApi({ ...options, prefix: "b_" }, answer)];
+  const { content } = await b.call("b_getPublic");
+  const link = content.find(({ type }) => type === "resource_link") as { uri: string };
+  assert.ok(await a.read(link.uri));
+});
+
+test("a damaged document makes errors that name the problem, or fewer tools", () => {
+  const random = createRandom(7);
+  const values = [null, 0, "x", [], {}, true, { $ref: "#/components" }, { $ref: "#/paths" }, ["object"], -1];
+  for (let round = 0; round < 150; round++) {
+    const document = structuredClone(PET_SHOP) as Record<string, unknown>;
+    for (let count = 0; count < 3; count++) damage(document, random, values);
+    try {
+      const server = newServer({ definitions: openApi({ document, select: "all" }).current() });
+      assert.type(server.server.listTools().length, "number");
+    } catch (error) {
+      assert.instance(error, OpenApiError, `round ${round}: ${(error as Error).stack}`);
+    }
+  }
+});
+
+/** Replaces a random member somewhere in the value. */
+function damage(value: object, random: (limit: number) => number, values: readonly unknown[]): void {
+  let parent = value as Record<string, unknown>;
+  for (;;) {
+    const keys = Object.keys(parent);
+    if (keys.length === 0) return;
+    const key = keys[random(keys.length)]!;
+    const child = parent[key];
+    if (typeof child !== "object" || child === null || random(5) === 0) {
+      parent[key] = structuredClone(values[random(values.length)]);
+      return;
+    }
+    parent = child as Record<string, unknown>;
+  }
+}
 
 test("a document may be text, JSON with a byte order mark or another format with its parser", async () => {
   const text = JSON.stringify(PET_SHOP);
@@ -106,7 +158,11 @@ test("a document is not loaded over http, nor from where a redirect leads", asyn
 });
 
 test("options out of range are refused", async () => {
-  for (const wrong of [{ timeout: 0 }, { answerLimit: 1.5 }, { schemaLimit: -1 }, { name: "a/b" }]) {
+  for (
+    const wrong of [{ timeout: 0 }, { answerLimit: 1.5 }, { schemaLimit: -1 }, { name: "a/b" }, {
+      prefix: "a.",
+    }]
+  ) {
     assert.match(await errorOf(() => openApi({ document: PET_SHOP, ...wrong })), /must be/);
   }
 });

@@ -16,7 +16,7 @@ export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 export interface SendOptions {
   readonly fetch: Fetch;
-  /** Milliseconds from the first request of a call to the end of the answer. */
+  /** Milliseconds from a request to the end of its answer. */
   readonly timeout: number;
   /** Bytes of an answer. */
   readonly downloadLimit: number;
@@ -25,7 +25,7 @@ export interface SendOptions {
 }
 
 /** The end of a call: its time is over, or the client cancelled it. */
-export interface Deadline {
+interface Deadline {
   readonly signal: AbortSignal;
   /** Rejects at the end, also where `fetch` or a body ignores the signal. */
   readonly late: Promise<never>;
@@ -34,7 +34,7 @@ export interface Deadline {
 }
 
 /** @param timeout in milliseconds */
-export function startDeadline(cancelled: AbortSignal, timeout: number): Deadline {
+function startDeadline(cancelled: AbortSignal, timeout: number): Deadline {
   // Not AbortSignal.any(): Deno can collect its signal before it aborts.
   const controller = new AbortController();
   const { promise: late, reject } = Promise.withResolvers<never>();
@@ -57,8 +57,22 @@ export function startDeadline(cancelled: AbortSignal, timeout: number): Deadline
   };
 }
 
-/** @throws {ToolError} when the API did not answer, or with a redirect */
-export async function send(
+/** Sends a request and reads the answer. @throws {ToolError} when there is none within the limits, or with a redirect */
+export async function fetchAnswer(
+  request: PlannedRequest,
+  credentials: Credentials,
+  cancelled: AbortSignal,
+  options: SendOptions,
+): Promise<Answer> {
+  const deadline = startDeadline(cancelled, options.timeout);
+  try {
+    return await readAnswer(await send(request, credentials, deadline, options), deadline, options);
+  } finally {
+    deadline.clear();
+  }
+}
+
+async function send(
   request: PlannedRequest,
   credentials: Credentials,
   { signal, late }: Deadline,
@@ -96,8 +110,7 @@ export async function send(
   }
 }
 
-/** Reads the answer. @throws {ToolError} when it is too large, late or incomplete */
-export async function readAnswer(
+async function readAnswer(
   response: Response,
   { late }: Deadline,
   { downloadLimit }: SendOptions,
@@ -125,7 +138,7 @@ export async function readAnswer(
 }
 
 /** Cancels the body without waiting. */
-export function discard(response: Response): void {
+function discard(response: Response): void {
   response.body?.cancel().catch(() => {});
 }
 
