@@ -224,7 +224,7 @@ function answerTemplate(prefix: string, title: string, answers: AnswerStore): De
   return resourceTemplate({
     uriTemplate: `${prefix}{id}`,
     name: `answers of ${title.slice(0, 80)}`,
-    description: "Large answers of tools, for the caller that got them, for some minutes.",
+    isListed: false,
     async read({ id }, { principal }) {
       const found = await answers.get([ownerOf(principal), id!]);
       if (!found) return undefined;

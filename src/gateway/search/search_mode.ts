@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { isForModel } from "../../mcp/apps/app.ts";
 import type { Arrange } from "../../mcp/definition/definition_source.ts";
 import { type Definition, tool, ToolError } from "../../mcp/definition/definition.ts";
 import { type CallableTool, CallableTools } from "./callable_tools.ts";
@@ -42,9 +43,16 @@ export function searchMode(options: SearchModeOptions = {}): Arrange {
   const pinned = new Set(options.pinned);
 
   return (definitions, server) => {
-    const tools = new CallableTools(definitions.filter((each) => each.kind === "tool"), server);
+    // Tools for an app alone are called by it: the model neither finds nor calls them.
+    const isForApp = (each: Definition) => each.kind === "tool" && !isForModel(each._meta);
+    const tools = new CallableTools(
+      definitions.filter((each) => each.kind === "tool").filter((each) => !isForApp(each)),
+      server,
+    );
     const searchEntries = createSearchEntries(tools, definitions, server, options.rank);
-    const others = definitions.filter((each) => each.kind !== "tool" || pinned.has(each.name));
+    const others = definitions.filter((each) =>
+      each.kind !== "tool" || pinned.has(each.name) || isForApp(each)
+    );
     return [searchTool(), describeTool(), callTool(), ...others];
 
     function searchTool(): Definition {

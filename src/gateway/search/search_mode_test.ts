@@ -53,6 +53,14 @@ const tools = [
   tool({ name: "long_job", description: "Takes long", task: "optional", run: () => "job done" }),
 ];
 
+/** A tool that the app of another tool calls. */
+const forApp = tool({
+  name: "refresh_forecast",
+  description: "Forecast for a city, again",
+  _meta: { ui: { resourceUri: "ui://weather", visibility: ["app"] } },
+  run: () => "refreshed",
+});
+
 const serve = (options: SearchModeOptions = {}, more: Parameters<typeof newServer>[0] = {}) =>
   newServer({ definitions: tools, arrange: searchMode(options), ...more });
 
@@ -269,6 +277,20 @@ test("sessions of 2025-11-25 call through it too", async () => {
 test("an invalid or duplicate hidden tool is refused at start, and so is an invalid limit", () => {
   assert.throws(() => serve({}, { definitions: [tools[0]!, tools[0]!] }), /twice/);
   assert.throws(() => searchMode({ limit: 0 }), /whole number/);
+});
+
+test("a tool for an app alone is listed for its app, but the model neither finds nor calls it", async () => {
+  const { post } = newServer({ definitions: [...tools, forApp], arrange: searchMode() });
+  const call = async (name: string, given: object) =>
+    (await post({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: given } })).body
+      .result;
+  const { body } = await post({ jsonrpc: "2.0", id: 1, method: "tools/list" });
+  assert.ok(body.result.tools.some(({ name }: { name: string }) => name === "refresh_forecast"));
+  const found = (await call("search_tools", { query: "forecast" })).content[0].text;
+  assert.match(found, /weather/);
+  assert.not.match(found, /refresh_forecast/);
+  assert.is((await call("call_tool", { name: "refresh_forecast" })).isError, true);
+  assert.is((await call("refresh_forecast", {})).content[0].text, "refreshed");
 });
 
 test.run();

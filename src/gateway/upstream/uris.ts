@@ -14,13 +14,20 @@ export interface UriMap {
   toOriginal(uri: string): string | undefined;
   /** The template of all URIs that clients see; `undefined` where the upstream keeps its URIs. */
   readonly all: string | undefined;
+  /** As `all`, for the apps of its tools (`ui://`). */
+  readonly apps: string | undefined;
 }
 
 const SCHEME = "upstream://";
 const UI = "ui://";
 
 /** Keeps the URIs, for an upstream without a prefix. */
-export const KEPT_URIS: UriMap = { toPublic: (uri) => uri, toOriginal: (uri) => uri, all: undefined };
+export const KEPT_URIS: UriMap = {
+  toPublic: (uri) => uri,
+  toOriginal: (uri) => uri,
+  all: undefined,
+  apps: undefined,
+};
 
 /** The URIs of the upstream of this name. */
 export function createUriMap(name: string): UriMap {
@@ -39,5 +46,6 @@ export function createUriMap(name: string): UriMap {
         ? UI + uri.slice(uiHead.length)
         : undefined,
     all: `${head}{+uri}`,
+    apps: `${uiHead}{+uri}`,
   };
 }

@@ -120,7 +120,18 @@ export function showIn(
   return { ui: { resourceUri: uri, ...(visibility && { visibility }) } };
 }
 
-/** Whether a definition with this `_meta` is for the model. App-only tools are called by their app. */
+/** The URI of the app that shows the results of a tool with this `_meta`. */
+export function appOf(_meta: Meta | undefined): string | undefined {
+  const ui = _meta?.ui;
+  const given = typeof ui === "object" && ui !== null
+    ? (ui as { resourceUri?: unknown }).resourceUri
+    : undefined;
+  // The name until 2026-01.
+  const uri = given ?? _meta?.["ui/resourceUri"];
+  return typeof uri === "string" && uri.startsWith("ui://") ? uri : undefined;
+}
+
+/** Whether a tool with this `_meta` is for the model. The others are called by their app alone. */
 export function isForModel(_meta: Meta | undefined): boolean {
   const ui = _meta?.ui;
   const visibility = typeof ui === "object" && ui !== null

@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { newServer, request } from "../test_server.ts";
 import { tool } from "../definition/definition.ts";
-import { app, APP_TYPE, type AppOptions, isForModel, showIn } from "./app.ts";
+import { app, APP_TYPE, appOf, type AppOptions, isForModel, showIn } from "./app.ts";
 
 const test = suite("mcp/apps");
 
@@ -101,6 +101,10 @@ test("a tool is for the model unless it says that it is for the app alone", () =
   assert.ok(isForModel(showIn(dashboard, ["model", "app"])));
   assert.not.ok(isForModel(showIn(dashboard, ["app"])));
   assert.throws(() => showIn(dashboard, []));
+  assert.is(appOf(showIn(dashboard)), "ui://weather/dashboard");
+  assert.is(appOf({ "ui/resourceUri": "ui://old" }), "ui://old");
+  assert.is(appOf({ ui: { resourceUri: "https://a.example" } }), undefined);
+  assert.is(appOf({ ui: { visibility: ["app"] } }), undefined);
   assert.throws(() => showIn({ uri: "test://a" }));
 });
 
