@@ -8,7 +8,7 @@ import { memoryStore } from "../../store/drivers/memory.ts";
 import type { Store } from "../../store/store.ts";
 import type { TrivetEvent } from "../../events.ts";
 import type { Principal } from "../../http/principal.ts";
-import { soleSecret } from "../../crypto/server_secrets.ts";
+import { type ServerSecrets, soleSecret } from "../../crypto/server_secrets.ts";
 import { tool } from "../../mcp/definition/definition.ts";
 import type { AuthorizationServerOptions } from "../../oauth/authorization_server.ts";
 import { ISSUER, newServer, type TestServer, transactionOf } from "../../oauth/test_server.ts";
@@ -20,7 +20,8 @@ import { ConnectionRequired } from "./access.ts";
 
 export const UPSTREAM = "https://upstream.example";
 export const UPSTREAM_URL: string = `${UPSTREAM}/mcp`;
-const SECRETS = soleSecret(new Uint8Array(32).fill(9));
+/** The secrets of the gateway. */
+export const SECRETS: ServerSecrets = soleSecret(new Uint8Array(32).fill(9));
 
 /** Changes an answer of the upstream, or of another host; `undefined` leaves it. */
 export type Tamper = (
@@ -34,7 +35,7 @@ export interface TestUpstream {
   /** Requests that it got, in order. */
   readonly requests: Request[];
   /** Ids of its users by user name. */
-  readonly users: Readonly<Record<string, string>>;
+  readonly users: Record<string, string>;
   tamper: Tamper;
   advance(seconds: number): void;
 }
@@ -238,8 +239,13 @@ export async function allow(browser: Browser, location: string): Promise<string>
 }
 
 /** The whole way of a user to a connection: the response to the callback. */
-export async function connectUser(gateway: TestGateway, browser: Browser, user: string): Promise<Response> {
-  const location = await consent(browser, await connectUrl(gateway, user));
+export async function connectUser(
+  gateway: TestGateway,
+  browser: Browser,
+  user: string,
+  name = "up",
+): Promise<Response> {
+  const location = await consent(browser, `${ISSUER}/account/connections/connect?upstream=${name}`);
   return await browser.get(await allow(browser, location));
 }
 
