@@ -1,5 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import * as connectionsDe from "../account/connections/texts_de.ts";
+import * as connectionsEn from "../account/connections/texts_en.ts";
 import * as accountDe from "../account/texts_de.ts";
 import * as accountEn from "../account/texts_en.ts";
 import * as factorsDe from "../factors/pages/texts_de.ts";
@@ -19,6 +21,7 @@ type Module = { readonly TEXTS: Readonly<Record<string, string>> };
 const MODULES: Readonly<Record<string, readonly [en: Module, de: Module]>> = {
   pages: [basicEn, basicDe],
   account: [accountEn, accountDe],
+  connections: [connectionsEn, connectionsDe],
   factors: [factorsEn, factorsDe],
   mail: [mailEn, mailDe],
   sign_up: [signUpEn, signUpDe],
