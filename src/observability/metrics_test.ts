@@ -96,6 +96,17 @@ test("MCP calls are counted by tool, parts of skills by level", () => {
   assert.match(text, /^trivet_skill_disclosures_total\{level="2",via="mcp"\} 1$/m);
 });
 
+test("connections to upstreams are counted by their outcome", () => {
+  const metrics = createServerMetrics();
+  metrics.onEvent({ type: "connection_added", user: "u", upstream: "github" });
+  metrics.onEvent({ type: "connection_failed", user: "u", upstream: "github", reason: "access_denied" });
+  metrics.onEvent({ type: "connection_removed", user: "u", upstream: "github" });
+  const text = metrics.registry.text();
+  for (const outcome of ["added", "removed", "access_denied"]) {
+    assert.ok(text.includes(`trivet_upstream_connections_total{upstream="github",outcome="${outcome}"} 1`));
+  }
+});
+
 test("calls of the store are timed, and their failures counted", async () => {
   const metrics = createServerMetrics();
   const memory = memoryStore();

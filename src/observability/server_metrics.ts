@@ -62,6 +62,11 @@ export function createServerMetrics(base: string = ""): ServerMetrics {
     "Parts of skills that were sent to models, by level.",
     ["level", "via"],
   );
+  const connections = registry.counter(
+    "trivet_upstream_connections_total",
+    "Connections of users to upstreams: added, removed, or why they failed.",
+    ["upstream", "outcome"],
+  );
   const storeCalls = registry.histogram("trivet_store_seconds", "Time of calls of the store.", ["operation"]);
   const storeErrors = registry.counter("trivet_store_errors_total", "Calls of the store that failed.", [
     "operation",
@@ -96,6 +101,9 @@ export function createServerMetrics(base: string = ""): ServerMetrics {
         tools.add([event.name, String(event.failed)]);
         if (event.outcome) outcomes.add([event.upstream ?? "", event.outcome]);
       }
+      if (event.type === "connection_added") connections.add([event.upstream, "added"]);
+      if (event.type === "connection_removed") connections.add([event.upstream, "removed"]);
+      if (event.type === "connection_failed") connections.add([event.upstream, event.reason]);
       if (event.type === "skill_disclosed") skills.add([String(event.level), event.via]);
     },
     measureStreams: (server) =>

@@ -3,8 +3,9 @@
  *
  * @module
  */
+import { type UpstreamConnection, userConnectionsPrefix } from "../connection_records.ts";
 import { type UserFactors, userFactorsKey } from "../factors/factor_record.ts";
-import type { Store } from "../../store/store.ts";
+import { listAll, type Store } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { type Profile, profileKey, type User, userKey } from "../records/user_record.ts";
 import { listUserIdentities } from "../sign_in/user_identity.ts";
@@ -47,6 +48,13 @@ export interface UserData {
     readonly subject: string;
     readonly label: string;
     readonly linked: string;
+  }[];
+  /** Upstreams of the gateway that the user connected. */
+  readonly connections: readonly {
+    readonly upstream: string;
+    readonly url: string;
+    readonly scope?: string;
+    readonly connected: string;
   }[];
   readonly factors: {
     readonly authenticator_app?: { readonly created: string };
@@ -111,12 +119,23 @@ export async function exportUserData(
       label: identity.label,
       linked: toIso(linked),
     })),
+    connections: await listConnections(store, id),
     factors: {
       ...(totp && { authenticator_app: { created: toIso(totp.created) } }),
       passkeys: passkeys.map(({ name, created }) => ({ name, created: toIso(created) })),
       recovery_codes_left: recovery?.digests.length ?? 0,
     },
   };
+}
+
+async function listConnections(store: Store, id: string): Promise<UserData["connections"]> {
+  const found = [];
+  for await (const { key, value } of listAll<UpstreamConnection>(store, userConnectionsPrefix(id))) {
+    const { url, scope, connected } = value;
+    const upstream = String(key[2]);
+    found.push({ upstream, url, ...(scope !== undefined && { scope }), connected: toIso(connected) });
+  }
+  return found;
 }
 
 function toIso(ms: number): string {
