@@ -80,7 +80,7 @@ async function tokenOf(gateway: TestGateway, upstream: TestUpstream, name: "alic
   const { credentials } = gateway;
   const access = credentials.add("direct", { url: UPSTREAM_URL, auth: { type: "oauth", ...CLIENT } });
   const browser = await signedIn(gateway, upstream, name);
-  assert.is((await connectUser(gateway, browser, gateway[name], "direct")).status, 303);
+  assert.is((await connectUser(browser, "direct")).status, 303);
   return (await access.headers(callerOf(gateway[name])))["Authorization"]!.slice("Bearer ".length);
 }
 

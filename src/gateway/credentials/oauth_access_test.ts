@@ -36,7 +36,7 @@ async function newPair(oauth: Parameters<typeof newUpstream>[0] = REGISTER, auth
 async function newConnection(oauth?: Parameters<typeof newUpstream>[0], auth?: object) {
   const pair = await newPair(oauth, auth);
   const browser = await signedIn(pair.gateway, pair.upstream, "alice");
-  assert.is((await connectUser(pair.gateway, browser, pair.alice)).status, 303, failuresOf(pair.gateway)[0]);
+  assert.is((await connectUser(browser)).status, 303, failuresOf(pair.gateway)[0]);
   return { ...pair, browser, caller: callerOf(pair.alice) };
 }
 
@@ -97,7 +97,7 @@ test("an authorization server that supports documents gets the address of one, a
   gateway = await newGateway({ upstream });
   const access = gateway.credentials.add("up", { url: UPSTREAM_URL, auth: { type: "oauth" } });
   const browser = await signedIn(gateway, upstream, "alice");
-  assert.is((await connectUser(gateway, browser, gateway.alice)).status, 303);
+  assert.is((await connectUser(browser)).status, 303);
   assert.is(await whoami(upstream, await access.headers(callerOf(gateway.alice))), upstream.users["alice"]!);
   const [form] = await grantsOf(upstream, "authorization_code");
   assert.match(form!.get("client_id")!, /^https:\/\/as\.example\/connections\/[\w-]{22}\/client\.json$/);
@@ -136,7 +136,7 @@ test("of 20 concurrent calls on each of two instances one refreshes, and all get
   });
   const other = await newInstance(upstream, gateway);
   const mallorys = await signedIn(gateway, upstream, "mallory");
-  assert.is((await connectUser(gateway, mallorys, gateway.mallory)).status, 303);
+  assert.is((await connectUser(mallorys)).status, 303);
   void browser;
   for (const each of [gateway, other]) each.server.advance(700);
   upstream.advance(700);

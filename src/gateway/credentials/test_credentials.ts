@@ -239,12 +239,7 @@ export async function allow(browser: Browser, location: string): Promise<string>
 }
 
 /** The whole way of a user to a connection: the response to the callback. */
-export async function connectUser(
-  gateway: TestGateway,
-  browser: Browser,
-  user: string,
-  name = "up",
-): Promise<Response> {
+export async function connectUser(browser: Browser, name = "up"): Promise<Response> {
   const location = await consent(browser, `${ISSUER}/account/connections/connect?upstream=${name}`);
   return await browser.get(await allow(browser, location));
 }

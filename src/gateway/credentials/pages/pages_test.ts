@@ -26,14 +26,14 @@ async function newPair(options: object = {}) {
 }
 
 test("the list has the upstreams that users connect, with their state", async () => {
-  const { gateway, browser } = await newPair();
+  const { browser } = await newPair();
   const before = await (await browser.get(LIST)).text();
   for (const text of ["<strong>up</strong>", "<strong>key</strong>", "api.example.com"]) {
     assert.match(before, text);
   }
   for (const text of ["open.example.com", "process", "/disconnect"]) assert.not.match(before, text);
   assert.is(before.match(/Not connected/g)!.length, 2);
-  await connectUser(gateway, browser, gateway.alice);
+  await connectUser(browser);
   await browser.post(`${LIST}/connect`, { upstream: "key", secret: "hush" });
   const after = await browser.get(LIST);
   const text = await after.text();
@@ -50,7 +50,7 @@ test("the list has the upstreams that users connect, with their state", async ()
 
 test("what was done is said to the session that did it only", async () => {
   const { upstream, gateway, browser } = await newPair();
-  const response = await connectUser(gateway, browser, gateway.alice);
+  const response = await connectUser(browser);
   const location = ISSUER + response.headers.get("location")!;
   assert.match(await (await browser.get(location)).text(), 'role="status"');
   const other = await signedIn(gateway, upstream, "mallory");
@@ -75,7 +75,7 @@ test("without account pages there are those of connections", async () => {
 
 test("a disconnected upstream stays disconnected, and of another user nothing is", async () => {
   const { upstream, gateway, browser } = await newPair();
-  await connectUser(gateway, browser, gateway.alice);
+  await connectUser(browser);
   const mallory = await signedIn(gateway, upstream, "mallory");
   const path = `${LIST}/disconnect`;
   assert.is((await mallory.post(path, { upstream: "up" })).status, 404);
