@@ -25,7 +25,7 @@ export interface McpOptions {
   /** Definitions that change while the server runs. Where a name or URI is taken already, the server's own is kept. */
   readonly sources?: readonly DefinitionSource[];
   /** Chooses what clients are offered in place of all definitions, at start and after each change. @default all */
-  readonly arrange?: Arrange;
+  readonly arrange?: Arrange | undefined;
   /** Runs around every tool, resource and prompt; the first is the outermost. */
   readonly middleware?: readonly Middleware[];
   /** The name by which the server introduces itself (`serverInfo`). */

@@ -51,6 +51,16 @@ type ValueOf<Declared> = Declared extends { value: string }
   : Parsed<Declared> | undefined
   : boolean;
 
+/** The text, when a check of the services accepts it: for `parse`. */
+export function checked(text: string, check: () => unknown): string | undefined {
+  try {
+    check();
+    return text;
+  } catch {
+    return undefined;
+  }
+}
+
 /** The values of declared options, by name. */
 export type ValuesOf<Declared> = { readonly [Name in keyof Declared]: ValueOf<Declared[Name]> };
 

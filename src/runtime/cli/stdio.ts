@@ -10,6 +10,8 @@ import { CALLER_HELP, readCaller } from "./caller.ts";
 import { DATA_OPTIONS, openStore, readPlace } from "./data.ts";
 import { describeOptions, readArguments } from "./options.ts";
 import { printError } from "./output.ts";
+import { followGatewayFile } from "./gateway/follow_file.ts";
+import { GATEWAY_OPTIONS, readArrange, readGateway } from "./gateway/gateway_options.ts";
 import { ensureSkills } from "./serve/demo.ts";
 import { OBSERVE_OPTIONS } from "./serve/observe_options.ts";
 import { exitSoon, reloadOnChange } from "./serve/reload_tools.ts";
@@ -22,6 +24,7 @@ const OPTIONS = {
   ...MODULE_OPTIONS,
   ...DATA_OPTIONS,
   ...SKILL_FOLDER_OPTIONS,
+  ...GATEWAY_OPTIONS,
   otel: OBSERVE_OPTIONS.otel,
   issuer: { value: "URL", summary: "the server that issued TRIVET_TOKEN", default: "http://127.0.0.1:8787" },
 } as const;
@@ -53,6 +56,7 @@ export async function run(argv: readonly string[]): Promise<void> {
     path !== undefined,
   );
   const { issuer } = values;
+  const gateway = readGateway(values, (upstream, line) => printError(`${upstream}: ${line}`));
   // Standard output belongs to the protocol.
   globalThis.console = new Console(process.stderr, process.stderr);
   // A token is one of a store that a server made.
@@ -65,7 +69,12 @@ export async function run(argv: readonly string[]): Promise<void> {
       issuer,
       store,
       skills: { folders, ...(blobs && { blobs }) },
-      mcp: { definitions: await module?.load({ store }) ?? [], skills: isOffered },
+      mcp: {
+        definitions: await module?.load({ store }) ?? [],
+        arrange: readArrange(values),
+        skills: isOffered,
+      },
+      ...(gateway && { gateway: gateway.option }),
       telemetry: otel?.telemetry,
       onEvent: (event) => {
         if (event.type === "fault") printError(`trivet: fault in ${event.where}: ${String(event.error)}`);
@@ -77,12 +86,16 @@ export async function run(argv: readonly string[]): Promise<void> {
     const ended = new AbortController();
     const unwatch = caller.watch((reason) => ended.abort(reason));
     const stopReloading = module && reloadOnChange(trivet, module, { store });
+    const stopFollowing = gateway &&
+      followGatewayFile(gateway, trivet.gateway!, (message) => printError(`trivet: ${message}`));
     const watched = watchSkills(trivet);
     try {
       await trivet.mcp!.serveStdio(readInput(ended.signal), writeOutput(), caller.principal);
     } finally {
       unwatch();
       stopReloading?.();
+      stopFollowing?.();
+      await trivet.gateway?.close();
       (await watched)();
       await trivet.skills!.flush();
     }

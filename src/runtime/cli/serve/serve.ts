@@ -19,6 +19,8 @@ import { printLine } from "../output.ts";
 import { readServedSkills } from "../skill/skill_folders.ts";
 import { watchClientDocuments } from "./client_documents.ts";
 import { ensureDemo, ensureSkills, UNKNOWN_DEMO, withoutSecrets } from "./demo.ts";
+import { followGatewayFile } from "../gateway/follow_file.ts";
+import { readArrange, readGateway } from "../gateway/gateway_options.ts";
 import { listen } from "./listen.ts";
 import { startTelemetry } from "../telemetry.ts";
 import { logUpgrade } from "./log_upgrade.ts";
@@ -68,6 +70,10 @@ export async function run(argv: readonly string[]): Promise<void> {
   const reportFault = (error: unknown, where = "server") =>
     log.line("error", "fault", { where, error: describeError(error) });
   const pages = readPages(values);
+  const gateway = readGateway(
+    values,
+    (upstream, line) => log.line("debug", "upstream_stderr", { upstream, line }),
+  );
   const otel = values.otel ? await startTelemetry() : undefined;
   const tls = readTls(values, (message) => log.line("warn", "tls", { message }));
   const breached = values["breached-passwords"] === undefined
@@ -151,12 +157,14 @@ export async function run(argv: readonly string[]): Promise<void> {
         mcp: {
           auth: values["mcp-auth"],
           definitions,
+          arrange: readArrange(values),
           skills: isOffered,
           ...(values.name !== undefined && { name: values.name }),
           sse: values.sse,
           allowedHosts: values["allow-host"] ?? [],
           allowedOrigins: values["allow-origin"] ?? [],
         },
+        ...(gateway && { gateway: gateway.option }),
         ...(!values["no-admin"] && { admin: admin() }),
         onEvent: observers.onEvent,
         onRequest: observers.onRequest,
@@ -165,6 +173,7 @@ export async function run(argv: readonly string[]): Promise<void> {
       });
       if (trivet.mcp) observers.measureStreams(trivet.mcp);
       await trivet.mcp?.ready();
+      await trivet.gateway?.ready();
       const { demo, created } = wantsDemo
         ? await ensureDemo(store, place.store === "memory" ? undefined : folder)
         : { demo: undefined, created: false };
@@ -199,6 +208,8 @@ export async function run(argv: readonly string[]): Promise<void> {
           needsToken: values["mcp-auth"] === "required",
         });
       }
+      const stopFollowing = gateway &&
+        followGatewayFile(gateway, trivet.gateway!, (message) => log.line("info", "gateway", { message }));
       const stopReloading = module && reloadOnChange(trivet, module, { store });
       const notifying = values.openid &&
         setInterval(() => notifyEndedSessions(trivet!, issuer), LOGOUT_NOTICE_INTERVAL_MS);
@@ -215,6 +226,7 @@ export async function run(argv: readonly string[]): Promise<void> {
       clearInterval(collecting);
       if (notifying) clearInterval(notifying);
       stopReloading?.();
+      stopFollowing?.();
       unwatchSkills();
       unwatchTls?.();
       observers.health.drain();
@@ -222,6 +234,7 @@ export async function run(argv: readonly string[]): Promise<void> {
       await new Promise((resolve) => setTimeout(resolve, values.drain));
     } finally {
       await finishRequests(server, trivet?.mcp, closeTimeout);
+      await trivet?.gateway?.close();
       await metricsServer?.close();
       await trivet?.skills?.flush();
       await observers.close();

@@ -9,23 +9,14 @@ import type { SignUpOption } from "../../../oauth/sign_up/options.ts";
 import { messagesUrl, type Upstream } from "../../../skills/messages/upstream_options.ts";
 import { isHost } from "../../server.ts";
 import { DATA_OPTIONS } from "../data.ts";
-import { describeOptions, type Environment, type ValuesOf } from "../options.ts";
+import { checked, describeOptions, type Environment, type ValuesOf } from "../options.ts";
 import { UsageError } from "../output.ts";
 import { SKILL_FOLDER_OPTIONS } from "../skill/skill_folders.ts";
+import { GATEWAY_OPTIONS } from "../gateway/gateway_options.ts";
 import { OBSERVE_OPTIONS } from "./observe_options.ts";
 import { RATE_LIMIT_OPTIONS } from "./rate_limit_options.ts";
 import { PAGE_OPTIONS } from "./serve_pages.ts";
 import { MODULE_HELP, MODULE_OPTIONS } from "./tool_module.ts";
-
-/** The text, when a check of the services accepts it. */
-function checked(text: string, check: () => unknown): string | undefined {
-  try {
-    check();
-    return text;
-  } catch {
-    return undefined;
-  }
-}
 
 const NETWORK_OPTIONS = {
   port: { value: "N", range: [0, 65535], summary: "port to listen on; 0 takes a free port", default: 8787 },
@@ -204,6 +195,7 @@ export const SERVE_OPTIONS:
   & typeof SKILL_FOLDER_OPTIONS
   & typeof SKILL_OPTIONS
   & typeof TOOL_OPTIONS
+  & typeof GATEWAY_OPTIONS
   & typeof OBSERVE_OPTIONS
   & typeof START_OPTIONS = {
     ...MODULE_OPTIONS,
@@ -216,6 +208,7 @@ export const SERVE_OPTIONS:
     ...SKILL_FOLDER_OPTIONS,
     ...SKILL_OPTIONS,
     ...TOOL_OPTIONS,
+    ...GATEWAY_OPTIONS,
     ...OBSERVE_OPTIONS,
     ...START_OPTIONS,
   };
@@ -244,6 +237,7 @@ ${describeOptions({ ...SKILL_FOLDER_OPTIONS, ...SKILL_OPTIONS })}
 
 Tool server:
 ${describeOptions(TOOL_OPTIONS)}
+${describeOptions(GATEWAY_OPTIONS)}
 
 Logs, audit, metrics:
 ${describeOptions(OBSERVE_OPTIONS)}
