@@ -66,6 +66,7 @@ export function authorizationServer(options: OAuthServerOptions): OAuthServer {
       implied: closeScopes(options.scopes ?? SCOPES),
       toContext: server.toContext,
       now: server.now,
+      limiter: server.limiter,
     }),
   };
 }

@@ -3,15 +3,8 @@
  *
  * @module
  */
-export {
-  type Audit,
-  type AuditOptions,
-  type AuditQuery,
-  type AuditRecord,
-  createAudit,
-  listAudit,
-  readAuditGroups,
-} from "./observability/audit.ts";
+export { type Audit, type AuditOptions, type AuditRecord, createAudit } from "./observability/audit.ts";
+export { type AuditQuery, listAudit, readAuditGroups } from "./observability/read_audit.ts";
 export { type AuditVerification, verifyAudit, type VerifyOptions } from "./observability/verify_audit.ts";
 export { createHealth, type Health } from "./observability/health.ts";
 export {

@@ -184,6 +184,7 @@ export function createTrivet(options: TrivetOptions): Trivet {
       implied,
       toContext: server.toContext,
       now: server.now,
+      limiter: server.limiter,
     }),
   };
 }

@@ -10,7 +10,7 @@
  */
 import process from "node:process";
 import { createTestTelemetry } from "../../src/observability/opentelemetry/test_telemetry.ts";
-import { readAuditGroups } from "../../src/observability/audit.ts";
+import { readAuditGroups } from "../../src/observability/read_audit.ts";
 import { readArguments } from "../../src/runtime/cli/options.ts";
 import { createObservers, createServeLog } from "../../src/runtime/cli/serve/observe.ts";
 import { OBSERVE_OPTIONS } from "../../src/runtime/cli/serve/observe_options.ts";

@@ -8,7 +8,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { type RunningTrivet, startTrivet, temporaryFolder } from "../../src/end_to_end/test_process.ts";
-import { readAuditGroups } from "../../src/observability/audit.ts";
+import { readAuditGroups } from "../../src/observability/read_audit.ts";
 import { sqliteStore } from "../../src/store/drivers/sqlite.ts";
 import { type Load, openLoad } from "./http_load.ts";
 import { measure, printResults, type Result, type Subject } from "./harness.ts";

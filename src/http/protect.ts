@@ -7,6 +7,7 @@
  */
 import { bearerChallenge, TokenRefusal } from "./bearer.ts";
 import { hasScope, type IdentifyCaller, type Principal } from "./principal.ts";
+import { type LimitedCaller, RateLimitError } from "./rate_limit.ts";
 import { type Fields, jsonFields, NO_STORE, respondJson, STORE_UNAVAILABLE } from "./response.ts";
 import type { RuntimeContext } from "./runtime_context.ts";
 import type { RequestContext } from "./service.ts";
@@ -40,7 +41,7 @@ export interface Protection {
   ): Promise<Principal | undefined>;
   /**
    * The caller, or the response to send instead: 401 without valid credentials or a sufficient login, 403 without the
-   * scopes, 503 while the store is unavailable.
+   * scopes, 429 over a limit of `rateLimits` for the client or the user, 503 while the store is unavailable.
    *
    * ```ts
    * const caller = await trivet.protect(request, { scopes: ["read"] });
@@ -69,6 +70,10 @@ export interface ProtectionOptions {
   readonly toContext: (request: Request, given: RuntimeContext | undefined) => RequestContext;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
+  /** Counts the requests of clients and users. @default no limits */
+  readonly limiter?: {
+    limitCaller(context: RequestContext, caller: LimitedCaller): Promise<void>;
+  } | undefined;
 }
 
 const FIELDS = jsonFields(NO_STORE);
@@ -76,7 +81,7 @@ const SEND_TOKEN = "Send an access token: Authorization: Bearer <access token>";
 
 /** Makes both functions. */
 export function createProtection(options: ProtectionOptions): Protection {
-  const { issuer, resources, implied, findRetryAfter, toContext, now } = options;
+  const { issuer, resources, implied, findRetryAfter, toContext, now, limiter } = options;
   const identifiers = new Map(
     [...resources.keys()].map((resource) => [resource, options.identify(resource)]),
   );
@@ -84,7 +89,7 @@ export function createProtection(options: ProtectionOptions): Protection {
   function identify(
     request: Request,
     resource: string,
-    given: RuntimeContext | undefined,
+    context: RequestContext,
   ): ReturnType<IdentifyCaller> {
     const identifyCaller = identifiers.get(resource);
     if (!identifyCaller) {
@@ -92,25 +97,31 @@ export function createProtection(options: ProtectionOptions): Protection {
         `Cannot authenticate: resource "${resource}" is not configured; add it to "oauth.resources"`,
       );
     }
-    return identifyCaller(request, toContext(request, given));
+    return identifyCaller(request, context);
   }
 
   return {
     async authenticate(request, { resource = issuer } = {}, given) {
-      const caller = await identify(request, resource, given);
+      const caller = await identify(request, resource, toContext(request, given));
       return caller === "none" || caller instanceof TokenRefusal ? undefined : caller;
     },
     async protect(request, { resource = issuer, scopes = [], acrValues, maxAge } = {}, given) {
+      const context = toContext(request, given);
       let caller: Awaited<ReturnType<IdentifyCaller>>;
       try {
-        caller = await identify(request, resource, given);
+        caller = await identify(request, resource, context);
+        if (caller !== "none" && !(caller instanceof TokenRefusal)) {
+          await limiter?.limitCaller(context, caller);
+        }
       } catch (error) {
-        const retryAfter = findRetryAfter(error);
+        const isLimited = error instanceof RateLimitError;
+        const retryAfter = isLimited ? error.retryAfter : findRetryAfter(error);
         if (retryAfter === undefined) throw error;
-        return refuse(503, "temporarily_unavailable", STORE_UNAVAILABLE, [[
-          "retry-after",
-          String(retryAfter),
-        ]]);
+        const fields: Fields = [["retry-after", String(retryAfter)]];
+        // RFC 6749 has no code for a limit, as in the answers of the token endpoint.
+        return isLimited
+          ? refuse(429, "temporarily_unavailable", error.message, fields)
+          : refuse(503, "temporarily_unavailable", STORE_UNAVAILABLE, fields);
       }
       const scope = scopes.length > 0 ? scopes.join(" ") : undefined;
       const members = { scope, resource_metadata: resources.get(resource) };
@@ -151,7 +162,7 @@ function isLoginSufficient(
 }
 
 function refuse(
-  status: 401 | 403 | 503,
+  status: 401 | 403 | 429 | 503,
   error: string | undefined,
   description: string,
   fields: Fields,

@@ -250,4 +250,6 @@ export interface AuthorizationServer extends AuthorizationServerOptions {
   readonly passwordQueue: PasswordQueue;
   /** Wrong passwords and secrets that no series counts: they only change how a refusal reads. */
   readonly wrongGuesses: RecentCounts;
+  /** Counts a request of a page for the user of its session. @throws {RateLimitError} */
+  limitUser?(request: Request, user: string): Promise<void> | undefined;
 }

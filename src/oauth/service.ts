@@ -54,6 +54,7 @@ import { createSigningKeys, maxTokenLifetime } from "./tokens/signing_keys.ts";
 import { createThrottle } from "./users/throttle.ts";
 import { token } from "./endpoints/token.ts";
 import { userInfo } from "./endpoints/user_info.ts";
+import { createUserLimit } from "./users/user_limit.ts";
 
 export interface OAuthService extends Service {
   /** The principal of an access token that was issued for the whole server and is bound to no key. */
@@ -105,8 +106,10 @@ export function createOAuthService(options: AuthorizationServerOptions): OAuthSe
   const { origin, pathname, protocol } = new URL(options.issuer);
   const base = pathname.replace(/\/$/, "");
   const connect = findConnect(options.connect);
+  const { watch, limitUser } = createUserLimit();
   const as: AuthorizationServer = {
     ...options,
+    limitUser,
     base,
     origin,
     secure: protocol === "https:",
@@ -135,6 +138,7 @@ export function createOAuthService(options: AuthorizationServerOptions): OAuthSe
   };
   /** Endpoints for people: pages and plain text, without CORS. */
   const page = (handle: RouteHandler): RouteHandler => async (request, context, parameters) => {
+    watch(request, context);
     try {
       return await handle(request, context, parameters);
     } catch (error) {
@@ -195,12 +199,8 @@ export function createOAuthService(options: AuthorizationServerOptions): OAuthSe
     },
     { method: "GET", path: "/login", handle: page((request, context) => showLogin(as, request, context)) },
     { method: "POST", path: "/login", handle: page((request, context) => login(as, request, context)) },
-    ...mailRoutes(as, page),
-    ...signUpRoutes(as, page),
-    ...factorRoutes(as, page),
-    ...signInRoutes(as, page),
-    ...accountRoutes(as, page),
-    ...approvalRoutes(as, page),
+    ...[mailRoutes, signUpRoutes, factorRoutes, signInRoutes, accountRoutes, approvalRoutes]
+      .flatMap((routesOf) => routesOf(as, page)),
     { method: "GET", path: "/logout", handle: page((request) => showLogout(as, request)) },
     { method: "POST", path: "/logout", handle: page((request, context) => logout(as, request, context)) },
     { method: "GET", path: "/.well-known/jwks.json", handle: api(serveKeys(as)) },

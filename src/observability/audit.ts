@@ -11,7 +11,7 @@
 import { encodeBase64url } from "../crypto/base64url.ts";
 import type { TrivetEvent } from "../events.ts";
 import { LOST_RACE, retryLostRaces } from "../store/retry.ts";
-import type { Check, Entry, Key, Put, Store } from "../store/store.ts";
+import type { Check, Key, Put, Store } from "../store/store.ts";
 import { createFailureBudget } from "./failure_budget.ts";
 import { describeEventJson, type LogFields } from "./log.ts";
 
@@ -32,8 +32,9 @@ export const DEFAULT_RETENTION_DAYS = 400;
 
 /** The key of {@linkcode AuditHead}. */
 export const AUDIT_HEAD: Key = ["audit_head"];
-const PREFIX: Key = ["audit"];
-const groupKey = (first: number): Key => [...PREFIX, first];
+/** Groups are below it, by the number of their first record. */
+export const AUDIT_GROUPS: Key = ["audit"];
+export const groupKey = (first: number): Key => [...AUDIT_GROUPS, first];
 
 /** Events that say nothing about who did what. */
 const NOT_AUDITED: ReadonlySet<TrivetEvent["type"]> = new Set([
@@ -215,7 +216,7 @@ function writeGroup({ number, digest, time }: AuditHead, records: readonly Waiti
 
 /** The end of the trail by its records, where the head is missing. */
 async function readLast(store: Store): Promise<AuditHead> {
-  const [entry] = await store.list<Uint8Array>(PREFIX, { limit: 1, reverse: true });
+  const [entry] = await store.list<Uint8Array>(AUDIT_GROUPS, { limit: 1, reverse: true });
   if (!entry) return { number: 0, digest: "", time: 0 };
   const text = new TextDecoder().decode(entry.value);
   const { number, time } = JSON.parse(text.split("\n").at(-1)!) as AuditRecord;
@@ -227,77 +228,4 @@ export async function digestOf(group: Uint8Array): Promise<string> {
   return encodeBase64url(
     new Uint8Array(await crypto.subtle.digest("SHA-256", group as Uint8Array<ArrayBuffer>)),
   );
-}
-
-/** Which records to list. Without members: all. */
-export interface AuditQuery {
-  /** Only records after this number. */
-  readonly after?: number | undefined;
-  /** Only records of these types. */
-  readonly types?: readonly string[] | undefined;
-  /** Only records of which a member has this value: a user, a client, an address. */
-  readonly about?: string | undefined;
-  /** Milliseconds since the epoch. */
-  readonly since?: number | undefined;
-  readonly until?: number | undefined;
-}
-
-/** The records that match, from the oldest to the newest. */
-export async function* listAudit(store: Store, query: AuditQuery = {}): AsyncGenerator<AuditRecord> {
-  const { after = 0, types, about, since = 0, until = Infinity } = query;
-  for await (const text of readAuditGroups(store)) {
-    for (const line of text.split("\n").slice(1)) {
-      const record = JSON.parse(line) as AuditRecord;
-      if (record.number <= after || record.time < since || record.time > until) continue;
-      if (types && !types.includes(record.type)) continue;
-      if (about !== undefined && !Object.values(record.fields).includes(about)) continue;
-      yield record;
-    }
-  }
-}
-
-/** The texts of all groups, from the oldest to the newest: the digest of each is in the first line of the next. */
-export async function* readAuditGroups(store: Store): AsyncGenerator<string> {
-  for await (const { text } of readNumberedGroups(store)) yield text;
-}
-
-/** A group, and the number of its first record. */
-export interface NumberedGroup {
-  readonly first: number;
-  readonly text: string;
-}
-
-/** The groups from the oldest to the newest. @param after only groups that begin after this number */
-export async function* readNumberedGroups(store: Store, after: number = 0): AsyncGenerator<NumberedGroup> {
-  let last: Key = groupKey(after);
-  for (;;) {
-    const page: Entry<Uint8Array>[] = await store.list(PREFIX, { limit: 20, after: last });
-    for (const { key, value } of page) yield { first: Number(key[1]), text: new TextDecoder().decode(value) };
-    if (page.length < 20) return;
-    last = page.at(-1)!.key;
-  }
-}
-
-/**
- * The records of each group, from the newest to the oldest group; within a group from the oldest on.
- * @param before only groups that begin before this number
- */
-export async function* readAuditGroupsBackwards(
-  store: Store,
-  before: number = Infinity,
-): AsyncGenerator<AuditRecord[]> {
-  let after: Key | undefined = before === Infinity ? undefined : groupKey(before);
-  for (;;) {
-    const page: Entry<Uint8Array>[] = await store.list(PREFIX, {
-      limit: 20,
-      reverse: true,
-      ...(after && { after }),
-    });
-    for (const { value } of page) {
-      const [, ...lines] = new TextDecoder().decode(value).split("\n");
-      yield lines.map((line) => JSON.parse(line) as AuditRecord);
-    }
-    if (page.length < 20) return;
-    after = page.at(-1)!.key;
-  }
 }

@@ -4,7 +4,8 @@ import type { TrivetEvent } from "../events.ts";
 import { secretDigest } from "../crypto/secret.ts";
 import { memoryStore } from "../store/drivers/memory.ts";
 import { type Store, StoreUnavailableError } from "../store/store.ts";
-import { createAudit, listAudit, readAuditGroups } from "./audit.ts";
+import { createAudit } from "./audit.ts";
+import { listAudit, readAuditGroups } from "./read_audit.ts";
 import { verifyAudit, type VerifyOptions } from "./verify_audit.ts";
 
 const test = suite("observability/audit");

@@ -11,8 +11,8 @@ import {
   DEFAULT_RETENTION_DAYS,
   digestOf,
   type GroupHeader,
-  readAuditGroups,
 } from "./audit.ts";
+import { readAuditGroups } from "./read_audit.ts";
 
 /** The result of a verification. */
 export type AuditVerification =

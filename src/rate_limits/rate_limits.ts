@@ -40,6 +40,11 @@ export interface RateLimiter {
     service: Service | undefined,
     answer: (context: RequestContext) => Response | Promise<Response>,
   ): Promise<Response>;
+  /**
+   * Counts a request beside the services, which `protect` let through, for its client and its user.
+   * @throws {RateLimitError} when one of them is over a limit
+   */
+  limitCaller(context: RequestContext, caller: LimitedCaller): Promise<void>;
 }
 
 /** The value of the option `rateLimits`. */
@@ -142,6 +147,7 @@ function createLimiter(limits: readonly Limit[], { store, now, observe }: Limite
       limited.addFields(response);
       return response;
     },
+    limitCaller: (context, caller) => new LimitedRequest(context, undefined, limiter).limitCaller(caller),
   };
 }
 
@@ -216,8 +222,11 @@ class LimitedRequest implements RequestContext {
     if (callers.length > 0) await this.#count(callers, { client, user: subject });
   }
 
-  /** Counts the request for all of the callers, or for none when one of them is over its limit. */
-  async #count(callers: readonly Counted[], names: Omit<RefusedCaller, "ip">): Promise<void> {
+  /** Counts the request for all of the callers, or for none when one of them is over its limit; for each of them once. */
+  async #count(all: readonly Counted[], names: Omit<RefusedCaller, "ip">): Promise<void> {
+    const callers = all.filter(({ count, caller }) =>
+      !this.#counted.some((each) => each.count === count && each.caller === caller)
+    );
     // Where requests are isolated, one cannot wait for what another began.
     if (!this.isIsolated) {
       for (let busy; (busy = callers.find(({ caller }) => caller.reporting));) await busy.caller.reporting;

@@ -4,6 +4,7 @@ import type { TrivetEvent } from "../events.ts";
 import { tool } from "../mcp/definition/definition.ts";
 import { toolServer } from "../mcp_service.ts";
 import { authorizationServer } from "../oauth_service.ts";
+import { addUser } from "../oauth/users/user.ts";
 import type { TrivetOptions } from "../options.ts";
 import { createApiKey } from "../skills/api_key.ts";
 import { skillsService } from "../skills_service.ts";
@@ -222,6 +223,57 @@ test("a user is limited together with all clients, at /api/user, the skills and 
   const list = new Request(ISSUER + "/v1/skills", { headers: { authorization: "d" } });
   const refused = await skills.fetch(list, context);
   assert.is(refused.status, 200, "the other instance has a portion of its own");
+});
+
+test("a page counts once for the user of its session; signing out is never refused", async () => {
+  const { send, store, advance } = setUp({ user: "4/1m" });
+  const { id } = await addUser(store, { username: "alice", password: "down the rabbit hole" }, 1000);
+  const login = await send("/login", {
+    method: "POST",
+    body: new URLSearchParams({ username: "alice", password: "down the rabbit hole" }),
+  });
+  assert.equal([login.status, login.headers.get("ratelimit")], [200, null]);
+  const cookie = login.headers.getSetCookie().map((field) => field.split(";")[0]).join("; ");
+  const open = (path: string) => send(path, { headers: { cookie, accept: "text/html" } });
+  const authorize =
+    "/oauth/authorize?response_type=code&client_id=native&redirect_uri=http%3A%2F%2F127.0.0.1%2Fcallback" +
+    "&code_challenge=47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU&code_challenge_method=S256";
+  for (const [path, left] of [["/account", 3], ["/device", 2], [authorize, 1]] as const) {
+    const page = await open(path);
+    assert.is(page.status, 200, path);
+    assert.match(page.headers.get("ratelimit")!, new RegExp(`^"user";r=${left};t=\\d+$`));
+  }
+  // This one reads the session twice.
+  const body = new URLSearchParams({ transaction: "none", decision: "deny" });
+  const answered = await send("/device", { method: "POST", headers: { cookie }, body });
+  assert.match(answered.headers.get("ratelimit")!, /^"user";r=0;t=/);
+  assert.is(answered.status, 400);
+  const refused = await open("/account");
+  assert.equal([refused.status, refused.headers.get("content-type")], [429, "text/html; charset=utf-8"]);
+  assert.match(refused.headers.get("retry-after")!, /^\d+$/);
+  assert.not.match(await refused.text(), id);
+  assert.is((await open("/logout")).status, 200);
+  advance(64);
+  assert.is((await open("/account")).status, 200);
+  const signedOut = await send("/logout", { method: "POST", headers: { cookie } });
+  assert.equal([signedOut.status, (await open("/account")).status], [200, 302]);
+});
+
+test("protect counts for client and user, and refuses in JSON", async () => {
+  const { trivet, store } = setUp({ address: "1/1m", client: "2/1m", "mcp.client": "1/1m" });
+  const { secret } = await createApiKey(store, { name: "ci", scopes: ["read"] });
+  const protect = () =>
+    trivet.protect(new Request(`${ISSUER}/app`, { headers: { "x-api-key": secret } }), {}, { ip: IP });
+  assert.not.instance(await protect(), Response);
+  assert.not.instance(await protect(), Response);
+  const refused = await protect();
+  assert.instance(refused, Response);
+  const { status, headers } = refused as Response;
+  assert.equal([status, headers.get("cache-control")], [429, "no-store"]);
+  assert.match(headers.get("retry-after")!, /^\d+$/);
+  assert.is((await (refused as Response).json()).error, "temporarily_unavailable");
+  // Without credentials no caller is known.
+  assert.is((await trivet.protect(new Request(`${ISSUER}/app`)) as Response).status, 401);
 });
 
 test("a refused request counts in no limit", async () => {

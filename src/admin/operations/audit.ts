@@ -3,7 +3,8 @@
  *
  * @module
  */
-import { type AuditRecord, readAuditGroupsBackwards } from "../../observability/audit.ts";
+import { type AuditRecord } from "../../observability/audit.ts";
+import { readAuditGroupsBackwards } from "../../observability/read_audit.ts";
 import type { Store } from "../../store/store.ts";
 import type { Page } from "../list_page.ts";
 import { pageOf } from "../list_page.ts";

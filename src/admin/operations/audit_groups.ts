@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type NumberedGroup, readNumberedGroups } from "../../observability/audit.ts";
+import { type NumberedGroup, readNumberedGroups } from "../../observability/read_audit.ts";
 import { verifyAudit as verify } from "../../observability/verify_audit.ts";
 import { type Page, pageOf } from "../list_page.ts";
 import { AdminError, type AdminOperation } from "../operation.ts";

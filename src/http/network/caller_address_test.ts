@@ -6,7 +6,8 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { TrivetEvent } from "../../events.ts";
-import { createAudit, listAudit } from "../../observability/audit.ts";
+import { createAudit } from "../../observability/audit.ts";
+import { listAudit } from "../../observability/read_audit.ts";
 import { createLog } from "../../observability/log.ts";
 import type { RequestOutcome } from "../../observability/request_outcome.ts";
 import { rateLimits } from "../../rate_limits/rate_limits.ts";

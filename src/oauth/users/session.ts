@@ -43,7 +43,10 @@ export interface SignedIn {
   readonly since: number;
 }
 
-/** The session of the request; `undefined` without a cookie, after its end, or when the user was removed. */
+/**
+ * The session of the request; `undefined` without a cookie, after its end, or when the user was removed.
+ * @throws {RateLimitError} when the user is over a limit
+ */
 export async function findSession(as: AuthorizationServer, request: Request): Promise<SignedIn | undefined> {
   const secret = readSessionCookie(as, request);
   if (!secret) return undefined;
@@ -51,6 +54,7 @@ export async function findSession(as: AuthorizationServer, request: Request): Pr
   const entry = await as.store.get<Session>(sessionKey(digest));
   const user = entry && await findUser(as.store, entry.value.user);
   if (!user) return undefined;
+  await as.limitUser?.(request, user.id);
   const session = entry.value;
   // Written at most once in a tenth of the idle lifetime. After a lost race another request has written it.
   if (as.now() - session.seen > as.sessionIdleLifetime * 100) {

@@ -6,7 +6,7 @@
  */
 import { request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
-import { listAudit } from "../../../observability/audit.ts";
+import { listAudit } from "../../../observability/read_audit.ts";
 import type { Store } from "../../../store/store.ts";
 import { isLoopbackHost } from "../../../http/network/loopback.ts";
 import { type Credentials, toCredentialFields } from "../api/credentials.ts";
