@@ -166,7 +166,6 @@ export function codeMode(options: CodeModeOptions): Arrange {
       const callsEnd = new AbortController();
       const onCancelled = () => {
         programEnds.abort();
-        callsEnd.abort(context.signal.reason);
         calls.end();
       };
       const clock = new RunClock(limits.durationMs, () => {
@@ -186,7 +185,7 @@ export function codeMode(options: CodeModeOptions): Arrange {
         (name, input, callContext) => {
           const found = tools.find(name, callContext);
           if (!found) throw new ToolError(`Unknown tool: ${name}. Call ${names.describe} to find tools`);
-          return tools.call(found, input, callContext);
+          return tools.call(found, input, callContext, false);
         },
         limits,
         () => {

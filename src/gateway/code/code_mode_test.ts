@@ -291,6 +291,57 @@ test("2026-07-28: a failure beside a request for input is not lost", async () =>
   assert.is(done.filter((each) => each === "refuse").length, 1);
 });
 
+test("2026-07-28: kept results arrive before those of new calls, as in the run before", async () => {
+  const { server } = serve();
+  const { result } = await runAccepting(server, async (tools) => {
+    const order: string[] = [];
+    const calls = ["confirm", "count", "text", "refuse"].map((name) =>
+      tools(name, { what: "x", step: 1, say: "s" }).catch(() => {}).then(() => void order.push(name))
+    );
+    await Promise.all(calls);
+    return order.indexOf("confirm");
+  });
+  assert.is(result.content[0].text, "3");
+});
+
+test("2026-07-28: a call that fails while another one asks has failed, and does not run again", async () => {
+  const asks = Promise.withResolvers<void>();
+  const ask = tool({
+    name: "ask",
+    description: "Asks",
+    async run(_, { elicit }) {
+      const asked = elicit({ message: "Sure?", schema: { type: "object", properties: {} } });
+      asked.catch(() => asks.resolve());
+      return (await asked).action;
+    },
+  });
+  const fail = tool({
+    name: "fail",
+    description: "Fails",
+    async run() {
+      done.push("fail");
+      await asks.promise;
+      throw new ToolError("Failed late");
+    },
+  });
+  const { server } = serve({}, { definitions: [ask, fail] });
+  const { result } = await runAccepting(
+    server,
+    (tools) => Promise.all([tools("ask"), tools("fail").catch((error) => error.message)]),
+  );
+  assert.equal(JSON.parse(result.content[0].text), ["accept", "Failed late"]);
+  assert.equal(done, ["fail"]);
+});
+
+test("a tool that becomes a task gives a program its result", async () => {
+  const job = tool({ name: "job", description: "Takes long", task: "required", run: () => "job done" });
+  const { server } = serve({}, { definitions: [job] });
+  for (const capabilities of [{}, { extensions: { "io.modelcontextprotocol/tasks": {} } }]) {
+    const result = await run(server, (tools) => tools("job"), { capabilities });
+    assert.is(result.content[0].text, "job done");
+  }
+});
+
 test("2025-11-25: the program waits for the answer", async () => {
   const { server } = serve();
   const open = await session(server, { capabilities: { elicitation: {} } });

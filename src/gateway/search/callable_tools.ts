@@ -46,14 +46,16 @@ export class CallableTools {
 
   /**
    * Runs the tool as if the client had called it. The context is that of the call, or one that is made of it.
+   * @param mayBeTask `false` where the result is needed: then the call becomes no task
    * @throws what `tools/call` answers with an error, and when the call is suspended for input of the client
    */
   async call(
     { compiled: tool }: CallableTool,
     given: Readonly<Record<string, unknown>>,
     context: CallContext,
+    mayBeTask = true,
   ): Promise<ToolResult> {
-    const isModern = context.revision >= MODERN;
+    const isModern = mayBeTask && context.revision >= MODERN;
     if (isModern && tool.task?.support === "required" && !context.can("tasks")) {
       throw new MissingCapabilityError(requiredCapabilities("tasks"));
     }

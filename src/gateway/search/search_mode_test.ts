@@ -205,6 +205,15 @@ test("a tool with a task becomes a task for a client that supports them", async 
   assert.is(await textOf(server, "call_tool", { name: "refuse" }, options), "Ask for less");
 });
 
+test("a tool that requires tasks refuses a client without them", async () => {
+  const task = { support: "required" } as const;
+  const { server } = serve({}, {
+    definitions: [tool({ name: "long", description: "Takes long", task, run: () => "done" })],
+  });
+  const { error } = await callTool(server, "call_tool", { name: "long" });
+  assert.is(error.code, -32021);
+});
+
 const source: SkillSource = {
   list: () => Promise.resolve({ skills: [], omitted: { shadowed: 0, older: false } }),
   load: () => Promise.resolve(undefined),
@@ -235,6 +244,14 @@ test("skills that the caller may see are found, with how to read them", async ()
   assert.not.match(await textOf(server, "search_tools", query), /pdf-forms/);
   const pinned = serve({ pinned: ["load_skill"] }, more).server;
   assert.match(await textOf(pinned, "search_tools", query, writer), /read it by load_skill with/);
+});
+
+test("skills are found only by callers who may load them", async () => {
+  const skills = skillsExtension(source).definitions([]);
+  const definitions = group({ scopes: ["admin"] }, [skills]);
+  const { server } = serve({}, { definitions: [...definitions, ...tools] });
+  const query = { query: "fill a pdf form", limit: 50 };
+  assert.not.match(await textOf(server, "search_tools", query, { headers: WRITER }), /pdf-forms/);
 });
 
 test("a hook's ranking is combined; it gets and can name only what the caller may use", async () => {
