@@ -154,6 +154,16 @@ function endingOfError(error: unknown, { signal }: CallContext): Ending {
   if (error instanceof Refusal) return error.ending;
   if (error instanceof NotApproved) return { outcome: error.outcome, reason: error.reason };
   if (signal.aborted) return { outcome: "cancelled" };
-  const name = error instanceof Error ? error.name : "";
-  return { outcome: /timeout/i.test(name) ? "timeout" : "error" };
+  return { outcome: isTimeout(error) ? "timeout" : "error" };
+}
+
+/** Whether the error, or one of its causes, is a timeout: a `DOMException`, or the reason of a `ConnectionError`. */
+function isTimeout(error: unknown): boolean {
+  let each = error;
+  for (let depth = 0; depth < 4 && each instanceof Error; depth++, each = each.cause) {
+    if (each.name === "TimeoutError" || (each as { readonly reason?: unknown }).reason === "timeout") {
+      return true;
+    }
+  }
+  return false;
 }

@@ -36,9 +36,17 @@ const asks = tool({
   run: async (_, { elicit }) =>
     (await elicit({ key: "name", message: "?", schema: { type: "object", properties: {} } })).action,
 });
+const slow = tool({
+  name: "slow",
+  description: "Gives up",
+  input: ANY,
+  run() {
+    throw new ToolError("gave up", { cause: new DOMException("late", "TimeoutError") });
+  },
+});
 const note = resource({ uri: "test://note", name: "note", read: () => "text" });
 const greet = prompt({ name: "greet", get: () => "Hello" });
-const ALL = [write, fail, refuse, asks, note, greet];
+const ALL = [write, fail, refuse, asks, slow, note, greet];
 
 const gateway = (options: PolicyOptions) => newGateway(options, ALL);
 const calls = (events: readonly { readonly type: string }[]) =>
@@ -80,12 +88,14 @@ test("each use is one event with its outcome", async () => {
   await call("files_write");
   await call("fail");
   await call("refuse");
+  await call("slow");
   await request("resources/read", { uri: "test://note" });
   await request("prompts/get", { name: "greet" });
   assert.equal(calls(events).map(({ type, name, outcome, failed }) => [type, name, outcome, failed]), [
     ["tool_called", "files_write", "ok", false],
     ["tool_called", "fail", "error", true],
     ["tool_called", "refuse", "error", true],
+    ["tool_called", "slow", "timeout", true],
     ["resource_read", "test://note", "ok", false],
     ["prompt_used", "greet", "ok", false],
   ]);

@@ -7,8 +7,6 @@
 import { WorkSlice } from "../../../http/work_slice.ts";
 import { LOST_RACE, retryLostRaces } from "../../../store/retry.ts";
 import type { Entry, Put } from "../../../store/store.ts";
-import { isObject } from "../../../json_schema/value.ts";
-import { passThroughSchema } from "../../../mcp/schema/pass_through_schema.ts";
 import { PolicyError } from "../condition.ts";
 import type { OfferedDefinition } from "../offered.ts";
 import { checkMembers } from "../rules.ts";
@@ -24,7 +22,7 @@ import {
   toolListKey,
 } from "./held_tools.ts";
 import type { FilteredList, Holding, HoldingOptions, HoldingServer } from "./holding.ts";
-import { type DigestedTool, digestTool, type ToolEntry, type UpstreamTool } from "./tool_entry.ts";
+import { type DigestedTool, digestTool, republish, type ToolEntry, type UpstreamTool } from "./tool_entry.ts";
 
 const MEMBERS: ReadonlySet<string> = new Set<keyof HoldingOptions>([
   "approveFirst",
@@ -179,13 +177,13 @@ export function createHolding(options: HoldingOptions, { store, now, observe }: 
   function findFormer(tool: UpstreamTool, entry: string): OfferedDefinition {
     const kept = formers.get(tool);
     if (kept?.entry === entry) return kept.former;
-    const { name: _, input, output, ...approved } = JSON.parse(entry) as ToolEntry;
+    const { name: _, ...approved } = JSON.parse(entry) as ToolEntry;
     const { title: _1, description: _2, input: _3, output: _4, annotations: _5, _meta: _6, ...rest } = tool;
     const former = {
       ...rest,
       ...approved,
-      ...(isObject(input) && { input: passThroughSchema(input) }),
-      ...(isObject(output) && { output: passThroughSchema(output) }),
+      input: republish(tool.input, approved.input),
+      output: republish(tool.output, approved.output),
     } as unknown as OfferedDefinition;
     formers.set(tool, { entry, former });
     return former;

@@ -155,6 +155,29 @@ test("with whileHeld approved, the changed tool is offered as it was approved", 
   assert.equal(await list([toolOf("other")]), [[], 1], "a new tool has no former description");
 });
 
+/** As the proxy of an MCP server does. */
+const passThrough = (schema: object) => ({
+  "~standard": {
+    version: 1 as const,
+    vendor: "test",
+    validate: (value: unknown) => ({ value }),
+    jsonSchema: { input: () => schema, output: () => schema },
+  },
+});
+
+test("schemas that the MCP server checks itself are compared by what clients get of them", async () => {
+  const { list, holding } = setUp({ whileHeld: "approved" });
+  const withSchema = (title: string) =>
+    toolOf("read", { input: passThrough({ type: "object", title }) as never });
+  await list([withSchema("a")]);
+  assert.equal(await list([withSchema("a")]), [["Does read"], 0]);
+  const { offered, held } = await holding.filter("files", "", [withSchema("b")]);
+  assert.is(held.length, 1);
+  const standard = ((offered[0] as ToolDefinition).input as ReturnType<typeof passThrough>)["~standard"];
+  assert.equal(standard.jsonSchema.input(), { type: "object", title: "a" });
+  assert.equal(standard.validate({ any: 1 }), { value: { any: 1 } });
+});
+
 test("lists of users are compared with what was approved for all", async () => {
   const { list } = setUp();
   assert.is((await list([READ], "alice"))[1], 0);

@@ -4,6 +4,9 @@
  * @module
  */
 import type { ToolDefinition } from "../../../mcp/definition/definition.ts";
+import { isObject } from "../../../json_schema/value.ts";
+import { passThroughSchema } from "../../../mcp/schema/pass_through_schema.ts";
+import type { AnySchema } from "../../../mcp/schema/standard_schema.ts";
 import { toCanonicalJson } from "../canonical_json.ts";
 import { secretDigest } from "../../../crypto/secret.ts";
 import type { OfferedDefinition } from "../offered.ts";
@@ -42,6 +45,14 @@ export function entryOf(
 function toShown(schema: unknown): unknown {
   const standard = (schema as { readonly "~standard"?: Partial<PublishedSchema> } | undefined)?.["~standard"];
   return standard?.jsonSchema ? standard.jsonSchema.input({ target: "draft-2020-12" }) : schema;
+}
+
+/** Another JSON Schema for clients, which is checked no more and no less than the former. */
+export function republish(schema: AnySchema | undefined, published: unknown): AnySchema | undefined {
+  const isPassedThrough = schema !== undefined && "~standard" in schema;
+  return isPassedThrough && isObject(published)
+    ? passThroughSchema(published)
+    : published as AnySchema | undefined;
 }
 
 interface PublishedSchema {
