@@ -185,9 +185,10 @@ test("a remembered approval is for these arguments, this user and this rule, and
   assert.is(await isAsked({ amount: 5 }), false);
   assert.is(await isAsked({ amount: 6 }), true);
   assert.is(await isAsked({ amount: 5 }, "bob"), true);
-  const other = newGateway({ rules: [{ effect: "ask", tools: "*" }], ask: { remember: "1h" } }, [
-    tool({ name: "bank_pay", description: "", input: ANY, run: () => "" }),
-  ], { store: gateway.store });
+  const pay = { ...tool({ name: "bank_pay", description: "", input: ANY, run: () => "" }), upstream: "bank" };
+  const other = newGateway({ rules: [{ effect: "ask", tools: "*" }], ask: { remember: "1h" } }, [pay], {
+    store: gateway.store,
+  });
   const again = await other.call("bank_pay", { amount: 5 }, { capabilities: FORM });
   assert.is(again.result.resultType, "input_required", "another rule");
   gateway.advance(3601);

@@ -36,6 +36,18 @@ const asks = tool({
   run: async (_, { elicit }) =>
     (await elicit({ key: "name", message: "?", schema: { type: "object", properties: {} } })).action,
 });
+const swallows = tool({
+  name: "swallows",
+  description: "Catches the end of its run",
+  input: ANY,
+  async run(_, { elicit }) {
+    const schema = { type: "object", properties: {} } as const;
+    return await elicit({ key: "name", message: "?", schema }).then(
+      ({ action }) => action,
+      () => "never mind",
+    );
+  },
+});
 const slow = tool({
   name: "slow",
   description: "Gives up",
@@ -46,7 +58,7 @@ const slow = tool({
 });
 const note = resource({ uri: "test://note", name: "note", read: () => "text" });
 const greet = prompt({ name: "greet", get: () => "Hello" });
-const ALL = [write, fail, refuse, asks, slow, note, greet];
+const ALL = [write, fail, refuse, asks, swallows, slow, note, greet];
 
 const gateway = (options: PolicyOptions) => newGateway(options, ALL);
 const calls = (events: readonly { readonly type: string }[]) =>
@@ -101,18 +113,20 @@ test("each use is one event with its outcome", async () => {
   ]);
 });
 
-test("a call that runs again with the answer of the client is one event", async () => {
-  const { call, events } = gateway({});
-  const capabilities = { elicitation: {} };
-  const first = await call("asks", {}, { capabilities });
-  assert.equal(calls(events), []);
-  const { requestState } = first.result;
-  await call("asks", {}, {
-    capabilities,
-    more: { requestState, inputResponses: { name: { action: "decline" } } },
+for (const name of ["asks", "swallows"]) {
+  test(`a call of ${name} that runs again with the answer of the client is one event`, async () => {
+    const { call, events } = gateway({});
+    const capabilities = { elicitation: {} };
+    const first = await call(name, {}, { capabilities });
+    assert.equal(calls(events), []);
+    const { requestState } = first.result;
+    await call(name, {}, {
+      capabilities,
+      more: { requestState, inputResponses: { name: { action: "decline" } } },
+    });
+    assert.equal(calls(events).map(({ outcome }) => outcome), ["ok"]);
   });
-  assert.equal(calls(events).map(({ outcome }) => outcome), ["ok"]);
-});
+}
 
 test("equal arguments have one digest, whatever the order of their members; other ones have another", async () => {
   const { call, events } = gateway({});

@@ -123,6 +123,10 @@ test("an administrator approves the description that they saw, and no other", as
   assert.is(await approveHeldTool(store, seen!.id, "admin", 1), undefined);
   assert.equal(await list([POISONED]), [[], 1]);
   const [poisoned, ...rest] = await heldTools();
+  const { id, ...record } = seen!;
+  await store.commit({ set: [{ key: ["held_tool", id], value: record }] });
+  assert.is(await approveHeldTool(store, id, "admin", 1), undefined, "also if its record is still there");
+  await store.commit({ remove: [["held_tool", id]] });
   assert.equal(rest, [], "one tool is held once");
   assert.is((await approveHeldTool(store, poisoned!.id, "admin", 1))!.digest, poisoned!.digest);
   assert.equal(await heldTools(), []);
