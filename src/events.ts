@@ -18,7 +18,7 @@ export interface ToolCalled {
   readonly outcome?: "ok" | "error" | "denied" | "asked" | "limited" | "timeout" | "cancelled" | undefined;
   /** Why it was denied or limited: the place in the policy, such as `rules[2]`, or a code. */
   readonly reason?: string | undefined;
-  /** SHA-256 of the arguments as canonical JSON, in base64url. */
+  /** SHA-256 of the arguments as canonical JSON, in base64url; `too large` or `not JSON` where there is none. */
   readonly arguments_digest?: string | undefined;
   /** The arguments, bounded and redacted, where the operator keeps them. */
   readonly arguments?: string | undefined;

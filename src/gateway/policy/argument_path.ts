@@ -79,13 +79,17 @@ export function findValues(input: unknown, path: readonly PathSegment[]): FoundV
       if (typeof each === "string") next.push(each);
       else if (segment !== EVERY) next.push(findMember(each.value, segment));
       else if (typeof each.value !== "object" || each.value === null) next.push("ambiguous");
+      else if (next.length + sizeOf(each.value) > MAX_VALUES) return { found: ["ambiguous"], isMany: true };
       else for (const value of Object.values(each.value)) next.push({ value });
-      if (next.length > MAX_VALUES) return { found: ["ambiguous"], isMany: true };
     }
     isMany ||= segment === EVERY;
     found = next;
   }
   return { found, isMany };
+}
+
+function sizeOf(value: object): number {
+  return Array.isArray(value) ? value.length : Object.keys(value).length;
 }
 
 function findMember(value: unknown, { name, loose }: PathSegment): Found {

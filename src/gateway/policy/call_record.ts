@@ -5,7 +5,7 @@
  */
 import type { Observe, ToolCalled } from "../../events.ts";
 import type { CallContext } from "../../mcp/context.ts";
-import { digestJson, toCanonicalJson } from "./canonical_json.ts";
+import { digestJson, MAX_NODES, toCanonicalJson } from "./canonical_json.ts";
 import { PolicyError } from "./condition.ts";
 import { compileNameList } from "./match.ts";
 import type { Match } from "./glob.ts";
@@ -83,28 +83,41 @@ function addressOf(context: CallContext): string | undefined {
   return (context as { readonly runtime?: { readonly ip?: string | undefined } }).runtime?.ip;
 }
 
-/** Arguments of a tool of this server can be values that JSON does not have. */
-function tryDigest(input: unknown): string | undefined {
+/** Arguments can be too large, and those of a tool of this server can be values that JSON does not have. */
+function tryDigest(input: unknown): string {
   try {
     return digestJson(input);
-  } catch {
-    return undefined;
+  } catch (error) {
+    return nameOfProblem(error);
   }
 }
 
-function keep(input: unknown, isSecret: Match): string | undefined {
+function keep(input: unknown, isSecret: Match): string {
   try {
     return toCanonicalJson(redact(input, isSecret)).slice(0, MAX_KEPT_CHARACTERS);
-  } catch {
-    return undefined;
+  } catch (error) {
+    return nameOfProblem(error);
   }
 }
 
-/** A copy without the values of secrets. */
-export function redact(value: unknown, isSecret: Match): unknown {
+function nameOfProblem(error: unknown): string {
+  return error instanceof RangeError ? "too large" : "not JSON";
+}
+
+/** A copy without the values of secrets. @throws {RangeError} for a value that is too large */
+export function redact(
+  value: unknown,
+  isSecret: Match,
+  left: { nodes: number } = { nodes: MAX_NODES },
+): unknown {
   if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return value.map((each) => redact(each, isSecret));
-  return Object.fromEntries(
-    Object.entries(value).map(([name, each]) => [name, isSecret(name) ? REDACTED : redact(each, isSecret)]),
-  );
+  const isList = Array.isArray(value);
+  const names = isList ? [] : Object.keys(value);
+  left.nodes -= isList ? value.length : names.length;
+  if (left.nodes < 0) throw new RangeError("The value is too large");
+  if (isList) return value.map((each) => redact(each, isSecret, left));
+  return Object.fromEntries(names.map((name) => {
+    const member = (value as Record<string, unknown>)[name];
+    return [name, isSecret(name) ? REDACTED : redact(member, isSecret, left)];
+  }));
 }

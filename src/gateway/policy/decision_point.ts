@@ -110,7 +110,7 @@ export function createDecisionPoint(
         return "allow";
       }
       const request = describe(definition, name, sends ? input : undefined, caller);
-      const key = cache > 0 ? digestJson(request) : undefined;
+      const key = cache > 0 ? tryDigest(request) : undefined;
       const known = key === undefined ? undefined : cached.get(key);
       if (known && known.until > now()) return known.decision;
       if (known) cached.delete(key!);
@@ -149,6 +149,15 @@ export function describe(
     resource: { type, id: name, properties: { mcp_server: upstream, name: originalName } },
     context: { agent: client, scopes: [...scopes ?? []].sort(), arguments: input },
   };
+}
+
+/** What is too large is not cached. */
+function tryDigest(request: unknown): string | undefined {
+  try {
+    return digestJson(request);
+  } catch {
+    return undefined;
+  }
 }
 
 function readUrl(text: unknown): string {

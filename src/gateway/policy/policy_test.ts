@@ -156,6 +156,22 @@ test("arguments are kept only where the operator wants it, bounded, and without 
   assert.equal([kept.arguments_digest, other.arguments_digest], [undefined, undefined]);
 });
 
+test("arguments that are too large, or not of JSON, are recorded as such", async () => {
+  const { policy, events } = gateway({ audit: { keep: "*" } });
+  const context = { principal: undefined, revision: "2025-11-25", signal: new AbortController().signal };
+  for (const input of [{ list: Array(30_000).fill("a") }, { map: new Map() }]) {
+    await policy.middleware(
+      { kind: "tool", name: write.name, input, definition: write },
+      context as never,
+      () => "",
+    );
+  }
+  assert.equal(calls(events).map((event) => [event.arguments_digest, event.arguments]), [
+    ["too large", "too large"],
+    ["not JSON", '{"map":{}}'],
+  ]);
+});
+
 test("what is redacted can be named", async () => {
   const { call, events } = gateway({ audit: { keep: "*", redact: ["note*"] } });
   await call("files_write", { notes: "private", path: "a" });

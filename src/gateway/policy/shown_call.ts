@@ -23,15 +23,16 @@ const MAX_VALUE_CHARACTERS = 500;
 /** Lists cannot be longer than a screen, so a call with more says how many it leaves out. */
 export function showCall({ upstream }: OfferedDefinition, name: string, input: unknown): ShownCall {
   const isObject = typeof input === "object" && input !== null && !Array.isArray(input);
-  const members = isObject ? Object.entries(input) : input === undefined ? [] : [["value", input] as const];
+  const names = isObject ? Object.keys(input) : input === undefined ? [] : ["value"];
+  const members = isObject ? input as Readonly<Record<string, unknown>> : { value: input };
   return {
     tool: toPlainText(name, MAX_NAME_CHARACTERS),
     ...(upstream !== undefined && { upstream: toPlainText(upstream, MAX_NAME_CHARACTERS) }),
-    arguments: members.slice(0, MAX_ARGUMENTS).map(([name, value]) => ({
+    arguments: names.slice(0, MAX_ARGUMENTS).map((name) => ({
       name: toPlainText(name, MAX_NAME_CHARACTERS),
-      value: toPlainText(JSON.stringify(value) ?? "", MAX_VALUE_CHARACTERS),
+      value: toPlainText(JSON.stringify(members[name]) ?? "", MAX_VALUE_CHARACTERS),
     })),
-    more: Math.max(0, members.length - MAX_ARGUMENTS),
+    more: Math.max(0, names.length - MAX_ARGUMENTS),
   };
 }
 
