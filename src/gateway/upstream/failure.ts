@@ -96,14 +96,14 @@ export function toRpcError({ code, message, data }: McpError): RpcError {
 /** The error to throw from a tool: a failure of the upstream is a result that the model sees. */
 export function toToolError(upstream: string, error: unknown, timeout: number): unknown {
   const text = describeFailure(upstream, error, timeout);
-  if (text !== undefined) return new ToolError(text);
+  if (text !== undefined) return new ToolError(text, { cause: error });
   return error instanceof McpError ? toRpcError(error) : error;
 }
 
 /** The error to throw from a resource or prompt. */
 export function toMethodError(upstream: string, error: unknown, timeout: number): unknown {
   const text = describeFailure(upstream, error, timeout);
-  if (text !== undefined) return new RpcError(INTERNAL_ERROR, text);
+  if (text !== undefined) return new RpcError(INTERNAL_ERROR, text, undefined, { cause: error });
   if (error instanceof ToolError) return new RpcError(INTERNAL_ERROR, error.message);
   return error instanceof McpError ? toRpcError(error) : error;
 }

@@ -24,6 +24,7 @@ export function connectTool(
     annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: true },
     upstream: name,
     originalName: "connect",
+    isOwn: true,
     async run(_, context) {
       try {
         await enter(target, context).catch(async (error) => {
