@@ -12,7 +12,7 @@ import { MODERN } from "./revision.ts";
 import type { Wire } from "./wire.ts";
 import { wait } from "./wait.ts";
 
-const MIN_PAUSE_MS = 1000;
+const MIN_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 60_000;
 /** A stream that was open longer ended for a regular reason. */
 const LONG_MS = 30_000;
@@ -211,8 +211,9 @@ export class Listening {
           // Credentials do not become valid by waiting: the next request of a caller obtains others.
           if (!(error instanceof ConnectionError) || error.reason === "refused") return;
         }
-        pause = performance.now() - began > LONG_MS ? MIN_PAUSE_MS : Math.min(pause * 2, MAX_PAUSE_MS);
+        if (performance.now() - began > LONG_MS) pause = MIN_PAUSE_MS;
         await wait(pause * (0.5 + Math.random() / 2), signal);
+        pause = Math.min(pause * 2, MAX_PAUSE_MS);
       }
     };
     run().catch(() => {}).finally(onEnd);

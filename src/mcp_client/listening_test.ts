@@ -1,0 +1,188 @@
+/**
+ * Streams for what belongs to no request: opened where needed, opened again, and ended.
+ *
+ * @module
+ */
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import type { McpClientOptions } from "./client.ts";
+import { createMcpClient } from "./create_client.ts";
+import {
+  event,
+  failure,
+  legacyServer,
+  type Loose,
+  modernServer,
+  type Received,
+  result,
+  type ScriptedServer,
+  URL_OF_TESTS,
+} from "./test_servers.ts";
+import { httpTransport } from "./transports/http_transport.ts";
+
+const test = suite("mcp client/listening");
+const CAPABILITIES = {
+  tools: { listChanged: true },
+  prompts: {},
+  resources: { subscribe: true, listChanged: true },
+};
+
+function connect(server: ScriptedServer, options: Partial<McpClientOptions> = {}) {
+  const transport = httpTransport({ url: URL_OF_TESTS, fetch: server.fetch });
+  return createMcpClient({ transport, name: "test", version: "1", ...options });
+}
+
+async function until(isTrue: () => boolean): Promise<void> {
+  while (!isTrue()) await new Promise((resolve) => setTimeout(resolve, 1));
+}
+
+interface Listen {
+  readonly filter: Loose;
+  readonly send: (message: Loose) => void;
+  readonly end: () => void;
+  isClosed: boolean;
+}
+
+/** A server of 2026-07-28 that accepts all but `test://no`, and what listens to it. */
+function listeningServer(capabilities: Record<string, unknown> = CAPABILITIES) {
+  const listens: Listen[] = [];
+  const server = modernServer((received, server) => {
+    const { id, method, params } = received.message;
+    if (method !== "subscriptions/listen") return result(received, { content: [] });
+    return server.stream(async (sendText, closed) => {
+      const send = (message: Loose) => sendText(event({ jsonrpc: "2.0", ...message }));
+      const filter = params.notifications;
+      const { resourceSubscriptions: uris } = filter;
+      const accepted = uris
+        ? { ...filter, resourceSubscriptions: uris.filter((uri: string) => uri !== "test://no") }
+        : filter;
+      send({ method: "notifications/subscriptions/acknowledged", params: { notifications: accepted } });
+      const ended = new Promise<void>((resolve) => {
+        const listen: Listen = { filter, send, end: resolve, isClosed: false };
+        listens.push(listen);
+        closed.then(() => listen.isClosed = true);
+      });
+      await Promise.race([closed, ended]);
+      send({ id, result: { resultType: "complete" } });
+    });
+  }, capabilities);
+  return { server, listens };
+}
+
+test("2026-07-28: one stream for what the server declared and what is subscribed to", async () => {
+  const { server, listens } = listeningServer();
+  const noted: unknown[] = [];
+  const client = connect(server, { onNotification: (method, { uri }) => noted.push([method, uri]) });
+  await client.connect();
+  await until(() => listens.length === 1);
+  assert.equal(listens[0]!.filter, { toolsListChanged: true, resourcesListChanged: true });
+  await Promise.all(["test://a", "test://b", "test://c"].map((uri) => client.subscribe(uri)));
+  const last = listens.at(-1)!;
+  assert.equal(last.filter.resourceSubscriptions, ["test://a", "test://b", "test://c"]);
+  // Changes at the same time are one.
+  assert.ok(listens.length <= 3, `${listens.length} streams`);
+  await until(() => server.open === 1);
+  last.send({ method: "notifications/resources/updated", params: { uri: "test://b" } });
+  await until(() => noted.length === 1);
+  assert.equal(noted, [["notifications/resources/updated", "test://b"]]);
+  await client.unsubscribe("test://b");
+  assert.equal(listens.at(-1)!.filter.resourceSubscriptions, ["test://a", "test://c"]);
+  await client.close();
+  await until(() => server.open === 0);
+});
+
+test("2026-07-28: a resource that is not accepted does not end the others", async () => {
+  const { server, listens } = listeningServer();
+  const client = connect(server);
+  await client.connect();
+  assert.is(listens.length, 0);
+  const [, refused] = await Promise.all([
+    client.subscribe("test://a"),
+    failure(client.subscribe("test://no")),
+  ]);
+  assert.is(refused.reason, "unsupported");
+  await client.subscribe("test://b");
+  assert.equal(listens.at(-1)!.filter.resourceSubscriptions, ["test://a", "test://b"]);
+  await client.close();
+  await until(() => server.open === 0);
+});
+
+test("2026-07-28: a stream that ends is opened again, and lists count as changed", async () => {
+  const { server, listens } = listeningServer();
+  const noted: string[] = [];
+  const client = connect(server, { onNotification: (method) => noted.push(method) });
+  await client.connect();
+  await until(() => listens.length === 1);
+  assert.equal(noted, []);
+  listens[0]!.end();
+  await until(() => listens.length === 2);
+  await until(() => noted.length === 2);
+  assert.equal(noted, ["notifications/tools/list_changed", "notifications/resources/list_changed"]);
+  await client.close();
+  await until(() => server.open === 0);
+});
+
+test("nothing is opened for a server that announces nothing, or without a receiver", async () => {
+  const { server, listens } = listeningServer({ tools: {} });
+  const silent = connect(server, { onNotification() {} });
+  await silent.request("tools/call", {});
+  assert.is(listens.length, 0);
+  const old = legacyServer((received) => result(received, {}), CAPABILITIES);
+  await connect(old).request("ping");
+  assert.equal(old.received.filter(({ method }) => method === "GET"), []);
+});
+
+test("a refusal to listen is not asked for again, and does not concern other requests", async () => {
+  await Promise.all([401, 405, 404].map(async (status) => {
+    const server = legacyServer(
+      (received) =>
+        received.method === "GET" ? new Response(null, { status }) : result(received, { content: [] }),
+      CAPABILITIES,
+    );
+    const client = connect(server, { onNotification() {} });
+    await client.request("tools/call", {});
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    assert.is(server.received.filter(({ method }) => method === "GET").length, 1, String(status));
+    await client.close();
+  }));
+  const modern = modernServer((received: Received) => {
+    const { method, id } = received.message;
+    return method === "subscriptions/listen"
+      ? new Response(JSON.stringify({ jsonrpc: "2.0", id, error: { code: -32601, message: "no" } }), {
+        status: 404,
+        headers: { "content-type": "application/json" },
+      })
+      : result(received, { content: [] });
+  }, CAPABILITIES);
+  const client = connect(modern, { onNotification() {} });
+  await client.request("tools/call", {});
+  assert.is((await failure(client.subscribe("test://a"))).code, -32601);
+  await client.close();
+});
+
+test("up to 2025-11-25: the GET stream is opened again after its last event, in the session", async () => {
+  const ends: (() => void)[] = [];
+  const server = legacyServer((received, server) => {
+    if (received.method !== "GET") return result(received, {});
+    return server.stream((send, closed) => {
+      send(event({ jsonrpc: "2.0", method: "notifications/tools/list_changed" }, `e${ends.length}`));
+      return Promise.race([closed, new Promise<void>((resolve) => ends.push(resolve))]);
+    });
+  }, CAPABILITIES);
+  const noted: string[] = [];
+  const client = connect(server, { onNotification: (method) => noted.push(method) });
+  await client.connect();
+  await until(() => noted.length === 1);
+  ends[0]!();
+  await until(() => noted.length === 2);
+  const opened = server.received.filter(({ method }) => method === "GET").map(({ headers }) => [
+    headers.get("last-event-id"),
+    headers.get("mcp-session-id"),
+    headers.get("accept"),
+  ]);
+  assert.equal(opened, [[null, "session-1", "text/event-stream"], ["e0", "session-1", "text/event-stream"]]);
+  await client.close();
+  await until(() => server.open === 0);
+});
+
+test.run();
