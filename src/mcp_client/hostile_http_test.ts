@@ -204,6 +204,33 @@ test("answers to nothing, notifications of any shape and progress of others are 
   assert.is(server.open, 0);
 });
 
+test("progress on the stream of one call does not reach another", async () => {
+  const waiting: (() => void)[] = [];
+  const server = modernServer((received, server) =>
+    server.stream(async (send) => {
+      const progress = { progress: 1, message: `of ${received.message.params.name}` };
+      await new Promise<void>((resolve) => waiting.push(resolve));
+      for (const { message } of server.received.filter(({ message }) => message.method === "tools/call")) {
+        const params = { ...progress, progressToken: message.id };
+        send(event({ jsonrpc: "2.0", method: "notifications/progress", params }));
+      }
+      send(event(reply(received)));
+    })
+  );
+  const client = connect(server);
+  const seen: string[] = [];
+  const calls = ["a", "b"].map((name) =>
+    client.request("tools/call", { name, arguments: {} }, {
+      onProgress: (_progress, _total, message) => seen.push(`${name} ${message}`),
+    })
+  );
+  while (waiting.length < 2) await new Promise((resolve) => setTimeout(resolve, 1));
+  for (const resume of waiting) resume();
+  await Promise.all(calls);
+  assert.equal(seen.sort(), ["a of a", "b of b"]);
+  await client.close();
+});
+
 test("a list without an end is refused", async () => {
   const pages = (page: (count: number) => Record<string, unknown>) => {
     let count = 0;
@@ -229,6 +256,7 @@ test("a list without an end is refused", async () => {
     (await failure(connect(heavy, { limits: { listBytes: 1000 } }).listAll("tools"))).reason,
     "too_large",
   );
+  assert.is(heavy.received.length, 3);
   assert.is((await failure(connect(odd).listAll("tools"))).reason, "malformed");
 });
 

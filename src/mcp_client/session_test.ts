@@ -84,6 +84,23 @@ test("calls that lose a session begin a new one together, and are sent again", a
   await client.close();
 });
 
+test("a call that learns late that its session was lost uses the new one", async () => {
+  let endLate = (): void => {};
+  const server = legacyServer(async (received) => {
+    if (received.headers.get("mcp-session-id") !== "session-1") return result(received, TEXT);
+    if (received.message.params.name === "late") await new Promise<void>((resolve) => endLate = resolve);
+    return new Response(null, { status: 404 });
+  });
+  const client = connect(server);
+  await client.connect();
+  const late = client.request("tools/call", { name: "late", arguments: {} });
+  assert.equal(await client.request("tools/call", call), TEXT);
+  endLate();
+  assert.equal(await late, TEXT);
+  assert.is(log(server).filter((each) => each.startsWith("initialize")).length, 2);
+  await client.close();
+});
+
 test("a server that forgets every session is reported, not called for ever", async () => {
   const server = legacyServer(() => new Response(null, { status: 404 }));
   const error = await failure(connect(server).request("tools/call", call));
