@@ -127,8 +127,8 @@ test("duplicate and unknown ids are ignored", async () => {
   await client.close();
 });
 
-/** Sends requests to the client from a process, and collects the responses. */
-async function askClient(options: Partial<McpClientOptions>) {
+/** A process that sends requests to the client, and collects the responses. */
+async function connectAsking(options: Partial<McpClientOptions>) {
   const responses = new Map<unknown, Loose>();
   const waiting: (() => void)[] = [];
   const connected = await connect((message, script) => {
@@ -148,7 +148,7 @@ async function askClient(options: Partial<McpClientOptions>) {
 const FORM = { message: "?", requestedSchema: { type: "object" } };
 
 test("a request of the server goes to the only call; with two it is refused", async () => {
-  const { client, ask } = await askClient({ capabilities: { elicitation: {}, roots: {} } });
+  const { client, ask } = await connectAsking({ capabilities: { elicitation: {}, roots: {} } });
   const asked: string[] = [];
   const start = (name: string, answers: boolean) => {
     const abort = new AbortController();
@@ -182,7 +182,7 @@ test("a request of the server goes to the only call; with two it is refused", as
 
 test("what was not declared is refused, and errors do not show what they say", async () => {
   const secret = new Error("the password is hunter2");
-  const { client, ask } = await askClient({
+  const { client, ask } = await connectAsking({
     capabilities: { elicitation: { url: {} }, sampling: {}, roots: {} },
     onServerRequest: (method, { kind }) => {
       if (method === "roots/list") throw secret;
@@ -209,7 +209,7 @@ test("what was not declared is refused, and errors do not show what they say", a
 
 test("an answer stops when the server cancels its request, or the call ends", async () => {
   const signals: AbortSignal[] = [];
-  const { client, script, responses } = await askClient({ capabilities: { sampling: {} } });
+  const { client, script, responses } = await connectAsking({ capabilities: { sampling: {} } });
   const abort = new AbortController();
   const ended = failure(client.request("tools/call", call(), {
     signal: abort.signal,
@@ -229,7 +229,7 @@ test("an answer stops when the server cancels its request, or the call ends", as
 });
 
 test("requests of the server at the same time are limited", async () => {
-  const { client, script, responses } = await askClient({
+  const { client, script, responses } = await connectAsking({
     capabilities: { sampling: {} },
     onServerRequest: () => new Promise(() => {}),
   });
