@@ -147,6 +147,7 @@ export function createTrivet(options: TrivetOptions): Trivet {
     oauth: completed,
     pages: completePages(oauthOptions?.pages),
     blobs: skillsOptions?.blobs,
+    gateway: gateway?.gateway,
     tools: mcp && (() => toolCounts!.list(mcp.listTools())),
   });
 

@@ -5,6 +5,7 @@
  * @module
  */
 import type { Observe } from "../events.ts";
+import type { Gateway } from "../gateway/option.ts";
 import type { Client } from "../oauth/records/client_record.ts";
 import type { UserRole } from "../oauth/records/user_record.ts";
 import type { ProviderAccess } from "../oauth/sign_in/provider_tokens.ts";
@@ -52,6 +53,8 @@ export interface AdminContext {
   readonly blobs?: BlobStore | undefined;
   /** The tools of the MCP server; absent where it does not run. */
   readonly tools?: (() => readonly AdminTool[]) | undefined;
+  /** The gateway; absent where none runs. */
+  readonly gateway?: Pick<Gateway, "status" | "stored"> | undefined;
   /** The scopes of the server: no API key has another. @default any */
   readonly scopes?: readonly string[] | undefined;
 }

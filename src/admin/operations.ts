@@ -17,6 +17,7 @@ import { PROVIDER_OPERATIONS } from "./operations/providers.ts";
 import { SESSION_OPERATIONS } from "./operations/sessions.ts";
 import { SERVER_OPERATIONS } from "./operations/server.ts";
 import { SKILL_OPERATIONS } from "./operations/skills.ts";
+import { UPSTREAM_OPERATIONS } from "./operations/upstreams.ts";
 import { USER_ACCESS_OPERATIONS } from "./operations/user_access.ts";
 import { USER_OPERATIONS } from "./operations/users.ts";
 
@@ -34,6 +35,7 @@ export const ADMIN_OPERATIONS: Readonly<Record<string, AdminOperation>> = Object
     ...SERVER_KEY_OPERATIONS,
     ...SKILL_OPERATIONS,
     ...SERVER_OPERATIONS,
+    ...UPSTREAM_OPERATIONS,
     ...HELD_TOOL_OPERATIONS,
     ...AUDIT_OPERATIONS,
     ...AUDIT_GROUP_OPERATIONS,

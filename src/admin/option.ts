@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { Gateway } from "../gateway/option.ts";
 import type { Observe } from "../events.ts";
 import type { IdentifyCaller } from "../http/principal.ts";
 import type { Service } from "../http/service.ts";
@@ -40,6 +41,8 @@ export interface AdminServer {
   readonly pages: PageSettings;
   /** Where files of skills are. @default in the store */
   readonly blobs?: BlobStore | undefined;
+  /** The gateway; absent where none runs. */
+  readonly gateway?: Pick<Gateway, "status" | "stored"> | undefined;
   /** The tools of the MCP server; absent where it does not run. */
   readonly tools?: (() => readonly AdminTool[]) | undefined;
 }

@@ -63,6 +63,7 @@ export function createAdminService(server: AdminServer): Service {
     scopes: Object.keys(oauth.scopes),
     blobs: server.blobs,
     tools: server.tools,
+    gateway: server.gateway,
   };
 
   /** Who calls. @throws {HttpRefusal} 401 without valid credentials, 403 without the scope */

@@ -2,6 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { admin } from "./admin.ts";
 import type { TrivetEvent } from "../events.ts";
+import { gateway } from "../gateway/gateway.ts";
 import { compileSchema, type JsonSchema } from "../json_schema/compile.ts";
 import { addClient } from "../oauth/clients/client.ts";
 import { createApiKey } from "../skills/api_key.ts";
@@ -25,6 +26,7 @@ async function newServer() {
     store,
     admin: admin(),
     oauth: { passwordIterations: 1000 },
+    gateway: gateway({ fetch: () => Promise.reject(new TypeError("no network in this test")) }),
     onEvent: (event) => void events.push(event),
   });
   const { secret: key } = await createApiKey(store, { name: "admin", scopes: ["admin"] });
@@ -164,6 +166,14 @@ test("every operation answers as the document says, in good cases and bad ones",
     ["exportAudit", "/audit/groups", undefined, 200],
     ["exportAudit", "/audit/groups?page=-1", undefined, 400],
     ["listToolCalls", "/tool_calls", undefined, 200],
+    ["addUpstream", "/upstreams", { name: "github", url: "https://mcp.example/mcp" }, 200],
+    ["addUpstream", "/upstreams", { name: "github", url: "https://mcp.example/mcp" }, 409],
+    ["addUpstream", "/upstreams", { name: "files", command: "node" }, 400],
+    ["listUpstreams", "/upstreams", undefined, 200],
+    ["showUpstream", "/upstreams/github", undefined, 200],
+    ["showUpstream", "/upstreams/none", undefined, 404],
+    ["removeUpstream", "/upstreams/github", undefined, 204],
+    ["removeUpstream", "/upstreams/none", undefined, 404],
     ["listHeldTools", "/held_tools", undefined, 200],
     ["listHeldTools", "/held_tools?limit=0", undefined, 400],
     ["showHeldTool", "/held_tools/none", undefined, 404],

@@ -124,7 +124,16 @@ export const exportUserData: AdminOperation<UserPath, UserData> = {
   input: input({ user: USER }, ["user"]),
   output: {
     type: "object",
-    required: ["issuer", "exported", "profile", "sessions", "applications", "linked_providers", "factors"],
+    required: [
+      "issuer",
+      "exported",
+      "profile",
+      "sessions",
+      "applications",
+      "linked_providers",
+      "connections",
+      "factors",
+    ],
     properties: {
       issuer: { type: "string" },
       exported: { type: "string", format: "date-time" },
@@ -132,6 +141,7 @@ export const exportUserData: AdminOperation<UserPath, UserData> = {
       sessions: { type: "array", items: { type: "object" } },
       applications: { type: "array", items: { type: "object" } },
       linked_providers: { type: "array", items: { type: "object" } },
+      connections: { type: "array", items: { type: "object" } },
       factors: { type: "object" },
     },
     additionalProperties: false,

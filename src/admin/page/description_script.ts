@@ -13,6 +13,7 @@ const COLUMNS = {
   "/keys": ["name", "scopes", "workspace", "created_at"],
   "/audit": ["time", "type", "fields"],
   "/tool_calls": ["time", "tool", "principal", "failed"],
+  "/upstreams": ["name", "server", "state", "tools", "last_error"],
   "/held_tools": ["upstream", "tool", "change", "status", "warnings"],
 };
 const MAX_COLUMNS = 5;
