@@ -97,7 +97,7 @@ const TOP_FILES: Readonly<Record<string, readonly string[]>> = {
   "src/skills_options.ts": ["root", "skills"],
   "src/oauth_service.ts": ["root", "http", "oauth", "server_secret"],
   "src/skills_service.ts": ["root", "http", "skills"],
-  "src/mcp_service.ts": ["root", "http", "mcp", "jsonrpc"],
+  "src/mcp_service.ts": ["root", "http", "mcp", "jsonrpc", "gateway"],
   "src/resource_server.ts": ["root", "crypto", "http", "store", "oauth"],
   "src/sign_in.ts": ["oauth"],
   "src/pages.ts": ["http", "oauth"],

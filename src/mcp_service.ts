@@ -9,6 +9,7 @@ import {
   findCallerSource,
   toIdentifyCaller,
 } from "./http/authenticate.ts";
+import type { Gateway, GatewayOption } from "./gateway/option.ts";
 import type { Extension } from "./mcp/definition/extension.ts";
 import type { Service } from "./http/service.ts";
 import { createToolServer, type ToolServer } from "./mcp/service.ts";
@@ -28,10 +29,14 @@ export interface McpServerOptions extends ServerOptions, Omit<McpOptions, "skill
   readonly impliedScopes?: Readonly<Record<string, readonly string[]>>;
   /** Extensions, such as `skillsExtension(skills.catalog)` of a Skills service. @default none */
   readonly extensions?: readonly Extension[];
+  /** Other MCP servers, offered by this one: `gateway()` of `trivet/gateway`. @default none */
+  readonly gateway?: GatewayOption | undefined;
 }
 
 /** A tool server that runs alone. */
-export type McpServer = Handler & Omit<ToolServer, keyof Service>;
+export interface McpServer extends Handler, Omit<ToolServer, keyof Service> {
+  readonly gateway: Gateway | undefined;
+}
 
 /**
  * Makes the tool server.
@@ -44,20 +49,28 @@ export function toolServer(options: McpServerOptions): McpServer {
     throw new TypeError(`Cannot create Trivet: "auth" is "${auth}", which needs "authenticate"`);
   }
   const server = completeServer("url", url, options);
+  const implied = new Map(
+    Object.entries(options.impliedScopes ?? {}).map(([name, all]) => [name, new Set(all)]),
+  );
+  const { name = "trivet" } = options;
+  const parts = options.gateway?.connect({ ...server, issuer: url, implied, oauth: undefined, name });
+  const middleware = [...parts?.middleware ?? [], ...options.middleware ?? []];
   const tools = createToolServer(
-    completeMcp({ ...options, auth: authenticate ? auth ?? "optional" : "off" }, {
+    completeMcp({ ...options, auth: authenticate ? auth ?? "optional" : "off", middleware }, {
       ...server,
       issuer: url,
       extensions,
       identify: toIdentifyCaller(authenticate ?? (() => undefined)),
-      implied: new Map(
-        Object.entries(options.impliedScopes ?? {}).map(([name, all]) => [name, new Set(all)]),
-      ),
+      implied,
+      views: parts?.views,
+      onSubscribed: parts?.onSubscribed,
       resourceMetadata: options.resourceMetadata ?? source?.resourceMetadata,
     }),
   );
+  parts?.attach(tools);
   const { mounts: _, limitName: __, refuseLimited: ___, ...own } = tools;
-  return { ...own, ...mount(server, { services: source?.service ? [tools, source.service] : [tools] }) };
+  const services = [tools, ...source?.service ? [source.service] : [], ...parts?.services ?? []];
+  return { ...own, gateway: parts?.gateway, ...mount(server, { services }) };
 }
 
 export type { Authenticate, CallerSource, Extension, Handler, McpOptions, ServerOptions };

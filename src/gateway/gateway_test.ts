@@ -137,6 +137,24 @@ test("an upstream that an administrator adds is offered at every instance, and e
   assert.equal(await first.names(), ["own"]);
 });
 
+test("the tool server alone has a gateway, too", async () => {
+  const { fetch } = upstreams("one.example");
+  const server = toolServer({
+    url: "http://127.0.0.1:8787",
+    store: memoryStore(),
+    gateway: gateway({ fetch, mcpServers: { one: { url: "https://one.example/mcp" } } }),
+  });
+  const response = await server.fetch(
+    new Request("http://127.0.0.1:8787/mcp", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "one_echo" } }),
+    }),
+  );
+  assert.is((await response.json()).result.content[0].text, "echo of one.example");
+  await server.gateway!.close();
+});
+
 test("invalid configuration is refused at start, naming each place", () => {
   assert.throws(
     () => start({ mcpServers: { a: { url: "nothing" }, b: { command: "" } } as never }),
