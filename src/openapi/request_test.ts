@@ -99,6 +99,19 @@ test("two parameters in one segment cannot make a dot segment together", async (
   assert.match(await errorOf(() => half.call("op", { a: ".", b: "" })), /^Invalid arguments/);
 });
 
+test("a path of the document stays below the address of the server", async () => {
+  for (const path of ["/../admin", "/a/%2e%2e/../../admin", "/x/./y", "/.%2E/admin"]) {
+    const api = newApi({ document: oneOperation({}, path) });
+    assert.match(await errorOf(() => api.call("op")), /another path/);
+    assert.equal(api.requests, []);
+  }
+  for (const path of ["//evil.example/x", "/@evil.example", "/a?b#c"]) {
+    const api = newApi({ document: oneOperation({}, path) });
+    await api.call("op");
+    assert.match(api.requests[0]!.url, /^https:\/\/api\.example\/base\/[^?#]+$/);
+  }
+});
+
 test("a header field cannot end early, and fields of the connection are no arguments", async () => {
   const names = [
     "Host",

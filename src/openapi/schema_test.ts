@@ -187,6 +187,45 @@ test("a schema above the limit gets wider, and stays valid for what was valid", 
   assert.not.ok(convert(references, { schemas, limit: 100_000 }).isWidened);
 });
 
+test("what the complete schema accepts, every narrower limit accepts", () => {
+  const schemas = {
+    Cat: {
+      type: "object",
+      required: ["kind"],
+      properties: { kind: { const: "cat" } },
+      additionalProperties: false,
+    },
+    Dog: {
+      type: "object",
+      required: ["kind"],
+      properties: { kind: { const: "dog" } },
+      additionalProperties: false,
+    },
+  };
+  const refer = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+  const schema = {
+    type: "object",
+    properties: {
+      pet: { oneOf: [refer("Cat"), refer("Dog")] },
+      notCat: { not: refer("Cat") },
+      list: { type: "array", contains: refer("Dog"), maxContains: 1 },
+      choice: { if: { properties: { kind: { const: "cat" } } }, then: { required: ["name"] } },
+      rest: { allOf: [refer("Cat")], unevaluatedProperties: false },
+    },
+  };
+  const value = {
+    pet: { kind: "cat" },
+    notCat: { kind: "dog" },
+    list: [{ kind: "cat" }, { kind: "dog" }, { kind: "cat" }],
+    choice: { kind: "dog" },
+    rest: { kind: "cat" },
+  };
+  for (const limit of [20_000, 900, 700, 500, 300, 200, 100, 50, 10]) {
+    const { schema: converted, $defs } = convert(schema, { version: "3.1.0", schemas, limit });
+    assert.equal(compileSchema({ ...converted, ...($defs && { $defs }) })(value), [], String(limit));
+  }
+});
+
 test("an object that contains itself, as dereferenced documents do, ends", () => {
   const node: Record<string, unknown> = { type: "object" };
   node.properties = { a: node, b: node, c: node };
