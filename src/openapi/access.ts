@@ -60,12 +60,12 @@ export interface AccessOptions {
   readonly credentials: Readonly<Record<string, Credential>>;
 }
 
-/** Collects the credentials of a request. */
+/** The credentials of a request, and what `authorize` returned of them. */
 export async function collectCredentials(
   { authorize, credentials }: AccessOptions,
   request: ApiRequest,
   context: CallContext,
-): Promise<Credentials> {
+): Promise<{ readonly credentials: Credentials; readonly used: HeaderFields }> {
   const found: Credentials = { headers: {}, query: [], cookies: [] };
   const { principal } = context;
   for (const requirement of request.security) {
@@ -80,16 +80,16 @@ export async function collectCredentials(
     requirement.forEach((scheme, at) => place(found, scheme, values[at]!));
     break;
   }
-  if (!authorize) return found;
-  const fields = await askForConnection(
+  if (!authorize) return { credentials: found, used: {} };
+  const used = await askForConnection(
     context,
     async () =>
       typeof authorize === "function"
         ? await authorize(principal, request)
         : await authorize.headers(principal, request.signal),
   );
-  for (const [name, value] of Object.entries(fields)) found.headers[name.toLowerCase()] = value;
-  return found;
+  for (const [name, value] of Object.entries(used)) found.headers[name.toLowerCase()] = value;
+  return { credentials: found, used };
 }
 
 /** Whether the request should be sent once more, after the API refused its credentials. */
@@ -119,7 +119,7 @@ async function askForConnection<Value>(context: CallContext, run: () => Promise<
     return await run();
   } catch (error) {
     const url = connectionUrl(error);
-    if (url === undefined) throw error;
+    if (url === undefined) throw toToolError(error);
     const message = "Connect your account to continue";
     if (context.can("elicitation.url")) {
       const { action } = await context.elicit({ mode: "url", message, url, key: "connect" });
@@ -127,12 +127,19 @@ async function askForConnection<Value>(context: CallContext, run: () => Promise<
         try {
           return await run();
         } catch (again) {
-          if (connectionUrl(again) === undefined) throw again;
+          if (connectionUrl(again) === undefined) throw toToolError(again);
         }
       }
     }
     throw new ToolError(`${message}: open ${url} and call the tool again`);
   }
+}
+
+/** Why the gateway has no credentials for the caller, for the model: `AccessDenied`, `AccessUnavailable`. */
+function toToolError(error: unknown): unknown {
+  const isKnown = error instanceof Error &&
+    (error.name === "AccessDenied" || error.name === "AccessUnavailable");
+  return isKnown ? new ToolError(error.message, { cause: error }) : error;
 }
 
 /** The gateway's `ConnectionRequired`, by its shape: this module does not depend on the gateway. */

@@ -1,6 +1,13 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { CallContext } from "../mcp/context.ts";
+import { ToolError } from "../mcp/definition/definition.ts";
+import {
+  AccessDenied,
+  AccessUnavailable,
+  ConnectionRequired,
+  type UpstreamAccess,
+} from "../gateway/credentials/access.ts";
 import { errorOf, newApi, oneOperation, type Recorded, user } from "./test_api.ts";
 
 const test = suite("openapi/access");
@@ -122,7 +129,7 @@ function access(again: boolean) {
     calls,
     headers: () => {
       calls.push("headers");
-      return Promise.resolve({ authorization: `Bearer token-number-${calls.length}` });
+      return Promise.resolve({ Authorization: `Bearer token-number-${calls.length}` });
     },
     refused: (
       _: unknown,
@@ -142,7 +149,7 @@ test("after 401 the credentials are renewed once, if they can be", async () => {
   assert.is((await api.call("op")).isError, true);
   assert.equal(renewing.calls, [
     "headers",
-    'refused 401 Bearer {"authorization":"Bearer token-number-1"}',
+    'refused 401 Bearer {"Authorization":"Bearer token-number-1"}',
     "headers",
   ]);
   assert.is(api.requests.length, 2);
@@ -152,16 +159,13 @@ test("after 401 the credentials are renewed once, if they can be", async () => {
   assert.is(other.requests.length, 1);
 });
 
-class ConnectionRequired extends Error {
-  override readonly name = "ConnectionRequired";
-  readonly url = "https://me.example/connect";
-}
-
 test("a caller who must connect first is sent to the address, or told it", async () => {
   let isConnected = false;
   const authorize = {
     headers: () =>
-      isConnected ? Promise.resolve({ authorization: "x" }) : Promise.reject(new ConnectionRequired()),
+      isConnected
+        ? Promise.resolve({ authorization: "x" })
+        : Promise.reject(new ConnectionRequired("shop", "https://me.example/connect")),
   };
   const api = newApi({ document: secured([{ token: [] }]), authorize });
   assert.match(await errorOf(() => api.call("op")), /https:\/\/me\.example\/connect/);
@@ -174,6 +178,26 @@ test("a caller who must connect first is sent to the address, or told it", async
   assert.not.ok((await api.call("op", {}, { can: () => true, elicit })).isError);
   assert.equal(asked, ["https://me.example/connect"]);
   assert.is(api.requests.length, 1);
+});
+
+test("the gateway's credentials fit, and why there are none is said", async () => {
+  const errors = [new AccessDenied("shop", "sign in first"), new AccessUnavailable("shop", "later")];
+  for (const error of errors) {
+    const authorize: UpstreamAccess = {
+      partition: () => "",
+      headers: () => Promise.reject(error),
+      refused: () => Promise.resolve(false),
+    };
+    const api = newApi({ document: secured([{ token: [] }]), authorize });
+    const thrown = await api.call("op").catch((error) => error);
+    assert.instance(thrown, ToolError);
+    assert.is(thrown.message, error.message);
+  }
+});
+
+test("a credential for a scheme that the document does not have is refused", async () => {
+  const credentials = { tokne: "x" };
+  assert.match(await errorOf(() => newApi({ document: secured([]), credentials })), /"tokne"/);
 });
 
 test.run();

@@ -115,11 +115,11 @@ async function run(
   };
   const isAuthorized = security.length > 0 || options.alwaysAuthorizes;
   const attempt = async () => {
-    const credentials = isAuthorized
+    const { credentials, used } = isAuthorized
       ? await collectCredentials(options, request, context)
-      : { headers: {}, query: [], cookies: [] };
+      : { credentials: { headers: {}, query: [], cookies: [] }, used: {} };
     const answer = await fetchAnswer(planned, credentials, context.signal, options);
-    return { answer: redact(answer, credentials), used: credentials.headers };
+    return { answer: redact(answer, credentials), used };
   };
   let { answer, used } = await attempt();
   const isRefused = isAuthorized && (answer.status === 401 || answer.status === 403);

@@ -11,7 +11,7 @@ import { checkWhole } from "../option_check.ts";
 import { timerDelay } from "../timer.ts";
 import type { ApiAccess, Authorize, Credential } from "./access.ts";
 import { toApiTool } from "./api_tool.ts";
-import { OpenApiError, parseText, readDocument } from "./document.ts";
+import { objectOf, type OpenApiDocument, OpenApiError, parseText, readDocument } from "./document.ts";
 import { type AnswerStore, keepAnswers, ownerOf } from "./kept_answers.ts";
 import { listOperations, type Operation, reasonOf, type SkippedOperation } from "./operation.ts";
 import { type Select, selectOperations } from "./select.ts";
@@ -187,6 +187,7 @@ function builder(options: OpenApiOptions): (root: unknown, documentUrl: string |
   };
   return (root, documentUrl) => {
     const document = readDocument(root);
+    checkCredentials(document, shared.credentials);
     const addressOptions = {
       server: options.server,
       variables: options.serverVariables ?? {},
@@ -218,6 +219,18 @@ function builder(options: OpenApiOptions): (root: unknown, documentUrl: string |
     if (definitions.length > 0) definitions.push(answerTemplate(prefix, document.title, answers));
     return { definitions, skipped, widened };
   };
+}
+
+/** A misspelled name would be noticed by a refused call only. @throws {OpenApiError} */
+function checkCredentials(document: OpenApiDocument, credentials: object): void {
+  const schemes = objectOf(objectOf(document.root.components).securitySchemes);
+  const unknown = Object.keys(credentials).find((name) => !Object.hasOwn(schemes, name));
+  if (unknown === undefined) return;
+  throw new OpenApiError(
+    `The document has no security scheme "${unknown}", which "credentials" names. It has: ${
+      Object.keys(schemes).join(", ").slice(0, 500) || "none"
+    }`,
+  );
 }
 
 function answerTemplate(prefix: string, title: string, answers: AnswerStore): Definition {
