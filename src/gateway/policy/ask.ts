@@ -17,6 +17,7 @@ import {
   approvalKey,
   approvalMemoryKey,
   APPROVALS_PATH,
+  rememberApproval,
   usedApprovalKey,
 } from "../../oauth/approvals/approval.ts";
 import { putIfAbsent } from "../../store/store.ts";
@@ -149,13 +150,9 @@ export function createAsk(options: AskOptions, server: PolicyServer): Ask {
     report(question, "approval_given", "form");
     const { remember } = answer.content as { readonly remember?: unknown };
     if (remember === true && memory) {
-      await store.commit({
-        set: [{
-          key: approvalMemoryKey(memory.digest),
-          value: caller.subject ?? "",
-          expires: now() + memory.seconds * 1000,
-        }],
-      });
+      const { client } = caller;
+      const call = { ...shown, ...(client !== undefined && { client }) };
+      await store.commit({ set: [rememberApproval(ownerOf(caller), call, memory, now())] });
     }
   }
 
@@ -245,8 +242,9 @@ export function createAsk(options: AskOptions, server: PolicyServer): Ask {
     const memory = seconds === undefined ? undefined : {
       digest: digestJson([...who, verdict.id, rememberFor, rememberFor === "tool" ? null : input ?? null]),
       seconds,
+      hasArguments: rememberFor === "arguments",
     };
-    if (memory && await store.get(approvalMemoryKey(memory.digest))) return;
+    if (memory && await store.get(approvalMemoryKey(ownerOf(caller), memory.digest))) return;
     const question: Question = {
       use,
       verdict,
@@ -273,6 +271,14 @@ export function createAsk(options: AskOptions, server: PolicyServer): Ask {
       "This call needs the user's approval, and the client cannot show forms (elicitation)",
     );
   };
+}
+
+/** A user of this server sees and takes back what is remembered for them; other callers have no page. */
+function ownerOf(caller: Principal): string {
+  const { subject, issuer } = caller;
+  return subject !== undefined && issuer === undefined
+    ? subject
+    : digestJson(["other", principalKey(caller)]);
 }
 
 function refused(): NotApproved {

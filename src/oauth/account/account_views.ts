@@ -36,6 +36,7 @@ export interface AccountSectionView {
     | "applications"
     | "providers"
     | "connections"
+    | "approvals"
     | "data";
   readonly url: string;
 }

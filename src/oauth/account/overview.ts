@@ -35,7 +35,7 @@ async function sectionsOf(as: AuthorizationServer, account: Account): Promise<Ac
     section("sessions"),
     section("applications"),
     ...hasProviders ? [section("providers")] : [],
-    ...as.connections ? [section("connections")] : [],
+    ...as.connections ? [section("connections"), section("approvals")] : [],
     section("data"),
   ];
 }

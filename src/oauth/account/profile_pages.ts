@@ -25,6 +25,7 @@ const SECTION_TEXTS = {
   applications: ["accountApplications", "accountApplicationsHint"],
   providers: ["accountProviders", "accountProvidersHint"],
   connections: ["accountConnections", "accountConnectionsHint"],
+  approvals: ["accountApprovals", "accountApprovalsHint"],
   data: ["accountData", "accountDataHint"],
 } as const satisfies Readonly<
   Record<AccountSectionView["section"], readonly [keyof AccountTexts, keyof AccountTexts]>

@@ -30,6 +30,8 @@ export const TEXTS: AccountTexts = {
   accountProvidersHint: "Andere Konten, mit denen Sie sich anmelden können",
   accountConnections: "Verbindungen",
   accountConnectionsHint: "Dienste, die hier in Ihrem Namen genutzt werden",
+  accountApprovals: "Erlaubte Aufrufe",
+  accountApprovalsHint: "Was Anwendungen tun können, ohne Sie erneut zu fragen",
   accountData: "Ihre Daten",
   accountDataHint: "Eine Kopie herunterladen oder das Konto löschen",
 

@@ -29,6 +29,8 @@ export const TEXTS = {
   accountProvidersHint: "Other accounts that you can sign in with",
   accountConnections: "Connections",
   accountConnectionsHint: "Services that are used here in your name",
+  accountApprovals: "Allowed calls",
+  accountApprovalsHint: "What applications can do without asking you again",
   accountData: "Your data",
   accountDataHint: "Download a copy, or delete your account",
 

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { Key } from "../../store/store.ts";
+import type { Key, Put } from "../../store/store.ts";
 
 /** A call that the user is asked about. Its key has the digest of caller, tool and arguments: it approves nothing else. */
 export interface Approval {
@@ -22,7 +22,12 @@ export interface Approval {
   /** Why the operator wants it approved. */
   readonly reason?: string;
   /** What the user can have remembered. */
-  readonly memory?: { readonly digest: string; readonly seconds: number };
+  readonly memory?: {
+    readonly digest: string;
+    readonly seconds: number;
+    /** Whether it is about these arguments, and not about the tool with any. */
+    readonly hasArguments: boolean;
+  };
   readonly status: "pending" | "approved" | "refused";
 }
 
@@ -32,6 +37,17 @@ export interface ShownArgument {
   readonly value: string;
 }
 
+/** A call that the user allowed for some time. */
+export interface ApprovalMemory {
+  readonly tool: string;
+  readonly upstream?: string;
+  readonly client?: string;
+  /** As they were shown; absent for any arguments. */
+  readonly arguments?: readonly ShownArgument[];
+  /** Milliseconds since the epoch. */
+  readonly since: number;
+}
+
 /** How long a call waits for the approval, and an approval for the call. */
 export const APPROVAL_LIFETIME_MS: number = 10 * 60_000;
 
@@ -39,7 +55,29 @@ export const APPROVAL_LIFETIME_MS: number = 10 * 60_000;
 export const APPROVALS_PATH = "/account/approvals";
 
 export const approvalKey = (digest: string): Key => ["approval", digest];
-/** Calls that the user allowed for some time. The value is the id of the user. */
-export const approvalMemoryKey = (digest: string): Key => ["approval_memory", digest];
+export const approvalMemoriesPrefix = (owner: string): Key => ["approval_memory", owner];
+/** @param owner the id of the user of this server, or a digest of another caller */
+export const approvalMemoryKey = (owner: string, digest: string): Key => [
+  ...approvalMemoriesPrefix(owner),
+  digest,
+];
+
+/** The write of what the user wants remembered. */
+export function rememberApproval(
+  owner: string,
+  { tool, upstream, client, arguments: shown }: Omit<Approval, "memory" | "status" | "user">,
+  { digest, seconds, hasArguments }: NonNullable<Approval["memory"]>,
+  now: number,
+): Put {
+  const value: ApprovalMemory = {
+    tool,
+    ...(upstream !== undefined && { upstream }),
+    ...(client !== undefined && { client }),
+    ...(hasArguments && { arguments: shown }),
+    since: now,
+  };
+  return { key: approvalMemoryKey(owner, digest), value, expires: now + seconds * 1000 };
+}
+
 /** A form that was answered. */
 export const usedApprovalKey = (digest: string): Key => ["approval_used", digest];

@@ -19,8 +19,8 @@ import {
   type Approval,
   APPROVAL_LIFETIME_MS,
   approvalKey,
-  approvalMemoryKey,
   APPROVALS_PATH,
+  rememberApproval,
 } from "./approval.ts";
 
 /** No form of these pages redirects to another site. */
@@ -80,13 +80,7 @@ export async function decideApproval(
     check: [{ key, version }],
     set: [
       { key, value: decided, expires: as.now() + APPROVAL_LIFETIME_MS },
-      ...(isRemembered
-        ? [{
-          key: approvalMemoryKey(memory.digest),
-          value: account.id,
-          expires: as.now() + memory.seconds * 1000,
-        }]
-        : []),
+      ...isRemembered ? [rememberApproval(account.id, value, memory, as.now())] : [],
     ],
   });
   // Decided meanwhile: the page shows how.
@@ -114,9 +108,10 @@ async function findApproval(
   return entry?.value.user === user ? entry : undefined;
 }
 
-async function describeCaller(
+/** The application that calls. */
+export async function describeCaller(
   as: AuthorizationServer,
-  { client: id }: Approval,
+  { client: id }: Pick<Approval, "client">,
   context: RequestContext,
 ): Promise<ApplicationView> {
   const client = id === undefined ? undefined : await findClient(as, id, context);
@@ -128,7 +123,7 @@ async function showOutcome(
   request: Request,
   isApproved: boolean,
 ): Promise<Response> {
-  return await showPage(as, request, { name: isApproved ? "approval_given" : "approval_refused" }, {
-    formAction: "'none'",
-  });
+  const name = isApproved ? "approval_given" : "approval_refused";
+  const view = { name, allowedCalls: as.base + APPROVALS_PATH } as const;
+  return await showPage(as, request, view, { formAction: "'none'" });
 }

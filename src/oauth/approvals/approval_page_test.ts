@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import type { AuthorizationServerOptions } from "../authorization_server.ts";
 import { newServer } from "../test_server.ts";
 import { addUser } from "../users/user.ts";
-import { type Approval, approvalKey, approvalMemoryKey } from "./approval.ts";
+import { type Approval, approvalKey, type ApprovalMemory, approvalMemoryKey } from "./approval.ts";
 
 const test = suite("oauth/approvals");
 const ID = "a".repeat(43);
@@ -81,17 +81,60 @@ test("of two decisions at the same time one stands", async () => {
 });
 
 test("the user can have the approval remembered, only where the operator allows it, and only with an approval", async () => {
-  const memory = { digest: "m", seconds: 3600 };
+  const memory = { digest: "m", seconds: 3600, hasArguments: true };
   const { sendForm, store, alice } = await setUp({ memory });
   assert.match(await (await sendForm()).text(), 'name="remember"');
   await sendForm({ decision: "approve", remember: "on" });
-  assert.is((await store.get(approvalMemoryKey("m")))?.value, alice);
+  const { value, expires } = (await store.get<ApprovalMemory>(approvalMemoryKey(alice, "m")))!;
+  assert.equal([value.tool, value.upstream, value.client, value.arguments!.length], [
+    "bank_pay",
+    "bank",
+    "app",
+    2,
+  ]);
+  assert.is(expires, value.since + 3600_000);
   const denied = await setUp({ memory });
   await denied.sendForm({ decision: "deny", remember: "on" });
-  assert.is(await denied.store.get(approvalMemoryKey("m")), undefined);
+  assert.is(await denied.store.get(approvalMemoryKey(denied.alice, "m")), undefined);
   const never = await setUp();
   await never.sendForm({ decision: "approve", remember: "on" });
   assert.equal(await never.store.list(["approval_memory"]), []);
+});
+
+test("a user sees the calls that are allowed without a question, and takes one back", async () => {
+  const { send, sendForm, cookie, alice, store } = await setUp({
+    memory: { digest: "m", seconds: 3600, hasArguments: true },
+  });
+  await sendForm({ decision: "approve", remember: "on" });
+  const any: ApprovalMemory = { tool: "files_read", since: 1 };
+  await store.commit({ set: [{ key: approvalMemoryKey(alice, "any"), value: any }] });
+  await store.commit({
+    set: [{ key: approvalMemoryKey("mallory", "other"), value: { ...any, tool: "not_mine" } }],
+  });
+  const list = (form?: Record<string, string>, headers = {}) =>
+    send("/account/approvals", {
+      headers: { cookie, accept: "text/html", ...headers },
+      ...(form && { form }),
+    });
+  const page = await (await list()).text();
+  for (const text of ["bank_pay", "The App", "&lt;b&gt;bob", "files_read", "any arguments"]) {
+    assert.ok(page.includes(text), text);
+  }
+  assert.not.match(page, "not_mine");
+  assert.is((await list({ call: "m" }, { "sec-fetch-site": "cross-site" })).status, 403);
+  for (const call of ["other", "none", ""]) assert.is((await list({ call })).status, 404);
+  assert.is((await list({ call: "m" })).status, 303);
+  assert.is(await store.get(approvalMemoryKey(alice, "m")), undefined);
+  assert.ok(await store.get(approvalMemoryKey("mallory", "other")));
+  assert.not.match(await (await list()).text(), "bank_pay");
+});
+
+test("the overview of the account leads there, where there is a gateway", async () => {
+  for (const connections of [undefined, () => Promise.resolve(new Response())]) {
+    const { send, cookie } = await setUp({}, connections && { connections });
+    const page = await (await send("/account", { headers: { cookie, accept: "text/html" } })).text();
+    assert.is(page.includes('href="/account/approvals"'), connections !== undefined);
+  }
 });
 
 test("another user gets the same 404 as for a call that does not exist, and cannot decide", async () => {

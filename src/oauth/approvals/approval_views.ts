@@ -30,6 +30,29 @@ export interface ApprovalView {
 /** The outcome. */
 export interface ApprovalDoneView {
   readonly name: "approval_given" | "approval_refused";
+  /** The page with the calls that the user need not approve again. */
+  readonly allowedCalls: string;
 }
 
-export type ApprovalRoomView = ApprovalView | ApprovalDoneView;
+/** `/account/approvals` */
+export interface AllowedCallsView {
+  readonly name: "allowed_calls";
+  readonly calls: readonly AllowedCallView[];
+  /** Whether one was just taken back. */
+  readonly isDone: boolean;
+}
+
+/** A call that the user need not approve again. */
+export interface AllowedCallView {
+  readonly tool: string;
+  readonly upstream?: string;
+  readonly application: ApplicationView;
+  /** Absent for any arguments. */
+  readonly arguments?: readonly ShownArgument[];
+  /** Milliseconds since the epoch. */
+  readonly until: number;
+  /** POST: takes it back. */
+  readonly end: { readonly action: string; readonly hidden: HiddenFields };
+}
+
+export type ApprovalRoomView = ApprovalView | ApprovalDoneView | AllowedCallsView;

@@ -22,4 +22,12 @@ export const TEXTS: ApprovalTexts = {
   approvalGivenText: "Kehren Sie zur Anwendung zurück. Sie kann diesen Aufruf jetzt ausführen.",
   approvalRefusedTitle: "Aufruf abgelehnt",
   approvalRefusedText: "Die Anwendung durfte diesen Aufruf nicht ausführen.",
+  allowedCalls: "Erlaubte Aufrufe",
+  allowedCallsLead: "Anwendungen können diese Aufrufe ausführen, ohne Sie erneut zu fragen.",
+  allowedCallsNone: "Es gibt keinen Aufruf, den Anwendungen ohne Nachfrage ausführen können.",
+  allowedCallsAny: "mit beliebigen Argumenten",
+  allowedCallBy: "{application}, bis {time} (UTC)",
+  allowedCallEnd: "Wieder fragen",
+  allowedCallEndOf: "Vor {tool} wieder fragen",
+  allowedCallDone: "Vor diesem Aufruf werden Sie wieder gefragt.",
 };

@@ -19,6 +19,14 @@ export const TEXTS = {
   approvalGivenText: "Return to the application. It can make this call now.",
   approvalRefusedTitle: "Call denied",
   approvalRefusedText: "The application was not allowed to make this call.",
+  allowedCalls: "Allowed calls",
+  allowedCallsLead: "Applications can make these calls without asking you again.",
+  allowedCallsNone: "There is no call that applications can make without asking you.",
+  allowedCallsAny: "with any arguments",
+  allowedCallBy: "{application}, until {time} (UTC)",
+  allowedCallEnd: "Ask again",
+  allowedCallEndOf: "Ask again before {tool}",
+  allowedCallDone: "You are asked again before this call.",
 };
 
 export type ApprovalTexts = Readonly<Record<keyof typeof TEXTS, string>>;

@@ -9,7 +9,13 @@ import { applicationName, hiddenFields } from "../pages/parts.ts";
 import type { PageContent, Writers, Writing } from "../pages/room.ts";
 import { fillText, formatDuration } from "../pages/text.ts";
 import type { BasicTexts } from "../pages/texts_en.ts";
-import type { ApprovalDoneView, ApprovalRoomView, ApprovalView } from "./approval_views.ts";
+import type {
+  AllowedCallsView,
+  AllowedCallView,
+  ApprovalDoneView,
+  ApprovalRoomView,
+  ApprovalView,
+} from "./approval_views.ts";
 import type { ApprovalTexts } from "./texts_en.ts";
 
 /** The texts of these pages, and those of the parts that they share with the consent page. */
@@ -21,6 +27,7 @@ export const WRITERS: Writers<ApprovalRoomView, ApprovalPageTexts> = {
   approval: writeApproval,
   approval_given: writeDone,
   approval_refused: writeDone,
+  allowed_calls: writeAllowedCalls,
 };
 
 function writeApproval(view: ApprovalView, { texts, language }: Approving): PageContent {
@@ -65,14 +72,17 @@ function fact(term: string, value: Markup): Markup {
   `;
 }
 
-function listArguments({ arguments: all }: ApprovalView, texts: ApprovalPageTexts): Markup {
+function listArguments(
+  { arguments: all = [] }: Pick<AllowedCallView, "arguments">,
+  texts: ApprovalPageTexts,
+): Markup {
   if (all.length === 0) return html`${texts.approvalNoArguments}`;
   return html`<ul>${
     all.map(({ name, value }) => html`<li><code>${name}</code>: <code>${value}</code></li>`)
   }</ul>`;
 }
 
-function writeDone({ name }: ApprovalDoneView, { texts }: Approving): PageContent {
+function writeDone({ name, allowedCalls }: ApprovalDoneView, { texts }: Approving): PageContent {
   const isGiven = name === "approval_given";
   const title = isGiven ? texts.approvalGivenTitle : texts.approvalRefusedTitle;
   return {
@@ -80,6 +90,43 @@ function writeDone({ name }: ApprovalDoneView, { texts }: Approving): PageConten
     body: html`
       <h1>${title}</h1>
       <p>${isGiven ? texts.approvalGivenText : texts.approvalRefusedText}</p>
+      <p class="aside"><a href="${allowedCalls}">${texts.allowedCalls}</a></p>
     `,
   };
+}
+
+function writeAllowedCalls({ calls, isDone }: AllowedCallsView, writing: Approving): PageContent {
+  const { texts } = writing;
+  return {
+    title: texts.allowedCalls,
+    body: html`
+      <h1>${texts.allowedCalls}</h1>
+      ${isDone && html`<p class="note" role="status">${texts.allowedCallDone}</p>`}
+      <p class="soft">${calls.length > 0 ? texts.allowedCallsLead : texts.allowedCallsNone}</p>
+      ${calls.length > 0 && html`<ul class="items">${calls.map((call) => allowedCall(call, writing))}</ul>`}
+    `,
+  };
+}
+
+function allowedCall(call: AllowedCallView, { texts, language }: Approving): Markup {
+  const { tool, upstream, application, until, end } = call;
+  const time = new Intl.DateTimeFormat(language, { dateStyle: "long", timeStyle: "short", timeZone: "UTC" })
+    .format(until);
+  return html`
+    <li>
+      <div><strong>${tool}</strong>${upstream !== undefined && ` (${upstream})`}<br>
+        <span class="soft small">${fillText(texts.allowedCallBy, {
+          application: applicationName(application, texts),
+          time,
+        })}</span>
+        ${call.arguments
+          ? listArguments(call, texts)
+          : html`<br><span class="soft small">${texts.allowedCallsAny}</span>`}</div>
+      <form method="post" action="${end.action}">
+        ${hiddenFields(end.hidden)}
+        <button class="plain small" aria-label="${fillText(texts.allowedCallEndOf, { tool })}">${texts
+          .allowedCallEnd}</button>
+      </form>
+    </li>
+  `;
 }

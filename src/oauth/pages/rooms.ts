@@ -133,4 +133,5 @@ export const ROOMS: { readonly [Name in View["name"]]: Room } = {
   approval: approvals,
   approval_given: approvals,
   approval_refused: approvals,
+  allowed_calls: approvals,
 };

@@ -13,7 +13,7 @@ const TYPES: Readonly<Record<string, string>> = {
   access_token: "oauth/records/token_record#AccessToken",
   api_key: "skills/records#ApiKey",
   approval: "oauth/approvals/approval#Approval",
-  approval_memory: "user id",
+  approval_memory: "oauth/approvals/approval#ApprovalMemory",
   approval_used: "true",
   archive_digest: "skills/archive/flat_archive#ArchiveDigest",
   attempts: "oauth/records/session_record#Attempts | oauth/records/session_record#LoginAttempts",
