@@ -54,16 +54,14 @@ export function toolServer(options: McpServerOptions): McpServer {
   );
   const { name = "trivet" } = options;
   const parts = options.gateway?.connect({ ...server, issuer: url, implied, oauth: undefined, name });
-  const middleware = [...parts?.middleware ?? [], ...options.middleware ?? []];
   const tools = createToolServer(
-    completeMcp({ ...options, auth: authenticate ? auth ?? "optional" : "off", middleware }, {
+    completeMcp({ ...options, auth: authenticate ? auth ?? "optional" : "off" }, {
       ...server,
       issuer: url,
       extensions,
       identify: toIdentifyCaller(authenticate ?? (() => undefined)),
       implied,
-      views: parts?.views,
-      onSubscribed: parts?.onSubscribed,
+      ...parts?.server,
       resourceMetadata: options.resourceMetadata ?? source?.resourceMetadata,
     }),
   );

@@ -120,12 +120,10 @@ export function createTrivet(options: TrivetOptions): Trivet {
     oauth,
     name: mcpOptions?.name ?? "trivet",
   });
-  const middleware = [...gateway?.middleware ?? [], ...mcpOptions?.middleware ?? []];
   const mcp = mcpOptions &&
-    createToolServer(completeMcp({ ...mcpOptions, allowedHosts, allowedOrigins, middleware }, {
+    createToolServer(completeMcp({ ...mcpOptions, allowedHosts, allowedOrigins }, {
       ...server,
-      views: gateway?.views,
-      onSubscribed: gateway?.onSubscribed,
+      ...gateway?.server,
       observe: toolCounts?.observe ?? observe,
       issuer,
       extensions: skills && mcpOptions.skills !== false ? [skillsExtension(skills.catalog)] : [],

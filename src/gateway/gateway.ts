@@ -130,23 +130,25 @@ function connectGateway(options: GatewayOptions, host: GatewayHost): GatewayPart
 
   let notifying: ReturnType<typeof setTimeout> | undefined;
   return {
-    views: createGatewayViews({
-      list,
-      watch: (listener) => listeners.add(listener),
-      isVisible: policy?.isVisible,
-      isShared: () => upstreams.isShared(),
-      onInvalid: (definition, error) => {
-        const where = isUpstreamDefinition(definition) ? `upstream ${definition.upstream}` : "mcp";
-        observe({ type: "fault", where, error });
+    server: {
+      views: createGatewayViews({
+        list,
+        watch: (listener) => listeners.add(listener),
+        isVisible: policy?.isVisible,
+        middleware: policy && [policy.middleware],
+        isShared: () => upstreams.isShared(),
+        onInvalid: (definition, error) => {
+          const where = isUpstreamDefinition(definition) ? `upstream ${definition.upstream}` : "mcp";
+          observe({ type: "fault", where, error });
+        },
+      }),
+      onSubscribed(uris, caller) {
+        for (const uri of uris) {
+          upstreams.subscribe(uri, caller).catch((error) =>
+            observe({ type: "fault", where: "gateway", error })
+          );
+        }
       },
-    }),
-    middleware: policy ? [policy.middleware] : [],
-    onSubscribed(uris, caller) {
-      for (const uri of uris) {
-        upstreams.subscribe(uri, caller).catch((error) =>
-          observe({ type: "fault", where: "gateway", error })
-        );
-      }
     },
     services: [credentials.service],
     connectionPages: credentials.pages,

@@ -6,10 +6,7 @@
 import type { FindSecrets } from "../crypto/server_secrets.ts";
 import type { Observe } from "../events.ts";
 import type { Service } from "../http/service.ts";
-import type { Middleware } from "../mcp/definition/group.ts";
-import type { CreateViews } from "../mcp/definition/views.ts";
-import type { OnSubscribed } from "../mcp/session/session_changes.ts";
-import type { ToolServer } from "../mcp/tool_server.ts";
+import type { ToolServer, ToolServerOptions } from "../mcp/tool_server.ts";
 import type { AuthorizationServerOptions } from "../oauth/authorization_server.ts";
 import type { Store } from "../store/store.ts";
 import type { IdentityHooks } from "./credentials/context.ts";
@@ -35,11 +32,8 @@ export interface GatewayHost {
 
 /** What a gateway adds to the server. */
 export interface GatewayParts {
-  /** What each caller is offered. */
-  readonly views: CreateViews;
-  /** Runs around every tool, resource and prompt, also those of the server itself. */
-  readonly middleware: readonly Middleware[];
-  readonly onSubscribed: OnSubscribed;
+  /** Options of the MCP server: what each caller is offered, and what is done with the resources that they follow. */
+  readonly server: Required<Pick<ToolServerOptions, "views" | "onSubscribed">>;
   readonly services: readonly Service[];
   /** Pages of the authorization server where users connect upstreams. */
   readonly connectionPages: NonNullable<AuthorizationServerOptions["connections"]>;

@@ -7,6 +7,7 @@
 import type { Principal } from "../../http/principal.ts";
 import type { Definition } from "../../mcp/definition/definition.ts";
 import { identityOf } from "../../mcp/definition/definition_source.ts";
+import { group, type Middleware } from "../../mcp/definition/group.ts";
 import { type CreateViews, type View, viewedMethods } from "../../mcp/definition/views.ts";
 
 export interface ViewsOptions {
@@ -21,6 +22,8 @@ export interface ViewsOptions {
   readonly isVisible?:
     | ((definition: Definition, principal: Principal | undefined) => boolean)
     | undefined;
+  /** Runs around every tool, resource and prompt, also those of the server itself. @default none */
+  readonly middleware?: readonly Middleware[] | undefined;
   /** Whether all callers share the sessions of all upstreams. */
   readonly isShared: () => boolean;
   /** Called with the definition that cannot be compiled, which is left out. */
@@ -33,7 +36,7 @@ const MAX_VIEWS = 200;
 
 /** Makes the views of a gateway. */
 export function createGatewayViews(options: ViewsOptions): CreateViews {
-  const { list, watch, isVisible, isShared, onInvalid } = options;
+  const { list, watch, isVisible, middleware, isShared, onInvalid } = options;
   return (host) => {
     /** By the identity of the caller. */
     let callers = new Map<string, View>();
@@ -67,7 +70,9 @@ export function createGatewayViews(options: ViewsOptions): CreateViews {
       const all = withoutDuplicates([...own, ...listed]);
       const visible = isVisible ? all.filter((each) => isVisible(each, principal)) : all;
       const key = visible.map(numberOf).join();
-      const view = views.get(key) ?? compileValid(host.compile, visible, onInvalid);
+      const guarded = (definitions: readonly Definition[]): View =>
+        host.compile(middleware ? group({ middleware }, definitions) : definitions);
+      const view = views.get(key) ?? compileValid(guarded, visible, onInvalid);
       keep(views, key, view, MAX_VIEWS);
       return view;
     }
