@@ -7,7 +7,7 @@ import type { CallContext } from "../../mcp/context.ts";
 import type { Arrange } from "../../mcp/definition/definition_source.ts";
 import { type Definition, tool, ToolError } from "../../mcp/definition/definition.ts";
 import { Suspension } from "../../mcp/input/suspension.ts";
-import { type CallableTool, CallableTools } from "../search/callable_tools.ts";
+import { type CallableTool, CallableTools, splitTools } from "../search/callable_tools.ts";
 import type { RankEntries } from "../search/rank.ts";
 import { createSearchEntries } from "../search/search_entries.ts";
 import { toDeclaration } from "./declarations.ts";
@@ -77,9 +77,9 @@ export function codeMode(options: CodeModeOptions): Arrange {
   const pinned = new Set(options.pinned);
 
   return (definitions, server) => {
-    const tools = new CallableTools(definitions.filter((each) => each.kind === "tool"), server);
+    const { callable, others } = splitTools(definitions, pinned);
+    const tools = new CallableTools(callable, server);
     const searchEntries = createSearchEntries(tools, definitions, server, options.rank);
-    const others = definitions.filter((each) => each.kind !== "tool" || pinned.has(each.name));
     return [describeApi(), runCode(), ...others];
 
     function describeApi(): Definition {

@@ -429,6 +429,19 @@ test("a program that takes too long ends, and its calls are cancelled", async ()
   assert.is((await run(server, async (tools) => void tools("forever"))).isError, true);
 });
 
+test("a tool for an app alone is left to its app", async () => {
+  const forApp = tool({
+    name: "refresh",
+    description: "Counts again",
+    _meta: { ui: { visibility: ["app"] } },
+    run: () => "refreshed",
+  });
+  const { server, post } = serve({}, { definitions: [...definitions, forApp] });
+  assert.is((await run(server, (tools) => tools("refresh"))).isError, true);
+  const { body } = await post({ jsonrpc: "2.0", id: 1, method: "tools/list" });
+  assert.ok(body.result.tools.some(({ name }: { name: string }) => name === "refresh"));
+});
+
 test("invalid limits are refused", () => {
   for (const limits of [{ calls: 0 }, { computeMs: 1.5 }, { memoryBytes: 10 }, { durationMs: Infinity }]) {
     assert.throws(() => codeMode({ engine, limits }), /must be a whole number/);

@@ -3,10 +3,11 @@
  *
  * @module
  */
+import { isForModel } from "../../mcp/apps/app.ts";
 import type { CallContext } from "../../mcp/context.ts";
 import type { ArrangeServer } from "../../mcp/definition/definition_source.ts";
 import type { ToolResult } from "../../mcp/definition/content.ts";
-import type { ToolDefinition } from "../../mcp/definition/definition.ts";
+import type { Definition, ToolDefinition } from "../../mcp/definition/definition.ts";
 import { type CompiledTool, compileRegistry } from "../../mcp/definition/registry.ts";
 import { runTool, type ToolRun } from "../../mcp/definition/tools.ts";
 import { MODERN } from "../../mcp/era.ts";
@@ -17,6 +18,21 @@ import type { DescribedTool } from "./tool_fields.ts";
 export interface CallableTool extends DescribedTool {
   readonly compiled: CompiledTool;
   readonly definition: ToolDefinition;
+}
+
+/**
+ * The tools that the model finds and calls, and what clients are offered besides: other definitions, pinned tools, and tools
+ * for an app alone, which their app calls.
+ */
+export function splitTools(
+  definitions: readonly Definition[],
+  pinned: ReadonlySet<string>,
+): { readonly callable: readonly ToolDefinition[]; readonly others: readonly Definition[] } {
+  const callable = definitions.filter((each) => each.kind === "tool").filter(({ _meta }) =>
+    isForModel(_meta)
+  );
+  const found = new Set<Definition>(callable);
+  return { callable, others: definitions.filter((each) => !found.has(each) || pinned.has(each.name)) };
 }
 
 export class CallableTools {

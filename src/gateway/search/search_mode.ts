@@ -4,10 +4,9 @@
  *
  * @module
  */
-import { isForModel } from "../../mcp/apps/app.ts";
 import type { Arrange } from "../../mcp/definition/definition_source.ts";
 import { type Definition, tool, ToolError } from "../../mcp/definition/definition.ts";
-import { type CallableTool, CallableTools } from "./callable_tools.ts";
+import { type CallableTool, CallableTools, splitTools } from "./callable_tools.ts";
 import type { RankEntries } from "./rank.ts";
 import { createSearchEntries, type FoundEntry } from "./search_entries.ts";
 import { LOAD_SKILL } from "./skill_entries.ts";
@@ -43,16 +42,9 @@ export function searchMode(options: SearchModeOptions = {}): Arrange {
   const pinned = new Set(options.pinned);
 
   return (definitions, server) => {
-    // Tools for an app alone are called by it: the model neither finds nor calls them.
-    const isForApp = (each: Definition) => each.kind === "tool" && !isForModel(each._meta);
-    const tools = new CallableTools(
-      definitions.filter((each) => each.kind === "tool").filter((each) => !isForApp(each)),
-      server,
-    );
+    const { callable, others } = splitTools(definitions, pinned);
+    const tools = new CallableTools(callable, server);
     const searchEntries = createSearchEntries(tools, definitions, server, options.rank);
-    const others = definitions.filter((each) =>
-      each.kind !== "tool" || pinned.has(each.name) || isForApp(each)
-    );
     return [searchTool(), describeTool(), callTool(), ...others];
 
     function searchTool(): Definition {
