@@ -41,7 +41,7 @@ const valueOf = (args: readonly string[], option: string): string | undefined =>
 
 /** The address of the port for metrics, from the log. */
 async function findMetrics({ stderr }: RunningTrivet): Promise<string> {
-  const deadline = Date.now() + 10_000;
+  const deadline = Date.now() + 30_000;
   for (;;) {
     const found = /"metrics":"([^"]+)"/.exec(stderr());
     if (found) return found[1]!;
@@ -142,9 +142,11 @@ else {
       }
       assert.is((await fetch(`${metrics}/metrics`)).status, 200);
       const stopped = server.stop();
-      await new Promise((resolve) => setTimeout(resolve, 300));
-      assert.is(await ask("livenessProbe"), 200);
+      for (let tries = 0; await ask("readinessProbe") === 200 && tries < 100; tries++) {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
       assert.is(await ask("readinessProbe"), 503);
+      assert.is(await ask("livenessProbe"), 200);
       assert.is(await stopped, 0);
     } finally {
       server.child.kill("SIGKILL");

@@ -18,7 +18,7 @@ import { runOnWorkerd } from "./workerd.ts";
  */
 const CACHE_FOLDER = resolve("node_modules/.cache/node_compile_cache");
 /** Timeout of one file on one runtime. */
-const MAX_FILE_MS = 180_000;
+const MAX_FILE_MS = 300_000;
 
 const COMMANDS = {
   node: ["node_modules/.bin/node", "--disable-warning=ExperimentalWarning"],

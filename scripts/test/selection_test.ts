@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { isSelected, runsAlone } from "./selection.ts";
+import { findNodeOnlyReason, isSelected, runsAlone } from "./selection.ts";
 
 const test = suite("scripts/test/selection");
 
@@ -9,6 +9,8 @@ test("files that measure time or memory run alone, others do not", () => {
     const file of [
       "scripts/fuzz/fuzz_test.ts",
       "scripts/fuzz/heavy_budget_test.ts",
+      "scripts/faults/faults_redis_node_test.ts",
+      "src/store/drivers/redis_node_test.ts",
       "src/http/work_slice_test.ts",
       "src/mcp/http/listen_memory_node_test.ts",
       "src/oauth/request_budget_test.ts",
@@ -38,6 +40,29 @@ test("process tests run in the short part only on Node and only up to 4 seconds"
   assert.not(isSelected("src/a_node_test.ts", "workerd", "all", times));
   assert.not(isSelected("src/b_node_test.ts", "node", "short", times));
   assert.ok(isSelected("src/b_node_test.ts", "node", "rest", times));
+});
+
+test("a process test whose subject is the same on every runtime runs on Node only, with a reason", () => {
+  const browser = "src/end_to_end/oauth/browser_node_test.ts";
+  assert.ok(isSelected(browser, "node", "rest", {}));
+  for (const runtime of ["deno", "bun"] as const) {
+    assert.not(isSelected(browser, runtime, "rest", {}));
+    assert.not(isSelected(browser, runtime, "all", {}));
+  }
+  assert.type(findNodeOnlyReason(browser), "string");
+  for (
+    const file of [
+      "scripts/faults/faults_redis_node_test.ts",
+      "src/end_to_end/cli/cli_node_test.ts",
+      "src/end_to_end/oauth/clients_node_test.ts",
+      "src/end_to_end/serving/serve_node_test.ts",
+      "src/store/drivers/postgres_node_test.ts",
+      "src/store/drivers/sqlite_node_test.ts",
+    ]
+  ) {
+    assert.is(findNodeOnlyReason(file), undefined, file);
+    assert.ok(isSelected(file, "bun", "rest", {}), file);
+  }
 });
 
 test.run();

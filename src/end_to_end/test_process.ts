@@ -39,7 +39,7 @@ export function trivet(
   return new Promise((resolve) => {
     let stdout = "";
     let stderr = "";
-    const late = setTimeout(() => child.kill("SIGKILL"), 30_000);
+    const late = setTimeout(() => child.kill("SIGKILL"), 60_000);
     child.stdout.on("data", (chunk) => stdout += chunk);
     child.stderr.on("data", (chunk) => stderr += chunk);
     child.on("close", (code) => {
@@ -99,7 +99,7 @@ export async function startTrivet(
     stop(signal = "SIGTERM") {
       // By number: Deno's `child.kill()` reports the signal instead of the exit code of a process that handles it.
       process.kill(child.pid!, signal);
-      const late = setTimeout(() => child.kill("SIGKILL"), 15_000);
+      const late = setTimeout(() => child.kill("SIGKILL"), 30_000);
       return ended.finally(() => clearTimeout(late));
     },
   };

@@ -133,7 +133,7 @@ test("the audit trails name who changed what: the command line, or the API key",
   const onStore = await readTrail(data);
   let onServer = await readTrail(served);
   // A server writes its records a little later than it answers.
-  for (let tries = 0; onServer.length < onStore.length && tries < 20; tries++) {
+  for (let tries = 0; onServer.length < onStore.length && tries < 200; tries++) {
     await new Promise((resolve) => setTimeout(resolve, 100));
     onServer = await readTrail(served);
   }

@@ -132,7 +132,7 @@ test("a token that is revoked later ends the process", async () => {
   child.stdout.on("data", (chunk) => stdout += chunk);
   child.stderr.on("data", (chunk) => stderr += chunk);
   const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
-  const late = setTimeout(() => child.kill("SIGKILL"), 20_000);
+  const late = setTimeout(() => child.kill("SIGKILL"), 60_000);
   child.stdin.on("error", () => {});
   child.stdin.write(JSON.stringify({ jsonrpc: "2.0", id: 1, ...WHO }) + "\n");
   await until(() => stdout.includes("\n"), "the response");

@@ -89,7 +89,7 @@ test("serve sends a link through the program, refuses breached passwords, and lo
     assert.is((await trivet(add)).code, 0);
     const browse = newBrowser(server.facts.url);
     assert.is((await browse("/login/forgot", { identifier: "alice" })).status, 200);
-    for (let i = 0; i < 100 && !existsSync(message); i++) {
+    for (let i = 0; i < 600 && !existsSync(message); i++) {
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
     const body = readFileSync(message, "utf8").split("\n\n")[1]!;

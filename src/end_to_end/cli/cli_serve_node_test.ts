@@ -17,7 +17,7 @@ async function withBanner(
 ): Promise<void> {
   const [command, before] = runtimeCommand();
   const child = spawn(command, [...before, CLI, "serve", "--port", "0", ...args], { stdio: "pipe" });
-  const late = setTimeout(() => child.kill("SIGKILL"), 20_000);
+  const late = setTimeout(() => child.kill("SIGKILL"), 60_000);
   const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
   let text = "";
   let errors = "";

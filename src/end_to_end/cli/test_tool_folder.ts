@@ -61,7 +61,7 @@ export async function exchange(
   });
   let stdout = "";
   let stderr = "";
-  const late = setTimeout(() => child.kill("SIGKILL"), 30_000);
+  const late = setTimeout(() => child.kill("SIGKILL"), 60_000);
   child.stdout.on("data", (chunk) => stdout += chunk);
   child.stderr.on("data", (chunk) => stderr += chunk);
   child.stdin.on("error", () => {});

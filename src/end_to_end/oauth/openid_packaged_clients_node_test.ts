@@ -59,7 +59,7 @@ async function startProvider(
 async function until(condition: () => Promise<boolean>, what: string): Promise<void> {
   const started = Date.now();
   while (!await condition().catch(() => false)) {
-    if (Date.now() - started > 15_000) throw new Error(`Waited in vain until ${what}`);
+    if (Date.now() - started > 40_000) throw new Error(`Waited in vain until ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }

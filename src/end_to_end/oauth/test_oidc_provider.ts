@@ -23,7 +23,7 @@ export async function startOidcProvider(): Promise<{ issuer: string; stop: () =>
     const ready = await fetch(`${issuer}/.well-known/oauth-authorization-server`).catch(() => undefined);
     await ready?.body?.cancel();
     if (ready?.ok) return { issuer, stop: () => void child.kill() };
-    if (tries === 100) {
+    if (tries === 300) {
       child.kill();
       throw new Error("oidc-provider does not start");
     }

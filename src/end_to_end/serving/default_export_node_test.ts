@@ -45,7 +45,7 @@ async function readClientAddress(file: string, headers: Record<string, string>):
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, NO_COLOR: "1", BUN_PORT: "0" },
   });
-  const late = setTimeout(() => child.kill("SIGKILL"), 20_000);
+  const late = setTimeout(() => child.kill("SIGKILL"), 60_000);
   const ended = new Promise((resolve) => child.on("close", resolve));
   try {
     return await new Promise<string | undefined>((resolve, reject) => {

@@ -15,7 +15,7 @@ const lines = (text: string): Record<string, unknown>[] =>
   text.trim().split("\n").map((line) => JSON.parse(line));
 
 async function until<Value>(read: () => Promise<Value | undefined> | Value | undefined): Promise<Value> {
-  for (let i = 0; i < 200; i++) {
+  for (let i = 0; i < 1200; i++) {
     const value = await read();
     if (value !== undefined) return value;
     await new Promise((resolve) => setTimeout(resolve, 25));

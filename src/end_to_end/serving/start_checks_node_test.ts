@@ -30,7 +30,7 @@ async function startBroken(args: readonly string[]): Promise<{ code: number | nu
   });
   let stderr = "";
   child.stderr!.on("data", (chunk) => stderr += chunk);
-  const late = setTimeout(() => child.kill("SIGKILL"), 15_000);
+  const late = setTimeout(() => child.kill("SIGKILL"), 60_000);
   const code = await new Promise<number | null>((resolve) => child.on("close", resolve));
   clearTimeout(late);
   return { code, stderr };

@@ -75,7 +75,7 @@ function isServed(url: string, subject: string): Promise<boolean> {
 }
 
 async function until(isDone: () => Promise<boolean> | boolean, what: string): Promise<void> {
-  for (const end = performance.now() + 10_000; !await isDone();) {
+  for (const end = performance.now() + 30_000; !await isDone();) {
     assert.ok(performance.now() < end, `waited for ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
