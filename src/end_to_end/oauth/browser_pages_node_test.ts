@@ -165,7 +165,7 @@ async function stop(): Promise<void> {
 
 /** What axe-core finds, and whether the page is wider than the window. */
 async function findProblems(page: Page): Promise<string[]> {
-  await page.evaluate(axe);
+  if (await page.evaluate("globalThis.axe === undefined")) await page.evaluate(axe);
   return await page.evaluate(async () => {
     // deno-lint-ignore no-explicit-any
     const { violations } = await (globalThis as any).axe.run();
