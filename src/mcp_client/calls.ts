@@ -17,6 +17,8 @@ export interface Call {
   /** When it began, and when the last message came, by `performance.now()`. */
   readonly began: number;
   lastMessage: number;
+  /** Requests of the server that wait for an answer of this client: meanwhile, the server cannot send a message. */
+  answering: number;
   /** Milliseconds without a message, and in all. */
   readonly timeout: number;
   readonly duration: number;
@@ -77,6 +79,6 @@ export class Calls {
   }
 }
 
-function deadline({ began, lastMessage, timeout, duration }: Call): number {
-  return Math.min(lastMessage + timeout, began + duration);
+function deadline({ began, lastMessage, answering, timeout, duration }: Call): number {
+  return Math.min(answering > 0 ? performance.now() + timeout : lastMessage + timeout, began + duration);
 }

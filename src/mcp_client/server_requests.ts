@@ -59,8 +59,13 @@ export class ServerRequests {
     if (this.#answering.size >= MAX_CONCURRENT) return refuse(INTERNAL_ERROR, "Too many requests at once");
     const controller = new AbortController();
     this.#answering.set(id, { call, controller });
+    if (call) call.answering++;
     this.#answer(answer, String(method), params, controller.signal).then((outcome) => {
       this.#answering.delete(id);
+      if (call) {
+        call.answering--;
+        call.lastMessage = performance.now();
+      }
       // A request that was cancelled gets no response.
       if (!controller.signal.aborted) respond(outcome);
     });
