@@ -8,6 +8,7 @@
  *   npm run bench -- --telemetry
  *   npm run bench -- --peers [--scale 1000000]
  *   npm run bench -- --mcp [--quick] [--only http]
+ *   npm run bench -- --gateway
  *   npm run bench -- --skills [--scale 100000] [--only "SQLite, 64 files"]
  *
  * @module
@@ -17,6 +18,7 @@ import { availableParallelism } from "node:os";
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { printCosts } from "./costs.ts";
+import { measureGateway } from "./gateway.ts";
 import { measure, printResults, type Subject } from "./harness.ts";
 import { createInProcessSubjects } from "./in_process.ts";
 import { startHttpSubjects } from "./over_http.ts";
@@ -41,6 +43,7 @@ const { values } = parseArgs({
     telemetry: { type: "boolean" },
     peers: { type: "boolean" },
     mcp: { type: "boolean" },
+    gateway: { type: "boolean" },
     skills: { type: "boolean" },
     quick: { type: "boolean", default: false },
   },
@@ -99,6 +102,12 @@ if (values.telemetry) {
     slice,
     telemetry,
   };
+  writeFileSync(values.json, JSON.stringify(report, null, 2) + "\n");
+  process.exit(0);
+}
+if (values.gateway) {
+  const gateway = await measureGateway(rounds, slice);
+  const report = { node: process.version, cores: availableParallelism(), rounds, slice, gateway };
   writeFileSync(values.json, JSON.stringify(report, null, 2) + "\n");
   process.exit(0);
 }
