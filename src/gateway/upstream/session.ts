@@ -149,10 +149,8 @@ export class UpstreamSession implements ConnectedSession {
     this.#stopRefresh?.();
     this.held.close();
     this.updates.close();
-    const connecting = this.#connecting;
-    await this.#disconnect("idle");
     // An attempt that still runs finds that the session is closed.
-    await connecting?.catch(() => {});
+    await this.#disconnect("idle");
   }
 
   async #disconnect(state: UpstreamState): Promise<void> {

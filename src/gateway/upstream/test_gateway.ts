@@ -84,6 +84,9 @@ export async function newGateway(
     },
     ...server,
   });
+  upstreams.watch(() => {
+    for (const list of ["tools", "resources", "prompts"] as const) void gateway.server.listChanged(list);
+  });
   upstreams.watchResources((uri) => void gateway.server.resourceUpdated(uri));
   return { ...gateway, upstreams };
 }

@@ -1,0 +1,55 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { BusyError, CallLimiter } from "./call_limiter.ts";
+
+const test = suite("gateway/upstream/call_limiter");
+const { signal } = new AbortController();
+
+/** The class of the error of a rejected promise. */
+const failureOf = (promise: Promise<unknown> | undefined) =>
+  promise!.then(() => undefined, (error: Error) => error.name);
+
+test("calls wait in order, up to a limit", async () => {
+  const limiter = new CallLimiter(1, 2, 10_000);
+  assert.is(limiter.enter(() => signal), undefined);
+  const entered: number[] = [];
+  const first = limiter.enter(() => signal)!.then(() => entered.push(1));
+  const second = limiter.enter(() => signal)!.then(() => entered.push(2));
+  assert.is(await failureOf(limiter.enter(() => signal)), "BusyError");
+  limiter.leave();
+  await first;
+  assert.equal([entered, limiter.running, limiter.waiting], [[1], 1, 1]);
+  limiter.leave();
+  await second;
+  limiter.leave();
+  assert.equal([entered, limiter.running, limiter.waiting], [[1, 2], 0, 0]);
+});
+
+test("a call waits for some time only, and not when it is cancelled", async () => {
+  const limiter = new CallLimiter(1, 5, 10);
+  limiter.enter(() => signal);
+  assert.is(await failureOf(limiter.enter(() => signal)), BusyError.name);
+  const controller = new AbortController();
+  const waiting = failureOf(limiter.enter(() => controller.signal));
+  controller.abort();
+  assert.is(await waiting, "AbortError");
+  assert.is(limiter.waiting, 0);
+});
+
+test("a call that comes back may exceed the limit, and its place is not passed on", async () => {
+  const limiter = new CallLimiter(1, 5, 10_000);
+  limiter.enter(() => signal);
+  limiter.leave();
+  limiter.enter(() => signal);
+  limiter.enterAgain();
+  assert.is(limiter.running, 2);
+  const waiting = limiter.enter(() => signal)!;
+  limiter.leave();
+  assert.equal([limiter.running, limiter.waiting], [1, 1]);
+  limiter.leave();
+  await waiting;
+  limiter.leave();
+  assert.is(limiter.running, 0);
+});
+
+test.run();

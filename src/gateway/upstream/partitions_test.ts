@@ -1,0 +1,202 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import type { Principal } from "../../http/principal.ts";
+import type { CallContext } from "../../mcp/context.ts";
+import type { ToolDefinition } from "../../mcp/definition/definition.ts";
+import { ConnectionRequired, type UpstreamAccess } from "../credentials/access.ts";
+import { createUpstreams } from "./upstreams.ts";
+
+const test = suite("gateway/upstream/partitions");
+const USERS = 100;
+const UPSTREAMS = 20;
+const INPUT = { type: "object" };
+
+const userOf = (subject: string): Principal => ({
+  subject,
+  scopes: new Set(),
+  workspace: "default",
+});
+
+function contextOf(principal: Principal | undefined): CallContext {
+  const { signal } = new AbortController();
+  const context = {
+    principal,
+    signal,
+    meta: {},
+    trace: undefined,
+    revision: "2025-11-25",
+    can: () => false,
+  };
+  return context as unknown as CallContext;
+}
+
+/** Each session belongs to the token that began it; each token to one user and one upstream. */
+class CheckedServers {
+  readonly handshakes = new Map<string, number>();
+  readonly violations: string[] = [];
+  readonly #owners = new Map<string, string>();
+
+  fetch = async (url: string, init: RequestInit): Promise<Response> => {
+    const headers = new Headers(init.headers);
+    const token = headers.get("authorization") ?? "none";
+    const upstream = new URL(url).hostname.split(".")[0]!;
+    if (!token.startsWith(`Bearer ${upstream}:`)) {
+      this.violations.push(`${token} at ${upstream}`);
+    }
+    if (init.method !== "POST") return new Response(null, { status: 405 });
+    const message = JSON.parse(init.body as string);
+    const answer = (
+      result: unknown,
+      more: Record<string, string> = {},
+    ): Response =>
+      Response.json({ jsonrpc: "2.0", id: message.id, result }, {
+        headers: more,
+      });
+    if (message.method === "server/discover") {
+      return Response.json({
+        jsonrpc: "2.0",
+        id: message.id,
+        error: { code: -32601, message: "Unknown" },
+      });
+    }
+    if (message.method === "initialize") {
+      const session = `session-${this.#owners.size}`;
+      this.#owners.set(session, token);
+      this.handshakes.set(token, (this.handshakes.get(token) ?? 0) + 1);
+      const result = {
+        protocolVersion: "2025-11-25",
+        capabilities: { tools: {} },
+        serverInfo: { name: upstream, version: "1" },
+      };
+      return answer(result, { "mcp-session-id": session });
+    }
+    const owner = this.#owners.get(headers.get("mcp-session-id") ?? "");
+    if (owner !== token) {
+      this.violations.push(`${token} in the session of ${owner}`);
+    }
+    if (message.id === undefined) return new Response(null, { status: 202 });
+    return message.method === "tools/list"
+      ? answer({ tools: [{ name: "whoami", inputSchema: INPUT }] })
+      : answer({ content: [{ type: "text", text: token }] });
+  };
+}
+
+function newUpstreams(
+  servers: CheckedServers,
+  access: (name: string) => UpstreamAccess,
+) {
+  return createUpstreams({
+    mcpServers: Object.fromEntries(
+      Array.from(
+        { length: UPSTREAMS },
+        (
+          _,
+          i,
+        ) => [`up${i}`, { type: "http", url: `https://up${i}.example/mcp` }],
+      ),
+    ),
+    access: ({ name }) => access(name),
+    fetch: servers.fetch,
+    startTimeout: 60_000,
+  });
+}
+
+const accessPerUser = (name: string): UpstreamAccess => ({
+  partition: (caller) => caller?.subject ?? "anonymous",
+  headers: async (caller) => {
+    if (!caller?.subject) {
+      throw new ConnectionRequired(name, "https://gateway.example/connect");
+    }
+    return { authorization: `Bearer ${name}:${caller.subject}` };
+  },
+  refused: () => Promise.resolve(false),
+});
+
+test("the token of a user is never used for another, nor at another upstream", async () => {
+  const servers = new CheckedServers();
+  const upstreams = newUpstreams(servers, accessPerUser);
+  const users = Array.from({ length: USERS }, (_, i) => userOf(`user${i}`));
+  // Several at a time prepare and call for each user: they share one handshake.
+  await Promise.all(
+    [...users, ...users].map((user) => upstreams.prepare(user)),
+  );
+  const offered = upstreams.list(users[0]);
+  assert.is(offered.length, UPSTREAMS);
+  // All users get the same definitions: the caller of each call decides whose session serves it.
+  assert.ok(users.every((user) => upstreams.list(user) === offered));
+  const calls = users.flatMap((user) =>
+    offered.map(async (definition) => {
+      const result = await (definition as ToolDefinition).run(
+        {},
+        contextOf(user),
+      ) as {
+        content: [{ text: string }];
+      };
+      assert.is(
+        result.content[0].text,
+        `Bearer ${definition.upstream}:${user.subject}`,
+      );
+    })
+  );
+  await Promise.all(calls);
+  assert.equal(servers.violations, []);
+  assert.is(servers.handshakes.size, USERS * UPSTREAMS);
+  assert.ok([...servers.handshakes.values()].every((count) => count === 1));
+  await upstreams.close();
+  assert.equal(
+    upstreams.status().map(({ sessions }) => sessions),
+    Array(UPSTREAMS).fill(0),
+  );
+});
+
+test("a user who is not connected is offered a tool that connects, and no one else's session", async () => {
+  const servers = new CheckedServers();
+  const upstreams = newUpstreams(servers, accessPerUser);
+  await upstreams.prepare(userOf("ada"));
+  await upstreams.prepare(undefined);
+  const offered = upstreams.list(undefined);
+  assert.equal(
+    offered.map((each) => each.kind === "tool" && each.name).slice(0, 2),
+    [
+      "up0_connect",
+      "up1_connect",
+    ],
+  );
+  const whoami = upstreams.list(userOf("ada"))[0] as ToolDefinition;
+  for (const tool of [offered[0] as ToolDefinition, whoami]) {
+    try {
+      await tool.run({}, contextOf(undefined));
+      assert.unreachable();
+    } catch (error) {
+      assert.is((error as Error).name, "ToolError");
+      assert.match((error as Error).message, "https://gateway.example/connect");
+    }
+  }
+  assert.equal(servers.violations, []);
+  await upstreams.close();
+});
+
+test("new credentials start a new session", async () => {
+  const servers = new CheckedServers();
+  const connected = new Set<string>();
+  const upstreams = newUpstreams(servers, (name) => ({
+    ...accessPerUser(name),
+    headers: async (caller) => {
+      if (!connected.has(caller!.subject!)) {
+        throw new ConnectionRequired(name, "https://gateway.example/c");
+      }
+      return { authorization: `Bearer ${name}:${caller!.subject}` };
+    },
+  }));
+  const ada = userOf("ada");
+  await upstreams.prepare(ada);
+  assert.match((upstreams.list(ada)[0] as ToolDefinition).name, "_connect");
+  connected.add("ada");
+  const changed = new Promise<void>((resolve) => upstreams.watch(resolve));
+  upstreams.reconnect("up0", ada);
+  await changed;
+  assert.is((upstreams.list(ada)[0] as ToolDefinition).name, "up0_whoami");
+  await upstreams.close();
+});
+
+test.run();

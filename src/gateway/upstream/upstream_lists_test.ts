@@ -1,0 +1,171 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import type { JsonObject } from "../../mcp_client/client.ts";
+import { digestLists, type RawLists, readLists } from "./upstream_lists.ts";
+
+const test = suite("gateway/upstream/upstream_lists");
+const ALL = { tools: { allow: [], deny: [] } };
+const INPUT = { type: "object" };
+
+function raw(
+  lists: Partial<
+    Record<
+      "tools" | "resources" | "resourceTemplates" | "prompts",
+      JsonObject[]
+    >
+  >,
+): RawLists {
+  const features = { resources: true, completions: true, tasks: false };
+  return {
+    tools: [],
+    resources: [],
+    resourceTemplates: [],
+    prompts: [],
+    features,
+    failed: [],
+    ...lists,
+  };
+}
+
+test("leaves out what cannot be offered, with a reason, and keeps the others", async () => {
+  const deep = (levels: number): JsonObject => levels === 0 ? {} : { properties: { a: deep(levels - 1) } };
+  const bad: [string, JsonObject][] = [
+    ["no schema", {}],
+    ["not an object", { inputSchema: { type: "string" } }],
+    ["invalid type", {
+      inputSchema: { type: "object", properties: { a: { type: "strin" } } },
+    }],
+    ["network", {
+      inputSchema: {
+        type: "object",
+        properties: { a: { $ref: "https://evil.example/x" } },
+      },
+    }],
+    ["network 2019-09", {
+      inputSchema: {
+        $schema: "https://json-schema.org/draft/2019-09/schema",
+        type: "object",
+        properties: { a: { $ref: "https://evil.example/x" } },
+      },
+    }],
+    ["pattern", {
+      inputSchema: { type: "object", properties: { a: { pattern: "(" } } },
+    }],
+    ["deep", { inputSchema: { type: "object", ...deep(500) } }],
+    ["large", {
+      inputSchema: { type: "object", description: "x".repeat(300_000) },
+    }],
+    ["header", {
+      inputSchema: {
+        type: "object",
+        properties: { a: { type: "number", "x-mcp-header": "A" } },
+      },
+    }],
+    ["output", { inputSchema: INPUT, outputSchema: { type: 1 } }],
+  ];
+  const lists = await readLists(
+    raw({
+      tools: [
+        { name: "first", inputSchema: INPUT },
+        ...bad.map(([name, members]) => ({ name, ...members })),
+        { inputSchema: INPUT },
+        { name: "first", inputSchema: INPUT, description: "again" },
+        { name: "x".repeat(1001), inputSchema: INPUT },
+        {
+          name: "last",
+          inputSchema: {
+            ...INPUT,
+            $schema: "https://json-schema.org/draft/2019-09/schema",
+          },
+        },
+      ],
+      resources: [{ uri: "no uri", name: "x" }, { uri: "a://b", name: "" }],
+      resourceTemplates: [{ uriTemplate: "a://{", name: "x" }, {
+        uriTemplate: "a://{b}",
+        name: "x",
+      }],
+      prompts: [{ name: "p", arguments: [{ name: "a" }, { name: "a" }] }, {
+        name: "q",
+      }],
+    }),
+    ALL,
+  );
+  assert.equal(lists.tools.map(({ name }) => name), ["first", "last"]);
+  assert.equal(lists.resources.map(({ name }) => name), ["a://b"]);
+  assert.equal(lists.resourceTemplates.map(({ uri }) => uri), ["a://{b}"]);
+  assert.equal(lists.prompts.map(({ name }) => name), ["q"]);
+  assert.is(lists.leftOut.length, bad.length + 3 + 3);
+  for (const [name] of bad) {
+    assert.ok(
+      lists.leftOut.some((each) => each.includes(JSON.stringify(name))),
+      name,
+    );
+  }
+});
+
+test("shortens what is too long, and drops members of a wrong type", async () => {
+  const { tools: [tool] } = await readLists(
+    raw({
+      tools: [{
+        name: "a",
+        title: 1,
+        description: "x".repeat(5_000_000),
+        annotations: "none",
+        icons: [{ src: `data:${"x".repeat(100_000)}` }],
+        _meta: { a: "x".repeat(100_000) },
+        inputSchema: INPUT,
+      }],
+    }),
+    ALL,
+  );
+  assert.ok(tool!.description.length < 20_000);
+  assert.equal(Object.keys(tool!).sort(), [
+    "description",
+    "inputSchema",
+    "name",
+    "requiresTask",
+  ]);
+});
+
+test("control characters reach no report", async () => {
+  const { leftOut } = await readLists(
+    raw({ tools: [{ name: "\u001b[31mred\u0000" }] }),
+    ALL,
+  );
+  assert.not.match(leftOut[0]!, /\p{C}/u);
+});
+
+test("10,000 tools do not hold the event loop", async () => {
+  const tools = Array.from({ length: 10_000 }, (_, i) => ({
+    name: `tool_${i}`,
+    inputSchema: {
+      type: "object",
+      properties: { a: { type: "string" }, b: { type: "number" } },
+    },
+  }));
+  let turns = 0;
+  const timer = setInterval(() => turns++, 1);
+  const lists = await readLists(raw({ tools }), ALL);
+  clearInterval(timer);
+  assert.is(lists.tools.length, 10_000);
+  assert.ok(turns > 2, `only ${turns} turns`);
+});
+
+test("patterns choose tools", async () => {
+  const tools = ["get_a", "get_b", "delete_a"].map((name) => ({
+    name,
+    inputSchema: INPUT,
+  }));
+  const lists = await readLists(raw({ tools }), {
+    tools: { allow: ["get_*", "delete_*"], deny: ["*_b"] },
+  });
+  assert.equal(lists.tools.map(({ name }) => name), ["get_a", "delete_a"]);
+});
+
+test("equal lists have equal digests", async () => {
+  const a = await digestLists(raw({ prompts: [{ name: "p" }] }));
+  assert.is(a, await digestLists(raw({ prompts: [{ name: "p" }] })));
+  assert.is.not(a, await digestLists(raw({ prompts: [{ name: "q" }] })));
+});
+
+test.run();

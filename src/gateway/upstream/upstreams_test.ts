@@ -1,0 +1,310 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import type { ToolDefinition } from "../../mcp/definition/definition.ts";
+import { ConnectionError } from "../../mcp_client/client.ts";
+import { MAX_FAILURES } from "./circuit_breaker.ts";
+import { ConfigurationError } from "./configuration.ts";
+import { callContext, INPUT, type Script, scripted } from "./test_scripted_client.ts";
+import type { Upstreams } from "./upstream_definition.ts";
+import { createUpstreams, type UpstreamsOptions } from "./upstreams.ts";
+
+const test = suite("gateway/upstream/upstreams");
+
+function start(
+  scripts: Record<string, Script>,
+  options: Partial<UpstreamsOptions> = {},
+) {
+  const { clients, upstreams } = scripted(scripts);
+  return {
+    clients,
+    upstreams: createUpstreams({
+      ...upstreams,
+      startTimeout: 30_000,
+      ...options,
+    }),
+  };
+}
+
+const names = (upstreams: Upstreams): string[] =>
+  upstreams.list(undefined).flatMap((each) =>
+    each.kind === "tool" || each.kind === "prompt" ? [each.name] : []
+  );
+
+const findTool = (upstreams: Upstreams, name: string): ToolDefinition =>
+  upstreams.list(undefined).find((each) => each.kind === "tool" && each.name === name) as ToolDefinition;
+
+/** The text of the result, or of the error. */
+async function call(
+  upstreams: Upstreams,
+  name: string,
+  signal?: AbortSignal,
+): Promise<string> {
+  try {
+    const result = await findTool(upstreams, name).run(
+      { a: 1 },
+      callContext(signal),
+    );
+    return (result as { content: [{ text: string }] }).content[0].text;
+  } catch (error) {
+    return `${(error as Error).name}: ${(error as Error).message}`;
+  }
+}
+
+/** Resolves after the next change. */
+const nextChange = (upstreams: Upstreams): Promise<void> =>
+  new Promise((resolve) => {
+    // The timers of upstreams keep no process alive.
+    const alive = setInterval(() => {}, 1000);
+    const stop = upstreams.watch(() => {
+      clearInterval(alive);
+      stop();
+      resolve();
+    });
+  });
+
+const HANGS = () => new Promise<never>(() => {});
+
+test("one that hangs or fails does not affect the others", async () => {
+  const { upstreams } = start({
+    hangs: { connect: HANGS },
+    lists_nothing: { list: HANGS },
+    fails: {
+      connect: () =>
+        Promise.reject(
+          new ConnectionError("unreachable", "fails", "no connection"),
+        ),
+    },
+    lies: {
+      list: () => [{ name: 1 }, { name: "a", inputSchema: "none" }] as never,
+    },
+    works: {},
+  }, { startTimeout: 50 });
+  await upstreams.ready();
+  assert.equal(names(upstreams), ["works_echo"]);
+  assert.is(await call(upstreams, "works_echo"), '{"a":1}');
+  assert.equal(
+    upstreams.status().map(({ name, state }) => [name, state]),
+    [["fails", "failed"], ["hangs", "connecting"], ["lies", "connected"], [
+      "lists_nothing",
+      "connected",
+    ], [
+      "works",
+      "connected",
+    ]],
+  );
+  assert.ok(upstreams.status()[2]!.leftOut.length > 0);
+  await upstreams.close();
+});
+
+test("a call of a crashed upstream fails with its name, and the next one starts it again", async () => {
+  let hang = true;
+  const { upstreams, clients } = start({
+    up: {
+      call: () => hang ? HANGS() : Promise.resolve({ content: [{ type: "text", text: "ok" }] }),
+    },
+  });
+  await upstreams.ready();
+  const calls = [call(upstreams, "up_echo"), call(upstreams, "up_echo")];
+  await Promise.resolve();
+  clients[0]!.crash();
+  for (const each of await Promise.all(calls)) {
+    assert.match(each, /ToolError: Upstream "up" closed the connection/);
+  }
+  // The list is still there.
+  assert.equal(names(upstreams), ["up_echo"]);
+  hang = false;
+  assert.is(await call(upstreams, "up_echo"), "ok");
+  assert.is(clients.length, 2);
+  await upstreams.close();
+  assert.ok(clients.every(({ isClosed }) => isClosed));
+});
+
+test("after failures in a row calls fail at once, and a trial ends that", async () => {
+  let time = 0;
+  let works = false;
+  let tries = 0;
+  const { upstreams } = start({
+    up: {
+      call: () => {
+        tries++;
+        return works ? Promise.resolve({ content: [{ type: "text", text: "ok" }] }) : Promise.reject(
+          new ConnectionError("timeout", "up", "sent nothing"),
+        );
+      },
+    },
+  }, { breaker: { now: () => time, random: () => 1 } });
+  await upstreams.ready();
+  for (let i = 0; i < MAX_FAILURES; i++) {
+    assert.match(
+      await call(upstreams, "up_echo"),
+      "does not answer (timeout after 30 s)",
+    );
+    time += 60_000;
+  }
+  time -= 60_000;
+  works = true;
+  assert.match(
+    await call(upstreams, "up_echo"),
+    /failed 5 times in a row and is paused. Try again in \d+ s/,
+  );
+  assert.is(tries, MAX_FAILURES);
+  time += 60_000;
+  assert.is(await call(upstreams, "up_echo"), "ok");
+  assert.is(await call(upstreams, "up_echo"), "ok");
+  await upstreams.close();
+});
+
+test("refreshes its lists when they change, and a flood of notifications is one refresh", async () => {
+  const tools = [{ name: "first", inputSchema: INPUT }];
+  let lists = 0;
+  const { upstreams, clients } = start({
+    up: {
+      list: (list) => {
+        lists++;
+        return list === "tools" ? [...tools] : [];
+      },
+    },
+  }, { now: () => performance.now() + lists * 10_000 });
+  await upstreams.ready();
+  const before = upstreams.list(undefined);
+  assert.is(upstreams.list(undefined), before);
+  tools.push({ name: "second", inputSchema: INPUT });
+  const changed = nextChange(upstreams);
+  for (let i = 0; i < 10_000; i++) {
+    clients[0]!.options.onNotification!("notifications/tools/list_changed", {});
+  }
+  await changed;
+  assert.equal(names(upstreams), ["up_first", "up_second"]);
+  assert.is(lists, 2);
+  await upstreams.close();
+});
+
+test("adds and removes upstreams while it runs", async () => {
+  const { upstreams } = start({
+    a: {},
+    a_b: {
+      list: (l) => l === "tools" ? [{ name: "c", inputSchema: INPUT }] : [],
+    },
+  }, {});
+  await upstreams.ready();
+  await upstreams.remove("a_b");
+  assert.equal(names(upstreams), ["a_echo"]);
+  assert.throws(
+    () => upstreams.add("x", { url: "none" }),
+    (error: unknown) => error instanceof ConfigurationError,
+  );
+  assert.throws(
+    () => upstreams.add("x", { url: "https://x.example", prefix: "a" }),
+    (error: unknown) => error instanceof ConfigurationError,
+  );
+  upstreams.add("a_b", { url: "https://b.example" });
+  await upstreams.prepare(undefined);
+  assert.equal(names(upstreams), ["a_echo", "a_b_c"]);
+  assert.is(await upstreams.remove("none"), false);
+  const stale = findTool(upstreams, "a_echo");
+  await upstreams.remove("a");
+  try {
+    await stale.run({}, callContext());
+    assert.unreachable();
+  } catch (error) {
+    assert.match((error as Error).message, 'Upstream "a" was removed');
+  }
+  await upstreams.close();
+});
+
+test("names do not depend on the order in which upstreams connect", async () => {
+  const list = (...tools: string[]) => (l: string) =>
+    l === "tools" ? tools.map((name) => ({ name, inputSchema: INPUT })) : [];
+  const seen: string[][] = [];
+  for (const first of ["a", "b"]) {
+    let go = (): void => {};
+    const wait = new Promise<void>((resolve) => go = resolve);
+    const { upstreams } = scripted({
+      a: {
+        list: list("echo", "only_a", "c_x"),
+        connect: () => first === "a" ? Promise.resolve() : wait,
+      },
+      b: {
+        list: list("echo", "only_b"),
+        connect: () => first === "b" ? Promise.resolve() : wait,
+      },
+      c: { list: list("x") },
+    });
+    const both = createUpstreams({
+      ...upstreams,
+      startTimeout: 30_000,
+      mcpServers: {
+        b: { url: "https://b.example", prefix: "" },
+        a: { url: "https://a.example", prefix: "" },
+        c: { url: "https://c.example" },
+      },
+    });
+    const changed = nextChange(both);
+    await changed;
+    go();
+    await both.ready();
+    seen.push(names(both));
+    await both.close();
+  }
+  assert.equal(seen[0], seen[1]);
+  assert.is(new Set(seen[0]).size, 6);
+  for (const each of ["echo", "only_a", "only_b", "c_x"]) {
+    assert.ok(seen[0]!.includes(each));
+  }
+});
+
+test("cancels a call, and limits how many run", async () => {
+  let running = 0;
+  let most = 0;
+  const { upstreams } = scripted({
+    up: {
+      call: async (_, { signal }) => {
+        most = Math.max(most, ++running);
+        await new Promise((resolve) => signal?.addEventListener("abort", resolve));
+        running--;
+        throw signal!.reason;
+      },
+    },
+  });
+  const limited = createUpstreams({
+    ...upstreams,
+    startTimeout: 30_000,
+    mcpServers: { up: { url: "https://up.example", maxConcurrent: 2 } },
+  });
+  await limited.ready();
+  const controller = new AbortController();
+  const calls = Array.from(
+    { length: 11 },
+    () => call(limited, "up_echo", controller.signal),
+  );
+  assert.match(await calls[10]!, 'Upstream "up" is busy');
+  controller.abort();
+  for (const each of await Promise.all(calls.slice(0, 10))) {
+    assert.match(each, "AbortError");
+  }
+  assert.is(most, 2);
+  assert.equal([limited.status()[0]!.running, limited.status()[0]!.waiting], [
+    0,
+    0,
+  ]);
+  await limited.close();
+});
+
+test("the status has no secret", async () => {
+  const { upstreams } = scripted({ up: {} });
+  const some = createUpstreams({
+    ...upstreams,
+    mcpServers: {
+      up: {
+        url: "https://up.example/mcp?token=hunter2",
+        headers: { authorization: "Bearer hunter2" },
+      },
+    },
+  });
+  await some.ready();
+  assert.not.match(JSON.stringify(some.status()), "hunter2");
+  assert.is(some.status()[0]!.server, "https://up.example/mcp");
+  await some.close();
+});
+
+test.run();

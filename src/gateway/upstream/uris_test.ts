@@ -1,0 +1,65 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { compileUriTemplate } from "../../mcp/definition/uri_template.ts";
+import { createUriMap, KEPT_URIS } from "./uris.ts";
+
+const test = suite("gateway/upstream/uris");
+const URIS = [
+  "file:///a/b.txt",
+  "https://x.example/a?b=c#d",
+  "urn:isbn:1",
+  "ui://widget/main.html",
+  "upstream://other/file:///a",
+  "db://{table}/rows{?limit}",
+];
+
+test("every URI has its way back, and none is that of another upstream", () => {
+  const names = ["github", "GitHub", "git hub", "git%20hub", "a/b", "a"];
+  const maps = names.map(createUriMap);
+  const seen = new Set<string>();
+  for (const map of maps) {
+    for (const uri of URIS) {
+      const shown = map.toPublic(uri);
+      assert.not(seen.has(shown), shown);
+      seen.add(shown);
+      assert.is(map.toOriginal(shown), uri);
+      for (const other of maps) {
+        if (other !== map) assert.is(other.toOriginal(shown), undefined);
+      }
+      if (!uri.includes("{")) assert.ok(URL.canParse(shown), shown);
+      assert.is(map.toOriginal(uri), undefined);
+    }
+  }
+});
+
+test("apps keep their scheme", () => {
+  assert.is(
+    createUriMap("x").toPublic("ui://widget/main.html"),
+    "ui://x/widget/main.html",
+  );
+});
+
+test("the template of all URIs matches them", () => {
+  const map = createUriMap("git hub");
+  const match = compileUriTemplate(map.all!);
+  assert.ok(match(map.toPublic("file:///a/b.txt?c#d")));
+  assert.is(match(createUriMap("other").toPublic("file:///a")), undefined);
+});
+
+test("a template of the upstream stays one", () => {
+  const match = compileUriTemplate(
+    createUriMap("db").toPublic("db://{table}/rows{?limit}"),
+  );
+  assert.equal(match("upstream://db/db://users/rows?limit=3"), {
+    table: "users",
+    limit: "3",
+  });
+});
+
+test("an upstream without a prefix keeps its URIs", () => {
+  for (const uri of URIS) {
+    assert.is(KEPT_URIS.toOriginal(KEPT_URIS.toPublic(uri)), uri);
+  }
+});
+
+test.run();
