@@ -1,0 +1,149 @@
+/**
+ * Kills the processes of a gateway's upstreams at random while calls run, and then counts what is left. At the command line
+ * it runs for as long as you say:
+ *
+ *   node --expose-gc scripts/faults/soak_gateway.ts --minutes 10 [--upstreams 20]
+ *
+ * @module
+ */
+import * as assert from "uvu/assert";
+import { execFileSync } from "node:child_process";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { callContext } from "../../src/gateway/upstream/test_scripted_client.ts";
+import { createUpstreams } from "../../src/gateway/upstream/upstreams.ts";
+import type { ToolDefinition } from "../../src/mcp/definition/definition.ts";
+import { launchProcess } from "../../src/runtime/launch_process.ts";
+
+export interface SoakOptions {
+  readonly upstreams: number;
+  /** Ends after so many kills, or after so many milliseconds. */
+  readonly kills: number;
+  readonly duration: number;
+  /** Calls that run at a time. */
+  readonly concurrency: number;
+}
+
+export interface SoakResult {
+  readonly kills: number;
+  readonly calls: number;
+  /** Results; the other calls failed with an error that names the upstream. */
+  readonly answered: number;
+  /** Bytes of heap, after the first quarter of the kills and at the end. */
+  readonly heap: readonly [early: number, late: number];
+  /** Handles of the process that the soak left: timers, pipes, child processes. */
+  readonly leftHandles: readonly string[];
+  /** Ids of processes that still run. */
+  readonly leftProcesses: readonly number[];
+}
+
+const SERVER = fileURLToPath(new URL("soak_gateway_server.ts", import.meta.url));
+/** The time of the upstreams runs faster, so that pauses of a minute take less. */
+const SPEED = 200;
+
+/** Runs until the kills are done. Starts the process with `--expose-gc` for numbers of the heap. */
+export async function soak(
+  { upstreams: count, kills, duration, concurrency }: SoakOptions,
+): Promise<SoakResult> {
+  const handlesBefore = handles();
+  const began = performance.now();
+  const pids = new Map<number, number>();
+  const upstreams = createUpstreams({
+    mcpServers: Object.fromEntries(
+      Array.from({ length: count }, (_, i) => [`up${i}`, { command: process.execPath, args: [SERVER] }]),
+    ),
+    launch: launchProcess,
+    startTimeout: 60_000,
+    breaker: { now: () => performance.now() * SPEED },
+    onStderr: (name, line) => pids.set(Number(name.slice(2)), Number(line)),
+  });
+  const result = { kills: 0, calls: 0, answered: 0 };
+  let early = 0;
+  try {
+    await upstreams.ready();
+    const tools = upstreams.list(undefined) as readonly ToolDefinition[];
+    assert.is(tools.length, count);
+    const isOver = (): boolean => result.kills >= kills || performance.now() - began > duration;
+    const caller = async (): Promise<void> => {
+      while (!isOver()) {
+        const tool = tools[Math.floor(Math.random() * tools.length)]!;
+        result.calls++;
+        try {
+          await tool.run({ a: result.calls }, callContext());
+          result.answered++;
+        } catch (error) {
+          assert.match((error as Error).message, /^Upstream "up\d+" /);
+          await new Promise((resolve) => setTimeout(resolve, 5));
+        }
+      }
+    };
+    const killer = async (): Promise<void> => {
+      while (!isOver()) {
+        await new Promise((resolve) => setTimeout(resolve, 20 + Math.random() * 20));
+        const [name, pid] = [...pids][Math.floor(Math.random() * pids.size)] ?? [];
+        if (pid === undefined || !pids.delete(name!)) continue;
+        process.kill(pid, "SIGKILL");
+        result.kills++;
+        const part = Math.max(result.kills / kills, (performance.now() - began) / duration);
+        if (early === 0 && part >= 0.25) early = heap();
+      }
+    };
+    await Promise.all([killer(), ...Array.from({ length: concurrency }, caller)]);
+  } finally {
+    await upstreams.close();
+  }
+  // Pipes close after their process.
+  for (let i = 0; i < 200 && difference(handles(), handlesBefore).length > 0; i++) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  return {
+    ...result,
+    heap: [early, heap()],
+    leftHandles: difference(handles(), handlesBefore),
+    leftProcesses: childProcesses(),
+  };
+}
+
+function heap(): number {
+  (globalThis as { gc?: () => void }).gc?.();
+  return process.memoryUsage().heapUsed;
+}
+
+/** What keeps this process alive. */
+const handles = (): string[] => process.getActiveResourcesInfo();
+
+function difference(all: readonly string[], known: readonly string[]): string[] {
+  const rest = [...known];
+  return all.filter((each) => {
+    const at = rest.indexOf(each);
+    if (at >= 0) rest.splice(at, 1);
+    return at < 0;
+  });
+}
+
+/** The processes that run the server of the soak and were started by this process. */
+function childProcesses(): number[] {
+  const lines = execFileSync("ps", ["-A", "-o", "pid=,ppid=,args="], { encoding: "utf8" }).split("\n");
+  return lines.flatMap((line) => {
+    const [pid, parent] = line.trim().split(/\s+/).map(Number);
+    return parent === process.pid && line.includes("soak_gateway_server") ? [pid!] : [];
+  });
+}
+
+if (process.argv[1]?.endsWith("soak_gateway.ts")) {
+  const { values } = parseArgs({
+    options: { minutes: { type: "string", default: "1" }, upstreams: { type: "string", default: "8" } },
+  });
+  const result = await soak({
+    upstreams: Number(values.upstreams),
+    kills: Infinity,
+    duration: Number(values.minutes) * 60_000,
+    concurrency: 16,
+  });
+  console.log(JSON.stringify(result, null, 2));
+  const [early, lateHeap] = result.heap;
+  // The heap of a process that leaks grows with each kill.
+  const grows = lateHeap - early > 20 * 1024 * 1024;
+  if (grows || result.leftHandles.length + result.leftProcesses.length > 0) process.exitCode = 1;
+}
