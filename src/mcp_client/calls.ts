@@ -18,7 +18,7 @@ export interface Call {
   readonly began: number;
   lastMessage: number;
   /** Requests of the server that wait for an answer of this client: meanwhile, the server cannot send a message. */
-  answering: number;
+  answering?: number;
   /** Milliseconds without a message, and in all. */
   readonly timeout: number;
   readonly duration: number;
@@ -79,6 +79,6 @@ export class Calls {
   }
 }
 
-function deadline({ began, lastMessage, answering, timeout, duration }: Call): number {
+function deadline({ began, lastMessage, answering = 0, timeout, duration }: Call): number {
   return Math.min(answering > 0 ? performance.now() + timeout : lastMessage + timeout, began + duration);
 }

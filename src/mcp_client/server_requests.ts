@@ -59,11 +59,11 @@ export class ServerRequests {
     if (this.#answering.size >= MAX_CONCURRENT) return refuse(INTERNAL_ERROR, "Too many requests at once");
     const controller = new AbortController();
     this.#answering.set(id, { call, controller });
-    if (call) call.answering++;
+    if (call) call.answering = (call.answering ?? 0) + 1;
     this.#answer(answer, String(method), params, controller.signal).then((outcome) => {
       this.#answering.delete(id);
       if (call) {
-        call.answering--;
+        call.answering!--;
         call.lastMessage = performance.now();
       }
       // A request that was cancelled gets no response.

@@ -116,7 +116,6 @@ export class Wire implements Receiver {
         controller,
         began: now,
         lastMessage: now,
-        answering: 0,
         timeout: exchange.timeout ?? this.limits.timeout,
         duration: exchange.timeout === Infinity ? Infinity : this.limits.duration,
         reject(error) {
