@@ -132,7 +132,11 @@ export async function runTool(
   call: ToolRun,
   observe: Observe,
 ): Promise<ToolResult> {
-  const principal = call.principal?.subject ?? call.principal?.client;
+  const report = (failed: boolean): void => {
+    if (call.reportedTool === tool.name) return;
+    const principal = call.principal?.subject ?? call.principal?.client;
+    observe({ type: "tool_called", name: tool.name, principal, failed });
+  };
   try {
     const given = await tool.run(input, call);
     const result = isPassed(given)
@@ -140,15 +144,11 @@ export async function runTool(
       : tool.output
       ? await toStructuredResult(tool.output, given)
       : toResult(given);
-    if (!call.inputs?.pending.size && call.reportedTool !== tool.name) {
-      observe({ type: "tool_called", name: tool.name, principal, failed: result.isError === true });
-    }
+    if (!call.inputs?.pending.size) report(result.isError === true);
     return resultFor(call.revision, result);
   } catch (error) {
     if (call.inputs?.pending.size || error instanceof Suspension) throw new Suspension();
-    if (call.reportedTool !== tool.name) {
-      observe({ type: "tool_called", name: tool.name, principal, failed: true });
-    }
+    report(true);
     if (error instanceof ToolError) return failure(error.message);
     if (error instanceof StoreUnavailableError) throw error;
     if (error instanceof RpcError) {
