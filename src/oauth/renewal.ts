@@ -42,6 +42,7 @@ export interface Renewal<Value extends Renewable, Token> {
 /**
  * The token at a key, renewed when it is stale: by one of the callers, on whichever instance, while the others wait.
  * `undefined` when there is none, or it is stale and cannot be renewed.
+ * @param signal ends the wait for another caller
  * @throws {PublicFetchError} when it could not be renewed a moment ago, and what `renew` throws
  * @throws {StoreUnavailableError} when another instance takes too long
  */
@@ -49,9 +50,11 @@ export async function getRenewed<Value extends Renewable, Token>(
   { store, now }: { readonly store: Store; readonly now: () => number },
   key: Key,
   renewal: Renewal<Value, Token>,
+  signal?: AbortSignal,
 ): Promise<Token | undefined> {
   let races = 0;
   for (let polls = 0; polls < MAX_POLLS;) {
+    signal?.throwIfAborted();
     const entry = await store.get<Value>(key);
     if (!entry) return undefined;
     const { stale, refresh } = entry.value;

@@ -7,14 +7,14 @@
  */
 import { secretDigest } from "../../crypto/secret.ts";
 import type { PublicFetch } from "../../http/network/public_fetch.ts";
-import { connectionKey, type UpstreamConnection } from "../../oauth/connection_records.ts";
+import { connectionKey, endConnection, type UpstreamConnection } from "../../oauth/connection_records.ts";
 import { findOwner } from "../../oauth/sign_in/account_record.ts";
 import { SignInError } from "../../oauth/sign_in/provider.ts";
 import { getProviderToken } from "../../oauth/sign_in/provider_tokens.ts";
 import { getRenewed, type Renewal } from "../../oauth/renewal.ts";
 import { fetchObject, toTokenRequest } from "../../oauth/sign_in/token_request.ts";
 import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
-import { compareAndSet } from "../../store/store.ts";
+import { compareAndSet, type Entry } from "../../store/store.ts";
 import { AccessDenied, type UpstreamAccess } from "./access.ts";
 import { toRegisteredClient } from "./client_registration.ts";
 import { isOf } from "./connection.ts";
@@ -96,12 +96,17 @@ export function createExchangeAccess(
     };
   }
 
-  /** Ensures a record for this subject: a token that was exchanged for another one is not used. */
-  async function prepare(user: string, subject: string): Promise<void> {
+  /** The record for this subject, made if needed: a token that was exchanged for another one is not used. */
+  async function prepare(user: string, subject: string): Promise<Entry<UpstreamConnection> | undefined> {
     const key = connectionKey(user, name);
-    await retryLostRaces(async () => {
+    return await retryLostRaces(async () => {
       const entry = await store.get<UpstreamConnection>(key);
-      if (entry && isOf(upstream, entry.value) && entry.value.source === secretDigest(subject)) return;
+      if (entry && isOf(upstream, entry.value) && entry.value.source === secretDigest(subject)) return entry;
+      if (entry?.value.kind === "oauth") {
+        // The configuration of the upstream was another one.
+        await endConnection(store, entry);
+        return LOST_RACE;
+      }
       const owner = await findOwner(store, user);
       if (!owner) throw new AccessDenied(name, "The user was removed");
       return await store.commit({
@@ -113,12 +118,15 @@ export function createExchangeAccess(
     });
   }
 
-  async function findToken(user: string): Promise<string | undefined> {
+  async function findToken(user: string, signal: AbortSignal | undefined): Promise<string | undefined> {
     try {
       const subject = await findSubject(user);
       if (subject === undefined) return undefined;
-      await prepare(user, subject);
-      const token = await getRenewed(context, connectionKey(user, name), renewalOf(user, subject));
+      const entry = await prepare(user, subject);
+      const isCurrent = entry !== undefined && now() < (entry.value.stale ?? Infinity);
+      const token = isCurrent
+        ? await records.open<SealedToken>(entry)
+        : await getRenewed(context, connectionKey(user, name), renewalOf(user, subject), signal);
       if (!token) throw new SignInError("The token was removed while it was requested");
       return token.access_token;
     } catch (error) {
@@ -128,9 +136,9 @@ export function createExchangeAccess(
 
   return {
     partition: partitionByUser,
-    async headers(caller) {
+    async headers(caller, signal) {
       const user = requireUser(upstream, caller);
-      const token = await findToken(user);
+      const token = await findToken(user, signal);
       if (token === undefined) throw await toConnectionRequired(context, upstream, user);
       return { ...upstream.headers, Authorization: `Bearer ${token}` };
     },

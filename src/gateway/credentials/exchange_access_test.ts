@@ -171,6 +171,21 @@ test("an exchanged token that is refused is replaced, and a refusal of the excha
   assert.instance(await thrownBy(access.headers(undefined)), AccessDenied);
 });
 
+test("tokens that a user connected are revoked when the upstream gets exchanged ones instead", async () => {
+  const { upstream, gateway } = await newPair();
+  const { credentials, alice, store } = gateway;
+  const connected = credentials.add("up", { url: UPSTREAM_URL, auth: { type: "oauth" } });
+  const subject = await tokenOf(gateway, upstream, "alice");
+  await connectUser(await signedIn(gateway, upstream, "alice"));
+  const before = await connected.headers(callerOf(alice));
+  await keepToken(gateway, alice, subject);
+  const access = credentials.add("up", EXCHANGED);
+  assert.is(await whoami(upstream, await access.headers(callerOf(alice))), upstream.users["alice"]!);
+  await credentials.revokeEnded();
+  assert.is(await whoami(upstream, before), "401");
+  assert.equal(await store.list(["upstream_revocation"]), []);
+});
+
 test("this server identifies its user to the authorization server of the upstream (ID-JAG)", async () => {
   const { upstream, gateway } = await newPair();
   const access = gateway.credentials.add("up", {

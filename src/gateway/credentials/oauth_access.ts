@@ -49,13 +49,17 @@ export function createOAuthAccess(
     toConnectionRequired(context, upstream, user, challenge);
 
   /** The current tokens, refreshed if they are stale; `undefined` when the user must connect. */
-  async function findTokens(user: string): Promise<SealedTokens | undefined> {
-    if (!await findConnection(context, upstream, user)) return undefined;
+  async function findTokens(user: string, signal?: AbortSignal): Promise<SealedTokens | undefined> {
+    const entry = await findConnection(context, upstream, user);
+    if (!entry) return undefined;
+    const { stale } = entry.value;
+    if (stale === undefined || context.now() < stale) return await context.records.open<SealedTokens>(entry);
     try {
       return await getRenewed(
         context,
         connectionKey(user, upstream.name),
         renewalOf(context, upstream, user),
+        signal,
       );
     } catch (error) {
       throw toUnavailable(upstream, error);
@@ -67,25 +71,26 @@ export function createOAuthAccess(
     entry: Entry<UpstreamConnection>,
     user: string,
     challenge: Challenge,
+    signal: AbortSignal | undefined,
   ): Promise<true> {
     const { key, version, value } = entry;
     const isFresh = context.now() - (value.issued ?? 0) < FRESH_MS;
     if (!value.hasRefreshToken || isFresh) throw await required(user, challenge);
     // After a lost race the record has changed, and with it perhaps the token.
     await compareAndSet(store, key, version, { ...value, stale: 0 });
-    if (!await findTokens(user)) throw await required(user, challenge);
+    if (!await findTokens(user, signal)) throw await required(user, challenge);
     return true;
   }
 
   return {
     partition: partitionByUser,
-    async headers(caller: Principal | undefined) {
+    async headers(caller: Principal | undefined, signal?: AbortSignal) {
       const user = requireUser(upstream, caller);
-      const tokens = await findTokens(user);
+      const tokens = await findTokens(user, signal);
       if (!tokens) throw await required(user);
       return { ...upstream.headers, Authorization: toField(tokens) };
     },
-    async refused(caller, { status, challenge: field, used }: AccessRefusal) {
+    async refused(caller, { status, challenge: field, used }: AccessRefusal, signal) {
       const user = requireUser(upstream, caller);
       const challenge = parseChallenge(field);
       const entry = await findConnection(context, upstream, user);
@@ -93,7 +98,7 @@ export function createOAuthAccess(
       if (!entry || !tokens) throw await required(user, challenge);
       // Another call has refreshed it, or the user has connected again, meanwhile.
       if (toField(tokens) !== used["Authorization"]) return true;
-      if (status === 401) return await renew(entry, user, challenge);
+      if (status === 401) return await renew(entry, user, challenge, signal);
       if (challenge.error !== "insufficient_scope") return false;
       const granted = parseScopes(entry.value.scope);
       // With all scopes already, connecting again would not help.

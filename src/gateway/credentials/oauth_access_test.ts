@@ -157,6 +157,24 @@ test("of 20 concurrent calls on each of two instances one refreshes, and all get
   );
 });
 
+test("a caller that has gone does not wait for the refresh of another", async () => {
+  const { upstream, server, access, caller } = await newConnection({ ...REGISTER, accessTokenLifetime: 600 });
+  server.advance(700);
+  upstream.advance(700);
+  const gone = new AbortController();
+  const waiting: Promise<unknown>[] = [];
+  upstream.tamper = async ({ url }, pass) => {
+    if (url === `${UPSTREAM}/oauth/token`) {
+      waiting.push(thrownBy(access.headers(caller, gone.signal)));
+      gone.abort();
+      assert.is((await waiting[0] as Error).name, "AbortError");
+    }
+    return await pass();
+  };
+  assert.is(await whoami(upstream, await access.headers(caller)), upstream.users["alice"]!);
+  assert.is(waiting.length, 1);
+});
+
 test("a rotated refresh token is kept, and serves the next refresh", async () => {
   const { upstream, server, access, caller } = await newConnection({ ...REGISTER, accessTokenLifetime: 600 });
   for (let round = 0; round < 3; round++) {
