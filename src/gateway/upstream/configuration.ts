@@ -4,6 +4,8 @@
  *
  * @module
  */
+import type { UpstreamAuth } from "../credentials/upstream_auth.ts";
+
 /** A server that is started as a child process and speaks over its standard input and output. */
 export interface ProcessConfiguration {
   readonly type?: "stdio";
@@ -43,8 +45,8 @@ export interface UpstreamOptions {
   readonly scopes?: readonly string[];
   /** `true`: one session for all callers. `false`: one for each user. @default as `auth` requires, else `true` */
   readonly shared?: boolean;
-  /** How callers authenticate to it: see `../credentials`. */
-  readonly auth?: unknown;
+  /** How requests of callers are authorized. @default the same for all, by `headers` */
+  readonly auth?: UpstreamAuth;
   /** Leaves it out. */
   readonly disabled?: boolean;
 }
