@@ -69,7 +69,13 @@ export function gateway(options: GatewayOptions = {}): GatewayOption {
 function connectGateway(options: GatewayOptions, host: GatewayHost): GatewayParts {
   const { store, now, observe, issuer, oauth } = host;
   const { mcpServers = {}, policy: policyOptions, hold = {}, storedCommands = false } = options;
-  const credentials = createCredentials({ ...host, connect: options.connect, fetch: options.fetch });
+  const credentials = createCredentials({
+    ...host,
+    connect: options.connect,
+    fetch: options.fetch,
+    onConnected: (name, subject) =>
+      upstreams.reconnect(name, { subject, scopes: new Set(), workspace: "default" }),
+  });
   const upstreams = createUpstreams({
     ...options,
     fetch: options.fetch ?? ((url, init) => fetch(url, init)),
@@ -186,6 +192,7 @@ function connectGateway(options: GatewayOptions, host: GatewayHost): GatewayPart
       async close() {
         clearTimeout(notifying);
         followed.stop();
+        credentials.close();
         await upstreams.close();
       },
     },

@@ -13,7 +13,7 @@ import type { Service } from "../../http/service.ts";
 import type { AuthorizationServerOptions } from "../../oauth/authorization_server.ts";
 import { CONNECTIONS, endConnection, type UpstreamConnection } from "../../oauth/connection_records.ts";
 import { type Entry, listAll, type Store } from "../../store/store.ts";
-import type { UpstreamAccess } from "./access.ts";
+import { ConnectionRequired, type UpstreamAccess } from "./access.ts";
 import { checkFixedHeaders, checkUpstreamAuth } from "./check_auth.ts";
 import { describeClient } from "./client_registration.ts";
 import { createConnectLinks } from "./connect_link.ts";
@@ -26,6 +26,7 @@ import { createProviderAccess } from "./provider_access.ts";
 import { createRevocations } from "./revocations.ts";
 import { createSealedRecords } from "./sealed_records.ts";
 import type { UpstreamAuth } from "./upstream_auth.ts";
+import { createWaitingUsers, type OnConnected } from "./waiting_users.ts";
 
 export interface CredentialsOptions {
   readonly store: Store;
@@ -43,6 +44,8 @@ export interface CredentialsOptions {
   readonly connect?: Connect | undefined;
   /** Reaches private addresses as well, for upstreams with `allowPrivateAddresses`. @default the platform's fetch */
   readonly fetch?: Connect | undefined;
+  /** Called when a user whose call failed here for want of a connection has connected, at any instance. */
+  readonly onConnected?: OnConnected | undefined;
 }
 
 /** What is needed of the configuration of an upstream. */
@@ -74,6 +77,8 @@ export interface Credentials {
   readonly service: Service;
   /** Revokes the tokens of connections that have ended. Pages and calls do it, too, about once a minute. */
   revokeEnded(): Promise<void>;
+  /** Ends the watch of the store. */
+  close(): void;
 }
 
 const DOCUMENT_FIELDS = jsonFields(["cache-control", "public, max-age=300"], [
@@ -103,6 +108,11 @@ export function createCredentials(options: CredentialsOptions): Credentials {
     oauth,
   };
   const revocations = createRevocations(context);
+  const waiting = options.onConnected && createWaitingUsers(
+    store,
+    options.onConnected,
+    (error) => observe({ type: "fault", where: "gateway", error }),
+  );
   const upstreams = new Map<string, Upstream>();
   const accesses = new Map<string, UpstreamAccess>();
   const base = new URL(place).pathname.replace(/\/$/, "");
@@ -113,9 +123,14 @@ export function createCredentials(options: CredentialsOptions): Credentials {
       const access = createAccess(context, upstream);
       const observed: UpstreamAccess = {
         ...access,
-        headers(caller, signal) {
+        async headers(caller, signal) {
           revocations.runSometimes();
-          return access.headers(caller, signal);
+          try {
+            return await access.headers(caller, signal);
+          } catch (error) {
+            if (error instanceof ConnectionRequired) waiting?.add(name, caller!.subject!);
+            throw error;
+          }
         },
       };
       if (upstream.url !== "") upstreams.set(name, upstream);
@@ -149,6 +164,7 @@ export function createCredentials(options: CredentialsOptions): Credentials {
       },
     },
     revokeEnded: () => revocations.run(),
+    close: () => waiting?.close(),
   };
 }
 

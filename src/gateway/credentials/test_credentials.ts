@@ -165,21 +165,28 @@ export interface Browser {
 }
 
 export function newBrowser(gateway: TestGateway, upstream: TestUpstream): Browser {
+  const context = { waitUntil: (work: Promise<unknown>) => void gateway.work.push(work) };
+  return browse((request) =>
+    new URL(request.url).origin === ISSUER
+      ? gateway.server.service.fetch(request, context)
+      : sendTo(upstream, request)
+  );
+}
+
+/** A browser whose requests this function answers. */
+export function browse(answer: (request: Request) => Promise<Response>): Browser {
   const cookies = new Map<string, string>();
   async function send(url: string, site: string, form?: Record<string, string>): Promise<Response> {
     const { host, href } = new URL(url, ISSUER);
     const cookie = [...cookies].filter(([name]) => name.startsWith(`${host} `))
       .map(([name, value]) => `${name.slice(host.length + 1)}=${value}`).join("; ");
     const headers = { "sec-fetch-site": site, accept: "text/html", ...(cookie && { cookie }) };
-    const request = new Request(href, {
-      headers: { ...headers, ...(form && { "content-type": "application/x-www-form-urlencoded" }) },
-      ...(form && { method: "POST", body: new URLSearchParams(form).toString() }),
-    });
-    const response = host === new URL(ISSUER).host
-      ? await gateway.server.service.fetch(request, {
-        waitUntil: (work) => void gateway.work.push(work),
-      })
-      : await sendTo(upstream, request);
+    const response = await answer(
+      new Request(href, {
+        headers: { ...headers, ...(form && { "content-type": "application/x-www-form-urlencoded" }) },
+        ...(form && { method: "POST", body: new URLSearchParams(form).toString() }),
+      }),
+    );
     for (const field of response.headers.getSetCookie()) {
       const [, name, value] = /^([^=]+)=([^;]*)/.exec(field)!;
       if (/Max-Age=0(;|$)/.test(field)) cookies.delete(`${host} ${name}`);
