@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { BlobStore } from "../../skills/blobs/blob_store.ts";
 import { findOlderKinds, FORMAT_KEY, StoreFormatError, toOlderError } from "../../store/format.ts";
@@ -19,7 +19,7 @@ import {
 import { readFormat } from "../../store/upgrade/run_upgrade.ts";
 import type { Environment, ValuesOf } from "./options.ts";
 import { printError, UsageError } from "./output.ts";
-import { warnOfSharedFolder } from "./private_files.ts";
+import { makePrivateFolder, warnOfSharedFolder } from "./private_files.ts";
 
 /** The options of every command that works on stored data. */
 export const DATA_OPTIONS = {
@@ -176,7 +176,7 @@ async function openDriver(place: Place, create: boolean): Promise<Store> {
   }
   const file = create ? join(place.folder, "trivet.db") : findDatabase(place);
   try {
-    mkdirSync(place.folder, { recursive: true, mode: 0o700 });
+    makePrivateFolder(place.folder);
     warnOfSharedFolder(place.folder, onWarning);
     return sqliteStore(file, options);
   } catch (cause) {

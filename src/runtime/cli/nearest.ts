@@ -4,8 +4,15 @@
  * @module
  */
 
-/** The known word with the fewest changed, missing, additional or swapped letters; `undefined` when none is near. */
-export function findNearest(word: string, known: Iterable<string>): string | undefined {
+/** Letters of a part of a word, at least. */
+const MIN_PART_LETTERS = 3;
+
+/**
+ * The known word with the fewest changed, missing, additional or swapped letters, or the only one of which it is a part;
+ * `undefined` when none is near.
+ */
+export function findNearest(word: string, words: Iterable<string>): string | undefined {
+  const known = [...words];
   let nearest: string | undefined;
   // A third of the letters may be wrong: a word that differs in more is another one.
   let least = Math.max(1, Math.floor(word.length / 3)) + 1;
@@ -14,7 +21,9 @@ export function findNearest(word: string, known: Iterable<string>): string | und
     const distance = distanceOf(word, each);
     if (distance < least) [nearest, least] = [each, distance];
   }
-  return nearest;
+  if (nearest !== undefined || word.length < MIN_PART_LETTERS) return nearest;
+  const containing = known.filter((each) => each.includes(word));
+  return containing.length === 1 ? containing[0] : undefined;
 }
 
 /** The end of an error message: a blank and the question, or nothing. */

@@ -30,4 +30,15 @@ test("suggest() ends a message with a question, or with nothing", () => {
   assert.is(suggest("fly", WORDS), "");
 });
 
+test("a part of one known word stands for it, of several for none", () => {
+  const known = ["status", "signing-keys", "server-secret", "list-skills", "list-tools"];
+  assert.equal(["stat", "secret", "list", "st", "s"].map((word) => findNearest(word, known)), [
+    "status",
+    "server-secret",
+    undefined,
+    undefined,
+    undefined,
+  ]);
+});
+
 test.run();

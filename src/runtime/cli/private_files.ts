@@ -3,11 +3,28 @@
  *
  * @module
  */
-import { rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import process from "node:process";
 
 /** The mode bits that let other users write. */
 const WRITABLE_BY_OTHERS = 0o022;
+
+/**
+ * Makes a folder and those above it, which only their owner can enter. One by one, because the option `recursive` of Node
+ * never returns where a file system has no new folders, as below `/proc`.
+ * @param path absolute
+ */
+export function makePrivateFolder(path: string): void {
+  if (existsSync(path) && statSync(path).isDirectory()) return;
+  if (dirname(path) !== path) makePrivateFolder(dirname(path));
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    // Another process was faster.
+    if (!(existsSync(path) && statSync(path).isDirectory())) throw error;
+  }
+}
 
 /** Writes a file that only its owner can read. An existing file is replaced, so that no open handle reads the new text. */
 export function writePrivateFile(path: string, text: string): void {

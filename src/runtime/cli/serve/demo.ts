@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { randomSecret } from "../../../crypto/secret.ts";
@@ -13,7 +13,7 @@ import { removeUser } from "../../../oauth/users/remove_user.ts";
 import { addUser } from "../../../oauth/users/user.ts";
 import { createApiKey } from "../../../skills/api_key.ts";
 import type { Store } from "../../../store/store.ts";
-import { writePrivateFile } from "../private_files.ts";
+import { makePrivateFolder, writePrivateFile } from "../private_files.ts";
 
 export interface Demo {
   readonly client: { readonly id: string; readonly secret: string | null; readonly redirect_uri: string };
@@ -84,7 +84,7 @@ export const UNKNOWN_DEMO: Demo = {
  */
 export function ensureSkills(folder: string): void {
   if (existsSync(folder)) return;
-  mkdirSync(dirname(folder), { recursive: true, mode: 0o700 });
+  makePrivateFolder(dirname(folder));
   const made = mkdtempSync(`${folder}-`);
   // The first path is that of the sources, the second that of the built package.
   const skills = ["../../../../fixtures/skills", "../../../fixtures/skills"]
