@@ -10,11 +10,10 @@ import type { Trivet } from "../../src/mod.ts";
 import { createGateway, createUpstream } from "./gateway.ts";
 
 const [kind, count, url] = process.argv.slice(2);
-let handler: Trivet | undefined;
 const server = await serve({
-  fetch: (request, context) => handler!.fetch(request, context),
+  fetch: (request, context) => handler.fetch(request, context),
 }, { port: 0 });
-handler = kind === "upstream"
+const handler: Trivet = kind === "upstream"
   ? createUpstream(Number(count), server.url)
   : await createGateway(Number(count), url!, server.url);
 process.on("message", () => {

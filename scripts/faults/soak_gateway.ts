@@ -56,7 +56,10 @@ export async function soak(
     launch: launchProcess,
     startTimeout: 60_000,
     breaker: { now: () => performance.now() * SPEED },
-    onStderr: (name, line) => pids.set(Number(name.slice(2)), Number(line)),
+    onStderr(name, line) {
+      // Node may write warnings there too.
+      if (/^\d+$/.test(line)) pids.set(Number(name.slice(2)), Number(line));
+    },
   });
   const result = { kills: 0, calls: 0, answered: 0 };
   let early = 0;

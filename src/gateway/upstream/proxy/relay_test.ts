@@ -1,0 +1,165 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { RpcError } from "../../../jsonrpc/error.ts";
+import { tool } from "../../../mcp/definition/definition.ts";
+import { type Message, modern, session } from "../../../mcp/test_exchange.ts";
+import { MODERN, newGateway, type TestGateway, upstreamOf } from "../test_gateway.ts";
+
+const test = suite("gateway/upstream/proxy/relay");
+
+const LEGACY = "2025-11-25";
+const NAME = { type: "object", properties: { name: { type: "string" } }, required: ["name"] } as const;
+const TASKS = { extensions: { "io.modelcontextprotocol/tasks": {} }, elicitation: {} };
+
+let begun: (() => void) | undefined;
+let aborted: (() => void) | undefined;
+const DEFINITIONS = [
+  tool({
+    name: "report",
+    description: "Reports progress and logs",
+    async run(_, { progress, log }) {
+      await progress(1, 2, "half");
+      await log("warning", { careful: true }, "up");
+      await log("debug", "detail");
+      await progress(2, 2);
+      return "done";
+    },
+  }),
+  tool({
+    name: "wait",
+    description: "Waits until it is cancelled",
+    run: (_, { signal }) =>
+      new Promise((resolve) => {
+        begun?.();
+        signal.addEventListener("abort", () => {
+          aborted?.();
+          resolve("cancelled");
+        });
+      }),
+  }),
+  tool({
+    name: "background",
+    description: "Runs as a task",
+    task: { support: "optional", pollInterval: 50 },
+    async run(_, { elicit }) {
+      const answer = await elicit({ key: "who", message: "Who?", schema: NAME });
+      return `Hello, ${answer.content?.name}`;
+    },
+  }),
+  tool({
+    name: "only_task",
+    description: "Runs as a task only",
+    task: { support: "required", pollInterval: 50 },
+    run: () => "done in background",
+  }),
+  tool({
+    name: "failing_task",
+    description: "Fails with an error of the protocol",
+    task: { support: "optional", pollInterval: 50 },
+    run() {
+      throw new RpcError(-31234, "Not today");
+    },
+  }),
+  tool({
+    name: "needs_url",
+    description: "Requires that the user opens a page, as a server of 2025-11-25",
+    run() {
+      const elicitations = [{ mode: "url", url: "https://a.example/", message: "Sign", elicitationId: "1" }];
+      throw new RpcError(-32042, "URL elicitation required", { elicitations });
+    },
+  }),
+];
+
+for (const upstream of [MODERN, LEGACY]) {
+  test(`progress and log messages of an upstream of ${upstream} reach clients`, async () => {
+    const { server, upstreams } = await newGateway({ up: upstreamOf(DEFINITIONS, upstream) });
+    const params = { name: "up_report", arguments: {} };
+    const meta = { progressToken: "t", "io.modelcontextprotocol/logLevel": "info" };
+    const first = await modern(server, "tools/call", params, { meta });
+    const client = await session(server, { revision: LEGACY });
+    const second = await client.request("tools/call", { ...params, _meta: { progressToken: "t" } });
+    for (const { messages } of [first, second]) {
+      const of = (method: string): Message[] =>
+        messages.filter((each) => each.method === `notifications/${method}`).map((each) => each.params);
+      assert.equal(of("progress"), [
+        { progressToken: "t", progress: 1, total: 2, message: "half" },
+        { progressToken: "t", progress: 2, total: 2 },
+      ]);
+      assert.equal(of("message"), [{ level: "warning", logger: "up", data: { careful: true } }]);
+      assert.is(messages.at(-1).result.content[0].text, "done");
+    }
+    // Without a token and a level there are none.
+    assert.is((await modern(server, "tools/call", params)).messages.length, 1);
+    await upstreams.close();
+  });
+
+  test(`a cancelled call is cancelled at an upstream of ${upstream}`, async () => {
+    const { server, upstreams } = await newGateway({ up: upstreamOf(DEFINITIONS, upstream) });
+    const client = await session(server, { revision: LEGACY });
+    const isAborted = new Promise<void>((resolve) => aborted = resolve);
+    const hasBegun = new Promise<void>((resolve) => begun = resolve);
+    client.request("tools/call", { name: "up_wait", arguments: {} }, 7).catch(() => {});
+    await hasBegun;
+    await client.send({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 7 } });
+    await isAborted;
+    await upstreams.close();
+  });
+}
+
+async function poll({ server }: TestGateway, taskId: string): Promise<Message> {
+  for (;;) {
+    const { result } = (await modern(server, "tasks/get", { taskId }, { capabilities: TASKS })).answer;
+    if (result.status !== "working") return result;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+test("a task of an upstream is a task of the gateway, with its input", async () => {
+  const gateway = await newGateway({ up: upstreamOf(DEFINITIONS) });
+  const { server, upstreams } = gateway;
+  const start = async (name: string): Promise<Message> =>
+    (await modern(server, "tools/call", { name, arguments: {} }, { capabilities: TASKS })).answer.result;
+  const created = await start("up_background");
+  assert.is(created.resultType, "task");
+  const asking = await poll(gateway, created.taskId);
+  assert.is(asking.status, "input_required");
+  const [key] = Object.keys(asking.inputRequests);
+  const inputResponses = { [key!]: { action: "accept", content: { name: "Ada" } } };
+  await modern(server, "tasks/update", { taskId: created.taskId, inputResponses }, { capabilities: TASKS });
+  const done = await poll(gateway, created.taskId);
+  assert.is(done.status, "completed");
+  assert.is(done.result.content[0].text, "Hello, Ada");
+  const failed = await poll(gateway, (await start("up_failing_task")).taskId);
+  assert.equal([failed.status, failed.error.code], ["failed", -31234]);
+  await upstreams.close();
+});
+
+test("a task of an upstream is awaited for clients without the extension", async () => {
+  const { server, upstreams } = await newGateway({ up: upstreamOf(DEFINITIONS) });
+  const params = { name: "up_only_task", arguments: {} };
+  const { request } = await session(server, { revision: LEGACY });
+  for (
+    const { answer } of [await modern(server, "tools/call", params), await request("tools/call", params)]
+  ) {
+    assert.is(answer.result?.content[0].text, "done in background");
+  }
+  await upstreams.close();
+});
+
+test("a page that an upstream of 2025-11-25 requires is opened by elicitation, or named", async () => {
+  const { server, upstreams } = await newGateway({ up: upstreamOf(DEFINITIONS, LEGACY) });
+  const params = { name: "up_needs_url", arguments: {} };
+  const plain = (await modern(server, "tools/call", params)).answer.result;
+  assert.is(plain.isError, true);
+  assert.match(plain.content[0].text, "https://a.example/");
+  const capabilities = { elicitation: { url: {} } };
+  const { result } = (await modern(server, "tools/call", params, { capabilities })).answer;
+  assert.is(result.resultType, "input_required");
+  assert.equal(Object.values<Message>(result.inputRequests)[0].params.url, "https://a.example/");
+  // Clients of 2025-11-25 know this error.
+  const { request } = await session(server, { revision: LEGACY, capabilities });
+  assert.is((await request("tools/call", params)).answer.error.code, -32042);
+  await upstreams.close();
+});
+
+test.run();
