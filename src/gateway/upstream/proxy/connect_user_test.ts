@@ -1,0 +1,72 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { tool } from "../../../mcp/definition/definition.ts";
+import { type Message, modern } from "../../../mcp/test_exchange.ts";
+import { ConnectionRequired } from "../../credentials/access.ts";
+import { newGateway, upstreamOf } from "../test_gateway.ts";
+
+const test = suite("gateway/upstream/proxy/connect_user");
+const PAGE = "https://gateway.example/connect";
+const capabilities = { elicitation: { url: {} } };
+
+/** A gateway whose upstream must be connected first. */
+async function newUnconnected(isConnected: { value: boolean }) {
+  let runs = 0;
+  const work = tool({ name: "work", description: "Works", run: () => `run ${++runs}` });
+  const gateway = await newGateway({ up: upstreamOf([work]) }, {
+    upstreams: {
+      access: ({ name }) => ({
+        partition: () => "user",
+        headers: () =>
+          isConnected.value ? Promise.resolve({}) : Promise.reject(new ConnectionRequired(name, PAGE)),
+        refused: () => Promise.resolve(false),
+      }),
+    },
+  });
+  return gateway;
+}
+
+const call = async (server: Parameters<typeof modern>[0], name: string, more = {}): Promise<Message> =>
+  (await modern(server, "tools/call", { name, arguments: {}, ...more }, { capabilities })).answer.result;
+
+test("a user is sent to the page, and the call continues once the upstream is connected", async () => {
+  const isConnected = { value: true };
+  const { server, upstreams } = await newUnconnected(isConnected);
+  assert.is((await call(server, "up_work")).content[0].text, "run 1");
+  // The session was lost, and the credentials with it.
+  isConnected.value = false;
+  const asking = await call(server, "up_work");
+  assert.is(asking.resultType, "input_required");
+  const [[key, request]] = Object.entries<Message>(asking.inputRequests) as [[string, Message]];
+  assert.equal([request.method, request.params.mode, request.params.url], [
+    "elicitation/create",
+    "url",
+    PAGE,
+  ]);
+  const retry = (action: string) =>
+    call(server, "up_work", { requestState: asking.requestState, inputResponses: { [key]: { action } } });
+  assert.is((await retry("decline")).isError, true);
+  const continued = retry("accept");
+  isConnected.value = true;
+  assert.is((await continued).content[0].text, "run 2");
+  await upstreams.close();
+});
+
+test("the tool that connects becomes the tools of the upstream", async () => {
+  const isConnected = { value: false };
+  const { server, upstreams } = await newUnconnected(isConnected);
+  const names = async () =>
+    (await modern(server, "tools/list")).answer.result.tools.map((each: Message) => each.name);
+  assert.equal(await names(), ["up_connect"]);
+  const asking = await call(server, "up_connect");
+  assert.is(asking.resultType, "input_required");
+  isConnected.value = true;
+  const [key] = Object.keys(asking.inputRequests);
+  const inputResponses = { [key!]: { action: "accept" } };
+  const done = await call(server, "up_connect", { requestState: asking.requestState, inputResponses });
+  assert.is(done.isError, undefined);
+  while ((await names())[0] !== "up_work") await new Promise((resolve) => setTimeout(resolve, 5));
+  await upstreams.close();
+});
+
+test.run();
