@@ -123,6 +123,26 @@ test("a call of a crashed upstream fails with its name, and the next one starts 
   assert.ok(clients.every(({ isClosed }) => isClosed));
 });
 
+test("a call that cannot connect leaves its place", async () => {
+  let works = true;
+  let time = 0;
+  const refuse = () => Promise.reject(new ConnectionError("unreachable", "up", "no connection"));
+  const { upstreams, clients } = start(
+    { up: { connect: () => works ? Promise.resolve() : refuse() } },
+    { breaker: { now: () => time += 60_000 } },
+  );
+  await upstreams.ready();
+  works = false;
+  clients[0]!.crash();
+  for (let i = 0; i < 3; i++) {
+    assert.match(await call(upstreams, "up_echo"), /Upstream "up" is not reachable/);
+  }
+  const [{ running, waiting, state, lastError }] = upstreams.status() as [ReturnType<Upstreams["status"]>[0]];
+  assert.equal([running, waiting, state], [0, 0, "failed"]);
+  assert.match(lastError!, "no connection");
+  await upstreams.close();
+});
+
 test("after failures in a row calls fail at once, and a trial ends that", async () => {
   let time = 0;
   let works = false;
