@@ -5,6 +5,7 @@
  * @module
  */
 import process from "node:process";
+import { keepCompiled } from "./cli/compile_cache.ts";
 
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
 if (major < 22 || major === 22 && minor < 18) {
@@ -20,6 +21,7 @@ if (major < 22 || major === 22 && minor < 18) {
       Reflect.apply(emitWarning, process, [warning, ...more]);
     }
   };
+  keepCompiled();
   const { main } = await import("./cli/main.ts");
   process.exitCode = await main(process.argv.slice(2));
 }
