@@ -14,7 +14,8 @@ const SOURCES: readonly (readonly [pattern: RegExp, files: readonly string[]])[]
     "runtime/cli/doctor/check_proxy.ts",
     "runtime/cli/serve/serve_options.ts",
   ]],
-  [/x-real-ip|true-client-ip|x-client-ip|fly-client-ip/i, []],
+  // Refuses the field among the parameters of an OpenAPI document.
+  [/x-real-ip|true-client-ip|x-client-ip|fly-client-ip/i, ["openapi/parameter.ts"]],
   [/cf-connecting-ip/i, ["http/runtime_context.ts", "runtime/workerd.ts"]],
   [/remoteAddr/, ["http/runtime_context.ts", "runtime/deno.ts", "runtime/node_request.ts"]],
   [/requestIP/, ["http/runtime_context.ts", "runtime/bun.ts"]],
