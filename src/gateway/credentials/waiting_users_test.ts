@@ -1,0 +1,80 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { connectionKey, CONNECTIONS } from "../../oauth/connection_records.ts";
+import { memoryStore } from "../../store/drivers/memory.ts";
+import type { Key, Store } from "../../store/store.ts";
+import { createWaitingUsers } from "./waiting_users.ts";
+
+const test = suite("gateway/credentials/waiting_users");
+
+/** Users of a store, with the calls so far; `next` resolves with the next call. */
+function newWaiting(store: Store) {
+  const calls: string[] = [];
+  let wake = Promise.withResolvers<string>();
+  const users = createWaitingUsers(store, (upstream, user) => {
+    calls.push(`${user} ${upstream}`);
+    wake.resolve(calls.at(-1)!);
+    wake = Promise.withResolvers();
+  }, (error) => calls.push(String(error)));
+  return { users, calls, next: () => wake.promise };
+}
+
+const connect = (store: Store, user: string, upstream: string) =>
+  store.commit({ set: [{ key: connectionKey(user, upstream), value: { connected: 1 } }] });
+
+test("a user who waits is reported once, when the connection is there, and no other", async () => {
+  const store = memoryStore();
+  const { users, calls, next } = newWaiting(store);
+  users.add("up", "alice");
+  users.add("up", "carol");
+  await connect(store, "bob", "up");
+  await connect(store, "alice", "other");
+  let called = next();
+  await connect(store, "alice", "up");
+  assert.is(await called, "alice up");
+  // A refresh of the tokens is no new connection.
+  await connect(store, "alice", "up");
+  called = next();
+  await connect(store, "carol", "up");
+  assert.is(await called, "carol up");
+  assert.equal(calls, ["alice up", "carol up"]);
+  users.close();
+});
+
+test("after the store may have missed changes, all who wait are looked up", async () => {
+  const store = memoryStore();
+  let notify: ReadableStreamDefaultController<readonly Key[]> | undefined;
+  const watch = () =>
+    new ReadableStream<readonly Key[]>({ start: (controller) => void (notify = controller) });
+  const { users, calls, next } = newWaiting(Object.assign(store, { watch }));
+  users.add("up", "alice");
+  users.add("up", "carol");
+  await connect(store, "carol", "up");
+  const called = next();
+  notify!.enqueue([CONNECTIONS]);
+  assert.is(await called, "carol up");
+  assert.equal(calls, ["carol up"]);
+  users.close();
+});
+
+test("the watch begins again after a fault, and nothing is watched before a user waits", async () => {
+  const store = memoryStore();
+  const original = store.watch.bind(store);
+  let watched = 0;
+  const watch = (prefix: Key) => {
+    if (++watched > 1) return original(prefix);
+    return new ReadableStream<readonly Key[]>({ start: (controller) => controller.error(new Error("lost")) });
+  };
+  const { users, calls, next } = newWaiting(Object.assign(store, { watch }));
+  assert.is(watched, 0);
+  users.add("up", "alice");
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  assert.equal(calls, ["Error: lost"]);
+  users.add("up", "carol");
+  const called = next();
+  await connect(store, "carol", "up");
+  assert.is(await called, "carol up");
+  users.close();
+});
+
+test.run();
