@@ -65,9 +65,11 @@ test("tokens are counted by grant, and refusals by grant and error", () => {
   for (const client of ["a", "b"]) {
     metrics.onEvent({ type: "token_refused", grant_type: "refresh_token", client, error: "invalid_grant" });
   }
+  metrics.onEvent({ type: "client_refused", client: "a", reason: "Client authentication failed" });
   const text = metrics.registry.text();
   assert.match(text, /^trivet_tokens_issued_total\{grant_type="authorization_code"\} 1$/m);
   assert.match(text, /^trivet_tokens_refused_total\{grant_type="refresh_token",error="invalid_grant"\} 2$/m);
+  assert.match(text, /^trivet_tokens_refused_total\{grant_type="unknown",error="invalid_client"\} 1$/m);
 });
 
 test("throttles are counted by route, and rate limits by limit, each request of an event", () => {

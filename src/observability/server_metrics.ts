@@ -40,7 +40,7 @@ export function createServerMetrics(base: string = ""): ServerMetrics {
   const tokens = registry.counter("trivet_tokens_issued_total", "Access tokens by grant.", ["grant_type"]);
   const refused = registry.counter(
     "trivet_tokens_refused_total",
-    "Requests that the token endpoint refused, by grant and error.",
+    "Requests that the token endpoint refused, by grant and error. Clients that did not authenticate, at any endpoint: unknown.",
     ["grant_type", "error"],
   );
   const throttled = registry.counter("trivet_throttled_total", "Requests that got a 429, by route.", [
@@ -96,6 +96,7 @@ export function createServerMetrics(base: string = ""): ServerMetrics {
       events.add([event.type]);
       if (event.type === "token_issued") tokens.add([event.grant_type]);
       if (event.type === "token_refused") refused.add([event.grant_type, event.error]);
+      if (event.type === "client_refused") refused.add(["unknown", "invalid_client"]);
       if (event.type === "rate_limited") limited.add([event.limit, event.scope], event.count);
       if (event.type === "tool_called") {
         tools.add([event.name, String(event.failed)]);
