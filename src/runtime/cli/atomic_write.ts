@@ -5,7 +5,7 @@
  * @module
  */
 import { lstatSync, readdirSync } from "node:fs";
-import { mkdir, open, rename, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, open, realpath, rename, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join, sep } from "node:path";
 
 /** Checks that a path can be written. @throws {Error} when it exists and must not be replaced */
@@ -78,6 +78,18 @@ export async function writeArchive(
     await rename(part, target);
   });
   return size;
+}
+
+/** Replaces or makes a small file. A file that is replaced keeps its mode; a new one is for its owner only. */
+export async function replaceFile(path: string, text: string, signal: AbortSignal): Promise<void> {
+  // A link stays a link: the file that it leads to is replaced.
+  const target = await realpath(path).catch(() => path);
+  const mode = (lstatSync(target, { throwIfNoEntry: false })?.mode ?? 0o600) & 0o777;
+  await writeBeside(target, signal, async (part) => {
+    await writeFile(part, text, { flag: "wx", mode, signal });
+    await chmod(part, mode);
+    await rename(part, target);
+  });
 }
 
 async function writeBeside(

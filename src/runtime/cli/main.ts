@@ -57,6 +57,10 @@ const COMMANDS: Readonly<Record<string, { readonly summary: string; load(): Prom
     summary: "skills, in a store or on a server",
     load: () => import("./skill/skill.ts"),
   },
+  mcp: {
+    summary: "MCP servers behind the gateway, and a client that tests and calls any MCP server",
+    load: () => import("./mcp/mcp.ts"),
+  },
   tool: {
     summary: "the tools of a running server, and their calls",
     load: async () => (await import("./admin/tool.ts")).command,
