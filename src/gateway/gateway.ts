@@ -4,7 +4,7 @@
  * @module
  */
 import type { Principal } from "../http/principal.ts";
-import type { Connect } from "../http/network/public_fetch.ts";
+import { checkPublicUrl, type Connect, findConnect } from "../http/network/public_fetch.ts";
 import { isUpstreamDefinition, type UpstreamDefinition } from "./upstream/upstream_definition.ts";
 import { createCredentials } from "./credentials/credentials.ts";
 import type { GatewayHost, GatewayOption, GatewayParts } from "./option.ts";
@@ -36,10 +36,11 @@ export interface GatewayOptions extends
    */
   readonly hold?: HoldingOptions | false | undefined;
   /**
-   * Whether administrators may add upstreams with a command, which runs on the machine of the server.
+   * Whether administrators may add upstreams with a command, which runs on the machine of the server, and at addresses that
+   * are not public.
    * @default false
    */
-  readonly storedCommands?: boolean | undefined;
+  readonly trustAdministrators?: boolean | undefined;
   /** Reaches upstreams and their authorization servers at public addresses. @default the connector of the runtime entry */
   readonly connect?: Connect | undefined;
   /** Reaches upstreams that the configuration names. @default the platform's fetch */
@@ -68,7 +69,7 @@ export function gateway(options: GatewayOptions = {}): GatewayOption {
 
 function connectGateway(options: GatewayOptions, host: GatewayHost): GatewayParts {
   const { store, now, observe, issuer, oauth } = host;
-  const { mcpServers = {}, policy: policyOptions, hold = {}, storedCommands = false } = options;
+  const { mcpServers = {}, policy: policyOptions, hold = {}, trustAdministrators = false } = options;
   const credentials = createCredentials({
     ...host,
     connect: options.connect,
@@ -76,9 +77,22 @@ function connectGateway(options: GatewayOptions, host: GatewayHost): GatewayPart
     onConnected: (name, subject) =>
       upstreams.reconnect(name, { subject, scopes: new Set(), workspace: "default" }),
   });
+  /** Origins that only upstreams have which administrators added: they are reached at public addresses only. */
+  const untrusted = new Map<string, string>();
+  const platformFetch: Connect = options.fetch ?? ((url, init) => fetch(url, init));
+  const send: Connect = (url, init) => {
+    if (untrusted.size === 0 || ![...untrusted.values()].includes(new URL(url).origin)) {
+      return platformFetch(url, init);
+    }
+    const connect = findConnect(options.connect);
+    if (connect && checkPublicUrl(url) === undefined) return connect(url, init);
+    return Promise.reject(
+      new TypeError(`${new URL(url).host} is not public, or cannot be reached from here`),
+    );
+  };
   const upstreams = createUpstreams({
     ...options,
-    fetch: options.fetch ?? ((url, init) => fetch(url, init)),
+    fetch: send,
     name: host.name,
     mcpServers,
     now,
@@ -98,7 +112,17 @@ function connectGateway(options: GatewayOptions, host: GatewayHost): GatewayPart
   const followed = followStoredUpstreams({
     store,
     sealer,
-    upstreams,
+    upstreams: {
+      add(name, server, isTrusted) {
+        if (isTrusted || !("url" in server)) untrusted.delete(name);
+        else untrusted.set(name, new URL(server.url).origin);
+        upstreams.add(name, server);
+      },
+      async remove(name) {
+        await upstreams.remove(name);
+        untrusted.delete(name);
+      },
+    },
     isConfigured,
     onProblem: (name, error) => observe({ type: "fault", where: `upstream ${name}`, error }),
   });
@@ -184,7 +208,7 @@ function connectGateway(options: GatewayOptions, host: GatewayHost): GatewayPart
         store,
         sealer,
         now,
-        commands: storedCommands,
+        isTrusted: trustAdministrators,
         isConfigured,
         read: followed.read,
         endCredentials: credentials.remove,

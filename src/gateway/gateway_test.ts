@@ -123,7 +123,8 @@ test("a tool whose description changes is held, and the others stay", async () =
 test("an upstream that an administrator adds is offered at every instance, and ends when it is removed", async () => {
   const store = memoryStore();
   const { fetch } = upstreams("one.example");
-  const [first, second] = [start({ fetch }, store), start({ fetch }, store)];
+  const options = { fetch, connect: fetch };
+  const [first, second] = [start(options, store), start(options, store)];
   assert.equal(await second.names(), ["own"]);
   const { stored } = first.trivet.gateway!;
   assert.is(await stored.add("late", { url: "https://one.example/mcp" }), true);
@@ -135,6 +136,23 @@ test("an upstream that an administrator adds is offered at every instance, and e
   assert.equal((await stored.list()).map(({ name }) => name), ["late"]);
   assert.is(await stored.remove("late"), true);
   assert.equal(await first.names(), ["own"]);
+});
+
+test("an upstream that an administrator adds is reached at public addresses only", async () => {
+  const { fetch } = upstreams("one.example");
+  const connected: string[] = [];
+  const connect = (
+    url: string,
+    init: RequestInit,
+  ): Promise<Response> => (connected.push(url), fetch(url, init));
+  const forbidden = (): Promise<Response> =>
+    Promise.reject(new Error("the platform's fetch checks no address"));
+  const { trivet, names } = start({ connect, fetch: forbidden });
+  await trivet.gateway!.stored.add("late", { url: "https://one.example/mcp" });
+  await trivet.gateway!.ready();
+  for (let i = 0; i < 100 && (await names()).length === 1; i++) await new Promise((r) => setTimeout(r, 10));
+  assert.equal(await names(), ["own", "late_echo", "late_remove"]);
+  assert.ok(connected.length > 0);
 });
 
 test("the tool server alone has a gateway, too", async () => {

@@ -95,7 +95,7 @@ export const addUpstream: AdminOperation<UpstreamInput, AdminUpstream> = {
     url: text("the URL of the MCP server", { min: 1, max: 8192 }),
     type: oneOf(["http", "sse", "stdio"], "the transport; found out without it"),
     headers: mapOf(text("the value", { max: 8192 }), "header fields of every request; kept sealed"),
-    command: text("a program, where the option of the server allows commands", { min: 1, max: 4096 }),
+    command: text("a program, where the server trusts its administrators", { min: 1, max: 4096 }),
     args: texts("arguments of the program"),
     env: mapOf(text("the value", { max: 8192 }), "environment variables of the program; kept sealed"),
     cwd: text("the folder of the program", { max: 4096 }),
@@ -163,8 +163,8 @@ async function add(context: AdminContext, name: string, server: McpServer): Prom
   if (actor !== COMMAND_LINE) {
     throw new TypeError("This server has no gateway. Start it with --gateway");
   }
-  // Commands that run on the machine anyway may name programs.
-  const options = { isNew: true, commands: true, now };
+  // Who runs commands on the machine may have it run programs, and reaches its network anyway.
+  const options = { isNew: true, isTrusted: true, now };
   const sealer = createUpstreamSealer(context.providers.secret);
   return await addStoredUpstream(store, sealer, name, server, options) !== undefined;
 }

@@ -12,7 +12,8 @@ export interface FollowOptions {
   readonly store: Store;
   readonly sealer: Sealer;
   readonly upstreams: {
-    add(name: string, server: McpServer): void;
+    /** @param isTrusted whether it may be at a private address */
+    add(name: string, server: McpServer, isTrusted: boolean): void;
     remove(name: string): Promise<unknown>;
   };
   /** Names of the server's own configuration, which those in the store do not replace. */
@@ -44,7 +45,7 @@ export function followStoredUpstreams(options: FollowOptions): FollowedUpstreams
       if (isConfigured(stored.name)) {
         throw new TypeError("The server's own configuration has one of this name");
       }
-      upstreams.add(stored.name, await openStoredUpstream(stored, sealer));
+      upstreams.add(stored.name, await openStoredUpstream(stored, sealer), stored.isTrusted === true);
     } catch (error) {
       onProblem(stored.name, error);
     }

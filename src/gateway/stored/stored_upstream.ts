@@ -7,6 +7,7 @@
 import { createSealer, type Sealer } from "../../crypto/seal.ts";
 import type { FindSecrets } from "../../crypto/server_secrets.ts";
 import { type Key, listAll, type Store } from "../../store/store.ts";
+import { checkPublicUrl } from "../../http/network/public_fetch.ts";
 import { ConfigurationError, type McpServer } from "../upstream/configuration.ts";
 import { parseMcpServer } from "../upstream/parse_configuration.ts";
 
@@ -18,6 +19,8 @@ export interface StoredUpstream {
   /** The configuration as JSON. */
   readonly sealed: string;
   readonly added: number;
+  /** Added by who runs the machine: at private addresses it is reached as well. */
+  readonly isTrusted?: true;
 }
 
 const PURPOSE = "configuration of an upstream";
@@ -33,10 +36,11 @@ export function createUpstreamSealer(secret: FindSecrets): Sealer {
 /** What may be added at run time. */
 export interface StoredUpstreamOptions {
   /**
-   * Whether a configuration may name a command. An administrator who adds one runs programs on the machine of the server.
+   * Whether a configuration may name a command or a private address. An administrator who adds one runs programs on the
+   * machine of the server, and reaches its network.
    * @default false
    */
-  readonly commands?: boolean | undefined;
+  readonly isTrusted?: boolean | undefined;
   /** Leaves one with this name as it is. @default false */
   readonly isNew?: boolean | undefined;
   readonly now?: (() => number) | undefined;
@@ -52,23 +56,35 @@ export async function addStoredUpstream(
   sealer: Sealer,
   name: string,
   server: McpServer,
-  { commands = false, isNew = false, now = Date.now }: StoredUpstreamOptions = {},
+  { isTrusted = false, isNew = false, now = Date.now }: StoredUpstreamOptions = {},
 ): Promise<StoredUpstream | undefined> {
-  const parsed = parseMcpServer(name, server);
-  if (parsed?.target.type === "stdio" && !commands) {
-    throw new ConfigurationError([
-      `mcpServers.${name}.command: commands cannot be added at run time. Use a URL, or the server's own configuration`,
-    ]);
-  }
+  parseMcpServer(name, server);
+  const problem = isTrusted ? undefined : findUntrusted(name, server);
+  if (problem !== undefined) throw new ConfigurationError([problem]);
   const stored: StoredUpstream = {
     name,
     server: "url" in server ? server.url.replace(/[?#].*$/s, "") : server.command,
     sealed: await sealer.seal(JSON.stringify(server), name),
     added: now(),
+    ...(isTrusted && { isTrusted }),
   };
   const key = upstreamKey(name);
   const check = isNew ? [{ key, version: null }] : [];
   return await store.commit({ check, set: [{ key, value: stored }] }) ? stored : undefined;
+}
+
+/** Why only who runs the machine may add this. */
+function findUntrusted(name: string, server: McpServer): string | undefined {
+  const place = `mcpServers.${name}`;
+  if ("command" in server) {
+    return `${place}.command: commands cannot be added at run time. Use a URL, or the server's own configuration`;
+  }
+  const { auth, url } = server;
+  if ((auth as { readonly allowPrivateAddresses?: unknown } | undefined)?.allowPrivateAddresses) {
+    return `${place}.auth.allowPrivateAddresses: can only be set in the server's own configuration`;
+  }
+  const rule = checkPublicUrl(url);
+  return rule && `${place}.url: ${rule}. Others can only be in the server's own configuration`;
 }
 
 /** Removes a configuration. @returns `false` when there is none with this name */

@@ -75,6 +75,29 @@ test("no secret of a configuration is readable in the store", async () => {
   assert.not.match(JSON.stringify(value), /secret/);
 });
 
+test("a private address is refused, unless the option allows it", async () => {
+  const store = memoryStore();
+  const urls = [
+    "http://127.0.0.1:3000/mcp",
+    "https://10.0.0.7/mcp",
+    "https://metadata.internal/mcp",
+    "https://[::1]/mcp",
+  ];
+  for (const url of urls) {
+    let refusal: unknown;
+    await addStoredUpstream(store, sealer, "inside", { url }).catch((error) => refusal = error);
+    assert.match(String(refusal), /mcpServers\.inside\.url/, url);
+    const trusted = await addStoredUpstream(store, sealer, "inside", { url }, { isTrusted: true }).catch(
+      () => {},
+    );
+    assert.is(trusted?.isTrusted, true, url);
+  }
+  let refusal: unknown;
+  const auth = { type: "oauth", allowPrivateAddresses: true } as const;
+  await addStoredUpstream(store, sealer, "x", { ...GITHUB, auth }).catch((error) => refusal = error);
+  assert.match(String(refusal), /allowPrivateAddresses/);
+});
+
 test("a command is refused, unless the option allows it", async () => {
   const store = memoryStore();
   const server: McpServer = { command: "node", args: ["server.js"] };
@@ -82,7 +105,7 @@ test("a command is refused, unless the option allows it", async () => {
   await addStoredUpstream(store, sealer, "local", server).catch((error) => refusal = error);
   assert.match(String(refusal), /mcpServers\.local\.command/);
   assert.is(await store.get(upstreamKey("local")), undefined);
-  assert.ok(await addStoredUpstream(store, sealer, "local", server, { commands: true }));
+  assert.ok(await addStoredUpstream(store, sealer, "local", server, { isTrusted: true }));
 });
 
 test("invalid configurations are not stored, and a taken name is kept where it must be new", async () => {

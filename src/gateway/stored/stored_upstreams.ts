@@ -18,7 +18,7 @@ export interface StoredUpstreams {
   list(): Promise<readonly Omit<StoredUpstream, "sealed">[]>;
   /**
    * @param options.isNew leaves one with this name as it is, and returns `false`
-   * @throws {ConfigurationError} naming the problems; commands need the option `storedCommands`
+   * @throws {ConfigurationError} naming the problems; commands and private addresses need the option `trustAdministrators`
    */
   add(name: string, server: McpServer, options?: { readonly isNew?: boolean }): Promise<boolean>;
   /** Its users' credentials end, too. `false` when there is none. */
@@ -29,7 +29,8 @@ export interface StoredUpstreamsOptions {
   readonly store: Store;
   readonly sealer: Sealer;
   readonly now: () => number;
-  readonly commands: boolean;
+  /** Whether administrators may add commands and private addresses. */
+  readonly isTrusted: boolean;
   /** Names of the server's own configuration. */
   readonly isConfigured: (name: string) => boolean;
   /** Brings this instance in step. */
@@ -39,7 +40,7 @@ export interface StoredUpstreamsOptions {
 }
 
 export function createStoredUpstreams(options: StoredUpstreamsOptions): StoredUpstreams {
-  const { store, sealer, now, commands, isConfigured, read, endCredentials } = options;
+  const { store, sealer, now, isTrusted, isConfigured, read, endCredentials } = options;
   return {
     async list() {
       const all: Omit<StoredUpstream, "sealed">[] = [];
@@ -51,7 +52,7 @@ export function createStoredUpstreams(options: StoredUpstreamsOptions): StoredUp
         if (isNew) return false;
         throw new TypeError(`The server's own configuration has an upstream named "${name}"`);
       }
-      const stored = await addStoredUpstream(store, sealer, name, server, { commands, isNew, now });
+      const stored = await addStoredUpstream(store, sealer, name, server, { isTrusted, isNew, now });
       await read();
       return stored !== undefined;
     },
