@@ -1,13 +1,29 @@
 /**
- * Compares subjects: in each round every subject runs for a slice of time, so that other load on the machine affects all
- * of them equally. Only ratios within one run are meaningful.
+ * Compares subjects in interleaved rounds (`measuring/rounds.ts`). Only ratios within one run are meaningful: each is the median of
+ * the ratios of the rounds, with the interval that contains it with a probability of 95 %.
  *
  * @module
  */
+import { availableParallelism, loadavg } from "node:os";
+import process from "node:process";
+import { explain } from "./reporting/explanations.ts";
+import {
+  type Conditions,
+  findLoad,
+  findNoise,
+  type Interval,
+  median,
+  medianInterval,
+  quantile,
+} from "./measuring/statistics.ts";
+import { addTable } from "./reporting/report.ts";
+import { runRounds, type Sample, type Series } from "./measuring/rounds.ts";
 
 /** An operation to measure. */
 export interface Subject {
   readonly name: string;
+  /** What it does and what it leaves out, in a sentence or two. @default the text of `reporting/explanations.ts` for its name */
+  readonly explanation?: string;
   /** The name of the subject that this one is compared with. */
   readonly baseline?: string;
   /** The minimum ratio that the design requires. */
@@ -16,24 +32,43 @@ export interface Subject {
   readonly concurrency?: number;
   /** Runs before each slice and is not measured: creates what the calls consume. */
   readonly beforeSlice?: () => Promise<void>;
-  /** Microseconds of processor time that the server's process has used so far. */
+  /** Microseconds of processor time that the server's process has used so far. @default that of this process */
   readonly processorTime?: () => Promise<number>;
   /** Creates the call to measure. */
   readonly prepare: () => Promise<() => Promise<unknown>>;
 }
 
+/** A ratio to a baseline. */
+export interface Comparison {
+  readonly ratio: number;
+  readonly interval: Interval | undefined;
+  readonly noise: readonly string[];
+}
+
 export interface Result {
   readonly name: string;
+  readonly explanation: string | undefined;
   readonly perSecond: number;
   /** Microseconds. */
   readonly p50: number;
   readonly p99: number;
-  /** Microseconds of processor time of the server for each call, if it is another process. */
+  /** Microseconds of processor time for each call, of the server if it is another process, else of this process. */
   readonly cpu: number | undefined;
   readonly ratio: number | undefined;
+  /** Contains the ratio with a probability of 95 %. */
+  readonly interval: Interval | undefined;
+  /** The comparison of processor time, which other load affects less: the baseline's divided by this one's. */
+  readonly processor: Comparison | undefined;
+  /** Why the row is noisy; empty if it is not. */
+  readonly noise: readonly string[];
   readonly baseline: string | undefined;
   readonly target: number | undefined;
 }
+
+/** Durations of a slice that are kept. */
+const MAX_SAMPLES = 1000;
+/** Before this process has measured anything. */
+const LOAD_AT_START = loadavg()[0]!;
 
 /** Measures the subjects. @param slice milliseconds of one subject in one round */
 export async function measure(
@@ -43,40 +78,99 @@ export async function measure(
 ): Promise<Result[]> {
   const calls = new Map<Subject, () => Promise<unknown>>();
   for (const subject of subjects) calls.set(subject, await subject.prepare());
-  const rates = new Map<string, number[]>(subjects.map(({ name }) => [name, []]));
-  const times = new Map<string, number[]>(subjects.map(({ name }) => [name, []]));
-  const costs = new Map<string, number[]>(subjects.map(({ name }) => [name, []]));
-  // The first rounds are not counted, because code is still being compiled.
-  for (let round = -2; round < rounds; round++) {
-    for (const subject of subjects) {
-      await subject.beforeSlice?.();
-      const durations: number[] = [];
-      const before = await subject.processorTime?.();
-      const rate = await runSlice(calls.get(subject)!, subject.concurrency ?? 1, slice, durations);
-      const after = await subject.processorTime?.();
-      if (round < 0) continue;
-      if (before !== undefined) costs.get(subject.name)!.push((after! - before) / durations.length);
-      rates.get(subject.name)!.push(rate);
-      times.get(subject.name)!.push(...sample(durations));
-    }
-  }
-  return subjects.map(({ name, baseline, target }) => {
-    const sorted = times.get(name)!.sort((a, b) => a - b);
-    const at = (part: number) => (sorted[Math.floor((sorted.length - 1) * part)] ?? 0) * 1000;
-    const own = rates.get(name)!;
-    const cost = costs.get(name)!;
-    const other = baseline === undefined ? undefined : rates.get(baseline);
-    return {
-      name,
-      perSecond: median(own),
-      p50: at(0.5),
-      p99: at(0.99),
-      cpu: cost.length > 0 ? median(cost) : undefined,
-      ratio: other && median(own.map((rate, round) => rate / other[round]!)),
-      baseline,
-      target,
-    };
-  });
+  const runners = subjects.map((subject) => ({
+    name: subject.name,
+    run: () => measureSlice(subject, calls.get(subject)!, slice),
+  }));
+  return toResults(subjects, await runRounds(runners, rounds));
+}
+
+/** Computes the results of subjects from their series. Subjects without a series are left out. */
+export function toResults(
+  subjects: readonly Pick<
+    Subject,
+    "name" | "explanation" | "baseline" | "target"
+  >[],
+  all: readonly Series[],
+): Result[] {
+  const machine = findLoad(
+    LOAD_AT_START,
+    loadavg()[0]!,
+    availableParallelism(),
+  );
+  const series = new Map(all.map((each) => [each.name, each]));
+  return subjects.flatMap(
+    ({ name, explanation = explain(name), baseline, target }): Result[] => {
+      const own = series.get(name);
+      if (own === undefined) return [];
+      const other = baseline === undefined ? undefined : series.get(baseline);
+      const conditions = {
+        isSteady: own.isSteady && (other?.isSteady ?? true),
+        machine,
+      };
+      const costs = own.samples.flatMap(({ cpu }) => cpu ?? []);
+      const times = own.samples.flatMap(({ times }) => times);
+      const rate = compare(
+        own,
+        other,
+        conditions,
+        ({ perSecond }) => perSecond,
+      );
+      return [{
+        name,
+        explanation,
+        perSecond: median(own.samples.map(({ perSecond }) => perSecond)),
+        p50: quantile(times, 0.5) * 1000,
+        p99: quantile(times, 0.99) * 1000,
+        cpu: costs.length > 0 ? median(costs) : undefined,
+        ratio: rate?.ratio,
+        interval: rate?.interval,
+        noise: rate?.noise ??
+          findNoise({ ...conditions, ratio: undefined, interval: undefined }),
+        processor: compare(own, other, conditions, ({ cpu }) => 1 / cpu!),
+        baseline,
+        target,
+      }];
+    },
+  );
+}
+
+/** Compares each round with the same round of the other; `undefined` if a value is missing. */
+function compare(
+  own: Series,
+  other: Series | undefined,
+  conditions: Pick<Conditions, "isSteady" | "machine">,
+  read: (sample: Sample) => number,
+): Comparison | undefined {
+  const ratios = other &&
+    own.samples.map((sample, round) => read(sample) / read(other.samples[round]!));
+  if (!ratios?.every((ratio) => Number.isFinite(ratio))) return undefined;
+  const ratio = median(ratios);
+  const interval = medianInterval(ratios);
+  return {
+    ratio,
+    interval,
+    noise: findNoise({ ...conditions, ratio, interval }),
+  };
+}
+
+/** Microseconds of processor time of this process. */
+async function readOwnTime(): Promise<number> {
+  const { user, system } = process.cpuUsage();
+  return user + system;
+}
+
+async function measureSlice(
+  { beforeSlice, processorTime = readOwnTime, concurrency = 1 }: Subject,
+  call: () => Promise<unknown>,
+  slice: number,
+): Promise<Sample> {
+  await beforeSlice?.();
+  const durations: number[] = [];
+  const before = await processorTime();
+  const perSecond = await runSlice(call, concurrency, slice, durations);
+  const cpu = (await processorTime() - before) / durations.length;
+  return { perSecond, cpu, times: sample(durations) };
 }
 
 /** Runs one slice. Returns calls per second; adds the milliseconds of each call to `durations`. */
@@ -102,32 +196,55 @@ async function runSlice(
 
 /** Selects at most 1,000 values, evenly. */
 function sample(values: readonly number[]): number[] {
-  const step = Math.max(1, Math.floor(values.length / 1000));
+  const step = Math.ceil(values.length / MAX_SAMPLES);
   return values.filter((_, i) => i % step === 0);
 }
 
-function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? 0;
-}
-
-/** Prints the results as a table. */
+/** Prints the results as a table, and adds it to the page. */
 export function printResults(title: string, results: readonly Result[]): void {
+  addTable(title, results);
   console.log(`\n${title}`);
   const row = (...cells: readonly string[]) =>
     console.log(
-      cells.map((cell, i) => i === 0 ? cell.padEnd(52) : cell.padStart(i > 5 ? 28 : 11)).join("").trimEnd(),
+      cells.map((cell, i) => i === 0 ? cell.padEnd(52) : cell.padStart(i === 4 ? 19 : i > 5 ? 28 : 11)).join(
+        "",
+      )
+        .trimEnd(),
     );
-  const hasServerTime = results.some(({ cpu }) => cpu !== undefined);
-  row("", "per second", "p50 us", "p99 us", "ratio", hasServerTime ? "server us" : "", "");
-  for (const { name, perSecond, p50, p99, cpu, ratio, baseline, target } of results) {
+  row("", "per second", "p50 us", "p99 us", "ratio", "cpu us", "");
+  for (
+    const {
+      name,
+      perSecond,
+      p50,
+      p99,
+      cpu,
+      ratio,
+      interval,
+      noise,
+      baseline,
+      target,
+    } of results
+  ) {
     const verdict = target === undefined || ratio === undefined
       ? ""
       : ratio >= target
       ? `target ${target}: met`
       : `target ${target}: MISSED`;
-    const compared = ratio === undefined ? "" : ratio.toFixed(2);
-    row(name, perSecond.toFixed(0), p50.toFixed(1), p99.toFixed(1), compared, cpu?.toFixed(1) ?? "", verdict);
-    if (baseline !== undefined && !baseline.startsWith("floor")) console.log(`  (ratio to: ${baseline})`);
+    const limits = interval ? ` ${interval.low.toFixed(2)}-${interval.high.toFixed(2)}` : "";
+    const compared = ratio === undefined ? "" : ratio.toFixed(2) + limits;
+    const last = [noise.length > 0 ? "noisy" : "", verdict].filter((text) => text !== "").join(", ");
+    row(
+      name,
+      perSecond.toFixed(0),
+      p50.toFixed(1),
+      p99.toFixed(1),
+      compared,
+      cpu?.toFixed(1) ?? "",
+      last,
+    );
+    if (baseline !== undefined && !baseline.startsWith("floor")) {
+      console.log(`  (ratio to: ${baseline})`);
+    }
   }
 }

@@ -1,7 +1,8 @@
 /**
- * `npm run bench`: prints benchmarks as tables, and writes them as JSON to `bench.json` or to `--json FILE`.
+ * `npm run bench`: prints benchmarks as tables, and writes them as JSON to `bench.json` or to `--json FILE`, and as one
+ * HTML page beside it. `--explain` also prints what each row does and leaves out, and why a row is noisy.
  *
- *   npm run bench -- [--only TEXT] [--rounds N] [--slice MS] [--scale N] [--json FILE]
+ *   npm run bench -- [--explain] [--only TEXT] [--rounds N] [--slice MS] [--scale N] [--json FILE]
  *   npm run bench -- --stores [--scale 1000000]
  *   npm run bench -- --costs
  *   npm run bench -- --observers
@@ -13,7 +14,6 @@
  *
  * @module
  */
-import { writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import process from "node:process";
 import { parseArgs } from "node:util";
@@ -25,6 +25,7 @@ import { startHttpSubjects } from "./over_http.ts";
 import { measureMcpPeers } from "./mcp_peers.ts";
 import { measureObservers } from "./observers.ts";
 import { measurePeers } from "./peers.ts";
+import { printExplanations, writeReport } from "./reporting/report.ts";
 import { measureSkills } from "./skills.ts";
 import { measureStores } from "./stores.ts";
 import { measureTelemetry } from "./telemetry.ts";
@@ -46,6 +47,7 @@ const { values } = parseArgs({
     gateway: { type: "boolean" },
     skills: { type: "boolean" },
     quick: { type: "boolean", default: false },
+    explain: { type: "boolean", default: false },
   },
 });
 // The peers are other processes and need longer slices.
@@ -53,6 +55,18 @@ const rounds = Number(values.rounds ?? (values.peers ? 10 : 15));
 const slice = Number(
   values.slice ?? (values.peers || values.observers ? 500 : 150),
 );
+
+/** What each option measures: the values of its report. The costs are counts, which need no report. */
+const MODES = {
+  mcp: async () => ({ mcp: await measureMcpPeers(values.quick, values.only) }),
+  costs: async () => void await printCosts(),
+  observers: async () => ({ observers: await measureObservers(rounds, slice) }),
+  telemetry: async () => ({ telemetry: await measureTelemetry(rounds, slice) }),
+  gateway: async () => ({ gateway: await measureGateway(rounds, slice) }),
+  skills: async () => ({ skills: await measureSkills(rounds, slice, size, values.only) }),
+  peers: async () => ({ peers: await measurePeers(rounds, slice, size) }),
+  stores: measureAllStores,
+};
 
 /** Selects the subjects of `--only`, and those that they are compared with. */
 function select(subjects: readonly Subject[]): Subject[] {
@@ -65,119 +79,37 @@ function select(subjects: readonly Subject[]): Subject[] {
   );
 }
 
-if (values.mcp) {
-  console.log(
-    `${process.version} on ${availableParallelism()} cores; servers run in turn`,
-  );
-  const mcp = await measureMcpPeers(values.quick, values.only);
-  const report = { node: process.version, cores: availableParallelism(), mcp };
-  writeFileSync(values.json, JSON.stringify(report, null, 2) + "\n");
-  process.exit(0);
-}
+const size = Number(values.scale);
+const [mode] = Object.keys(MODES).filter((name) => values[name as keyof typeof MODES]);
 console.log(
-  `${process.version} on ${availableParallelism()} cores; ${rounds} rounds of ${slice} ms per subject, interleaved`,
+  values.mcp
+    ? `${process.version} on ${availableParallelism()} cores; servers run in turn`
+    : `${process.version} on ${availableParallelism()} cores; ${rounds} rounds of ${slice} ms per subject, interleaved`,
 );
-if (values.costs) {
-  await printCosts();
-  process.exit(0);
+const measured = await (mode === undefined ? measureHotPaths() : MODES[mode as keyof typeof MODES]());
+if (values.explain) printExplanations();
+if (measured !== undefined) {
+  writeReport(values.json, { ...(!values.mcp && { rounds, slice }), ...measured });
 }
-if (values.observers) {
-  const observers = await measureObservers(rounds, slice);
-  const report = {
-    node: process.version,
-    cores: availableParallelism(),
-    rounds,
-    slice,
-    observers,
-  };
-  writeFileSync(values.json, JSON.stringify(report, null, 2) + "\n");
-  process.exit(0);
-}
-if (values.telemetry) {
-  const telemetry = await measureTelemetry(rounds, slice);
-  const report = {
-    node: process.version,
-    cores: availableParallelism(),
-    rounds,
-    slice,
-    telemetry,
-  };
-  writeFileSync(values.json, JSON.stringify(report, null, 2) + "\n");
-  process.exit(0);
-}
-if (values.gateway) {
-  const gateway = await measureGateway(rounds, slice);
-  const report = { node: process.version, cores: availableParallelism(), rounds, slice, gateway };
-  writeFileSync(values.json, JSON.stringify(report, null, 2) + "\n");
-  process.exit(0);
-}
-if (values.skills) {
-  const skills = await measureSkills(
-    rounds,
-    slice,
-    Number(values.scale),
-    values.only,
-  );
-  const report = {
-    node: process.version,
-    cores: availableParallelism(),
-    rounds,
-    slice,
-    skills,
-  };
-  writeFileSync(values.json, JSON.stringify(report, null, 2) + "\n");
-  process.exit(0);
-}
-if (values.peers) {
-  const peers = await measurePeers(rounds, slice, Number(values.scale));
-  const report = {
-    node: process.version,
-    cores: availableParallelism(),
-    rounds,
-    slice,
-    peers,
-  };
-  writeFileSync(values.json, JSON.stringify(report, null, 2) + "\n");
-  process.exit(0);
-}
-if (values.stores) {
-  const largest = Number(values.scale);
-  const sizes = [1000, 100_000, 1_000_000].filter((size) => size <= largest);
-  const stores = await measureStores(sizes, rounds, slice);
-  const overHttp = await measureStoresOverHttp(rounds, slice);
-  const report = {
-    node: process.version,
-    cores: availableParallelism(),
-    rounds,
-    slice,
-    stores,
-    overHttp,
-  };
-  writeFileSync(values.json, JSON.stringify(report, null, 2) + "\n");
-  process.exit(0);
-}
-const inProcess = await measure(
-  select(createInProcessSubjects(Number(values.scale))),
-  rounds,
-  slice,
-);
-printResults("In process", inProcess);
+process.exit(0);
 
-const http = await startHttpSubjects();
-try {
-  const overHttp = await measure(select(http.subjects), rounds, slice);
-  printResults("Over HTTP on Node, 16 connections", overHttp);
-  if (values.json !== undefined) {
-    const report = {
-      node: process.version,
-      cores: availableParallelism(),
-      rounds,
-      slice,
-      inProcess,
-      overHttp,
-    };
-    writeFileSync(values.json, JSON.stringify(report, null, 2) + "\n");
+/** Measures the handler in this process and over HTTP. */
+async function measureHotPaths() {
+  const inProcess = await measure(select(createInProcessSubjects(size)), rounds, slice);
+  printResults("In process", inProcess);
+  const http = await startHttpSubjects();
+  try {
+    const overHttp = await measure(select(http.subjects), rounds, slice);
+    printResults("Over HTTP on Node, 16 connections", overHttp);
+    return { inProcess, overHttp };
+  } finally {
+    await http.stop();
   }
-} finally {
-  await http.stop();
+}
+
+/** Measures the drivers with more and more records, and then the server on each. */
+async function measureAllStores() {
+  const sizes = [1000, 100_000, 1_000_000].filter((each) => each <= size);
+  const stores = await measureStores(sizes, rounds, slice);
+  return { stores, overHttp: await measureStoresOverHttp(rounds, slice) };
 }

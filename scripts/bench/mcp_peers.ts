@@ -1,7 +1,7 @@
 /**
  * `npm run bench -- --mcp`: compares Trivet's tool server with its peers in one run (`--quick` for a shorter one, `--only`
  * with the name of a part: in process, http, stdio, memory). The peers are packages of `scripts/bench/package.json`; install
- * them first: `npm install --prefix scripts/bench`. Each server is a process; they run in turn. Each kind of response is
+ * them first: `npm ci --prefix scripts/bench`. Each server is a process; they run in turn. Each kind of response is
  * checked completely before it is timed, invalid arguments must be refused, and each timed response must have the expected
  * status, id and text.
  *
@@ -46,6 +46,7 @@
  */
 import { type CallResult, measureCalls, printCallSummary } from "./mcp_peers/in_process.ts";
 import { measureMemory, type MemoryResult } from "./mcp_peers/memory.ts";
+import { addMcpTables } from "./reporting/mcp_tables.ts";
 import { type HttpResult, measureHttp, type NetworkSize } from "./mcp_peers/over_http.ts";
 import { measureStdio, type StdioResult } from "./mcp_peers/over_stdio.ts";
 
@@ -72,17 +73,17 @@ interface BenchSize {
 }
 const FULL: BenchSize = {
   sizes: SIZES,
-  rounds: 5,
-  slice: 50,
-  network: { rounds: 5, slice: 120, lists: true },
+  rounds: 7,
+  slice: 40,
+  network: { rounds: 7, slice: 100, lists: true },
   starts: 7,
   connections: 10_000,
 };
 const QUICK: BenchSize = {
   sizes: [1, USUAL_TOOLS],
-  rounds: 3,
-  slice: 25,
-  network: { rounds: 3, slice: 50, lists: false },
+  rounds: 6,
+  slice: 15,
+  network: { rounds: 6, slice: 30, lists: false },
   starts: 3,
   connections: 1000,
 };
@@ -103,6 +104,7 @@ export async function measureMcpPeers(isQuick: boolean, only = ""): Promise<McpC
   const overHttp = await run("http", () => measureHttp(USUAL_TOOLS, network));
   const overStdio = await run("stdio", () => measureStdio(USUAL_TOOLS, network, starts));
   const memory = await run("memory", () => measureMemory(USUAL_TOOLS, connections, MAX_FILL_MS));
+  addMcpTables(inProcess, overHttp, overStdio);
   if (inProcess.length > 0) printCallSummary(inProcess, USUAL_TOOLS);
   return { inProcess, overHttp, overStdio, memory };
 }

@@ -4,14 +4,14 @@
  *
  * @module
  */
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import process from "node:process";
 import { type RunningTrivet, startTrivet, temporaryFolder } from "../../src/end_to_end/test_process.ts";
 import { readAuditGroups } from "../../src/observability/read_audit.ts";
 import { sqliteStore } from "../../src/store/drivers/sqlite.ts";
 import { type Load, openLoad } from "./http_load.ts";
 import { measure, printResults, type Result, type Subject } from "./harness.ts";
+import { readProcessorTime } from "./measuring/process_time.ts";
 
 const CONNECTIONS = 16;
 /** Each with its arguments. The first is what the others are compared with. */
@@ -154,13 +154,4 @@ async function printVolume(): Promise<void> {
 Bytes per request          log, with --log-requests    audit trail
 token endpoint             ${String(each(log.tokens - log.before)).padEnd(28)}${each(bytes.token_issued)}
 tools/call                 ${String(each(log.calls - log.tokens)).padEnd(28)}${each(bytes.tool_called)}`);
-}
-
-/** Microseconds of a process, where the system tells (Linux counts in hundredths of a second). */
-function readProcessorTime(pid: number): number {
-  if (process.platform !== "linux") return 0;
-  // After the name of the program, which may have blanks: the 12th and 13th are the times of user and system.
-  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)!
-    .split(" ");
-  return (Number(fields[11]) + Number(fields[12])) * 10_000;
 }

@@ -11,10 +11,16 @@ import { fileURLToPath } from "node:url";
 import { Pool } from "undici";
 import type { Subject } from "./harness.ts";
 import { CALL } from "./in_process.ts";
+import { readProcessorTime } from "./measuring/process_time.ts";
 
 const CONNECTIONS = 16;
 const RAW_GET = "floor: GET, raw node:http";
 const RAW_POST = "floor: POST, raw node:http";
+
+interface Server {
+  readonly pid: number;
+  readonly pool: Pool;
+}
 
 interface Running {
   readonly subjects: readonly Subject[];
@@ -25,7 +31,7 @@ interface Running {
 export async function startHttpSubjects(): Promise<Running> {
   const children: ChildProcess[] = [];
   const pools: Pool[] = [];
-  async function start(kind: "raw" | "trivet"): Promise<Pool> {
+  async function start(kind: "raw" | "trivet"): Promise<Server> {
     const file = fileURLToPath(new URL("./http_server.ts", import.meta.url));
     const child = spawn(process.execPath, [file, kind], { stdio: ["ignore", "pipe", "inherit"] });
     children.push(child);
@@ -35,14 +41,14 @@ export async function startHttpSubjects(): Promise<Running> {
     });
     const pool = new Pool(`http://127.0.0.1:${port}`, { connections: CONNECTIONS });
     pools.push(pool);
-    return pool;
+    return { pid: child.pid!, pool };
   }
   const raw = await start("raw");
   const trivet = await start("trivet");
 
   const subject = (
     name: string,
-    pool: Pool,
+    { pid, pool }: Server,
     method: "GET" | "POST",
     path: string,
     body: string | undefined,
@@ -52,6 +58,7 @@ export async function startHttpSubjects(): Promise<Running> {
     name,
     ...(baseline !== undefined && { baseline }),
     concurrency: CONNECTIONS,
+    processorTime: () => Promise.resolve(readProcessorTime(pid)),
     prepare: async () => async () => {
       const headers = body === undefined ? {} : { "content-type": type };
       const response = await pool.request({ method, path, headers, body: body ?? null });

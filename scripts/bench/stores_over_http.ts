@@ -13,6 +13,7 @@ import { findEngine } from "../../src/store/test_engines.ts";
 import { dropStore } from "../cluster/cluster.ts";
 import { openLoad } from "./http_load.ts";
 import { measure, printResults, type Result, type Subject } from "./harness.ts";
+import { readProcessorTime } from "./measuring/process_time.ts";
 
 const CONNECTIONS = 16;
 const FLOOR = "floor: POST, raw node:http";
@@ -56,7 +57,8 @@ async function startFloor(cleanups: (() => unknown)[]): Promise<Subject> {
   const port = await new Promise<string>((resolve) =>
     createInterface({ input: child.stdout! }).once("line", resolve)
   );
-  return createSubject(FLOOR, `http://127.0.0.1:${port}`, "/mcp", "{}", "application/json", cleanups);
+  const url = `http://127.0.0.1:${port}`;
+  return createSubject(FLOOR, child.pid!, url, "/mcp", "{}", "application/json", cleanups);
 }
 
 async function startSubjects(
@@ -78,15 +80,17 @@ async function startSubjects(
     headers: { "content-type": form },
   });
   const { access_token } = await issued.json();
+  const pid = server.child.pid!;
   const withBaseline = { baseline: FLOOR };
   return [
     {
-      ...createSubject(`${name}: token endpoint`, url, "/oauth/token", grant, form, cleanups),
+      ...createSubject(`${name}: token endpoint`, pid, url, "/oauth/token", grant, form, cleanups),
       ...withBaseline,
     },
     {
       ...createSubject(
         `${name}: introspection`,
+        pid,
         url,
         "/oauth/introspect",
         `token=${access_token}&${credentials}`,
@@ -100,6 +104,7 @@ async function startSubjects(
 
 function createSubject(
   name: string,
+  pid: number,
   url: string,
   path: string,
   body: string,
@@ -108,5 +113,10 @@ function createSubject(
 ): Subject {
   const load = openLoad(url, CONNECTIONS);
   cleanups.push(() => load.close());
-  return { name, concurrency: CONNECTIONS, prepare: async () => () => load.post(path, body, type) };
+  return {
+    name,
+    concurrency: CONNECTIONS,
+    processorTime: () => Promise.resolve(readProcessorTime(pid)),
+    prepare: async () => () => load.post(path, body, type),
+  };
 }

@@ -5,9 +5,27 @@
  * @module
  */
 import process from "node:process";
-import type { Slice, SliceResult } from "./slice.ts";
 import type { Handler, Handlers, Server } from "./subject.ts";
 import { OPERATIONS, prepare, type Prepared, type Send, Unsupported } from "./wire.ts";
+
+/** A command to call a handler for some time. */
+export interface Slice {
+  /** The index in `OPERATIONS`. */
+  readonly operation: number;
+  readonly tools: number;
+  readonly accept: string | undefined;
+  readonly latest: string | undefined;
+  readonly isFloor: boolean;
+  readonly milliseconds: number;
+}
+/** The result of a slice, or why the server does not support the operation. */
+export type SliceResult = {
+  readonly perSecond: number;
+  /** Microseconds of processor time of one call. */
+  readonly cpu: number;
+  /** Duration of each call, in milliseconds. */
+  readonly times: readonly number[];
+} | { readonly unsupported: string };
 
 const ORIGIN = "http://127.0.0.1:8787";
 /** Durations of a slice that are returned. */

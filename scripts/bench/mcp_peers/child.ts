@@ -6,7 +6,7 @@
  * @module
  */
 import process from "node:process";
-import type { Slice, SliceResult } from "./slice.ts";
+import type { Slice, SliceResult } from "./call_handlers.ts";
 import type { Server, Variant } from "./subject.ts";
 
 /** A command of the parent: return the microseconds of processor time used so far, return the memory in use, or run calls. */

@@ -1,12 +1,15 @@
 /**
  * The first part: calls handlers in their own process, with few and with many tools. Each server is a process, so that
- * optimization and garbage of one server do not affect another. They run in turn, one slice each.
+ * optimization and garbage of one server do not affect another. They run in turn, in random order, one slice each.
  *
  * @module
  */
+import { toResults } from "../harness.ts";
+import type { Interval } from "../measuring/statistics.ts";
+import { runRounds, type Sample } from "../measuring/rounds.ts";
 import { ServerProcess } from "./server_process.ts";
 import { FLOOR, SUBJECTS, TRIVET } from "./subject.ts";
-import { formatNumber, median, printReasons, printTable, quantile } from "./table.ts";
+import { formatNumber, printReasons, printTable } from "./table.ts";
 import { OPERATIONS } from "./wire.ts";
 
 export interface CallResult {
@@ -21,6 +24,10 @@ export interface CallResult {
   readonly cpu?: number;
   /** The ratio of the processor time of the floor to that of this call, in the same rounds. */
   readonly ratio?: number;
+  /** Contains the ratio with a probability of 95 %. */
+  readonly interval?: Interval | undefined;
+  /** Why the row is noisy. */
+  readonly noise?: readonly string[];
   readonly unsupported?: string;
 }
 
@@ -66,47 +73,59 @@ async function measureOne(
   rounds: number,
   milliseconds: number,
 ): Promise<CallResult[]> {
-  const rates = new Map<ServerProcess, number[]>();
-  const costs = new Map<ServerProcess, number[]>();
-  const times = new Map<ServerProcess, number[]>();
-  const unsupported = new Map<ServerProcess, string>();
-  // The first round is not counted, because code is still being compiled.
-  for (let round = -1; round < rounds; round++) {
-    for (const server of servers) {
-      if (unsupported.has(server)) continue;
-      const { accept, latest, isFloor = false } = server.subject;
+  const unsupported = new Map<string, string>();
+  const runners = servers.map((server) => ({
+    name: server.subject.name,
+    async run(): Promise<Sample | undefined> {
+      const { name, accept, latest, isFloor = false } = server.subject;
       const result = await server.slice({ operation, tools, accept, latest, isFloor, milliseconds });
-      if ("unsupported" in result) unsupported.set(server, result.unsupported);
-      else if (round >= 0) {
-        rates.set(server, [...rates.get(server) ?? [], result.perSecond]);
-        costs.set(server, [...costs.get(server) ?? [], result.cpu]);
-        times.set(server, [...times.get(server) ?? [], ...result.times]);
-      }
+      if (!("unsupported" in result)) return result;
+      unsupported.set(name, result.unsupported);
+    },
+  }));
+  const series = await runRounds(runners, rounds);
+  const subjects = SUBJECTS.map(({ name }) => ({
+    name,
+    ...(name !== FLOOR.name && { baseline: FLOOR.name }),
+  }));
+  const results = new Map(
+    toResults(subjects, series).map((result) => [result.name, result]),
+  );
+  return SUBJECTS.map(({ name: subject }) => {
+    const row = { operation: OPERATIONS[operation]!.name, tools, subject };
+    const result = results.get(subject);
+    if (result === undefined) {
+      return { ...row, unsupported: unsupported.get(subject)! };
     }
-  }
-  const floor = costs.get(servers.find(({ subject }) => subject === FLOOR)!)!;
-  return servers.map((server) => {
-    const row = { operation: OPERATIONS[operation]!.name, tools, subject: server.subject.name };
-    if (unsupported.has(server)) return { ...row, unsupported: unsupported.get(server)! };
-    const own = costs.get(server)!;
+    const { perSecond, p50, p99, cpu, processor, noise } = result;
     return {
       ...row,
-      perSecond: median(rates.get(server)!),
-      p50: quantile(times.get(server)!, 0.5) * 1000,
-      p99: quantile(times.get(server)!, 0.99) * 1000,
-      cpu: median(own),
-      ratio: median(own.map((cost, round) => floor[round]! / cost)),
+      perSecond,
+      p50,
+      p99,
+      ...(cpu !== undefined && { cpu }),
+      ratio: processor?.ratio ?? 1,
+      interval: processor?.interval,
+      noise: processor?.noise ?? noise,
     };
   });
 }
 
-function printOperation(name: string, sizes: readonly number[], results: readonly CallResult[]): void {
+function printOperation(
+  name: string,
+  sizes: readonly number[],
+  results: readonly CallResult[],
+): void {
   const rows = SUBJECTS.map(({ name: subject }) => [
     subject,
-    ...results.filter((result) => result.subject === subject).flatMap(({ perSecond, cpu, ratio }) =>
-      perSecond === undefined
-        ? ["not supported", "", ""]
-        : [formatNumber(perSecond), formatNumber(cpu!), ratio!.toFixed(ratio! < 0.1 ? 3 : 2)]
+    ...results.filter((result) => result.subject === subject).flatMap((
+      { perSecond, cpu, ratio },
+    ) =>
+      perSecond === undefined ? ["not supported", "", ""] : [
+        formatNumber(perSecond),
+        formatNumber(cpu!),
+        ratio!.toFixed(ratio! < 0.1 ? 3 : 2),
+      ]
     ),
   ]);
   const heads = sizes.flatMap((size) => [
@@ -122,10 +141,14 @@ function printOperation(name: string, sizes: readonly number[], results: readonl
 }
 
 /** Prints the ratio of the processor time of each peer to that of Trivet. */
-export function printCallSummary(results: readonly CallResult[], tools: number): void {
+export function printCallSummary(
+  results: readonly CallResult[],
+  tools: number,
+): void {
   const findCost = (subject: string, operation: string) =>
     results.find((result) =>
-      result.subject === subject && result.operation === operation && result.tools === tools
+      result.subject === subject && result.operation === operation &&
+      result.tools === tools
     )?.cpu;
   const peers = SUBJECTS.filter((subject) => subject !== FLOOR && subject !== TRIVET);
   printTable(

@@ -7,7 +7,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import type { Command, Memory, Reply } from "./child.ts";
-import type { Slice, SliceResult } from "./slice.ts";
+import type { Slice, SliceResult } from "./call_handlers.ts";
 import type { Subject, Variant } from "./subject.ts";
 
 const CHILD = fileURLToPath(new URL("./child.ts", import.meta.url));
