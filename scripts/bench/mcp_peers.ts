@@ -26,6 +26,9 @@
  *   2026-07-28, is configured to do so in sessions, and without a session always sends event streams. tmcp always sends
  *   event streams. mcp-lite sends them to clients that accept both types, as the transport requires, and JSON to clients
  *   that accept only JSON: both are measured.
+ * - fastmcp has no handler on Node, only a listener of its own, which is measured over HTTP; in process its variant for edge
+ *   runtimes is, which has no sessions. Its handshake takes a second, because it waits for the client's capabilities; only
+ *   calls after it are measured. It creates a session with all tools for each request, or for each session.
  * - mcp-lite and tmcp support handshakes up to 2025-06-18. mcp-lite has no stdio, and neither mcp-lite nor `sdk` supports
  *   revision 2026-07-28.
  * - Trivet checks Host and Origin, limits bodies and reads access tokens: all are on. The checks of the peers are off by

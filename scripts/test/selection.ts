@@ -22,7 +22,7 @@ export type Part = "short" | "rest" | "all";
 
 /** Process tests that start servers, engines, browsers, other clients or builds. */
 const LONG =
-  /^(examples\/|src\/end_to_end\/|scripts\/(faults|cluster|bundle|guides)|conformance\/(targets|runners|learn|mutants)\/|src\/store\/drivers\/|src\/(oauth|rate_limits)\/engines|src\/store\/upgrade\/upgrade_engines|src\/mcp\/instances\/)/;
+  /^(examples\/|src\/end_to_end\/|scripts\/(faults|cluster|bundle|guides|bench\/regression)|conformance\/(targets|runners|learn|mutants)\/|src\/store\/drivers\/|src\/(oauth|rate_limits)\/engines|src\/store\/upgrade\/upgrade_engines|src\/mcp\/instances\/)/;
 /** Process tests that run on Node only, and why. The summary lists them. */
 export const NODE_ONLY: readonly { readonly files: RegExp; readonly reason: string }[] = [
   {
@@ -48,6 +48,10 @@ export const NODE_ONLY: readonly { readonly files: RegExp; readonly reason: stri
     files: /^(examples\/(docker|lambda|kubernetes)\/|scripts\/(bundle|check_imports|guides|release))/,
     reason: "builds, guides and deployments run on Node",
   },
+  {
+    files: /^scripts\/bench\//,
+    reason: "benchmarks run on Node",
+  },
 ];
 /** One run of the conformance kit. */
 const SHORT = /^conformance\/targets\/trivet_memory_node_test/;
@@ -58,7 +62,7 @@ const MAX_SHORT_SECONDS = 4;
  * connection that others use.
  */
 const ALONE =
-  /(memory|loop_hold|request_budget|work_slice|recovery|crash|_load|heavy)\w*_test\.ts$|^scripts\/(fuzz|faults|cluster)\/\w+_test\.ts$|^src\/store\/drivers\/(postgres|pgbouncer|redis)\w*_node_test\.ts$/;
+  /(memory|loop_hold|request_budget|work_slice|recovery|crash|_load|heavy)\w*_test\.ts$|^scripts\/(fuzz|faults|cluster|bench\/regression)\/\w+_test\.ts$|^src\/store\/drivers\/(postgres|pgbouncer|redis)\w*_node_test\.ts$/;
 /** Files about the memory store or stored consent, which measure nothing. */
 const NOT_ALONE = /\/(consent_memory|trivet_memory_node|drivers\/memory)_test\.ts$/;
 

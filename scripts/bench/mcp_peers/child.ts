@@ -54,11 +54,14 @@ else if (mode === "stdio") {
   if (!subject.serveStdio) process.exit();
   await subject.serveStdio(tools);
 } else {
-  const variant = mode as Variant;
+  process.send!(await listen(mode as Variant) ?? -1);
+}
+
+/** Resolves to the port, or to `undefined` if the server does not support the variant. */
+async function listen(variant: Variant): Promise<number | undefined> {
+  if (subject.listenItself) return await subject.listenItself(variant, tools);
   const isSupported = (await subject.handlers(1, "http://127.0.0.1"))[variant] !== undefined;
-  process.send!(
-    isSupported
-      ? await subject.listen(async (origin) => (await subject.handlers(tools, origin))[variant]!)
-      : -1,
-  );
+  return isSupported
+    ? await subject.listen(async (origin) => (await subject.handlers(tools, origin))[variant]!)
+    : undefined;
 }

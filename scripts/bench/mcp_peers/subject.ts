@@ -18,6 +18,11 @@ export interface Server {
   readonly handlers: (tools: number, origin: string) => Handlers | Promise<Handlers>;
   /** Listens on a free loopback port; resolves to the port. The handler is created when the port is known. */
   readonly listen: (handler: (origin: string) => Promise<Handler>) => Promise<number>;
+  /**
+   * Listens with so many tools and the package's own listener, instead of `listen`; `undefined` if the variant is not
+   * supported.
+   */
+  readonly listenItself?: (variant: Variant, tools: number) => Promise<number | undefined>;
   /** Serves so many tools over this process's standard input and output. */
   readonly serveStdio?: (tools: number) => void | Promise<void>;
 }
@@ -55,6 +60,7 @@ export const SUBJECTS: readonly Subject[] = [
   { name: "mcp-lite 0.10", ...LITE },
   { name: "mcp-lite 0.10, JSON responses", ...LITE, accept: "application/json" },
   { name: "tmcp 1.20", file: "tmcp.ts" },
+  { name: "fastmcp 4.20", file: "fastmcp.ts" },
 ];
 
 /**
@@ -66,6 +72,6 @@ export function packageUrl(name: string): string {
   try {
     return import.meta.resolve(name);
   } catch (cause) {
-    throw new Error(`${name} is not installed. Run: npm install --prefix scripts/bench`, { cause });
+    throw new Error(`${name} is not installed. Run: npm ci --prefix scripts/bench`, { cause });
   }
 }

@@ -186,8 +186,13 @@ export async function prepare(
   else if (method === "initialize") {
     headers.push({ "content-type": "application/json", accept });
   } else {
-    for (let i = 0; i < (variant === "session" ? sessions : 1); i++) {
-      const connected = await connect(send, { accept, latest });
+    // At once, because the handshake of one server takes a second.
+    const count = variant === "session" ? sessions : 1;
+    for (
+      const connected of await Promise.all(
+        Array.from({ length: count }, () => connect(send, { accept, latest })),
+      )
+    ) {
       if (variant === "session" && connected.session === null) {
         throw new Unsupported("the server sends no session id");
       }

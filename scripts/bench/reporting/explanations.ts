@@ -213,6 +213,10 @@ const EXPLANATIONS: readonly (readonly [name: RegExp, sentence: string])[] = [
     /^tmcp/,
     "One server and one transport for all requests. It always responds with an event stream, supports handshakes up to 2025-06-18, and does not limit bodies.",
   ],
+  [
+    /^fastmcp/,
+    "fastmcp, which is built on @modelcontextprotocol/sdk: a new session with all tools for each request or in a session. Over HTTP its own listener, which is not a handler; in process therefore `fastmcp/edge`, a smaller implementation without sessions. Responses are JSON where its listener allows it.",
+  ],
 ];
 
 /** The sentences of all patterns that the name matches; `undefined` if there are none. */
