@@ -6,7 +6,7 @@
 import type { AnswerServerRequest, JsonObject } from "../../../mcp_client/client.ts";
 import { McpError } from "../../../mcp_client/error.ts";
 import { METHOD_NOT_FOUND } from "../../../jsonrpc/error.ts";
-import { printableText } from "../printable_text.ts";
+import { printableLines, printableText } from "../printable_text.ts";
 import type { Asker } from "./ask.ts";
 import { askForm } from "./form.ts";
 
@@ -21,7 +21,9 @@ export function answerOnTerminal(asker: Asker, server: string): AnswerServerRequ
 
   function answerOne(method: string, params: JsonObject, signal: AbortSignal): Promise<JsonObject> {
     if (method !== "elicitation/create") throw new McpError(METHOD_NOT_FOUND, `Method not found: ${method}`);
-    asker.tell(printableText(`${server} asks: ${params.message}`));
+    asker.tell(`${printableText(server)} asks:`);
+    // Indented, so that no line of it passes for a question of this command.
+    asker.tell(printableLines(String(params.message)).replace(/^/gm, "  "));
     return params.mode === "url" ? answerUrl(params, signal) : answerForm(params, signal);
   }
 
