@@ -31,7 +31,10 @@ export function buildPackage(): BuiltPackage {
   for (const name of readdirSync(ROOT)) {
     if (!NOT_SOURCES.has(name)) symlinkSync(join(ROOT, name), join(sources, name));
   }
-  execFileSync(process.execPath, ["scripts/build.ts"], {
+  // Builds run on Node.
+  const isNode = !("Deno" in globalThis) && !("Bun" in globalThis);
+  const node = isNode ? process.execPath : join(ROOT, "node_modules/.bin/node");
+  execFileSync(node, ["scripts/build.ts"], {
     cwd: sources,
     stdio: ["ignore", "ignore", "inherit"],
   });

@@ -1,10 +1,11 @@
 /**
  * `npm run build`: makes `dist/`, the published package, and `dist-conformance/`, the package of the conformance kit. Each
  * file is compiled alone: types are removed (names and positions stay), with a source map that contains the source, and its
- * declarations are derived from isolated declarations. Nothing is bundled.
+ * declarations are derived from isolated declarations. Besides these modules, the package has the command as a bundle of them.
  *
  * @module
  */
+import { execFileSync } from "node:child_process";
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { stripTypeScriptTypes } from "node:module";
 import { basename, dirname, join } from "node:path";
@@ -65,4 +66,5 @@ const published = {
   exports: { ...exports, "./package.json": "./package.json" },
 };
 writeFileSync(join(OUT, "package.json"), JSON.stringify(published, null, 2) + "\n");
+execFileSync("node_modules/.bin/bun", ["scripts/bundle_command.ts", OUT], { stdio: "inherit" });
 console.log(`${OUT}/: ${sources.length} modules, ${Object.keys(entries).length} entries; ${KIT_FOLDER}/`);

@@ -11,9 +11,9 @@ import { delimiter, dirname, join, resolve } from "node:path";
 import process from "node:process";
 import type { Artifact } from "./provenance.ts";
 
-/** Packages that are built, with their budgets. */
+/** Packages that are built, with their budgets. That of Trivet has its modules twice: the command is a bundle of them. */
 const PACKAGES = [
-  { folder: "dist", maxPackedKilobytes: 2200, maxUnpackedKilobytes: 8000 },
+  { folder: "dist", maxPackedKilobytes: 3200, maxUnpackedKilobytes: 12_500 },
   { folder: "dist-conformance", maxPackedKilobytes: 760, maxUnpackedKilobytes: 6000 },
 ] as const;
 

@@ -12,7 +12,8 @@ export type ResponseBody = NonNullable<ConstructorParameters<typeof Response>[0]
 /** The part of the `Response` constructor that Trivet uses. */
 export type ResponseConstructor = new (body?: ResponseBody | null, init?: ResponseInit) => Response;
 
-let Constructor: ResponseConstructor = Response;
+/** `undefined`: the global one, which Node loads when it is first named. A server over stdio never needs it. */
+let Constructor: ResponseConstructor | undefined;
 
 /**
  * Creates all responses with `constructor` from now on. A runtime entry calls it once, before it serves. The constructor
@@ -39,7 +40,7 @@ export const NO_STORE_FIELDS: Fields = [NO_STORE, ["pragma", "no-cache"]];
 
 /** A response with this body and these header fields. */
 export function respond(status: number, body: ResponseBody | null, fields: Fields = []): Response {
-  return new Constructor(body, { status, headers: fields as [string, string][] });
+  return new (Constructor ?? Response)(body, { status, headers: fields as [string, string][] });
 }
 
 /** A JSON response. `fields` must include the content type: create them with {@linkcode jsonFields}. */

@@ -17,12 +17,14 @@ export interface ToolFolder {
   remove(): void;
 }
 
-export function toolFolder(): ToolFolder {
+const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
+
+/** @param trivet the folder of the installed package. @default that of the sources */
+export function toolFolder(trivet: string = ROOT): ToolFolder {
   const { path, remove } = temporaryFolder();
-  const root = fileURLToPath(new URL("../../..", import.meta.url));
   mkdirSync(join(path, "node_modules"));
-  symlinkSync(root, join(path, "node_modules/trivet"), "junction");
-  symlinkSync(join(root, "node_modules/valibot"), join(path, "node_modules/valibot"), "junction");
+  symlinkSync(trivet, join(path, "node_modules/trivet"), "junction");
+  symlinkSync(join(ROOT, "node_modules/valibot"), join(path, "node_modules/valibot"), "junction");
   return {
     path,
     remove,
@@ -41,19 +43,26 @@ export function environment(more: Readonly<Record<string, string>> = {}): Record
   return { ...own as Record<string, string>, ...more };
 }
 
-/** The command that starts `trivet stdio` with these arguments. */
-export function stdioCommand(args: readonly string[]): { command: string; args: string[] } {
+/** The command that starts `trivet stdio` with these arguments. @param cli the file of the command */
+export function stdioCommand(
+  args: readonly string[],
+  cli: string = CLI,
+): { command: string; args: string[] } {
   const [command, before] = runtimeCommand();
-  return { command, args: [...before, CLI, "stdio", ...args] };
+  return { command, args: [...before, cli, "stdio", ...args] };
 }
 
 /** Sends requests to `trivet stdio` and closes its input. Returns the results or errors in the order of the requests. */
 export async function exchange(
   args: readonly string[],
   requests: readonly { readonly method: string; readonly params?: unknown }[],
-  { cwd, env }: { readonly cwd?: string; readonly env?: Readonly<Record<string, string>> } = {},
+  { cwd, env, cli }: {
+    readonly cwd?: string;
+    readonly env?: Readonly<Record<string, string>>;
+    readonly cli?: string;
+  } = {},
 ): Promise<Outcome & { readonly results: readonly unknown[] }> {
-  const server = stdioCommand(args);
+  const server = stdioCommand(args, cli);
   const child = spawn(server.command, server.args, {
     stdio: "pipe",
     env: environment(env),

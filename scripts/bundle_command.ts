@@ -1,0 +1,203 @@
+/**
+ * Bundles the command of the built package, so that Node reads a few files at its start instead of hundreds. Bun runs this:
+ * `bun scripts/bundle_command.ts dist` writes `dist/command/`, whose files have the paths of the modules that they replace.
+ *
+ * Modules that load together at a start are one file each group. They are bundled first; then everything else is bundled,
+ * split where modules are shared, against those files. So each module is in one file, and is loaded once.
+ *
+ * @module
+ */
+import { globSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join, posix, relative, resolve } from "node:path";
+import process from "node:process";
+import { keepFirstOfLines } from "./source_map.ts";
+
+/** The part of Bun's build that is used. */
+declare const Bun: {
+  readonly Transpiler: new (options: { loader: "js" }) => {
+    scan(code: string): {
+      readonly exports: readonly string[];
+      readonly imports: readonly { readonly path: string; readonly kind: string }[];
+    };
+  };
+  build(
+    options: Record<string, unknown>,
+  ): Promise<{ readonly success: boolean; readonly logs: readonly unknown[] }>;
+};
+interface PluginBuild {
+  onResolve(
+    filter: { filter: RegExp },
+    resolve: (args: { path: string; importer: string; kind: string }) => unknown,
+  ): void;
+  onLoad(filter: { filter: RegExp }, load: (args: { path: string }) => unknown): void;
+}
+
+/** The folder of the bundle, in that of the package. */
+const OUT = "command";
+/** Files of modules that load together, in order: a module is in the first whose roots import it. */
+const GROUPS: Readonly<Record<string, readonly string[]>> = {
+  overview: ["runtime/cli/main.js"],
+  start: [
+    "runtime/cli/stdio.js",
+    "mod.js",
+    "mcp_service.js",
+    "mcp/stdio/stdio.js",
+    "mcp/stateful.js",
+    "mcp/http/call_stream.js",
+  ],
+};
+/** The entry of a runtime that has no command line imports what Node does not have. */
+const OTHER_RUNTIME = "runtime/workerd.js";
+/** In a bundled file, replaced by the relative path of a file of the bundle, or of a module of the package. */
+const BUNDLED = "@@bundled/";
+const PACKAGED = "@@packaged/";
+
+const root = resolve(process.argv[2]!);
+const scanned = new Map<string, { exports: readonly string[]; static: string[]; dynamic: string[] }>();
+const transpiler = new Bun.Transpiler({ loader: "js" });
+
+const { exports: entries } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+  exports: Record<string, string | { default: string }>;
+};
+const published = Object.values(entries).flatMap((entry) => typeof entry === "string" ? [] : entry.default)
+  .map((path) => posix.normalize(path)).filter((path) => path !== OTHER_RUNTIME);
+
+rmSync(join(root, OUT), { recursive: true, force: true });
+const groupOf = new Map<string, string>();
+/** Modules that others load when they need them: the command, and what users import. */
+const later = new Set(["runtime/cli/main.js", ...published]);
+for (const [group, roots] of Object.entries(GROUPS)) {
+  const modules = [...closure(roots)].filter((module) => !groupOf.has(module)).sort();
+  await build([group], {
+    [group]: modules.map((module) => {
+      const names = scan(module).exports.map((name) => `${name} as ${exportName(module, name)}`);
+      return `import "@@module/${module}";\nexport { ${names.join(", ")} } from "@@module/${module}";\n`;
+    }).join(""),
+  }, false);
+  for (const module of modules) groupOf.set(module, group);
+}
+// A set grows while it is read: all that can be loaded later is found.
+for (const module of later) {
+  for (const each of closure([module])) for (const found of scan(each).dynamic) later.add(found);
+}
+await build([...later].sort(), {}, true);
+for (const file of globSync("**/*.{js,map}", { cwd: join(root, OUT) })) finish(file.replaceAll("\\", "/"));
+
+/** What a module exports and imports. */
+function scan(module: string) {
+  const known = scanned.get(module);
+  if (known) return known;
+  const { exports, imports } = transpiler.scan(readFileSync(join(root, module), "utf8"));
+  const own = (kind: string): string[] =>
+    imports.filter((each) => each.kind === kind && each.path.startsWith("."))
+      .map(({ path }) => posix.join(posix.dirname(module), path));
+  const found = { exports, static: own("import-statement"), dynamic: own("dynamic-import") };
+  scanned.set(module, found);
+  return found;
+}
+
+/** These modules and all that load with them. */
+function closure(roots: Iterable<string>): Set<string> {
+  const found = new Set(roots);
+  for (const module of found) for (const each of scan(module).static) found.add(each);
+  return found;
+}
+
+/** The name of an export in the file of its group. */
+function exportName(module: string, name: string): string {
+  return `${module.replace(/\.js$/, "").replace(/\W/g, "_")}$${name}`;
+}
+
+/** Bundles files, whose text may be given instead of a module's. Modules of earlier groups are imported from their files. */
+async function build(
+  files: readonly string[],
+  texts: Readonly<Record<string, string>>,
+  splitting: boolean,
+): Promise<void> {
+  const plugin = {
+    name: "trivet",
+    setup(build: PluginBuild) {
+      build.onResolve(
+        { filter: /^@@/ },
+        ({ path }) =>
+          path.startsWith("@@module/")
+            ? { path: join(root, path.slice("@@module/".length)) }
+            : { path, external: true },
+      );
+      build.onResolve({ filter: /^\./ }, ({ path, importer, kind }) => {
+        const module = relative(root, resolve(dirname(importer), path)).replaceAll("\\", "/");
+        return !splitting && kind === "dynamic-import"
+          ? { path: BUNDLED + module, external: true }
+          : undefined;
+      });
+      build.onLoad({ filter: /\.js$/ }, ({ path }) => {
+        const module = relative(root, path).replaceAll("\\", "/");
+        const group = groupOf.get(module);
+        const contents = texts[module.replace(/\.js$/, "")] ??
+          (group === undefined ? withUrl(module) : facade(module, group));
+        return { contents, loader: "js" };
+      });
+    },
+  };
+  const temporary = Object.keys(texts).map((name) => join(root, `${name}.js`));
+  for (const file of temporary) writeFileSync(file, "");
+  try {
+    const { success, logs } = await Bun.build({
+      entrypoints: files.map((file) => join(root, file.replace(/(\.js)?$/, ".js"))),
+      outdir: join(root, OUT),
+      root,
+      target: "node",
+      format: "esm",
+      splitting,
+      packages: "external",
+      sourcemap: "linked",
+      naming: { entry: "[dir]/[name].[ext]", chunk: "shared/[hash].[ext]" },
+      plugins: [plugin],
+    });
+    if (!success) throw new Error(logs.map(String).join("\n"));
+  } finally {
+    for (const file of temporary) rmSync(file);
+  }
+}
+
+/** The text of a module that the file of a group contains. */
+function facade(module: string, group: string): string {
+  const names = scan(module).exports.map((name) => `${exportName(module, name)} as ${name}`);
+  const from = JSON.stringify(`${BUNDLED}${group}.js`);
+  return `import ${from};\nexport { ${names.join(", ")} } from ${from};\n`;
+}
+
+/** The text of a module, for which `import.meta.url` stays its place in the package. */
+function withUrl(module: string): string {
+  return readFileSync(join(root, module), "utf8")
+    .replaceAll("import.meta.url", `new URL("${PACKAGED}${module}", import.meta.url).href`);
+}
+
+/** Makes paths in a file of the bundle relative, and its map refer to the modules of the package instead of containing them. */
+function finish(file: string): void {
+  const path = join(root, OUT, file);
+  const from = posix.dirname(file);
+  const toRelative = (target: string): string => posix.relative(from, target).replace(/^(?!\.)/, "./");
+  const text = readFileSync(path, "utf8");
+  if (file.endsWith(".js")) {
+    const pattern = new RegExp(`(${BUNDLED}|${PACKAGED})([\\w./-]+)`, "g");
+    writeFileSync(
+      path,
+      text.replace(
+        pattern,
+        (_, kind, target) => toRelative(kind === BUNDLED ? target : posix.join("..", target)),
+      ),
+    );
+  } else {
+    const map = JSON.parse(text);
+    const { sourcesContent: _, debugId: __, ...kept } = map;
+    const sources = (map.sources as string[]).map((source) =>
+      posix.relative(
+        posix.join(OUT, from),
+        relative(root, resolve(dirname(path), source)).replaceAll("\\", "/"),
+      )
+    );
+    // More positions would add a tenth to the package.
+    writeFileSync(path, JSON.stringify({ ...kept, sources, mappings: keepFirstOfLines(map.mappings) }));
+  }
+}
