@@ -1,25 +1,22 @@
 /**
- * Serves a handler on Node, with `srvx` and its fast response: as fast as raw `node:http`. Node's own `Response` is half as
- * fast.
+ * Serves a handler on Node, with the request and the response of `srvx`: as fast as raw `node:http`. Node's own `Request`
+ * and `Response` are half as fast.
  *
  * @module
  */
 import { publicConnect } from "./connect_publicly.ts";
 import { usePublicConnect } from "../http/network/public_fetch.ts";
-import type { IncomingMessage, Server } from "node:http";
-import type { Server as HttpsServer } from "node:https";
-import { FastResponse, serve as serveBySrvx } from "srvx/node";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { createServer as createTlsServer, type Server as HttpsServer } from "node:https";
+import { FastResponse } from "srvx/node";
 import { type ResponseConstructor, useResponse } from "../http/response.ts";
-import type { RequestContext } from "../http/service.ts";
+import { createNodeHandler } from "./node_answer.ts";
 import { prepareClose } from "./node_close.ts";
-import { useParserBody } from "./node_upload_body.ts";
 import {
   completeServeOptions,
-  faultResponse,
   type FetchHandler,
-  hasReadableTarget,
   HEADERS_TIMEOUT_MS,
-  malformedTargetResponse,
   REQUEST_TIMEOUT_MS,
   type RunningServer,
   type ServeOptions,
@@ -35,32 +32,15 @@ usePublicConnect(publicConnect);
 export async function serve(handler: FetchHandler, options: ServeOptions = {}): Promise<RunningServer> {
   const { port, hostname, closeTimeout, onError, tls } = completeServeOptions(options);
   useResponse(FastResponse as unknown as ResponseConstructor);
-  const server = serveBySrvx({
-    port,
-    hostname,
-    silent: true,
-    gracefulShutdown: false,
-    // The bodies of HTTP/2 requests do not come from the parser (`node_upload_body.ts`).
-    node: { headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS, http2: false },
-    ...(tls && { protocol: "https", tls: { cert: tls.certificate, key: tls.key } }),
-    async fetch(request) {
-      // srvx marks an invalid host in the target so.
-      if (!hasReadableTarget(request) || /^https?:\/\/_invalid_/.test(request.url)) {
-        return malformedTargetResponse();
-      }
-      useParserBody(request, request.runtime!.node!.req as IncomingMessage);
-      try {
-        // srvx's request knows `ip` and `waitUntil` itself, and works them out only when asked.
-        return await handler.fetch(request, request as RequestContext);
-      } catch (error) {
-        onError(error);
-        return faultResponse();
-      }
-    },
-  });
-  const http = server.node!.server as Server;
+  const timeouts = { headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS };
+  const answer = createNodeHandler(handler, onError);
+  // The bodies of HTTP/2 requests do not come from the parser (`node_upload_body.ts`), so TLS means HTTP/1.1 here.
+  const http = tls
+    ? createTlsServer({ ...timeouts, cert: tls.certificate, key: tls.key }, answer)
+    : createServer(timeouts, answer);
   const close = prepareClose(http, closeTimeout);
-  await server.ready();
+  http.listen({ port, host: hostname, exclusive: true });
+  await once(http, "listening");
   const address = http.address() as { port: number };
   return {
     hostname,
@@ -69,7 +49,7 @@ export async function serve(handler: FetchHandler, options: ServeOptions = {}): 
     close,
     async replaceCertificate({ certificate, key }) {
       if (!tls) throw withoutTls();
-      (http as unknown as HttpsServer).setSecureContext({ cert: certificate, key });
+      (http as HttpsServer).setSecureContext({ cert: certificate, key });
     },
   };
 }
