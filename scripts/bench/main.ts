@@ -7,7 +7,7 @@
  *   npm run bench -- --costs
  *   npm run bench -- --observers
  *   npm run bench -- --telemetry
- *   npm run bench -- --peers [--scale 1000000]
+ *   npm run bench -- --peers [--scale 1000000] [--only introspection]
  *   npm run bench -- --mcp [--quick] [--only http]
  *   npm run bench -- --gateway
  *   npm run bench -- --skills [--scale 100000] [--only "SQLite, 64 files"]
@@ -64,7 +64,7 @@ const MODES = {
   telemetry: async () => ({ telemetry: await measureTelemetry(rounds, slice) }),
   gateway: async () => ({ gateway: await measureGateway(rounds, slice) }),
   skills: async () => ({ skills: await measureSkills(rounds, slice, size, values.only) }),
-  peers: async () => ({ peers: await measurePeers(rounds, slice, size) }),
+  peers: async () => ({ peers: await measurePeers(rounds, slice, size, values.only) }),
   stores: measureAllStores,
 };
 

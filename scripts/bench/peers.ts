@@ -8,13 +8,21 @@
 import { measure, printResults, type Result, type Subject } from "./harness.ts";
 import { CONNECTIONS, type Peer, PeerProcess } from "./peers/peer_process.ts";
 
-const FLOOR: Peer = {
+const RAW: Peer = {
   name: "raw node:http",
   file: "serve_raw.ts",
   packages: [],
   authorize: "/",
   token: "/",
   introspect: "/",
+};
+const FLOOR: Peer = {
+  name: "floor",
+  file: "serve_floor.ts",
+  packages: [],
+  authorize: "/authorize",
+  token: "/token",
+  introspect: "/introspect",
 };
 const TRIVET: Peer = {
   name: "Trivet",
@@ -55,14 +63,25 @@ export interface Comparison {
   readonly stored: readonly Result[];
 }
 
-/** @param largest the number of tokens stored in the last part */
-export async function measurePeers(rounds: number, slice: number, largest: number): Promise<Comparison> {
-  const flows = await withServers([FLOOR, TRIVET, ...PEERS], async ([floor, ...servers]) => {
+/**
+ * @param largest the number of tokens stored in the last part
+ * @param only measures only the flows whose name contains this text, and not the memory and the stored tokens
+ */
+export async function measurePeers(
+  rounds: number,
+  slice: number,
+  largest: number,
+  only?: string,
+): Promise<Comparison> {
+  const flows = await withServers([RAW, FLOOR, TRIVET, ...PEERS], async ([raw, ...servers]) => {
     for (const server of servers) await server.signIn();
-    const subjects = servers.flatMap((server) => createFlowSubjects(server, slice * CODES_PER_MS));
-    return await measure([createFloor(floor!), ...subjects], rounds, slice);
+    const subjects = servers.flatMap((server) => createFlowSubjects(server, slice * CODES_PER_MS))
+      .filter(({ name }) => only === undefined || name.includes(only));
+    return await measure([createRaw(raw!), ...subjects], rounds, slice);
   });
-  printResults(`Flows over HTTP on Node, ${CONNECTIONS} connections; ratio to ${FLOOR.name}`, flows);
+  printResults(`Flows over HTTP on Node, ${CONNECTIONS} connections; ratio to the floor of the flow`, flows);
+  printProcessorRatios(flows);
+  if (only !== undefined) return { flows, memory: {}, stored: [] };
 
   const memory: Record<string, number> = {};
   console.log("\nMemory of 100,000 active tokens");
@@ -77,11 +96,11 @@ export async function measurePeers(rounds: number, slice: number, largest: numbe
 
   const stored: Result[] = [];
   for (const size of [1000, largest]) {
-    const results = await withServers([FLOOR, TRIVET, ...PEERS], async ([floor, ...servers]) => {
+    const results = await withServers([FLOOR, TRIVET, ...PEERS], async (servers) => {
       for (const server of servers) await server.fill(size);
-      return await measure([createFloor(floor!), ...servers.flatMap(createTokenSubjects)], rounds, slice);
+      return await measure(servers.flatMap(createTokenSubjects), rounds, slice);
     });
-    printResults(`With ${size.toLocaleString("en")} tokens stored; ratio to ${FLOOR.name}`, results);
+    printResults(`With ${size.toLocaleString("en")} tokens stored; ratio to the floor of the flow`, results);
     stored.push(...results.map((result) => ({ ...result, name: `${result.name}, ${size} stored` })));
   }
   return { flows, memory, stored };
@@ -100,7 +119,16 @@ async function withServers<T>(
   }
 }
 
-function createFloor(server: PeerProcess): Subject {
+/** Prints the processor time of each flow on each server, as a multiple of its floor: other load affects it less than the rate. */
+function printProcessorRatios(flows: readonly Result[]): void {
+  console.log("\nProcessor time of the server, as a multiple of the floor of the flow");
+  for (const { name, processor } of flows) {
+    if (processor) console.log(`${name.padEnd(52)}${(1 / processor.ratio).toFixed(2).padStart(11)}`);
+  }
+}
+
+/** What HTTP alone costs. */
+function createRaw(server: PeerProcess): Subject {
   return {
     name: `floor: ${server.peer.name}`,
     concurrency: CONNECTIONS,
@@ -116,7 +144,7 @@ function createSubject(
 ): Subject {
   return {
     name: `${flow}: ${server.peer.name}`,
-    baseline: `floor: ${FLOOR.name}`,
+    ...(server.peer !== FLOOR && { baseline: `${flow}: ${FLOOR.name}` }),
     concurrency: CONNECTIONS,
     processorTime: () => server.processorTime(),
     ...rest,

@@ -88,6 +88,10 @@ const EXPLANATIONS: readonly (readonly [name: RegExp, sentence: string])[] = [
     "Consumes a refresh token and issues a new one with an access token.",
   ],
   [
+    /^(?!floor).*: floor$/,
+    "Bare node:http with the digests, the random values and the reads and the commit in a memory store that the operation needs: it checks nothing beyond the secrets, and finds parameters by a search in the text.",
+  ],
+  [
     /: Trivet$/,
     "Trivet on trivet/node with its memory store, with all its checks: reuse of a refresh token revokes the family, secrets and tokens are stored as digests.",
   ],
