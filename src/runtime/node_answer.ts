@@ -17,6 +17,18 @@ type Prepared = ReturnType<InstanceType<typeof FastResponse>["_toNodeResponse"]>
 /** Creates the listener of a server. @param onError receives what the handler throws; the client gets only a 500 */
 export function createNodeHandler(handler: FetchHandler, onError: (error: unknown) => void): NodeHandler {
   const waitUntil = (work: Promise<unknown>): void => void work.catch(onError);
+  // Nearly every request has the Host field of the one before, and then only the path is new, which any URL can have.
+  let knownHost: string | null = null;
+  const isTarget = (req: IncomingMessage, request: Request): boolean => {
+    // Not that of `req`, which is the first of two Host fields.
+    const host = request.headers.get("host");
+    if (host !== null && host === knownHost && req.url?.startsWith("/")) return true;
+    // srvx marks an invalid host in the target so.
+    const isValid = isReadable(req.url) && hasReadableTarget(request) &&
+      !/^https?:\/\/_invalid_/.test(request.url);
+    if (isValid) knownHost = host;
+    return isValid;
+  };
   return (req, res) => {
     const request = new NodeRequest({ req, res });
     const send = (response: Response): void => sendAtOnce(res, response, onError);
@@ -24,10 +36,7 @@ export function createNodeHandler(handler: FetchHandler, onError: (error: unknow
       onError(error);
       send(faultResponse());
     };
-    // srvx marks an invalid host in the target so.
-    if (
-      !isReadable(req.url) || !hasReadableTarget(request) || /^https?:\/\/_invalid_/.test(request.url)
-    ) return send(malformedTargetResponse());
+    if (!isTarget(req, request)) return send(malformedTargetResponse());
     useParserBody(request, req);
     request.waitUntil = waitUntil;
     try {

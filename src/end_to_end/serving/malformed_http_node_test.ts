@@ -25,6 +25,8 @@ const REQUESTS: readonly (readonly [what: string, text: string, statuses: readon
     ["a target of another scheme", get("ftp://a/b", "a"), [400]],
     ["a target without a slash", get("missing", "a"), [400]],
     ["a target that begins with two slashes", get("//evil.example/p", "a"), [404]],
+    // The requests before this one had the first of the two hosts.
+    ["a second Host field beside the usual one", get("/", "a\r\nHost: b"), [400]],
     ["a target with an invalid percent-encoding", get("/v1/skills/%zz%", "a"), [401, 404]],
     ["the target *", "OPTIONS * HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", [404, 400]],
     ["TRACE", "TRACE / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", [405, 400]],
