@@ -1,11 +1,12 @@
 /**
  * `npm run bench -- --peers`: compares the authorization server with its peers over HTTP, in one run. The peers are packages
- * of `scripts/bench/package.json`; install them first: `npm install --prefix scripts/bench`. Each server is a process with
+ * of `scripts/bench/package.json`; install them first: `npm ci --prefix scripts/bench`. Each server is a process with
  * its records in memory; this process sends the requests. Codes and tokens to consume are created before each slice.
  *
  * @module
  */
 import { measure, printResults, type Result, type Subject } from "./harness.ts";
+import { MORE_PEERS } from "./peers/more_peers.ts";
 import { CONNECTIONS, type Peer, PeerProcess } from "./peers/peer_process.ts";
 
 const RAW: Peer = {
@@ -49,6 +50,7 @@ const PEERS: readonly Peer[] = [
     token: "/token",
     introspect: "/introspect",
   },
+  ...MORE_PEERS,
 ];
 /** Codes to create for each millisecond of a slice: more than any server can redeem. */
 const CODES_PER_MS = 25;
@@ -75,8 +77,9 @@ export async function measurePeers(
 ): Promise<Comparison> {
   const flows = await withServers([RAW, FLOOR, TRIVET, ...PEERS], async ([raw, ...servers]) => {
     for (const server of servers) await server.signIn();
-    const subjects = servers.flatMap((server) => createFlowSubjects(server, slice * CODES_PER_MS))
-      .filter(({ name }) => only === undefined || name.includes(only));
+    const subjects = servers.flatMap((server) =>
+      createFlowSubjects(server, slice * (server.peer.codesPerMs ?? CODES_PER_MS))
+    ).filter(({ name }) => only === undefined || name.includes(only));
     return await measure([createRaw(raw!), ...subjects], rounds, slice);
   });
   printResults(`Flows over HTTP on Node, ${CONNECTIONS} connections; ratio to the floor of the flow`, flows);
@@ -85,7 +88,7 @@ export async function measurePeers(
 
   const memory: Record<string, number> = {};
   console.log("\nMemory of 100,000 active tokens");
-  for (const peer of [TRIVET, ...PEERS]) {
+  for (const peer of [TRIVET, ...PEERS].filter((peer) => offers(peer, "memory"))) {
     memory[peer.name] = await withServers([peer], async ([server]) => {
       // Code and caches that are allocated once must not count for the tokens.
       await server!.fill(1000);
@@ -96,7 +99,8 @@ export async function measurePeers(
 
   const stored: Result[] = [];
   for (const size of [1000, largest]) {
-    const results = await withServers([FLOOR, TRIVET, ...PEERS], async (servers) => {
+    const peers = PEERS.filter((peer) => offers(peer, "stored"));
+    const results = await withServers([FLOOR, TRIVET, ...peers], async (servers) => {
       for (const server of servers) await server.fill(size);
       return await measure(servers.flatMap(createTokenSubjects), rounds, slice);
     });
@@ -151,6 +155,11 @@ function createSubject(
   };
 }
 
+/** Whether the operation is measured for the server. */
+function offers({ lacks = {} }: Peer, operation: string): boolean {
+  return lacks[operation] === undefined;
+}
+
 /** Token requests and introspection, which the number of stored tokens could slow down. */
 function createTokenSubjects(server: PeerProcess): Subject[] {
   const tokens: string[] = [];
@@ -163,7 +172,7 @@ function createTokenSubjects(server: PeerProcess): Subject[] {
         return () => server.introspect(tokens[at++ % TOKENS]!);
       },
     }),
-  ];
+  ].filter(({ name }) => offers(server.peer, name.slice(0, name.indexOf(": "))));
 }
 
 /** Token requests, introspection, and the flows of a signed-in user. */

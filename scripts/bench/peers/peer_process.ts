@@ -25,6 +25,12 @@ export interface Peer {
   readonly authorize: string;
   readonly token: string;
   readonly introspect: string;
+  /** The scope of authorization requests. @default that of every server */
+  readonly scope?: string;
+  /** Codes to create for each millisecond of a slice. @default enough for the fastest server */
+  readonly codesPerMs?: number;
+  /** Operations that are not measured, and why. */
+  readonly lacks?: Readonly<Record<string, string>>;
 }
 
 export interface Tokens {
@@ -165,7 +171,7 @@ export class PeerProcess {
       response_type: "code",
       client_id: CLIENT.id,
       redirect_uri: CLIENT.redirect_uri,
-      scope: SCOPE,
+      scope: this.peer.scope ?? SCOPE,
       state: "a-state",
       code_challenge: CHALLENGE,
       code_challenge_method: "S256",

@@ -103,6 +103,14 @@ const EXPLANATIONS: readonly (readonly [name: RegExp, sentence: string])[] = [
     /: @node-oauth\/oauth2-server$/,
     "@node-oauth/oauth2-server on Express with the model of its documentation in Maps. It has no introspection and no pages: both are written for this bench, with the package's own check of a token.",
   ],
+  [
+    /: better-auth$/,
+    "better-auth with its plugin oauth-provider on node:http and SQLite in memory, because its memory adapter searches all records for each token. Every call runs statements of SQLite, which the servers with Maps do not. It issues refresh tokens only for offline_access, and caches the client. Its rate limiter is off.",
+  ],
+  [
+    /: workers-oauth-provider$/,
+    "@cloudflare/workers-oauth-provider in workerd, started by Miniflare, with Miniflare's KV, which writes to files and is not the KV of Cloudflare. It runs on another runtime than the others, and the processor time is that of workerd with its KV. It encrypts the properties of each grant. It has neither client_credentials nor introspection, so these rows are missing, as are the rows with many tokens.",
+  ],
   // Stores.
   [
     /^raw client: /,
