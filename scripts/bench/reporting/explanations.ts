@@ -105,7 +105,7 @@ const EXPLANATIONS: readonly (readonly [name: RegExp, sentence: string])[] = [
   ],
   [
     /: better-auth$/,
-    "better-auth with its plugin oauth-provider on node:http and SQLite in memory, because its memory adapter searches all records for each token. Every call runs statements of SQLite, which the servers with Maps do not. It issues refresh tokens only for offline_access, and caches the client. Its rate limiter is off.",
+    "better-auth with its plugin oauth-provider on node:http and SQLite in memory, because its memory adapter searches all records for each token. Every call runs statements of SQLite, which the servers with Maps do not. It issues refresh tokens only for offline_access, and caches the client. Its rate limiter is off. It has no row with many tokens, because it issues only some hundred per second.",
   ],
   [
     /: workers-oauth-provider$/,
