@@ -104,6 +104,10 @@ const EXPLANATIONS: readonly (readonly [name: RegExp, sentence: string])[] = [
     "@node-oauth/oauth2-server on Express with the model of its documentation in Maps. It has no introspection and no pages: both are written for this bench, with the package's own check of a token.",
   ],
   [
+    /: floor$/,
+    "The floor of this operation: bare node:http with the digests, random values, reads and the commit in the memory store that the operation needs. It checks nothing.",
+  ],
+  [
     /: better-auth$/,
     "better-auth with its plugin oauth-provider on node:http and SQLite in memory, because its memory adapter searches all records for each token. Every call runs statements of SQLite, which the servers with Maps do not. It issues refresh tokens only for offline_access, and caches the client. Its rate limiter is off. It has no row with many tokens, because it issues only some hundred per second.",
   ],
