@@ -16,6 +16,7 @@ test("the interval of a median leaves out as many rounds as the binomial distrib
   assert.equal(medianInterval(rounds(6)), { low: 1, high: 6 });
   assert.equal(medianInterval(rounds(9)), { low: 2, high: 8 });
   assert.equal(medianInterval(rounds(15)), { low: 4, high: 12 });
+  assert.equal(medianInterval(rounds(16)), { low: 4, high: 13 });
   assert.equal(medianInterval(rounds(25)), { low: 8, high: 18 });
 });
 
