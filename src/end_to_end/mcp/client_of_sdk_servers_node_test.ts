@@ -116,7 +116,8 @@ const STARTS: Record<string, Start> = {
   },
   stdio() {
     const launch = launchProcess({
-      command: "node",
+      // Also where PATH has an older Node, which cannot run TypeScript.
+      command: fileURLToPath(new URL("../../../node_modules/.bin/node", import.meta.url)),
       closeTimeout: 300,
       args: [fileURLToPath(import.meta.url), "serve"],
       cwd: fileURLToPath(new URL("../../..", import.meta.url)),
