@@ -43,7 +43,8 @@
  * - Logging is off, and `NODE_ENV` is "production". Each stream of `sdk` and `server` has a timer for keep-alive comments.
  *   The limit of `server` of 1,024 subscriptions is raised.
  * - Trivet also loads its authorization server and Skills service at start, because `trivet` is one entry; the peers load
- *   only an MCP server. Trivet starts from the built package; from sources Node also strips types.
+ *   only an MCP server. Starts are those of the built package: `trivet stdio` with a file of tools, which also opens its
+ *   store, and a server of one's own; from sources Node also strips types.
  *
  * @module
  */
@@ -79,7 +80,7 @@ const FULL: BenchSize = {
   rounds: 7,
   slice: 40,
   network: { rounds: 7, slice: 100, lists: true },
-  starts: 7,
+  starts: 15,
   connections: 10_000,
 };
 const QUICK: BenchSize = {

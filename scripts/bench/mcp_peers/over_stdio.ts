@@ -5,11 +5,12 @@
  * @module
  */
 import { measure, type Result } from "../harness.ts";
-import { buildTrivet } from "./build_trivet.ts";
 import type { NetworkSize } from "./over_http.ts";
 import { ServerProcess } from "./server_process.ts";
+import { type Method, StdioClient } from "./stdio_client.ts";
+import { measureStarts, PUBLISHED } from "./stdio_starts.ts";
 import { FLOOR, type Subject, SUBJECTS, TRIVET } from "./subject.ts";
-import { formatNumber, median, printReasons, printTable } from "./table.ts";
+import { formatNumber, printReasons, printTable } from "./table.ts";
 import { LEGACY, META, MODERN, toExpectedText, toParams, Unsupported } from "./wire.ts";
 
 export interface StdioResult {
@@ -19,13 +20,13 @@ export interface StdioResult {
   readonly result?: Omit<Result, "name">;
   /** From the start of the process to the first response. */
   readonly milliseconds?: number;
+  /** The fastest start: other load on the machine affects it least. */
+  readonly least?: number;
   /** Microseconds of processor time of a start. */
   readonly cpu?: number;
   readonly unsupported?: string;
 }
 
-const RESPONSE_TIMEOUT_MS = 5000;
-type Method = "initialize" | "tools/list" | "tools/call";
 const ROWS: readonly {
   readonly revision: string;
   readonly method: Method;
@@ -74,14 +75,16 @@ export async function measureStdio(
     );
   }
   const started = await measureStarts(subjects, tools, starts);
-  const own = started.find(({ subject }) => subject === TRIVET.name)?.cpu;
+  const own = started.find(({ subject }) => subject === PUBLISHED)?.cpu ??
+    started.find(({ subject }) => subject === TRIVET.name)?.cpu;
   printTable(
     `Start over stdio, ${tools} tools, until the response to initialize: median of ${starts}`,
-    ["ms", "cost ms", "to Trivet"],
-    started.map(({ subject, milliseconds, cpu }) =>
+    ["ms", "least ms", "cost ms", "to Trivet"],
+    started.map(({ subject, milliseconds, least, cpu }) =>
       milliseconds === undefined ? [subject, "not supported"] : [
         subject,
         formatNumber(milliseconds),
+        formatNumber(least!),
         formatNumber(cpu! / 1000),
         own === undefined ? "" : `${formatNumber(cpu! / own)}x`,
       ]
@@ -144,130 +147,5 @@ async function measureOne(
     });
   } finally {
     for (const { server } of clients.values()) server.stop();
-  }
-}
-
-async function measureStarts(
-  others: readonly Subject[],
-  tools: number,
-  starts: number,
-): Promise<StdioResult[]> {
-  const build = buildTrivet();
-  if ("failure" in build) {
-    console.log(`\n  Cannot build Trivet, so it starts from sources: ${build.failure}`);
-    return await startInTurn(others, tools, starts);
-  }
-  const subjects = others.flatMap((subject) =>
-    subject === TRIVET
-      ? [{ ...TRIVET, option: build.url }, { ...TRIVET, name: "Trivet, from sources" }]
-      : [subject]
-  );
-  try {
-    return await startInTurn(subjects, tools, starts);
-  } finally {
-    build.remove();
-  }
-}
-
-async function startInTurn(
-  subjects: readonly Subject[],
-  tools: number,
-  starts: number,
-): Promise<StdioResult[]> {
-  const times = new Map<string, number[]>(subjects.map(({ name }) => [name, []]));
-  const costs = new Map<string, number[]>(subjects.map(({ name }) => [name, []]));
-  // The first start is not counted, because files are read from disk.
-  for (let round = -1; round < starts; round++) {
-    for (const subject of subjects) {
-      const started = performance.now();
-      const client = new StdioClient(new ServerProcess(subject, "stdio", tools));
-      try {
-        await client.request("initialize", toParams("initialize", tools));
-        const duration = performance.now() - started;
-        const cost = await client.server.processorTime();
-        if (round >= 0) {
-          times.get(subject.name)!.push(duration);
-          costs.get(subject.name)!.push(cost);
-        }
-      } catch {
-        // The calls report why.
-      }
-      client.server.stop();
-    }
-  }
-  return [...times].map(([subject, own]) => ({
-    operation: "start",
-    subject,
-    ...(own.length > 0
-      ? { milliseconds: median(own), cpu: median(costs.get(subject)!) }
-      : { unsupported: "no response" }),
-  }));
-}
-
-/** A client over the standard input and output of a server. */
-class StdioClient {
-  readonly server: ServerProcess;
-  readonly #pending = new Map<
-    number,
-    { resolve(line: string): void; reject(error: Error): void }
-  >();
-  #lastId = 0;
-  #rest = "";
-
-  constructor(server: ServerProcess) {
-    this.server = server;
-    const { stdout, stdin } = server.process;
-    stdout!.setEncoding("utf8").on("data", (text: string) => {
-      const lines = (this.#rest + text).split("\n");
-      this.#rest = lines.pop()!;
-      for (const line of lines) {
-        const id = Number(/"id":(\d+)/.exec(line)?.[1]);
-        this.#pending.get(id)?.resolve(line);
-        this.#pending.delete(id);
-      }
-    });
-    stdin!.on("error", () => {});
-    server.process.once("exit", () => {
-      for (const { reject } of this.#pending.values()) {
-        reject(new Unsupported("the server does not support stdio"));
-      }
-    });
-  }
-
-  /** Sends a request; resolves to the line of the response. */
-  request(method: string, params: Record<string, unknown>): Promise<string> {
-    const id = ++this.#lastId;
-    this.server.process.stdin!.write(JSON.stringify({ jsonrpc: "2.0", id, method, params }) + "\n");
-    return new Promise((resolve, reject) => this.#pending.set(id, { resolve, reject }));
-  }
-
-  /** Initializes the session, if the revision has one, and checks a response. */
-  async initialize(revision: string, method: Method, tools: number): Promise<void> {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const timeout = new Promise<never>((_, reject) =>
-      timer = setTimeout(
-        () => reject(new Unsupported(`no response within ${RESPONSE_TIMEOUT_MS} ms`)),
-        RESPONSE_TIMEOUT_MS,
-      )
-    );
-    const checkResponse = async () => {
-      const meta = revision === MODERN ? { _meta: META } : {};
-      if (revision === LEGACY) {
-        await this.request("initialize", toParams("initialize", tools));
-        this.server.process.stdin!.write('{"jsonrpc":"2.0","method":"notifications/initialized"}\n');
-      }
-      const line = await this.request(method, { ...toParams(method, tools), ...meta });
-      if (
-        !line.includes(toExpectedText(method, tools)) ||
-        revision === MODERN && !line.includes("resultType")
-      ) {
-        throw new Unsupported(`unexpected response: ${line.slice(0, 200)}`);
-      }
-    };
-    try {
-      await Promise.race([checkResponse(), timeout]);
-    } finally {
-      clearTimeout(timer);
-    }
   }
 }

@@ -12,6 +12,11 @@ import type { Subject, Variant } from "./subject.ts";
 
 const CHILD = fileURLToPath(new URL("./child.ts", import.meta.url));
 
+/** Loaded before a command, which does not know the parent: sends the processor time when asked. */
+const REPORT = "data:text/javascript," + encodeURIComponent(
+  `process.on("message", () => { const { user, system } = process.cpuUsage(); process.send(user + system); });`,
+);
+
 export class ServerProcess {
   readonly subject: Subject;
   readonly process: ChildProcess;
@@ -26,10 +31,10 @@ export class ServerProcess {
       "--max-old-space-size=12000",
       "--disable-warning=ExperimentalWarning",
     ];
-    const { file, option } = subject;
+    const { file, option, command, environment } = subject;
     this.process = spawn(
       process.execPath,
-      [
+      command ? ["--import", REPORT, ...command] : [
         ...args,
         CHILD,
         file,
@@ -45,7 +50,7 @@ export class ServerProcess {
           "ipc",
         ],
         // Some peers log and check more in development.
-        env: { ...process.env, NODE_ENV: "production" },
+        env: { ...process.env, NODE_ENV: "production", ...environment },
       },
     );
     this.ready = mode === "stdio" ? Promise.resolve(0) : this.#receive<number>();

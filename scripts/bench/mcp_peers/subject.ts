@@ -31,6 +31,10 @@ export interface Server {
 export interface Subject {
   readonly name: string;
   readonly file: string;
+  /** The arguments of Node that start it over stdio, instead of those for its file. */
+  readonly command?: readonly string[];
+  /** More variables of its environment. */
+  readonly environment?: Readonly<Record<string, string>>;
   /** The argument of the file's `server`. */
   readonly option?: string;
   /** The `Accept` of its clients. @default both types, as the transport requires */
