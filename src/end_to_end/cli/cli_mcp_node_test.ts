@@ -142,6 +142,15 @@ test("--ask answers what the server asks", async () => {
   assert.not.match(stderr, UNSAFE);
 });
 
+/** A file can be there before its text is. */
+async function untilState(expected: string): Promise<void> {
+  const read = () => existsSync(stateFile) ? readFileSync(stateFile, "utf8") : "";
+  for (let i = 0; i < 400 && read() !== expected; i++) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  assert.is(read(), expected);
+}
+
 test("Ctrl-C cancels the call at the server", async () => {
   const child = spawn(command, [
     ...before,
@@ -157,13 +166,10 @@ test("Ctrl-C cancels the call at the server", async () => {
     stdio: ["ignore", "pipe", "pipe"],
   });
   const ended = new Promise((resolve) => child.on("close", resolve));
-  for (let i = 0; i < 400 && !existsSync(stateFile); i++) {
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
-  assert.is(readFileSync(stateFile, "utf8"), "running");
+  await untilState("running");
   process.kill(child.pid!, "SIGINT");
   assert.is(await ended, 130);
-  assert.is(readFileSync(stateFile, "utf8"), "cancelled");
+  await untilState("cancelled");
 });
 
 test("test says what a server that answers 401 asks for, and sends a token of the environment", async () => {
