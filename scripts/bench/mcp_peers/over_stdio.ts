@@ -7,8 +7,8 @@
 import { measure, type Result } from "../harness.ts";
 import type { NetworkSize } from "./over_http.ts";
 import { ServerProcess } from "./server_process.ts";
-import { type Method, StdioClient } from "./stdio_client.ts";
-import { measureStarts, PUBLISHED } from "./stdio_starts.ts";
+import { type Method, StdioClient } from "./stdio/client.ts";
+import { measureStarts, PUBLISHED } from "./stdio/starts.ts";
 import { FLOOR, type Subject, SUBJECTS, TRIVET } from "./subject.ts";
 import { formatNumber, printReasons, printTable } from "./table.ts";
 import { LEGACY, META, MODERN, toExpectedText, toParams, Unsupported } from "./wire.ts";
@@ -55,7 +55,9 @@ export async function measureStdio(
     const name = `${row.method}, ${row.revision}`;
     results.push(...own);
     for (const { subject, unsupported } of own) {
-      if (unsupported !== undefined) reasons.set(`${subject}, ${name}`, unsupported);
+      if (unsupported !== undefined) {
+        reasons.set(`${subject}, ${name}`, unsupported);
+      }
     }
     const trivet = own.find(({ subject }) => subject === TRIVET.name)?.result;
     printTable(
@@ -104,12 +106,17 @@ async function measureOne(
   const clients = new Map<string, StdioClient>();
   try {
     for (const subject of subjects) {
-      const client = new StdioClient(new ServerProcess(subject, "stdio", tools));
+      const client = new StdioClient(
+        new ServerProcess(subject, "stdio", tools),
+      );
       clients.set(subject.name, client);
       try {
         if (!subject.isFloor) await client.initialize(revision, method, tools);
       } catch (error) {
-        unsupported.set(subject.name, error instanceof Unsupported ? error.message : String(error));
+        unsupported.set(
+          subject.name,
+          error instanceof Unsupported ? error.message : String(error),
+        );
       }
     }
     const params = revision === MODERN
@@ -128,7 +135,9 @@ async function measureOne(
             prepare: async () => async () => {
               const line = await client.request(method, params);
               if (!line.includes(mark)) {
-                throw new Error(`${name}: unexpected response: ${line.slice(0, 200)}`);
+                throw new Error(
+                  `${name}: unexpected response: ${line.slice(0, 200)}`,
+                );
               }
             },
           };
@@ -138,7 +147,11 @@ async function measureOne(
       slice,
     );
     return subjects.map(({ name: subject }) => {
-      const row = { operation: `${method}, ${revision}, ${inFlight} in flight`, subject, inFlight };
+      const row = {
+        operation: `${method}, ${revision}, ${inFlight} in flight`,
+        subject,
+        inFlight,
+      };
       if (unsupported.has(subject)) {
         return { ...row, unsupported: unsupported.get(subject)! };
       }

@@ -4,7 +4,7 @@
  * @module
  */
 import { pathToFileURL } from "node:url";
-import { buildPackage } from "../../../examples/test_package.ts";
+import { buildPackage } from "../../../../examples/test_package.ts";
 
 export interface Build {
   /** The URL of the folder, with a slash at the end. */

@@ -9,15 +9,26 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { type Build, buildTrivet } from "./build_trivet.ts";
-import type { StdioResult } from "./over_stdio.ts";
-import { ServerProcess } from "./server_process.ts";
-import { StdioClient } from "./stdio_client.ts";
-import { type Subject, TRIVET } from "./subject.ts";
-import { median } from "./table.ts";
-import { toParams } from "./wire.ts";
+import { ServerProcess } from "../server_process.ts";
+import { StdioClient } from "./client.ts";
+import { type Subject, TRIVET } from "../subject.ts";
+import { median } from "../table.ts";
+import { toParams } from "../wire.ts";
 
 /** The row of the published command. */
 export const PUBLISHED = "trivet stdio";
+/** Starts of one server. */
+export interface Start {
+  readonly operation: "start";
+  readonly subject: string;
+  /** The median from the start of the process to the first response, and the least. */
+  readonly milliseconds?: number;
+  readonly least?: number;
+  /** Microseconds of processor time. */
+  readonly cpu?: number;
+  readonly unsupported?: string;
+}
+
 /** A server that knows nothing: what Node itself needs. */
 const BARE =
   `process.stdin.once("data", () => process.stdout.write('{"jsonrpc":"2.0","id":1,"result":{}}\\n'));`;
@@ -27,10 +38,12 @@ export async function measureStarts(
   others: readonly Subject[],
   tools: number,
   starts: number,
-): Promise<StdioResult[]> {
+): Promise<Start[]> {
   const build = buildTrivet();
   if ("failure" in build) {
-    console.log(`\n  Cannot build Trivet, so it starts from sources: ${build.failure}`);
+    console.log(
+      `\n  Cannot build Trivet, so it starts from sources: ${build.failure}`,
+    );
     return await startInTurn(others, tools, starts);
   }
   try {
@@ -38,7 +51,10 @@ export async function measureStarts(
       ...installCommand(build, tools),
       ...others.flatMap((subject) =>
         subject === TRIVET
-          ? [{ ...TRIVET, option: build.url }, { ...TRIVET, name: "Trivet, from sources" }]
+          ? [{ ...TRIVET, option: build.url }, {
+            ...TRIVET,
+            name: "Trivet, from sources",
+          }]
           : [subject]
       ),
     ];
@@ -52,14 +68,20 @@ async function startInTurn(
   subjects: readonly Subject[],
   tools: number,
   starts: number,
-): Promise<StdioResult[]> {
-  const times = new Map<string, number[]>(subjects.map(({ name }) => [name, []]));
-  const costs = new Map<string, number[]>(subjects.map(({ name }) => [name, []]));
+): Promise<Start[]> {
+  const times = new Map<string, number[]>(
+    subjects.map(({ name }) => [name, []]),
+  );
+  const costs = new Map<string, number[]>(
+    subjects.map(({ name }) => [name, []]),
+  );
   // The first start is not counted, because files are read from disk.
   for (let round = -1; round < starts; round++) {
     for (const subject of subjects) {
       const started = performance.now();
-      const client = new StdioClient(new ServerProcess(subject, "stdio", tools));
+      const client = new StdioClient(
+        new ServerProcess(subject, "stdio", tools),
+      );
       try {
         await client.request("initialize", toParams("initialize", tools));
         const duration = performance.now() - started;
@@ -78,7 +100,11 @@ async function startInTurn(
     operation: "start",
     subject,
     ...(own.length > 0
-      ? { milliseconds: median(own), least: Math.min(...own), cpu: median(costs.get(subject)!) }
+      ? {
+        milliseconds: median(own),
+        least: Math.min(...own),
+        cpu: median(costs.get(subject)!),
+      }
       : { unsupported: "no response" }),
   }));
 }
@@ -94,15 +120,26 @@ function installCommand({ dist, folder }: Build, tools: number): Subject[] {
   writeFileSync(
     file,
     `import { tool } from "trivet";
-import { add, createZodTools } from ${JSON.stringify(new URL("tools.ts", import.meta.url).href)};
+import { add, createZodTools } from ${JSON.stringify(new URL("../tools.ts", import.meta.url).href)};
 const tools = await createZodTools(${tools});
 export default tools.map(({ name, description, zod }) => tool({ name, description, input: zod, run: add }));
 `,
   );
-  const command = [join(dist, "runtime/cli.js"), "stdio", file, "--data", join(place, "data")];
+  const command = [
+    join(dist, "runtime/cli.js"),
+    "stdio",
+    file,
+    "--data",
+    join(place, "data"),
+  ];
   const environment = { XDG_CACHE_HOME: join(place, "cache") };
   // Later starts use what this one compiled: servers are killed before they would keep it.
-  const request = { jsonrpc: "2.0", id: 1, method: "initialize", params: toParams("initialize", tools) };
+  const request = {
+    jsonrpc: "2.0",
+    id: 1,
+    method: "initialize",
+    params: toParams("initialize", tools),
+  };
   spawnSync(process.execPath, command, {
     input: JSON.stringify(request) + "\n",
     env: { ...process.env, ...environment },

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import type { ServerProcess } from "./server_process.ts";
-import { LEGACY, META, MODERN, toExpectedText, toParams, Unsupported } from "./wire.ts";
+import type { ServerProcess } from "../server_process.ts";
+import { LEGACY, META, MODERN, toExpectedText, toParams, Unsupported } from "../wire.ts";
 
 const RESPONSE_TIMEOUT_MS = 5000;
 export type Method = "initialize" | "tools/list" | "tools/call";
@@ -41,16 +41,25 @@ export class StdioClient {
   /** Sends a request; resolves to the line of the response. */
   request(method: string, params: Record<string, unknown>): Promise<string> {
     const id = ++this.#lastId;
-    this.server.process.stdin!.write(JSON.stringify({ jsonrpc: "2.0", id, method, params }) + "\n");
+    this.server.process.stdin!.write(
+      JSON.stringify({ jsonrpc: "2.0", id, method, params }) + "\n",
+    );
     return new Promise((resolve, reject) => this.#pending.set(id, { resolve, reject }));
   }
 
   /** Initializes the session, if the revision has one, and checks a response. */
-  async initialize(revision: string, method: Method, tools: number): Promise<void> {
+  async initialize(
+    revision: string,
+    method: Method,
+    tools: number,
+  ): Promise<void> {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const timeout = new Promise<never>((_, reject) =>
       timer = setTimeout(
-        () => reject(new Unsupported(`no response within ${RESPONSE_TIMEOUT_MS} ms`)),
+        () =>
+          reject(
+            new Unsupported(`no response within ${RESPONSE_TIMEOUT_MS} ms`),
+          ),
         RESPONSE_TIMEOUT_MS,
       )
     );
@@ -58,9 +67,14 @@ export class StdioClient {
       const meta = revision === MODERN ? { _meta: META } : {};
       if (revision === LEGACY) {
         await this.request("initialize", toParams("initialize", tools));
-        this.server.process.stdin!.write('{"jsonrpc":"2.0","method":"notifications/initialized"}\n');
+        this.server.process.stdin!.write(
+          '{"jsonrpc":"2.0","method":"notifications/initialized"}\n',
+        );
       }
-      const line = await this.request(method, { ...toParams(method, tools), ...meta });
+      const line = await this.request(method, {
+        ...toParams(method, tools),
+        ...meta,
+      });
       if (
         !line.includes(toExpectedText(method, tools)) ||
         revision === MODERN && !line.includes("resultType")
