@@ -13,7 +13,7 @@ import type { Artifact } from "./provenance.ts";
 
 /** Packages that are built, with their budgets. That of Trivet has its modules twice: the command is a bundle of them. */
 const PACKAGES = [
-  { folder: "dist", maxPackedKilobytes: 3200, maxUnpackedKilobytes: 12_500 },
+  { folder: "dist", maxPackedKilobytes: 3600, maxUnpackedKilobytes: 13_500 },
   { folder: "dist-conformance", maxPackedKilobytes: 760, maxUnpackedKilobytes: 6000 },
 ] as const;
 
