@@ -90,6 +90,8 @@ export function testFaults(
     fault: (load: Load) => Promise<void>,
     { clients = 8, rounds = 60 } = {},
   ): Promise<Load> {
+    // After a start the engine refuses sessions until it has recovered, which takes long on a busy machine.
+    for (let i = 0; i < 600 && !await engine.isReady(); i++) await pause(50);
     const account = await createAccount(instances.stores[0]!);
     const over = Promise.withResolvers<void>();
     const load = new Load(
