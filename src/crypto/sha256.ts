@@ -28,7 +28,7 @@ const w = new Int32Array(64);
 const state = new Int32Array(8);
 const tail = new Uint8Array(2 * BLOCK);
 const tailView = new DataView(tail.buffer);
-const ascii = new Uint8Array(256);
+const ascii = new Uint8Array(512);
 
 /** The digest, 32 bytes. */
 export function sha256(data: string | Uint8Array): Uint8Array<ArrayBuffer> {
@@ -155,17 +155,33 @@ function toBytes(text: string): Uint8Array {
 
 /** HMAC-SHA-256, 32 bytes. */
 export function hmacSha256(key: Uint8Array, data: string | Uint8Array): Uint8Array<ArrayBuffer> {
-  const bytes = typeof data === "string" ? encoder.encode(data) : data;
+  return createHmacSha256(key)(data);
+}
+
+/** HMAC-SHA-256 with one key, whose two blocks are compressed once. */
+export function createHmacSha256(key: Uint8Array): (data: string | Uint8Array) => Uint8Array<ArrayBuffer> {
   const secret = key.length > BLOCK ? sha256(key) : key;
-  const inner = new Uint8Array(BLOCK + bytes.length).fill(0x36, 0, BLOCK);
-  const outer = new Uint8Array(BLOCK + 32).fill(0x5c, 0, BLOCK);
-  for (let i = 0; i < secret.length; i++) {
-    inner[i]! ^= secret[i]!;
-    outer[i]! ^= secret[i]!;
-  }
-  inner.set(bytes, BLOCK);
-  outer.set(sha256(inner), BLOCK);
-  return sha256(outer);
+  const inner = begin(secret, 0x36);
+  const outer = begin(secret, 0x5c);
+  return (data) => {
+    const bytes = typeof data === "string" ? toBytes(data) : data;
+    const whole = bytes.length - bytes.length % BLOCK;
+    state.set(inner);
+    for (let at = 0; at < whole; at += BLOCK) compress(bytes, at);
+    const digest = finish(bytes, whole, BLOCK + bytes.length);
+    ascii.fill(0);
+    state.set(outer);
+    return finish(digest, 0, BLOCK + digest.length);
+  };
+}
+
+/** The state after the block of an HMAC key. */
+function begin(secret: Uint8Array, pad: number): Int32Array {
+  const block = new Uint8Array(BLOCK).fill(pad);
+  for (let i = 0; i < secret.length; i++) block[i]! ^= secret[i]!;
+  state.set(H);
+  compress(block, 0);
+  return state.slice();
 }
 
 function compress(bytes: Uint8Array, at: number): void {

@@ -7,11 +7,13 @@
 import { decodeBase64url, encodeBase64url } from "./base64url.ts";
 import { equalInConstantTime } from "./secret.ts";
 import type { ServerSecrets } from "./server_secrets.ts";
-import { hmacSha256 } from "./sha256.ts";
+import { createHmacSha256 } from "./sha256.ts";
+
+const encoder = new TextEncoder();
 
 /** The text and its authentication code, both base64url, separated by a dot. */
 export function signText({ current }: ServerSecrets, purpose: string, text: string): string {
-  const payload = encodeBase64url(new TextEncoder().encode(text));
+  const payload = encodeBase64url(encoder.encode(text));
   return `${payload}.${authenticate(current, purpose, payload)}`;
 }
 
@@ -34,6 +36,11 @@ export function readSignedText(
   return new TextDecoder().decode(decodeBase64url(payload));
 }
 
+/** By secret, which is the same `Uint8Array` in every call (`FindSecrets`). */
+const keyed = new WeakMap<Uint8Array, ReturnType<typeof createHmacSha256>>();
+
 function authenticate(secret: Uint8Array, purpose: string, payload: string): string {
-  return encodeBase64url(hmacSha256(secret, `signed:${purpose}:${payload}`));
+  let hmac = keyed.get(secret);
+  if (!hmac) keyed.set(secret, hmac = createHmacSha256(secret));
+  return encodeBase64url(hmac(`signed:${purpose}:${payload}`));
 }

@@ -128,8 +128,10 @@ export function createPostHandler(options: HttpOptions, answers: Answers, admit:
     }
     let started: string | undefined;
     if (era.profile === "legacy" && method === "initialize" && !claims && !session) {
-      connection.onHandshake = async (handshake) => {
-        started = await (await stateful.load()).sessions.start(handshake, principal);
+      connection.onHandshake = (handshake) => {
+        const id = stateful.use(({ sessions }) => sessions.start(handshake, principal));
+        if (typeof id !== "string") return id.then((id) => void (started = id));
+        started = id;
       };
     }
     return exchange.answer(message, call, (response) => answers.write(response, era, principal, started));

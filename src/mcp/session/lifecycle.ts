@@ -31,8 +31,25 @@ export interface LifecycleOptions {
 export function handshakeMethods(
   { info, instructions, registry, extensions }: LifecycleOptions,
 ): [string, Method<Call>][] {
+  /** Each revision's result, written as JSON once. */
+  const results = new Map<string, WrittenResult>();
+
+  function resultFor(revision: string): WrittenResult {
+    let written = results.get(revision);
+    if (!written) {
+      written = new WrittenResult(JSON.stringify({
+        protocolVersion: revision,
+        capabilities: serverCapabilities(registry, revision, extensions),
+        serverInfo: implementation(info, revision),
+        instructions,
+      }));
+      results.set(revision, written);
+    }
+    return written;
+  }
+
   return [
-    ["initialize", async (params, call) => {
+    ["initialize", (params, call) => {
       const object = requireObject(params);
       if (typeof object.protocolVersion !== "string") {
         throw new RpcError(
@@ -43,13 +60,8 @@ export function handshakeMethods(
       const capabilities = optionalObject(object, "capabilities");
       const clientInfo = readClientInfo(optionalObject(object, "clientInfo"));
       const revision = negotiate(object.protocolVersion);
-      await call.connection.onHandshake?.({ revision, capabilities, clientInfo });
-      return {
-        protocolVersion: revision,
-        capabilities: serverCapabilities(registry, revision, extensions),
-        serverInfo: implementation(info, revision),
-        ...(instructions !== undefined && { instructions }),
-      };
+      const handled = call.connection.onHandshake?.({ revision, capabilities, clientInfo });
+      return handled ? handled.then(() => resultFor(revision)) : resultFor(revision);
     }],
     ["ping", () => ({})],
   ];

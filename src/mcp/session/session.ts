@@ -6,7 +6,7 @@
  * @module
  */
 import { randomId, secretDigest } from "../../crypto/secret.ts";
-import type { FindSecrets } from "../../crypto/server_secrets.ts";
+import type { FindSecrets, ServerSecrets } from "../../crypto/server_secrets.ts";
 import { readSignedText, signText } from "../../crypto/signed_text.ts";
 import type { Principal } from "../../http/principal.ts";
 import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
@@ -53,8 +53,8 @@ export interface SessionOptions {
 
 const PURPOSE = "mcp_session";
 const MAX_SESSION_ID_CHARACTERS = 8000;
-/** Verified ids that are cached. */
-const MAX_CACHED_SESSIONS = 1000;
+/** Verified ids that are cached, at least; twice as many at most. */
+const MIN_CACHED_SESSIONS = 500;
 /** The maximum lifetime of a session without a token. Its end is stored for the rest of that time. */
 export const MAX_ANONYMOUS_SESSION_MS: number = 24 * 3_600_000;
 
@@ -65,23 +65,25 @@ function ownerOf(principal: Principal | undefined): string {
 
 export class Sessions {
   readonly #options: SessionOptions;
+  /** Verified sessions by id: those that were used last, and those of before that. */
   #opened = new Map<string, Session>();
+  #openedBefore = new Map<string, Session>();
 
   constructor(options: SessionOptions) {
     this.#options = options;
   }
 
-  /** Starts a session. Returns its id for the client. */
-  async start(
-    handshake: Handshake,
-    principal: Principal | undefined,
-  ): Promise<string> {
-    const { now } = this.#options;
-    const session: Session = {
-      ...this.createLocal(handshake, principal),
-      expires: now() + this.#lifetimeOf(principal !== undefined),
-    };
-    const signed = signText(await this.#options.secret(), PURPOSE, JSON.stringify(session));
+  /** Starts a session. Returns its id for the client, at once when the secret is known. */
+  start(handshake: Handshake, principal: Principal | undefined): string | Promise<string> {
+    const secrets = this.#options.secret();
+    const session = this.createLocal(handshake, principal, this.#lifetimeOf(principal !== undefined));
+    return secrets instanceof Promise
+      ? secrets.then((secrets) => this.#sign(secrets, session))
+      : this.#sign(secrets, session);
+  }
+
+  #sign(secrets: ServerSecrets, session: Session): string {
+    const signed = signText(secrets, PURPOSE, JSON.stringify(session));
     this.#cache(signed, session);
     return signed;
   }
@@ -90,8 +92,9 @@ export class Sessions {
   createLocal(
     { revision, capabilities, clientInfo }: Handshake,
     principal: Principal | undefined,
+    lifetime: number = this.#options.lifetime,
   ): Session {
-    const { now, lifetime } = this.#options;
+    const { now } = this.#options;
     return {
       id: randomId(""),
       revision,
@@ -108,6 +111,7 @@ export class Sessions {
    */
   async open(signed: string, principal: Principal | undefined): Promise<Session | undefined> {
     let session = this.#opened.get(signed);
+    if (!session && (session = this.#openedBefore.get(signed))) this.#cache(signed, session);
     if (!session) {
       const text = signed.length > MAX_SESSION_ID_CHARACTERS
         ? undefined
@@ -136,7 +140,6 @@ export class Sessions {
       ],
       remove: [settingsKey(session)],
     });
-    for (const [signed, { id }] of this.#opened) if (id === session.id) this.#opened.delete(signed);
     const began = expires - this.#lifetimeOf(session.principal !== "");
     telemetry?.recordSession({ revision, seconds: (now() - began) / 1000, transport: "tcp" });
   }
@@ -186,8 +189,12 @@ export class Sessions {
   }
 
   #cache(signed: string, session: Session): void {
-    // Drops the oldest: many sessions of one caller cost others one verification each.
-    if (this.#opened.size >= MAX_CACHED_SESSIONS) this.#opened.delete(this.#opened.keys().next().value!);
+    // Drops those not used of late: many sessions of one caller cost others one verification each. Not the oldest one by
+    // one: deleting from a map costs 3 microseconds for each new session.
+    if (this.#opened.size >= MIN_CACHED_SESSIONS) {
+      this.#openedBefore = this.#opened;
+      this.#opened = new Map();
+    }
     this.#opened.set(signed, session);
   }
 }
@@ -216,7 +223,7 @@ function settingsKey(session: Session): Key {
 /** Only the capabilities that the server uses, as the id is sent with every request. */
 function knownCapabilities(given: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const known: Record<string, unknown> = {};
-  for (const [name, parts] of Object.entries(KNOWN_CAPABILITIES)) {
+  for (const [name, parts] of KNOWN_CAPABILITIES) {
     const value = given[name];
     if (typeof value !== "object" || value === null) continue;
     const present = parts.filter((part) => typeof (value as Record<string, unknown>)[part] === "object");
@@ -225,8 +232,8 @@ function knownCapabilities(given: Readonly<Record<string, unknown>>): Record<str
   return known;
 }
 
-const KNOWN_CAPABILITIES: Readonly<Record<string, readonly string[]>> = {
-  elicitation: ["form", "url"],
-  sampling: ["tools", "context"],
-  roots: [],
-};
+const KNOWN_CAPABILITIES: readonly (readonly [string, readonly string[]])[] = [
+  ["elicitation", ["form", "url"]],
+  ["sampling", ["tools", "context"]],
+  ["roots", []],
+];
