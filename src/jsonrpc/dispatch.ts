@@ -17,7 +17,7 @@ import {
 /** Methods by name. */
 export type Methods<Context> = Pick<ReadonlyMap<string, Method<Context>>, "get" | "has">;
 
-/** Handles a request or a notification. Returns a JSON value or a {@linkcode WrittenResult}. */
+/** Handles a request or a notification. Returns a JSON value, a {@linkcode WrittenResult}, or a promise of one. */
 export type Method<Context> = (params: Params, context: Context) => unknown;
 
 export interface Dispatcher<Context> {
@@ -69,19 +69,33 @@ function dispatch<Context>(
   }
 }
 
-async function answer<Context>(
+/** At once when the method returns no promise: most calls of a server need none, and each costs turns of the microtask queue. */
+function answer<Context>(
   dispatcher: Dispatcher<Context>,
   { id, method, params }: Request,
   context: Context,
-): Promise<Response> {
+): Promise<Response> | Response {
   const run = dispatcher.methods.get(method);
   if (!run) return { id, error: methodNotFound(method) };
+  const fail = (error: unknown): Response =>
+    error instanceof RpcError ? { id, error } : answerFault(dispatcher, id, error, method, context);
   try {
-    const result = await run(params, context);
-    return result instanceof WrittenResult ? { id, json: result.json } : { id, result: result ?? null };
+    const result = run(params, context);
+    return isThenable(result)
+      ? Promise.resolve(result).then((result) => toResponse(id, result), fail)
+      : toResponse(id, result);
   } catch (error) {
-    return error instanceof RpcError ? { id, error } : answerFault(dispatcher, id, error, method, context);
+    return fail(error);
   }
+}
+
+/** Whether `await` would wait for the value. */
+export function isThenable(value: unknown): boolean {
+  return typeof (value as { readonly then?: unknown } | null | undefined)?.then === "function";
+}
+
+function toResponse(id: ResponseId, result: unknown): Response {
+  return result instanceof WrittenResult ? { id, json: result.json } : { id, result: result ?? null };
 }
 
 /** The error for an unknown method. */

@@ -26,12 +26,12 @@ export interface ExchangeOptions {
 
 export interface Exchange {
   createCall(request: CallRequest, connection: Connection): Call;
-  /** Dispatches a request. `finish` gets the response at the end of the call. */
+  /** Dispatches a request. `finish` gets the response at the end of the call: at once when its method returns no promise. */
   answer<Result>(
     message: RpcRequest,
     call: Call,
     finish: (response: RpcResponse) => Result,
-  ): Promise<Awaited<Result>>;
+  ): Result | Promise<Awaited<Result>>;
   /** Dispatches a message that is no request: an invalid one has a response. */
   accept(message: Message, call: Call): Promise<RpcResponse | undefined> | RpcResponse;
   answerBatch(values: readonly unknown[], options: BatchOptions): Promise<BatchOutcome>;
@@ -49,11 +49,12 @@ export function createExchange({ host, legacy, modern }: ExchangeOptions): Excha
   return {
     createCall: (request, connection) => new Call(host, request, connection),
     answer(message, call, finish) {
-      const dispatched = dispatchMessage(dispatcherOf(call.era), message, call) as Promise<RpcResponse>;
-      return dispatched.then((response) => {
+      const end = (response: RpcResponse | undefined) => {
         call.end();
-        return finish(response);
-      }) as Promise<never>;
+        return finish(response!);
+      };
+      const dispatched = dispatchMessage(dispatcherOf(call.era), message, call);
+      return dispatched instanceof Promise ? dispatched.then(end) as Promise<never> : end(dispatched);
     },
     accept: (message, call) => dispatchMessage(dispatcherOf(call.era), message, call),
     answerBatch: (values, options) =>

@@ -76,7 +76,7 @@ export function createToolServer(options: ToolServerOptions): ToolServer {
       host,
       writer,
       inputRequired,
-      runTool: (tool, input, call) => runTool(tool, input, call, observe),
+      runTool: async (tool, input, call) => await runTool(tool, input, call, observe),
       registryOf: async (principal) => (await views?.find(principal))?.registry ?? registry!,
       isIsolated: () => isIsolated,
       openStreams,

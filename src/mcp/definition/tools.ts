@@ -4,7 +4,7 @@
  * @module
  */
 import type { Observe } from "../../events.ts";
-import type { Method } from "../../jsonrpc/dispatch.ts";
+import { isThenable, type Method } from "../../jsonrpc/dispatch.ts";
 import { RpcError } from "../../jsonrpc/error.ts";
 import { StoreUnavailableError } from "../../store/store.ts";
 import type { Call } from "../call.ts";
@@ -126,27 +126,22 @@ export interface ToolRun extends CallContext {
  * Runs a tool. Most errors of the tool become a result with `isError`, which the model sees.
  * @throws {RpcError} an error of the protocol that the tool threw; {@linkcode Suspension}; {@linkcode StoreUnavailableError}
  */
-export async function runTool(
+export function runTool(
   tool: CompiledTool,
   input: unknown,
   call: ToolRun,
   observe: Observe,
-): Promise<ToolResult> {
+): ToolResult | Promise<ToolResult> {
   const report = (failed: boolean): void => {
     if (call.reportedTool === tool.name) return;
     const principal = call.principal?.subject ?? call.principal?.client;
     observe({ type: "tool_called", name: tool.name, principal, failed });
   };
-  try {
-    const given = await tool.run(input, call);
-    const result = isPassed(given)
-      ? given
-      : tool.output
-      ? await toStructuredResult(tool.output, given)
-      : toResult(given);
+  const finish = (result: ToolResult): ToolResult => {
     if (!call.inputs?.pending.size) report(result.isError === true);
     return resultFor(call.revision, result);
-  } catch (error) {
+  };
+  const fail = (error: unknown): ToolResult => {
     if (call.inputs?.pending.size || error instanceof Suspension) throw new Suspension();
     report(true);
     if (error instanceof ToolError) return failure(error.message);
@@ -159,7 +154,27 @@ export async function runTool(
     if (call.isCancelled) return failure("The request was cancelled");
     observe({ type: "fault", where: `tool ${tool.name}`, error });
     return failure("Internal error: the tool failed. The error was reported to the server's operator.");
+  };
+  try {
+    const given = tool.run(input, call);
+    if (!isThenable(given) && (!tool.output || isPassed(given))) {
+      return finish(isPassed(given) ? given : toResult(given));
+    }
+    return (async () => {
+      try {
+        return finish(await toLaterResult(tool, given));
+      } catch (error) {
+        return fail(error);
+      }
+    })();
+  } catch (error) {
+    return fail(error);
   }
+}
+
+async function toLaterResult({ output }: CompiledTool, running: unknown): Promise<ToolResult> {
+  const given = await running;
+  return isPassed(given) ? given : output ? await toStructuredResult(output, given) : toResult(given);
 }
 
 function failure(text: string): ToolResult {

@@ -39,12 +39,12 @@ export type Handler = (request: Request, context: RequestContext) => Promise<Res
 export type Admit = (
   request: Request,
   context: RequestContext,
-) => Promise<Principal | undefined | Response>;
+) => Principal | undefined | Response | Promise<Principal | undefined | Response>;
 
 /** Creates the check of access tokens (RFC 6750 section 3). */
 export function createAdmit({ auth, identify }: HttpOptions, answers: Answers): Admit {
+  if (auth === "off") return () => undefined;
   return async (request, context) => {
-    if (auth === "off") return undefined;
     const caller = await identify(request, context);
     if (caller instanceof TokenRefusal) return answers.refuseToken(caller, eraOfHeaders(request.headers));
     if (caller !== "none") {

@@ -21,31 +21,41 @@ export interface OutletOptions {
 const SILENCE_MS = 15_000;
 
 export class HttpOutlet implements Outlet {
-  readonly response: Promise<Response>;
   readonly #streams: Lazy<CallStreams>;
   readonly #call: Call;
   readonly #fields: Fields;
-  #resolve!: (response: Response) => void;
+  /** The response, once there is one; until then `#resolve` takes it. */
+  #response: Response | undefined;
+  #resolve: ((response: Response) => void) | undefined;
   #stream: CallStream | undefined;
   /** While the module of streams loads: what comes then waits, in its order. */
   #loading: Promise<CallStream> | undefined;
   #isOver = false;
-  #timer: ReturnType<typeof setTimeout>;
-  readonly sendRequest: Outlet["sendRequest"];
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  readonly #keepAlive: number | undefined;
 
   /** @param fields of the response, beside its media type */
   constructor({ streams, keepAlive }: OutletOptions, call: Call, fields: Fields) {
     this.#streams = streams;
     this.#call = call;
     this.#fields = fields;
-    this.response = new Promise((resolve) => this.#resolve = resolve);
-    const quiet = timerDelay(keepAlive ?? SILENCE_MS);
-    this.#timer = setTimeout(() => this.#detached((stream) => stream.comment()), quiet);
-    const { session } = call;
-    if (session) {
-      this.sendRequest = async (...request) =>
-        await this.#use((stream) => stream.sendRequest(session, ...request));
+    this.#keepAlive = keepAlive;
+  }
+
+  /** The response: at once when the call has ended, so that a call without waiting costs no promise and no timer. */
+  respond(): Response | Promise<Response> {
+    if (this.#response) return this.#response;
+    if (!this.#isOver) {
+      const quiet = timerDelay(this.#keepAlive ?? SILENCE_MS);
+      this.#timer = setTimeout(() => this.#detached((stream) => stream.comment()), quiet);
     }
+    return new Promise((resolve) => this.#resolve = resolve);
+  }
+
+  get sendRequest(): Outlet["sendRequest"] {
+    const { session } = this.#call;
+    return session &&
+      (async (...request) => await this.#use((stream) => stream.sendRequest(session, ...request)));
   }
 
   async notify(method: string, params: Record<string, unknown>): Promise<void> {
@@ -65,7 +75,12 @@ export class HttpOutlet implements Outlet {
     if (this.#isOver) return;
     this.#isOver = true;
     clearTimeout(this.#timer);
-    if (!this.#stream?.finish(write)) this.#resolve(make());
+    if (!this.#stream?.finish(write)) this.#settle(make());
+  }
+
+  #settle(response: Response): void {
+    this.#response = response;
+    this.#resolve?.(response);
   }
 
   /** Ends without a response: the call was cancelled. */
@@ -96,7 +111,7 @@ export class HttpOutlet implements Outlet {
   #create(streams: CallStreams): CallStream {
     return this.#stream ??= streams.create(this.#call, this.#fields, (response) => {
       clearTimeout(this.#timer);
-      this.#resolve(response);
+      this.#settle(response);
     });
   }
 }

@@ -44,7 +44,8 @@ export function createPostHandler(options: HttpOptions, answers: Answers, admit:
   const listening = lazy(() => import("./http_listen.ts"));
 
   async function post(request: Request, runtime: RequestContext): Promise<Response> {
-    const principal = await admit(request, runtime);
+    const admitted = admit(request, runtime);
+    const principal = admitted instanceof Promise ? await admitted : admitted;
     if (isRefusal(principal)) return principal;
     const { headers } = request;
     if (mediaType(headers.get("content-type")) !== "application/json") {
@@ -81,16 +82,16 @@ export function createPostHandler(options: HttpOptions, answers: Answers, admit:
     let session: Session | undefined;
     const id = era.profile === "modern" || claim !== undefined ? null : headers.get("mcp-session-id");
     if (id !== null) {
-      session = await (await stateful.load()).sessions.open(id, principal);
+      session = await (stateful.value ?? await stateful.load()).sessions.open(id, principal);
       if (!session) return answers.noSession(era);
       // The negotiated revision takes precedence over the header field.
       era = eraOfRevision(session.revision)!;
     }
     const sender = { principal, session, runtime };
-    if (isBatch) return await answerBatch(value as readonly unknown[], era, sender, request);
+    if (isBatch) return answerBatch(value as readonly unknown[], era, sender, request);
     return message!.kind === "request"
-      ? await answerRequest(message as RpcRequest, era, sender, request, claim !== undefined)
-      : await answerNonRequest(message!, era, sender, request);
+      ? answerRequest(message as RpcRequest, era, sender, request, claim !== undefined)
+      : answerNonRequest(message!, era, sender, request);
   }
 
   /** The hot path: a request without a stream allocates nothing beyond its call. */
@@ -142,7 +143,7 @@ export function createPostHandler(options: HttpOptions, answers: Answers, admit:
     message: RpcRequest,
     call: Call,
     connection: HttpConnection,
-  ): Promise<Response> {
+  ): Promise<Response> | Response {
     const { era, principal, session } = call;
     const outlet = new HttpOutlet(options.outlet, call, answers.fields(era));
     connection.outlet = outlet;
@@ -153,8 +154,8 @@ export function createPostHandler(options: HttpOptions, answers: Answers, admit:
         () => answers.write(response, era, principal),
       );
     });
-    if (session) call.waitUntil(done);
-    return outlet.response;
+    if (session && done) call.waitUntil(done);
+    return outlet.respond();
   }
 
   async function answerNonRequest(

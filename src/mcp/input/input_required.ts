@@ -18,8 +18,8 @@ export interface InputRequired {
     call: Call,
     method: InputMethod,
     params: Params,
-    handle: () => Promise<Result>,
-  ): Promise<Result | Record<string, unknown>>;
+    handle: () => Result | Promise<Result>,
+  ): Result | Promise<Result | Record<string, unknown>>;
   /** Gives the call the responses and the state that a retry carries. @throws {RpcError} -32602 */
   restore(call: Call, method: InputMethod, params: Params): Promise<void>;
 }
@@ -34,17 +34,32 @@ export function isRetry(params: Params): boolean {
 
 /** @param states seals what the runs of one request share into `requestState` */
 export function createInputRequired(states: Lazy<RequestStates>): InputRequired {
+  async function finish<Result>(
+    call: Call,
+    method: InputMethod,
+    params: Params,
+    handled: Result | Promise<Result>,
+  ): Promise<Result | Record<string, unknown>> {
+    try {
+      const result = await handled;
+      if (!call.inputs?.pending.size) return result;
+    } catch (error) {
+      if (!call.inputs?.pending.size) throw error;
+    }
+    // A handler that asks for two inputs at once ends with the first.
+    await Promise.allSettled(call.asking ?? []);
+    return await (await states.load()).result(call.inputs as Inputs, call.principal, method, params);
+  }
+
   return {
-    async run(call, method, params, handle) {
+    run(call, method, params, handle) {
+      let handled;
       try {
-        const result = await handle();
-        if (!call.inputs?.pending.size) return result;
+        handled = handle();
       } catch (error) {
-        if (!call.inputs?.pending.size) throw error;
+        handled = Promise.reject(error);
       }
-      // A handler that asks for two inputs at once ends with the first.
-      await Promise.allSettled(call.asking ?? []);
-      return await (await states.load()).result(call.inputs as Inputs, call.principal, method, params);
+      return handled instanceof Promise || call.asking ? finish(call, method, params, handled) : handled;
     },
     async restore(call, method, params) {
       call.inputs = await (await states.load()).open(call.principal, method, params);

@@ -9,7 +9,7 @@ import { INVALID_PARAMS, RpcError } from "../../jsonrpc/error.ts";
 import { WrittenResult } from "../../jsonrpc/message.ts";
 import type { Method } from "../../jsonrpc/dispatch.ts";
 import type { Call } from "../call.ts";
-import { MODERN, negotiate, REVISIONS } from "../era.ts";
+import { LEGACY, MODERN, negotiate, REVISIONS } from "../era.ts";
 import type { Extension } from "../definition/extension.ts";
 import { readClientInfo } from "../request_meta.ts";
 import { optionalObject, requireObject } from "../schema/params.ts";
@@ -31,22 +31,12 @@ export interface LifecycleOptions {
 export function handshakeMethods(
   { info, instructions, registry, extensions }: LifecycleOptions,
 ): [string, Method<Call>][] {
-  /** Each revision's result, written as JSON once. */
-  const results = new Map<string, WrittenResult>();
-
-  function resultFor(revision: string): WrittenResult {
-    let written = results.get(revision);
-    if (!written) {
-      written = new WrittenResult(JSON.stringify({
-        protocolVersion: revision,
-        capabilities: serverCapabilities(registry, revision, extensions),
-        serverInfo: implementation(info, revision),
-        instructions,
-      }));
-      results.set(revision, written);
-    }
-    return written;
-  }
+  const results = new Map(LEGACY.map((revision) => [revision, {
+    protocolVersion: revision,
+    capabilities: serverCapabilities(registry, revision, extensions),
+    serverInfo: implementation(info, revision),
+    ...(instructions !== undefined && { instructions }),
+  }]));
 
   return [
     ["initialize", (params, call) => {
@@ -61,7 +51,8 @@ export function handshakeMethods(
       const clientInfo = readClientInfo(optionalObject(object, "clientInfo"));
       const revision = negotiate(object.protocolVersion);
       const handled = call.connection.onHandshake?.({ revision, capabilities, clientInfo });
-      return handled ? handled.then(() => resultFor(revision)) : resultFor(revision);
+      const result = results.get(revision);
+      return handled ? handled.then(() => result) : result;
     }],
     ["ping", () => ({})],
   ];
