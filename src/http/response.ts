@@ -43,6 +43,15 @@ export function respond(status: number, body: ResponseBody | null, fields: Field
   return new (Constructor ?? Response)(body, { status, headers: fields as [string, string][] });
 }
 
+/**
+ * Creates successful responses with the same header fields. Node's own `Response` copies `Headers`, but checks each field of
+ * a list again: 0.8 of the 4 microseconds of a response.
+ */
+export function respondWith(fields: Fields): (body: ResponseBody) => Response {
+  const headers = new Headers(fields as [string, string][]);
+  return (body) => Constructor === Response ? new Constructor(body, { headers }) : respond(200, body, fields);
+}
+
 /** A JSON response. `fields` must include the content type: create them with {@linkcode jsonFields}. */
 export function respondJson(status: number, value: unknown, fields: Fields = JSON_FIELDS): Response {
   return respond(status, JSON.stringify(value), fields);

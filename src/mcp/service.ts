@@ -14,7 +14,6 @@ import { INTERNAL_ERROR, RpcError } from "../jsonrpc/error.ts";
 import { StoreUnavailableError } from "../store/store.ts";
 import { createInputRequired } from "./input/input_required.ts";
 import type { Call, CallHost } from "./call.ts";
-import { findChangedLists } from "./definition/changed_lists.ts";
 import type { Change } from "./definition/changes.ts";
 import type { Definition } from "./definition/definition.ts";
 import { MODERN } from "./era.ts";
@@ -195,7 +194,10 @@ export function createToolServer(options: ToolServerOptions): ToolServer {
     const before = registry;
     install(definitions);
     own = definitions;
-    for (const kind of before ? findChangedLists(before, registry!) : []) {
+    const after = registry!;
+    if (!before) return;
+    const { findChangedLists } = await import("./definition/changed_lists.ts");
+    for (const kind of findChangedLists(before, after)) {
       // The definitions are replaced: a failed notification must not make replace() fail.
       await publish({ kind }).catch((error) => onFault(error, "replace"));
     }

@@ -32,18 +32,28 @@ export async function readBytes(request: Request, limit: number): Promise<Uint8A
   const declared = declaredLength(request);
   if (declared !== undefined && declared > limit) throw cancelTooLarge(request, limit);
   if (declared === undefined || declared > MAX_RUNTIME_BODY_BYTES) {
-    return request.body ? await readChunks(request.body, limit) : new Uint8Array();
+    return request.body ? await readChunks(request.body.getReader(), limit) : new Uint8Array();
   }
   let bytes;
   try {
     // The Node entry replaces `bytes()` by a faster one (`runtime/node_upload_body.ts`).
-    bytes = await request.bytes();
+    if (READS_STREAM && !Object.hasOwn(request, "bytes") && request.body) {
+      const reader = request.body.getReader();
+      const { value } = await reader.read();
+      bytes = value?.length === declared ? value : await readChunks(reader, limit, value);
+    } else bytes = await request.bytes();
   } catch (cause) {
-    throw incompleteBody(cause);
+    throw cause instanceof BodyError ? cause : incompleteBody(cause);
   }
   if (bytes.length > limit) throw tooLarge(limit);
   return bytes;
 }
+
+/**
+ * `bytes()` of Node's own Request reads the stream to its end. A body that arrived in one chunk of the declared length needs
+ * one read: 1.5 of the 24 microseconds of a call. Other runtimes read natively, without a stream.
+ */
+const READS_STREAM = globalThis.navigator?.userAgent?.startsWith("Node.js") ?? false;
 
 /**
  * Reads the whole body as UTF-8 text.
@@ -87,9 +97,13 @@ export function decodeUtf8(bytes: Uint8Array): string {
   }
 }
 
-async function readChunks(body: ReadableStream<Uint8Array>, limit: number): Promise<Uint8Array<ArrayBuffer>> {
-  const reader = body.getReader();
+async function readChunks(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  limit: number,
+  first?: Uint8Array,
+): Promise<Uint8Array<ArrayBuffer>> {
   const buffer = new ByteBuffer();
+  if (first) buffer.append(first);
   const slice = new WorkSlice();
   for (;;) {
     const { done, value } = await reader.read().catch((cause) => {

@@ -6,7 +6,6 @@
  */
 import { isObject } from "../../json_schema/value.ts";
 import type { ContentItem, ToolResult } from "./content.ts";
-import type { CompiledSchema } from "../schema/standard_schema.ts";
 
 /** Marks the result of another MCP server, which is passed on as it is. */
 export const PASSED: unique symbol = Symbol.for("trivet.passed");
@@ -17,31 +16,12 @@ export function isPassed(value: unknown): value is ToolResult {
 
 /** The result of a tool without an output schema. */
 export function toResult(value: unknown): ToolResult {
-  if (isToolResult(value)) return value;
+  if (isPassed(value) || isToolResult(value)) return value;
   if (Array.isArray(value) && value.length > 0 && value.every(isContentItem)) return { content: value };
   if (isContentItem(value)) return { content: [value] };
   return {
     content: [{ type: "text", text: typeof value === "string" ? value : JSON.stringify(value) ?? "" }],
   };
-}
-
-/**
- * The result of a tool with an output schema. The returned value is data, unless it is a complete result with
- * structured content or `isError: true`.
- * @throws {TypeError} when the data does not match the schema, which MCP requires, or has no JSON representation
- */
-export async function toStructuredResult(output: CompiledSchema, value: unknown): Promise<ToolResult> {
-  const full = isToolResult(value) && (value.isError || "structuredContent" in value) ? value : undefined;
-  if (full?.isError) return full;
-  const parsed = await output.parse(full ? full.structuredContent : value);
-  if ("problems" in parsed) {
-    throw new TypeError(`The result does not match the output schema: ${parsed.problems.join("; ")}`);
-  }
-  const text = JSON.stringify(parsed.value);
-  if (text === undefined) {
-    throw new TypeError("The tool has an output schema, but its result has no JSON representation");
-  }
-  return { ...full, content: full?.content ?? [{ type: "text", text }], structuredContent: parsed.value };
 }
 
 const RESULT_MEMBERS: ReadonlySet<string> = new Set([
@@ -53,7 +33,7 @@ const RESULT_MEMBERS: ReadonlySet<string> = new Set([
 ]);
 
 /** Data may have a member `content` too: only a result has content items in it and no unknown members. */
-function isToolResult(value: unknown): value is ToolResult {
+export function isToolResult(value: unknown): value is ToolResult {
   if (!isObject(value) || !Array.isArray(value.content) || !value.content.every(isContentItem)) return false;
   const { isError, _meta, resultType = "complete" } = value;
   return resultType === "complete" && Object.keys(value).every((name) => RESULT_MEMBERS.has(name)) &&

@@ -14,9 +14,9 @@ import type { ToolResult } from "./content.ts";
 import { ToolError } from "./definition.ts";
 import { MODERN } from "../era.ts";
 import { MissingCapabilityError, UnknownNameError } from "../error.ts";
-import { checkHeaderParameters } from "../http/header_parameters.ts";
 import { runHandler, toHandlerError } from "../handler.ts";
 import { Suspension } from "../input/suspension.ts";
+import { lazy } from "../lazy.ts";
 import type { ListPages } from "./list_pages.ts";
 import { optionalObject, requireObject, requireString } from "../schema/params.ts";
 import type { CompiledTool, Registry } from "./registry.ts";
@@ -24,7 +24,7 @@ import { requireScopes } from "./scopes.ts";
 import { resultFor } from "../revision_shape.ts";
 import { type InputRequired, isRetry } from "../input/input_required.ts";
 import type { ParseResult } from "../schema/standard_schema.ts";
-import { isPassed, toResult, toStructuredResult } from "./tool_result.ts";
+import { isPassed, toResult } from "./tool_result.ts";
 
 export interface ToolOptions {
   readonly registry: Registry;
@@ -43,6 +43,11 @@ export interface ToolOptions {
 
 type Params = Readonly<Record<string, unknown>>;
 
+/** Loads with the first call of a tool whose arguments are repeated in header fields. */
+const headerChecks = lazy(() => import("../http/header_parameter_check.ts"));
+/** Loads with the first result of a tool that has an output schema. */
+const structured = lazy(() => import("../schema/structured_result.ts"));
+
 /** The methods of the tools capability. */
 export function toolMethods(options: ToolOptions): [string, Method<Call>][] {
   const { registry: { tools }, list, observe } = options;
@@ -56,8 +61,15 @@ export function toolMethods(options: ToolOptions): [string, Method<Call>][] {
     const given = optionalObject(object, "arguments");
     const { headers } = call.request;
     if (headers && tool.headerParameters.length > 0) {
-      checkHeaderParameters(tool.headerParameters, headers, given);
+      return headerChecks.use(({ checkHeaderParameters }) => {
+        checkHeaderParameters(tool.headerParameters, headers, given);
+        return restoreAndRun(tool, given, call, object);
+      });
     }
+    return restoreAndRun(tool, given, call, object);
+  };
+
+  function restoreAndRun(tool: CompiledTool, given: Params, call: Call, object: Params): unknown {
     const modern = call.revision >= MODERN;
     if (modern && tool.task?.support === "required" && !call.can("tasks")) {
       throw new MissingCapabilityError(requiredCapabilities("tasks"));
@@ -68,7 +80,7 @@ export function toolMethods(options: ToolOptions): [string, Method<Call>][] {
       );
     }
     return parseAndRun(tool, given, call, object, modern);
-  };
+  }
 
   function parseAndRun(
     tool: CompiledTool,
@@ -157,12 +169,16 @@ export function runTool(
   };
   try {
     const given = tool.run(input, call);
-    if (!isThenable(given) && (!tool.output || isPassed(given))) {
-      return finish(isPassed(given) ? given : toResult(given));
-    }
+    const { output } = tool;
+    if (!output && !isThenable(given)) return finish(toResult(given));
     return (async () => {
       try {
-        return finish(await toLaterResult(tool, given));
+        const result = await given;
+        return finish(
+          output && !isPassed(result)
+            ? await structured.use(({ toStructuredResult }) => toStructuredResult(output, result))
+            : toResult(result),
+        );
       } catch (error) {
         return fail(error);
       }
@@ -170,11 +186,6 @@ export function runTool(
   } catch (error) {
     return fail(error);
   }
-}
-
-async function toLaterResult({ output }: CompiledTool, running: unknown): Promise<ToolResult> {
-  const given = await running;
-  return isPassed(given) ? given : output ? await toStructuredResult(output, given) : toResult(given);
 }
 
 function failure(text: string): ToolResult {

@@ -5,7 +5,7 @@
  */
 import { bearerChallenge, type TokenRefusal } from "../../http/bearer.ts";
 import type { Principal } from "../../http/principal.ts";
-import { type Fields, respond } from "../../http/response.ts";
+import { type Fields, respond, respondWith } from "../../http/response.ts";
 import { INTERNAL_ERROR, INVALID_REQUEST, RpcError, SERVER_ERROR } from "../../jsonrpc/error.ts";
 import { type Response as RpcResponse, writeResponse } from "../../jsonrpc/message.ts";
 import { type Era, MODERN_ERA } from "../era.ts";
@@ -34,6 +34,13 @@ const PLAIN_STATUS: Readonly<Record<number, number>> = {
   [-32601]: 400,
   [-32602]: 400,
 };
+
+/** Header fields of the responses of an era. */
+interface EraFields {
+  readonly json: Fields;
+  readonly stream: Fields;
+  readonly succeed: (body: string) => Response;
+}
 
 export interface Answers {
   /** The HTTP response. `session` is the id of a session that `initialize` started. */
@@ -65,14 +72,14 @@ export function createAnswers(
   { writer, initialScope, resourceMetadata, onFault, exchange }: AnswerOptions,
 ): Answers {
   const initial = initialScope === undefined ? {} : { scope: initialScope };
-  const versions = new Map<string, { readonly json: Fields; readonly stream: Fields }>();
+  const known = new Map<Era, EraFields>();
 
-  function fieldsOf({ profile, revision }: Era): { readonly json: Fields; readonly stream: Fields } {
-    if (profile === "plain") return { json: JSON_FIELDS, stream: [] };
-    let fields = versions.get(revision);
+  function fieldsOf(era: Era): EraFields {
+    let fields = known.get(era);
     if (!fields) {
-      const version = ["mcp-protocol-version", revision] as const;
-      versions.set(revision, fields = { json: [...JSON_FIELDS, version], stream: [version] });
+      const stream: Fields = era.profile === "plain" ? [] : [["mcp-protocol-version", era.revision]];
+      const json = [...JSON_FIELDS, ...stream];
+      known.set(era, fields = { json, stream, succeed: respondWith(json) });
     }
     return fields;
   }
@@ -107,10 +114,12 @@ export function createAnswers(
     principal: Principal | undefined,
     session: string | undefined,
   ): Response {
-    const { json } = fieldsOf(era);
+    const { json, succeed } = fieldsOf(era);
     if (!("error" in response)) {
-      const fields: Fields = session === undefined ? json : [...json, ["mcp-session-id", session]];
-      return respond(200, toText(response, era, principal), fields);
+      const text = toText(response, era, principal);
+      return session === undefined
+        ? succeed(text)
+        : respond(200, text, [...json, ["mcp-session-id", session]]);
     }
     const { error } = response;
     if (error instanceof ScopeError) {

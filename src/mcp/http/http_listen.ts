@@ -10,7 +10,8 @@ import type { Request as RpcRequest } from "../../jsonrpc/message.ts";
 import type { Call } from "../call.ts";
 import { MODERN_ERA } from "../era.ts";
 import type { Answers } from "./http_answer.ts";
-import { type HttpOptions, isCurrent } from "./http_options.ts";
+import type { HttpOptions } from "./http_options.ts";
+import { isCurrent } from "./stream_token.ts";
 import { startListening } from "./listen.ts";
 
 /** Opens the stream; an error response for an invalid filter. */

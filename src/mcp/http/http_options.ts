@@ -65,9 +65,3 @@ export function acceptsStream(headers: Headers, byDefault: boolean): boolean {
   const accept = headers.get("accept");
   return accept === null ? byDefault : /(?:^|,)\s*(?:text\/(?:event-stream|\*)|\*\/\*)/i.test(accept);
 }
-
-/** Whether the token of an open stream is still valid. Streams ask with every keep-alive comment. */
-export async function isCurrent(principal: Principal | undefined, now: () => number): Promise<boolean> {
-  if (principal?.expires !== undefined && principal.expires <= now()) return false;
-  return await principal?.isStillValid?.() ?? true;
-}

@@ -88,7 +88,11 @@ export function createPostHandler(options: HttpOptions, answers: Answers, admit:
       era = eraOfRevision(session.revision)!;
     }
     const sender = { principal, session, runtime };
-    if (isBatch) return answerBatch(value as readonly unknown[], era, sender, request);
+    if (isBatch) {
+      const { answerBatch } = await import("./http_batch.ts");
+      const deliver = (message: ClientResponse) => deliverResponse(message, session);
+      return await answerBatch(options, answers, value as readonly unknown[], era, sender, request, deliver);
+    }
     return message!.kind === "request"
       ? answerRequest(message as RpcRequest, era, sender, request, claim !== undefined)
       : answerNonRequest(message!, era, sender, request);
@@ -181,28 +185,6 @@ export function createPostHandler(options: HttpOptions, answers: Answers, admit:
     return await deliverResponse(message, session)
       ? answers.accepted(era)
       : refuse(400, INVALID_REQUEST, "Invalid Request: no pending request has this id", era);
-  }
-
-  async function answerBatch(
-    values: readonly unknown[],
-    era: Era,
-    sender: Sender,
-    request: Request,
-  ): Promise<Response> {
-    const { principal, session } = sender;
-    const outcome = await exchange.answerBatch(values, {
-      era,
-      revision: era.profile === "plain" ? undefined : era.revision,
-      inSeries: session !== undefined,
-      deliver: (message) => deliverResponse(message, session),
-      createCall: (message) => exchange.createCall(toCallRequest(sender, era, message), { request }),
-    });
-    if ("sizeError" in outcome) {
-      return answers.write({ id: null, error: outcome.sizeError }, era, principal);
-    }
-    if ("refusal" in outcome) return refuse(400, INVALID_REQUEST, outcome.refusal, era);
-    const { responses } = outcome;
-    return responses === undefined ? answers.accepted(era) : answers.writeBatch(responses, era, principal);
   }
 
   async function deliverResponse(message: ClientResponse, session: Session | undefined): Promise<boolean> {

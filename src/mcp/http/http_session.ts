@@ -9,14 +9,8 @@ import { INVALID_REQUEST } from "../../jsonrpc/error.ts";
 import { eraOfHeaders, eraOfRevision, MODERN_ERA } from "../era.ts";
 import { LimitError, unsupportedVersion } from "../error.ts";
 import type { Answers } from "./http_answer.ts";
-import {
-  acceptsStream,
-  type Admit,
-  type Handler,
-  type HttpOptions,
-  isCurrent,
-  isRefusal,
-} from "./http_options.ts";
+import { acceptsStream, type Admit, type Handler, type HttpOptions, isRefusal } from "./http_options.ts";
+import { isCurrent } from "./stream_token.ts";
 import { openSessionStream, resumeStream } from "../session/session_stream.ts";
 
 /** The handler of both methods. */
