@@ -41,6 +41,13 @@ test("a body up to the limit is read whole, with and without Content-Length", as
   assert.is((await readBytes(post(null), 100)).length, 0);
 });
 
+test("a body in chunks is read whole when Content-Length declares all of it, or less", async () => {
+  for (const length of ["100", "99"]) {
+    const body = streamOf(10, 10, () => {});
+    assert.is((await readBytes(post(body, { "content-length": length }), 100)).length, 100);
+  }
+});
+
 test("a body one byte over the limit gets 413, whatever Content-Length says", async () => {
   for (const headers of [{}, { "content-length": "101" }, { "content-length": "5" }]) {
     assertTooLarge(await refusal(readBytes(post(new Uint8Array(101), headers), 100)));

@@ -65,6 +65,16 @@ const { server, events } = newServer({
         return "asked";
       },
     }),
+    tool({
+      name: "hurries",
+      description: "Asks, and returns or throws without waiting",
+      input: { type: "object", properties: { fails: { type: "boolean" } } },
+      run({ fails }, call) {
+        call.elicit({ message: "?", schema: NAME }).catch(() => {});
+        if (fails) throw new Error("Too early");
+        return "not waiting";
+      },
+    }),
     prompt({
       name: "ask",
       get: async (_, call) => `For ${(await call.elicit({ message: "Who?", schema: NAME })).content?.name}`,
@@ -105,6 +115,13 @@ test("the result has an input request and requestState, and the retry with a res
   });
   assert.equal(retry.answer.result.content, [{ type: "text", text: "Hi, Ann" }]);
   assert.is(retry.answer.result.resultType, "complete");
+});
+
+test("a handler that asks and does not wait is answered with its input request too", async () => {
+  for (const fails of [false, true]) {
+    const { answer } = await callTool("hurries", { arguments: { fails } });
+    assert.equal(Object.keys(answer.result.inputRequests ?? {}), ["elicitation_1"]);
+  }
 });
 
 test("decline and cancel are valid responses", async () => {
