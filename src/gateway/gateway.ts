@@ -109,6 +109,10 @@ function connectGateway(options: GatewayOptions, host: GatewayHost): GatewayPart
   const holding = hold === false ? undefined : createHolding(hold, { store, now, observe });
   const isConfigured = (name: string): boolean => Object.hasOwn(mcpServers, name);
   const sealer = createUpstreamSealer(host.secret);
+  async function removeHere(name: string): Promise<boolean> {
+    credentials.forget(name);
+    return await upstreams.remove(name);
+  }
   const followed = followStoredUpstreams({
     store,
     sealer,
@@ -119,7 +123,7 @@ function connectGateway(options: GatewayOptions, host: GatewayHost): GatewayPart
         upstreams.add(name, server);
       },
       async remove(name) {
-        await upstreams.remove(name);
+        await removeHere(name);
         untrusted.delete(name);
       },
     },
@@ -203,7 +207,7 @@ function connectGateway(options: GatewayOptions, host: GatewayHost): GatewayPart
       },
       reconnect: (name, caller) => upstreams.reconnect(name, caller),
       add: (name, server) => upstreams.add(name, server),
-      remove: (name) => upstreams.remove(name),
+      remove: removeHere,
       stored: createStoredUpstreams({
         store,
         sealer,

@@ -66,6 +66,8 @@ export interface Credentials {
   add(name: string, settings: UpstreamSettings): UpstreamAccess;
   /** How requests to an upstream are authorized. @throws {RangeError} for an unknown name */
   accessFor(name: string): UpstreamAccess;
+  /** Removes an upstream from this instance. Its users' connections stay, for when it comes back. */
+  forget(name: string): void;
   /**
    * Removes an upstream. All users' connections to it end, and their tokens are revoked.
    * @returns the number of connections
@@ -141,6 +143,10 @@ export function createCredentials(options: CredentialsOptions): Credentials {
       const access = accesses.get(name);
       if (!access) throw new RangeError(`There is no upstream "${name}"`);
       return access;
+    },
+    forget(name) {
+      upstreams.delete(name);
+      accesses.delete(name);
     },
     async remove(name) {
       upstreams.delete(name);

@@ -87,6 +87,18 @@ test("each user enters a secret, which only this user's calls carry", async () =
   assert.not.ok(list.includes("s$&amp;cret"));
 });
 
+test("an upstream that an instance forgets has no access there, and its users' connections stay", async () => {
+  const { upstream, gateway, alice } = await newSecrets();
+  const browser = await signedIn(gateway, upstream, "alice");
+  assert.is((await browser.post(CONNECT, { upstream: "up", secret: "kept" })).status, 303);
+  gateway.credentials.forget("up");
+  assert.throws(() => gateway.credentials.accessFor("up"), RangeError);
+  const page = await (await browser.get(`${ISSUER}/account/connections`)).text();
+  assert.not.match(page, "upstream.example");
+  const access = gateway.credentials.add("up", { url: UPSTREAM_URL, auth: { type: "secret" } });
+  assert.equal(await access.headers(alice), { Authorization: "Bearer kept" });
+});
+
 test("a secret that is no header value is refused", async () => {
   const { upstream, gateway, access, alice } = await newSecrets();
   const browser = await signedIn(gateway, upstream, "alice");
