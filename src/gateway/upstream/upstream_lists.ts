@@ -89,7 +89,7 @@ export async function fetchLists(
     } catch (error) {
       if (!isOfOneList(error)) throw error;
       failed.push(`${list}: ${(error as Error).message.slice(0, 300)}`);
-      // Templates are often not implemented.
+      // Many servers with resources have no method for templates.
       return before?.[list] ?? NO_ENTRIES;
     }
   };

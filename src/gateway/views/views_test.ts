@@ -53,6 +53,16 @@ test("what the policy hides is neither listed nor called", async () => {
   assert.is(hidden.code, (await server.post(call("unknown"), BEARER)).body.error.code);
 });
 
+test("a policy hides by caller also where all callers share the sessions of the upstreams", async () => {
+  const server = newViewed({
+    list: () => [named("read"), named("remove")],
+    isShared: () => true,
+    isVisible: (definition, caller) => (definition as { name: string }).name !== "remove" || !caller,
+  });
+  assert.equal(await names(server), ["own", "read", "remove"]);
+  assert.equal(await names(server, BEARER), ["own", "read"]);
+});
+
 test("an upstream's tool with the name of an own one, or given twice, does not replace the first", async () => {
   const foreign = tool({ name: "own", description: "foreign", run: () => "foreign" });
   const server = newViewed({ list: () => [foreign, named("a"), named("a")] });
