@@ -47,8 +47,9 @@ export interface GatewayOptions extends
   readonly fetch?: Connect | undefined;
 }
 
-/** The quiet time after which clients learn that lists changed. */
+/** Changes within this time are one notification. */
 const NOTIFY_AFTER_MS = 200;
+const LISTS = ["tools", "resources", "prompts"] as const;
 
 /**
  * A gateway to other MCP servers: this server offers their tools, resources and prompts beside its own, with permission for
@@ -163,6 +164,7 @@ function connectGateway(options: GatewayOptions, host: GatewayHost): GatewayPart
   });
 
   let notifying: ReturnType<typeof setTimeout> | undefined;
+  const changed = new Set<typeof LISTS[number]>();
   return {
     server: {
       views: createGatewayViews({
@@ -187,14 +189,21 @@ function connectGateway(options: GatewayOptions, host: GatewayHost): GatewayPart
     services: [credentials.service],
     connectionPages: credentials.pages,
     attach(server) {
-      listeners.add(() => {
-        clearTimeout(notifying);
-        notifying = setTimeout(() => {
-          for (const kind of ["tools", "resources", "prompts"] as const) {
+      const notify = (lists: Iterable<typeof LISTS[number]>): void => {
+        for (const each of lists) changed.add(each);
+        // A timer that runs is kept: upstreams that change all the time must not hold back the others.
+        notifying ??= setTimeout(() => {
+          notifying = undefined;
+          for (const kind of changed) {
             server.listChanged(kind).catch((error) => observe({ type: "fault", where: "gateway", error }));
           }
+          changed.clear();
         }, NOTIFY_AFTER_MS);
-      });
+      };
+      listeners.add(() => notify(LISTS));
+      upstreams.watchAnnouncements((lists) =>
+        notify([...lists].map((each) => each === "resourceTemplates" ? "resources" : each))
+      );
       upstreams.watchResources((uri) => {
         server.resourceUpdated(uri).catch((error) => observe({ type: "fault", where: "gateway", error }));
       });

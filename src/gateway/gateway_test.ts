@@ -1,6 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { TrivetEvent } from "../events.ts";
+import { modernHeaders, modernParams, readEvents } from "../mcp/test_exchange.ts";
 import { tool, toolServer } from "../mcp_service.ts";
 import { memoryStore } from "../store/drivers/memory.ts";
 import type { Store } from "../store/store.ts";
@@ -153,6 +154,61 @@ test("an upstream that an administrator adds is reached at public addresses only
   for (let i = 0; i < 100 && (await names()).length === 1; i++) await new Promise((r) => setTimeout(r, 10));
   assert.equal(await names(), ["own", "late_echo", "late_remove"]);
   assert.ok(connected.length > 0);
+});
+
+/** Listens for changes of the tools. `next` resolves with the next one. */
+async function listen({ trivet }: Started): Promise<{ next(): Promise<void>; cancel(): Promise<void> }> {
+  const params = modernParams({ notifications: { toolsListChanged: true } });
+  const events = readEvents(
+    await trivet.fetch(
+      new Request("http://127.0.0.1:8787/mcp", {
+        method: "POST",
+        headers: { "content-type": "application/json", ...modernHeaders("subscriptions/listen") },
+        body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "subscriptions/listen", params }),
+      }),
+    ),
+  );
+  assert.is((await events.message()).method, "notifications/subscriptions/acknowledged");
+  return {
+    next: async () => assert.is((await events.message()).method, "notifications/tools/list_changed"),
+    cancel: events.cancel,
+  };
+}
+
+test("clients learn what an upstream announces, although its list is as before", async () => {
+  const { fetch, servers } = upstreams("one.example");
+  let connect = (): void => {};
+  const isListening = new Promise<void>((resolve) => connect = resolve);
+  const started = start({
+    fetch: async (url, init) => {
+      await isListening;
+      return await fetch(url, init);
+    },
+    startTimeout: 1,
+    mcpServers: { one: { url: "https://one.example/mcp" } },
+  });
+  const events = await listen(started);
+  connect();
+  // The tools that the upstream has.
+  await events.next();
+  const next = events.next();
+  await servers.get("one.example")!.listChanged("tools");
+  await next;
+  await events.cancel();
+});
+
+test("an upstream that changes all the time does not keep clients from learning of changes", async () => {
+  const started = start({});
+  const events = await listen(started);
+  let hasLearned = false;
+  const next = events.next().then(() => hasLearned = true);
+  for (let i = 0; i < 200 && !hasLearned; i++) {
+    started.trivet.gateway!.add("busy", { url: "https://busy.example/mcp", disabled: true });
+    await new Promise((r) => setTimeout(r, 10));
+  }
+  assert.ok(hasLearned);
+  await next;
+  await events.cancel();
 });
 
 test("the tool server alone has a gateway, too", async () => {

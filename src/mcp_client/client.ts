@@ -68,6 +68,11 @@ export interface ClientExchange {
   readonly onProgress?:
     | ((progress: number, total: number | undefined, message: string | undefined) => void)
     | undefined;
+  /**
+   * Called when the server ends the stream of the request to be polled (2025-11-25, SEP-1699), with the milliseconds after
+   * which the client resumes it.
+   */
+  readonly onPolling?: ((retry: number) => void) | undefined;
   /** Log messages of this request. Servers of 2026-07-28 send them only with `logLevel`. */
   readonly onLog?: ((level: string, data: unknown, logger: string | undefined) => void) | undefined;
   /** The level to ask a server of 2026-07-28 for. @default "debug" with `onLog` */

@@ -37,6 +37,8 @@ export interface OutgoingRequest {
   /** Header fields that repeat parts of the message (2026-07-28). */
   readonly fields: Readonly<Record<string, string>> | undefined;
   readonly caller: unknown;
+  /** Called when the server ended the stream of the request, with the milliseconds after which it is resumed. */
+  readonly onPolling: (retry: number) => void;
   /** Aborts when the request is cancelled or timed out. */
   readonly signal: AbortSignal;
 }

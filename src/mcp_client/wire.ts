@@ -37,6 +37,7 @@ export class Wire implements Receiver {
   readonly limits: Required<ClientLimits>;
   readonly kind: ClientTransport["kind"];
   readonly server: string;
+  readonly clientInfo: JsonObject;
   /** Negotiated; `undefined` before. */
   revision: string | undefined;
   /** The marked arguments of tools that were listed. */
@@ -50,7 +51,6 @@ export class Wire implements Receiver {
   readonly #onClosed: (error: Error) => void;
   readonly #calls: Calls;
   readonly #serverRequests: ServerRequests;
-  readonly #clientInfo: JsonObject;
   #lastId = 0;
 
   constructor(
@@ -65,7 +65,7 @@ export class Wire implements Receiver {
     this.server = server;
     this.#onClosed = onClosed;
     const { name, version, title, capabilities = {}, onServerRequest } = options;
-    this.#clientInfo = { name, version, ...(title !== undefined && { title }) };
+    this.clientInfo = { name, version, ...(title !== undefined && { title }) };
     this.#calls = new Calls((call) => this.#cancel(call, this.#timedOut(call), "timeout"));
     this.#serverRequests = new ServerRequests({
       calls: this.#calls,
@@ -73,10 +73,6 @@ export class Wire implements Receiver {
       onServerRequest,
       respond: (text, caller) => this.#post(undefined, text, caller),
     });
-  }
-
-  get clientInfo(): JsonObject {
-    return this.#clientInfo;
   }
 
   /**
@@ -126,8 +122,9 @@ export class Wire implements Receiver {
       this.#calls.add(call);
       signal?.addEventListener("abort", onAbort);
       const { caller } = exchange;
-      const request = { id, method, params, text, revision, fields, caller, signal: controller.signal };
-      this.channel.send(request).then((response) => {
+      const onPolling = (retry: number): void => safely(() => exchange.onPolling?.(retry));
+      const sending = { id, method, params, text, revision, fields, caller, onPolling };
+      this.channel.send({ ...sending, signal: controller.signal }).then((response) => {
         settle();
         resolve(response);
       }, call.reject);
@@ -184,7 +181,7 @@ export class Wire implements Receiver {
       const declared = this.#options.capabilities ?? {};
       const canAnswer = once || onServerRequest !== undefined || this.#options.onServerRequest !== undefined;
       all[META_PREFIX + "protocolVersion"] = MODERN;
-      all[META_PREFIX + "clientInfo"] = this.#clientInfo;
+      all[META_PREFIX + "clientInfo"] = this.clientInfo;
       all[META_PREFIX + "clientCapabilities"] = capabilities ??
         (canAnswer ? declared : extensionsOf(declared));
       const level = logLevel ?? (onLog && "debug");

@@ -36,12 +36,37 @@ interface Check {
   readonly errorMessage?: string;
 }
 
+/** A check, with its scenario. */
+export interface ScenarioCheck extends Check {
+  readonly scenario: string;
+}
+
 /** Runs the suite against a server and reads its results from the folder `results`. */
 export async function runSuite(
   url: Promise<string> | string,
   results: string,
   ...args: string[]
 ): Promise<Report> {
+  const { checks, code, printed } = await runChecks(url, results, ...args);
+  const scenarios = new Set(checks.map(({ scenario }) => scenario)).size;
+  const unscored = /^Not scored for \S+: (\d+) scenario/m.exec(printed)?.[1] ?? 0;
+  return {
+    scenarios,
+    scored: scenarios - Number(unscored),
+    succeeded: checks.filter(({ status }) => status === "SUCCESS").length,
+    rest: checks.filter(({ status }) => status !== "SUCCESS" && status !== "INFO").map(toLine),
+    code,
+  };
+}
+
+/** As {@linkcode runSuite}; returns every check. */
+export async function runChecks(
+  url: Promise<string> | string,
+  results: string,
+  ...args: string[]
+): Promise<
+  { readonly checks: readonly ScenarioCheck[]; readonly code: number | null; readonly printed: string }
+> {
   const child = spawn(NODE, [SUITE, "server", "--url", await url, "--output-dir", results, ...args], {
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -56,18 +81,10 @@ export async function runSuite(
     const found: Check[] = JSON.parse(readFileSync(join(results, directory, "checks.json"), "utf8"));
     return found.map((check) => ({ scenario, ...check }));
   });
-  const scenarios = new Set(checks.map(({ scenario }) => scenario)).size;
-  const unscored = /^Not scored for \S+: (\d+) scenario/m.exec(printed)?.[1] ?? 0;
-  return {
-    scenarios,
-    scored: scenarios - Number(unscored),
-    succeeded: checks.filter(({ status }) => status === "SUCCESS").length,
-    rest: checks.filter(({ status }) => status !== "SUCCESS" && status !== "INFO").map(toLine),
-    code,
-  };
+  return { checks, code, printed };
 }
 
 /** One line for a check. The long reason of a skipped check is left out. */
-function toLine({ scenario, id, status, errorMessage = "" }: Check & { readonly scenario: string }): string {
+export function toLine({ scenario, id, status, errorMessage = "" }: ScenarioCheck): string {
   return `${scenario}: ${id} ${status}${status === "SKIPPED" ? "" : `: ${errorMessage.slice(0, 400)}`}`;
 }

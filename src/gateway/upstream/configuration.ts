@@ -37,6 +37,8 @@ export interface UpstreamOptions {
     readonly allow?: readonly string[];
     readonly deny?: readonly string[];
   };
+  /** The protocol revision to ask the server for, such as "2025-11-25". @default the newest that both support */
+  readonly revision?: string;
   /** Seconds without any message after which a call has failed. @default 30 */
   readonly timeout?: number;
   /** Calls at a time; further ones wait. @default 32 */
@@ -76,6 +78,7 @@ export interface UpstreamConfiguration {
     };
   readonly prefix: string | undefined;
   readonly tools: { readonly allow: readonly string[]; readonly deny: readonly string[] };
+  readonly revision: string | undefined;
   /** Milliseconds. */
   readonly timeout: number;
   readonly maxConcurrent: number;

@@ -4,6 +4,7 @@
  * @module
  */
 import { isObject } from "../../json_schema/value.ts";
+import { LEGACY, MODERN } from "../../mcp_client/revision.ts";
 import { ConfigurationError, type UpstreamConfiguration } from "./configuration.ts";
 import { parseEnvironment, type ReadVariable } from "./environment.ts";
 
@@ -11,6 +12,7 @@ const DEFAULT_TIMEOUT_S = 30;
 const MAX_TIMEOUT_S = 86_400;
 const DEFAULT_MAX_CONCURRENT = 32;
 const MAX_NAME_CHARACTERS = 100;
+const REVISIONS: readonly unknown[] = [MODERN, ...LEGACY];
 /** RFC 9110 section 5.6.2. */
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 /** Header fields that the transport sets. */
@@ -21,6 +23,7 @@ const OPTION_KEYS: readonly string[] = [
   "type",
   "prefix",
   "tools",
+  "revision",
   "timeout",
   "maxConcurrent",
   "scopes",
@@ -208,9 +211,12 @@ function parseOptions(
   problems: Problems,
 ): Omit<UpstreamConfiguration, "name" | "target"> {
   const { prefix, tools = {}, timeout = DEFAULT_TIMEOUT_S, maxConcurrent = DEFAULT_MAX_CONCURRENT } = server;
-  const { scopes = [], shared, auth, disabled } = server;
+  const { scopes = [], shared, auth, disabled, revision } = server;
   if (prefix !== undefined && (typeof prefix !== "string" || !/^[A-Za-z0-9_.-]{0,40}$/.test(prefix))) {
     problems.add("prefix", 'must have at most 40 characters of A-Z, a-z, 0-9, "_", "." and "-"');
+  }
+  if (revision !== undefined && !REVISIONS.includes(revision)) {
+    problems.add("revision", `must be one of ${REVISIONS.join(", ")}`);
   }
   if (typeof timeout !== "number" || !(timeout > 0 && timeout <= MAX_TIMEOUT_S)) {
     problems.add("timeout", `must be a number of seconds, at most ${MAX_TIMEOUT_S}`);
@@ -233,6 +239,7 @@ function parseOptions(
       allow: parseStrings(Array.isArray(tools) ? "tools" : "tools.allow", allow, problems),
       deny: parseStrings("tools.deny", deny, problems),
     },
+    revision: revision as string | undefined,
     timeout: (timeout as number) * 1000,
     maxConcurrent: maxConcurrent as number,
     scopes: parseStrings("scopes", scopes, problems),

@@ -39,6 +39,8 @@ export interface SessionHost {
   readonly now: () => number;
   /** What it offers has changed. */
   onLists(session: UpstreamSession): Promise<void>;
+  /** The upstream announced a change of lists, and they are as before: something else about them may have changed. */
+  onAnnounced(lists: ReadonlySet<ListName>): void;
   onState(session: UpstreamSession): void;
   onResourceUpdated(originalUri: string): void;
 }
@@ -285,7 +287,7 @@ export class UpstreamSession implements ConnectedSession {
       const raw = await fetchLists(client, this.info, exchange, this.raw, only);
       const digest = await digestLists(raw);
       this.raw = raw;
-      if (digest === this.digest) return;
+      if (digest === this.digest) return void (only && this.#host.onAnnounced(only));
       this.digest = digest;
       await this.#host.onLists(this);
     } catch (error) {

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Principal } from "../../http/principal.ts";
-import type { McpClient, McpClientOptions } from "../../mcp_client/client.ts";
+import type { ListName, McpClient, McpClientOptions } from "../../mcp_client/client.ts";
 import type { ClientTransport } from "../../mcp_client/transport.ts";
 import type { UpstreamAccess } from "../credentials/access.ts";
 import { CallLimiter } from "./call_limiter.ts";
@@ -37,6 +37,7 @@ export interface UpstreamHost {
   readonly now: () => number;
   /** What some caller is offered has changed. */
   onChange(): void;
+  onAnnounced(lists: ReadonlySet<ListName>): void;
   onResourceUpdated(uri: string): void;
   onState(upstream: string, state: UpstreamState, error: string | undefined): void;
 }
@@ -240,6 +241,7 @@ export class Upstream implements CallTarget {
             ...this.#host.client,
             ...events,
             transport: this.#host.createTransport(this.configuration, this.#access),
+            revision: this.configuration.revision,
             capabilities: ALL_CAPABILITIES,
             // The schemas are for the clients of the gateway.
             checkOutput: false,
@@ -250,6 +252,7 @@ export class Upstream implements CallTarget {
             },
           }),
         onLists: (session) => this.#offer(session),
+        onAnnounced: (lists) => this.#host.onAnnounced(lists),
         onState: ({ state, lastError }) => this.#host.onState(this.name, state, lastError?.message),
         onResourceUpdated: (uri) => this.#host.onResourceUpdated(this.uris.toPublic(uri)),
       },

@@ -5,6 +5,7 @@
  */
 import type { Principal } from "../../http/principal.ts";
 import type { Definition } from "../../mcp/definition/definition.ts";
+import type { ListName } from "../../mcp_client/client.ts";
 import type { McpServer } from "./configuration.ts";
 
 /** Where a definition comes from. */
@@ -82,6 +83,8 @@ export interface Upstreams {
   ready(): Promise<void>;
   /** Calls `onChange` after each change of what some caller is offered. Returns the function that ends it. */
   watch(onChange: () => void): () => void;
+  /** Calls `onAnnounced` with lists that an upstream announced as changed, and that are as before. */
+  watchAnnouncements(onAnnounced: (lists: ReadonlySet<ListName>) => void): () => void;
   /** Calls `onUpdate` with the URI of each updated resource, as clients know it. */
   watchResources(onUpdate: (uri: string) => void): () => void;
   /**

@@ -5,7 +5,7 @@
  */
 import type { Principal } from "../../http/principal.ts";
 import type { ClientTransport } from "../../mcp_client/transport.ts";
-import type { McpClient, McpClientOptions } from "../../mcp_client/client.ts";
+import type { ListName, McpClient, McpClientOptions } from "../../mcp_client/client.ts";
 import { VERSION } from "../../version.ts";
 import type { UpstreamAccess } from "../credentials/access.ts";
 import type { CircuitBreakerOptions } from "./circuit_breaker.ts";
@@ -71,6 +71,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
   const { startTimeout = START_TIMEOUT_MS, variable } = options;
   const upstreams = new Map<string, Upstream>();
   const changeListeners = new Set<() => void>();
+  const announcementListeners = new Set<(lists: ReadonlySet<ListName>) => void>();
   const resourceListeners = new Set<(uri: string) => void>();
   /** By what is combined: see {@linkcode combine}. */
   const combined = new Map<string, readonly UpstreamDefinition[]>();
@@ -89,6 +90,9 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     now: options.now ?? Date.now,
     onChange: () => {
       for (const each of changeListeners) each();
+    },
+    onAnnounced: (lists) => {
+      for (const each of announcementListeners) each(lists);
     },
     onResourceUpdated: (uri) => {
       for (const each of resourceListeners) each(uri);
@@ -171,6 +175,10 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
       changeListeners.add(onChange);
       return () => changeListeners.delete(onChange);
     },
+    watchAnnouncements(onAnnounced) {
+      announcementListeners.add(onAnnounced);
+      return () => announcementListeners.delete(onAnnounced);
+    },
     watchResources(onUpdate) {
       resourceListeners.add(onUpdate);
       return () => resourceListeners.delete(onUpdate);
@@ -208,6 +216,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
       isClosed = true;
       stopSweep();
       changeListeners.clear();
+      announcementListeners.clear();
       resourceListeners.clear();
       await Promise.all([...upstreams.values()].map((each) => each.close()));
     },

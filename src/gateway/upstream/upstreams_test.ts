@@ -51,16 +51,19 @@ async function call(
 }
 
 /** Resolves after the next change. */
-const nextChange = (upstreams: Upstreams): Promise<void> =>
+/** The first value that a function of {@linkcode Upstreams} reports. */
+const first = <Value>(watch: (report: (value: Value) => void) => () => void): Promise<Value> =>
   new Promise((resolve) => {
     // The timers of upstreams keep no process alive.
     const alive = setInterval(() => {}, 1000);
-    const stop = upstreams.watch(() => {
+    const stop = watch((value) => {
       clearInterval(alive);
       stop();
-      resolve();
+      resolve(value);
     });
   });
+
+const nextChange = (upstreams: Upstreams): Promise<void> => first(upstreams.watch);
 
 const HANGS = () => new Promise<never>(() => {});
 
@@ -201,6 +204,26 @@ test("refreshes its lists when they change, and a flood of notifications is one 
   assert.equal(names(upstreams), ["up_first", "up_second"]);
   assert.is(lists, 2);
   await upstreams.close();
+});
+
+test("lists that are announced as changed and are as before are reported, and what is offered stays", async () => {
+  const { upstreams, clients } = start({ up: {} }, {});
+  await upstreams.ready();
+  const before = upstreams.list(undefined);
+  const announced = first(upstreams.watchAnnouncements);
+  clients[0]!.options.onNotification!("notifications/resources/list_changed", {});
+  assert.equal([...await announced], ["resources", "resourceTemplates"]);
+  assert.is(upstreams.list(undefined), before);
+  await upstreams.close();
+});
+
+test("asks an upstream for the revision of its configuration", async () => {
+  const { upstreams, clients } = scripted({ up: {} });
+  const mcpServers = { up: { url: "https://up.example", revision: "2025-06-18" } };
+  const some = createUpstreams({ ...upstreams, mcpServers });
+  await some.ready();
+  assert.is(clients[0]!.options.revision, "2025-06-18");
+  await some.close();
 });
 
 test("adds and removes upstreams while it runs", async () => {

@@ -87,7 +87,10 @@ export class HttpStreams {
         throw failure ?? new ConnectionError("closed", this.#sender.name, what);
       }
       parser.restart();
-      await wait(Math.min(parser.retry ?? DEFAULT_RETRY_MS, MAX_RETRY_MS), signal);
+      const retry = Math.min(parser.retry ?? DEFAULT_RETRY_MS, MAX_RETRY_MS);
+      // Otherwise the connection was lost.
+      if (failure === undefined && parser.retry !== undefined) request.onPolling(retry);
+      await wait(retry, signal);
       const next = await this.#get({ ...fields, "last-event-id": parser.lastId }, request.caller, signal);
       if (!next) {
         throw new ConnectionError("closed", this.#sender.name, "the event stream could not be resumed");

@@ -93,8 +93,8 @@ async function callDirectly(
     await relay.settled();
     return result;
   } catch (error) {
-    if (!requiresTasks(error)) throw error;
-    // The upstream runs this tool as a task only: it is followed here.
+    // A client of 2026-07-28 can declare the extension. For others the task is followed here.
+    if (context.revision >= MODERN || !requiresTasks(error)) throw error;
     const { capabilities } = relay.exchange;
     const extensions = { ...capabilities?.extensions, [TASKS_EXTENSION]: {} };
     return await session.client.request(method, params, {

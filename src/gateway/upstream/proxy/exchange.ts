@@ -20,6 +20,11 @@ const LEVEL_KEY = "io.modelcontextprotocol/logLevel";
 /** Log messages that wait for a slow client; further ones are dropped. */
 const MAX_WAITING_LOGS = 100;
 
+/** Progress that waits; the newest replaces the one before it when there is more. */
+const MAX_WAITING_PROGRESS = 100;
+
+type Progress = [progress: number, total: number | undefined, message: string | undefined];
+
 /** The messages that an upstream sends during a call, on their way to the client. */
 export interface Relay {
   readonly exchange: ClientExchange;
@@ -41,8 +46,8 @@ export function createRelay(
     const sent: Promise<void> = (sending ?? Promise.resolve()).then(send).catch(() => {});
     return sending = sent;
   };
-  /** Only the newest progress waits for a slow client. */
-  let progress: [number, number | undefined, string | undefined] | undefined;
+  /** What waits for a slow client. */
+  const waitingProgress: Progress[] = [];
   const hasProgress = context.meta.progressToken !== undefined || context.can("tasks");
   const logLevel = context.revision >= MODERN ? context.meta[LEVEL_KEY] : "debug";
   const exchange: ClientExchange = {
@@ -52,16 +57,14 @@ export function createRelay(
     capabilities: capabilitiesOf(context),
     meta: metaOf(context),
     ...(onServerRequest && { onServerRequest }),
+    onPolling: (retry) => void enqueue(() => current().disconnect(retry)),
     ...(hasProgress && {
-      onProgress(...given: [number, number | undefined, string | undefined]) {
-        const isWaiting = progress !== undefined;
-        progress = given;
-        if (isWaiting) return;
-        enqueue(() => {
-          const newest = progress!;
-          progress = undefined;
-          return current().progress(...newest);
-        });
+      onProgress(...progress: Progress) {
+        if (waitingProgress.length === MAX_WAITING_PROGRESS) {
+          return void waitingProgress.splice(-1, 1, progress);
+        }
+        waitingProgress.push(progress);
+        enqueue(() => current().progress(...waitingProgress.shift()!));
       },
     }),
     ...(typeof logLevel === "string" && {

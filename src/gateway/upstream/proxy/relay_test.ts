@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { RpcError } from "../../../jsonrpc/error.ts";
 import { tool } from "../../../mcp/definition/definition.ts";
-import { type Message, modern, session } from "../../../mcp/test_exchange.ts";
+import { type Message, modern, readEvents, session } from "../../../mcp/test_exchange.ts";
 import { MODERN, newGateway, type TestGateway, upstreamOf } from "../test_gateway.ts";
 
 const test = suite("gateway/upstream/proxy/relay");
@@ -23,6 +23,22 @@ const DEFINITIONS = [
       await log("debug", "detail");
       await progress(2, 2);
       return "done";
+    },
+  }),
+  tool({
+    name: "burst",
+    description: "Reports progress without waiting",
+    async run(_, { progress }) {
+      await Promise.all([1, 2, 3, 4, 5].map((each) => progress(each, 5)));
+      return "done";
+    },
+  }),
+  tool({
+    name: "poll",
+    description: "Ends its stream",
+    async run(_, { disconnect }) {
+      await disconnect(20);
+      return "polled";
     },
   }),
   tool({
@@ -134,15 +150,41 @@ test("a task of an upstream is a task of the gateway, with its input", async () 
   await upstreams.close();
 });
 
-test("a task of an upstream is awaited for clients without the extension", async () => {
+test("a task of an upstream is awaited for clients whose revision has no extensions, others must declare it", async () => {
   const { server, upstreams } = await newGateway({ up: upstreamOf(DEFINITIONS) });
   const params = { name: "up_only_task", arguments: {} };
   const { request } = await session(server, { revision: LEGACY });
-  for (
-    const { answer } of [await modern(server, "tools/call", params), await request("tools/call", params)]
-  ) {
-    assert.is(answer.result?.content[0].text, "done in background");
-  }
+  const { result } = (await request("tools/call", params)).answer;
+  assert.is(result.content[0].text, "done in background");
+  const { error } = (await modern(server, "tools/call", params)).answer;
+  assert.is(error.code, -32021);
+  assert.equal(error.data.requiredCapabilities, { extensions: { "io.modelcontextprotocol/tasks": {} } });
+  await upstreams.close();
+});
+
+test("progress that comes faster than it can be sent is not lost", async () => {
+  const { server, upstreams } = await newGateway({ up: upstreamOf(DEFINITIONS) });
+  const meta = { progressToken: "t" };
+  const { messages } = await modern(server, "tools/call", { name: "up_burst", arguments: {} }, { meta });
+  assert.equal(
+    messages.filter(({ method }) => method === "notifications/progress").map(({ params }) => params.progress),
+    [1, 2, 3, 4, 5],
+  );
+  await upstreams.close();
+});
+
+test("a client polls when the upstream of 2025-11-25 ends the stream of its call", async () => {
+  const { server, upstreams } = await newGateway({ up: upstreamOf(DEFINITIONS, LEGACY) });
+  const client = await session(server, { revision: LEGACY });
+  const params = { name: "up_poll", arguments: {} };
+  const response = await client.fetch({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
+  const events = await readEvents(response).all();
+  assert.equal(events.filter(({ data }) => data), []);
+  assert.is(events.find(({ retry }) => retry !== undefined)?.retry, 20);
+  const { id } = events.find(({ id }) => id !== undefined)!;
+  const resumed = readEvents(await client.other("GET", { "last-event-id": id! }));
+  assert.is((await resumed.message()).result.content[0].text, "polled");
+  await resumed.cancel();
   await upstreams.close();
 });
 
