@@ -5,6 +5,7 @@
  * @module
  */
 import { publicConnect } from "./connect_publicly.ts";
+import { useFetch } from "../http/network/default_fetch.ts";
 import { usePublicConnect } from "../http/network/public_fetch.ts";
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -13,6 +14,7 @@ import { FastResponse } from "srvx/node";
 import { type ResponseConstructor, useResponse } from "../http/response.ts";
 import { createNodeHandler } from "./node_answer.ts";
 import { prepareClose } from "./node_close.ts";
+import { nodeFetch } from "./node_fetch.ts";
 import {
   completeServeOptions,
   type FetchHandler,
@@ -27,6 +29,7 @@ import {
 export type { FetchHandler, RunningServer, ServeOptions, TlsCertificate } from "./server.ts";
 
 usePublicConnect(publicConnect);
+useFetch(nodeFetch);
 
 /** Listens, and resolves as soon as it does. Rejects when the address is not available. */
 export async function serve(handler: FetchHandler, options: ServeOptions = {}): Promise<RunningServer> {

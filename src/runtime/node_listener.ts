@@ -5,13 +5,17 @@
  * @module
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { useFetch } from "../http/network/default_fetch.ts";
 import { usePublicConnect } from "../http/network/public_fetch.ts";
 import { publicConnect } from "./connect_publicly.ts";
+import { nodeFetch } from "./node_fetch.ts";
 import { streamOf } from "./node_upload_body.ts";
 import { type NodeRequest, readHead, sendResponse, toContext } from "./node_request.ts";
 import { faultResponse, type FetchHandler, malformedTargetResponse } from "./server.ts";
 
 usePublicConnect(publicConnect);
+// The `fetch` of Deno and Bun is better than their `node:http`.
+if (!("Deno" in globalThis) && !("Bun" in globalThis)) useFetch(nodeFetch);
 
 /** The request of Fastify, whose `raw` is Node's. */
 interface FastifyRequest {

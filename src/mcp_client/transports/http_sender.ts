@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { defaultFetch } from "../../http/network/default_fetch.ts";
 import { ConnectionError } from "../error.ts";
 import type { HttpTransportOptions } from "../transport.ts";
 
@@ -39,7 +40,7 @@ export class HttpSender {
     if (username !== "" || password !== "") throw new TypeError("url must not contain credentials");
     this.url = href;
     this.name = origin + pathname;
-    this.#fetch = fetch ?? ((url, init) => globalThis.fetch(url, init));
+    this.#fetch = fetch ?? defaultFetch;
     this.#headers = headers;
     this.#onRefused = onRefused;
   }

@@ -11,6 +11,7 @@ import type { GatewayOption } from "../../../gateway/option.ts";
 import { searchMode } from "../../../gateway/search/search_mode.ts";
 import { ConfigurationError, type McpServers } from "../../../gateway/upstream/configuration.ts";
 import { findMcpServers, parseMcpServers } from "../../../gateway/upstream/parse_configuration.ts";
+import { useFetch } from "../../../http/network/default_fetch.ts";
 import type { Arrange } from "../../../mcp/definition/definition_source.ts";
 import { launchProcess } from "../../launch_process.ts";
 import { UsageError } from "../output.ts";
@@ -59,6 +60,7 @@ export function readGateway(
 ): CommandGateway | undefined {
   const path = values["mcp-servers"];
   if (path === undefined && !values.gateway) return undefined;
+  if (!("Deno" in globalThis) && !("Bun" in globalThis)) useFetch(lazyFetch);
   const content = path === undefined ? { mcpServers: {} } : readGatewayFile(path);
   const option = gateway({
     ...content,
@@ -68,6 +70,12 @@ export function readGateway(
   });
   return { option, file: path === undefined ? undefined : { path, content } };
 }
+
+let loading: Promise<typeof import("../../node_fetch.ts")> | undefined;
+
+/** Loaded by the first request: servers with a command need none. */
+const lazyFetch = async (url: string, init: RequestInit): Promise<Response> =>
+  (await (loading ??= import("../../node_fetch.ts"))).nodeFetch(url, init);
 
 const readVariable = (name: string): string | undefined => process.env[name];
 
