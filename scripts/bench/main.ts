@@ -9,7 +9,7 @@
  *   npm run bench -- --telemetry
  *   npm run bench -- --peers [--scale 1000000] [--only introspection]
  *   npm run bench -- --mcp [--quick] [--only http]
- *   npm run bench -- --gateway
+ *   npm run bench -- --gateway [--peers]
  *   npm run bench -- --skills [--scale 100000] [--only "SQLite, 64 files"]
  *
  * @module
@@ -18,7 +18,8 @@ import { availableParallelism } from "node:os";
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { printCosts } from "./costs.ts";
-import { measureGateway } from "./gateway.ts";
+import { measureOverhead } from "./gateway/overhead.ts";
+import { measureGatewayPeers } from "./gateway/peers.ts";
 import { measure, printResults, type Subject } from "./harness.ts";
 import { createInProcessSubjects } from "./in_process.ts";
 import { startHttpSubjects } from "./over_http.ts";
@@ -62,7 +63,10 @@ const MODES = {
   costs: async () => void await printCosts(),
   observers: async () => ({ observers: await measureObservers(rounds, slice) }),
   telemetry: async () => ({ telemetry: await measureTelemetry(rounds, slice) }),
-  gateway: async () => ({ gateway: await measureGateway(rounds, slice) }),
+  gateway: async () => ({
+    ...(!values.peers && { gateway: await measureOverhead(rounds, slice) }),
+    gatewayPeers: await measureGatewayPeers(rounds, slice),
+  }),
   skills: async () => ({ skills: await measureSkills(rounds, slice, size, values.only) }),
   peers: async () => ({ peers: await measurePeers(rounds, slice, size, values.only) }),
   stores: measureAllStores,

@@ -8,13 +8,14 @@
 import { fork } from "node:child_process";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { createUpstreams } from "../../src/gateway/upstream/upstreams.ts";
-import type { McpClient } from "../../src/mcp_client/client.ts";
-import { createMcpClient } from "../../src/mcp_client/create_client.ts";
-import { httpTransport } from "../../src/mcp_client/transports/http_transport.ts";
-import { createTrivet, memoryStore, type Trivet } from "../../src/mod.ts";
-import { measure, printResults, type Result, type Subject } from "./harness.ts";
-import { add } from "./in_process.ts";
+import { createUpstreams } from "../../../src/gateway/upstream/upstreams.ts";
+import type { McpClient } from "../../../src/mcp_client/client.ts";
+import { createMcpClient } from "../../../src/mcp_client/create_client.ts";
+import { httpTransport } from "../../../src/mcp_client/transports/http_transport.ts";
+import { createTrivet, memoryStore, type Trivet } from "../../../src/mod.ts";
+import { measure, printResults, type Result, type Subject } from "../harness.ts";
+import { add } from "../in_process.ts";
+import { toCall, warmUp } from "./calls.ts";
 
 export const ORIGIN = "http://127.0.0.1:8787";
 /** Of the processor time of a direct call. */
@@ -67,14 +68,6 @@ function newClient(url: string, fetch?: Fetch): McpClient {
   });
 }
 
-const toCall = (client: McpClient, name: string) => async (): Promise<void> => {
-  const { isError } = await client.request("tools/call", {
-    name,
-    arguments: { a: 1, b: 2 },
-  });
-  if (isError) throw new Error("The tool failed");
-};
-
 const fetchOf = (trivet: Trivet): Fetch => (url, init) => trivet.fetch(new Request(url, init));
 
 /** @param tools of each upstream */
@@ -112,7 +105,7 @@ interface Child {
 
 async function startChild(...args: string[]): Promise<Child> {
   const child = fork(
-    fileURLToPath(new URL("gateway_process.ts", import.meta.url)),
+    fileURLToPath(new URL("server_process.ts", import.meta.url)),
     args,
   );
   const next = () => new Promise((resolve) => child.once("message", resolve));
@@ -129,7 +122,7 @@ async function startChild(...args: string[]): Promise<Child> {
 }
 
 /** Prints the results, and the overhead of each row beside its direct call. */
-export async function measureGateway(
+export async function measureOverhead(
   rounds: number,
   slice: number,
 ): Promise<Result[]> {
@@ -161,14 +154,14 @@ export async function measureGateway(
       name: OVER_HTTP,
       concurrency: 4,
       processorTime: timeOf(upstream),
-      prepare: async () => toCall(newClient(upstream.url), "add_1"),
+      prepare: () => warmUp(toCall(newClient(upstream.url), "add_1")),
     },
     ...gateways.map((gateway, i): Subject => ({
       name: `over HTTP, ${i === 0 ? "1 upstream, 50 tools" : "100 upstreams, 5000 tools"}`,
       baseline: OVER_HTTP,
       concurrency: 4,
       processorTime: timeOf(upstream, gateway),
-      prepare: async () => toCall(newClient(gateway.url), "up0_add_1"),
+      prepare: () => warmUp(toCall(newClient(gateway.url), "up0_add_1")),
     })),
   ];
   try {

@@ -1,13 +1,13 @@
 /**
- * A server process for `gateway.ts`: `upstream TOOLS`, or `gateway UPSTREAMS URL`. Sends its URL to its parent, and its
+ * A server process for `overhead.ts`: `upstream TOOLS`, or `gateway UPSTREAMS URL`. Sends its URL to its parent, and its
  * processor time when asked.
  *
  * @module
  */
 import process from "node:process";
-import { serve } from "../../src/runtime/node.ts";
-import type { Trivet } from "../../src/mod.ts";
-import { createGateway, createUpstream } from "./gateway.ts";
+import { serve } from "../../../src/runtime/node.ts";
+import type { Trivet } from "../../../src/mod.ts";
+import { createGateway, createUpstream } from "./overhead.ts";
 
 const [kind, count, url] = process.argv.slice(2);
 const server = await serve({

@@ -172,6 +172,10 @@ const EXPLANATIONS: readonly (readonly [name: RegExp, sentence: string])[] = [
     /^(in process|over HTTP), \d+ upstream/,
     "The client calls the tool through a gateway in front of that many upstreams. The processor time is that of the client and of all servers.",
   ],
+  [
+    /^gateway, /,
+    "The client calls a tool of one server over stdio through the gateway, over HTTP. The processor time is that of the gateway's process alone. `trivet serve` writes its audit trail; the others have none.",
+  ],
   // Skills.
   [
     /^(memory|SQLite|PostgreSQL): GET \/v1\/skills, the page after/,
