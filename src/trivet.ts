@@ -118,6 +118,7 @@ export function createTrivet(options: TrivetOptions): Trivet {
     issuer,
     implied,
     oauth,
+    skills: mcpOptions?.skills === false ? undefined : skills?.catalog,
     name: mcpOptions?.name ?? "trivet",
   });
   const mcp = mcpOptions &&

@@ -172,6 +172,8 @@ function connectGateway(options: GatewayOptions, host: GatewayHost): GatewayPart
         watch: (listener) => listeners.add(listener),
         isVisible: policy?.isVisible,
         middleware: policy && [policy.middleware],
+        skills: host.skills,
+        implied: host.implied,
         isShared: () => upstreams.isShared(),
         onInvalid: (definition, error) => {
           const where = isUpstreamDefinition(definition) ? `upstream ${definition.upstream}` : "mcp";

@@ -6,6 +6,7 @@
 import type { FindSecrets } from "../crypto/server_secrets.ts";
 import type { Observe } from "../events.ts";
 import type { Service } from "../http/service.ts";
+import type { SkillSource } from "../mcp/skills/skills.ts";
 import type { ToolServer, ToolServerOptions } from "../mcp/tool_server.ts";
 import type { AuthorizationServerOptions } from "../oauth/authorization_server.ts";
 import type { Store } from "../store/store.ts";
@@ -26,6 +27,8 @@ export interface GatewayHost {
   readonly implied: ReadonlyMap<string, ReadonlySet<string>>;
   /** The authorization server of this server; without it, upstreams have no credentials of users. */
   readonly oauth: IdentityHooks | undefined;
+  /** The skills that this server offers to MCP clients, beside which those of upstreams are offered. @default none */
+  readonly skills?: SkillSource | undefined;
   /** The name by which the gateway introduces itself to upstreams. */
   readonly name: string;
 }

@@ -43,7 +43,7 @@ const MIN_RETRY_MS = 500;
 
 /** Creates an MCP server. @throws {TypeError} for an invalid definition */
 export function createToolServer(options: ToolServerOptions): ToolServer {
-  const { observe, base, now, secret, extensions, telemetry } = options;
+  const { observe, base, now, secret, telemetry } = options;
   const writer = createModernWriter(options);
   const schemas = createSchemaConverter(options.toJsonSchema);
   const host: CallHost = {
@@ -121,7 +121,7 @@ export function createToolServer(options: ToolServerOptions): ToolServer {
   let own = options.definitions;
 
   /** All definitions, with those that extensions and sources add. */
-  function complete(definitions: Definitions): Definition[] {
+  function complete(definitions: Definitions, extensions = options.extensions): Definition[] {
     const own = withSources(definitions, options.sources);
     return [...extensions.flatMap((each) => each.definitions(own)), ...own];
   }
@@ -135,13 +135,16 @@ export function createToolServer(options: ToolServerOptions): ToolServer {
     );
   }
 
-  function compileView(all: readonly Definition[]): View {
+  function compileView(all: readonly Definition[], extensions = options.extensions): View {
     const registry = compile(all, schemas.convert);
-    const given = { ...options, inputRequired, stateful, modernHead: writer.head };
+    const given = { ...options, extensions, inputRequired, stateful, modernHead: writer.head };
     return { registry, methods: compileMethods(given, registry) };
   }
 
-  const views = options.views?.({ definitions: () => complete(own), compile: compileView });
+  const views = options.views?.({
+    definitions: (extensions) => complete(own, extensions),
+    compile: compileView,
+  });
 
   function install(definitions: Definitions): void {
     const view = compileView(complete(definitions));

@@ -25,6 +25,8 @@ export interface ClientCapabilities {
 
 /** The name of the tasks extension (2026-07-28) in `extensions`. */
 export const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";
+/** The name of the Skills extension (since 2025-11-25) in `extensions`. */
+export const SKILLS_EXTENSION = "io.modelcontextprotocol/skills";
 
 /** Answers `elicitation/create`, `sampling/createMessage` or `roots/list` with the result. */
 export type AnswerServerRequest = (
@@ -100,8 +102,8 @@ export interface ConnectionInfo {
   readonly transport: "http" | "sse" | "stdio";
 }
 
-/** The lists of a server. */
-export type ListName = "tools" | "resources" | "resourceTemplates" | "prompts";
+/** The lists of a server; `skills` with the Skills extension. */
+export type ListName = "tools" | "resources" | "resourceTemplates" | "prompts" | "skills";
 
 /** A connection to one MCP server. */
 export interface McpClient {

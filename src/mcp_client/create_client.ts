@@ -10,7 +10,7 @@ import { finish } from "./input_rounds.ts";
 import { type ClientLimits, completeLimits, type JsonObject } from "./limits.ts";
 import { ListedTools } from "./listed_tools.ts";
 import { Listening } from "./listening.ts";
-import { listPages, LISTS } from "./list_pages.ts";
+import { hasList, listPages } from "./list_pages.ts";
 import { initialize } from "./negotiate.ts";
 import { openConnection } from "./open_connection.ts";
 import { HEADER_MISMATCH, MODERN } from "./revision.ts";
@@ -108,7 +108,7 @@ class Client implements McpClient {
 
   async listAll(list: ListName, exchange: ClientExchange = {}): Promise<JsonObject[]> {
     const connected = this.#connected ?? await this.#connect({ caller: exchange.caller });
-    if (connected.info.capabilities[LISTS[list].capability] === undefined) return [];
+    if (!hasList(list, connected.info.capabilities)) return [];
     try {
       return await listPages(
         list,

@@ -3,14 +3,14 @@
  *
  * @module
  */
-import type { ListName } from "./client.ts";
+import { type ListName, SKILLS_EXTENSION } from "./client.ts";
 import { ConnectionError } from "./error.ts";
 import type { ClientLimits, JsonObject } from "./limits.ts";
 import { isObject } from "./message.ts";
 import type { Sized } from "./wire.ts";
 
 /** How to request a list, and the members of its entries that must be strings. */
-export const LISTS: Readonly<
+const LISTS: Readonly<
   Record<
     ListName,
     {
@@ -30,7 +30,16 @@ export const LISTS: Readonly<
     key: "uriTemplate",
     capability: "resources",
   },
+  skills: { method: "skills/list", member: "skills", key: "uri", capability: SKILLS_EXTENSION },
 };
+
+/** Whether the capabilities of a server have the list: those of extensions are within `extensions`. */
+export function hasList(list: ListName, capabilities: JsonObject): boolean {
+  const { capability } = LISTS[list];
+  const { extensions } = capabilities;
+  return capabilities[capability] !== undefined ||
+    isObject(extensions) && extensions[capability] !== undefined;
+}
 
 const MAX_PAGES = 1000;
 

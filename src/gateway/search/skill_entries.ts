@@ -1,11 +1,12 @@
 /**
- * The skills of a server as entries of a search. They are found through the resource template that lists them for a caller
- * (`mcp/skills/skills.ts`), and read with the tool `load_skill`.
+ * The skills of a server as entries of a search. Its own are found through the resource template that lists them for a
+ * caller (`mcp/skills/skills.ts`), those of upstreams among the definitions. All are read with the tool `load_skill`.
  *
  * @module
  */
 import type { CallContext } from "../../mcp/context.ts";
 import type { Definition, ResourceTemplateDefinition } from "../../mcp/definition/definition.ts";
+import { isUpstreamSkill } from "../upstream/upstream_definition.ts";
 import { scopeCheck } from "./callable_tools.ts";
 
 const SKILL_TEMPLATE = "skill://{name}/{+path}";
@@ -26,10 +27,17 @@ export function findSkillLister(
   );
   const loader = definitions.find((each) => each?.kind === "tool" && each.name === LOAD_SKILL);
   if (!template?.list || !loader) return undefined;
-  const scopes = [...template.scopes ?? [], ...loader.scopes ?? []];
+  const ofUpstreams = definitions.filter(isUpstreamSkill).map(({ scopes = [], skill }) => ({
+    scopes,
+    entry: { kind: "skill", name: skill.name, description: skill.frontMatter.description } as const,
+  }));
   return async (context) => {
-    if (!scopeCheck(context)(scopes)) return [];
-    const listed = await template.list!(context);
-    return listed.map(({ name, description = "" }) => ({ kind: "skill", name, description }));
+    const holds = scopeCheck(context);
+    if (!holds(loader.scopes ?? [])) return [];
+    const listed = holds(template.scopes ?? []) ? await template.list!(context) : [];
+    return [
+      ...listed.map(({ name, description = "" }) => ({ kind: "skill", name, description }) as const),
+      ...ofUpstreams.filter(({ scopes }) => holds(scopes)).map(({ entry }) => entry),
+    ];
   };
 }

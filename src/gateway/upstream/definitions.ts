@@ -8,10 +8,16 @@ import { createNames } from "./names.ts";
 import type { ProxyOptions } from "./proxy/proxy_tool.ts";
 import { proxyTool } from "./proxy/proxy_tool.ts";
 import { proxyPrompt } from "./proxy/proxy_prompt.ts";
-import { proxyResource, proxyTemplate, proxyUnlisted } from "./proxy/proxy_resource.ts";
+import {
+  proxyResource,
+  proxySkill,
+  proxySkillFiles,
+  proxyTemplate,
+  proxyUnlisted,
+} from "./proxy/proxy_resource.ts";
 import type { UpstreamDefinition } from "./upstream_definition.ts";
 import type { UpstreamLists } from "./upstream_lists.ts";
-import { KEPT_URIS } from "./uris.ts";
+import { createKeptUris } from "./uris.ts";
 
 /** @param prefixes of all upstreams */
 export function createDefinitions(
@@ -23,13 +29,17 @@ export function createDefinitions(
   const { features } = lists;
   const toName = createNames(prefix, prefixes);
   // An upstream without resources cannot read the URIs that its results link to.
-  const uris = features.resources ? options.uris : KEPT_URIS;
+  const uris = features.resources ? options.uris : createKeptUris(options.target.name);
   const proxy: ProxyOptions = { ...options, features, uris };
   // Servers need not list the apps of their tools (MCP Apps, resource discovery).
   const hasApps = features.resources && lists.tools.some(({ _meta }) => appOf(_meta) !== undefined);
+  const skillUris = new Set(lists.skills.map(({ uri }) => uri));
+  const listed = new Map(lists.resources.map((entry) => [entry.uri, entry]));
   return [
     ...lists.tools.map((entry) => proxyTool(proxy, entry, toName(entry.name))),
-    ...lists.resources.map((entry) => proxyResource(proxy, entry)),
+    ...lists.resources.filter(({ uri }) => !skillUris.has(uri)).map((entry) => proxyResource(proxy, entry)),
+    ...lists.skills.map((skill) => proxySkill(proxy, skill, listed.get(skill.uri))),
+    ...(features.resources ? [proxySkillFiles(proxy, lists.skills)] : []),
     ...lists.resourceTemplates.map((entry) => proxyTemplate(proxy, entry)),
     ...(features.resources && uris.all !== undefined ? [proxyUnlisted(proxy, uris.all)] : []),
     ...(hasApps && uris.apps !== undefined ? [proxyUnlisted(proxy, uris.apps)] : []),

@@ -48,7 +48,8 @@ export interface SessionHost {
 /** The lists that a notification is about. */
 const CHANGED: Readonly<Record<string, readonly ListName[]>> = {
   "notifications/tools/list_changed": ["tools"],
-  "notifications/resources/list_changed": ["resources", "resourceTemplates"],
+  // Skills are resources, and have no notification of their own.
+  "notifications/resources/list_changed": ["resources", "resourceTemplates", "skills"],
   "notifications/prompts/list_changed": ["prompts"],
 };
 /** Further notifications within this time are one refresh. */

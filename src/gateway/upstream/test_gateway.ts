@@ -8,7 +8,7 @@ import { METHOD_NOT_FOUND } from "../../jsonrpc/error.ts";
 import type { Definitions } from "../../mcp/definition/group.ts";
 import { newServer, READER, type TestServer, WRITER } from "../../mcp/test_server.ts";
 import type { ToolServerOptions } from "../../mcp/service.ts";
-import { createGatewayViews } from "../views/views.ts";
+import { createGatewayViews, type ViewsOptions } from "../views/views.ts";
 import type { Upstreams } from "./upstream_definition.ts";
 import { createUpstreams, type UpstreamsOptions } from "./upstreams.ts";
 
@@ -45,9 +45,10 @@ export interface TestGateway extends TestServer {
 /** A gateway before servers in this process, by the name of the upstream. Close its upstreams at the end. */
 export async function newGateway(
   servers: Readonly<Record<string, UpstreamServer>>,
-  { upstreams: more = {}, server = {}, options = {} }: {
+  { upstreams: more = {}, server = {}, options = {}, views = {} }: {
     readonly upstreams?: Partial<UpstreamsOptions>;
     readonly server?: Partial<ToolServerOptions>;
+    readonly views?: Partial<ViewsOptions>;
     /** Options of every upstream. */
     readonly options?: Readonly<Record<string, unknown>>;
   } = {},
@@ -74,10 +75,12 @@ export async function newGateway(
         return upstreams.list(caller);
       },
       watch: (onChange) => upstreams.watch(onChange),
+      implied: new Map(),
       isShared: () => false,
       onInvalid: (_, error) => {
         throw error;
       },
+      ...views,
     }),
     onSubscribed: (uris, caller) => {
       for (const uri of uris) upstreams.subscribe(uri, caller).catch(() => {});

@@ -22,7 +22,7 @@ import type { UpstreamDefinition, UpstreamState, UpstreamStatus } from "./upstre
 import { isListed, readLists, type UpstreamLists } from "./upstream_lists.ts";
 import { describeStatus } from "./upstream_status.ts";
 import { waitToConnect } from "./wait_to_connect.ts";
-import { createUriMap, KEPT_URIS, type UriMap } from "./uris.ts";
+import { createKeptUris, createUriMap, type UriMap } from "./uris.ts";
 
 /** What all upstreams of a gateway share. */
 export interface UpstreamHost {
@@ -81,7 +81,7 @@ export class Upstream implements CallTarget {
     this.timeout = timeout;
     this.prefix = prefix ?? toPrefix(name);
     this.isNamed = this.prefix !== "";
-    this.uris = this.isNamed ? createUriMap(name) : KEPT_URIS;
+    this.uris = this.isNamed ? createUriMap(name) : createKeptUris(name);
     this.#limiter = new CallLimiter(maxConcurrent, maxConcurrent * WAITING_PER_RUNNING, timeout);
   }
 
@@ -175,8 +175,8 @@ export class Upstream implements CallTarget {
     const session = this.sessionOf(caller);
     const lists = session.digest === undefined ? undefined : this.#sets.get(session.digest)?.lists;
     if (original === undefined || !lists?.features.resources) return false;
-    // An upstream that keeps its URIs has those that it lists.
-    if (!this.isNamed && !isListed(lists, original)) return false;
+    // Of the URIs that it keeps, an upstream has those that it lists.
+    if (original === uri && !isListed(lists, original)) return false;
     await session.subscribe(original);
     return true;
   }

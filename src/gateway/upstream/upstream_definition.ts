@@ -4,9 +4,10 @@
  * @module
  */
 import type { Principal } from "../../http/principal.ts";
-import type { Definition } from "../../mcp/definition/definition.ts";
+import type { Definition, ResourceDefinition } from "../../mcp/definition/definition.ts";
 import type { ListName } from "../../mcp_client/client.ts";
 import type { McpServer } from "./configuration.ts";
+import type { ListedSkill } from "./skill_list.ts";
 
 /** Where a definition comes from. */
 export interface FromUpstream {
@@ -20,6 +21,23 @@ export interface FromUpstream {
 
 /** A definition whose handler calls an upstream, with the session and the credentials of the caller of each call. */
 export type UpstreamDefinition = Definition & FromUpstream;
+
+/** A skill of an upstream: the definition of its SKILL.md. */
+export type UpstreamSkill = ResourceDefinition & FromUpstream & {
+  readonly skill: {
+    /** The name by which tools load it, which no other skill has: `docs/pdf-forms`. */
+    readonly name: string;
+    /** The path segments of its directory as clients see it. */
+    readonly path: readonly string[];
+    readonly frontMatter: ListedSkill["frontMatter"];
+    readonly files: ListedSkill["files"];
+  };
+};
+
+/** Whether a definition is that of a skill of an upstream. */
+export function isUpstreamSkill(definition: Definition): definition is UpstreamSkill {
+  return (definition as Partial<UpstreamSkill>).skill !== undefined;
+}
 
 /** Whether a definition comes from an upstream. */
 export function isUpstreamDefinition(definition: Definition): definition is UpstreamDefinition {
@@ -44,6 +62,7 @@ export interface UpstreamCounts {
   readonly resources: number;
   readonly resourceTemplates: number;
   readonly prompts: number;
+  readonly skills: number;
 }
 
 /** An upstream for operators, without secrets. */

@@ -12,6 +12,7 @@ import {
   type ListName,
   type McpClient,
   McpError,
+  SKILLS_EXTENSION,
 } from "../../mcp_client/client.ts";
 import { compileUriTemplate } from "../../mcp/definition/uri_template.ts";
 import { MODERN } from "../../mcp/era.ts";
@@ -27,12 +28,14 @@ import {
   type ToolEntry,
 } from "./list_entries.ts";
 import { matchesPattern } from "./names.ts";
+import { type ListedSkill, readSkill } from "./skill_list.ts";
 
 export interface UpstreamLists {
   readonly tools: readonly ToolEntry[];
   readonly resources: readonly ResourceEntry[];
   readonly resourceTemplates: readonly ResourceEntry[];
   readonly prompts: readonly PromptEntry[];
+  readonly skills: readonly ListedSkill[];
   readonly features: UpstreamFeatures;
   /** Entries that are not offered, and why. */
   readonly leftOut: readonly string[];
@@ -79,10 +82,16 @@ export async function fetchLists(
   before: RawLists | undefined,
   only?: ReadonlySet<ListName>,
 ): Promise<RawLists> {
-  const { capabilities } = info;
+  const { capabilities: { extensions, ...capabilities } } = info;
+  // Without resources, the files of skills could not be read.
+  const ofExtensions = isObject(capabilities.resources) && isObject(extensions) ? extensions : {};
   const failed: string[] = [];
-  const fetch = async (list: ListName, capability: string): Promise<readonly JsonObject[]> => {
-    if (!isObject(capabilities[capability])) return NO_ENTRIES;
+  const fetch = async (
+    list: ListName,
+    capability: string,
+    from: JsonObject = capabilities,
+  ): Promise<readonly JsonObject[]> => {
+    if (!isObject(from[capability])) return NO_ENTRIES;
     if (only && !only.has(list)) return before?.[list] ?? NO_ENTRIES;
     try {
       return await client.listAll(list, exchange);
@@ -93,13 +102,14 @@ export async function fetchLists(
       return before?.[list] ?? NO_ENTRIES;
     }
   };
-  const [tools, resources, resourceTemplates, prompts] = await Promise.all([
+  const [tools, resources, resourceTemplates, prompts, skills] = await Promise.all([
     fetch("tools", "tools"),
     fetch("resources", "resources"),
     fetch("resourceTemplates", "resources"),
     fetch("prompts", "prompts"),
+    fetch("skills", SKILLS_EXTENSION, ofExtensions),
   ]);
-  return { tools, resources, resourceTemplates, prompts, features: featuresOf(info), failed };
+  return { tools, resources, resourceTemplates, prompts, skills, features: featuresOf(info), failed };
 }
 
 /** Whether an error concerns one list, and not the connection or the credentials. */
@@ -110,8 +120,8 @@ function isOfOneList(error: unknown): boolean {
 
 /** Identifies what is offered: equal lists have equal digests. */
 export async function digestLists(raw: RawLists): Promise<string> {
-  const { tools, resources, resourceTemplates, prompts, features } = raw;
-  const text = JSON.stringify([tools, resources, resourceTemplates, prompts, features]);
+  const { tools, resources, resourceTemplates, prompts, skills, features } = raw;
+  const text = JSON.stringify([tools, resources, resourceTemplates, prompts, skills, features]);
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
   return encodeBase64url(new Uint8Array(digest));
 }
@@ -167,6 +177,7 @@ export async function readLists(
       (each) => readResource(each, "uriTemplate"),
     ),
     prompts: await read(raw.prompts, "prompt", ({ name }) => name, readPrompt),
+    skills: await read(raw.skills, "skill", ({ path }) => path.join("/"), readSkill),
     features: raw.features,
     leftOut: leftOut.slice(0, MAX_LEFT_OUT),
   };

@@ -21,6 +21,7 @@ function raw(
     resources: [],
     resourceTemplates: [],
     prompts: [],
+    skills: [],
     features,
     failed: [],
     ...lists,

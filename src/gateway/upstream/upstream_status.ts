@@ -34,6 +34,7 @@ export function describeStatus(
       resources: lists?.resources.length ?? 0,
       resourceTemplates: lists?.resourceTemplates.length ?? 0,
       prompts: lists?.prompts.length ?? 0,
+      skills: lists?.skills.length ?? 0,
     },
     leftOut: lists?.leftOut ?? [],
     sessions: sessions.filter(({ connected }) => connected).length,

@@ -1,7 +1,8 @@
 /**
  * The URIs of an upstream's resources as clients see them: `upstream://NAME/URI`, so that no upstream can take the place of
- * another one or of the server's own resources. The rest is the upstream's URI as it is, also in a template. `ui://REST`
- * becomes `ui://NAME/REST`, since hosts of MCP Apps require this scheme.
+ * another one or of the server's own resources. The rest is the upstream's URI as it is, also in a template. Two schemes are
+ * kept, since clients require them: `ui://REST` becomes `ui://NAME/REST` (MCP Apps), and `skill://REST` becomes
+ * `skill://upstream.NAME/REST`. No skill of the server itself begins so: their names and ids have no dot.
  *
  * @module
  */
@@ -16,36 +17,55 @@ export interface UriMap {
   readonly all: string | undefined;
   /** As `all`, for the apps of its tools (`ui://`). */
   readonly apps: string | undefined;
+  /** The template of the files of its skills. */
+  readonly skills: string;
 }
 
 const SCHEME = "upstream://";
 const UI = "ui://";
-
-/** Keeps the URIs, for an upstream without a prefix. */
-export const KEPT_URIS: UriMap = {
-  toPublic: (uri) => uri,
-  toOriginal: (uri) => uri,
-  all: undefined,
-  apps: undefined,
-};
+const SKILL = "skill://";
+/** The first segment of the path of each skill of an upstream begins with this. */
+export const SKILL_AUTHORITY = "upstream.";
 
 /** The URIs of the upstream of this name. */
 export function createUriMap(name: string): UriMap {
-  const authority = encodeURIComponent(name).replace(
+  const authority = toAuthority(name);
+  const head = `${SCHEME}${authority}/`;
+  const heads = [
+    [UI, `${UI}${authority}/`],
+    [SKILL, `${SKILL}${SKILL_AUTHORITY}${authority}/`],
+    ["", head],
+  ] as const;
+  return {
+    toPublic(uri) {
+      const [scheme, head] = heads.find(([scheme]) => uri.startsWith(scheme))!;
+      return head + uri.slice(scheme.length);
+    },
+    toOriginal(uri) {
+      const found = heads.find(([, head]) => uri.startsWith(head));
+      return found && found[0] + uri.slice(found[1].length);
+    },
+    all: `${head}{+uri}`,
+    apps: `${UI}${authority}/{+uri}`,
+    skills: `${SKILL}${SKILL_AUTHORITY}${authority}/{+path}`,
+  };
+}
+
+/** Keeps the URIs, for an upstream without a prefix; but skills of the server itself come first at theirs. */
+export function createKeptUris(name: string): UriMap {
+  const { toPublic, toOriginal, skills } = createUriMap(name);
+  return {
+    toPublic: (uri) => uri.startsWith(SKILL) ? toPublic(uri) : uri,
+    toOriginal: (uri) => uri.startsWith(SKILL) ? toOriginal(uri) : uri,
+    all: undefined,
+    apps: undefined,
+    skills,
+  };
+}
+
+function toAuthority(name: string): string {
+  return encodeURIComponent(name).replace(
     /[!'()*]/g,
     (each) => `%${each.charCodeAt(0).toString(16).toUpperCase()}`,
   );
-  const head = `${SCHEME}${authority}/`;
-  const uiHead = `${UI}${authority}/`;
-  return {
-    toPublic: (uri) => uri.startsWith(UI) ? uiHead + uri.slice(UI.length) : head + uri,
-    toOriginal: (uri) =>
-      uri.startsWith(head)
-        ? uri.slice(head.length)
-        : uri.startsWith(uiHead)
-        ? UI + uri.slice(uiHead.length)
-        : undefined,
-    all: `${head}{+uri}`,
-    apps: `${uiHead}{+uri}`,
-  };
 }

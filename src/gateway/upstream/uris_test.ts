@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { compileUriTemplate } from "../../mcp/definition/uri_template.ts";
-import { createUriMap, KEPT_URIS } from "./uris.ts";
+import { createKeptUris, createUriMap } from "./uris.ts";
 
 const test = suite("gateway/upstream/uris");
 const URIS = [
@@ -9,6 +9,7 @@ const URIS = [
   "https://x.example/a?b=c#d",
   "urn:isbn:1",
   "ui://widget/main.html",
+  "skill://pdf/SKILL.md",
   "upstream://other/file:///a",
   "db://{table}/rows{?limit}",
 ];
@@ -39,6 +40,14 @@ test("apps keep their scheme", () => {
   );
 });
 
+test("skills keep their scheme, below a path that no skill of the server has, also without a prefix", () => {
+  for (const map of [createUriMap("x"), createKeptUris("x")]) {
+    assert.is(map.toPublic("skill://pdf/SKILL.md"), "skill://upstream.x/pdf/SKILL.md");
+    assert.is(map.toOriginal("skill://pdf/SKILL.md"), undefined);
+    assert.ok(compileUriTemplate(map.skills)("skill://upstream.x/pdf/a/b.md"));
+  }
+});
+
 test("the template of all URIs matches them", () => {
   const map = createUriMap("git hub");
   const match = compileUriTemplate(map.all!);
@@ -57,8 +66,10 @@ test("a template of the upstream stays one", () => {
 });
 
 test("an upstream without a prefix keeps its URIs", () => {
+  const kept = createKeptUris("x");
   for (const uri of URIS) {
-    assert.is(KEPT_URIS.toOriginal(KEPT_URIS.toPublic(uri)), uri);
+    assert.is(kept.toOriginal(kept.toPublic(uri)), uri);
+    if (!uri.startsWith("skill:")) assert.is(kept.toPublic(uri), uri);
   }
 });
 

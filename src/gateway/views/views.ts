@@ -7,8 +7,13 @@
 import type { Principal } from "../../http/principal.ts";
 import type { Definition } from "../../mcp/definition/definition.ts";
 import { identityOf } from "../../mcp/definition/definition_source.ts";
+import type { Extension } from "../../mcp/definition/extension.ts";
 import { group, type Middleware } from "../../mcp/definition/group.ts";
 import { type CreateViews, type View, viewedMethods } from "../../mcp/definition/views.ts";
+import { skillsExtension } from "../../mcp/skills/skills_extension.ts";
+import type { SkillSource } from "../../mcp/skills/skills.ts";
+import { isUpstreamSkill } from "../upstream/upstream_definition.ts";
+import { createSkillSource } from "./skill_source.ts";
 
 export interface ViewsOptions {
   /**
@@ -24,6 +29,10 @@ export interface ViewsOptions {
     | undefined;
   /** Runs around every tool, resource and prompt, also those of the server itself. @default none */
   readonly middleware?: readonly Middleware[] | undefined;
+  /** The skills of the server itself. @default none */
+  readonly skills?: SkillSource | undefined;
+  /** The other scopes that a scope implies. */
+  readonly implied: ReadonlyMap<string, ReadonlySet<string>>;
   /** Whether all callers share the sessions of all upstreams. */
   readonly isShared: () => boolean;
   /** Called with the definition that cannot be compiled, which is left out. */
@@ -37,12 +46,18 @@ const MAX_VIEWS = 200;
 /** Makes the views of a gateway. */
 export function createGatewayViews(options: ViewsOptions): CreateViews {
   const { list, watch, isVisible, middleware, isShared, onInvalid } = options;
+  const guard = (definitions: readonly Definition[]): readonly Definition[] =>
+    middleware ? group({ middleware }, definitions) : definitions;
+  const extensionFor = (definitions: readonly Definition[]): Extension =>
+    skillsExtension(createSkillSource(options.skills, definitions, options.implied));
   return (host) => {
     /** By the identity of the caller. */
     let callers = new Map<string, View>();
     /** By the numbers of the definitions in it. */
     let views = new Map<string, View>();
     let own: readonly Definition[] | undefined;
+    /** As `own`, where an upstream has skills: with the tools that load them. */
+    let ownWithSkills: readonly Definition[] | undefined;
     /** Changes with each reset, so that what was begun before is not kept. */
     let generation = 0;
     let numbers = new WeakMap<Definition, number>();
@@ -53,6 +68,7 @@ export function createGatewayViews(options: ViewsOptions): CreateViews {
       callers = new Map();
       views = new Map();
       own = undefined;
+      ownWithSkills = undefined;
       numbers = new WeakMap();
       lastNumber = 0;
     }
@@ -66,15 +82,34 @@ export function createGatewayViews(options: ViewsOptions): CreateViews {
     };
 
     function compile(listed: readonly Definition[], principal: Principal | undefined): View {
-      own ??= host.definitions();
-      const all = withoutDuplicates([...own, ...listed]);
-      const visible = isVisible ? all.filter((each) => isVisible(each, principal)) : all;
+      const isOffered = (each: Definition): boolean => !isVisible || isVisible(each, principal);
+      const hasSkills = listed.some((each) => isUpstreamSkill(each) && isOffered(each));
+      const base = hasSkills
+        ? ownWithSkills ??= host.definitions([extensionFor([])])
+        : own ??= host.definitions();
+      const visible = withoutDuplicates([...base, ...listed]).filter(isOffered);
       const key = visible.map(numberOf).join();
-      const guarded = (definitions: readonly Definition[]): View =>
-        host.compile(middleware ? group({ middleware }, definitions) : definitions);
-      const view = views.get(key) ?? compileValid(guarded, visible, onInvalid);
+      const view = views.get(key) ?? (hasSkills ? compileWithSkills(base, visible) : compileValid(
+        (definitions) => host.compile(definitions),
+        guard(visible),
+        onInvalid,
+      ));
       keep(views, key, view, MAX_VIEWS);
       return view;
+    }
+
+    /** A view in which the extension of skills also has those of upstreams. */
+    function compileWithSkills(base: readonly Definition[], visible: readonly Definition[]): View {
+      const own = new Set(base);
+      const ofUpstreams = guard(visible.filter((each) => !own.has(each)));
+      const extension = extensionFor(ofUpstreams);
+      const offered = new Set(visible.map(identityOf));
+      const ofServer = host.definitions([extension]).filter((each) => offered.has(identityOf(each)));
+      return compileValid(
+        (definitions) => host.compile(definitions, [extension]),
+        [...guard(ofServer), ...ofUpstreams],
+        onInvalid,
+      );
     }
 
     function find(principal: Principal | undefined): View | Promise<View> {

@@ -17,6 +17,7 @@ function newViewed(options: Partial<ViewsOptions>): TestServer & { change(): voi
   const views = createGatewayViews({
     list: () => [],
     watch: (onChange) => void (change = onChange),
+    implied: new Map(),
     isShared: () => false,
     onInvalid: (definition) => invalid.push((definition as { name: string }).name),
     ...options,

@@ -9,6 +9,7 @@ import { type Dispatcher, type Method, methodNotFound } from "../../jsonrpc/disp
 import type { Call } from "../call.ts";
 import type { MethodsOfEras } from "../methods.ts";
 import type { Definition } from "./definition.ts";
+import type { Extension } from "./extension.ts";
 import type { Registry } from "./registry.ts";
 
 /** What a caller is offered, compiled. */
@@ -19,10 +20,13 @@ export interface View {
 
 /** The server for which views are made. */
 export interface ViewHost {
-  /** The server's own definitions, those of its sources, and of its extensions. They change with `replace`. */
-  definitions(): readonly Definition[];
+  /**
+   * The server's own definitions, those of its sources, and of its extensions. They change with `replace`.
+   * @param extensions in place of those of the server
+   */
+  definitions(extensions?: readonly Extension[]): readonly Definition[];
   /** Compiles a view. Middleware runs around its definitions. @throws {TypeError} for an invalid definition */
-  compile(definitions: readonly Definition[]): View;
+  compile(definitions: readonly Definition[], extensions?: readonly Extension[]): View;
 }
 
 /** Makes the function that finds the view of a caller. A call waits for a promise, so it should settle within seconds. */

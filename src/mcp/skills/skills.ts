@@ -9,6 +9,7 @@
  * @module
  */
 import type { Principal } from "../../http/principal.ts";
+import type { CallContext } from "../context.ts";
 import { toContents } from "../definition/content.ts";
 import {
   type Definition,
@@ -18,19 +19,28 @@ import {
   tool,
   ToolError,
 } from "../definition/definition.ts";
+import { type SkillList, writeSkillList } from "./skill_list.ts";
 import { writeSkillUri } from "./skill_uri.ts";
 
 /** The source of skills. `trivet.ts` implements it with the Skills service. */
 export interface SkillSource {
   /** The skills that the caller may see; anonymous callers see the skills of local directories. */
   list(principal: Principal | undefined): Promise<SkillList>;
-  /** Level 2, by name or id: the body of SKILL.md and the paths of all files. */
-  load(principal: Principal | undefined, skill: string): Promise<LoadedSkill | undefined>;
+  /**
+   * Level 2, by name or id: the body of SKILL.md and the paths of all files.
+   * @param context the call for which it is read
+   */
+  load(
+    principal: Principal | undefined,
+    skill: string,
+    context: CallContext,
+  ): Promise<LoadedSkill | undefined>;
   /** Level 3: one file, and the path of its skill (`place`); `undefined` for an unknown skill or file. */
   read(
     principal: Principal | undefined,
     skill: string,
     path: string,
+    context: CallContext,
   ): Promise<SkillContent & { readonly place: readonly string[] } | undefined>;
   /**
    * A page of at most `limit` skills that have a path and that the caller may see, in a fixed order. `after` is the `next`
@@ -59,6 +69,8 @@ export interface SkillEntry {
   };
   /** Whether every caller may see it. */
   readonly isPublic: boolean;
+  /** Whether its files are resources of other definitions, which list and read them. */
+  readonly isElsewhere?: true;
   /** All files, in any order; `undefined` if the skill was deleted meanwhile. */
   readonly files: () => Promise<readonly SkillFile[] | undefined>;
   /** One file; `undefined` for an unknown path. */
@@ -68,8 +80,8 @@ export interface SkillEntry {
 export interface SkillFile {
   /** Relative to the skill, with `/` as separator. */
   readonly path: string;
-  /** Bytes. */
-  readonly size: number;
+  /** Bytes; absent if it is not known. */
+  readonly size?: number;
   /** The media type; absent if only the content tells it. */
   readonly type: string | undefined;
   /** `sha256:` and 64 hexadecimal digits; absent if it is not known. */
@@ -79,24 +91,6 @@ export interface SkillFile {
 export interface SkillContent {
   readonly bytes: Uint8Array;
   readonly mediaType: string;
-}
-
-export interface SkillSummary {
-  readonly id: string;
-  readonly name: string;
-  readonly description: string;
-  readonly source: string;
-}
-
-/** What a caller may see, and what of it is left out. */
-export interface SkillList {
-  readonly skills: readonly SkillSummary[];
-  readonly omitted: {
-    /** Skills whose name another one has that goes before them. */
-    readonly shadowed: number;
-    /** Whether there are older ones that were not looked at. */
-    readonly older: boolean;
-  };
 }
 
 export interface LoadedSkill {
@@ -110,9 +104,6 @@ export interface LoadedSkill {
 export const SKILL_MD = "SKILL.md";
 /** Skills in `resources/list`; `skills/list` and `list_skills` have all of them. */
 const MAX_LISTED_SKILLS = 1000;
-
-/** Characters of the entries with descriptions in `list_skills`: about 10,000 tokens. */
-const MAX_LIST_CHARACTERS = 40_000;
 
 const READ_ONLY = { readOnlyHint: true, openWorldHint: false };
 const skillName = { type: "string", description: "Name of the skill, from list_skills" };
@@ -134,7 +125,7 @@ function createDefinitions(source: SkillSource): Definition[] {
         "Call it before you start a task, then call load_skill for the skill that matches the task.",
       annotations: READ_ONLY,
       async run(_, { principal }) {
-        return writeList(await source.list(principal));
+        return writeSkillList(await source.list(principal));
       },
     }),
     tool({
@@ -149,8 +140,8 @@ function createDefinitions(source: SkillSource): Definition[] {
         additionalProperties: false,
       },
       annotations: READ_ONLY,
-      async run({ name }, { principal }) {
-        const skill = await source.load(principal, name as string);
+      async run({ name }, context) {
+        const skill = await source.load(context.principal, name as string, context);
         if (!skill) throw unknownSkill(name as string);
         const files = skill.files.filter((file) => file !== SKILL_MD);
         const listing = files.length === 0
@@ -173,10 +164,11 @@ function createDefinitions(source: SkillSource): Definition[] {
         additionalProperties: false,
       },
       annotations: READ_ONLY,
-      async run({ name, path }, { principal }) {
-        const file = await source.read(principal, name as string, path as string);
+      async run({ name, path }, context) {
+        const { principal } = context;
+        const file = await source.read(principal, name as string, path as string, context);
         if (!file) {
-          if (!await source.load(principal, name as string)) throw unknownSkill(name as string);
+          if (!await source.load(principal, name as string, context)) throw unknownSkill(name as string);
           throw new ToolError(
             `Unknown file "${
               shorten(path as string)
@@ -196,7 +188,9 @@ function createDefinitions(source: SkillSource): Definition[] {
       description: "A file of a skill; SKILL.md holds its instructions.",
       async list({ principal }) {
         const { entries } = await source.page(principal, { limit: MAX_LISTED_SKILLS });
-        return entries.map((entry) => toResource(entry, { path: SKILL_MD, type: "text/markdown" }));
+        return entries.filter(({ isElsewhere }) => !isElsewhere).map((entry) =>
+          toResource(entry, { path: SKILL_MD, type: "text/markdown" })
+        );
       },
       async exists({ name, path }, { principal }) {
         const found = await source.find(principal, [name!, ...path!.split("/")]);
@@ -205,7 +199,8 @@ function createDefinitions(source: SkillSource): Definition[] {
       },
       async read({ name, path }, { principal }) {
         const found = await source.find(principal, [name!, ...path!.split("/")]);
-        const file = await found?.entry.read(found.rest.join("/"));
+        if (!found || found.entry.isElsewhere) return undefined;
+        const file = await found.entry.read(found.rest.join("/"));
         return file && { content: asText(file) ?? file.bytes, mimeType: file.mediaType };
       },
     }),
@@ -217,8 +212,8 @@ function createDefinitions(source: SkillSource): Definition[] {
         { name: "skill", description: "Name of the skill", required: true },
         { name: "task", description: "The task to do", required: true },
       ],
-      async get({ skill, task }, { principal }) {
-        const loaded = await source.load(principal, skill!);
+      async get({ skill, task }, context) {
+        const loaded = await source.load(context.principal, skill!, context);
         const how = loaded
           ? `Follow the instructions of the skill "${loaded.name}":\n\n${loaded.instructions.trim()}`
           : `Unknown skill "${
@@ -228,32 +223,6 @@ function createDefinitions(source: SkillSource): Definition[] {
       },
     }),
   ];
-}
-
-/** Names and descriptions. The list says when it leaves something out. */
-function writeList({ skills, omitted: { shadowed, older } }: SkillList): string {
-  if (skills.length === 0) return "No skills are available.";
-  const lines: string[] = [];
-  let left = MAX_LIST_CHARACTERS;
-  for (const { name, description } of skills) {
-    const line = `- ${name}: ${oneLine(description)}`;
-    left -= line.length + 1;
-    if (left < 0) break;
-    lines.push(line);
-  }
-  const rest = skills.slice(lines.length).map(({ name }) => name);
-  if (rest.length > 0) {
-    lines.push(
-      `${rest.length} more skills, without descriptions because the list is too long: ${rest.join(", ")}`,
-    );
-  }
-  if (shadowed > 0) {
-    lines.push(
-      `Not listed: ${shadowed} skills with the same name as another skill. Load them with load_skill and their id.`,
-    );
-  }
-  if (older) lines.push("Not listed: older skills. Load them with load_skill and their name or id.");
-  return lines.join("\n");
 }
 
 /** The resource of a file. SKILL.md has the name and description of the skill (ext-skills, resource metadata). */
@@ -283,10 +252,6 @@ function asText({ bytes, mediaType }: SkillContent): string | undefined {
 
 function unknownSkill(name: string): ToolError {
   return new ToolError(`Unknown skill "${shorten(name)}". Call list_skills for the available skills.`);
-}
-
-function oneLine(text: string): string {
-  return text.replace(/\s+/g, " ").trim();
 }
 
 function shorten(text: string): string {

@@ -129,7 +129,9 @@ async function describe({ path, frontMatter, files }: SkillEntry): Promise<Skill
   const listed = await files();
   if (!listed?.some((file) => file.path === SKILL_MD)) return undefined;
   const resources = listed.flatMap(({ path: file, digest, size }) =>
-    digest === undefined ? [] : { uri: writeSkillUri([...path, ...file.split("/")]), digest, size }
+    digest === undefined || size === undefined
+      ? []
+      : { uri: writeSkillUri([...path, ...file.split("/")]), digest, size }
   );
   return {
     uri: writeSkillUri([...path, SKILL_MD]),

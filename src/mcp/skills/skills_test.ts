@@ -1,6 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { skillDefinitions, type SkillList, type SkillSource } from "./skills.ts";
+import type { SkillList } from "./skill_list.ts";
+import { skillDefinitions, type SkillSource } from "./skills.ts";
 import { modern } from "../test_exchange.ts";
 import { newServer } from "../test_server.ts";
 

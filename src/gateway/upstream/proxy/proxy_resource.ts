@@ -10,10 +10,13 @@ import type { Annotations, Icon, ReadResult } from "../../../mcp/definition/cont
 import type { ResourceDefinition, ResourceTemplateDefinition } from "../../../mcp/definition/definition.ts";
 import { variableNames } from "../../../mcp/definition/uri_expression.ts";
 import { ResourceNotFoundError } from "../../../mcp/error.ts";
+import { readSkillUri, writeSkillUri } from "../../../mcp/skills/skill_uri.ts";
+import { SKILL_MD } from "../../../mcp/skills/skills.ts";
 import { type JsonObject, McpError } from "../../../mcp_client/client.ts";
 import { toMethodError } from "../failure.ts";
 import type { ResourceEntry } from "../list_entries.ts";
-import type { FromUpstream } from "../upstream_definition.ts";
+import type { ListedSkill } from "../skill_list.ts";
+import type { FromUpstream, UpstreamSkill } from "../upstream_definition.ts";
 import { callUpstream } from "./call_upstream.ts";
 import { completeAt } from "./complete.ts";
 import type { ProxyOptions } from "./proxy_tool.ts";
@@ -74,6 +77,48 @@ export function proxyUnlisted(
     ...(options.scopes.length > 0 && { scopes: options.scopes }),
     ...readAny(options),
   };
+}
+
+/** A skill: its SKILL.md. Its other files are read by {@linkcode proxySkillFiles}. */
+export function proxySkill(
+  options: ProxyOptions,
+  { uri, path, frontMatter, files }: ListedSkill,
+  listed: ResourceEntry | undefined,
+): UpstreamSkill {
+  const { name, description } = frontMatter;
+  const size = files?.find((each) => each.path === SKILL_MD)?.size;
+  const publicPath = readSkillUri(options.uris.toPublic(uri))!.slice(0, -1);
+  return {
+    ...proxyResource(options, {
+      mimeType: "text/markdown",
+      ...(size !== undefined && { size }),
+      ...listed,
+      name,
+      description,
+      uri,
+    }),
+    uri: writeSkillUri([...publicPath, SKILL_MD]),
+    skill: { name: `${options.target.name}/${path.join("/")}`, path: publicPath, frontMatter, files },
+  };
+}
+
+/** The files of the skills of an upstream. */
+export function proxySkillFiles(
+  options: ProxyOptions,
+  skills: readonly ListedSkill[],
+): ResourceTemplateDefinition & FromUpstream {
+  const { uris } = options;
+  // Clients get URIs in one spelling; the upstream gets them in its own.
+  const spelled = new Map(
+    skills.flatMap(({ path, files = [] }) =>
+      files.map((file) => [writeSkillUri([...path, ...file.path.split("/")]), file.uri] as const)
+    ).filter(([written, uri]) => written !== uri),
+  );
+  const toOriginal = (uri: string): string | undefined => {
+    const original = uris.toOriginal(uri);
+    return original && (spelled.get(original) ?? original);
+  };
+  return proxyUnlisted({ ...options, uris: { ...uris, toOriginal } }, uris.skills);
 }
 
 function readAny(

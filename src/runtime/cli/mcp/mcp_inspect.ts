@@ -39,7 +39,7 @@ export const inspect: McpAction = mcpAction({
     await withServer(call, server!, {}, async ({ client }) => {
       const exchange = { signal: call.signal, timeout: call.values.timeout * 1000 };
       const info = await client.connect(exchange);
-      const lists = await readLists(client, info, exchange);
+      const lists = await readLists(client, exchange);
       const warnings = findWarnings(info, lists);
       if (!call.values.json) return print(info, lists, warnings);
       const { revision, transport, serverInfo, capabilities, instructions = null } = info;
@@ -69,6 +69,9 @@ export function findWarnings(info: Pick<ConnectionInfo, "instructions">, lists: 
     ),
     ...[...lists.resources, ...lists.resourceTemplates].flatMap((resource) =>
       find(`resource ${resource.uri ?? resource.uriTemplate}`, resource)
+    ),
+    ...lists.skills.flatMap(({ uri, frontmatter }) =>
+      find(`skill ${uri}`, isObject(frontmatter) ? frontmatter : {})
     ),
   ];
 }
@@ -112,6 +115,11 @@ function print(info: ConnectionInfo, lists: ServerLists, warnings: readonly Entr
       line(6, `--argument ${name}${required ? " (required)" : ""}${description ? `: ${description}` : ""}`);
     }
   });
+  section(
+    "Skills",
+    lists.skills,
+    ({ uri, frontmatter }) => describe(String(uri), isObject(frontmatter) ? frontmatter : {}),
+  );
   if (warnings.length === 0) return;
   printLine("");
   line(0, `Warnings (${warnings.length})`);

@@ -27,7 +27,7 @@ export const test: McpAction = mcpAction({
       try {
         const info = await client.connect(exchange);
         connectMs = performance.now() - began;
-        const lists = await readLists(client, info, exchange);
+        const lists = await readLists(client, exchange);
         const listMs = performance.now() - began - connectMs;
         print(info, lists, { connect_ms: Math.round(connectMs), lists_ms: Math.round(listMs) }, json);
       } catch (error) {

@@ -1,5 +1,5 @@
 /**
- * What a server offers: its lists, as far as it has the capability.
+ * What a server offers: its lists.
  *
  * @module
  */
@@ -11,31 +11,14 @@ import type {
   McpClient,
 } from "../../../mcp_client/client.ts";
 
-/** The lists, and the capability that each needs. */
-const LISTS: readonly (readonly [ListName, string])[] = [
-  ["tools", "tools"],
-  ["resources", "resources"],
-  ["resourceTemplates", "resources"],
-  ["prompts", "prompts"],
-];
+const LISTS: readonly ListName[] = ["tools", "resources", "resourceTemplates", "prompts", "skills"];
 
 export type ServerLists = { readonly [List in ListName]: readonly JsonObject[] };
 
 /** Reads all lists. Lists without their capability are empty. */
-export async function readLists(
-  client: McpClient,
-  { capabilities }: ConnectionInfo,
-  exchange: ClientExchange,
-): Promise<ServerLists> {
-  const lists: Record<ListName, readonly JsonObject[]> = {
-    tools: [],
-    resources: [],
-    resourceTemplates: [],
-    prompts: [],
-  };
-  for (const [list, capability] of LISTS) {
-    if (capabilities[capability] !== undefined) lists[list] = await client.listAll(list, exchange);
-  }
+export async function readLists(client: McpClient, exchange: ClientExchange): Promise<ServerLists> {
+  const lists = {} as Record<ListName, readonly JsonObject[]>;
+  for (const list of LISTS) lists[list] = await client.listAll(list, exchange);
   return lists;
 }
 
