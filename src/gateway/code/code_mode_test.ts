@@ -448,4 +448,55 @@ test("invalid limits are refused", () => {
   }
 });
 
+test("many calls with long arguments let other work run between them, and keep their order", async () => {
+  const { server } = serve();
+  let turns = 0;
+  let isDone = false;
+  const count = async (): Promise<void> => {
+    for (; !isDone; turns++) await new Promise((resolve) => setTimeout(resolve));
+  };
+  const counting = count();
+  const before = turns;
+  const calls = Array.from({ length: 50 }, (_, i) => `${i} ${"x".repeat(20_000)}`);
+  const { content } = await run(server, async (tools) => {
+    const all = await Promise.all(calls.map((say) => tools("text", { say })));
+    return all.map((each) => each.split(" ")[0]);
+  });
+  isDone = true;
+  await counting;
+  assert.ok(turns - before >= 50);
+  assert.equal(JSON.parse(content[0].text), calls.map((_, i) => String(i)));
+});
+
+test("the message of a failed call is shortened", async () => {
+  const fail = tool({
+    name: "fail",
+    description: "",
+    run: () => Promise.reject(new ToolError("x".repeat(1e6))),
+  });
+  const { server } = serve({}, { definitions: [fail] });
+  const { content } = await run(server, (tools) => tools("fail").catch((error) => error.message.length));
+  assert.ok(JSON.parse(content[0].text) < 11_000);
+});
+
+test("arguments named as members of prototypes are arguments", async () => {
+  const seen: unknown[] = [];
+  const take = tool({
+    name: "take",
+    description: "",
+    input: { type: "object" },
+    run: (input) => (seen.push(input), ""),
+  });
+  const { server } = serve({}, { definitions: [take] });
+  await run(server, async (tools) => {
+    for (const name of ["__proto__", "constructor", "toString", "take"]) {
+      await tools(name, JSON.parse('{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}'))
+        .catch(() => {});
+    }
+  });
+  assert.is(seen.length, 1);
+  assert.is(({} as Message).polluted, undefined);
+  assert.is(Object.getPrototypeOf(seen[0]), Object.prototype);
+});
+
 test.run();

@@ -5,7 +5,8 @@
  *
  * @module
  */
-import { secretDigest } from "../../crypto/secret.ts";
+import { encodeBase64url } from "../../crypto/base64url.ts";
+import { nextTurn } from "../../http/work_slice.ts";
 import { isObject } from "../../json_schema/value.ts";
 import type { CallContext } from "../../mcp/context.ts";
 import type { ToolResult } from "../../mcp/definition/content.ts";
@@ -46,6 +47,11 @@ interface Pending {
   start?: (isOver: boolean) => void;
 }
 
+/** Longer arguments are parsed in an event of their own, some milliseconds for a megabyte. */
+const MAX_CHARACTERS_AT_ONCE = 16_384;
+/** Characters of the message of an exception. */
+const MAX_MESSAGE_CHARACTERS = 10_000;
+
 export class ProgramCalls {
   readonly #run: ProgramRun;
   readonly #tool: RunByName;
@@ -54,6 +60,7 @@ export class ProgramCalls {
   readonly #pending: Set<Pending> = new Set();
   readonly #numbers: Map<string, number> = new Map();
   readonly #finished: (() => void)[] = [];
+  #admitted: Promise<void> = Promise.resolve();
   #isIdle = false;
   #isEnded = false;
   #lastOrder = 0;
@@ -71,12 +78,24 @@ export class ProgramCalls {
 
   request(request: ProgramRequest): void {
     if (this.#isEnded) return;
-    const input = parseInput(request.input);
-    if (!input) return request.settle(false, "Invalid arguments: they must be one object, of at most 1 MiB");
     this.#isIdle = false;
     const call: Pending = { request, state: "asked" };
     this.#pending.add(call);
-    const key = this.#keyOf(request);
+    this.#admitted = this.#admitted.then(() => this.#admit(call));
+  }
+
+  /** Looks up what is kept of a call: one call after another, so that they are numbered in the same order in each run. */
+  async #admit(call: Pending): Promise<void> {
+    const { request } = call;
+    // A program may send a hundred of these at once.
+    if (request.input.length > MAX_CHARACTERS_AT_ONCE) await nextTurn();
+    if (this.#isEnded) return;
+    const input = parseInput(request.input);
+    if (!input) {
+      const text = "Invalid arguments: they must be one object, of at most 1 MiB";
+      return this.#settle(call, { order: this.#lastOrder, isDone: false, text });
+    }
+    const key = await this.#keyOf(request);
     this.#run.context.once<Kept>(key, () => this.#make(call, key, input)).then(
       (kept) => {
         this.keptBytes += kept.text.length;
@@ -132,7 +151,7 @@ export class ProgramCalls {
   ): Promise<{ isDone: boolean; text: string }> {
     try {
       const result = await this.#tool(name, input, new ProgramCall(this.#run, key));
-      if (result.isError) return { isDone: false, text: toText(result) ?? "The tool failed" };
+      if (result.isError) return { isDone: false, text: shorten(toText(result) ?? "The tool failed") };
       const text = JSON.stringify(toValue(result)) ?? "null";
       const { callResultBytes } = this.#limits;
       if (new TextEncoder().encode(text).length <= callResultBytes) return { isDone: true, text };
@@ -142,7 +161,7 @@ export class ProgramCalls {
       };
     } catch (error) {
       if (error instanceof Suspension) throw error;
-      return { isDone: false, text: error instanceof Error ? error.message : "The tool failed" };
+      return { isDone: false, text: shorten(error instanceof Error ? error.message : "The tool failed") };
     } finally {
       this.#running--;
     }
@@ -174,12 +193,17 @@ export class ProgramCalls {
   }
 
   /** The same for the same call in each run; several with the same name and input are numbered. */
-  #keyOf({ name, input }: ProgramRequest): string {
-    const digest = secretDigest(`${name}\n${input}`).slice(0, 16);
+  async #keyOf({ name, input }: ProgramRequest): Promise<string> {
+    const bytes = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(`${name}\n${input}`));
+    const digest = encodeBase64url(new Uint8Array(bytes)).slice(0, 16);
     const number = (this.#numbers.get(digest) ?? 0) + 1;
     this.#numbers.set(digest, number);
     return `${name}:${digest}:${number}`;
   }
+}
+
+function shorten(message: string): string {
+  return message.length <= MAX_MESSAGE_CHARACTERS ? message : `${message.slice(0, MAX_MESSAGE_CHARACTERS)} …`;
 }
 
 function parseInput(text: string): Record<string, unknown> | undefined {

@@ -107,11 +107,13 @@ async function runApart(program: Program, host: ProgramHost, signal: AbortSignal
           ),
         );
       let isStarted = false;
+      let isComputing = false;
       let unsettled = 0;
       const onMessage = (message: WorkerMessage): void => {
         switch (message.type) {
           case "started":
             isStarted = true;
+            isComputing = true;
             return expectIdle();
           case "call":
             return host.request({
@@ -119,7 +121,9 @@ async function runApart(program: Program, host: ProgramHost, signal: AbortSignal
               input: message.input,
               settle(isDone, text) {
                 unsettled++;
-                expectIdle();
+                // Answers give no further time to a program that computes.
+                if (!isComputing) expectIdle();
+                isComputing = true;
                 isolate!.settle({ id: message.id, isDone, text });
               },
             });
@@ -129,6 +133,7 @@ async function runApart(program: Program, host: ProgramHost, signal: AbortSignal
             // It reports each answer that it got.
             if (unsettled > 0) unsettled--;
             if (unsettled > 0) return;
+            isComputing = false;
             clearTimeout(timer);
             return host.onIdle();
           case "done":

@@ -152,6 +152,22 @@ test("a program that does not end is ended, also in loops of the engine that it 
   assert.equal(ends, endless.map(() => "compute"));
 });
 
+test("answers that come meanwhile give no more time to a program that cannot be interrupted", async () => {
+  const timers: ReturnType<typeof setTimeout>[] = [];
+  let answered = 0;
+  const answer = (request: ProgramRequest): void => {
+    timers.push(setTimeout(() => {
+      answered++;
+      request.settle(true, "1");
+    }, 300 * (timers.length + 1)));
+  };
+  const source = `for (let i = 0; i < 20; i++) tools.x(); String.raw({ raw: { length: 2 ** 40 } })`;
+  assert.is(await failureOf(source, SHORT, answer), "compute");
+  for (const each of timers) clearTimeout(each);
+  assert.is(timers.length, 20);
+  assert.ok(answered < 20);
+});
+
 test("the event loop of the server is free meanwhile", async () => {
   let isDone = false;
   const turns = async () => {
