@@ -204,7 +204,7 @@ function connectGateway(options: GatewayOptions, host: GatewayHost): GatewayPart
       };
       listeners.add(() => notify(LISTS));
       upstreams.watchAnnouncements((lists) =>
-        notify([...lists].map((each) => each === "resourceTemplates" ? "resources" : each))
+        notify([...lists].map((each) => each === "tools" || each === "prompts" ? each : "resources"))
       );
       upstreams.watchResources((uri) => {
         server.resourceUpdated(uri).catch((error) => observe({ type: "fault", where: "gateway", error }));

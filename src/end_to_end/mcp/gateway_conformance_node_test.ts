@@ -25,7 +25,6 @@ const EXCEPTIONS: readonly {
   readonly revision?: string;
   readonly reason: string;
 }[] = [
-  { checks: /^sep-2640-/, reason: "a gateway does not offer the skills of upstreams" },
   {
     checks: /^server-sse-polling: /,
     revision: MODERN,

@@ -212,7 +212,7 @@ test("lists that are announced as changed and are as before are reported, and wh
   const before = upstreams.list(undefined);
   const announced = first(upstreams.watchAnnouncements);
   clients[0]!.options.onNotification!("notifications/resources/list_changed", {});
-  assert.equal([...await announced], ["resources", "resourceTemplates"]);
+  assert.equal([...await announced], ["resources", "resourceTemplates", "skills"]);
   assert.is(upstreams.list(undefined), before);
   await upstreams.close();
 });
