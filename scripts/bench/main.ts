@@ -67,8 +67,12 @@ const MODES = {
     ...(!values.peers && { gateway: await measureOverhead(rounds, slice) }),
     gatewayPeers: await measureGatewayPeers(rounds, slice),
   }),
-  skills: async () => ({ skills: await measureSkills(rounds, slice, size, values.only) }),
-  peers: async () => ({ peers: await measurePeers(rounds, slice, size, values.only) }),
+  skills: async () => ({
+    skills: await measureSkills(rounds, slice, size, values.only),
+  }),
+  peers: async () => ({
+    peers: await measurePeers(rounds, slice, size, values.only),
+  }),
   stores: measureAllStores,
 };
 
@@ -84,22 +88,34 @@ function select(subjects: readonly Subject[]): Subject[] {
 }
 
 const size = Number(values.scale);
-const [mode] = Object.keys(MODES).filter((name) => values[name as keyof typeof MODES]);
+const [mode] = Object.keys(MODES).filter((name) =>
+  values[name as keyof typeof MODES]
+);
 console.log(
   values.mcp
     ? `${process.version} on ${availableParallelism()} cores; servers run in turn`
     : `${process.version} on ${availableParallelism()} cores; ${rounds} rounds of ${slice} ms per subject, interleaved`,
 );
-const measured = await (mode === undefined ? measureHotPaths() : MODES[mode as keyof typeof MODES]());
+const measured =
+  await (mode === undefined
+    ? measureHotPaths()
+    : MODES[mode as keyof typeof MODES]());
 if (values.explain) printExplanations();
 if (measured !== undefined) {
-  writeReport(values.json, { ...(!values.mcp && { rounds, slice }), ...measured });
+  writeReport(values.json, {
+    ...(!values.mcp && { rounds, slice }),
+    ...measured,
+  });
 }
 process.exit(0);
 
 /** Measures the handler in this process and over HTTP. */
 async function measureHotPaths() {
-  const inProcess = await measure(select(createInProcessSubjects(size)), rounds, slice);
+  const inProcess = await measure(
+    select(createInProcessSubjects(size)),
+    rounds,
+    slice,
+  );
   printResults("In process", inProcess);
   const http = await startHttpSubjects();
   try {

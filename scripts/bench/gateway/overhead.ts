@@ -13,7 +13,12 @@ import type { McpClient } from "../../../src/mcp_client/client.ts";
 import { createMcpClient } from "../../../src/mcp_client/create_client.ts";
 import { httpTransport } from "../../../src/mcp_client/transports/http_transport.ts";
 import { createTrivet, memoryStore, type Trivet } from "../../../src/mod.ts";
-import { measure, printResults, type Result, type Subject } from "../harness.ts";
+import {
+  measure,
+  printResults,
+  type Result,
+  type Subject,
+} from "../harness.ts";
 import { add } from "../in_process.ts";
 import { toCall, warmUp } from "./calls.ts";
 
@@ -68,7 +73,8 @@ function newClient(url: string, fetch?: Fetch): McpClient {
   });
 }
 
-const fetchOf = (trivet: Trivet): Fetch => (url, init) => trivet.fetch(new Request(url, init));
+const fetchOf = (trivet: Trivet): Fetch => (url, init) =>
+  trivet.fetch(new Request(url, init));
 
 /** @param tools of each upstream */
 const inProcess = (upstreams: number, tools: number): Subject => ({
@@ -84,7 +90,7 @@ const inProcess = (upstreams: number, tools: number): Subject => ({
       upstream,
     );
     const client = newClient(`${ORIGIN}/mcp`, fetchOf(gateway));
-    return toCall(client, `up${upstreams - 1}_add_${tools - 1}`);
+    return await warmUp(toCall(client, `up${upstreams - 1}_add_${tools - 1}`));
   },
 });
 
@@ -131,20 +137,23 @@ export async function measureOverhead(
     startChild("gateway", "1", upstream.url),
     startChild("gateway", "100", upstream.url),
   ]);
-  const timeOf = (...children: readonly Child[]) => async (): Promise<number> => {
-    const times = await Promise.all(
-      children.map((child) => child.processorTime()),
-    );
-    return times.reduce((sum, each) => sum + each, await processorTime());
-  };
+  const timeOf =
+    (...children: readonly Child[]) => async (): Promise<number> => {
+      const times = await Promise.all(
+        children.map((child) => child.processorTime()),
+      );
+      return times.reduce((sum, each) => sum + each, await processorTime());
+    };
   const subjects: Subject[] = [
     {
       name: DIRECT,
       processorTime,
-      prepare: async () =>
-        toCall(
-          newClient(`${ORIGIN}/mcp`, fetchOf(createUpstream(50, ORIGIN))),
-          "add_1",
+      prepare: () =>
+        warmUp(
+          toCall(
+            newClient(`${ORIGIN}/mcp`, fetchOf(createUpstream(50, ORIGIN))),
+            "add_1",
+          ),
         ),
     },
     inProcess(1, 1),
@@ -157,7 +166,9 @@ export async function measureOverhead(
       prepare: () => warmUp(toCall(newClient(upstream.url), "add_1")),
     },
     ...gateways.map((gateway, i): Subject => ({
-      name: `over HTTP, ${i === 0 ? "1 upstream, 50 tools" : "100 upstreams, 5000 tools"}`,
+      name: `over HTTP, ${
+        i === 0 ? "1 upstream, 50 tools" : "100 upstreams, 5000 tools"
+      }`,
       baseline: OVER_HTTP,
       concurrency: 4,
       processorTime: timeOf(upstream, gateway),
@@ -167,10 +178,9 @@ export async function measureOverhead(
   try {
     const results = await measure(subjects, rounds, slice);
     printResults("tools/call through the gateway", results);
-    for (const { name, cpu, baseline } of results) {
-      const direct = results.find((each) => each.name === baseline)?.cpu;
-      if (!cpu || !direct) continue;
-      const overhead = (cpu - direct) / direct;
+    for (const { name, processor } of results) {
+      if (processor === undefined) continue;
+      const overhead = 1 / processor.ratio - 1;
       const verdict = overhead <= MAX_OVERHEAD ? "ok" : "FAIL";
       console.log(
         `${verdict}  ${name}: the gateway adds ${

@@ -15,7 +15,12 @@ import { fileURLToPath } from "node:url";
 import type { McpClient } from "../../../src/mcp_client/client.ts";
 import { createMcpClient } from "../../../src/mcp_client/create_client.ts";
 import { httpTransport } from "../../../src/mcp_client/transports/http_transport.ts";
-import { measure, printResults, type Result, type Subject } from "../harness.ts";
+import {
+  measure,
+  printResults,
+  type Result,
+  type Subject,
+} from "../harness.ts";
 import { readProcessorTime } from "../measuring/process_time.ts";
 import { buildTrivet } from "../mcp_peers/stdio/build_trivet.ts";
 import { toToolName } from "../mcp_peers/tools.ts";
@@ -83,7 +88,9 @@ const GATEWAYS: readonly Gateway[] = [
     start: ({ server }, port) => [
       findFile("supergateway", "dist/index.js"),
       "--stdio",
-      [process.execPath, ...server].map((part) => JSON.stringify(part)).join(" "),
+      [process.execPath, ...server].map((part) => JSON.stringify(part)).join(
+        " ",
+      ),
       "--outputTransport",
       "streamableHttp",
       "--stateful",
@@ -106,17 +113,30 @@ function findFile(name: string, file: string): string {
 }
 
 /** Prints the results. */
-export async function measureGatewayPeers(rounds: number, slice: number): Promise<Result[]> {
+export async function measureGatewayPeers(
+  rounds: number,
+  slice: number,
+): Promise<Result[]> {
   const build = buildTrivet();
-  if ("failure" in build) throw new Error(`Trivet cannot be built: ${build.failure}`);
+  if ("failure" in build) {
+    throw new Error(`Trivet cannot be built: ${build.failure}`);
+  }
   const folder = mkdtempSync(join(tmpdir(), "trivet-gateways-"));
   const started: ChildProcess[] = [];
   try {
-    const server = ["--disable-warning=ExperimentalWarning", CHILD, "sdk_v1.ts", "stdio", "10"];
+    const server = [
+      "--disable-warning=ExperimentalWarning",
+      CHILD,
+      "sdk_v1.ts",
+      "stdio",
+      "10",
+    ];
     const config = join(folder, "servers.json");
     writeFileSync(
       config,
-      JSON.stringify({ mcpServers: { up: { command: process.execPath, args: server } } }),
+      JSON.stringify({
+        mcpServers: { up: { command: process.execPath, args: server } },
+      }),
     );
     const files: Files = { folder, config, server, dist: build.dist };
     const subjects: Subject[] = [];
@@ -127,7 +147,10 @@ export async function measureGatewayPeers(rounds: number, slice: number): Promis
         env: { ...process.env, NODE_ENV: "production", HOME: folder },
       });
       started.push(child);
-      const { client, tool } = await connect(`http://127.0.0.1:${port}/mcp`, gateway.name);
+      const { client, tool } = await connect(
+        `http://127.0.0.1:${port}/mcp`,
+        gateway.name,
+      );
       subjects.push({
         name: `gateway, ${gateway.name}`,
         ...(gateway.name !== BASELINE && { baseline: `gateway, ${BASELINE}` }),
@@ -137,12 +160,17 @@ export async function measureGatewayPeers(rounds: number, slice: number): Promis
       });
     }
     const results = await measure(subjects, rounds, slice);
-    printResults("tools/call through gateways, in front of one server over stdio", results);
+    printResults(
+      "tools/call through gateways, in front of one server over stdio",
+      results,
+    );
     for (const { name, processor } of results) {
       if (processor === undefined) continue;
       const costs = (1 / processor.ratio).toFixed(2);
       console.log(
-        `${processor.ratio < 1 ? "ok" : "FAIL"}  ${name}: ${costs} times the processor time of ${BASELINE}`,
+        `${
+          processor.ratio < 1 ? "ok" : "FAIL"
+        }  ${name}: ${costs} times the processor time of ${BASELINE}`,
       );
     }
     return results;
@@ -154,18 +182,31 @@ export async function measureGatewayPeers(rounds: number, slice: number): Promis
 }
 
 /** Connects when the gateway lists the tool. */
-async function connect(url: string, name: string): Promise<{ client: McpClient; tool: string }> {
+async function connect(
+  url: string,
+  name: string,
+): Promise<{ client: McpClient; tool: string }> {
   const end = performance.now() + START_MS;
   for (;;) {
-    const client = createMcpClient({ transport: httpTransport({ url }), name: "bench", version: "1" });
+    const client = createMcpClient({
+      transport: httpTransport({ url }),
+      name: "bench",
+      version: "1",
+    });
     try {
-      const { tools } = await client.request("tools/list", {}) as { tools: readonly { name: string }[] };
+      const { tools } = await client.request("tools/list", {}) as {
+        tools: readonly { name: string }[];
+      };
       const tool = tools.find((each) => each.name.endsWith(toToolName(0)));
       if (tool !== undefined) return { client, tool: tool.name };
     } catch (error) {
-      if (performance.now() > end) throw new Error(`${name} does not answer at ${url}`, { cause: error });
+      if (performance.now() > end) {
+        throw new Error(`${name} does not answer at ${url}`, { cause: error });
+      }
     }
-    if (performance.now() > end) throw new Error(`${name} does not list the tool`);
+    if (performance.now() > end) {
+      throw new Error(`${name} does not list the tool`);
+    }
     await client.close();
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
@@ -174,9 +215,13 @@ async function connect(url: string, name: string): Promise<{ client: McpClient; 
 /** A port that was free a moment ago. */
 function findPort(): Promise<number> {
   return new Promise((resolve, reject) => {
-    const server = createServer().once("error", reject).listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
+    const server = createServer().once("error", reject).listen(
+      0,
+      "127.0.0.1",
+      () => {
+        const { port } = server.address() as { port: number };
+        server.close(() => resolve(port));
+      },
+    );
   });
 }

@@ -26,7 +26,8 @@ export const MORE_PEERS: readonly Peer[] = [
     codesPerMs: 4,
     lacks: {
       memory: "its records are in SQLite, outside the heap that is measured",
-      stored: "it issues some hundred tokens per second, so storing many takes too long",
+      stored:
+        "it issues some hundred tokens per second, so storing many takes too long",
     },
   },
   {
