@@ -3,6 +3,7 @@
  *
  * @module
  */
+import "./native_bytes.ts";
 import { publicConnect } from "./connect_publicly.ts";
 import { usePublicConnect } from "../http/network/public_fetch.ts";
 import {

@@ -7,6 +7,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { useFetch } from "../http/network/default_fetch.ts";
 import { usePublicConnect } from "../http/network/public_fetch.ts";
+import "./native_bytes.ts";
 import { publicConnect } from "./connect_publicly.ts";
 import { nodeFetch } from "./node_fetch.ts";
 import { streamOf } from "./node_upload_body.ts";

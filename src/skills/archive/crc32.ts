@@ -1,9 +1,11 @@
 /**
  * CRC-32 for zip archives (ISO 3309, reflected 0xEDB88320), eight bytes at a time (slicing-by-8; Kounavis and Berry, 2005).
- * Bytes are read as 32-bit words, which is three times as fast; all runtimes are little-endian.
+ * Bytes are read as 32-bit words, which is three times as fast; all runtimes are little-endian. A runtime's own function is
+ * used if there is one (`../native_bytes.ts`).
  *
  * @module
  */
+import { nativeBytes } from "../native_bytes.ts";
 
 /** Eight tables of 256 entries: table n is for a byte that n more bytes follow. */
 const TABLES = new Int32Array(8 * 256);
@@ -21,6 +23,11 @@ for (let i = 256; i < TABLES.length; i++) {
  * @param before the checksum of the bytes before these
  */
 export function crc32(bytes: Uint8Array, before = 0): number {
+  return nativeBytes()?.crc32(bytes, before) ?? portableCrc32(bytes, before);
+}
+
+/** {@linkcode crc32} without functions of the runtime. */
+export function portableCrc32(bytes: Uint8Array, before = 0): number {
   const aligned = -bytes.byteOffset & 3;
   if (bytes.length < aligned + 8) return ~addBytes(~before, bytes, 0, bytes.length) >>> 0;
   const words = new Int32Array(bytes.buffer, bytes.byteOffset + aligned, (bytes.length - aligned) >>> 2);

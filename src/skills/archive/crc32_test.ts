@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { crc32 } from "./crc32.ts";
+import { crc32, portableCrc32 } from "./crc32.ts";
 
 const test = suite("skills/archive/crc32");
 
@@ -24,6 +24,7 @@ test("every length and offset gives the value of the definition", () => {
   for (let from = 0; from < 9; from++) {
     for (let to = from; to <= memory.length; to++) {
       const bytes = memory.subarray(from, to);
+      assert.is(portableCrc32(bytes), byDefinition(bytes), `${from} to ${to}`);
       assert.is(crc32(bytes), byDefinition(bytes), `${from} to ${to}`);
     }
   }

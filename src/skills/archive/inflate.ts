@@ -6,19 +6,8 @@
  * @module
  */
 import { WorkSlice } from "../../http/work_slice.ts";
+import { InflateError } from "./inflate_error.ts";
 import { createHuffmanCode, decodeLong, type HuffmanCode, TABLE_BITS } from "./huffman_code.ts";
-
-/** The data is damaged, or does not unpack to the expected length. */
-export class InflateError extends Error {
-  override readonly name = "InflateError";
-  /** `costly`: more dynamic Huffman codes than its size justifies, each of which takes time to build. */
-  readonly fault: "damaged" | "longer" | "shorter" | "costly";
-
-  constructor(fault: InflateError["fault"]) {
-    super(`The deflated data is ${fault}`);
-    this.fault = fault;
-  }
-}
 
 /** Bytes to unpack, and blocks to read, between checks of the time slice. */
 const STEP_BYTES = 128 * 1024;

@@ -8,6 +8,7 @@ import type { Commit, Store } from "../../store/store.ts";
 import type { Ledger } from "../blobs/blob_ledger.ts";
 import { crc32 } from "../archive/crc32.ts";
 import { digestOf } from "../content_digest.ts";
+import { WorkSlice } from "../../http/work_slice.ts";
 import { SkillError, skillNotFound } from "../error.ts";
 import { newIdentifier } from "../identifier.ts";
 import { mediaTypeOf } from "../package/media_type_of.ts";
@@ -187,6 +188,7 @@ const FILES_AT_ONCE = 100;
 
 async function prepare(files: readonly SentFile[]): Promise<PreparedFile[]> {
   const prepared: PreparedFile[] = [];
+  const slice = new WorkSlice();
   for (let from = 0; from < files.length;) {
     let to = from;
     let bytes = 0;
@@ -194,11 +196,12 @@ async function prepare(files: readonly SentFile[]): Promise<PreparedFile[]> {
       to < files.length && to - from < FILES_AT_ONCE && bytes + files[to]!.bytes.length <= HASHED_AT_ONCE
     );
     const some = files.slice(from, to);
-    // Digests are computed on other threads; checksums here at the same time.
-    const digests = Promise.all(some.map(({ bytes }) => digestOf(bytes)));
+    // Web Crypto computes digests on other threads; checksums are computed here at the same time.
+    const digests = Promise.all(some.map(({ bytes }) => digestOf(bytes, slice)));
     const checksums = some.map(({ bytes, crc }) => crc ?? crc32(bytes));
     const made = await digests;
     prepared.push(...some.map((file, i) => ({ ...file, digest: made[i]!, crc: checksums[i]! })));
+    if (slice.isOver) await slice.yield();
     from = to;
   }
   return prepared;
