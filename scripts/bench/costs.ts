@@ -34,50 +34,31 @@ interface Counts {
 /** Prints both tables. */
 export async function printCosts(): Promise<void> {
   const { flows, records } = await countFlows();
-  console.log(
-    `\n${"request".padEnd(44)}${"get".padStart(6)}${"list".padStart(6)}${
-      "commit".padStart(8)
-    }`,
-  );
+  console.log(`\n${"request".padEnd(44)}${"get".padStart(6)}${"list".padStart(6)}${"commit".padStart(8)}`);
   for (const [name, { get, list, commit }] of flows) {
     console.log(
-      `${name.padEnd(44)}${String(get).padStart(6)}${String(list).padStart(6)}${
-        String(commit).padStart(8)
-      }`,
+      `${name.padEnd(44)}${String(get).padStart(6)}${String(list).padStart(6)}${String(commit).padStart(8)}`,
     );
   }
-  const sizes: [string, Map<string, number>][] = [[
-    "SQLite",
-    await measureSqlite(records),
-  ]];
+  const sizes: [string, Map<string, number>][] = [["SQLite", await measureSqlite(records)]];
   const address = await findEngine("postgres");
-  if (address !== undefined) {
-    sizes.push(["PostgreSQL", await measurePostgres(address, records)]);
-  }
+  if (address !== undefined) sizes.push(["PostgreSQL", await measurePostgres(address, records)]);
   const redis = await findEngine("redis");
-  if (redis !== undefined) {
-    sizes.push(["Redis", await measureRedis(redis, records)]);
-  }
+  if (redis !== undefined) sizes.push(["Redis", await measureRedis(redis, records)]);
   console.log(
     `\n${"bytes per record".padEnd(24)}${"JSON".padStart(8)}${
       sizes.map(([name]) => name.padStart(12)).join("")
     }`,
   );
   for (const [kind, put] of records) {
-    const json = put.value instanceof Uint8Array
-      ? put.value.length
-      : JSON.stringify(put.value).length;
-    const cells = sizes.map(([, bytes]) =>
-      bytes.get(kind)!.toFixed(0).padStart(12)
-    ).join("");
+    const json = put.value instanceof Uint8Array ? put.value.length : JSON.stringify(put.value).length;
+    const cells = sizes.map(([, bytes]) => bytes.get(kind)!.toFixed(0).padStart(12)).join("");
     console.log(`${kind.padEnd(24)}${String(json).padStart(8)}${cells}`);
   }
 }
 
 /** Runs the flows on a store that counts calls; also returns one record of each kind that they wrote. */
-async function countFlows(): Promise<
-  { flows: Map<string, Counts>; records: Map<string, Put> }
-> {
+async function countFlows(): Promise<{ flows: Map<string, Counts>; records: Map<string, Put> }> {
   const inner = memoryStore();
   const records = new Map<string, Put>();
   let counts: Counts = { get: 0, list: 0, commit: 0 };
@@ -88,9 +69,7 @@ async function countFlows(): Promise<
     commit(commit) {
       counts.commit++;
       // The caller may transfer the bytes of a value after the commit.
-      for (const put of commit.set ?? []) {
-        records.set(String(put.key[0]), structuredClone(put));
-      }
+      for (const put of commit.set ?? []) records.set(String(put.key[0]), structuredClone(put));
       return inner.commit(commit);
     },
     watch: (prefix) => inner.watch(prefix),
@@ -101,30 +80,17 @@ async function countFlows(): Promise<
   const flows = new Map<string, Counts>();
   for (const [suffix, used] of [["", store], [", cached", cached]] as const) {
     const account = await createAccount(used);
-    const trivet = createTrivet({
-      issuer: ISSUER,
-      store: used,
-      oauth: { passwordIterations: 1000 },
-    });
-    const step = async (
-      name: string,
-      path: string,
-      init: RequestInit = {},
-    ): Promise<Response> => {
+    const trivet = createTrivet({ issuer: ISSUER, store: used, oauth: { passwordIterations: 1000 } });
+    const step = async (name: string, path: string, init: RequestInit = {}): Promise<Response> => {
       counts = { get: 0, list: 0, commit: 0 };
       const own = counts;
       const response = await trivet.fetch(new Request(ISSUER + path, init));
       const body = await response.arrayBuffer();
       counts = { get: 0, list: 0, commit: 0 };
       if (response.status >= 400) {
-        throw new Error(
-          `${name}: ${response.status} ${new TextDecoder().decode(body)}`,
-        );
+        throw new Error(`${name}: ${response.status} ${new TextDecoder().decode(body)}`);
       }
-      if (
-        suffix === "" ||
-        /introspection|user info|tool call with|client_credentials/.test(name)
-      ) {
+      if (suffix === "" || /introspection|user info|tool call with|client_credentials/.test(name)) {
         flows.set(name + suffix, own);
       }
       return new Response(response.status === 204 ? null : body, response);
@@ -136,9 +102,7 @@ async function countFlows(): Promise<
 
 async function runFlows(
   step: (name: string, path: string, init?: RequestInit) => Promise<Response>,
-  { client_id, client_secret, username, password, api_key }: Awaited<
-    ReturnType<typeof createAccount>
-  >,
+  { client_id, client_secret, username, password, api_key }: Awaited<ReturnType<typeof createAccount>>,
 ): Promise<void> {
   const form = (fields: Record<string, string>, cookie = ""): RequestInit => ({
     method: "POST",
@@ -154,58 +118,30 @@ async function runFlows(
     redirect_uri: REDIRECT_URI,
     scope: "profile read",
   });
-  const page = await step(
-    "authorization request (consent page)",
-    `/oauth/authorize?${query}`,
-    {
-      headers: { cookie },
-    },
-  );
-  const transaction = /name="transaction" value="([^"]+)"/.exec(
-    await page.text(),
-  )![1]!;
+  const page = await step("authorization request (consent page)", `/oauth/authorize?${query}`, {
+    headers: { cookie },
+  });
+  const transaction = /name="transaction" value="([^"]+)"/.exec(await page.text())![1]!;
   const consent = await step(
     "consent",
     "/oauth/authorize",
     form({ transaction, decision: "approve" }, cookie),
   );
-  const code = new URL(consent.headers.get("location")!).searchParams.get(
-    "code",
-  )!;
-  const redeem = {
-    grant_type: "authorization_code",
-    code,
-    redirect_uri: REDIRECT_URI,
-    ...credentials,
-  };
-  const first =
-    await (await step("code for tokens", "/oauth/token", form(redeem))).json();
-  const refresh = {
-    grant_type: "refresh_token",
-    refresh_token: first.refresh_token,
-    ...credentials,
-  };
-  const second = await (await step("refresh", "/oauth/token", form(refresh)))
-    .json();
+  const code = new URL(consent.headers.get("location")!).searchParams.get("code")!;
+  const redeem = { grant_type: "authorization_code", code, redirect_uri: REDIRECT_URI, ...credentials };
+  const first = await (await step("code for tokens", "/oauth/token", form(redeem))).json();
+  const refresh = { grant_type: "refresh_token", refresh_token: first.refresh_token, ...credentials };
+  const second = await (await step("refresh", "/oauth/token", form(refresh))).json();
   for (let i = 0; i < 2; i++) {
-    await step(
-      "introspection",
-      "/oauth/introspect",
-      form({ token: second.access_token, ...credentials }),
-    );
-    await step("user info", "/api/user", {
-      headers: { authorization: `Bearer ${second.access_token}` },
-    });
+    await step("introspection", "/oauth/introspect", form({ token: second.access_token, ...credentials }));
+    await step("user info", "/api/user", { headers: { authorization: `Bearer ${second.access_token}` } });
     const call = {
       jsonrpc: "2.0",
       id: 1,
       method: "tools/call",
       params: { name: "load_skill", arguments: { name: "none" } },
     };
-    const headers = {
-      "content-type": "application/json",
-      authorization: `Bearer ${second.access_token}`,
-    };
+    const headers = { "content-type": "application/json", authorization: `Bearer ${second.access_token}` };
     const list = { ...call, method: "tools/list", params: {} };
     await step("tool call with a token (tools/list)", "/mcp", {
       method: "POST",
@@ -221,20 +157,12 @@ async function runFlows(
   const body = new FormData();
   body.append(
     "files[]",
-    new File([
-      `---\nname: costs\ndescription: ${"x".repeat(200)}\n---\n${
-        "y".repeat(2000)
-      }`,
-    ], "SKILL.md"),
+    new File([`---\nname: costs\ndescription: ${"x".repeat(200)}\n---\n${"y".repeat(2000)}`], "SKILL.md"),
   );
   body.append("files[]", new File(["z".repeat(1000)], "notes.txt"));
   const headers = { "x-api-key": api_key };
   const { id } =
-    await (await step("upload of a skill, two files", "/v1/skills", {
-      method: "POST",
-      body,
-      headers,
-    }))
+    await (await step("upload of a skill, two files", "/v1/skills", { method: "POST", body, headers }))
       .json();
   await step("page of skills", "/v1/skills", { headers });
   const load = {
@@ -248,10 +176,7 @@ async function runFlows(
     headers: { ...headers, "content-type": "application/json" },
     body: JSON.stringify(load),
   });
-  await step("deletion of a skill, two files", `/v1/skills/${id}`, {
-    method: "DELETE",
-    headers,
-  });
+  await step("deletion of a skill, two files", `/v1/skills/${id}`, { method: "DELETE", headers });
   await step(
     "revocation of a refresh token",
     "/oauth/revoke",
@@ -264,17 +189,10 @@ async function fill(store: Store, { key, value, expires }: Put): Promise<void> {
   const word = String(key.at(-1));
   for (let at = 0; at < COPIES; at += 500) {
     const set = Array.from({ length: 500 }, (_, i) => {
-      const other = `${crypto.randomUUID()}${crypto.randomUUID()}`.slice(
-        0,
-        Math.max(8, word.length - 6),
-      ) +
+      const other = `${crypto.randomUUID()}${crypto.randomUUID()}`.slice(0, Math.max(8, word.length - 6)) +
         String(at + i).padStart(6, "0");
       return {
-        key: [
-          ...key.slice(0, -1),
-          ...(key.length === 1 ? [key[0]!] : []),
-          other,
-        ],
+        key: [...key.slice(0, -1), ...(key.length === 1 ? [key[0]!] : []), other],
         value,
         expires: expires && Date.now() + 1e7,
       };
@@ -285,9 +203,7 @@ async function fill(store: Store, { key, value, expires }: Put): Promise<void> {
 
 async function measureEach(
   records: ReadonlyMap<string, Put>,
-  open: () => Promise<
-    { store: Store; size(): Promise<number>; close(): Promise<void> }
-  >,
+  open: () => Promise<{ store: Store; size(): Promise<number>; close(): Promise<void> }>,
 ): Promise<Map<string, number>> {
   const found = new Map<string, number>();
   for (const [kind, put] of records) {
@@ -301,9 +217,7 @@ async function measureEach(
   return found;
 }
 
-function measureSqlite(
-  records: ReadonlyMap<string, Put>,
-): Promise<Map<string, number>> {
+function measureSqlite(records: ReadonlyMap<string, Put>): Promise<Map<string, number>> {
   return measureEach(records, async () => {
     const folder = mkdtempSync(join(tmpdir(), "trivet-costs-"));
     const file = join(folder, "costs.db");
@@ -324,10 +238,7 @@ function measureSqlite(
   });
 }
 
-function measurePostgres(
-  address: string,
-  records: ReadonlyMap<string, Put>,
-): Promise<Map<string, number>> {
+function measurePostgres(address: string, records: ReadonlyMap<string, Put>): Promise<Map<string, number>> {
   return measureEach(records, async () => {
     const schema = "trivet_costs";
     const own = `${address}?schema=${schema}`;
@@ -336,9 +247,7 @@ function measurePostgres(
     return {
       store,
       async size() {
-        const [row] = await sql.unsafe(
-          `SELECT pg_total_relation_size('${schema}.record')::int AS size`,
-        );
+        const [row] = await sql.unsafe(`SELECT pg_total_relation_size('${schema}.record')::int AS size`);
         return row!.size as number;
       },
       async close() {
@@ -350,18 +259,14 @@ function measurePostgres(
   });
 }
 
-function measureRedis(
-  address: string,
-  records: ReadonlyMap<string, Put>,
-): Promise<Map<string, number>> {
+function measureRedis(address: string, records: ReadonlyMap<string, Put>): Promise<Map<string, number>> {
   return measureEach(records, async () => {
     const own = `${address}?name=trivet_costs`;
     const client = await createClient({ url: address }).connect();
     const store = redisStore(own);
     return {
       store,
-      size: async () =>
-        Number(/used_memory:(\d+)/.exec(await client.info("memory"))![1]),
+      size: async () => Number(/used_memory:(\d+)/.exec(await client.info("memory"))![1]),
       async close() {
         await store.close();
         client.destroy();

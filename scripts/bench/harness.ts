@@ -143,9 +143,7 @@ function compare(
   read: (sample: Sample) => number,
 ): Comparison | undefined {
   const ratios = other &&
-    own.samples.map((sample, round) =>
-      read(sample) / read(other.samples[round]!)
-    );
+    own.samples.map((sample, round) => read(sample) / read(other.samples[round]!));
   if (!ratios?.every((ratio) => Number.isFinite(ratio))) return undefined;
   const ratio = median(ratios);
   const interval = medianInterval(ratios);
@@ -208,11 +206,7 @@ export function printResults(title: string, results: readonly Result[]): void {
   console.log(`\n${title}`);
   const row = (...cells: readonly string[]) =>
     console.log(
-      cells.map((cell, i) =>
-        i === 0
-          ? cell.padEnd(52)
-          : cell.padStart(i === 4 ? 19 : i > 5 ? 28 : 11)
-      ).join(
+      cells.map((cell, i) => i === 0 ? cell.padEnd(52) : cell.padStart(i === 4 ? 19 : i > 5 ? 28 : 11)).join(
         "",
       )
         .trimEnd(),
@@ -237,13 +231,9 @@ export function printResults(title: string, results: readonly Result[]): void {
       : ratio >= target
       ? `target ${target}: met`
       : `target ${target}: MISSED`;
-    const limits = interval
-      ? ` ${interval.low.toFixed(2)}-${interval.high.toFixed(2)}`
-      : "";
+    const limits = interval ? ` ${interval.low.toFixed(2)}-${interval.high.toFixed(2)}` : "";
     const compared = ratio === undefined ? "" : ratio.toFixed(2) + limits;
-    const last = [noise.length > 0 ? "noisy" : "", verdict].filter((text) =>
-      text !== ""
-    ).join(", ");
+    const last = [noise.length > 0 ? "noisy" : "", verdict].filter((text) => text !== "").join(", ");
     row(
       name,
       perSecond.toFixed(0),

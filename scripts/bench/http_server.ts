@@ -16,9 +16,7 @@ if (process.argv[2] === "raw") {
     const chunks: Uint8Array[] = [];
     request.on("data", (chunk) => chunks.push(chunk));
     request.on("end", () => {
-      const body = chunks.length > 0
-        ? JSON.parse(Buffer.concat(chunks).toString())
-        : undefined;
+      const body = chunks.length > 0 ? JSON.parse(Buffer.concat(chunks).toString()) : undefined;
       const text = JSON.stringify({
         jsonrpc: "2.0",
         id: body?.id ?? 0,
@@ -30,19 +28,10 @@ if (process.argv[2] === "raw") {
       }).end(text);
     });
   });
-  server.listen(
-    0,
-    "127.0.0.1",
-    () => console.log((server.address() as { port: number }).port),
-  );
+  server.listen(0, "127.0.0.1", () => console.log((server.address() as { port: number }).port));
 } else {
-  let handler = createTrivet({
-    issuer: "http://127.0.0.1",
-    store: memoryStore(),
-  });
-  const server = await serve({
-    fetch: (request, context) => handler.fetch(request, context),
-  }, { port: 0 });
+  let handler = createTrivet({ issuer: "http://127.0.0.1", store: memoryStore() });
+  const server = await serve({ fetch: (request, context) => handler.fetch(request, context) }, { port: 0 });
   handler = createTrivet({
     issuer: server.url,
     store: memoryStore(),

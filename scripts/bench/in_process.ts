@@ -3,13 +3,7 @@
  *
  * @module
  */
-import {
-  createTrivet,
-  memoryStore,
-  tool,
-  type Trivet,
-  type TrivetOptions,
-} from "../../src/mod.ts";
+import { createTrivet, memoryStore, tool, type Trivet, type TrivetOptions } from "../../src/mod.ts";
 import { rateLimits } from "../../src/rate_limits/rate_limits.ts";
 import { addUser } from "../../src/oauth/users/user.ts";
 import { createApiKey } from "../../src/skills/api_key.ts";
@@ -25,23 +19,12 @@ export const FLOOR_GET = "floor: GET, bare Response.json";
 export const FLOOR_POST = "floor: POST, bare Response.json";
 const SIGNATURE = "baseline: ES256 sign, Response.json";
 
-const JSON_TYPE = {
-  "content-type": "application/json",
-  accept: "application/json",
-};
+const JSON_TYPE = { "content-type": "application/json", accept: "application/json" };
 const FORM_TYPE = { "content-type": "application/x-www-form-urlencoded" };
 
-function post(
-  path: string,
-  body: string,
-  headers: Record<string, string>,
-): () => Request {
-  const all = {
-    ...headers,
-    "content-length": String(new TextEncoder().encode(body).length),
-  };
-  return () =>
-    new Request(ISSUER + path, { method: "POST", body, headers: all });
+function post(path: string, body: string, headers: Record<string, string>): () => Request {
+  const all = { ...headers, "content-length": String(new TextEncoder().encode(body).length) };
+  return () => new Request(ISSUER + path, { method: "POST", body, headers: all });
 }
 
 export const CALL: string = JSON.stringify({
@@ -50,8 +33,7 @@ export const CALL: string = JSON.stringify({
   method: "tools/call",
   params: { name: "add", arguments: { a: 1, b: 2 } },
 });
-const CREDENTIALS =
-  "grant_type=client_credentials&client_id=app&client_secret=secret&scope=read";
+const CREDENTIALS = "grant_type=client_credentials&client_id=app&client_secret=secret&scope=read";
 
 /** Creates a tool whose arguments are validated. */
 export const add = (name: string): ToolDefinition =>
@@ -76,24 +58,13 @@ function createServer(
     ...more,
     issuer: ISSUER,
     store,
-    oauth: {
-      clients: [{ id: "app", secret: "secret", domain: "app.example" }],
-      accessTokenFormat,
-    },
-    mcp: {
-      tools: [
-        add("add"),
-        ...Array.from({ length: tools - 1 }, (_, i) => add(`tool_${i}`)),
-      ],
-    },
+    oauth: { clients: [{ id: "app", secret: "secret", domain: "app.example" }], accessTokenFormat },
+    mcp: { tools: [add("add"), ...Array.from({ length: tools - 1 }, (_, i) => add(`tool_${i}`))] },
   });
 }
 
 /** Returns a call of a handler that requires status 200, so that failures do not count as fast calls. */
-function toCall(
-  trivet: { fetch(request: Request): Promise<Response> },
-  request: () => Request,
-) {
+function toCall(trivet: { fetch(request: Request): Promise<Response> }, request: () => Request) {
   return async (): Promise<void> => {
     const { status } = await trivet.fetch(request());
     if (status !== 200) throw new Error(`The handler responded with ${status}`);
@@ -102,14 +73,8 @@ function toCall(
 
 /** A server with limits that no call reaches, called from a known address. */
 function createLimited(): { fetch(request: Request): Promise<Response> } {
-  const limits = rateLimits({
-    address: "999999999/1h",
-    client: "999999999/1h",
-    user: "999999999/1h",
-  });
-  const trivet = createServer(memoryStore(), "opaque", 1, {
-    rateLimits: limits,
-  });
+  const limits = rateLimits({ address: "999999999/1h", client: "999999999/1h", user: "999999999/1h" });
+  const trivet = createServer(memoryStore(), "opaque", 1, { rateLimits: limits });
   return { fetch: (request) => trivet.fetch(request, { ip: "192.0.2.1" }) };
 }
 
@@ -119,40 +84,24 @@ export function createInProcessSubjects(scale: number): Subject[] {
     {
       name: FLOOR_GET,
       prepare: async () => {
-        const handler = {
-          fetch: async (_: Request) => Response.json({ ok: true }),
-        };
-        return toCall(
-          handler,
-          () =>
-            new Request(`${ISSUER}/`, {
-              headers: { accept: "application/json" },
-            }),
-        );
+        const handler = { fetch: async (_: Request) => Response.json({ ok: true }) };
+        return toCall(handler, () => new Request(`${ISSUER}/`, { headers: { accept: "application/json" } }));
       },
     },
     {
       name: FLOOR_POST,
       prepare: async () =>
-        toCall(
-          { fetch: async () => Response.json({ ok: true }) },
-          post("/mcp", CALL, JSON_TYPE),
-        ),
+        toCall({ fetch: async () => Response.json({ ok: true }) }, post("/mcp", CALL, JSON_TYPE)),
     },
     ...[1, 100].map((tools): Subject => ({
       name: `MCP tools/call, ${tools} tool${tools > 1 ? "s" : ""}`,
       baseline: FLOOR_POST,
       target: tools === 1 ? 0.5 : 0.45,
       prepare: async () =>
-        toCall(
-          createServer(memoryStore(), "opaque", tools),
-          post("/mcp", CALL, JSON_TYPE),
-        ),
+        toCall(createServer(memoryStore(), "opaque", tools), post("/mcp", CALL, JSON_TYPE)),
     })),
     ...[...new Set([0, scale])].map((tokens): Subject => ({
-      name: `client_credentials, opaque${
-        tokens > 0 ? `, ${tokens.toLocaleString("en")} tokens stored` : ""
-      }`,
+      name: `client_credentials, opaque${tokens > 0 ? `, ${tokens.toLocaleString("en")} tokens stored` : ""}`,
       baseline: FLOOR_POST,
       target: 0.4,
       prepare: async () => {
@@ -165,49 +114,33 @@ export function createInProcessSubjects(scale: number): Subject[] {
             }],
           });
         }
-        return toCall(
-          createServer(store, "opaque", 1),
-          post("/oauth/token", CREDENTIALS, FORM_TYPE),
-        );
+        return toCall(createServer(store, "opaque", 1), post("/oauth/token", CREDENTIALS, FORM_TYPE));
       },
     })),
     {
       name: "MCP tools/call, 1 tool, rate limits",
       baseline: "MCP tools/call, 1 tool",
-      prepare: async () =>
-        toCall(createLimited(), post("/mcp", CALL, JSON_TYPE)),
+      prepare: async () => toCall(createLimited(), post("/mcp", CALL, JSON_TYPE)),
     },
     {
       name: "client_credentials, opaque, rate limits",
       baseline: "client_credentials, opaque",
-      prepare: async () =>
-        toCall(createLimited(), post("/oauth/token", CREDENTIALS, FORM_TYPE)),
+      prepare: async () => toCall(createLimited(), post("/oauth/token", CREDENTIALS, FORM_TYPE)),
     },
     {
       name: SIGNATURE,
       prepare: async () => {
         const algorithm = { name: "ECDSA", namedCurve: "P-256" };
-        const { privateKey } = await crypto.subtle.generateKey(
-          algorithm,
-          false,
-          [
-            "sign",
-            "verify",
-          ],
-        ) as CryptoKeyPair;
+        const { privateKey } = await crypto.subtle.generateKey(algorithm, false, [
+          "sign",
+          "verify",
+        ]) as CryptoKeyPair;
         const data = new TextEncoder().encode("x".repeat(300));
         const sign = async () => {
-          await crypto.subtle.sign(
-            { name: "ECDSA", hash: "SHA-256" },
-            privateKey,
-            data,
-          );
+          await crypto.subtle.sign({ name: "ECDSA", hash: "SHA-256" }, privateKey, data);
           return Response.json({ ok: true });
         };
-        return toCall(
-          { fetch: sign },
-          post("/oauth/token", CREDENTIALS, FORM_TYPE),
-        );
+        return toCall({ fetch: sign }, post("/oauth/token", CREDENTIALS, FORM_TYPE));
       },
     },
     {
@@ -215,10 +148,7 @@ export function createInProcessSubjects(scale: number): Subject[] {
       baseline: SIGNATURE,
       target: 0.8,
       prepare: async () =>
-        toCall(
-          createServer(memoryStore(), "jwt", 1),
-          post("/oauth/token", CREDENTIALS, FORM_TYPE),
-        ),
+        toCall(createServer(memoryStore(), "jwt", 1), post("/oauth/token", CREDENTIALS, FORM_TYPE)),
     },
     {
       name: "GET /api/user",
@@ -228,10 +158,7 @@ export function createInProcessSubjects(scale: number): Subject[] {
         const trivet = createServer(store, "opaque", 1);
         const token = await createUserToken(trivet, store);
         const headers = { authorization: `Bearer ${token}` };
-        return toCall(
-          trivet,
-          () => new Request(`${ISSUER}/api/user`, { headers }),
-        );
+        return toCall(trivet, () => new Request(`${ISSUER}/api/user`, { headers }));
       },
     },
     ...[...new Set([100, scale])].map((skills): Subject => ({
@@ -253,15 +180,10 @@ export function createInProcessSubjects(scale: number): Subject[] {
         };
         const ledger = createLedger(store, Date.now);
         for (let i = 0; i < skills; i++) {
-          await publish(ledger, "default", content, {
-            now: 1_700_000_000_000 + i,
-          });
+          await publish(ledger, "default", content, { now: 1_700_000_000_000 + i });
         }
         const headers = { "x-api-key": secret };
-        return toCall(
-          trivet,
-          () => new Request(`${ISSUER}/v1/skills`, { headers }),
-        );
+        return toCall(trivet, () => new Request(`${ISSUER}/v1/skills`, { headers }));
       },
     })),
   ];
@@ -275,30 +197,15 @@ async function createUserToken(trivet: Trivet, store: Store): Promise<string> {
     body: new URLSearchParams(fields),
     headers: cookie === "" ? {} : { cookie },
   });
-  const send = (path: string, init?: RequestInit) =>
-    trivet.fetch(new Request(ISSUER + path, init));
-  const login = await send(
-    "/login",
-    form({ username: "alice", password: "wonderland" }),
-  );
+  const send = (path: string, init?: RequestInit) => trivet.fetch(new Request(ISSUER + path, init));
+  const login = await send("/login", form({ username: "alice", password: "wonderland" }));
   const cookie = login.headers.get("set-cookie")!.split(";")[0]!;
   const redirect_uri = "https://app.example/cb";
-  const query = new URLSearchParams({
-    response_type: "code",
-    client_id: "app",
-    redirect_uri,
-  });
-  const page =
-    await (await send(`/oauth/authorize?${query}`, { headers: { cookie } }))
-      .text();
+  const query = new URLSearchParams({ response_type: "code", client_id: "app", redirect_uri });
+  const page = await (await send(`/oauth/authorize?${query}`, { headers: { cookie } })).text();
   const transaction = /name="transaction" value="([^"]+)"/.exec(page)![1]!;
-  const consent = await send(
-    "/oauth/authorize",
-    form({ transaction, decision: "approve" }, cookie),
-  );
-  const code = new URL(consent.headers.get("location")!).searchParams.get(
-    "code",
-  )!;
+  const consent = await send("/oauth/authorize", form({ transaction, decision: "approve" }, cookie));
+  const code = new URL(consent.headers.get("location")!).searchParams.get("code")!;
   const credentials = {
     grant_type: "authorization_code",
     code,
@@ -306,6 +213,5 @@ async function createUserToken(trivet: Trivet, store: Store): Promise<string> {
     client_id: "app",
     client_secret: "secret",
   };
-  return (await (await send("/oauth/token", form(credentials))).json())
-    .access_token;
+  return (await (await send("/oauth/token", form(credentials))).json()).access_token;
 }

@@ -88,18 +88,13 @@ function select(subjects: readonly Subject[]): Subject[] {
 }
 
 const size = Number(values.scale);
-const [mode] = Object.keys(MODES).filter((name) =>
-  values[name as keyof typeof MODES]
-);
+const [mode] = Object.keys(MODES).filter((name) => values[name as keyof typeof MODES]);
 console.log(
   values.mcp
     ? `${process.version} on ${availableParallelism()} cores; servers run in turn`
     : `${process.version} on ${availableParallelism()} cores; ${rounds} rounds of ${slice} ms per subject, interleaved`,
 );
-const measured =
-  await (mode === undefined
-    ? measureHotPaths()
-    : MODES[mode as keyof typeof MODES]());
+const measured = await (mode === undefined ? measureHotPaths() : MODES[mode as keyof typeof MODES]());
 if (values.explain) printExplanations();
 if (measured !== undefined) {
   writeReport(values.json, {

@@ -48,18 +48,10 @@
  *
  * @module
  */
-import {
-  type CallResult,
-  measureCalls,
-  printCallSummary,
-} from "./mcp_peers/in_process.ts";
+import { type CallResult, measureCalls, printCallSummary } from "./mcp_peers/in_process.ts";
 import { measureMemory, type MemoryResult } from "./mcp_peers/memory.ts";
 import { addMcpTables } from "./reporting/mcp_tables.ts";
-import {
-  type HttpResult,
-  measureHttp,
-  type NetworkSize,
-} from "./mcp_peers/over_http.ts";
+import { type HttpResult, measureHttp, type NetworkSize } from "./mcp_peers/over_http.ts";
 import { measureStdio, type StdioResult } from "./mcp_peers/over_stdio.ts";
 
 export interface McpComparison {
@@ -103,38 +95,19 @@ const QUICK: BenchSize = {
 const MAX_FILL_MS = 20_000;
 
 /** @param only runs the parts whose name contains this text */
-export async function measureMcpPeers(
-  isQuick: boolean,
-  only = "",
-): Promise<McpComparison> {
-  const { sizes, rounds, slice, network, starts, connections } = isQuick
-    ? QUICK
-    : FULL;
-  const run = async <T>(
-    part: string,
-    measure: () => Promise<T[]>,
-  ): Promise<T[]> => {
+export async function measureMcpPeers(isQuick: boolean, only = ""): Promise<McpComparison> {
+  const { sizes, rounds, slice, network, starts, connections } = isQuick ? QUICK : FULL;
+  const run = async <T>(part: string, measure: () => Promise<T[]>): Promise<T[]> => {
     if (!part.includes(only)) return [];
     const started = performance.now();
     const results = await measure();
-    console.log(
-      `\n${part}: ${((performance.now() - started) / 1000).toFixed(0)} s`,
-    );
+    console.log(`\n${part}: ${((performance.now() - started) / 1000).toFixed(0)} s`);
     return results;
   };
-  const inProcess = await run(
-    "in process",
-    () => measureCalls(sizes, rounds, slice),
-  );
+  const inProcess = await run("in process", () => measureCalls(sizes, rounds, slice));
   const overHttp = await run("http", () => measureHttp(USUAL_TOOLS, network));
-  const overStdio = await run(
-    "stdio",
-    () => measureStdio(USUAL_TOOLS, network, starts),
-  );
-  const memory = await run(
-    "memory",
-    () => measureMemory(USUAL_TOOLS, connections, MAX_FILL_MS),
-  );
+  const overStdio = await run("stdio", () => measureStdio(USUAL_TOOLS, network, starts));
+  const memory = await run("memory", () => measureMemory(USUAL_TOOLS, connections, MAX_FILL_MS));
   addMcpTables(inProcess, overHttp, overStdio);
   if (inProcess.length > 0) printCallSummary(inProcess, USUAL_TOOLS);
   return { inProcess, overHttp, overStdio, memory };

@@ -6,11 +6,7 @@
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import {
-  type RunningTrivet,
-  startTrivet,
-  temporaryFolder,
-} from "../../src/end_to_end/test_process.ts";
+import { type RunningTrivet, startTrivet, temporaryFolder } from "../../src/end_to_end/test_process.ts";
 import { readAuditGroups } from "../../src/observability/read_audit.ts";
 import { sqliteStore } from "../../src/store/drivers/sqlite.ts";
 import { type Load, openLoad } from "./http_load.ts";
@@ -36,9 +32,7 @@ const MODES: readonly (readonly [string, readonly string[]])[] = [
 const VOLUME_CALLS = 500;
 type Post = Parameters<Load["post"]>;
 
-const TOOLS = `import { tool } from ${
-  JSON.stringify(new URL("../../src/mod.ts", import.meta.url).href)
-};
+const TOOLS = `import { tool } from ${JSON.stringify(new URL("../../src/mod.ts", import.meta.url).href)};
 export default tool({ name: "add", description: "adds", input: { type: "object" }, run: () => "3" });
 `;
 
@@ -114,8 +108,7 @@ function startServer(
 function requestsTo(
   { facts: { client: { id, secret } } }: RunningTrivet,
 ): { token: Post; call: Post } {
-  const grant =
-    `grant_type=client_credentials&client_id=${id}&client_secret=${secret}&scope=read`;
+  const grant = `grant_type=client_credentials&client_id=${id}&client_secret=${secret}&scope=read`;
   const call = JSON.stringify({
     jsonrpc: "2.0",
     id: 1,
@@ -159,10 +152,6 @@ async function printVolume(): Promise<void> {
   const each = (total: number) => Math.round(total / VOLUME_CALLS);
   console.log(`
 Bytes per request          log, with --log-requests    audit trail
-token endpoint             ${String(each(log.tokens - log.before)).padEnd(28)}${
-    each(bytes.token_issued)
-  }
-tools/call                 ${String(each(log.calls - log.tokens)).padEnd(28)}${
-    each(bytes.tool_called)
-  }`);
+token endpoint             ${String(each(log.tokens - log.before)).padEnd(28)}${each(bytes.token_issued)}
+tools/call                 ${String(each(log.calls - log.tokens)).padEnd(28)}${each(bytes.tool_called)}`);
 }

@@ -33,20 +33,13 @@ export async function startHttpSubjects(): Promise<Running> {
   const pools: Pool[] = [];
   async function start(kind: "raw" | "trivet"): Promise<Server> {
     const file = fileURLToPath(new URL("./http_server.ts", import.meta.url));
-    const child = spawn(process.execPath, [file, kind], {
-      stdio: ["ignore", "pipe", "inherit"],
-    });
+    const child = spawn(process.execPath, [file, kind], { stdio: ["ignore", "pipe", "inherit"] });
     children.push(child);
     const port = await new Promise<string>((resolve, reject) => {
       createInterface({ input: child.stdout! }).once("line", resolve);
-      child.once(
-        "exit",
-        () => reject(new Error(`The ${kind} server exited before it listened`)),
-      );
+      child.once("exit", () => reject(new Error(`The ${kind} server exited before it listened`)));
     });
-    const pool = new Pool(`http://127.0.0.1:${port}`, {
-      connections: CONNECTIONS,
-    });
+    const pool = new Pool(`http://127.0.0.1:${port}`, { connections: CONNECTIONS });
     pools.push(pool);
     return { pid: child.pid!, pool };
   }
@@ -68,21 +61,13 @@ export async function startHttpSubjects(): Promise<Running> {
     processorTime: () => Promise.resolve(readProcessorTime(pid)),
     prepare: async () => async () => {
       const headers = body === undefined ? {} : { "content-type": type };
-      const response = await pool.request({
-        method,
-        path,
-        headers,
-        body: body ?? null,
-      });
+      const response = await pool.request({ method, path, headers, body: body ?? null });
       await response.body.dump();
-      if (response.statusCode !== 200) {
-        throw new Error(`${name}: status ${response.statusCode}`);
-      }
+      if (response.statusCode !== 200) throw new Error(`${name}: status ${response.statusCode}`);
     },
   });
   const json = "application/json";
-  const credentials =
-    "grant_type=client_credentials&client_id=app&client_secret=secret&scope=read";
+  const credentials = "grant_type=client_credentials&client_id=app&client_secret=secret&scope=read";
   return {
     subjects: [
       subject(RAW_GET, raw, "GET", "/", undefined, json),
@@ -96,15 +81,7 @@ export async function startHttpSubjects(): Promise<Running> {
         json,
         RAW_GET,
       ),
-      subject(
-        "POST MCP tools/call",
-        trivet,
-        "POST",
-        "/mcp",
-        CALL,
-        json,
-        RAW_POST,
-      ),
+      subject("POST MCP tools/call", trivet, "POST", "/mcp", CALL, json, RAW_POST),
       subject(
         "POST client_credentials, opaque",
         trivet,

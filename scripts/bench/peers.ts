@@ -75,69 +75,37 @@ export async function measurePeers(
   largest: number,
   only?: string,
 ): Promise<Comparison> {
-  const flows = await withServers(
-    [RAW, FLOOR, TRIVET, ...PEERS],
-    async ([raw, ...servers]) => {
-      for (const server of servers) await server.signIn();
-      const subjects = servers.flatMap((server) =>
-        createFlowSubjects(
-          server,
-          slice * (server.peer.codesPerMs ?? CODES_PER_MS),
-        )
-      ).filter(({ name }) => only === undefined || name.includes(only));
-      return await measure([createRaw(raw!), ...subjects], rounds, slice);
-    },
-  );
-  printResults(
-    `Flows over HTTP on Node, ${CONNECTIONS} connections; ratio to the floor of the flow`,
-    flows,
-  );
+  const flows = await withServers([RAW, FLOOR, TRIVET, ...PEERS], async ([raw, ...servers]) => {
+    for (const server of servers) await server.signIn();
+    const subjects = servers.flatMap((server) =>
+      createFlowSubjects(server, slice * (server.peer.codesPerMs ?? CODES_PER_MS))
+    ).filter(({ name }) => only === undefined || name.includes(only));
+    return await measure([createRaw(raw!), ...subjects], rounds, slice);
+  });
+  printResults(`Flows over HTTP on Node, ${CONNECTIONS} connections; ratio to the floor of the flow`, flows);
   printProcessorRatios(flows);
   if (only !== undefined) return { flows, memory: {}, stored: [] };
 
   const memory: Record<string, number> = {};
   console.log("\nMemory of 100,000 active tokens");
-  for (
-    const peer of [TRIVET, ...PEERS].filter((peer) => offers(peer, "memory"))
-  ) {
+  for (const peer of [TRIVET, ...PEERS].filter((peer) => offers(peer, "memory"))) {
     memory[peer.name] = await withServers([peer], async ([server]) => {
       // Code and caches that are allocated once must not count for the tokens.
       await server!.fill(1000);
       return await server!.fill(100_000);
     });
-    console.log(
-      `${peer.name.padEnd(46)}${
-        (memory[peer.name]! / MEGABYTE).toFixed(1).padStart(11)
-      } MB`,
-    );
+    console.log(`${peer.name.padEnd(46)}${(memory[peer.name]! / MEGABYTE).toFixed(1).padStart(11)} MB`);
   }
 
   const stored: Result[] = [];
   for (const size of [1000, largest]) {
     const peers = PEERS.filter((peer) => offers(peer, "stored"));
-    const results = await withServers(
-      [FLOOR, TRIVET, ...peers],
-      async (servers) => {
-        for (const server of servers) await server.fill(size);
-        return await measure(
-          servers.flatMap(createTokenSubjects),
-          rounds,
-          slice,
-        );
-      },
-    );
-    printResults(
-      `With ${
-        size.toLocaleString("en")
-      } tokens stored; ratio to the floor of the flow`,
-      results,
-    );
-    stored.push(
-      ...results.map((result) => ({
-        ...result,
-        name: `${result.name}, ${size} stored`,
-      })),
-    );
+    const results = await withServers([FLOOR, TRIVET, ...peers], async (servers) => {
+      for (const server of servers) await server.fill(size);
+      return await measure(servers.flatMap(createTokenSubjects), rounds, slice);
+    });
+    printResults(`With ${size.toLocaleString("en")} tokens stored; ratio to the floor of the flow`, results);
+    stored.push(...results.map((result) => ({ ...result, name: `${result.name}, ${size} stored` })));
   }
   return { flows, memory, stored };
 }
@@ -157,15 +125,9 @@ async function withServers<T>(
 
 /** Prints the processor time of each flow on each server, as a multiple of its floor: other load affects it less than the rate. */
 function printProcessorRatios(flows: readonly Result[]): void {
-  console.log(
-    "\nProcessor time of the server, as a multiple of the floor of the flow",
-  );
+  console.log("\nProcessor time of the server, as a multiple of the floor of the flow");
   for (const { name, processor } of flows) {
-    if (processor) {
-      console.log(
-        `${name.padEnd(52)}${(1 / processor.ratio).toFixed(2).padStart(11)}`,
-      );
-    }
+    if (processor) console.log(`${name.padEnd(52)}${(1 / processor.ratio).toFixed(2).padStart(11)}`);
   }
 }
 
@@ -203,22 +165,14 @@ function createTokenSubjects(server: PeerProcess): Subject[] {
   const tokens: string[] = [];
   let at = 0;
   return [
-    createSubject(server, "client_credentials", {
-      prepare: async () => () => server.clientCredentials(),
-    }),
+    createSubject(server, "client_credentials", { prepare: async () => () => server.clientCredentials() }),
     createSubject(server, "introspection", {
       async prepare() {
-        while (tokens.length < TOKENS) {
-          tokens.push(
-            JSON.parse(await server.clientCredentials()).access_token,
-          );
-        }
+        while (tokens.length < TOKENS) tokens.push(JSON.parse(await server.clientCredentials()).access_token);
         return () => server.introspect(tokens[at++ % TOKENS]!);
       },
     }),
-  ].filter(({ name }) =>
-    offers(server.peer, name.slice(0, name.indexOf(": ")))
-  );
+  ].filter(({ name }) => offers(server.peer, name.slice(0, name.indexOf(": "))));
 }
 
 /** Token requests, introspection, and the flows of a signed-in user. */
@@ -227,9 +181,7 @@ function createFlowSubjects(server: PeerProcess, codeCount: number): Subject[] {
   const refreshTokens: string[] = [];
   return [
     ...createTokenSubjects(server),
-    createSubject(server, "authorize, live session", {
-      prepare: async () => () => server.authorize(),
-    }),
+    createSubject(server, "authorize, live session", { prepare: async () => () => server.authorize() }),
     createSubject(server, "code exchange", {
       beforeSlice: () => topUp(codes, codeCount, () => server.authorize()),
       prepare: async () => () => server.exchange(take(codes)),
@@ -239,31 +191,21 @@ function createFlowSubjects(server: PeerProcess, codeCount: number): Subject[] {
         topUp(
           refreshTokens,
           CONNECTIONS,
-          async () =>
-            (await server.exchange(await server.authorize())).refresh_token,
+          async () => (await server.exchange(await server.authorize())).refresh_token,
         ),
-      prepare: async () => async () =>
-        refreshTokens.push(await server.refresh(take(refreshTokens))),
+      prepare: async () => async () => refreshTokens.push(await server.refresh(take(refreshTokens))),
     }),
   ];
 }
 
-async function topUp(
-  pool: string[],
-  size: number,
-  make: () => Promise<string>,
-): Promise<void> {
-  while (pool.length < size) {
-    pool.push(...await Promise.all(Array.from({ length: CONNECTIONS }, make)));
-  }
+async function topUp(pool: string[], size: number, make: () => Promise<string>): Promise<void> {
+  while (pool.length < size) pool.push(...await Promise.all(Array.from({ length: CONNECTIONS }, make)));
 }
 
 function take(pool: string[]): string {
   const first = pool.shift();
   if (first === undefined) {
-    throw new Error(
-      "A slice consumed more than was created before it. Use shorter slices.",
-    );
+    throw new Error("A slice consumed more than was created before it. Use shorter slices.");
   }
   return first;
 }

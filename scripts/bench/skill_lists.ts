@@ -10,10 +10,7 @@ import { join } from "node:path";
 import { createTrivet, memoryStore } from "../../src/mod.ts";
 import { modernHeaders, modernParams } from "../../src/mcp/test_exchange.ts";
 import { createApiKey } from "../../src/skills/api_key.ts";
-import {
-  createLedger,
-  type Ledger,
-} from "../../src/skills/blobs/blob_ledger.ts";
+import { createLedger, type Ledger } from "../../src/skills/blobs/blob_ledger.ts";
 import { readPackage } from "../../src/skills/package/package.ts";
 import { publish } from "../../src/skills/publishing/publish.ts";
 import { copyRecords, finishCopy } from "../../src/store/copy.ts";
@@ -30,8 +27,7 @@ const FEW = 100;
 const TARGET = 1 / 1.5;
 /** Minimum ratio to the bare handler, on the memory store. */
 const PAGE_TARGET = 0.2;
-const MESSAGES_BETA =
-  "skills-2025-10-02,code-execution-2025-08-25,files-api-2025-04-14";
+const MESSAGES_BETA = "skills-2025-10-02,code-execution-2025-08-25,files-api-2025-04-14";
 
 /** A store with skills, an API key and the ids of the skills. */
 interface FilledStore {
@@ -58,8 +54,7 @@ const post = (value: unknown): RequestInit => ({
   body: JSON.stringify(value),
   headers: { "content-type": "application/json" },
 });
-const rpc = (method: string, params: unknown): RequestInit =>
-  post({ jsonrpc: "2.0", id: 1, method, params });
+const rpc = (method: string, params: unknown): RequestInit => post({ jsonrpc: "2.0", id: 1, method, params });
 
 /** A request of revision 2026-07-28, which the Skills extension requires. */
 function modern(method: string): RequestInit {
@@ -86,8 +81,7 @@ const CALLS: readonly Call[] = [
   },
   {
     name: "GET /v1/skills/{id}/versions",
-    make: async ({ ids }, send) => () =>
-      send(`/v1/skills/${pick(ids)}/versions`),
+    make: async ({ ids }, send) => () => send(`/v1/skills/${pick(ids)}/versions`),
   },
   {
     name: "load_skill by name",
@@ -133,14 +127,9 @@ export async function startSkillSubjects(
 ): Promise<{ subjects: Subject[]; stop(): Promise<void> }> {
   const subjects: Subject[] = [];
   const closing: (() => Promise<void>)[] = [];
-  const sources: FilledStore[] = [
-    await createFilledStore(FEW),
-    await createFilledStore(scale),
-  ];
+  const sources: FilledStore[] = [await createFilledStore(FEW), await createFilledStore(scale)];
   for (const [engine, open] of await findEngines()) {
-    const calls = CALLS.filter(({ name }) =>
-      only === undefined || `${engine}: ${name}`.includes(only)
-    );
+    const calls = CALLS.filter(({ name }) => only === undefined || `${engine}: ${name}`.includes(only));
     if (calls.length === 0) continue;
     const filled: FilledStore[] = [];
     for (const from of sources) {
@@ -218,11 +207,8 @@ async function createFilledStore(count: number): Promise<FilledStore> {
 const toName = (i: number): string => `skill-number-${i}`;
 
 async function add(ledger: Ledger, i: number): Promise<string> {
-  const description =
-    `Does what skill ${i} of the benchmark does. Use it to measure how much skills cost.`;
-  const markdown = `---\nname: ${
-    toName(i)
-  }\ndescription: ${description}\n---\n# Skill ${i}\n\nDo it well.\n`;
+  const description = `Does what skill ${i} of the benchmark does. Use it to measure how much skills cost.`;
+  const markdown = `---\nname: ${toName(i)}\ndescription: ${description}\n---\n# Skill ${i}\n\nDo it well.\n`;
   const content = await readPackage([{
     path: "SKILL.md",
     bytes: new TextEncoder().encode(markdown),
@@ -232,8 +218,7 @@ async function add(ledger: Ledger, i: number): Promise<string> {
   })).skill.id;
 }
 
-const randomBelow = (limit: number): number =>
-  Math.floor(Math.random() * limit);
+const randomBelow = (limit: number): number => Math.floor(Math.random() * limit);
 const pick = (ids: readonly string[]): string => ids[randomBelow(ids.length)]!;
 
 type Open = (from: Store) => Promise<{ store: Store; close(): Promise<void> }>;

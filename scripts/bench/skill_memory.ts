@@ -6,30 +6,16 @@
  * @module
  */
 import { spawn } from "node:child_process";
-import {
-  existsSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { multipart } from "../../src/skills/test_service.ts";
-import {
-  createContents,
-  pack,
-  UPLOAD_KINDS,
-  type UploadKind,
-} from "./skill_packages.ts";
+import { createContents, pack, UPLOAD_KINDS, type UploadKind } from "./skill_packages.ts";
 
 const SERVER = fileURLToPath(
-  new URL(
-    "../../src/end_to_end/skills/test_upload_memory_server.ts",
-    import.meta.url,
-  ),
+  new URL("../../src/end_to_end/skills/test_upload_memory_server.ts", import.meta.url),
 );
 const BIN = fileURLToPath(new URL("../../node_modules/.bin/", import.meta.url));
 const TARGET_BYTES = 24 * 1024 * 1024;
@@ -51,17 +37,13 @@ export interface MemoryResult {
 /** Measures each kind of upload on each runtime, with a new server for each. */
 export async function measureUploadMemory(): Promise<MemoryResult[]> {
   console.log(
-    `\n${"Memory of an upload of 8 MB, in MB".padEnd(44)}${
-      "in use".padStart(10)
-    }${"resident".padStart(10)}`,
+    `\n${"Memory of an upload of 8 MB, in MB".padEnd(44)}${"in use".padStart(10)}${"resident".padStart(10)}`,
   );
   const results: MemoryResult[] = [];
   for (const [runtime, ...args] of RUNTIMES) {
     for (const kind of UPLOAD_KINDS) {
       for (
-        const inChunks of kind.packed === "no" && kind.sizes.length === 1
-          ? [false, true]
-          : [false]
+        const inChunks of kind.packed === "no" && kind.sizes.length === 1 ? [false, true] : [false]
       ) {
         const result = await measureOne([runtime, ...args], kind, inChunks);
         results.push(result);
@@ -121,9 +103,7 @@ async function send(
     ...inChunks && { duplex: "half" },
   });
   if (response.status !== 200) {
-    throw new Error(
-      `Upload failed: ${response.status} ${await response.text()}`,
-    );
+    throw new Error(`Upload failed: ${response.status} ${await response.text()}`);
   }
   await response.body?.cancel();
 }

@@ -3,11 +3,7 @@
  *
  * @module
  */
-import {
-  multipart,
-  type TestFile,
-  zip,
-} from "../../src/skills/test_service.ts";
+import { multipart, type TestFile, zip } from "../../src/skills/test_service.ts";
 
 /** Size of a package. */
 export const PACKAGE_BYTES: number = 8 * 1024 * 1024;
@@ -35,14 +31,12 @@ export const UPLOAD_KINDS: readonly UploadKind[] = [
   { name: "deflated zip, 64 files", sizes: MANY_FILES, packed: "deflated" },
 ];
 
-const WORDS =
-  "skill agent server store commit record upload archive digest model token of the and to in a"
-    .split(" ");
+const WORDS = "skill agent server store commit record upload archive digest model token of the and to in a"
+  .split(" ");
 
 /** Creates new contents on each call: text that deflates to about a third for a deflated archive, otherwise random bytes. */
 export function createContents({ sizes, packed }: UploadKind): TestFile[] {
-  const markdown =
-    `---\nname: bench\ndescription: Is measured.\n---\n${crypto.randomUUID()}\n`;
+  const markdown = `---\nname: bench\ndescription: Is measured.\n---\n${crypto.randomUUID()}\n`;
   return [
     ["bench/SKILL.md", new TextEncoder().encode(markdown)],
     ...sizes.map((

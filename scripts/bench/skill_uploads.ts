@@ -18,13 +18,7 @@ import { sqliteStore } from "../../src/store/drivers/sqlite.ts";
 import type { Store } from "../../src/store/store.ts";
 import { findEngine } from "../../src/store/test_engines.ts";
 import { dropStore } from "../cluster/cluster.ts";
-import {
-  createContents,
-  pack,
-  PACKAGE_BYTES,
-  UPLOAD_KINDS,
-  type UploadKind,
-} from "./skill_packages.ts";
+import { createContents, pack, PACKAGE_BYTES, UPLOAD_KINDS, type UploadKind } from "./skill_packages.ts";
 
 const ISSUER = "http://127.0.0.1:8787";
 const CHUNK_BYTES = 64 * 1024;
@@ -147,9 +141,7 @@ async function measureOne(
       id = (await response.json()).id;
     });
     // The store would not write equal contents again.
-    const others = createContents(kind).map(([, bytes]) =>
-      bytes as Uint8Array<ArrayBuffer>
-    );
+    const others = createContents(kind).map(([, bytes]) => bytes as Uint8Array<ArrayBuffer>);
     collectGarbage();
     const baseline = await measureCost(() => hashAndWrite(store, others));
     await trivet.fetch(
@@ -265,12 +257,8 @@ function print(
     ratio.toFixed(2),
     cpuRatio.toFixed(2),
   ];
-  const verdict = ratio >= TARGET
-    ? `target ${TARGET}: met`
-    : `target ${TARGET}: MISSED`;
+  const verdict = ratio >= TARGET ? `target ${TARGET}: met` : `target ${TARGET}: MISSED`;
   console.log(
-    `${`${store}, ${kind}`.padEnd(40)}${
-      cells.map((cell) => cell.padStart(12)).join("")
-    }   ${verdict}`,
+    `${`${store}, ${kind}`.padEnd(40)}${cells.map((cell) => cell.padStart(12)).join("")}   ${verdict}`,
   );
 }

@@ -23,9 +23,7 @@ export async function measureSkills(
   scale: number,
   only?: string,
 ): Promise<SkillResults> {
-  const floor = createInProcessSubjects(1).filter(({ name }) =>
-    name === FLOOR_GET
-  );
+  const floor = createInProcessSubjects(1).filter(({ name }) => name === FLOOR_GET);
   const { subjects, stop } = await startSkillSubjects(scale, only);
   let lists: Result[] = [];
   try {

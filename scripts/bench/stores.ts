@@ -17,12 +17,7 @@ import { memoryStore } from "../../src/store/drivers/memory.ts";
 import { postgresStore } from "../../src/store/drivers/postgres.ts";
 import { redisStore } from "../../src/store/drivers/redis.ts";
 import { sqliteStore } from "../../src/store/drivers/sqlite.ts";
-import {
-  type Key,
-  putIfAbsent,
-  type Store,
-  take,
-} from "../../src/store/store.ts";
+import { type Key, putIfAbsent, type Store, take } from "../../src/store/store.ts";
 import { findEngine } from "../../src/store/test_engines.ts";
 import { measure, printResults, type Result, type Subject } from "./harness.ts";
 
@@ -55,9 +50,7 @@ const VALUE = {
   grant: "x".repeat(22),
 };
 
-const toKey = (
-  n: number,
-): Key => [KIND, `record ${String(n).padStart(9, "0")}`];
+const toKey = (n: number): Key => [KIND, `record ${String(n).padStart(9, "0")}`];
 
 /** Measures every driver whose engine is available. */
 export async function measureStores(
@@ -74,15 +67,8 @@ export async function measureStores(
       for (const size of sizes) {
         await fill(driver.store, stored, size);
         stored = size;
-        const results = await measure(
-          createSubjects(driver, size),
-          rounds,
-          slice,
-        );
-        printResults(
-          `${driver.name}, ${size.toLocaleString("en")} records`,
-          results,
-        );
+        const results = await measure(createSubjects(driver, size), rounds, slice);
+        printResults(`${driver.name}, ${size.toLocaleString("en")} records`, results);
         all.push(...results);
       }
     } finally {
@@ -107,16 +93,8 @@ function createSubjects({ name, store, raw }: Driver, size: number): Subject[] {
   const json = JSON.stringify(VALUE);
   const random = () => Math.floor(Math.random() * size);
   let fresh = 0;
-  const operations: readonly [
-    string,
-    () => Promise<unknown>,
-    ((raw: RawClient) => Promise<unknown>),
-  ][] = [
-    [
-      "get",
-      () => store.get(toKey(random())),
-      (raw) => raw.get(encodeKey(toKey(random()))),
-    ],
+  const operations: readonly [string, () => Promise<unknown>, ((raw: RawClient) => Promise<unknown>)][] = [
+    ["get", () => store.get(toKey(random())), (raw) => raw.get(encodeKey(toKey(random())))],
     [
       "commit, one set",
       () => store.commit({ set: [{ key: toKey(random()), value: VALUE }] }),
@@ -135,14 +113,8 @@ function createSubjects({ name, store, raw }: Driver, size: number): Subject[] {
   ];
   return CALLERS.flatMap((concurrency) =>
     operations.flatMap(([operation, run, runRaw]): Subject[] => {
-      const title = `${operation}, ${concurrency} caller${
-        concurrency > 1 ? "s" : ""
-      }`;
-      const subject: Subject = {
-        name: `${name}: ${title}`,
-        concurrency,
-        prepare: async () => run,
-      };
+      const title = `${operation}, ${concurrency} caller${concurrency > 1 ? "s" : ""}`;
+      const subject: Subject = { name: `${name}: ${title}`, concurrency, prepare: async () => run };
       if (!raw) return [subject];
       const baseline = `raw client: ${title}`;
       return [
@@ -180,15 +152,11 @@ async function openSqlite(): Promise<Driver> {
   const list = database.prepare(
     `SELECT ${columns} key > ? AND key < ? AND ${alive} ORDER BY key ASC LIMIT ?`,
   );
-  const next = database.prepare(
-    "UPDATE sequence SET version = version + 1 RETURNING version",
-  );
+  const next = database.prepare("UPDATE sequence SET version = version + 1 RETURNING version");
   const put = database.prepare(
     "INSERT INTO record (key, value, version, expires) VALUES (?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value, version = excluded.version, expires = excluded.expires",
   );
-  const version = database.prepare(
-    `SELECT version FROM record WHERE key = ? AND ${alive}`,
-  );
+  const version = database.prepare(`SELECT version FROM record WHERE key = ? AND ${alive}`);
   const remove = database.prepare("DELETE FROM record WHERE key = ?");
   const inTransaction = (work: () => void): void => {
     database.exec("BEGIN IMMEDIATE");
@@ -215,8 +183,7 @@ async function openSqlite(): Promise<Driver> {
           remove.run(id);
         });
       },
-      list: async (after, limit) =>
-        list.all(after, prefixRange([KIND]).high, Date.now(), limit).map(parse),
+      list: async (after, limit) => list.all(after, prefixRange([KIND]).high, Date.now(), limit).map(parse),
     },
     async close() {
       database.close();
@@ -233,17 +200,13 @@ async function openPostgres(): Promise<Driver | undefined> {
   const sql = postgres(address, { fetch_types: false, onnotice: () => {} });
   await sql.unsafe(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
   const store = postgresStore(`${address}?schema=${schema}`);
-  const columns =
-    `value, bytes, version::text, expires::text FROM ${schema}.record WHERE`;
+  const columns = `value, bytes, version::text, expires::text FROM ${schema}.record WHERE`;
   const alive = (n: number) => `(expires IS NULL OR expires > $${n}::bigint)`;
   const run = (statement: string, parameters: (string | number)[]) =>
     sql.unsafe(statement, parameters, { prepare: true });
   const GET = `SELECT ${columns} key = $1 AND ${alive(2)}`;
-  const LIST = `SELECT key, ${columns} key > $1 AND key < $2 AND ${
-    alive(3)
-  } ORDER BY key LIMIT $4`;
-  const COMMIT =
-    `SELECT ${schema}.commit($1, $2, $3, $4, $5, $6, $7, $8) AS done`;
+  const LIST = `SELECT key, ${columns} key > $1 AND key < $2 AND ${alive(3)} ORDER BY key LIMIT $4`;
+  const COMMIT = `SELECT ${schema}.commit($1, $2, $3, $4, $5, $6, $7, $8) AS done`;
   const literal = (text: string) => `{"${text.replace(/["\\]/g, "\\$&")}"}`;
   const get = (id: string) => run(GET, [id, Date.now()]);
   return {
@@ -252,16 +215,7 @@ async function openPostgres(): Promise<Driver | undefined> {
     raw: {
       get: async (id) => (await get(id)).map(parse),
       put: (id, json) =>
-        run(COMMIT, [
-          Date.now(),
-          "{}",
-          "{}",
-          "{}",
-          literal(id),
-          literal(json),
-          "{NULL}",
-          "{NULL}",
-        ]),
+        run(COMMIT, [Date.now(), "{}", "{}", "{}", literal(id), literal(json), "{NULL}", "{NULL}"]),
       async putAndTake(id, json) {
         await run(COMMIT, [
           Date.now(),
@@ -286,8 +240,7 @@ async function openPostgres(): Promise<Driver | undefined> {
         ]);
       },
       list: async (after, limit) =>
-        (await run(LIST, [after, prefixRange([KIND]).high, Date.now(), limit]))
-          .map(parse),
+        (await run(LIST, [after, prefixRange([KIND]).high, Date.now(), limit])).map(parse),
     },
     async close() {
       await store.close();
@@ -330,30 +283,17 @@ async function openRedis(): Promise<Driver | undefined> {
   const toKindPrefix = (id: string) => id.slice(0, id.indexOf("\u0001") + 1);
   const evaluate = (keys: string[], args: string[]) =>
     send(["EVALSHA", commit, String(keys.length), ...keys, ...args]);
-  const head = (
-    ...counts: number[]
-  ) => [String(Date.now()), `${tag}changes`, ...counts.map(String)];
+  const head = (...counts: number[]) => [String(Date.now()), `${tag}changes`, ...counts.map(String)];
   const pair = (id: string) => [`${tag}r:${id}`, `${tag}i:${toKindPrefix(id)}`];
-  const value = (
-    id: string,
-    json: string,
-  ) => [id, toKindPrefix(id), "-", "", "j", json];
+  const value = (id: string, json: string) => [id, toKindPrefix(id), "-", "", "j", json];
   return {
     name: "Redis",
     store,
     raw: {
       get: async (id) => parseStored(await get(id) as Buffer),
-      put: (id, json) =>
-        evaluate([...sets, ...pair(id)], [
-          ...head(0, 0, 1),
-          ...value(id, json),
-        ]),
+      put: (id, json) => evaluate([...sets, ...pair(id)], [...head(0, 0, 1), ...value(id, json)]),
       async putAndTake(id, json) {
-        await evaluate([...sets, `${tag}r:${id}`, ...pair(id)], [
-          ...head(1, 0, 1),
-          "",
-          ...value(id, json),
-        ]);
+        await evaluate([...sets, `${tag}r:${id}`, ...pair(id)], [...head(1, 0, 1), "", ...value(id, json)]);
         const found = String(await get(id));
         await evaluate([...sets, `${tag}r:${id}`, ...pair(id)], [
           ...head(1, 1, 0),
@@ -363,20 +303,8 @@ async function openRedis(): Promise<Driver | undefined> {
       },
       async list(after, limit) {
         const ends = ["(" + after, "(" + prefixRange([KIND]).high];
-        const args = [
-          `${tag}r:`,
-          String(Date.now()),
-          ...ends,
-          String(limit),
-          "0",
-        ];
-        const found = await send([
-          "EVALSHA",
-          list,
-          "1",
-          `${tag}i:${encodeKey([KIND])}`,
-          ...args,
-        ]) as Buffer[];
+        const args = [`${tag}r:`, String(Date.now()), ...ends, String(limit), "0"];
+        const found = await send(["EVALSHA", list, "1", `${tag}i:${encodeKey([KIND])}`, ...args]) as Buffer[];
         return found.filter((_, i) => i % 2 === 1).map(parseStored);
       },
     },

@@ -8,10 +8,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import process from "node:process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import {
-  startTrivet,
-  temporaryFolder,
-} from "../../src/end_to_end/test_process.ts";
+import { startTrivet, temporaryFolder } from "../../src/end_to_end/test_process.ts";
 import { findEngine } from "../../src/store/test_engines.ts";
 import { dropStore } from "../cluster/cluster.ts";
 import { openLoad } from "./http_load.ts";
@@ -21,10 +18,7 @@ import { readProcessorTime } from "./measuring/process_time.ts";
 const CONNECTIONS = 16;
 const FLOOR = "floor: POST, raw node:http";
 
-export async function measureStoresOverHttp(
-  rounds: number,
-  slice: number,
-): Promise<Result[]> {
+export async function measureStoresOverHttp(rounds: number, slice: number): Promise<Result[]> {
   const cleanups: (() => unknown)[] = [];
   try {
     const subjects: Subject[] = [await startFloor(cleanups)];
@@ -37,18 +31,14 @@ export async function measureStoresOverHttp(
     ];
     for (const [name, store, cache] of stores) {
       // Each has its own schema or name, because the cache setting of the first instance is stored.
-      const own = `bench_${
-        name.replace(/\W+/g, "_").toLowerCase()
-      }_${process.pid}`;
+      const own = `bench_${name.replace(/\W+/g, "_").toLowerCase()}_${process.pid}`;
       const address = store?.startsWith("postgres")
         ? `${store}?schema=${own}`
         : store?.startsWith("redis")
         ? `${store}?name=${own}`
         : store;
       if (address?.includes("://")) cleanups.push(() => dropStore(address));
-      if (address !== undefined) {
-        subjects.push(...await startSubjects(name, address, cache, cleanups));
-      }
+      if (address !== undefined) subjects.push(...await startSubjects(name, address, cache, cleanups));
     }
     const results = await measure(subjects, rounds, slice);
     printResults(`Over HTTP on Node, ${CONNECTIONS} connections`, results);
@@ -68,15 +58,7 @@ async function startFloor(cleanups: (() => unknown)[]): Promise<Subject> {
     createInterface({ input: child.stdout! }).once("line", resolve)
   );
   const url = `http://127.0.0.1:${port}`;
-  return createSubject(
-    FLOOR,
-    child.pid!,
-    url,
-    "/mcp",
-    "{}",
-    "application/json",
-    cleanups,
-  );
+  return createSubject(FLOOR, child.pid!, url, "/mcp", "{}", "application/json", cleanups);
 }
 
 async function startSubjects(
@@ -86,15 +68,7 @@ async function startSubjects(
   cleanups: (() => unknown)[],
 ): Promise<Subject[]> {
   const folder = temporaryFolder();
-  const server = await startTrivet([
-    "--store",
-    store,
-    "--data",
-    folder.path,
-    "--cache",
-    cache,
-    "--demo",
-  ]);
+  const server = await startTrivet(["--store", store, "--data", folder.path, "--cache", cache, "--demo"]);
   cleanups.push(() => folder.remove(), () => server.stop());
   const { client: { id, secret }, url } = server.facts;
   const credentials = `client_id=${id}&client_secret=${secret}`;
@@ -110,15 +84,7 @@ async function startSubjects(
   const withBaseline = { baseline: FLOOR };
   return [
     {
-      ...createSubject(
-        `${name}: token endpoint`,
-        pid,
-        url,
-        "/oauth/token",
-        grant,
-        form,
-        cleanups,
-      ),
+      ...createSubject(`${name}: token endpoint`, pid, url, "/oauth/token", grant, form, cleanups),
       ...withBaseline,
     },
     {

@@ -4,14 +4,7 @@
  *
  * @module
  */
-import {
-  cpSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -29,15 +22,14 @@ const TARGET = 0.97;
 const MAX_SPANS = 10_000;
 
 /** The parts of the source that make the hook, and what stands there without it. */
-const HOOK:
-  readonly (readonly [file: string, hook: RegExp, without: string])[] = [
-    ["mount.ts", /^ {6}if \(telemetry\) \{\n[^]*?^ {6}\}\n/m, ""],
-    [
-      "jsonrpc/dispatch.ts",
-      /^ {2}const \{ trace, methods \} = dispatcher;\n[^]*?^ {4}: dispatch\(/m,
-      "  return dispatch(",
-    ],
-  ];
+const HOOK: readonly (readonly [file: string, hook: RegExp, without: string])[] = [
+  ["mount.ts", /^ {6}if \(telemetry\) \{\n[^]*?^ {6}\}\n/m, ""],
+  [
+    "jsonrpc/dispatch.ts",
+    /^ {2}const \{ trace, methods \} = dispatcher;\n[^]*?^ {4}: dispatch\(/m,
+    "  return dispatch(",
+  ],
+];
 
 type Create = (options: Parameters<typeof createTrivet>[0]) => Trivet;
 type Telemetry = ReturnType<typeof openTelemetry>;
@@ -61,8 +53,7 @@ export async function measureTelemetry(
       ...(target !== undefined && { target }),
       prepare: () =>
         Promise.resolve(
-          toCall(own, telemetry, () =>
-            ++spans % MAX_SPANS === 0 && kept.takeSpans()),
+          toCall(own, telemetry, () => ++spans % MAX_SPANS === 0 && kept.takeSpans()),
         ),
     });
     const results = await measure(

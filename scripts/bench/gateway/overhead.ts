@@ -13,12 +13,7 @@ import type { McpClient } from "../../../src/mcp_client/client.ts";
 import { createMcpClient } from "../../../src/mcp_client/create_client.ts";
 import { httpTransport } from "../../../src/mcp_client/transports/http_transport.ts";
 import { createTrivet, memoryStore, type Trivet } from "../../../src/mod.ts";
-import {
-  measure,
-  printResults,
-  type Result,
-  type Subject,
-} from "../harness.ts";
+import { measure, printResults, type Result, type Subject } from "../harness.ts";
 import { add } from "../in_process.ts";
 import { toCall, warmUp } from "./calls.ts";
 
@@ -73,8 +68,7 @@ function newClient(url: string, fetch?: Fetch): McpClient {
   });
 }
 
-const fetchOf = (trivet: Trivet): Fetch => (url, init) =>
-  trivet.fetch(new Request(url, init));
+const fetchOf = (trivet: Trivet): Fetch => (url, init) => trivet.fetch(new Request(url, init));
 
 /** @param tools of each upstream */
 const inProcess = (upstreams: number, tools: number): Subject => ({
@@ -137,13 +131,12 @@ export async function measureOverhead(
     startChild("gateway", "1", upstream.url),
     startChild("gateway", "100", upstream.url),
   ]);
-  const timeOf =
-    (...children: readonly Child[]) => async (): Promise<number> => {
-      const times = await Promise.all(
-        children.map((child) => child.processorTime()),
-      );
-      return times.reduce((sum, each) => sum + each, await processorTime());
-    };
+  const timeOf = (...children: readonly Child[]) => async (): Promise<number> => {
+    const times = await Promise.all(
+      children.map((child) => child.processorTime()),
+    );
+    return times.reduce((sum, each) => sum + each, await processorTime());
+  };
   const subjects: Subject[] = [
     {
       name: DIRECT,
@@ -166,9 +159,7 @@ export async function measureOverhead(
       prepare: () => warmUp(toCall(newClient(upstream.url), "add_1")),
     },
     ...gateways.map((gateway, i): Subject => ({
-      name: `over HTTP, ${
-        i === 0 ? "1 upstream, 50 tools" : "100 upstreams, 5000 tools"
-      }`,
+      name: `over HTTP, ${i === 0 ? "1 upstream, 50 tools" : "100 upstreams, 5000 tools"}`,
       baseline: OVER_HTTP,
       concurrency: 4,
       processorTime: timeOf(upstream, gateway),

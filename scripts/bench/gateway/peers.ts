@@ -15,12 +15,7 @@ import { fileURLToPath } from "node:url";
 import type { McpClient } from "../../../src/mcp_client/client.ts";
 import { createMcpClient } from "../../../src/mcp_client/create_client.ts";
 import { httpTransport } from "../../../src/mcp_client/transports/http_transport.ts";
-import {
-  measure,
-  printResults,
-  type Result,
-  type Subject,
-} from "../harness.ts";
+import { measure, printResults, type Result, type Subject } from "../harness.ts";
 import { readProcessorTime } from "../measuring/process_time.ts";
 import { buildTrivet } from "../mcp_peers/stdio/build_trivet.ts";
 import { toToolName } from "../mcp_peers/tools.ts";
@@ -168,9 +163,7 @@ export async function measureGatewayPeers(
       if (processor === undefined) continue;
       const costs = (1 / processor.ratio).toFixed(2);
       console.log(
-        `${
-          processor.ratio < 1 ? "ok" : "FAIL"
-        }  ${name}: ${costs} times the processor time of ${BASELINE}`,
+        `${processor.ratio < 1 ? "ok" : "FAIL"}  ${name}: ${costs} times the processor time of ${BASELINE}`,
       );
     }
     return results;

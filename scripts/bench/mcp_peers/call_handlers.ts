@@ -6,13 +6,7 @@
  */
 import process from "node:process";
 import type { Handler, Handlers, Server } from "./subject.ts";
-import {
-  OPERATIONS,
-  prepare,
-  type Prepared,
-  type Send,
-  Unsupported,
-} from "./wire.ts";
+import { OPERATIONS, prepare, type Prepared, type Send, Unsupported } from "./wire.ts";
 
 /** A command to call a handler for some time. */
 export interface Slice {
@@ -38,36 +32,25 @@ const ORIGIN = "http://127.0.0.1:8787";
 const MAX_SAMPLES = 1000;
 
 /** Returns a function that runs slices of calls. Handlers are created when they are first used. */
-export function createHandlerCalls(
-  server: Server,
-): (slice: Slice) => Promise<SliceResult> {
+export function createHandlerCalls(server: Server): (slice: Slice) => Promise<SliceResult> {
   const handlers = new Map<number, Promise<Handlers>>();
   const prepared = new Map<string, Promise<Prepared>>();
 
-  async function prepareCall(
-    { operation: index, tools, accept, latest, isFloor }: Slice,
-  ): Promise<Prepared> {
+  async function prepareCall({ operation: index, tools, accept, latest, isFloor }: Slice): Promise<Prepared> {
     const operation = OPERATIONS[index]!;
     if (!handlers.has(tools)) {
       handlers.set(tools, Promise.resolve(server.handlers(tools, ORIGIN)));
     }
     const handler = (await handlers.get(tools)!)[operation.variant];
-    if (handler === undefined) {
-      throw new Unsupported("the server does not support it");
-    }
+    if (handler === undefined) throw new Unsupported("the server does not support it");
     const send = sendTo(handler);
     if (!isFloor) {
       return await prepare(send, operation, tools, { accept, latest });
     }
-    const body =
-      `{"jsonrpc":"2.0","id":0,"method":"${operation.method}","params":{}}`;
+    const body = `{"jsonrpc":"2.0","id":0,"method":"${operation.method}","params":{}}`;
     return {
       async call() {
-        await send({
-          method: "POST",
-          headers: { "content-type": "application/json" },
-          body,
-        });
+        await send({ method: "POST", headers: { "content-type": "application/json" }, body });
       },
       endSessions: async () => {},
     };
@@ -96,11 +79,7 @@ export function createHandlerCalls(
       const step = Math.ceil(times.length / MAX_SAMPLES);
       return { perSecond, cpu, times: times.filter((_, i) => i % step === 0) };
     } catch (error) {
-      return {
-        unsupported: error instanceof Unsupported
-          ? error.message
-          : String(error),
-      };
+      return { unsupported: error instanceof Unsupported ? error.message : String(error) };
     }
   };
 }

@@ -20,9 +20,7 @@ export interface Memory {
 }
 
 const [file, mode, count, option] = process.argv.slice(2);
-const { server }: { server(option?: string): Server } = await import(
-  `./${file}`
-);
+const { server }: { server(option?: string): Server } = await import(`./${file}`);
 const subject = server(option);
 const tools = Number(count);
 
@@ -31,9 +29,7 @@ async function execute(command: Command): Promise<Reply> {
     const { user, system } = process.cpuUsage();
     return user + system;
   }
-  return command === "memory"
-    ? await measureMemory()
-    : await runSlice!(command);
+  return command === "memory" ? await measureMemory() : await runSlice!(command);
 }
 
 /** Measures the memory after garbage collection. */
@@ -50,10 +46,7 @@ async function measureMemory(): Promise<Memory> {
 const runSlice = mode === "calls"
   ? (await import("./call_handlers.ts")).createHandlerCalls(subject)
   : undefined;
-process.on(
-  "message",
-  async (command: Command) => process.send!(await execute(command)),
-);
+process.on("message", async (command: Command) => process.send!(await execute(command)));
 process.on("disconnect", () => process.exit());
 
 if (mode === "calls") process.send!("ready");
@@ -67,11 +60,8 @@ else if (mode === "stdio") {
 /** Resolves to the port, or to `undefined` if the server does not support the variant. */
 async function listen(variant: Variant): Promise<number | undefined> {
   if (subject.listenItself) return await subject.listenItself(variant, tools);
-  const isSupported =
-    (await subject.handlers(1, "http://127.0.0.1"))[variant] !== undefined;
+  const isSupported = (await subject.handlers(1, "http://127.0.0.1"))[variant] !== undefined;
   return isSupported
-    ? await subject.listen(async (origin) =>
-      (await subject.handlers(tools, origin))[variant]!
-    )
+    ? await subject.listen(async (origin) => (await subject.handlers(tools, origin))[variant]!)
     : undefined;
 }

@@ -17,26 +17,10 @@ export function server(): Server {
   async function create(count: number) {
     const { FastMCP } = await import(packageUrl("fastmcp"));
     const ignore = () => {};
-    const logger = {
-      debug: ignore,
-      error: ignore,
-      info: ignore,
-      log: ignore,
-      warn: ignore,
-    };
-    const server = new FastMCP({
-      ...NAME,
-      logger,
-      ping: { enabled: false },
-      health: { enabled: false },
-    });
+    const logger = { debug: ignore, error: ignore, info: ignore, log: ignore, warn: ignore };
+    const server = new FastMCP({ ...NAME, logger, ping: { enabled: false }, health: { enabled: false } });
     for (const { name, description, zod } of await createZodTools(count)) {
-      server.addTool({
-        name,
-        description,
-        parameters: zod,
-        execute: async (input: Arguments) => add(input),
-      });
+      server.addTool({ name, description, parameters: zod, execute: async (input: Arguments) => add(input) });
     }
     return server;
   }
@@ -65,10 +49,7 @@ export function server(): Server {
         enableJsonResponse: true,
         stateless: variant === "stateless",
       };
-      await (await create(count)).start({
-        transportType: "httpStream",
-        httpStream,
-      });
+      await (await create(count)).start({ transportType: "httpStream", httpStream });
       return port;
     },
     async serveStdio(count) {

@@ -14,10 +14,7 @@ import { add, createJsonSchemaTools } from "./tools.ts";
 import { LEGACY, MODERN } from "./wire.ts";
 
 const RESULT = { content: [{ type: "text", text: "42" }] };
-const STREAM = {
-  "content-type": "text/event-stream",
-  "cache-control": "no-cache",
-};
+const STREAM = { "content-type": "text/event-stream", "cache-control": "no-cache" };
 
 export function server(option?: string): Server {
   return {
@@ -39,18 +36,11 @@ export function server(option?: string): Server {
           const { id } = JSON.parse(Buffer.concat(chunks).toString());
           const text = JSON.stringify({ jsonrpc: "2.0", id, result: RESULT });
           const length = Buffer.byteLength(text);
-          response.writeHead(200, {
-            "content-type": "application/json",
-            "content-length": length,
-          }).end(text);
+          response.writeHead(200, { "content-type": "application/json", "content-length": length }).end(text);
         });
       });
       return new Promise((resolve) =>
-        http.listen(
-          0,
-          "127.0.0.1",
-          () => resolve((http.address() as AddressInfo).port),
-        )
+        http.listen(0, "127.0.0.1", () => resolve((http.address() as AddressInfo).port))
       );
     },
     serveStdio() {
@@ -61,9 +51,7 @@ export function server(option?: string): Server {
         for (const line of lines) {
           const { id } = JSON.parse(line);
           if (id === undefined) continue;
-          process.stdout.write(
-            JSON.stringify({ jsonrpc: "2.0", id, result: RESULT }) + "\n",
-          );
+          process.stdout.write(JSON.stringify({ jsonrpc: "2.0", id, result: RESULT }) + "\n");
         }
       });
     },
@@ -71,9 +59,7 @@ export function server(option?: string): Server {
 }
 
 function createSwitch(count: number): Handler {
-  const tools = createJsonSchemaTools(count).map((
-    { name, description, schema },
-  ) => ({
+  const tools = createJsonSchemaTools(count).map(({ name, description, schema }) => ({
     name,
     description,
     inputSchema: schema,
@@ -82,8 +68,7 @@ function createSwitch(count: number): Handler {
   const capabilities = { tools: {} };
   return async (request) => {
     const { id, method, params } = JSON.parse(await request.text() || "{}");
-    const respond = (result: unknown) =>
-      Response.json({ jsonrpc: "2.0", id, result });
+    const respond = (result: unknown) => Response.json({ jsonrpc: "2.0", id, result });
     switch (method) {
       case "initialize":
         return Response.json({
@@ -92,11 +77,7 @@ function createSwitch(count: number): Handler {
           result: { protocolVersion: LEGACY, capabilities, serverInfo },
         }, { headers: { "mcp-session-id": "a-session" } });
       case "server/discover":
-        return respond({
-          supportedVersions: [MODERN],
-          capabilities,
-          resultType: "complete",
-        });
+        return respond({ supportedVersions: [MODERN], capabilities, resultType: "complete" });
       case "tools/list":
         return respond({ tools, resultType: "complete" });
       case "tools/call":

@@ -37,9 +37,7 @@ export async function measureCalls(
   rounds: number,
   slice: number,
 ): Promise<CallResult[]> {
-  const servers = SUBJECTS.map((subject) =>
-    new ServerProcess(subject, "calls", 0)
-  );
+  const servers = SUBJECTS.map((subject) => new ServerProcess(subject, "calls", 0));
   const results: CallResult[] = [];
   try {
     await Promise.all(servers.map(({ ready }) => ready));
@@ -80,14 +78,7 @@ async function measureOne(
     name: server.subject.name,
     async run(): Promise<Sample | undefined> {
       const { name, accept, latest, isFloor = false } = server.subject;
-      const result = await server.slice({
-        operation,
-        tools,
-        accept,
-        latest,
-        isFloor,
-        milliseconds,
-      });
+      const result = await server.slice({ operation, tools, accept, latest, isFloor, milliseconds });
       if (!("unsupported" in result)) return result;
       unsupported.set(name, result.unsupported);
     },
@@ -159,22 +150,16 @@ export function printCallSummary(
       result.subject === subject && result.operation === operation &&
       result.tools === tools
     )?.cpu;
-  const peers = SUBJECTS.filter((subject) =>
-    subject !== FLOOR && subject !== TRIVET
-  );
+  const peers = SUBJECTS.filter((subject) => subject !== FLOOR && subject !== TRIVET);
   printTable(
     `In process, ${tools} tools: ratio of the processor time of a call to Trivet's`,
-    peers.map(({ name }) =>
-      name.replace("JSON Schema", "JSON").replace("JSON responses", "JSON")
-    ),
+    peers.map(({ name }) => name.replace("JSON Schema", "JSON").replace("JSON responses", "JSON")),
     OPERATIONS.map(({ name }) => [
       name,
       ...peers.map((peer) => {
         const own = findCost(TRIVET.name, name);
         const other = findCost(peer.name, name);
-        return own === undefined || other === undefined
-          ? "-"
-          : `${formatNumber(other / own)}x`;
+        return own === undefined || other === undefined ? "-" : `${formatNumber(other / own)}x`;
       }),
     ]),
   );

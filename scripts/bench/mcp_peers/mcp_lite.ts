@@ -11,10 +11,9 @@ import { add, createZodTools } from "./tools.ts";
 export function server(): Server {
   return {
     async handlers(count) {
-      const { McpServer, StreamableHttpTransport, InMemorySessionAdapter } =
-        await import(
-          packageUrl("mcp-lite")
-        );
+      const { McpServer, StreamableHttpTransport, InMemorySessionAdapter } = await import(
+        packageUrl("mcp-lite")
+      );
       const { z } = await import(packageUrl("zod"));
       const tools = await createZodTools(count);
       const create = () => {
@@ -28,9 +27,7 @@ export function server(): Server {
         }
         return server;
       };
-      const sessionAdapter = new InMemorySessionAdapter({
-        maxEventBufferSize: 1024,
-      });
+      const sessionAdapter = new InMemorySessionAdapter({ maxEventBufferSize: 1024 });
       return {
         stateless: new StreamableHttpTransport().bind(create()),
         session: new StreamableHttpTransport({ sessionAdapter }).bind(create()),

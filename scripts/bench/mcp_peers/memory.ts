@@ -39,11 +39,7 @@ const LISTEN = "subscriptions/listen stream";
 const CONCURRENCY = 50;
 
 /** @param count of sessions, and of streams @param maxMs timeout for opening those of one kind at one server */
-export async function measureMemory(
-  tools: number,
-  count: number,
-  maxMs: number,
-): Promise<MemoryResult[]> {
+export async function measureMemory(tools: number, count: number, maxMs: number): Promise<MemoryResult[]> {
   const maxCount = Math.min(count, readMaxOpenFiles() - 500);
   const results: MemoryResult[] = [];
   for (const subject of SUBJECTS) {
@@ -53,15 +49,7 @@ export async function measureMemory(
       results.push(...await measureSessions(subject, tools, maxCount, maxMs));
     }
     const streams = subject.isFloor
-      ? await measureStreams(
-        subject,
-        "stateless",
-        tools,
-        STREAM,
-        maxCount,
-        maxMs,
-        () => GET,
-      )
+      ? await measureStreams(subject, "stateless", tools, STREAM, maxCount, maxMs, () => GET)
       : await measureStreams(
         subject,
         "modern",
@@ -70,9 +58,7 @@ export async function measureMemory(
         maxCount,
         maxMs,
         (i) =>
-          createModernMessage("subscriptions/listen", i + 1, {
-            notifications: { toolsListChanged: true },
-          }),
+          createModernMessage("subscriptions/listen", i + 1, { notifications: { toolsListChanged: true } }),
       );
     results.push({ ...row, ...streams });
   }
@@ -80,10 +66,7 @@ export async function measureMemory(
   return results;
 }
 
-const GET: Message = {
-  method: "GET",
-  headers: { accept: "text/event-stream" },
-};
+const GET: Message = { method: "GET", headers: { accept: "text/event-stream" } };
 
 async function measureSessions(
   subject: Subject,
@@ -105,9 +88,7 @@ async function measureSessions(
         unsupported: "the server does not support it",
       }));
     }
-    const pool = new Pool(`http://127.0.0.1:${port}`, {
-      connections: CONCURRENCY,
-    });
+    const pool = new Pool(`http://127.0.0.1:${port}`, { connections: CONCURRENCY });
     const open = async () => {
       const connected = await connect(createSend(pool), subject);
       if (connected.session === null) {
@@ -118,31 +99,20 @@ async function measureSessions(
     // Code and caches that are allocated once must not count for the sessions.
     const unsupported = await openMany(Math.min(count, 300), maxMs, open);
     if (unsupported !== undefined) {
-      return [{ ...row, what: SESSION, unsupported }, {
-        ...row,
-        what: STREAM,
-        unsupported,
-      }];
+      return [{ ...row, what: SESSION, unsupported }, { ...row, what: STREAM, unsupported }];
     }
     const warm = sessions.length;
     const before = await server.memory();
     await openMany(count, maxMs, open);
     const between = await server.memory();
     await pool.destroy();
-    results.push({
-      ...row,
-      what: SESSION,
-      ...toMemoryOfEach(before, between, sessions.length - warm),
-    });
+    results.push({ ...row, what: SESSION, ...toMemoryOfEach(before, between, sessions.length - warm) });
 
     const remaining = sessions.values();
     const listen = async () => {
       const { value } = remaining.next();
       if (value === undefined) return;
-      const { "content-type": _, ...headers } = toLegacyFields(
-        value,
-        "text/event-stream",
-      );
+      const { "content-type": _, ...headers } = toLegacyFields(value, "text/event-stream");
       sockets.push(await openStream(port, { method: "GET", headers }));
     };
     const reason = await openMany(Math.min(count, warm), maxMs, listen);
@@ -155,11 +125,7 @@ async function measureSessions(
     results.push({
       ...row,
       what: STREAM,
-      ...toMemoryOfEach(
-        first,
-        await server.memory(),
-        sockets.length - warmStreams,
-      ),
+      ...toMemoryOfEach(first, await server.memory(), sockets.length - warmStreams),
     });
     return results;
   } finally {
@@ -181,17 +147,11 @@ async function measureStreams(
   const sockets: Socket[] = [];
   try {
     const port = await server.ready;
-    if (port < 0) {
-      return { what, unsupported: "the server does not support it" };
-    }
+    if (port < 0) return { what, unsupported: "the server does not support it" };
     let started = 0;
     const open = async () => {
       sockets.push(
-        await openStream(
-          port,
-          message(started++),
-          what === LISTEN ? "acknowledged" : "",
-        ),
+        await openStream(port, message(started++), what === LISTEN ? "acknowledged" : ""),
       );
     };
     const unsupported = await openMany(Math.min(count, 300), maxMs, open);
@@ -199,10 +159,7 @@ async function measureStreams(
     const warm = sockets.length;
     const before = await server.memory();
     await openMany(count, maxMs, open);
-    return {
-      what,
-      ...toMemoryOfEach(before, await server.memory(), sockets.length - warm),
-    };
+    return { what, ...toMemoryOfEach(before, await server.memory(), sockets.length - warm) };
   } finally {
     for (const socket of sockets) socket.destroy();
     server.stop();
@@ -221,9 +178,7 @@ async function openMany(
   const worker = async () => {
     while (begun < count && failure === undefined && performance.now() < end) {
       begun++;
-      await open().catch((error) =>
-        failure ??= error instanceof Unsupported ? error.message : String(error)
-      );
+      await open().catch((error) => failure ??= error instanceof Unsupported ? error.message : String(error));
     }
   };
   await Promise.all(Array.from({ length: CONCURRENCY }, worker));
@@ -242,20 +197,12 @@ function toMemoryOfEach(
   };
 }
 
-function printMemory(
-  results: readonly MemoryResult[],
-  tools: number,
-  maxCount: number,
-): void {
+function printMemory(results: readonly MemoryResult[], tools: number, maxCount: number): void {
   const reasons = new Map<string, string>();
-  const rows = [...new Set(results.map(({ subject }) => subject))].map((
-    subject,
-  ) => [
+  const rows = [...new Set(results.map(({ subject }) => subject))].map((subject) => [
     subject,
     ...[SESSION, STREAM, LISTEN].flatMap((what) => {
-      const found = results.find((result) =>
-        result.subject === subject && result.what === what
-      );
+      const found = results.find((result) => result.subject === subject && result.what === what);
       if (found?.unsupported !== undefined) {
         reasons.set(`${subject}, ${what}`, found.unsupported);
       }
@@ -270,12 +217,8 @@ function printMemory(
     }),
   ]);
   printTable(
-    `Memory of each, in kB of 1,000 bytes, at up to ${
-      maxCount.toLocaleString("en")
-    }; ${tools} tools`,
-    [SESSION, STREAM, LISTEN].flatMap((
-      what,
-    ) => [`${what}s`, "heap", "resident"]),
+    `Memory of each, in kB of 1,000 bytes, at up to ${maxCount.toLocaleString("en")}; ${tools} tools`,
+    [SESSION, STREAM, LISTEN].flatMap((what) => [`${what}s`, "heap", "resident"]),
     rows,
   );
   printReasons(reasons);

@@ -18,10 +18,7 @@ export function openStream(
   return new Promise((resolve, reject) => {
     const socket = connect(port, "127.0.0.1");
     let received = "";
-    const timer = setTimeout(
-      () => finish(`no stream within ${OPEN_TIMEOUT_MS} ms`),
-      OPEN_TIMEOUT_MS,
-    );
+    const timer = setTimeout(() => finish(`no stream within ${OPEN_TIMEOUT_MS} ms`), OPEN_TIMEOUT_MS);
     const finish = (problem?: string) => {
       clearTimeout(timer);
       socket.removeAllListeners("data");
@@ -39,16 +36,12 @@ export function openStream(
       const status = Number(received.slice(9, 12));
       const head = received.slice(0, end);
       if (status !== 200 || !/content-type: *text\/event-stream/i.test(head)) {
-        finish(
-          `status ${status}: ${received.slice(end + 4, end + 204).trim()}`,
-        );
+        finish(`status ${status}: ${received.slice(end + 4, end + 204).trim()}`);
       } else if (received.includes(start, end)) finish();
     });
     const fields = Object.entries({ host: `127.0.0.1:${port}`, ...headers });
     if (body !== "") fields.push(["content-length", String(body.length)]);
-    const head = fields.map(([name, value]) => `${name}: ${value}\r\n`).join(
-      "",
-    );
+    const head = fields.map(([name, value]) => `${name}: ${value}\r\n`).join("");
     socket.write(`${method} /mcp HTTP/1.1\r\n${head}\r\n${body}`, "latin1");
   });
 }

@@ -10,13 +10,7 @@ import { measure, type Result } from "../harness.ts";
 import { ServerProcess } from "./server_process.ts";
 import { FLOOR, type Subject, SUBJECTS, TRIVET } from "./subject.ts";
 import { formatNumber, printReasons, printTable } from "./table.ts";
-import {
-  type Operation,
-  OPERATIONS,
-  prepare,
-  type Send,
-  Unsupported,
-} from "./wire.ts";
+import { type Operation, OPERATIONS, prepare, type Send, Unsupported } from "./wire.ts";
 
 export interface HttpResult {
   readonly operation: string;
@@ -41,12 +35,7 @@ export interface NetworkSize {
 /** Returns a function that sends messages with a pool. */
 export function createSend(pool: Pool): Send {
   return async ({ method, headers, body }) => {
-    const response = await pool.request({
-      method,
-      path: "/mcp",
-      headers,
-      body: body ?? null,
-    });
+    const response = await pool.request({ method, path: "/mcp", headers, body: body ?? null });
     const session = response.headers["mcp-session-id"];
     return {
       status: response.statusCode,
@@ -56,10 +45,7 @@ export function createSend(pool: Pool): Send {
   };
 }
 
-export async function measureHttp(
-  tools: number,
-  size: NetworkSize,
-): Promise<HttpResult[]> {
+export async function measureHttp(tools: number, size: NetworkSize): Promise<HttpResult[]> {
   const subjects = SUBJECTS.filter(({ only }) => only === undefined);
   const results: HttpResult[] = [];
   const reasons = new Map<string, string>();
@@ -69,22 +55,16 @@ export async function measureHttp(
       method === "tools/list" && variant === "stateless" && size.lists;
     if (!isMeasured) continue;
     const own: HttpResult[] = [];
-    const servers = subjects.map((subject) =>
-      new ServerProcess(subject, variant, tools)
-    );
+    const servers = subjects.map((subject) => new ServerProcess(subject, variant, tools));
     try {
       for (const concurrency of CONCURRENCIES) {
-        own.push(
-          ...await measureOne(servers, operation, tools, concurrency, size),
-        );
+        own.push(...await measureOne(servers, operation, tools, concurrency, size));
       }
     } finally {
       for (const server of servers) server.stop();
     }
     for (const { subject, unsupported } of own) {
-      if (unsupported !== undefined) {
-        reasons.set(`${subject}, ${name}`, unsupported);
-      }
+      if (unsupported !== undefined) reasons.set(`${subject}, ${name}`, unsupported);
     }
     printOperation(operation, tools, subjects, own);
     results.push(...own);
@@ -108,18 +88,14 @@ async function measureOne(
     try {
       const port = await server.ready;
       if (port < 0) throw new Unsupported("the server does not support it");
-      const pool = new Pool(`http://127.0.0.1:${port}`, {
-        connections: concurrency,
-      });
+      const pool = new Pool(`http://127.0.0.1:${port}`, { connections: concurrency });
       pools.push(pool);
       const send = createSend(pool);
-      const { call } = isFloor
-        ? { call: callFloor(send) }
-        : await prepare(send, operation, tools, {
-          accept,
-          latest,
-          sessions: concurrency,
-        });
+      const { call } = isFloor ? { call: callFloor(send) } : await prepare(send, operation, tools, {
+        accept,
+        latest,
+        sessions: concurrency,
+      });
       // A later failure must not end the measurement of the other servers.
       calls.set(server, () =>
         call().catch((error) => {
@@ -127,10 +103,7 @@ async function measureOne(
           return new Promise((resolve) => setTimeout(resolve, 10));
         }));
     } catch (error) {
-      unsupported.set(
-        name,
-        error instanceof Unsupported ? error.message : String(error),
-      );
+      unsupported.set(name, error instanceof Unsupported ? error.message : String(error));
     }
   }
   const results = await measure(
@@ -150,9 +123,7 @@ async function measureOne(
     if (unsupported.has(subject)) {
       return { ...row, unsupported: unsupported.get(subject)! };
     }
-    const { name: _, ...result } = results.find(({ name }) =>
-      name === subject
-    )!;
+    const { name: _, ...result } = results.find(({ name }) => name === subject)!;
     return { ...row, result };
   });
 }
@@ -160,11 +131,7 @@ async function measureOne(
 function callFloor(send: Send): () => Promise<void> {
   const body = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}';
   return async () => {
-    const { status } = await send({
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body,
-    });
+    const { status } = await send({ method: "POST", headers: { "content-type": "application/json" }, body });
     if (status !== 200) throw new Error(`The floor responded with ${status}`);
   };
 }
@@ -176,18 +143,14 @@ function printOperation(
   results: readonly HttpResult[],
 ): void {
   const findResult = (subject: string, concurrency: number) =>
-    results.find((result) =>
-      result.subject === subject && result.concurrency === concurrency
-    )?.result;
+    results.find((result) => result.subject === subject && result.concurrency === concurrency)?.result;
   const rows = subjects.map(({ name: subject }) => [
     subject,
     ...CONCURRENCIES.flatMap((concurrency) => {
       const result = findResult(subject, concurrency);
       if (!result) return ["not supported", "", "", "", ""];
       const own = findResult(TRIVET.name, concurrency);
-      const times = own?.cpu && result.cpu
-        ? `${formatNumber(result.cpu / own.cpu)}x`
-        : "";
+      const times = own?.cpu && result.cpu ? `${formatNumber(result.cpu / own.cpu)}x` : "";
       return [
         formatNumber(result.perSecond),
         formatNumber(result.p50),
@@ -201,13 +164,7 @@ function printOperation(
     `Over HTTP, ${tools} tools: ${name} ("cost" is the server's processor time, "to Trivet" its ratio to Trivet's)`,
     CONCURRENCIES.flatMap((
       concurrency,
-    ) => [
-      `${concurrency} concurrent /s`,
-      "p50 us",
-      "p99 us",
-      "cost us",
-      "to Trivet",
-    ]),
+    ) => [`${concurrency} concurrent /s`, "p50 us", "p99 us", "cost us", "to Trivet"]),
     rows,
   );
 }

@@ -11,14 +11,7 @@ import { type Method, StdioClient } from "./stdio/client.ts";
 import { measureStarts, PUBLISHED } from "./stdio/starts.ts";
 import { FLOOR, type Subject, SUBJECTS, TRIVET } from "./subject.ts";
 import { formatNumber, printReasons, printTable } from "./table.ts";
-import {
-  LEGACY,
-  META,
-  MODERN,
-  toExpectedText,
-  toParams,
-  Unsupported,
-} from "./wire.ts";
+import { LEGACY, META, MODERN, toExpectedText, toParams, Unsupported } from "./wire.ts";
 
 export interface StdioResult {
   readonly operation: string;
@@ -53,9 +46,7 @@ export async function measureStdio(
   size: NetworkSize,
   starts: number,
 ): Promise<StdioResult[]> {
-  const subjects = SUBJECTS.filter(({ only, accept }) =>
-    only === undefined && accept === undefined
-  );
+  const subjects = SUBJECTS.filter(({ only, accept }) => only === undefined && accept === undefined);
   const reasons = new Map<string, string>();
   const results: StdioResult[] = [];
   for (const row of ROWS) {
@@ -80,9 +71,7 @@ export async function measureStdio(
           formatNumber(result.p99),
           result.ratio?.toFixed(2) ?? "",
           formatNumber(result.cpu ?? 0),
-          trivet?.cpu && result.cpu
-            ? `${formatNumber(result.cpu / trivet.cpu)}x`
-            : "",
+          trivet?.cpu && result.cpu ? `${formatNumber(result.cpu / trivet.cpu)}x` : "",
         ]
       ),
     );
@@ -166,9 +155,7 @@ async function measureOne(
       if (unsupported.has(subject)) {
         return { ...row, unsupported: unsupported.get(subject)! };
       }
-      const { name: _, ...result } = results.find(({ name }) =>
-        name === subject
-      )!;
+      const { name: _, ...result } = results.find(({ name }) => name === subject)!;
       return { ...row, result };
     });
   } finally {

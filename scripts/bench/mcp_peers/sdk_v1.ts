@@ -12,9 +12,7 @@ import { add, createZodTools, type ZodTool } from "./tools.ts";
 
 export function server(): Server {
   async function loadFactory(tools: readonly ZodTool[]) {
-    const { McpServer } = await import(
-      packageUrl("@modelcontextprotocol/sdk/server/mcp.js")
-    );
+    const { McpServer } = await import(packageUrl("@modelcontextprotocol/sdk/server/mcp.js"));
     return () => {
       const server = new McpServer({ name: "bench", version: "1.0.0" });
       for (const { name, description, zod } of tools) {
@@ -26,19 +24,13 @@ export function server(): Server {
   return {
     async handlers(count) {
       const create = await loadFactory(await createZodTools(count));
-      const { WebStandardStreamableHTTPServerTransport: Transport } =
-        await import(
-          packageUrl(
-            "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js",
-          )
-        );
+      const { WebStandardStreamableHTTPServerTransport: Transport } = await import(
+        packageUrl("@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js")
+      );
       return {
         async stateless(request) {
           const server = create();
-          const transport = new Transport({
-            sessionIdGenerator: undefined,
-            enableJsonResponse: true,
-          });
+          const transport = new Transport({ sessionIdGenerator: undefined, enableJsonResponse: true });
           await server.connect(transport);
           const response: Response = await transport.handleRequest(request);
           // The body is complete, so the server can be closed.
@@ -51,9 +43,7 @@ export function server(): Server {
     listen: listenWithHono,
     async serveStdio(count) {
       const create = await loadFactory(await createZodTools(count));
-      const { StdioServerTransport } = await import(
-        packageUrl("@modelcontextprotocol/sdk/server/stdio.js")
-      );
+      const { StdioServerTransport } = await import(packageUrl("@modelcontextprotocol/sdk/server/stdio.js"));
       await create().connect(new StdioServerTransport());
     },
   };

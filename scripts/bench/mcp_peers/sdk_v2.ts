@@ -8,28 +8,15 @@
 import { listenWithHono } from "./listen.ts";
 import { packageUrl, type Server } from "./subject.ts";
 import { createSessionHandler } from "./session_table.ts";
-import {
-  add,
-  createJsonSchemaTools,
-  createZodTools,
-  loadZodToolFactory,
-} from "./tools.ts";
+import { add, createJsonSchemaTools, createZodTools, loadZodToolFactory } from "./tools.ts";
 
 export function server(option?: string): Server {
   async function loadFactory(count: number) {
-    const { McpServer, fromJsonSchema } = await import(
-      packageUrl("@modelcontextprotocol/server")
-    );
+    const { McpServer, fromJsonSchema } = await import(packageUrl("@modelcontextprotocol/server"));
     const createTools = await loadZodToolFactory();
     const tools = option === "json_schema"
-      ? createJsonSchemaTools(count).map((tool) => ({
-        ...tool,
-        inputSchema: fromJsonSchema(tool.schema),
-      }))
-      : (await createZodTools(count)).map((tool) => ({
-        ...tool,
-        inputSchema: tool.zod,
-      }));
+      ? createJsonSchemaTools(count).map((tool) => ({ ...tool, inputSchema: fromJsonSchema(tool.schema) }))
+      : (await createZodTools(count)).map((tool) => ({ ...tool, inputSchema: tool.zod }));
     return () => {
       const server = new McpServer({ name: "bench", version: "1.0.0" });
       // The documentation creates schemas where tools are registered, so for each request.
@@ -50,19 +37,12 @@ export function server(option?: string): Server {
         WebStandardStreamableHTTPServerTransport: Transport,
       } = await import(packageUrl("@modelcontextprotocol/server"));
       const handler = createMcpHandler(create, { maxSubscriptions: 1_000_000 });
-      const handle = (request: Request): Promise<Response> =>
-        handler.fetch(request);
-      return {
-        stateless: handle,
-        session: createSessionHandler(Transport, create),
-        modern: handle,
-      };
+      const handle = (request: Request): Promise<Response> => handler.fetch(request);
+      return { stateless: handle, session: createSessionHandler(Transport, create), modern: handle };
     },
     listen: listenWithHono,
     async serveStdio(count) {
-      const { serveStdio } = await import(
-        packageUrl("@modelcontextprotocol/server/stdio")
-      );
+      const { serveStdio } = await import(packageUrl("@modelcontextprotocol/server/stdio"));
       serveStdio(await loadFactory(count));
     },
   };

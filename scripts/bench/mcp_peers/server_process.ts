@@ -24,11 +24,7 @@ export class ServerProcess {
   readonly ready: Promise<number>;
 
   /** @param mode see `child.ts` */
-  constructor(
-    subject: Subject,
-    mode: "calls" | "stdio" | Variant,
-    tools: number,
-  ) {
+  constructor(subject: Subject, mode: "calls" | "stdio" | Variant, tools: number) {
     this.subject = subject;
     const args = [
       "--expose-gc",
@@ -57,9 +53,7 @@ export class ServerProcess {
         env: { ...process.env, NODE_ENV: "production", ...environment },
       },
     );
-    this.ready = mode === "stdio"
-      ? Promise.resolve(0)
-      : this.#receive<number>();
+    this.ready = mode === "stdio" ? Promise.resolve(0) : this.#receive<number>();
     this.ready.catch(() => {});
   }
 
@@ -88,8 +82,7 @@ export class ServerProcess {
 
   #receive<Result>(): Promise<Result> {
     return new Promise((resolve, reject) => {
-      const fail = () =>
-        reject(new Error(`The server of ${this.subject.name} exited`));
+      const fail = () => reject(new Error(`The server of ${this.subject.name} exited`));
       this.process.once("exit", fail);
       this.process.once("message", (reply) => {
         this.process.off("exit", fail);

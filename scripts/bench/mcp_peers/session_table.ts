@@ -24,9 +24,7 @@ export function createSessionHandler(
     const known = request.headers.get("mcp-session-id");
     if (known !== null) {
       const transport = transports.get(known);
-      return transport
-        ? await transport.handleRequest(request)
-        : new Response(null, { status: 404 });
+      return transport ? await transport.handleRequest(request) : new Response(null, { status: 404 });
     }
     const server = createServer();
     const transport: Transport = new TransportClass({

@@ -15,22 +15,14 @@ export type Handlers = { readonly [Name in Variant]?: Handler };
 
 export interface Server {
   /** Creates handlers with so many tools at `<origin>/mcp`. */
-  readonly handlers: (
-    tools: number,
-    origin: string,
-  ) => Handlers | Promise<Handlers>;
+  readonly handlers: (tools: number, origin: string) => Handlers | Promise<Handlers>;
   /** Listens on a free loopback port; resolves to the port. The handler is created when the port is known. */
-  readonly listen: (
-    handler: (origin: string) => Promise<Handler>,
-  ) => Promise<number>;
+  readonly listen: (handler: (origin: string) => Promise<Handler>) => Promise<number>;
   /**
    * Listens with so many tools and the package's own listener, instead of `listen`; `undefined` if the variant is not
    * supported.
    */
-  readonly listenItself?: (
-    variant: Variant,
-    tools: number,
-  ) => Promise<number | undefined>;
+  readonly listenItself?: (variant: Variant, tools: number) => Promise<number | undefined>;
   /** Serves so many tools over this process's standard input and output. */
   readonly serveStdio?: (tools: number) => void | Promise<void>;
 }
@@ -55,54 +47,22 @@ export interface Subject {
   readonly only?: "in process";
 }
 
-export const FLOOR: Subject = {
-  name: "floor",
-  file: "floor.ts",
-  isFloor: true,
-};
-export const TRIVET: Subject = {
-  name: "Trivet",
-  file: "trivet.ts",
-  option: "zod",
-};
+export const FLOOR: Subject = { name: "floor", file: "floor.ts", isFloor: true };
+export const TRIVET: Subject = { name: "Trivet", file: "trivet.ts", option: "zod" };
 const LITE = { file: "mcp_lite.ts", latest: "2025-06-18" };
 
 /** In the order of rows. */
 export const SUBJECTS: readonly Subject[] = [
   FLOOR,
-  {
-    name: "a bare switch",
-    file: "floor.ts",
-    option: "switch",
-    only: "in process",
-  },
+  { name: "a bare switch", file: "floor.ts", option: "switch", only: "in process" },
   TRIVET,
-  {
-    name: "Trivet, JSON Schema",
-    file: "trivet.ts",
-    option: "json_schema",
-    only: "in process",
-  },
+  { name: "Trivet, JSON Schema", file: "trivet.ts", option: "json_schema", only: "in process" },
   { name: "sdk 1.32", file: "sdk_v1.ts" },
   { name: "server 2.4", file: "sdk_v2.ts", option: "zod" },
-  {
-    name: "server 2.4, JSON Schema",
-    file: "sdk_v2.ts",
-    option: "json_schema",
-    only: "in process",
-  },
-  {
-    name: "server 2.4, schemas in factory",
-    file: "sdk_v2.ts",
-    option: "in_factory",
-    only: "in process",
-  },
+  { name: "server 2.4, JSON Schema", file: "sdk_v2.ts", option: "json_schema", only: "in process" },
+  { name: "server 2.4, schemas in factory", file: "sdk_v2.ts", option: "in_factory", only: "in process" },
   { name: "mcp-lite 0.10", ...LITE },
-  {
-    name: "mcp-lite 0.10, JSON responses",
-    ...LITE,
-    accept: "application/json",
-  },
+  { name: "mcp-lite 0.10, JSON responses", ...LITE, accept: "application/json" },
   { name: "tmcp 1.20", file: "tmcp.ts" },
   { name: "fastmcp 4.20", file: "fastmcp.ts" },
 ];
@@ -116,9 +76,6 @@ export function packageUrl(name: string): string {
   try {
     return import.meta.resolve(name);
   } catch (cause) {
-    throw new Error(
-      `${name} is not installed. Run: npm ci --prefix scripts/bench`,
-      { cause },
-    );
+    throw new Error(`${name} is not installed. Run: npm ci --prefix scripts/bench`, { cause });
   }
 }

@@ -12,17 +12,13 @@ export function printTable(
 ): void {
   const all = [["", ...heads], ...rows];
   const widths = all.reduce<number[]>((widest, cells) => {
-    cells.forEach((cell, i) =>
-      widest[i] = Math.max(widest[i] ?? 0, cell.length)
-    );
+    cells.forEach((cell, i) => widest[i] = Math.max(widest[i] ?? 0, cell.length));
     return widest;
   }, []);
   console.log(`\n${title}`);
   for (const cells of all) {
     console.log(
-      cells.map((cell, i) =>
-        i === 0 ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]! + 2)
-      ).join("")
+      cells.map((cell, i) => i === 0 ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]! + 2)).join("")
         .trimEnd(),
     );
   }
@@ -31,10 +27,7 @@ export function printTable(
 /** Formats a number with three or more digits: 12,345 or 12.3 or 0.12. */
 export function formatNumber(value: number): string {
   const digits = value >= 100 ? 0 : value >= 10 ? 1 : 2;
-  return value.toLocaleString("en", {
-    minimumFractionDigits: digits,
-    maximumFractionDigits: digits,
-  });
+  return value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 
 export function median(values: readonly number[]): number {

@@ -11,14 +11,8 @@ import { add, createZodTools } from "./tools.ts";
 export function server(): Server {
   async function create(count: number) {
     const { McpServer } = await import(packageUrl("tmcp"));
-    const { ZodJsonSchemaAdapter } = await import(
-      packageUrl("@tmcp/adapter-zod")
-    );
-    const server = new McpServer({
-      name: "bench",
-      version: "1.0.0",
-      description: "A benchmark",
-    }, {
+    const { ZodJsonSchemaAdapter } = await import(packageUrl("@tmcp/adapter-zod"));
+    const server = new McpServer({ name: "bench", version: "1.0.0", description: "A benchmark" }, {
       adapter: new ZodJsonSchemaAdapter(),
       capabilities: { tools: { listChanged: true } },
     });
@@ -29,21 +23,15 @@ export function server(): Server {
   }
   return {
     async handlers(count) {
-      const { HttpTransport } = await import(
-        packageUrl("@tmcp/transport-http")
-      );
-      const transport = new HttpTransport(await create(count), {
-        path: "/mcp",
-      });
+      const { HttpTransport } = await import(packageUrl("@tmcp/transport-http"));
+      const transport = new HttpTransport(await create(count), { path: "/mcp" });
       const handle = async (request: Request): Promise<Response> =>
         await transport.respond(request) ?? new Response(null, { status: 404 });
       return { stateless: handle, session: handle, modern: handle };
     },
     listen: listenWithHono,
     async serveStdio(count) {
-      const { StdioTransport } = await import(
-        packageUrl("@tmcp/transport-stdio")
-      );
+      const { StdioTransport } = await import(packageUrl("@tmcp/transport-stdio"));
       new StdioTransport(await create(count)).listen();
     },
   };

@@ -28,9 +28,7 @@ export async function createZodTools(count: number): Promise<ZodTool[]> {
 }
 
 /** Resolves to a function that creates new schemas on each call. */
-export async function loadZodToolFactory(): Promise<
-  (count: number) => ZodTool[]
-> {
+export async function loadZodToolFactory(): Promise<(count: number) => ZodTool[]> {
   const { z } = await import(packageUrl("zod"));
   return (count) =>
     createNames(count).map((name) => ({
@@ -63,11 +61,7 @@ export function createJsonSchemaTools(count: number): JsonSchemaTool[] {
         b: { type: "number", description: "The second number" },
         unit: { type: "string", enum: ["m", "s", "kg"] },
         note: { type: "string", maxLength: 200, description: NOTE },
-        tags: {
-          type: "array",
-          items: { type: "string", maxLength: 50 },
-          maxItems: 10,
-        },
+        tags: { type: "array", items: { type: "string", maxLength: 50 }, maxItems: 10 },
       },
       required: ["a", "b"],
     },
@@ -75,9 +69,7 @@ export function createJsonSchemaTools(count: number): JsonSchemaTool[] {
 }
 
 /** The implementation of every tool. */
-export function add(
-  { a, b }: Arguments,
-): { content: { type: "text"; text: string }[] } {
+export function add({ a, b }: Arguments): { content: { type: "text"; text: string }[] } {
   return { content: [{ type: "text", text: String(a + b) }] };
 }
 

@@ -7,22 +7,14 @@
 import process from "node:process";
 import type { Trivet } from "../../../src/mod.ts";
 import type { Server } from "./subject.ts";
-import {
-  add,
-  type Arguments,
-  createJsonSchemaTools,
-  createZodTools,
-} from "./tools.ts";
+import { add, type Arguments, createJsonSchemaTools, createZodTools } from "./tools.ts";
 
 export function server(option = "zod"): Server {
   async function create(count: number, issuer: string): Promise<Trivet> {
-    const built = option.startsWith("file:")
-      ? new URL("mod.js", option).href
-      : undefined;
-    const { createTrivet, memoryStore, tool }:
-      typeof import("../../../src/mod.ts") = await (
-        built === undefined ? import("../../../src/mod.ts") : import(built)
-      );
+    const built = option.startsWith("file:") ? new URL("mod.js", option).href : undefined;
+    const { createTrivet, memoryStore, tool }: typeof import("../../../src/mod.ts") = await (
+      built === undefined ? import("../../../src/mod.ts") : import(built)
+    );
     const run = (input: unknown) => add(input as Arguments);
     const tools = option === "json_schema"
       ? createJsonSchemaTools(count).map(({ name, description, schema }) =>
@@ -31,13 +23,7 @@ export function server(option = "zod"): Server {
       : (await createZodTools(count)).map(({ name, description, zod }) =>
         tool({ name, description, input: zod as Record<string, unknown>, run })
       );
-    return createTrivet({
-      issuer,
-      store: memoryStore(),
-      oauth: false,
-      skills: false,
-      mcp: { tools },
-    });
+    return createTrivet({ issuer, store: memoryStore(), oauth: false, skills: false, mcp: { tools } });
   }
   return {
     async handlers(count, origin) {
@@ -47,11 +33,8 @@ export function server(option = "zod"): Server {
     },
     async listen(createHandler) {
       const { serve } = await import("../../../src/runtime/node.ts");
-      let handle = (_: Request): Promise<Response> =>
-        Promise.reject(new Error("Not ready"));
-      const running = await serve({ fetch: (request) => handle(request) }, {
-        port: 0,
-      });
+      let handle = (_: Request): Promise<Response> => Promise.reject(new Error("Not ready"));
+      const running = await serve({ fetch: (request) => handle(request) }, { port: 0 });
       handle = await createHandler(running.url);
       return running.port;
     },
@@ -82,10 +65,7 @@ function writeOutput(): WritableStream<Uint8Array> {
   return new WritableStream({
     write: (chunk) =>
       new Promise<void>((resolve, reject) => {
-        process.stdout.write(
-          chunk,
-          (error) => error ? reject(error) : resolve(),
-        );
+        process.stdout.write(chunk, (error) => error ? reject(error) : resolve());
       }),
   });
 }

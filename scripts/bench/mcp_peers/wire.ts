@@ -39,26 +39,10 @@ export const OPERATIONS: readonly Operation[] = [
   { name: `initialize, ${LEGACY}`, variant: "stateless", method: "initialize" },
   { name: `tools/list, ${LEGACY}`, variant: "stateless", method: "tools/list" },
   { name: `tools/call, ${LEGACY}`, variant: "stateless", method: "tools/call" },
-  {
-    name: `initialize, ${LEGACY}, opening a session`,
-    variant: "session",
-    method: "initialize",
-  },
-  {
-    name: `tools/list, ${LEGACY}, in a session`,
-    variant: "session",
-    method: "tools/list",
-  },
-  {
-    name: `tools/call, ${LEGACY}, in a session`,
-    variant: "session",
-    method: "tools/call",
-  },
-  {
-    name: `server/discover, ${MODERN}`,
-    variant: "modern",
-    method: "server/discover",
-  },
+  { name: `initialize, ${LEGACY}, opening a session`, variant: "session", method: "initialize" },
+  { name: `tools/list, ${LEGACY}, in a session`, variant: "session", method: "tools/list" },
+  { name: `tools/call, ${LEGACY}, in a session`, variant: "session", method: "tools/call" },
+  { name: `server/discover, ${MODERN}`, variant: "modern", method: "server/discover" },
   { name: `tools/list, ${MODERN}`, variant: "modern", method: "tools/list" },
   { name: `tools/call, ${MODERN}`, variant: "modern", method: "tools/call" },
 ];
@@ -91,10 +75,7 @@ export interface McpConnection {
 }
 
 /** Header fields of a request of revision 2025-11-25. */
-export function toLegacyFields(
-  { revision, session }: McpConnection,
-  accept: string,
-): Record<string, string> {
+export function toLegacyFields({ revision, session }: McpConnection, accept: string): Record<string, string> {
   return {
     "content-type": "application/json",
     accept,
@@ -112,12 +93,7 @@ export function createModernMessage(
   return {
     method: "POST",
     headers: toModernFields(method, params.name as string | undefined),
-    body: JSON.stringify({
-      jsonrpc: "2.0",
-      id,
-      method,
-      params: { ...params, _meta: META },
-    }),
+    body: JSON.stringify({ jsonrpc: "2.0", id, method, params: { ...params, _meta: META } }),
   };
 }
 
@@ -141,17 +117,11 @@ export function toParams(
     return { protocolVersion: latest, capabilities: {}, clientInfo: CLIENT };
   }
   if (method !== "tools/call") return {};
-  return {
-    name: toToolName(tools >> 1),
-    arguments: { a: 19, b: 23, unit: "m", note: "The length of both" },
-  };
+  return { name: toToolName(tools >> 1), arguments: { a: 19, b: 23, unit: "m", note: "The length of both" } };
 }
 
 /** Returns a text that only a correct response contains. */
-export function toExpectedText(
-  method: Operation["method"],
-  tools: number,
-): string {
+export function toExpectedText(method: Operation["method"], tools: number): string {
   switch (method) {
     case "initialize":
       return '"protocolVersion":"';
@@ -176,12 +146,7 @@ export async function connect(
   { accept = BOTH_TYPES, latest }: ClientOptions,
 ): Promise<McpConnection> {
   const params = toParams("initialize", 0, latest);
-  const body = JSON.stringify({
-    jsonrpc: "2.0",
-    id: 0,
-    method: "initialize",
-    params,
-  });
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 0, method: "initialize", params });
   const headers = { "content-type": "application/json", accept };
   const response = await send({ method: "POST", headers, body });
   const { protocolVersion: revision } = parseResult(response) as {
@@ -192,10 +157,7 @@ export async function connect(
     const { status } = await send({
       method: "POST",
       headers: toLegacyFields(connected, accept),
-      body: JSON.stringify({
-        jsonrpc: "2.0",
-        method: "notifications/initialized",
-      }),
+      body: JSON.stringify({ jsonrpc: "2.0", method: "notifications/initialized" }),
     });
     if (status !== 202) {
       throw new Unsupported(`notifications/initialized: status ${status}`);
@@ -235,10 +197,7 @@ export async function prepare(
         throw new Unsupported("the server sends no session id");
       }
       headers.push(
-        toLegacyFields(
-          variant === "session" ? connected : { ...connected, session: null },
-          accept,
-        ),
+        toLegacyFields(variant === "session" ? connected : { ...connected, session: null }, accept),
       );
     }
   }
@@ -259,9 +218,7 @@ export async function prepare(
       response.status !== 200 || !response.text.includes(mark) ||
       !response.text.includes(`"id":${own}`)
     ) {
-      throw new Unsupported(
-        `${method}: status ${response.status}: ${response.text.slice(0, 200)}`,
-      );
+      throw new Unsupported(`${method}: status ${response.status}: ${response.text.slice(0, 200)}`);
     }
     if (method === "initialize" && response.session !== null) {
       opened.push(response.session);
@@ -291,10 +248,7 @@ export async function prepare(
     },
     async endSessions() {
       for (const session of opened.splice(0)) {
-        await send({
-          method: "DELETE",
-          headers: { accept, "mcp-session-id": session },
-        });
+        await send({ method: "DELETE", headers: { accept, "mcp-session-id": session } });
       }
     },
   };
@@ -313,20 +267,14 @@ function parseResult({ status, text }: HttpResponse): Record<string, unknown> {
   return result;
 }
 
-function checkResult(
-  method: Operation["method"],
-  result: Record<string, unknown>,
-  tools: number,
-): void {
+function checkResult(method: Operation["method"], result: Record<string, unknown>, tools: number): void {
   if (method === "tools/list") {
     const list = result.tools as {
       inputSchema: { properties: Record<string, unknown> };
     }[];
     // A page is only a part of the list, so its duration cannot be compared.
     if (list.length !== tools) {
-      throw new Unsupported(
-        `the server lists ${list.length} of ${tools} tools`,
-      );
+      throw new Unsupported(`the server lists ${list.length} of ${tools} tools`);
     }
     if (!("tags" in list[0]!.inputSchema.properties)) {
       throw new Unsupported("the server does not list the schemas");

@@ -13,10 +13,7 @@ import process from "node:process";
 export function readProcessorTime(pid: number): number {
   if (process.platform !== "linux") return 0;
   const tasks = `/proc/${pid}/task`;
-  return readdirSync(tasks).reduce(
-    (sum, task) => sum + readThreadTime(`${tasks}/${task}`),
-    0,
-  ) / 1000;
+  return readdirSync(tasks).reduce((sum, task) => sum + readThreadTime(`${tasks}/${task}`), 0) / 1000;
 }
 
 /** Nanoseconds; 0 for a thread that has just ended. */
@@ -31,17 +28,12 @@ function readThreadTime(folder: string): number {
 /** The processes that a process has started, on Linux. */
 export function findChildren(parent: number): number[] {
   if (process.platform !== "linux") return [];
-  return readdirSync("/proc").filter((name) => /^\d+$/.test(name)).map(Number)
-    .filter((pid) => {
-      try {
-        // The field after the name of the program, which may have blanks, and the state.
-        return Number(
-          readFileSync(`/proc/${pid}/stat`, "latin1").split(") ").at(-1)!.split(
-            " ",
-          )[1],
-        ) === parent;
-      } catch {
-        return false;
-      }
-    });
+  return readdirSync("/proc").filter((name) => /^\d+$/.test(name)).map(Number).filter((pid) => {
+    try {
+      // The field after the name of the program, which may have blanks, and the state.
+      return Number(readFileSync(`/proc/${pid}/stat`, "latin1").split(") ").at(-1)!.split(" ")[1]) === parent;
+    } catch {
+      return false;
+    }
+  });
 }

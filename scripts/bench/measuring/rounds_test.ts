@@ -9,25 +9,10 @@ test("each subject is warmed until it is steady, and then measured once in each 
   const counts = { fast: 0, slow: 0 };
   const [fast, slow] = await runRounds([
     { name: "fast", run: () => (log.push("fast"), counts.fast++, sample(100)) },
-    {
-      name: "slow",
-      run: () => (log.push("slow"), sample(Math.min(8, ++counts.slow) * 10)),
-    },
+    { name: "slow", run: () => (log.push("slow"), sample(Math.min(8, ++counts.slow) * 10)) },
   ], 5);
-  assert.equal(fast!.samples.map(({ perSecond }) => perSecond), [
-    100,
-    100,
-    100,
-    100,
-    100,
-  ]);
-  assert.equal(slow!.samples.map(({ perSecond }) => perSecond), [
-    80,
-    80,
-    80,
-    80,
-    80,
-  ]);
+  assert.equal(fast!.samples.map(({ perSecond }) => perSecond), [100, 100, 100, 100, 100]);
+  assert.equal(slow!.samples.map(({ perSecond }) => perSecond), [80, 80, 80, 80, 80]);
   assert.ok(fast!.isSteady && slow!.isSteady);
   assert.is(counts.fast, 4 + 5);
   assert.is(counts.slow, 11 + 5);
@@ -38,10 +23,7 @@ test("each subject is warmed until it is steady, and then measured once in each 
 
 test("a subject that never becomes steady is measured after a bounded warm-up, and marked", async () => {
   let slices = 0;
-  const [series] = await runRounds([{
-    name: "a",
-    run: () => sample(2 ** ++slices),
-  }], 3);
+  const [series] = await runRounds([{ name: "a", run: () => sample(2 ** ++slices) }], 3);
   assert.is(series!.isSteady, false);
   assert.is(series!.samples.length, 3);
   assert.is(slices, 12 + 3);
@@ -51,10 +33,7 @@ test("a subject that cannot go on is left out", async () => {
   let slices = 0;
   const series = await runRounds([
     { name: "never", run: () => Promise.resolve(undefined) },
-    {
-      name: "fails later",
-      run: () => ++slices > 5 ? Promise.resolve(undefined) : sample(1),
-    },
+    { name: "fails later", run: () => ++slices > 5 ? Promise.resolve(undefined) : sample(1) },
     { name: "works", run: () => sample(1) },
   ], 3);
   assert.equal(series.map(({ name }) => name), ["works"]);

@@ -113,14 +113,8 @@ export function findLoad(
   now: number,
   cores: number,
 ): string | undefined {
-  const load = atStart > cores
-    ? atStart
-    : now > cores + OWN_PROCESSES
-    ? now
-    : undefined;
+  const load = atStart > cores ? atStart : now > cores + OWN_PROCESSES ? now : undefined;
   return load === undefined
     ? undefined
-    : `the load average was ${load.toFixed(1)} on ${cores} core${
-      cores === 1 ? "" : "s"
-    }`;
+    : `the load average was ${load.toFixed(1)} on ${cores} core${cores === 1 ? "" : "s"}`;
 }

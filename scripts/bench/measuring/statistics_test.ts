@@ -1,13 +1,6 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import {
-  findLoad,
-  findNoise,
-  isSteady,
-  median,
-  medianInterval,
-  quantile,
-} from "./statistics.ts";
+import { findLoad, findNoise, isSteady, median, medianInterval, quantile } from "./statistics.ts";
 
 test("the median is between the middle values", () => {
   assert.is(median([3, 1, 2]), 2);
@@ -17,8 +10,7 @@ test("the median is between the middle values", () => {
 });
 
 test("the interval of a median leaves out as many rounds as the binomial distribution allows", () => {
-  const rounds = (count: number) =>
-    Array.from({ length: count }, (_, i) => count - i);
+  const rounds = (count: number) => Array.from({ length: count }, (_, i) => count - i);
   // Tables of the sign test for a two-sided level of 5 %.
   assert.is(medianInterval(rounds(5)), undefined);
   assert.equal(medianInterval(rounds(6)), { low: 1, high: 6 });
@@ -36,29 +28,15 @@ test("a rate is steady when the line through the last four slices is flat", () =
 });
 
 test("a row is noisy for a wide interval, without one, and on a machine under load", () => {
-  const quiet = {
-    ratio: 1,
-    interval: { low: 0.91, high: 1.09 },
-    isSteady: true,
-    machine: undefined,
-  };
+  const quiet = { ratio: 1, interval: { low: 0.91, high: 1.09 }, isSteady: true, machine: undefined };
   assert.equal(findNoise(quiet), []);
-  assert.is(
-    findNoise({ ...quiet, interval: { low: 0.89, high: 1.09 } }).length,
-    1,
-  );
-  assert.is(
-    findNoise({ ...quiet, interval: { low: 0.91, high: 1.11 } }).length,
-    1,
-  );
+  assert.is(findNoise({ ...quiet, interval: { low: 0.89, high: 1.09 } }).length, 1);
+  assert.is(findNoise({ ...quiet, interval: { low: 0.91, high: 1.11 } }).length, 1);
   assert.is(findNoise({ ...quiet, interval: undefined }).length, 1);
   assert.is(findNoise({ ...quiet, isSteady: false }).length, 1);
   assert.is(findNoise({ ...quiet, machine: "under load" }).length, 1);
   // A baseline has no ratio, so nothing is wrong with its interval.
-  assert.equal(
-    findNoise({ ...quiet, ratio: undefined, interval: undefined }),
-    [],
-  );
+  assert.equal(findNoise({ ...quiet, ratio: undefined, interval: undefined }), []);
 });
 
 test("load counts before the bench, and during it beyond its own processes", () => {

@@ -21,9 +21,7 @@ export const LIFETIME_SECONDS = 7200;
  * A command of the parent: issue this many tokens and return their bytes, or return the microseconds of processor time used
  * so far.
  */
-export type Command = { readonly fill: number } | {
-  readonly processorTime: true;
-};
+export type Command = { readonly fill: number } | { readonly processorTime: true };
 
 /** Prints the port and executes commands. @param issue issues one token, with all steps of a request */
 export function serveParent(port: number, issue: () => Promise<unknown>): void {
@@ -34,9 +32,7 @@ export function serveParent(port: number, issue: () => Promise<unknown>): void {
     }
     const before = measureMemory();
     for (let at = 0; at < command.fill; at += 100) {
-      await Promise.all(
-        Array.from({ length: Math.min(100, command.fill - at) }, issue),
-      );
+      await Promise.all(Array.from({ length: Math.min(100, command.fill - at) }, issue));
     }
     process.send!(measureMemory() - before);
   });

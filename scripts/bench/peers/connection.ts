@@ -16,9 +16,7 @@ export interface HttpResponse {
 export class Connection {
   readonly #socket: Socket;
   #received = "";
-  #settle:
-    | { resolve(response: HttpResponse): void; reject(error: Error): void }
-    | undefined;
+  #settle: { resolve(response: HttpResponse): void; reject(error: Error): void } | undefined;
 
   constructor(port: number) {
     this.#socket = connect(port, "127.0.0.1");
@@ -32,10 +30,7 @@ export class Connection {
       this.#settle?.resolve(response);
     });
     this.#socket.on("error", (error) => this.#settle?.reject(error));
-    this.#socket.on(
-      "close",
-      () => this.#settle?.reject(new Error("The server closed the connection")),
-    );
+    this.#socket.on("close", () => this.#settle?.reject(new Error("The server closed the connection")));
   }
 
   /** Servers close idle connections. */
@@ -44,15 +39,8 @@ export class Connection {
   }
 
   /** @param fields lines that end with CRLF, without host and length */
-  send(
-    method: "GET" | "POST",
-    path: string,
-    fields: string,
-    body = "",
-  ): Promise<HttpResponse> {
-    const length = method === "POST"
-      ? `content-length: ${body.length}\r\n`
-      : "";
+  send(method: "GET" | "POST", path: string, fields: string, body = ""): Promise<HttpResponse> {
+    const length = method === "POST" ? `content-length: ${body.length}\r\n` : "";
     return new Promise((resolve, reject) => {
       this.#settle = { resolve, reject };
       this.#socket.write(
@@ -77,16 +65,10 @@ function parseResponse(text: string): HttpResponse | undefined {
   const status = Number(head.slice(9, 12));
   const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1];
   if (length !== undefined) {
-    return rest.length < Number(length)
-      ? undefined
-      : { status, head, body: rest };
+    return rest.length < Number(length) ? undefined : { status, head, body: rest };
   }
-  if (!/\r\ntransfer-encoding: *chunked/i.test(head)) {
-    return { status, head, body: "" };
-  }
-  return rest.endsWith("0\r\n\r\n")
-    ? { status, head, body: parseChunks(rest) }
-    : undefined;
+  if (!/\r\ntransfer-encoding: *chunked/i.test(head)) return { status, head, body: "" };
+  return rest.endsWith("0\r\n\r\n") ? { status, head, body: parseChunks(rest) } : undefined;
 }
 
 function parseChunks(text: string): string {

@@ -26,8 +26,7 @@ export const MORE_PEERS: readonly Peer[] = [
     codesPerMs: 4,
     lacks: {
       memory: "its records are in SQLite, outside the heap that is measured",
-      stored:
-        "it issues some hundred tokens per second, so storing many takes too long",
+      stored: "it issues some hundred tokens per second, so storing many takes too long",
     },
   },
   {

@@ -55,21 +55,13 @@ export class PeerProcess {
   static async start(peer: Peer): Promise<PeerProcess> {
     const file = fileURLToPath(new URL(peer.file, import.meta.url));
     const packages = peer.packages.map((name) => import.meta.resolve(name));
-    const args = [
-      "--expose-gc",
-      "--max-old-space-size=12000",
-      "--disable-warning=ExperimentalWarning",
-    ];
+    const args = ["--expose-gc", "--max-old-space-size=12000", "--disable-warning=ExperimentalWarning"];
     const child = spawn(process.execPath, [...args, file, ...packages], {
       stdio: ["ignore", "pipe", "inherit", "ipc"],
     });
     const port = await new Promise<string>((resolve, reject) => {
       createInterface({ input: child.stdout! }).once("line", resolve);
-      child.once(
-        "exit",
-        (code) =>
-          reject(new Error(`The server of ${peer.name} exited with ${code}`)),
-      );
+      child.once("exit", (code) => reject(new Error(`The server of ${peer.name} exited with ${code}`)));
     });
     return new PeerProcess(peer, child, Number(port));
   }
@@ -91,8 +83,7 @@ export class PeerProcess {
 
   #execute(command: Command): Promise<number> {
     return new Promise((resolve, reject) => {
-      const fail = () =>
-        reject(new Error(`The server of ${this.peer.name} exited`));
+      const fail = () => reject(new Error(`The server of ${this.peer.name} exited`));
       this.#child.once("exit", fail);
       this.#child.once("message", (response) => {
         this.#child.off("exit", fail);
@@ -103,35 +94,18 @@ export class PeerProcess {
   }
 
   /** Sends a `POST`; resolves to the body. @throws {Error} if the status is not 200 */
-  async post(
-    path: string,
-    form: Readonly<Record<string, string>>,
-  ): Promise<string> {
-    const { status, body } = await this.#send(
-      "POST",
-      path,
-      FORM_TYPE,
-      new URLSearchParams(form).toString(),
-    );
-    if (status !== 200) {
-      throw new Error(`${this.peer.name}: ${path}: status ${status}: ${body}`);
-    }
+  async post(path: string, form: Readonly<Record<string, string>>): Promise<string> {
+    const { status, body } = await this.#send("POST", path, FORM_TYPE, new URLSearchParams(form).toString());
+    if (status !== 200) throw new Error(`${this.peer.name}: ${path}: status ${status}: ${body}`);
     return body;
   }
 
   clientCredentials(): Promise<string> {
-    return this.post(this.peer.token, {
-      grant_type: "client_credentials",
-      scope: SCOPE,
-      ...CREDENTIALS,
-    });
+    return this.post(this.peer.token, { grant_type: "client_credentials", scope: SCOPE, ...CREDENTIALS });
   }
 
   async introspect(token: string): Promise<void> {
-    const body = await this.post(this.peer.introspect, {
-      token,
-      ...CREDENTIALS,
-    });
+    const body = await this.post(this.peer.introspect, { token, ...CREDENTIALS });
     if (!body.includes('"active":true')) {
       throw new Error(`${this.peer.name}: the token is not active: ${body}`);
     }
@@ -139,8 +113,7 @@ export class PeerProcess {
 
   async refresh(refresh_token: string): Promise<string> {
     const form = { grant_type: "refresh_token", refresh_token, ...CREDENTIALS };
-    return (JSON.parse(await this.post(this.peer.token, form)) as Tokens)
-      .refresh_token;
+    return (JSON.parse(await this.post(this.peer.token, form)) as Tokens).refresh_token;
   }
 
   async exchange(code: string): Promise<Tokens> {
@@ -165,9 +138,7 @@ export class PeerProcess {
     );
     const code = findCode(location);
     if (code === undefined) {
-      throw new Error(
-        `${this.peer.name}: no code: status ${status}, location ${location}`,
-      );
+      throw new Error(`${this.peer.name}: no code: status ${status}, location ${location}`);
     }
     return code;
   }
@@ -175,15 +146,11 @@ export class PeerProcess {
   /** Signs in like a user: follows redirects, submits forms, consents. */
   async signIn(): Promise<void> {
     const cookies = new Map<string, string>();
-    const cookie = () =>
-      [...cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+    const cookie = () => [...cookies].map(([name, value]) => `${name}=${value}`).join("; ");
     let step: [method: "GET" | "POST", path: string, form: string | undefined];
     step = ["GET", this.#authorizationRequest(), undefined];
     for (let steps = 0; steps < 20; steps++) {
-      const { location, body, setCookies } = await this.#visit(
-        ...step,
-        cookie(),
-      );
+      const { location, body, setCookies } = await this.#visit(...step, cookie());
       for (const line of setCookies) {
         const [, name, value] = /^([^=]+)=([^;]*)/.exec(line)!;
         if (value === "") cookies.delete(name!);
@@ -212,37 +179,17 @@ export class PeerProcess {
     return `${this.peer.authorize}?${query}`;
   }
 
-  async #visit(
-    method: "GET" | "POST",
-    path: string,
-    form: string | undefined,
-    cookie: string,
-  ) {
+  async #visit(method: "GET" | "POST", path: string, form: string | undefined, cookie: string) {
     const { pathname, search } = new URL(path, "http://127.0.0.1");
-    const fields = (cookie === "" ? "" : `cookie: ${cookie}\r\n`) +
-      (form === undefined ? "" : FORM_TYPE);
-    const { status, head, body } = await this.#send(
-      method,
-      pathname + search,
-      fields,
-      form,
-    );
-    if (status >= 400) {
-      throw new Error(`${this.peer.name}: ${path}: status ${status}: ${body}`);
-    }
+    const fields = (cookie === "" ? "" : `cookie: ${cookie}\r\n`) + (form === undefined ? "" : FORM_TYPE);
+    const { status, head, body } = await this.#send(method, pathname + search, fields, form);
+    if (status >= 400) throw new Error(`${this.peer.name}: ${path}: status ${status}: ${body}`);
     const location = /\r\nlocation: *([^\r]+)/i.exec(head)?.[1];
-    const setCookies = [...head.matchAll(/\r\nset-cookie: *([^\r]+)/gi)].map((
-      [, line],
-    ) => line!);
+    const setCookies = [...head.matchAll(/\r\nset-cookie: *([^\r]+)/gi)].map(([, line]) => line!);
     return { status, location, body, setCookies };
   }
 
-  async #send(
-    method: "GET" | "POST",
-    path: string,
-    fields: string,
-    body?: string,
-  ): Promise<HttpResponse> {
+  async #send(method: "GET" | "POST", path: string, fields: string, body?: string): Promise<HttpResponse> {
     let connection = this.#idle.pop();
     while (connection && !connection.isOpen) connection = this.#idle.pop();
     connection ??= new Connection(this.#port);
@@ -268,11 +215,7 @@ function fillForm(page: string, html: string): [path: string, body: string] {
     if (name === undefined) continue;
     fields.set(
       name,
-      /^(login|username)$/.test(name)
-        ? USER.username
-        : name === "password"
-        ? USER.password
-        : value,
+      /^(login|username)$/.test(name) ? USER.username : name === "password" ? USER.password : value,
     );
   }
   const action = unescapeHtml(/\baction="([^"]*)"/.exec(form)?.[1] ?? "");
@@ -280,10 +223,7 @@ function fillForm(page: string, html: string): [path: string, body: string] {
 }
 
 function unescapeHtml(text: string): string {
-  return text.replaceAll("&quot;", '"').replaceAll("&#39;", "'").replaceAll(
-    "&lt;",
-    "<",
-  ).replaceAll(
+  return text.replaceAll("&quot;", '"').replaceAll("&#39;", "'").replaceAll("&lt;", "<").replaceAll(
     "&amp;",
     "&",
   );

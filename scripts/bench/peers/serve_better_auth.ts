@@ -5,11 +5,7 @@
  *
  * @module
  */
-import {
-  createServer,
-  type IncomingMessage,
-  type ServerResponse,
-} from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import process from "node:process";
 import { DatabaseSync } from "node:sqlite";
@@ -62,9 +58,7 @@ const options = {
 };
 await (await migration.getMigrations(options)).runMigrations();
 const server = auth.betterAuth(options);
-await server.api.signUpEmail({
-  body: { name: USER.username, email: EMAIL, password: USER.password },
-});
+await server.api.signUpEmail({ body: { name: USER.username, email: EMAIL, password: USER.password } });
 const administrator = await server.api.signInEmail({
   body: { email: EMAIL, password: USER.password },
   returnHeaders: true,
@@ -79,9 +73,7 @@ await server.api.adminCreateOAuthClient({
     client_credentials_scopes: [SCOPE],
     skip_consent: true,
   },
-  headers: new Headers({
-    cookie: administrator.headers.getSetCookie().map(toPair).join("; "),
-  }),
+  headers: new Headers({ cookie: administrator.headers.getSetCookie().map(toPair).join("; ") }),
 });
 
 /** The name and the value of a cookie. */
@@ -114,15 +106,10 @@ async function signIn(
   for await (const chunk of request) body += chunk;
   const form = new URLSearchParams(body);
   const { headers }: { headers: Headers } = await server.api.signInEmail({
-    body: {
-      email: `${form.get("login")}@app.example`,
-      password: form.get("password"),
-    },
+    body: { email: `${form.get("login")}@app.example`, password: form.get("password") },
     returnHeaders: true,
   });
-  const query = new URLSearchParams(
-    PARAMETERS.map((name) => [name, parameters.get(name) ?? ""]),
-  );
+  const query = new URLSearchParams(PARAMETERS.map((name) => [name, parameters.get(name) ?? ""]));
   response.writeHead(303, {
     "set-cookie": headers.getSetCookie(),
     location: `/api/auth/oauth2/authorize?${query}`,
@@ -138,11 +125,7 @@ const body = new URLSearchParams({
 serveParent(port, async () => {
   const headers = { "content-type": "application/x-www-form-urlencoded" };
   const { status } = await server.handler(
-    new Request(`${origin}/api/auth/oauth2/token`, {
-      method: "POST",
-      body,
-      headers,
-    }),
+    new Request(`${origin}/api/auth/oauth2/token`, { method: "POST", body, headers }),
   );
   if (status !== 200) throw new Error(`better-auth responded with ${status}`);
 });

@@ -5,18 +5,9 @@
  *
  * @module
  */
-import {
-  createServer,
-  type IncomingMessage,
-  type ServerResponse,
-} from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import {
-  equalInConstantTime,
-  randomId,
-  randomSecret,
-  secretDigest,
-} from "../../../src/crypto/secret.ts";
+import { equalInConstantTime, randomId, randomSecret, secretDigest } from "../../../src/crypto/secret.ts";
 import { hmacSha256, sha256After } from "../../../src/crypto/sha256.ts";
 import { encodeBase64url } from "../../../src/crypto/base64url.ts";
 import { memoryStore } from "../../../src/mod.ts";
@@ -102,8 +93,7 @@ async function clientCredentials(): Promise<object> {
 }
 
 async function exchange(form: string): Promise<object> {
-  const code =
-    (await store.get(["code", secretDigest(valueOf(form, "code"))]))!;
+  const code = (await store.get(["code", secretDigest(valueOf(form, "code"))]))!;
   await store.get(["user", user]);
   secretDigest(valueOf(form, "code_verifier"));
   const grant = randomId("");
@@ -139,11 +129,10 @@ async function exchange(form: string): Promise<object> {
 async function refresh(form: string): Promise<object> {
   const presented = valueOf(form, "refresh_token");
   const grant = presented.slice(3, presented.indexOf("."));
-  const entry =
-    (await store.get<{ readonly refresh: { readonly digest: string } }>([
-      "grant",
-      grant,
-    ]))!;
+  const entry = (await store.get<{ readonly refresh: { readonly digest: string } }>([
+    "grant",
+    grant,
+  ]))!;
   await store.get(["user", user]);
   const digest = secretDigest(presented);
   if (!equalInConstantTime(digest, entry.value.refresh.digest)) {
@@ -250,9 +239,7 @@ async function post(
 const server = createServer((request: IncomingMessage, response) => {
   const { method, url = "" } = request;
   if (method === "GET") {
-    return void authorize(url).then((location) =>
-      response.writeHead(302, ["location", location]).end()
-    );
+    return void authorize(url).then((location) => response.writeHead(302, ["location", location]).end());
   }
   let form = "";
   request.on("data", (chunk) => form += chunk);

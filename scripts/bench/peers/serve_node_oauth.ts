@@ -37,53 +37,33 @@ const sessions = new Map<string, { readonly id: string }>();
 
 const model = {
   getClient: async (id: string, secret: string | null) =>
-    id === CLIENT.id && (secret === null || secret === CLIENT.secret)
-      ? client
-      : false,
+    id === CLIENT.id && (secret === null || secret === CLIENT.secret) ? client : false,
   getUserFromClient: async ({ id }: { id: string }) => ({ id }),
-  validateScope: async (
-    _user: unknown,
-    _client: unknown,
-    scope: string[] = [],
-  ) => scope.every((word) => word === SCOPE) ? scope : false,
-  async saveToken(
-    token: Token,
-    { id }: { id: string },
-    user: { id: string },
-  ): Promise<Token> {
+  validateScope: async (_user: unknown, _client: unknown, scope: string[] = []) =>
+    scope.every((word) => word === SCOPE) ? scope : false,
+  async saveToken(token: Token, { id }: { id: string }, user: { id: string }): Promise<Token> {
     const saved = { ...token, client: { id }, user: { id: user.id } };
     accessTokens.set(token.accessToken, saved);
-    if (token.refreshToken !== undefined) {
-      refreshTokens.set(token.refreshToken, saved);
-    }
+    if (token.refreshToken !== undefined) refreshTokens.set(token.refreshToken, saved);
     return saved;
   },
   getAccessToken: async (token: string) => accessTokens.get(token),
   getRefreshToken: async (token: string) => refreshTokens.get(token),
-  revokeToken: async ({ refreshToken }: Token) =>
-    refreshTokens.delete(refreshToken!),
-  async saveAuthorizationCode(
-    code: Code,
-    { id }: { id: string },
-    user: { id: string },
-  ): Promise<Code> {
+  revokeToken: async ({ refreshToken }: Token) => refreshTokens.delete(refreshToken!),
+  async saveAuthorizationCode(code: Code, { id }: { id: string }, user: { id: string }): Promise<Code> {
     const saved = { ...code, client: { id }, user: { id: user.id } };
     codes.set(code.authorizationCode, saved);
     return saved;
   },
   getAuthorizationCode: async (code: string) => codes.get(code),
-  revokeAuthorizationCode: async ({ authorizationCode }: Code) =>
-    codes.delete(authorizationCode),
+  revokeAuthorizationCode: async ({ authorizationCode }: Code) => codes.delete(authorizationCode),
 };
 const oauth = new OAuth2Server({
   model,
   authorizationCodeLifetime: LIFETIME_SECONDS,
   accessTokenLifetime: LIFETIME_SECONDS,
   refreshTokenLifetime: LIFETIME_SECONDS,
-  requireClientAuthentication: {
-    authorization_code: true,
-    refresh_token: true,
-  },
+  requireClientAuthentication: { authorization_code: true, refresh_token: true },
   allowExtendedTokenAttributes: false,
 });
 const { Request, Response } = OAuth2Server;
@@ -104,9 +84,7 @@ interface Outgoing {
   end(): void;
 }
 
-function findSession(
-  { headers }: Incoming,
-): { readonly id: string } | undefined {
+function findSession({ headers }: Incoming): { readonly id: string } | undefined {
   return sessions.get(/\bsid=([^;]+)/.exec(headers.cookie ?? "")?.[1] ?? "");
 }
 
@@ -120,9 +98,7 @@ app.post("/token", async (incoming: Incoming, outgoing: Outgoing) => {
     await oauth.token(new Request(incoming), response);
     outgoing.status(response.status).set(response.headers).json(response.body);
   } catch (error) {
-    outgoing.status((error as { code: number }).code).json({
-      error: (error as Error).name,
-    });
+    outgoing.status((error as { code: number }).code).json({ error: (error as Error).name });
   }
 });
 app.post("/introspect", async (incoming: Incoming, outgoing: Outgoing) => {
@@ -131,16 +107,8 @@ app.post("/introspect", async (incoming: Incoming, outgoing: Outgoing) => {
     return outgoing.status(401).json({ error: "invalid_client" });
   }
   try {
-    const bearer = {
-      headers: { authorization: `Bearer ${token}` },
-      method: "GET",
-      query: {},
-      body: {},
-    };
-    const found: Token = await oauth.authenticate(
-      new Request(bearer),
-      new Response({ headers: {} }),
-    );
+    const bearer = { headers: { authorization: `Bearer ${token}` }, method: "GET", query: {}, body: {} };
+    const found: Token = await oauth.authenticate(new Request(bearer), new Response({ headers: {} }));
     outgoing.set({ "cache-control": "no-store" }).json({
       active: true,
       client_id: found.client.id,
@@ -161,41 +129,27 @@ app.get("/authorize", async (incoming: Incoming, outgoing: Outgoing) => {
     );
   }
   const response = new Response(outgoing);
-  await oauth.authorize(new Request(incoming), response, {
-    authenticateHandler: { handle: () => user },
-  });
+  await oauth.authorize(new Request(incoming), response, { authenticateHandler: { handle: () => user } });
   outgoing.status(response.status).set(response.headers).end();
 });
 app.post("/login", (incoming: Incoming, outgoing: Outgoing) => {
   const { login, password } = incoming.body;
-  if (login !== USER.username || password !== USER.password) {
-    return outgoing.status(403).end();
-  }
+  if (login !== USER.username || password !== USER.password) return outgoing.status(403).end();
   const sid = randomUUID();
   sessions.set(sid, { id: "user_alice" });
-  outgoing.status(303).set({
-    "set-cookie": `sid=${sid}; HttpOnly`,
-    location: incoming.query.next!,
-  }).end();
+  outgoing.status(303).set({ "set-cookie": `sid=${sid}; HttpOnly`, location: incoming.query.next! }).end();
 });
-const server = app.listen(
-  0,
-  "127.0.0.1",
-  () =>
-    serveParent(server.address().port, () => {
-      const headers = {
-        "content-type": "application/x-www-form-urlencoded",
-        "content-length": "1",
-      };
-      const body = {
-        grant_type: "client_credentials",
-        client_id: CLIENT.id,
-        client_secret: CLIENT.secret,
-        scope: SCOPE,
-      };
-      return oauth.token(
-        new Request({ headers, method: "POST", query: {}, body }),
-        new Response({ headers: {} }),
-      );
-    }),
-);
+const server = app.listen(0, "127.0.0.1", () =>
+  serveParent(server.address().port, () => {
+    const headers = { "content-type": "application/x-www-form-urlencoded", "content-length": "1" };
+    const body = {
+      grant_type: "client_credentials",
+      client_id: CLIENT.id,
+      client_secret: CLIENT.secret,
+      scope: SCOPE,
+    };
+    return oauth.token(
+      new Request({ headers, method: "POST", query: {}, body }),
+      new Response({ headers: {} }),
+    );
+  }));

@@ -75,10 +75,7 @@ const provider = new Provider(`http://127.0.0.1:${port}`, {
     token_endpoint_auth_method: "client_secret_post",
   }],
   scopes: [SCOPE],
-  features: {
-    clientCredentials: { enabled: true },
-    introspection: { enabled: true },
-  },
+  features: { clientCredentials: { enabled: true }, introspection: { enabled: true } },
   issueRefreshToken: async () => true,
   rotateRefreshToken: true,
   ttl: {
@@ -93,7 +90,4 @@ const provider = new Provider(`http://127.0.0.1:${port}`, {
 server.on("request", provider.callback());
 
 const client = await provider.Client.find(CLIENT.id);
-serveParent(
-  port,
-  () => new provider.ClientCredentials({ client, scope: SCOPE }).save(),
-);
+serveParent(port, () => new provider.ClientCredentials({ client, scope: SCOPE }).save());

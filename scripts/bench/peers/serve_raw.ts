@@ -13,16 +13,9 @@ const text = JSON.stringify({
   expires_in: 7200,
   scope: "read",
 });
-const headers = {
-  "content-type": "application/json",
-  "content-length": text.length,
-};
+const headers = { "content-type": "application/json", "content-length": text.length };
 const server = createServer((request, response) => {
   request.on("data", () => {});
   request.on("end", () => response.writeHead(200, headers).end(text));
 });
-server.listen(
-  0,
-  "127.0.0.1",
-  () => serveParent((server.address() as AddressInfo).port, async () => {}),
-);
+server.listen(0, "127.0.0.1", () => serveParent((server.address() as AddressInfo).port, async () => {}));

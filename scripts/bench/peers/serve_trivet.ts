@@ -13,19 +13,13 @@ await addUser(store, USER);
 const options = {
   store,
   oauth: {
-    clients: [{
-      id: CLIENT.id,
-      secret: CLIENT.secret,
-      redirect_uris: [CLIENT.redirect_uri],
-    }],
+    clients: [{ id: CLIENT.id, secret: CLIENT.secret, redirect_uris: [CLIENT.redirect_uri] }],
     accessTokenLifetime: LIFETIME_SECONDS,
     codeLifetime: LIFETIME_SECONDS,
   },
 };
 let handler = createTrivet({ issuer: "http://127.0.0.1", ...options });
-const server = await serve({
-  fetch: (request, context) => handler.fetch(request, context),
-}, { port: 0 });
+const server = await serve({ fetch: (request, context) => handler.fetch(request, context) }, { port: 0 });
 handler = createTrivet({ issuer: server.url, ...options });
 
 const body = new URLSearchParams({

@@ -60,9 +60,7 @@ export default new OAuthProvider({
 });
 `;
 
-const folder = mkdtempSync(
-  join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "trivet-bench-"),
-);
+const folder = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "trivet-bench-"));
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 const contents = readFileSync(fileURLToPath(process.argv[2]!), "utf8");
 const miniflare = new Miniflare({
@@ -97,9 +95,7 @@ await namespace.put(`client:${CLIENT.id}`, JSON.stringify(client));
 const workers = findChildren(process.pid);
 
 process.on("message", (command: Command) => {
-  if (!("processorTime" in command)) {
-    throw new Error("workers-oauth-provider has no client_credentials");
-  }
+  if (!("processorTime" in command)) throw new Error("workers-oauth-provider has no client_credentials");
   process.send!(workers.reduce((sum, pid) => sum + readProcessorTime(pid), 0));
 });
 process.on("disconnect", () => process.exit());

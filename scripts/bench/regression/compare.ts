@@ -25,13 +25,8 @@ export async function compareCosts(
 ): Promise<number> {
   const minima = new Map([[previous, Infinity], [current, Infinity]]);
   for (let i = 0; i < slices; i++) {
-    for (
-      const call of i % 2 === 0 ? [previous, current] : [current, previous]
-    ) {
-      minima.set(
-        call,
-        Math.min(minima.get(call)!, await measureCost(call, slice)),
-      );
+    for (const call of i % 2 === 0 ? [previous, current] : [current, previous]) {
+      minima.set(call, Math.min(minima.get(call)!, await measureCost(call, slice)));
     }
   }
   return minima.get(previous)! / minima.get(current)!;

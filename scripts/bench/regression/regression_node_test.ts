@@ -8,11 +8,7 @@ import * as assert from "uvu/assert";
 import { skipBecause } from "../../test/run_files.ts";
 import { compareCosts, type Effort } from "./compare.ts";
 import { createHotCalls } from "./hot_rows.ts";
-import {
-  extractPreviousRelease,
-  type PreviousRelease,
-  ROOT,
-} from "./previous_release.ts";
+import { extractPreviousRelease, type PreviousRelease, ROOT } from "./previous_release.ts";
 
 /** Of the previous release's speed. */
 const MIN_RATIO = 0.85;
@@ -29,24 +25,12 @@ function testRelease({ name, folder, remove }: PreviousRelease): void {
   test.after(remove);
   const calls = Promise.all([createHotCalls(folder), createHotCalls(ROOT)]);
   calls.catch(() => {});
-  for (
-    const row of [
-      "MCP tools/call",
-      "token endpoint",
-      "introspection",
-      "page of skills",
-    ]
-  ) {
+  for (const row of ["MCP tools/call", "token endpoint", "introspection", "page of skills"]) {
     test(`${row}: at least ${MIN_RATIO} of the speed of ${name}`, async () => {
       const [previous, current] = (await calls).map((each) => each.get(row)!);
       let ratio = await compareCosts(previous!, current!, FIRST);
-      if (ratio < MIN_RATIO) {
-        ratio = await compareCosts(previous!, current!, AGAIN);
-      }
-      assert.ok(
-        ratio >= MIN_RATIO,
-        `${row} has ${ratio.toFixed(2)} of the speed of ${name}`,
-      );
+      if (ratio < MIN_RATIO) ratio = await compareCosts(previous!, current!, AGAIN);
+      assert.ok(ratio >= MIN_RATIO, `${row} has ${ratio.toFixed(2)} of the speed of ${name}`);
     });
   }
 

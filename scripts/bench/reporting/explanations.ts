@@ -5,8 +5,7 @@
  * @module
  */
 
-const NETWORK =
-  "The client is another process on the same machine, which also uses processor time.";
+const NETWORK = "The client is another process on the same machine, which also uses processor time.";
 
 const EXPLANATIONS: readonly (readonly [name: RegExp, sentence: string])[] = [
   // In process.

@@ -15,13 +15,7 @@ test("every row in process is explained", () => {
 test("every compared server is explained, and what it lacks", () => {
   for (const { name } of SUBJECTS) assert.ok(explain(name), name);
   const flow = explain("refresh: an unknown server")!.length;
-  for (
-    const name of [
-      "floor",
-      "Trivet",
-      ...MORE_PEERS.map(({ name }) => name),
-    ]
-  ) {
+  for (const name of ["floor", "Trivet", ...MORE_PEERS.map(({ name }) => name)]) {
     assert.ok(explain(`refresh: ${name}`)!.length > flow, name);
   }
   assert.match(explain("refresh: workers-oauth-provider")!, "introspection");

@@ -13,8 +13,7 @@ import type { HttpResult } from "../mcp_peers/over_http.ts";
 import type { StdioResult } from "../mcp_peers/over_stdio.ts";
 import { FLOOR } from "../mcp_peers/subject.ts";
 
-const RATIO =
-  "processor time: that of the floor, divided by that of the server";
+const RATIO = "processor time: that of the floor, divided by that of the server";
 
 /** Adds the tables of each part. */
 export function addMcpTables(
@@ -38,19 +37,14 @@ export function addMcpTables(
   for (
     const rows of group(
       overHttp,
-      ({ operation, tools, concurrency }) =>
-        `${operation} ${tools} ${concurrency}`,
+      ({ operation, tools, concurrency }) => `${operation} ${tools} ${concurrency}`,
     )
   ) {
     const { operation, tools, concurrency } = rows[0]!;
-    const title = `Over HTTP, ${
-      countTools(tools)
-    }: ${operation}, ${concurrency} at once`;
+    const title = `Over HTTP, ${countTools(tools)}: ${operation}, ${concurrency} at once`;
     addTable(title, rows.map(toNetworkRow), RATIO);
   }
-  const calls = overStdio.filter(({ milliseconds }) =>
-    milliseconds === undefined
-  );
+  const calls = overStdio.filter(({ milliseconds }) => milliseconds === undefined);
   for (const rows of group(calls, ({ operation }) => operation)) {
     addTable(
       `Over stdio: ${rows[0]!.operation}`,
@@ -60,8 +54,7 @@ export function addMcpTables(
   }
 }
 
-const countTools = (tools: number): string =>
-  `${tools.toLocaleString("en")} tool${tools === 1 ? "" : "s"}`;
+const countTools = (tools: number): string => `${tools.toLocaleString("en")} tool${tools === 1 ? "" : "s"}`;
 
 function group<Item>(
   items: readonly Item[],

@@ -92,9 +92,7 @@ function renderTable({ title, ratio = "rates", rows }: Table): string {
     ...rows.map((row) => Math.max(row.ratio ?? 0, row.interval?.high ?? 0)),
   );
   return `<h2>${escape(title)}</h2>
-<p class="muted">Ratios of ${escape(ratio)}; the scale ends at ${
-    format(largest)
-  }.</p>
+<p class="muted">Ratios of ${escape(ratio)}; the scale ends at ${format(largest)}.</p>
 <ul>
 ${rows.map((row) => renderRow(row, largest)).join("\n")}
 </ul>`;
@@ -116,30 +114,20 @@ function renderRow(row: Row, largest: number): string {
   const numbers = [
     ratio === undefined
       ? ""
-      : `<b>${format(ratio)}</b>${
-        interval ? ` (${format(interval.low)} to ${format(interval.high)})` : ""
-      }`,
+      : `<b>${format(ratio)}</b>${interval ? ` (${format(interval.low)} to ${format(interval.high)})` : ""}`,
     perSecond === undefined ? "" : `${formatCount(perSecond)} per second`,
     cpu === undefined ? "" : `${format(cpu)} µs of processor time`,
   ].filter((part) => part !== "");
   const isMissed = target !== undefined && ratio !== undefined &&
     ratio < target;
   return `<li${/\bTrivet\b/.test(name) ? ' class="own"' : ""}>
-<div class="head"><span class="name">${
-    escape(name)
-  }</span><span class="numbers">${numbers.join(" · ")}</span></div>
+<div class="head"><span class="name">${escape(name)}</span><span class="numbers">${
+    numbers.join(" · ")
+  }</span></div>
 ${ratio === undefined ? "" : renderBar(row, largest)}
-${
-    unsupported === undefined
-      ? ""
-      : `<div class="muted">Not supported: ${escape(unsupported)}</div>`
-  }
+${unsupported === undefined ? "" : `<div class="muted">Not supported: ${escape(unsupported)}</div>`}
 ${isMissed ? `<div class="bad">Target ${format(target)} missed</div>` : ""}
-${
-    noise.length === 0
-      ? ""
-      : `<div class="warn">Noisy: ${escape(noise.join("; "))}</div>`
-  }
+${noise.length === 0 ? "" : `<div class="warn">Noisy: ${escape(noise.join("; "))}</div>`}
 <details><summary>What it does${
     baseline === undefined ? "" : `; compared with ${escape(baseline)}`
   }</summary>${escape(explanation ?? "No explanation.")}</details>
@@ -153,23 +141,17 @@ function renderBar(
 ): string {
   const at = (value: number) => `${(value / largest * 100).toFixed(2)}%`;
   const line = (value: number, kind: string) =>
-    `<line class="${kind}" x1="${at(value)}" x2="${
-      at(value)
-    }" y1="0" y2="100%"/>`;
+    `<line class="${kind}" x1="${at(value)}" x2="${at(value)}" y1="0" y2="100%"/>`;
   const limits = interval === undefined ? "" : [
-    `<line class="interval" x1="${at(interval.low)}" x2="${
-      at(interval.high)
-    }" y1="50%" y2="50%"/>`,
+    `<line class="interval" x1="${at(interval.low)}" x2="${at(interval.high)}" y1="50%" y2="50%"/>`,
     ...[interval.low, interval.high].map((value) =>
-      `<line class="interval" x1="${at(value)}" x2="${
-        at(value)
-      }" y1="25%" y2="75%"/>`
+      `<line class="interval" x1="${at(value)}" x2="${at(value)}" y1="25%" y2="75%"/>`
     ),
   ].join("");
   return `<svg aria-hidden="true"><rect class="track" width="100%" height="100%"/>` +
-    `<rect class="bar" y="15%" width="${at(ratio)}" height="70%"/>${
-      line(1, "one")
-    }${target === undefined ? "" : line(target, "target")}${limits}</svg>`;
+    `<rect class="bar" y="15%" width="${at(ratio)}" height="70%"/>${line(1, "one")}${
+      target === undefined ? "" : line(target, "target")
+    }${limits}</svg>`;
 }
 
 function format(value: number): string {

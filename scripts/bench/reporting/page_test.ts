@@ -3,11 +3,7 @@ import * as assert from "uvu/assert";
 import { renderPage } from "./page.ts";
 
 const rows = [
-  {
-    name: "floor: <bare>",
-    explanation: "Does & checks nothing.",
-    perSecond: 12345,
-  },
+  { name: "floor: <bare>", explanation: "Does & checks nothing.", perSecond: 12345 },
   {
     name: "Trivet",
     explanation: "Checks all.",

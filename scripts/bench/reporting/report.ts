@@ -4,14 +4,7 @@
  * @module
  */
 import { writeFileSync } from "node:fs";
-import {
-  arch,
-  availableParallelism,
-  cpus,
-  loadavg,
-  platform,
-  totalmem,
-} from "node:os";
+import { arch, availableParallelism, cpus, loadavg, platform, totalmem } from "node:os";
 import process from "node:process";
 import { renderPage, type Row, type Table } from "./page.ts";
 
@@ -34,13 +27,9 @@ export function readFacts(): Record<string, string> {
     Date: new Date().toISOString().slice(0, 10),
     Runtime: `Node ${process.version}`,
     System: `${platform()} ${arch()}`,
-    Processor: `${
-      cpus()[0]?.model.trim() ?? "unknown"
-    }, ${availableParallelism()} cores`,
+    Processor: `${cpus()[0]?.model.trim() ?? "unknown"}, ${availableParallelism()} cores`,
     Memory: `${Math.round(totalmem() / 2 ** 30)} GiB`,
-    "Load average": `${loadAtStart.toFixed(1)} at the start, ${
-      loadavg()[0]!.toFixed(1)
-    } at the end`,
+    "Load average": `${loadAtStart.toFixed(1)} at the start, ${loadavg()[0]!.toFixed(1)} at the end`,
   };
 }
 

@@ -4,14 +4,7 @@
  * @module
  */
 import type { ServerProcess } from "../server_process.ts";
-import {
-  LEGACY,
-  META,
-  MODERN,
-  toExpectedText,
-  toParams,
-  Unsupported,
-} from "../wire.ts";
+import { LEGACY, META, MODERN, toExpectedText, toParams, Unsupported } from "../wire.ts";
 
 const RESPONSE_TIMEOUT_MS = 5000;
 export type Method = "initialize" | "tools/list" | "tools/call";
@@ -51,9 +44,7 @@ export class StdioClient {
     this.server.process.stdin!.write(
       JSON.stringify({ jsonrpc: "2.0", id, method, params }) + "\n",
     );
-    return new Promise((resolve, reject) =>
-      this.#pending.set(id, { resolve, reject })
-    );
+    return new Promise((resolve, reject) => this.#pending.set(id, { resolve, reject }));
   }
 
   /** Initializes the session, if the revision has one, and checks a response. */

@@ -120,9 +120,7 @@ function installCommand({ dist, folder }: Build, tools: number): Subject[] {
   writeFileSync(
     file,
     `import { tool } from "trivet";
-import { add, createZodTools } from ${
-      JSON.stringify(new URL("../tools.ts", import.meta.url).href)
-    };
+import { add, createZodTools } from ${JSON.stringify(new URL("../tools.ts", import.meta.url).href)};
 const tools = await createZodTools(${tools});
 export default tools.map(({ name, description, zod }) => tool({ name, description, input: zod, run: add }));
 `,
