@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { defaultFetch } from "../http/network/default_fetch.ts";
 import { createConfiguredFetch } from "../http/network/public_fetch.ts";
 import type { Definition } from "../mcp/definition/definition.ts";
 import { resourceTemplate } from "../mcp/definition/definition.ts";
@@ -115,7 +116,7 @@ export function openApi(options: OpenApiOptions): OpenApiTools {
   async function load(): Promise<void> {
     if (url === undefined) return;
     const fetchDocument = createConfiguredFetch({
-      connect: options.fetch ?? ((url, init) => fetch(url, init)),
+      connect: options.fetch ?? defaultFetch,
       limit: MAX_DOCUMENT_BYTES,
       timeout: options.timeout ?? 30_000,
     });
@@ -177,7 +178,7 @@ function builder(options: OpenApiOptions): (root: unknown, documentUrl: string |
     scopes: options.scopes ?? (() => []),
     alwaysAuthorizes: options.security === "always",
     headers: options.headers ?? {},
-    fetch: options.fetch ?? ((url: string, init: RequestInit) => fetch(url, init)),
+    fetch: options.fetch ?? defaultFetch,
     timeout: limit("timeout", 30_000),
     answerLimit: limit("answerLimit", 65_536),
     downloadLimit: limit("downloadLimit", 8 * 1024 * 1024),

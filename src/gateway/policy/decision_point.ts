@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { defaultFetch } from "../../http/network/default_fetch.ts";
 import { checkConfiguredUrl, createConfiguredFetch } from "../../http/network/public_fetch.ts";
 import type { Principal } from "../../http/principal.ts";
 import { digestJson } from "./canonical_json.ts";
@@ -80,7 +81,7 @@ export function createDecisionPoint(
     ? () => true
     : compileNameList(options.tools, `${PLACE}.tools`);
   const send = createConfiguredFetch({
-    connect: given ?? ((url, init) => fetch(url, init)),
+    connect: given ?? defaultFetch,
     limit: MAX_ANSWER_BYTES,
     timeout,
   });
