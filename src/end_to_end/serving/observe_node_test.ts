@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { join } from "node:path";
 import process from "node:process";
 import { suite } from "uvu";
@@ -63,6 +64,31 @@ test("failed logins leave a line and an audit record each, with the request's id
   assert.is((await trivet(["audit", "verify", "--noted", noted, ...data])).code, 0);
   const other = noted.slice(0, -1) + (noted.endsWith("A") ? "B" : "A");
   assert.is((await trivet(["audit", "verify", "--noted", other, ...data])).code, 1);
+});
+
+test("the audit trail is written while the server runs, and a killed server leaves what was listed", async () => {
+  const data = ["--data", join(folder.path, "killed")];
+  const server = await startTrivet(data);
+  const { issuer } = server.facts;
+  const list = async () => {
+    const { stdout } = await trivet(["audit", "list", "--json", "--type", "login_failed", ...data]);
+    return (JSON.parse(stdout) as { data: { number: number }[] }).data;
+  };
+  const exited = once(server.child, "exit");
+  let listed;
+  try {
+    const body = new URLSearchParams({ username: "unknown", password: PASSWORD });
+    assert.is((await fetch(`${issuer}/login`, { method: "POST", body })).status, 401);
+    listed = await until(async () => {
+      const records = await list();
+      return records.length > 0 ? records : undefined;
+    });
+  } finally {
+    server.child.kill("SIGKILL");
+    await exited;
+  }
+  assert.equal(await list(), listed);
+  assert.is((await trivet(["audit", "verify", ...data])).code, 0);
 });
 
 test("health, readiness and metrics have a port of their own; /metrics is not on the main one", async () => {
