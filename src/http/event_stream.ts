@@ -36,33 +36,93 @@ const FIELDS: Fields = [
 
 const encoder = new TextEncoder();
 
-/** A stream of events to one client. */
-export class EventStream {
-  readonly body: ReadableStream<Uint8Array>;
-  #controller!: ReadableStreamDefaultController<Uint8Array>;
-  #open = true;
-  #timer: ReturnType<typeof setInterval>;
-  #waiting: (() => void)[] = [];
-  readonly #onDisconnect: (() => void) | undefined;
+/** The reader of an {@linkcode EventChannel}. */
+export interface EventReader {
+  /** It reads again, after events had to wait. */
+  onRead(): void;
+  /** It is gone. */
+  onCancel(): void;
+  /** Called in the interval of keep-alive comments, while the channel is open. */
+  onInterval(): void;
+}
 
-  constructor({ onDisconnect, onKeepAlive, keepAlive = KEEP_ALIVE_MS }: EventStreamOptions = {}) {
-    this.#onDisconnect = onDisconnect;
+/** What carries the text of events to the client. */
+export interface EventChannel {
+  /** The response whose body are the events. */
+  respond(fields: Fields): Response;
+  /** The number of events that wait for the reader. */
+  readonly waiting: number;
+  write(text: string): void;
+  /** Ends the body after the events that wait. */
+  close(): void;
+  fail(error: Error): void;
+}
+
+/** @param intervalMs of keep-alive comments */
+export type CreateEventChannel = (reader: EventReader, intervalMs: number) => EventChannel;
+
+let createChannel: CreateEventChannel = (reader, intervalMs) => new StreamChannel(reader, intervalMs);
+
+/** Creates all channels with `create` from now on. A runtime entry that has a lighter one calls it before it serves. */
+export function useEventChannel(create: CreateEventChannel): void {
+  createChannel = create;
+}
+
+/** A channel for every runtime. */
+export class StreamChannel implements EventChannel {
+  readonly body: ReadableStream<Uint8Array>;
+  readonly #timer: ReturnType<typeof setInterval>;
+  #controller!: ReadableStreamDefaultController<Uint8Array>;
+
+  constructor(reader: EventReader, intervalMs: number) {
+    this.#timer = setInterval(() => reader.onInterval(), timerDelay(intervalMs));
     this.body = new ReadableStream<Uint8Array>({
       start: (controller) => {
         this.#controller = controller;
       },
-      pull: () => this.#release(),
+      pull: () => reader.onRead(),
       cancel: () => {
-        if (!this.#open) return;
-        this.#end();
-        onDisconnect?.();
+        clearInterval(this.#timer);
+        reader.onCancel();
       },
     }, { highWaterMark: HIGH_WATER_EVENTS });
-    this.#timer = setInterval(() => {
-      // A full stream needs no comment: events are waiting already.
-      if ((this.#controller.desiredSize ?? 0) > 0) this.comment();
-      onKeepAlive?.();
-    }, timerDelay(keepAlive));
+  }
+
+  respond(fields: Fields): Response {
+    return respond(200, this.body, fields);
+  }
+
+  get waiting(): number {
+    return HIGH_WATER_EVENTS - (this.#controller.desiredSize ?? HIGH_WATER_EVENTS);
+  }
+
+  write(text: string): void {
+    this.#controller.enqueue(encoder.encode(text));
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    this.#controller.close();
+  }
+
+  fail(error: Error): void {
+    clearInterval(this.#timer);
+    this.#controller.error(error);
+  }
+}
+
+/** A stream of events to one client. */
+export class EventStream implements EventReader {
+  readonly #channel: EventChannel;
+  readonly #onDisconnect: (() => void) | undefined;
+  readonly #onKeepAlive: (() => void) | undefined;
+  #open = true;
+  #waiting: (() => void)[] | undefined;
+
+  constructor({ onDisconnect, onKeepAlive, keepAlive = KEEP_ALIVE_MS }: EventStreamOptions = {}) {
+    this.#onDisconnect = onDisconnect;
+    this.#onKeepAlive = onKeepAlive;
+    this.#channel = createChannel(this, keepAlive);
   }
 
   /** `false` after `close()` or when the client has disconnected. */
@@ -72,7 +132,7 @@ export class EventStream {
 
   /** Whether the queue has reached its high-water mark. */
   get isFull(): boolean {
-    return this.#open && (this.#controller.desiredSize ?? 0) <= 0;
+    return this.#open && this.#channel.waiting >= HIGH_WATER_EVENTS;
   }
 
   /** Resolves when the stream is no longer full, or no longer open. */
@@ -81,7 +141,7 @@ export class EventStream {
       // workerd calls `pull` only when the queue is empty, so the queue is also polled.
       let timer: ReturnType<typeof setTimeout> | undefined;
       await new Promise<void>((resolve) => {
-        this.#waiting.push(resolve);
+        (this.#waiting ??= []).push(resolve);
         timer = setTimeout(resolve, POLL_INTERVAL_MS);
       });
       clearTimeout(timer);
@@ -113,33 +173,43 @@ export class EventStream {
   close(): void {
     if (!this.#open) return;
     this.#end();
-    this.#controller.close();
+    this.#channel.close();
+  }
+
+  onRead(): void {
+    const waiting = this.#waiting ?? [];
+    this.#waiting = undefined;
+    for (const resume of waiting) resume();
+  }
+
+  onCancel(): void {
+    if (!this.#open) return;
+    this.#end();
+    this.#onDisconnect?.();
   }
 
   /** The response with this stream as its body. */
   response(more: Fields = []): Response {
-    return respond(200, this.body, [...FIELDS, ...more]);
+    return this.#channel.respond([...FIELDS, ...more]);
+  }
+
+  onInterval(): void {
+    // A full stream needs no comment: events are waiting already.
+    if (!this.isFull) this.comment();
+    this.#onKeepAlive?.();
   }
 
   #write(text: string): void {
     if (!this.#open) return;
-    if (this.#controller.desiredSize! > HIGH_WATER_EVENTS - MAX_QUEUED_EVENTS) {
-      this.#controller.enqueue(encoder.encode(text));
-      return;
-    }
+    if (this.#channel.waiting < MAX_QUEUED_EVENTS) return this.#channel.write(text);
     // A client that does not read must not use up the memory.
     this.#end();
-    this.#controller.error(new Error("Event stream closed: the client reads too slowly"));
+    this.#channel.fail(new Error("Event stream closed: the client reads too slowly"));
     this.#onDisconnect?.();
   }
 
   #end(): void {
     this.#open = false;
-    clearInterval(this.#timer);
-    this.#release();
-  }
-
-  #release(): void {
-    for (const resume of this.#waiting.splice(0)) resume();
+    this.onRead();
   }
 }

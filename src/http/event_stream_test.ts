@@ -4,8 +4,12 @@ import { EventStream } from "./event_stream.ts";
 
 const test = suite("http/event_stream");
 
-async function readAll(stream: ReadableStream<Uint8Array>): Promise<string> {
-  return await new Response(stream).text();
+function bodyOf(stream: EventStream): ReadableStream<Uint8Array> {
+  return stream.response().body!;
+}
+
+async function readAll(stream: EventStream): Promise<string> {
+  return await stream.response().text();
 }
 
 test("events, ids, names, empty data and retry have the event stream format", async () => {
@@ -19,7 +23,7 @@ test("events, ids, names, empty data and retry have the event stream format", as
   stream.send("too late");
   stream.close();
   assert.is(
-    await readAll(stream.body),
+    await readAll(stream),
     'id: a.0\ndata:\n\nid: a.1\ndata: {"a":1}\n\nevent: endpoint\ndata: x\n\nretry: 500\n\ndata: last\n\n',
   );
   assert.is(stream.isOpen, false);
@@ -44,13 +48,13 @@ test("an idle stream sends comments and calls onKeepAlive with each", async () =
       if (++calls === 3) stream.close();
     },
   });
-  assert.is(await readAll(stream.body), ":\n\n:\n\n:\n\n");
+  assert.is(await readAll(stream), ":\n\n:\n\n:\n\n");
 });
 
 test("a disconnect calls onDisconnect once and closes the stream", async () => {
   let disconnects = 0;
   const stream = new EventStream({ onDisconnect: () => disconnects++ });
-  const reader = stream.body.getReader();
+  const reader = bodyOf(stream).getReader();
   stream.send("x");
   await reader.read();
   await reader.cancel();
@@ -65,13 +69,13 @@ test("close() does not call onDisconnect", async () => {
   let disconnects = 0;
   const stream = new EventStream({ onDisconnect: () => disconnects++ });
   stream.close();
-  await readAll(stream.body);
+  await readAll(stream);
   assert.is(disconnects, 0);
 });
 
 test("waitUntilWritable() waits for a slow reader, and ends when the client disconnects", async () => {
   const stream = new EventStream();
-  const reader = stream.body.getReader();
+  const reader = bodyOf(stream).getReader();
   while (!stream.isFull) stream.send("x");
   let isWritable = false;
   const first = stream.waitUntilWritable().then(() => isWritable = true);
@@ -97,7 +101,7 @@ test("a client that does not read is disconnected when the buffer reaches its li
   assert.is(disconnects, 1);
   assert.ok(sent <= 2001, String(sent));
   let failed = false;
-  await readAll(stream.body).catch(() => failed = true);
+  await readAll(stream).catch(() => failed = true);
   assert.ok(failed);
 });
 

@@ -164,7 +164,13 @@ export class Call implements CallContext {
 
   /** Releases the content of the request: its stream may stay open for days, and it may be large. */
   releaseRequest(): void {
-    this.request = { ...this.request, meta: NOTHING, capabilities: NOTHING, headers: undefined };
+    const { runtime } = this.request;
+    const released = { meta: NOTHING, capabilities: NOTHING, headers: undefined };
+    this.request = {
+      ...this.request,
+      ...released,
+      runtime: runtime && { ip: runtime.ip, peer: runtime.peer },
+    };
     this.connection = NO_CONNECTION;
   }
 

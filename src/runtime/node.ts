@@ -12,7 +12,9 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { createServer as createTlsServer, type Server as HttpsServer } from "node:https";
 import { FastResponse } from "srvx/node";
+import { useEventChannel } from "../http/event_stream.ts";
 import { type ResponseConstructor, useResponse } from "../http/response.ts";
+import { EventPipe } from "./event_pipe.ts";
 import { createNodeHandler } from "./node_answer.ts";
 import { prepareClose } from "./node_close.ts";
 import { nodeFetch } from "./node_fetch.ts";
@@ -36,6 +38,7 @@ useFetch(nodeFetch);
 export async function serve(handler: FetchHandler, options: ServeOptions = {}): Promise<RunningServer> {
   const { port, hostname, closeTimeout, onError, tls } = completeServeOptions(options);
   useResponse(FastResponse as unknown as ResponseConstructor);
+  useEventChannel((...given) => new EventPipe(...given));
   const timeouts = { headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS };
   const answer = createNodeHandler(handler, onError);
   // The bodies of HTTP/2 requests do not come from the parser (`node_upload_body.ts`), so TLS means HTTP/1.1 here.

@@ -7,6 +7,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { FastResponse, NodeRequest, sendNodeResponse } from "srvx/node";
 import type { RequestContext } from "../http/service.ts";
+import { EventResponse } from "./event_pipe.ts";
 import { useParserBody } from "./node_upload_body.ts";
 import { faultResponse, type FetchHandler, hasReadableTarget, malformedTargetResponse } from "./server.ts";
 
@@ -68,13 +69,18 @@ function sendAtOnce(res: ServerResponse, response: Response, onError: (error: un
     const prepared = (response._toNodeResponse as () => Prepared)();
     const { status, headers, body } = prepared;
     if (typeof body === "string") res.writeHead(status, headers).end(body);
-    else if (body === undefined || body === null) res.writeHead(status, headers).end();
-    else {
-      const ready = { _toNodeResponse: () => prepared } as InstanceType<typeof FastResponse>;
-      sendNodeResponse(res, ready).catch(fail);
-    }
+    else if (response instanceof EventResponse) {
+      if (response.events) response.events.pipe(res.writeHead(status, headers));
+      else sendPrepared({ ...prepared, body: response.body });
+    } else if (body === undefined || body === null) res.writeHead(status, headers).end();
+    else sendPrepared(prepared);
   } catch (error) {
     fail(error);
+  }
+
+  function sendPrepared(prepared: Prepared): void {
+    const ready = { _toNodeResponse: () => prepared } as InstanceType<typeof FastResponse>;
+    sendNodeResponse(res, ready).catch(fail);
   }
 
   function fail(error: unknown): void {

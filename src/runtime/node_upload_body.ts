@@ -44,6 +44,8 @@ function readSmall(req: IncomingMessage): Promise<Uint8Array<ArrayBuffer>> {
     }
     let only: Uint8Array<ArrayBuffer> | undefined;
     let more: ByteBuffer | undefined;
+    // The listeners live as long as the connection, which may become an open stream: they must not hold the body.
+    let settle: { resolve: typeof resolve; reject: typeof reject } | undefined = { resolve, reject };
     req.on("data", (chunk: Uint8Array<ArrayBuffer>) => {
       if (only === undefined) only = chunk;
       else {
@@ -51,14 +53,13 @@ function readSmall(req: IncomingMessage): Promise<Uint8Array<ArrayBuffer>> {
         more.append(chunk);
       }
     });
-    // Created only when needed: every request closes, and an error captures its stack.
-    const onClose = (): void => reject(new Error("The connection was closed"));
     req.on("end", () => {
-      req.off("close", onClose);
-      resolve(more?.take() ?? only ?? new Uint8Array());
+      settle?.resolve(more?.take() ?? only ?? new Uint8Array());
+      settle = only = more = undefined;
     });
-    req.on("error", reject);
-    req.on("close", onClose);
+    req.on("error", (error) => settle?.reject(error));
+    // Created only when needed: every request closes, and an error captures its stack.
+    req.on("close", () => settle?.reject(new Error("The connection was closed")));
   });
 }
 

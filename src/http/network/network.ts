@@ -17,3 +17,8 @@ export function networkOf({ ip, peer }: RequestContext): string | undefined {
   if (!bytes || peer === undefined && isPrivateIp(bytes)) return undefined;
   return addressBlock(ip!);
 }
+
+/** What {@linkcode networkOf} reads, for an open stream: the context itself may hold the whole request. */
+export function toAddress({ ip, peer }: RequestContext): RequestContext {
+  return { ip, peer };
+}

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { toAddress } from "../../http/network/network.ts";
 import { type Fields, respond } from "../../http/response.ts";
 import { INVALID_REQUEST } from "../../jsonrpc/error.ts";
 import { eraOfHeaders, eraOfRevision, MODERN_ERA } from "../era.ts";
@@ -43,7 +44,7 @@ export function createSessionHandler(
     }
     const fields: Fields = answers.fields(eraOfRevision(session.revision)!);
     const last = headers.get("last-event-id");
-    const caller = { principal, runtime };
+    const caller = { principal, runtime: toAddress(runtime) };
     try {
       if (method === "DELETE") {
         await sessions.end(session, caller);

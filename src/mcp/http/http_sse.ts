@@ -8,6 +8,7 @@
 import { randomId } from "../../crypto/secret.ts";
 import { BodyError, readText } from "../../http/body/body.ts";
 import { EventStream } from "../../http/event_stream.ts";
+import { toAddress } from "../../http/network/network.ts";
 import { respond } from "../../http/response.ts";
 import type { RequestContext } from "../../http/service.ts";
 import { INVALID_REQUEST, PARSE_ERROR, RpcError } from "../../jsonrpc/error.ts";
@@ -48,7 +49,7 @@ export function createSseHandlers(
     const { store, wakeups } = streams;
     const sealed = await sessions.start({ revision: REVISION, capabilities: {}, clientInfo: {} }, principal);
     const session = (await sessions.open(sealed, principal))!;
-    const caller = { principal, runtime };
+    const caller = { principal, runtime: toAddress(runtime) };
     let release: () => void;
     try {
       release = streams.openStreams.open(caller, undefined);

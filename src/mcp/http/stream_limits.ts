@@ -46,34 +46,41 @@ export class OpenStreams {
    */
   open({ principal, runtime }: Caller, session: { readonly id: string } | undefined): () => void {
     const { session: perSession, caller, network: perNetwork, anonymous } = this.#limits;
-    const counted: string[] = [];
-    const count = (key: string, limit: number, reason: string, status: 429 | 503 = 429): void => {
-      const open = this.#counts.get(key) ?? 0;
-      if (open >= limit) {
-        release();
-        throw new LimitError(reason, RETRY_AFTER_SECONDS, status);
-      }
-      this.#counts.set(key, open + 1);
-      counted.push(key);
-    };
-    const release = (): void => {
-      for (const key of counted.splice(0)) {
-        const left = this.#counts.get(key)! - 1;
-        if (left > 0) this.#counts.set(key, left);
-        else this.#counts.delete(key);
-      }
-    };
-    count(ALL, Infinity, "");
-    if (session) count(`session ${session.id}`, perSession, "Too many open streams in this session");
+    const counted: Counted[] = [[ALL, Infinity, ""]];
+    if (session) {
+      counted.push([`session ${session.id}`, perSession, "Too many open streams in this session"]);
+    }
     if (principal) {
-      count(`caller ${principalKey(principal)}`, caller, "Too many open streams for this caller");
-      return release;
+      counted.push([`caller ${principalKey(principal)}`, caller, "Too many open streams for this caller"]);
+    } else {
+      const network = networkOf(runtime ?? {});
+      if (network !== undefined) {
+        counted.push([`network ${network}`, perNetwork, "Too many open streams for this network"]);
+      }
+      counted.push(["anonymous", anonymous, "Too many open streams of anonymous callers"]);
     }
-    const network = networkOf(runtime ?? {});
-    if (network !== undefined) {
-      count(`network ${network}`, perNetwork, "Too many open streams for this network");
+    for (const [key, limit, reason] of counted) {
+      if ((this.#counts.get(key) ?? 0) < limit) continue;
+      throw new LimitError(reason, RETRY_AFTER_SECONDS, key === "anonymous" ? 503 : 429);
     }
-    count("anonymous", anonymous, "Too many open streams of anonymous callers", 503);
-    return release;
+    // A list of its own size, without the reasons, as a stream holds it while it is open.
+    const keys = counted.map(([key]) => key);
+    for (const key of keys) this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
+    let isOpen = true;
+    return () => {
+      if (isOpen) this.#release(keys);
+      isOpen = false;
+    };
+  }
+
+  #release(keys: readonly string[]): void {
+    for (const key of keys) {
+      const left = this.#counts.get(key)! - 1;
+      if (left > 0) this.#counts.set(key, left);
+      else this.#counts.delete(key);
+    }
   }
 }
+
+/** What one stream counts for, its limit, and the error at the limit. */
+type Counted = readonly [key: string, limit: number, reason: string];

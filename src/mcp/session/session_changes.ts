@@ -30,59 +30,107 @@ const NONE: ReadonlySet<string> = new Set();
  * session's subscriptions are renewed on behalf of `caller`. Returns the function that ends it.
  */
 export function watchSessionChanges(
-  { changes, subscriptions, wakeups, onSubscribed }: SessionChangesOptions,
+  options: SessionChangesOptions,
   session: Session,
   caller: Caller,
   onChange: (change: LoggedChange) => void,
   { position, settled }: { readonly position?: string; readonly settled?: () => Promise<unknown> } = {},
 ): () => void {
+  const watch = new ChangeWatch(options, session, caller, onChange, settled);
+  watch.start(position);
+  return () => watch.stop();
+}
+
+/** An object, not closures: thousands of idle streams have one each. */
+class ChangeWatch {
+  readonly #options: SessionChangesOptions;
+  readonly #session: Session;
+  readonly #caller: Caller;
+  readonly #onChange: (change: LoggedChange) => void;
+  readonly #settled: (() => Promise<unknown>) | undefined;
   /** Subscribed URIs by digest; `undefined` when they must be read again. */
-  let known: Map<string, string> | undefined;
-  let uris = NONE;
-  let timer: ReturnType<typeof setInterval> | undefined;
-  let isOver = false;
-  // Each step waits for the steps before it, so that a subscription is known before a later change.
-  let steps: Promise<unknown> = Promise.resolve();
-  const then = (step: () => unknown): void => void (steps = steps.then(step).catch(() => {}));
-  const load = async (digest?: string): Promise<void> => {
-    if (digest === undefined || !known) known = await subscriptions.use(session, caller);
-    else {
-      const uri = await subscriptions.useOne(session, digest, caller);
-      if (uri === undefined) known.delete(digest);
-      else known.set(digest, uri);
+  #known: Map<string, string> | undefined;
+  #uris = NONE;
+  /** Each step waits for the steps before it, so that a subscription is known before a later change. */
+  #steps: Promise<unknown> = Promise.resolve();
+  #isOver = false;
+  #renewing: ReturnType<typeof setInterval> | undefined;
+  #repeating: ReturnType<typeof setInterval> | undefined;
+  #stopListening: (() => void) | undefined;
+  #stopChanges: (() => void) | undefined;
+
+  constructor(
+    options: SessionChangesOptions,
+    session: Session,
+    caller: Caller,
+    onChange: (change: LoggedChange) => void,
+    settled: (() => Promise<unknown>) | undefined,
+  ) {
+    this.#options = options;
+    this.#session = session;
+    this.#caller = caller;
+    this.#onChange = onChange;
+    this.#settled = settled;
+  }
+
+  start(position: string | undefined): void {
+    const { wakeups, changes, onSubscribed } = this.#options;
+    this.#reload();
+    if (onSubscribed) {
+      this.#repeating = setInterval(
+        () => this.#uris.size > 0 && onSubscribed(this.#uris, this.#caller.principal),
+        REPEAT_SUBSCRIBED_MS,
+      );
     }
-    uris = known.size > 0 ? new Set(known.values()) : NONE;
-    if (uris.size > 0) onSubscribed?.(uris, caller.principal);
-    // Subscriptions of other callers live as long as their session.
-    if (known.size > 0 && session.principal === "" && !isOver) {
-      timer ??= setInterval(() => reload(), RENEW_SUBSCRIPTIONS_MS);
-    }
-  };
-  // While the store is unavailable nothing changes; the next read reads all.
-  const reload = (digest?: string): void => then(() => load(digest).catch(() => void (known = undefined)));
-  reload();
-  const repeating = onSubscribed && setInterval(
-    () => uris.size > 0 && onSubscribed(uris, caller.principal),
-    REPEAT_SUBSCRIBED_MS,
-  );
-  const stops = [
-    () => clearInterval(repeating),
-    () => clearInterval(timer),
-    wakeups.listen(settingsTopic(session), (key) => {
+    this.#stopListening = wakeups.listen(settingsTopic(this.#session), (key) => {
       // The settings record itself does not contain the subscribed URIs.
-      if (!key || digestOf(key) !== undefined) reload(key && digestOf(key));
-    }),
-    changes.listen((logged) => {
-      const { change } = logged;
-      const isSettled = settled?.();
-      then(() => isSettled);
-      then(() => {
-        if (!isOver && (change.kind !== "resource" || uris.has(change.uri))) onChange(logged);
-      });
-    }, position),
-  ];
-  return () => {
-    isOver = true;
-    for (const stop of stops) stop();
-  };
+      if (!key || digestOf(key) !== undefined) this.#reload(key && digestOf(key));
+    });
+    this.#stopChanges = changes.listen((logged) => this.#pass(logged), position);
+  }
+
+  stop(): void {
+    this.#isOver = true;
+    clearInterval(this.#repeating);
+    clearInterval(this.#renewing);
+    this.#stopListening?.();
+    this.#stopChanges?.();
+  }
+
+  #then(step: () => unknown): void {
+    this.#steps = this.#steps.then(step).catch(() => {});
+  }
+
+  /** While the store is unavailable nothing changes; the next read reads all. */
+  #reload(digest?: string): void {
+    this.#then(() => this.#load(digest).catch(() => void (this.#known = undefined)));
+  }
+
+  async #load(digest: string | undefined): Promise<void> {
+    const { subscriptions, onSubscribed } = this.#options;
+    if (digest === undefined || !this.#known) {
+      this.#known = await subscriptions.use(this.#session, this.#caller);
+    } else {
+      const uri = await subscriptions.useOne(this.#session, digest, this.#caller);
+      if (uri === undefined) this.#known.delete(digest);
+      else this.#known.set(digest, uri);
+    }
+    this.#uris = this.#known.size > 0 ? new Set(this.#known.values()) : NONE;
+    if (this.#known.size === 0) return void (this.#known = undefined);
+    onSubscribed?.(this.#uris, this.#caller.principal);
+    // Subscriptions of other callers live as long as their session.
+    if (this.#session.principal === "" && !this.#isOver) {
+      this.#renewing ??= setInterval(() => this.#reload(), RENEW_SUBSCRIPTIONS_MS);
+    }
+  }
+
+  #pass(logged: LoggedChange): void {
+    const { change } = logged;
+    const isSettled = this.#settled?.();
+    this.#then(() => isSettled);
+    this.#then(() => {
+      if (this.#isOver || change.kind === "resource" && !this.#uris.has(change.uri)) return;
+      this.#onChange(logged);
+    });
+  }
 }

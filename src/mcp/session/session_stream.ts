@@ -44,55 +44,109 @@ export async function openSessionStream(
   isCurrent: () => Promise<boolean>,
   fields: Fields,
 ): Promise<Response> {
-  const { store, wakeups, changes, keepAlive, open } = options;
-  const owner = randomId("");
-  const ownerKey = streamKey(session);
-  const stops: (() => void)[] = [options.openStreams.open(caller, session)];
-  let isActive = true;
-  const end: EndStream = (retry) => {
-    for (const stop of stops.splice(0)) stop();
-    open.delete(end);
-    if (retry !== undefined) stream.retry(retry);
-    stream.close();
-    if (isActive) leave().catch(() => {});
-  };
-  const keep = (stop: () => void): unknown => stream.isOpen ? stops.push(stop) : stop();
-  const read = async (): Promise<void> => {
-    const entry = await store.get<string>(ownerKey);
-    if (!await isCurrent() || entry?.value === SESSION_ENDED) return end();
-    isActive = entry ? entry.value === owner : await putIfAbsent(store, ownerKey, owner, session.expires);
-  };
-  // While the store is unavailable nothing changes.
-  let checking: Promise<void> = Promise.resolve();
-  const recheck = (): unknown => checking = checking.then(read).catch(() => {});
-  /** Lets another stream of the session become active. */
-  const leave = async (): Promise<void> => {
-    const entry = await store.get<string>(ownerKey);
-    if (entry?.value !== owner) return;
-    await store.commit({ check: [{ key: ownerKey, version: entry.version }], remove: [ownerKey] });
-  };
-  const stream = new EventStream({ keepAlive, onDisconnect: () => end(), onKeepAlive: recheck });
-  open.add(end);
-  const onChange = ({ change, position }: LoggedChange): void => {
-    if (!isActive) return;
-    stream.send(writeNotification(...notificationOf(change)), { id: position });
-  };
-  try {
-    keep(wakeups.listen(ownerKey.slice(1), recheck));
-    const check = [{ key: endedKey(session), version: null }];
-    const set = [{ key: ownerKey, value: owner, expires: session.expires }];
-    if (!await store.commit({ check, set })) end();
-    const position = lastEventId !== null && isChangePosition(lastEventId)
-      ? lastEventId
-      : await changes.latestPosition();
-    // So that a client that loses this stream at once can resume it.
-    begin(stream, session, position);
-    keep(watchSessionChanges(options, session, caller, onChange, { position, settled: () => checking }));
-  } catch (error) {
-    end();
-    throw error;
+  const release = options.openStreams.open(caller, session);
+  const opened = new SessionStream(options, session, isCurrent, release);
+  await opened.start(caller, lastEventId);
+  return opened.stream.response(fields);
+}
+
+/** An object, not closures: thousands of idle streams have one each. */
+class SessionStream {
+  readonly stream: EventStream;
+  readonly #options: SessionStreamOptions;
+  readonly #session: Session;
+  readonly #isCurrent: () => Promise<boolean>;
+  readonly #owner = randomId("");
+  readonly #release: () => void;
+  #stopListening: (() => void) | undefined;
+  #stopChanges: (() => void) | undefined;
+  #isActive = true;
+  #checking: Promise<void> = Promise.resolve();
+  readonly #end: EndStream = (retry) => this.#stop(retry);
+
+  constructor(
+    options: SessionStreamOptions,
+    session: Session,
+    isCurrent: () => Promise<boolean>,
+    release: () => void,
+  ) {
+    this.#options = options;
+    this.#session = session;
+    this.#isCurrent = isCurrent;
+    this.#release = release;
+    this.stream = new EventStream({
+      keepAlive: options.keepAlive,
+      onDisconnect: this.#end,
+      onKeepAlive: () => this.#recheck(),
+    });
+    options.open.add(this.#end);
   }
-  return stream.response(fields);
+
+  async start(caller: Caller, lastEventId: string | null): Promise<void> {
+    const { wakeups, store, changes } = this.#options;
+    const session = this.#session;
+    try {
+      const ownerKey = streamKey(session);
+      this.#stopListening = wakeups.listen(ownerKey.slice(1), () => this.#recheck());
+      const check = [{ key: endedKey(session), version: null }];
+      const set = [{ key: ownerKey, value: this.#owner, expires: session.expires }];
+      if (!await store.commit({ check, set })) this.#stop();
+      const position = lastEventId !== null && isChangePosition(lastEventId)
+        ? lastEventId
+        : await changes.latestPosition();
+      // So that a client that loses this stream at once can resume it.
+      begin(this.stream, session, position);
+      const onChange = (change: LoggedChange): void => this.#pass(change);
+      const settled = (): Promise<void> => this.#checking;
+      const when = { position, settled };
+      this.#stopChanges = watchSessionChanges(this.#options, session, caller, onChange, when);
+      // It may have ended meanwhile.
+      if (!this.stream.isOpen) this.#stopChanges();
+    } catch (error) {
+      this.#stop();
+      throw error;
+    }
+  }
+
+  #pass({ change, position }: LoggedChange): void {
+    if (this.#isActive) {
+      this.stream.send(writeNotification(...notificationOf(change)), { id: position });
+    }
+  }
+
+  /** While the store is unavailable nothing changes. */
+  #recheck(): void {
+    this.#checking = this.#checking.then(() => this.#read()).catch(() => {});
+  }
+
+  async #read(): Promise<void> {
+    const key = streamKey(this.#session);
+    const { store } = this.#options;
+    const entry = await store.get<string>(key);
+    if (!await this.#isCurrent() || entry?.value === SESSION_ENDED) return this.#stop();
+    this.#isActive = entry
+      ? entry.value === this.#owner
+      : await putIfAbsent(store, key, this.#owner, this.#session.expires);
+  }
+
+  #stop(retry?: number): void {
+    this.#release();
+    this.#stopListening?.();
+    this.#stopChanges?.();
+    this.#options.open.delete(this.#end);
+    if (retry !== undefined) this.stream.retry(retry);
+    this.stream.close();
+    if (this.#isActive) this.#leave().catch(() => {});
+  }
+
+  /** Lets another stream of the session become active. */
+  async #leave(): Promise<void> {
+    const key = streamKey(this.#session);
+    const { store } = this.#options;
+    const entry = await store.get<string>(key);
+    if (entry?.value !== this.#owner) return;
+    await store.commit({ check: [{ key, version: entry.version }], remove: [key] });
+  }
 }
 
 /**

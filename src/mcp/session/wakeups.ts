@@ -32,7 +32,8 @@ export class Wakeups {
   readonly #store: Store;
   readonly #isAlone: boolean;
   readonly #isIsolated: () => boolean;
-  readonly #listeners = new Map<string, Set<Listener>>();
+  /** By topic. Lists, never changed in place: most topics have one listener, for which a set takes 200 bytes more. */
+  readonly #listeners = new Map<string, readonly Listener[]>();
   #reader: ReadableStreamDefaultReader<readonly Key[]> | undefined;
 
   /**
@@ -56,13 +57,13 @@ export class Wakeups {
       return new Wakeups(this.#store, this.#isIsolated, true).listen(topic, listener);
     }
     const name = topic.join("\n");
-    let listeners = this.#listeners.get(name);
-    if (!listeners) this.#listeners.set(name, listeners = new Set());
-    listeners.add(listener);
+    const known = this.#listeners.get(name);
+    this.#listeners.set(name, known ? [...known, listener] : [listener]);
     if (!this.#reader) this.#watch();
     return () => {
-      if (!listeners.delete(listener)) return;
-      if (listeners.size === 0) this.#listeners.delete(name);
+      const rest = this.#listeners.get(name)?.filter((each) => each !== listener) ?? [];
+      if (rest.length > 0) this.#listeners.set(name, rest);
+      else this.#listeners.delete(name);
       if (this.#listeners.size > 0) return;
       this.#reader?.cancel().catch(() => {});
       this.#reader = undefined;
