@@ -283,7 +283,7 @@ async function openRedis(): Promise<Driver | undefined> {
   const toKindPrefix = (id: string) => id.slice(0, id.indexOf("\u0001") + 1);
   const evaluate = (keys: string[], args: string[]) =>
     send(["EVALSHA", commit, String(keys.length), ...keys, ...args]);
-  const head = (...counts: number[]) => [String(Date.now()), `${tag}changes`, ...counts.map(String)];
+  const head = (...counts: number[]) => [String(Date.now()), `${tag}changes:`, ...counts.map(String)];
   const pair = (id: string) => [`${tag}r:${id}`, `${tag}i:${toKindPrefix(id)}`];
   const value = (id: string, json: string) => [id, toKindPrefix(id), "-", "", "j", json];
   return {

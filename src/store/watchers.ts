@@ -18,6 +18,11 @@ export class Watchers {
     return this.#watching.size;
   }
 
+  /** The prefixes that are watched now. */
+  get prefixes(): readonly Key[] {
+    return [...this.#watching.values()].map(({ prefix }) => prefix);
+  }
+
   /**
    * A stream of changes at or below `prefix`; cancelling it ends the watch.
    * @param startPolling starts polling for changes by other instances, for this watcher alone; it calls `changed` for a change, and

@@ -90,6 +90,7 @@ class PostgresStore implements Store {
   #watchers = new Watchers();
   #watching: { readonly name: string; readonly prefixes: Set<string> } | undefined;
   #registered: Promise<void> | undefined;
+  #announced: Promise<unknown> = Promise.resolve();
   #tasks = new PeriodicTasks();
   #seenVersion = "";
   #pending = new PendingCalls();
@@ -365,14 +366,20 @@ class PostgresStore implements Store {
       });
       return;
     }
-    const announce = () =>
-      this.#run(
-        `INSERT INTO ${this.#schema}.watching VALUES ($1, $2::text[], now() + interval '${
-          3 * WATCH_RENEWAL_MS
-        } milliseconds')
-         ON CONFLICT (watcher) DO UPDATE SET prefixes = excluded.prefixes, until = excluded.until`,
-        [name, toArray([...prefixes], quote)],
-      );
+    // One after the other, so that an older list does not replace a newer one.
+    const announce = (): Promise<unknown> =>
+      this.#announced = this.#announced.catch(() => {}).then(() => {
+        // Every commit compares its keys with these prefixes, and notifies all instances of a match.
+        const watched = new Set(this.#watchers.prefixes.map(encodeKey));
+        for (const prefix of prefixes) if (!watched.has(prefix)) prefixes.delete(prefix);
+        return this.#run(
+          `INSERT INTO ${this.#schema}.watching VALUES ($1, $2::text[], now() + interval '${
+            3 * WATCH_RENEWAL_MS
+          } milliseconds')
+           ON CONFLICT (watcher) DO UPDATE SET prefixes = excluded.prefixes, until = excluded.until`,
+          [name, toArray([...prefixes], quote)],
+        );
+      });
     if (this.#seenVersion === "") {
       this.#seenVersion = "listening";
       this.#tasks.every(WATCH_RENEWAL_MS, announce);

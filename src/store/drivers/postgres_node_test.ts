@@ -217,6 +217,26 @@ if (address === undefined) {
     await a.close();
   });
 
+  test("an instance registers the prefixes that it still watches, so that commits notify of no others", async () => {
+    const schema = newSchema();
+    const store = open(undefined, schema);
+    const registered = async () =>
+      (await admin!`SELECT prefixes FROM ${admin!(schema)}.watching`)[0]!.prefixes;
+    const first = store.watch(["a"]);
+    await store.get(["a"]);
+    assert.equal(await registered(), [encodeKey(["a"])]);
+    await first.cancel();
+    const second = store.watch(["b"]).getReader();
+    await store.get(["b"]);
+    assert.equal(await registered(), [encodeKey(["b"])]);
+    const again = store.watch(["a"]).getReader();
+    await store.get(["a"]);
+    await store.commit({ set: [{ key: ["a"], value: 1 }, { key: ["b"], value: 1 }] });
+    assert.equal((await again.read()).value, [["a"]]);
+    assert.equal((await second.read()).value, [["b"]]);
+    await store.close();
+  });
+
   test("a watcher whose connection was closed listens again, and is notified with its prefix", async () => {
     const schema = newSchema();
     const [a, b] = [open(undefined, schema), open(undefined, schema)];

@@ -57,15 +57,15 @@ interface Connection {
   readonly isReady: boolean;
   connect(): Promise<unknown>;
   send(args: readonly (string | Buffer)[]): Promise<unknown>;
-  /** Absent for a cluster. `onMessage` gets `undefined` when messages may have been missed. */
+  /** Absent for a cluster. A channel may end in `*`. `onMessage` gets `undefined` when messages may have been missed. */
   subscribe?(channel: string, onMessage: (message: string | undefined) => void): Promise<void>;
   destroy(): void;
 }
 
 /**
  * KEYS: version, expiries, kinds, records to check, records and indexes to remove from, records and indexes to set.
- * ARGV: milliseconds now, channel, three counts, versions to check, ids to remove, then for each set its id, kind,
- * expiry, when Redis may drop it, type and value.
+ * ARGV: milliseconds now, the prefix of channels, three counts, versions to check, ids to remove, then for each set its
+ * id, kind, expiry, when Redis may drop it, type and value.
  */
 const COMMIT = `
 local now, checks, removes, sets = tonumber(ARGV[1]), tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
@@ -83,12 +83,18 @@ local last = tonumber(redis.call('GET', KEYS[1]) or '0')
 if version <= last then version = last + 1 end
 local written = string.format('%.0f', version)
 redis.call('SET', KEYS[1], written)
+-- The ids by kind: each kind has a channel, so that only instances that watch the kind get a message.
 local changed = {}
+local function add(id)
+  local kind = string.match(id, '^[^\\1]*\\1') or ''
+  changed[kind] = changed[kind] or {}
+  table.insert(changed[kind], id)
+end
 for _ = 1, removes do
   redis.call('DEL', KEYS[k])
   redis.call('ZREM', KEYS[k + 1], ARGV[a])
   redis.call('ZREM', KEYS[2], ARGV[a])
-  changed[#changed + 1] = ARGV[a]
+  add(ARGV[a])
   k, a = k + 2, a + 1
 end
 for _ = 1, sets do
@@ -103,11 +109,13 @@ for _ = 1, sets do
   end
   redis.call('ZADD', KEYS[k + 1], 0, id)
   redis.call('ZADD', KEYS[3], 0, kind)
-  changed[#changed + 1] = id
+  add(id)
   k, a = k + 2, a + 6
 end
-local message = #changed > 100 and '' or cjson.encode(changed)
-redis.call('PUBLISH', ARGV[2], #message > 8000 and '' or message)
+for kind, ids in pairs(changed) do
+  local message = #ids > 100 and '' or cjson.encode(ids)
+  redis.call('PUBLISH', ARGV[2] .. kind, #message > 8000 and '' or message)
+end
 return 1
 `;
 
@@ -161,13 +169,17 @@ class RedisStore implements Store {
   #prefix: string;
   #records: string;
   #indexes: string;
+  /** The prefix of the channels of changes, one for each kind of record. */
+  #channels: string;
   #timeout: EngineTimeout;
   #scripts: Promise<readonly string[]> | undefined;
   #ready: readonly string[] | undefined;
   #connecting: Promise<unknown> | undefined;
   #watchers = new Watchers();
   #registered: Promise<void> | undefined;
-  #isWatching = false;
+  /** The subscribed channels; a pattern for all of them. */
+  #subscribed = new Set<string>();
+  #isPolling = false;
   #tasks = new PeriodicTasks();
   #clock: EngineClock;
   #guard: SweepGuard;
@@ -186,6 +198,7 @@ class RedisStore implements Store {
     this.#prefix = `{${name}}:`;
     this.#records = this.#prefix + "r:";
     this.#indexes = this.#prefix + "i:";
+    this.#channels = this.#prefix + "changes:";
     this.#timeout = {
       engine: "Redis",
       milliseconds: timeout * 1000,
@@ -269,11 +282,15 @@ class RedisStore implements Store {
   }
 
   watch(prefix: Key): ReadableStream<readonly Key[]> {
-    if (!this.#isWatching) {
-      this.#isWatching = true;
+    const channel = this.#channels + (prefix.length > 0 ? encodeKey(prefix.slice(0, 1)) : "*");
+    if (!this.#subscribed.has(channel)) {
+      this.#subscribed.add(channel);
       // Later reads wait for the subscription, so that no change is missed between a read and the watch.
-      const registered: Promise<void> = this.#subscribe().finally(() => this.#registered = undefined);
-      registered.catch(() => this.#isWatching = false);
+      const before = this.#registered?.catch(() => {}) ?? Promise.resolve();
+      const registered: Promise<void> = before.then(() => this.#subscribe(channel)).finally(() => {
+        if (this.#registered === registered) this.#registered = undefined;
+      });
+      registered.catch(() => this.#subscribed.delete(channel));
       this.#registered = registered;
     }
     return this.#watchers.watch(prefix);
@@ -318,7 +335,7 @@ class RedisStore implements Store {
   #toCommand({ check = [], set = [], remove = [] }: Commit): [string[], (string | Buffer)[]] {
     const keys = [this.#prefix + "version", this.#prefix + "expiries", this.#prefix + "kinds"];
     const counts = [check.length, remove.length, set.length];
-    const args: (string | Buffer)[] = [String(this.now()), this.#prefix + "changes", ...counts.map(String)];
+    const args: (string | Buffer)[] = [String(this.now()), this.#channels, ...counts.map(String)];
     const pushKeys = (key: Key): string => {
       const id = encodeKey(key);
       keys.push(this.#records + id, this.#indexes + encodeKey(key.slice(0, 1)));
@@ -453,16 +470,20 @@ class RedisStore implements Store {
     }
   }
 
-  async #subscribe(): Promise<void> {
+  async #subscribe(channel: string): Promise<void> {
     await this.#connect();
     if (this.#connection.subscribe) {
-      return await this.#inTime(this.#connection.subscribe(this.#prefix + "changes", (message) => {
+      return await this.#inTime(this.#connection.subscribe(channel, (message) => {
+        // Subscriptions stay when their watchers have left.
+        if (this.#watchers.size === 0) return;
         if (!message) return this.#watchers.changedAll();
         this.#watchers.changed((JSON.parse(message) as string[]).map(decodeKey));
       }));
     }
+    if (this.#isPolling) return;
     const readVersion = async () => String(await this.#send(["GET", this.#prefix + "version"]));
     let seen = await readVersion();
+    this.#isPolling = true;
     this.#tasks.every(POLL_INTERVAL_MS, async () => {
       const version = await readVersion();
       if (version !== seen) this.#watchers.changedAll();
@@ -501,11 +522,14 @@ function openClient(url: string, timeoutMs: number): Connection {
     connect: () => client.connect(),
     send: (args) => client.sendCommand(args, AS_BYTES),
     async subscribe(channel, onMessage) {
-      subscriber ??= client.duplicate({ disableOfflineQueue: false });
-      subscriber.on("error", () => {});
-      await subscriber.connect();
-      await subscriber.subscribe(channel, (message) => onMessage(message));
-      subscriber.on("ready", () => onMessage(undefined));
+      if (!subscriber) {
+        subscriber = client.duplicate({ disableOfflineQueue: false });
+        subscriber.on("error", () => {});
+        await subscriber.connect();
+        subscriber.on("ready", () => onMessage(undefined));
+      }
+      if (channel.endsWith("*")) await subscriber.pSubscribe(channel, (message) => onMessage(message));
+      else await subscriber.subscribe(channel, (message) => onMessage(message));
     },
     destroy() {
       if (client.isOpen) client.destroy();

@@ -152,6 +152,28 @@ if (address === undefined) {
     await a.close();
   });
 
+  test("an instance gets messages of the kinds that it watches only, and one that watches everything gets all", async () => {
+    const name = newName();
+    const [a, b] = [open(undefined, name), open(undefined, name)];
+    const channels = async () => (await admin!.pubSubChannels(`{${name}}*`)).sort();
+    const readers = [["w", 1], ["w"], ["v"]].map((prefix) => a.watch(prefix).getReader());
+    await a.get(["w"]);
+    assert.equal(await channels(), [`{${name}}:changes:1v\u0001`, `{${name}}:changes:1w\u0001`]);
+    const every = b.watch([]).getReader();
+    await b.get(["w"]);
+    await b.commit({ set: [{ key: ["x"], value: 1 }] });
+    await b.commit({ set: [{ key: ["w", 2], value: 1 }], remove: [["v"]] });
+    assert.equal((await readers[1]!.read()).value, [["w", 2]]);
+    assert.equal((await readers[2]!.read()).value, [["v"]]);
+    assert.equal((await every.read()).value, [["x"]]);
+    assert.equal(
+      new Set([(await every.read()).value, (await every.read()).value].flat().map(String)),
+      new Set(["w,2", "v"]),
+    );
+    await b.close();
+    await a.close();
+  });
+
   test("a watcher whose connection was closed subscribes again, and is notified with its prefix", async () => {
     const name = newName();
     const [a, b] = [open(undefined, name), open(undefined, name)];
