@@ -4,8 +4,9 @@
  * @module
  */
 import { decodeKey, encodeKey, encodeName, pageRange } from "../key.ts";
-import { SortedKeys } from "./sorted_keys.ts";
-import { type Clocks, SweepGuard } from "../sweep_guard.ts";
+import { type MemoryRecord, MemoryRows } from "./memory/rows.ts";
+import { SortedKeys } from "./memory/sorted_keys.ts";
+import { type Clocks, SWEEP_BATCH_RECORDS, SweepGuard } from "../sweep_guard.ts";
 import {
   type Commit,
   type Entry,
@@ -16,17 +17,6 @@ import {
   StoreClosedError,
 } from "../store.ts";
 import { Watchers } from "../watchers.ts";
-
-/** Small, because there are many. Times count from the start of the store: small integers take no memory of their own. */
-interface MemoryRecord {
-  readonly value: unknown;
-  /** The number of the commit. */
-  readonly version: number;
-  /** Milliseconds since the store's start. */
-  readonly expires: number | undefined;
-  /** Decoded when the record is first listed: most never are. */
-  key: Key | undefined;
-}
 
 /** Records are grouped by time slices of their expiry, so that a sweep reads only those that are due. */
 const SLICE_MS = 60_000;
@@ -41,7 +31,7 @@ export function memoryStore(clocks: Clocks = {}): Store {
  * never are.
  */
 interface Table {
-  readonly records: Map<string, MemoryRecord>;
+  readonly records: MemoryRows;
   /** The records that expire, by the time slice of their expiry. */
   readonly due: Map<number, string[]>;
   order: SortedKeys | undefined;
@@ -113,13 +103,14 @@ class MemoryStore implements Store {
     if (set) {
       for (const { key, value, expires } of set) {
         const ends = expires === undefined ? undefined : small(expires - this.#start);
-        this.#put(key, { value: freeze(value), version, expires: ends, key: undefined });
+        this.#put(key, { value, version, expires: ends });
       }
     }
     if (this.#watchers.size > 0) {
       this.#watchers.changed([...(set ?? []).map((put) => put.key), ...(remove ?? [])]);
     }
-    if (Math.floor(this.#now() / SLICE_MS) !== this.#swept) this.#sweepDue();
+    const current = Math.floor(this.#now() / SLICE_MS);
+    if (current !== this.#swept) this.#sweepDue(current - 1, SWEEP_BATCH_RECORDS);
     return true;
   }
 
@@ -128,7 +119,7 @@ class MemoryStore implements Store {
   }
 
   async sweep(): Promise<number> {
-    return this.#sweepDue();
+    return this.#sweepDue(Math.floor(this.#now() / SLICE_MS), Infinity);
   }
 
   async close(): Promise<void> {
@@ -164,11 +155,11 @@ class MemoryStore implements Store {
   #put(key: Key, record: MemoryRecord): void {
     let table = this.#tables.get(kindOf(key));
     if (!table) {
-      this.#tables.set(kindOf(key), table = { records: new Map(), due: new Map(), order: undefined });
+      this.#tables.set(kindOf(key), table = { records: new MemoryRows(), due: new Map(), order: undefined });
     }
     const id = idOf(key);
     if (table.order && !table.records.has(id)) table.order.add(id);
-    table.records.set(id, record);
+    table.records.set(id, record, this.#now());
     if (record.expires === undefined) return;
     const slice = Math.floor(record.expires / SLICE_MS);
     const due = table.due.get(slice);
@@ -181,29 +172,32 @@ class MemoryStore implements Store {
     if (table) deleteFrom(table, idOf(key));
   }
 
-  #sweepDue(): number {
+  /** Removes expired records of the slices up to `last`. Reads no more than `limit`, so that no commit waits long. */
+  #sweepDue(last: number, limit: number): number {
     const now = this.#now();
-    const current = Math.floor(now / SLICE_MS);
     if (!this.#guard.maySweep()) return 0;
-    this.#swept = current;
+    let read = 0;
     let removed = 0;
     for (const table of this.#tables.values()) {
       for (const [slice, ids] of table.due) {
-        if (slice > current) continue;
+        if (slice > last) continue;
         const later: string[] = [];
-        for (const id of ids) {
-          const record = table.records.get(id);
-          // A record that was set again with another expiry is in another slice too.
-          if (!record) continue;
-          if (!isLive(record, now)) {
+        for (; ids.length > 0 && read < limit; read++) {
+          const id = ids.pop()!;
+          const expires = table.records.expiresOf(id);
+          if (expires === undefined) continue;
+          if (expires <= now) {
             deleteFrom(table, id);
             removed++;
-          } else if (slice === current) later.push(id);
+            // One that was set again with another expiry is in another slice too.
+          } else if (Math.floor(expires / SLICE_MS) === slice) later.push(id);
         }
         if (later.length > 0) table.due.set(slice, later);
-        else table.due.delete(slice);
+        else if (ids.length === 0) table.due.delete(slice);
       }
     }
+    // The next commit continues otherwise.
+    if (read < limit) this.#swept = Math.floor(now / SLICE_MS);
     return removed;
   }
 }
@@ -235,20 +229,4 @@ function small(value: number): number {
 
 function isLive({ expires }: MemoryRecord, now: number): boolean {
   return expires === undefined || expires > now;
-}
-
-/** A frozen deep copy, as a JSON round trip would create it. Bytes are copied but not frozen. */
-function freeze(value: unknown): unknown {
-  if (value instanceof Uint8Array) return value.slice();
-  if (value === null || typeof value !== "object") return value;
-  if (Array.isArray(value)) return Object.freeze(value.map(freeze));
-  const copy: Record<string, unknown> = {};
-  for (const name of Object.keys(value)) {
-    const member = (value as Record<string, unknown>)[name];
-    if (member === undefined) continue;
-    // An own "__proto__", which JSON can contain, is data here too, not a prototype.
-    if (name === "__proto__") Object.defineProperty(copy, name, { value: freeze(member), enumerable: true });
-    else copy[name] = freeze(member);
-  }
-  return Object.freeze(copy);
 }
