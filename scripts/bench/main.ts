@@ -10,6 +10,9 @@
  *   npm run bench -- --peers [--scale 1000000] [--only introspection]
  *   npm run bench -- --mcp [--quick] [--only http]
  *   npm run bench -- --gateway [--peers]
+ *   npm run bench -- --sizes [--scale 1000000] [--only PostgreSQL]
+ *   npm run bench -- --streams [--scale 10000]
+ *   npm run bench -- --instances [--only PostgreSQL]
  *   npm run bench -- --skills [--scale 100000] [--only "SQLite, 64 files"]
  *
  * @module
@@ -27,6 +30,9 @@ import { measureMcpPeers } from "./mcp_peers.ts";
 import { measureObservers } from "./observers.ts";
 import { measurePeers } from "./peers.ts";
 import { printExplanations, writeReport } from "./reporting/report.ts";
+import { measureInstances } from "./scale/instances.ts";
+import { measureOpenStreams } from "./scale/open_streams.ts";
+import { measureSizes } from "./scale/sizes.ts";
 import { measureSkills } from "./skills.ts";
 import { measureStores } from "./stores.ts";
 import { measureTelemetry } from "./telemetry.ts";
@@ -47,6 +53,9 @@ const { values } = parseArgs({
     mcp: { type: "boolean" },
     gateway: { type: "boolean" },
     skills: { type: "boolean" },
+    sizes: { type: "boolean" },
+    streams: { type: "boolean" },
+    instances: { type: "boolean" },
     quick: { type: "boolean", default: false },
     explain: { type: "boolean", default: false },
   },
@@ -67,6 +76,9 @@ const MODES = {
     ...(!values.peers && { gateway: await measureOverhead(rounds, slice) }),
     gatewayPeers: await measureGatewayPeers(rounds, slice),
   }),
+  sizes: async () => ({ sizes: await measureSizes(rounds, slice, size, values.only) }),
+  streams: async () => ({ streams: await measureOpenStreams(Math.min(size, 10_000)) }),
+  instances: async () => ({ instances: await measureInstances(1000, values.only) }),
   skills: async () => ({
     skills: await measureSkills(rounds, slice, size, values.only),
   }),
