@@ -384,10 +384,12 @@ class PostgresStore implements Store {
       this.#seenVersion = "listening";
       this.#tasks.every(WATCH_RENEWAL_MS, announce);
       let lost = false;
-      const onNotification = (payload: string) =>
-        payload === ""
-          ? this.#watchers.changedAll()
-          : this.#watchers.changed((JSON.parse(payload) as string[]).map(decodeKey));
+      const onNotification = (payload: string) => {
+        // Others may watch when this instance does not any more.
+        if (this.#watchers.size === 0) return;
+        if (payload === "") this.#watchers.changedAll();
+        else this.#watchers.changed((JSON.parse(payload) as string[]).map(decodeKey));
+      };
       const listening = this.#pool.listen(this.#schema, onNotification, () => {
         // After a reconnection: changes may have been missed, and the registration may have expired.
         if (lost) announce().catch(() => {}).then(() => this.#watchers.changedAll());
