@@ -39,7 +39,7 @@ export const NODE_ONLY: readonly { readonly files: RegExp; readonly reason: stri
     reason: "the server under test runs on workerd, which Node starts",
   },
   {
-    files: /^src\/runtime\/event_pipe_/,
+    files: /^src\/runtime\/node\/event_pipe_/,
     reason: "the subject is how the entry of Node writes; the other runtimes have entries of their own",
   },
   {

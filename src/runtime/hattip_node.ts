@@ -15,7 +15,7 @@ import { createServer as createSecureServer } from "node:https";
 import { createMiddleware } from "@hattip/adapter-node";
 import type { HattipHandler } from "@hattip/core";
 import { FixedResponse, fixRequest } from "./hattip_workarounds.ts";
-import { prepareClose } from "./node_close.ts";
+import { prepareClose } from "./node/node_close.ts";
 import {
   completeServeOptions,
   faultResponse,

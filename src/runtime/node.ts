@@ -14,9 +14,9 @@ import { createServer as createTlsServer, type Server as HttpsServer } from "nod
 import { FastResponse } from "srvx/node";
 import { useEventChannel } from "../http/event_stream.ts";
 import { type ResponseConstructor, useResponse } from "../http/response.ts";
-import { EventPipe } from "./event_pipe.ts";
+import { EventPipe } from "./node/event_pipe.ts";
 import { createNodeHandler } from "./node_answer.ts";
-import { prepareClose } from "./node_close.ts";
+import { prepareClose } from "./node/node_close.ts";
 import { nodeFetch } from "./node_fetch.ts";
 import {
   completeServeOptions,

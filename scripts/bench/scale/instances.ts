@@ -89,7 +89,13 @@ async function measureRequests(engine: string, address: string, slice: number): 
         const before = readAll(pids);
         const done = await run(3 * slice);
         const cpu = (readAll(pids) - before) / done;
-        results.push({ engine, operation, instances: count, cpu, perSecond: done / (3 * slice * count) * 1000 });
+        results.push({
+          engine,
+          operation,
+          instances: count,
+          cpu,
+          perSecond: done / (3 * slice * count) * 1000,
+        });
       }
     } finally {
       for (const load of loads) await load.close();

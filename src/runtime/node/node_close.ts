@@ -5,7 +5,7 @@
  */
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
-import { timerDelay } from "../timer.ts";
+import { timerDelay } from "../../timer.ts";
 
 /**
  * Must be called before the server listens. The returned function accepts no more connections and resolves when all are

@@ -5,10 +5,10 @@ import { setImmediate } from "node:timers";
 import { FastResponse } from "srvx/node";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { EventStream, useEventChannel } from "../http/event_stream.ts";
-import { type ResponseConstructor, useResponse } from "../http/response.ts";
+import { EventStream, useEventChannel } from "../../http/event_stream.ts";
+import { type ResponseConstructor, useResponse } from "../../http/response.ts";
 import { EventPipe, type EventResponse, SharedInterval } from "./event_pipe.ts";
-import { createNodeHandler } from "./node_answer.ts";
+import { createNodeHandler } from "../node_answer.ts";
 
 const test = suite("runtime/event_pipe");
 

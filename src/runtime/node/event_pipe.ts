@@ -6,9 +6,9 @@
  */
 import type { ServerResponse } from "node:http";
 import { FastResponse } from "srvx/node";
-import { type EventChannel, type EventReader, StreamChannel } from "../http/event_stream.ts";
-import type { Fields } from "../http/response.ts";
-import { timerDelay } from "../timer.ts";
+import { type EventChannel, type EventReader, StreamChannel } from "../../http/event_stream.ts";
+import type { Fields } from "../../http/response.ts";
+import { timerDelay } from "../../timer.ts";
 
 /** By interval in milliseconds: a process has one or two. */
 const intervals = new Map<number, SharedInterval>();
