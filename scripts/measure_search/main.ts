@@ -105,16 +105,18 @@ interface Question {
   readonly ask: string;
   readonly right: readonly string[];
 }
-const questions: Question[] = JSON.parse(
-  readFileSync(new URL("./questions.json", import.meta.url), "utf8"),
-);
+const readQuestions = (file: string): Question[] =>
+  JSON.parse(readFileSync(new URL(file, import.meta.url), "utf8"));
+const questions = readQuestions("./questions.json");
 const documents = tools.map(({ name, title, description, input }) =>
   toFields({ name, title, description, inputSchema: input })
 );
 const { search } = await createSearchIndex(documents);
-const ranks = questions.map(({ ask, right }) =>
-  search(ask, 10, () => true).findIndex(({ at }) => right.includes(tools[at]!.name))
-);
+const ranksOf = (questions: readonly Question[]): number[] =>
+  questions.map(({ ask, right }) =>
+    search(ask, 10, () => true).findIndex(({ at }) => right.includes(tools[at]!.name))
+  );
+const ranks = ranksOf(questions);
 const share = (of: readonly number[], most: number): string => {
   const found = of.filter((rank) => rank >= 0 && rank < most).length;
   return `${found}/${of.length} = ${(found / of.length).toFixed(3)}`;
@@ -124,6 +126,7 @@ for (
     ["all", ranks],
     ["tuned on (even)", ranks.filter((_, at) => at % 2 === 0)],
     ["held out (odd)", ranks.filter((_, at) => at % 2 === 1)],
+    ["second set", ranksOf(readQuestions("./second_questions.json"))],
   ] as const
 ) console.log(`  ${name}: first 1 ${share(part, 1)}, first 5 ${share(part, 5)}, first 10 ${share(part, 10)}`);
 

@@ -21,10 +21,16 @@ test("names are split at case, digits and separators; endings do not matter", ()
       ["navigation", "navigate"],
       ["searches", "search"],
       ["entities", "entity"],
+      ["kept", "keeping"],
+      ["written", "writes"],
+      ["people", "persons"],
+      ["colours", "color"],
     ] as const
   ) assert.is(toStem(a), toStem(b));
   // Names that only look like it.
-  for (const word of ["status", "class", "notion", "this", "bing"]) assert.is(toStem(word), word);
+  for (const word of ["status", "class", "notion", "this", "bing", "hour", "tour"]) {
+    assert.is(toStem(word), word);
+  }
 });
 
 test("texts without spaces are compared by pairs of characters", () => {

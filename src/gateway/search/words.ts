@@ -37,8 +37,21 @@ export function toTerms(text: string): string[] {
   return terms;
 }
 
+/** Forms whose endings do not lead to their word. */
+const IRREGULAR: ReadonlyMap<string, string> = new Map(
+  ("began:begin begun:begin bought:buy built:build came:come children:child chose:choose chosen:choose done:do drawn:draw " +
+    "drew:draw found:find gave:give given:give gone:go got:get held:hold hidden:hide kept:keep knew:know " +
+    "known:know laid:lay left:leave lost:lose made:make men:man met:meet paid:pay people:person persons:person ran:run " +
+    "said:say sat:sit saw:see seen:see sent:send shown:show shut:shut sold:sell spoke:speak spoken:speak " +
+    "spent:spend stood:stand taken:take taught:teach thought:think threw:throw thrown:throw took:take went:go " +
+    "women:woman won:win written:write wrote:write").split(" ").map((each) =>
+      each.split(":") as [string, string]
+    ),
+);
+
 /** Removes the endings of English that do not change what a word is about: files, closing, created, reviewer, navigation. */
-export function toStem(word: string): string {
+export function toStem(given: string): string {
+  const word = IRREGULAR.get(given) ?? given.replace(/(?<=[a-z]{3})our(?=s?$)/, "or");
   if (word.length < 4 || !/^[a-z]+$/.test(word)) return word;
   let stem = word;
   if (stem.endsWith("ies") && stem.length > 4) stem = stem.slice(0, -3) + "y";
