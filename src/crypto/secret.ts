@@ -17,7 +17,7 @@ export function randomSecret(prefix: string): string {
 
 /** A secret of the same length, derived from `from` for a purpose. Only a holder of `from` can compute it. */
 export function derivedSecret(from: string, purpose: string): string {
-  return encodeBase64url(hmacSha256(new TextEncoder().encode(from), purpose));
+  return encodeBase64url(hmacSha256(from, purpose));
 }
 
 /** A new identifier: `prefix` and 22 characters of base64url (128 bits). */

@@ -154,15 +154,19 @@ function toBytes(text: string): Uint8Array {
 }
 
 /** HMAC-SHA-256, 32 bytes. */
-export function hmacSha256(key: Uint8Array, data: string | Uint8Array): Uint8Array<ArrayBuffer> {
+export function hmacSha256(key: string | Uint8Array, data: string | Uint8Array): Uint8Array<ArrayBuffer> {
   return createHmacSha256(key)(data);
 }
 
 /** HMAC-SHA-256 with one key, whose two blocks are compressed once. */
-export function createHmacSha256(key: Uint8Array): (data: string | Uint8Array) => Uint8Array<ArrayBuffer> {
-  const secret = key.length > BLOCK ? sha256(key) : key;
-  const inner = begin(secret, 0x36);
-  const outer = begin(secret, 0x5c);
+export function createHmacSha256(
+  key: string | Uint8Array,
+): (data: string | Uint8Array) => Uint8Array<ArrayBuffer> {
+  const secret = typeof key === "string" ? toBytes(key) : key;
+  const short = secret.length > BLOCK ? sha256(secret) : secret;
+  const inner = begin(short, 0x36);
+  const outer = begin(short, 0x5c);
+  ascii.fill(0);
   return (data) => {
     const bytes = typeof data === "string" ? toBytes(data) : data;
     const whole = bytes.length - bytes.length % BLOCK;

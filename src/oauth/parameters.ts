@@ -86,10 +86,12 @@ export function parseParameters(text: string): Parameters {
  * @throws {OAuthError} invalid_request for a repeated parameter
  * @throws {BodyError} when the body is too large, truncated, or not a form
  */
-export async function readParameters(request: Request): Promise<Parameters> {
-  const parameters = parseParameters(await readFormText(request, MAX_FORM_BYTES));
-  refuseRepeated(parameters);
-  return parameters;
+export function readParameters(request: Request): Promise<Parameters> {
+  return readFormText(request, MAX_FORM_BYTES).then((text) => {
+    const parameters = parseParameters(text);
+    refuseRepeated(parameters);
+    return parameters;
+  });
 }
 
 /** @throws {OAuthError} invalid_request naming the repeated parameters */

@@ -216,18 +216,19 @@ export function isPublic({ token_endpoint_auth_method }: Client): boolean {
 }
 
 /**
- * The client with this id: a configured one, one in the store, or one with a client metadata document at this URL.
+ * The client with this id: a configured one (then without a promise), one in the store, or one with a client metadata
+ * document at this URL.
  * @param context of the request, for the fetch budget of its network
  */
-export async function findClient(
+export function findClient(
   as: AuthorizationServer,
   id: string,
   context: RequestContext,
-): Promise<Client | undefined> {
-  const configured = as.configured.get(id);
-  if (configured) return configured;
-  if (id.startsWith("https://")) return await findClientByDocument(as, id, context);
-  return (await as.store.get<Client>(clientKey(id), CACHED))?.value;
+): Client | Promise<Client | undefined> {
+  return as.configured.get(id) ??
+    (id.startsWith("https://")
+      ? findClientByDocument(as, id, context)
+      : as.store.get<Client>(clientKey(id), CACHED).then((entry) => entry?.value));
 }
 
 /**

@@ -8,7 +8,7 @@ import { equalInConstantTime, secretDigest } from "../../crypto/secret.ts";
 import { networkOf } from "../../http/network/network.ts";
 import type { RequestContext } from "../../http/service.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
-import { findClient } from "./client.ts";
+import { findClient, isPublic } from "./client.ts";
 import { ASSERTION_TYPE, checkClientAssertion, clientIdOf } from "./client_assertion.ts";
 import { certificateMatches, readCertificate } from "./client_certificate.ts";
 import { OAuthError } from "../error.ts";
@@ -48,7 +48,8 @@ export async function authenticateClient(
 ): Promise<Client> {
   const credentials = readCredentials(request, form);
   const { id, secrets } = credentials;
-  const client = await findClient(as, id, context);
+  const found = findClient(as, id, context);
+  const client = found instanceof Promise ? await found : found;
   const guessKey = secrets.length > 0 && as.wrongGuesses.size > 0 ? throttleKey(client, context) : undefined;
   const failed = guessKey !== undefined && as.wrongGuesses.has(guessKey);
   if (failed) {
@@ -64,10 +65,10 @@ export async function authenticateClient(
       as.wrongGuesses.forget(guessKey);
       await as.throttle.succeeded(seriesOf(client, context));
     }
-    await context.limitCaller?.({
-      client: client.id,
-      isUnproven: client.token_endpoint_auth_method === "none",
-    });
+    if (context.limitCaller) {
+      const isUnproven = isPublic(client);
+      await context.limitCaller({ client: client.id, isUnproven });
+    }
     return client;
   }
   // The same digests as for a known client, so that response times do not show which clients exist.

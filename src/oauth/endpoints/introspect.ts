@@ -10,7 +10,7 @@ import { equalInConstantTime, secretDigest } from "../../crypto/secret.ts";
 import { acceptNames } from "../../http/body/media_type.ts";
 import { type Fields, NO_STORE_FIELDS, respond, respondJson } from "../../http/response.ts";
 import type { RequestContext } from "../../http/service.ts";
-import { findAccessToken } from "../tokens/access_token.ts";
+import { findAccessToken, type LiveAccessToken } from "../tokens/access_token.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { isPublic } from "../clients/client.ts";
 import { authenticateClient } from "../clients/client_auth.ts";
@@ -37,12 +37,15 @@ export async function introspect(
 ): Promise<Response> {
   const form = await readParameters(request);
   const isSigned = acceptNames(request.headers.get("accept"), SIGNED_MEDIA_TYPE);
-  const client = await authenticateClient(as, request, context, form).catch((error) => {
+  let client: Client;
+  try {
+    client = await authenticateClient(as, request, context, form);
+  } catch (error) {
     // RFC 9701 section 5: 400; RFC 6749 section 5.2: but 401 for credentials in the Authorization header field.
     if (!isSigned || request.headers.has("authorization") || !(error instanceof OAuthError)) throw error;
     if (error.code !== "invalid_client" || error.status !== 401) throw error;
     throw new OAuthError(error.code, error.message, { status: 400 });
-  });
+  }
   // RFC 7662 §2.1
   if (isPublic(client)) {
     throw new OAuthError(
@@ -52,7 +55,10 @@ export async function introspect(
   }
   const token = form.get("token");
   if (!token) throw new OAuthError("invalid_request", "token is missing");
-  const answer = await describe(as, client, token);
+  const id = readRefreshToken(token);
+  const answer = id === undefined
+    ? describeAccessToken(as, client, await findAccessToken(as, token))
+    : await describeRefreshToken(as, client, id, token);
   if (!isSigned) return respondJson(200, answer, NO_STORE_JSON);
   const claims = {
     iss: as.issuer,
@@ -64,24 +70,15 @@ export async function introspect(
   return respond(200, await signJws(key, "token-introspection+jwt", claims), SIGNED_FIELDS);
 }
 
-async function describe(as: AuthorizationServer, client: Client, token: string): Promise<object> {
-  const id = readRefreshToken(token);
-  if (id !== undefined) return await describeRefreshToken(as, client, id, token);
-  const found = (await findAccessToken(as, token))?.token;
+function describeAccessToken(
+  as: AuthorizationServer,
+  client: Client,
+  live: LiveAccessToken | undefined,
+): object {
+  const found = live?.token;
   if (!found || !mayIntrospect(as, client, found)) return INACTIVE;
-  const {
-    scope,
-    client_id,
-    user,
-    issued,
-    expires,
-    resource,
-    cnf,
-    authentication,
-    authorization_details,
-    act,
-  } = found;
-  return {
+  const { scope, client_id, user, issued, expires, resource, cnf, authentication } = found;
+  const answer: Record<string, unknown> = {
     active: true,
     scope,
     client_id,
@@ -91,11 +88,13 @@ async function describe(as: AuthorizationServer, client: Client, token: string):
     sub: user ?? client_id,
     aud: resource === undefined ? as.issuer : resource.length === 1 ? resource[0] : resource,
     iss: as.issuer,
-    ...(cnf && { cnf }),
-    ...authentication,
-    ...(authorization_details && { authorization_details }),
-    ...(act && { act }),
   };
+  // Not spread: most tokens have none of these.
+  if (cnf) answer.cnf = cnf;
+  if (authentication) Object.assign(answer, authentication);
+  if (found.authorization_details) answer.authorization_details = found.authorization_details;
+  if (found.act) answer.act = found.act;
+  return answer;
 }
 
 /**

@@ -54,7 +54,8 @@ export async function issueTokens(
   family?: FamilyChange,
   until?: number,
 ): Promise<TokenResponse | undefined> {
-  const minted = await mintAccessToken(as, client, request, family?.access_token, until);
+  const minting = mintAccessToken(as, client, request, family?.access_token, until);
+  const minted = minting instanceof Promise ? await minting : minting;
   const { access_token, put, expires_in } = minted;
   // Before the commit, so that a failure leaves the code or token unused.
   const id_token = family?.toIdToken && await family.toIdToken(access_token);

@@ -39,18 +39,18 @@ export interface MintedAccessToken {
 }
 
 /**
- * A new access token for this client.
+ * A new access token for this client; a promise only for a signed one.
  * @param secret the token, when it is opaque
  * @param until the latest expiry, in milliseconds since the epoch
  * @throws {OAuthError} invalid_target for resources whose tokens differ in format
  */
-export async function mintAccessToken(
+export function mintAccessToken(
   as: AuthorizationServer,
   client: Client,
   request: AccessTokenRequest,
   secret: string = randomSecret(OPAQUE_PREFIX),
   until: number = Infinity,
-): Promise<MintedAccessToken> {
+): MintedAccessToken | Promise<MintedAccessToken> {
   const { format, lifetime } = chooseFormat(as, client, request.resource);
   const issued = as.now();
   const expires = Math.min(issued + lifetime * 1000, until);
@@ -59,11 +59,8 @@ export async function mintAccessToken(
   const since = clientSince(as, client);
   if (since !== undefined) token.client_since = since;
   if (format === "jwt") {
-    return {
-      access_token: await signJws(await as.keys.current(), JWT_TYPE, toClaims(as, token)),
-      put: undefined,
-      expires_in,
-    };
+    return as.keys.current().then((key) => signJws(key, JWT_TYPE, toClaims(as, token)))
+      .then((access_token) => ({ access_token, put: undefined, expires_in }));
   }
   return {
     access_token: secret,
@@ -159,7 +156,8 @@ export async function findAccessToken(
     record = { opaque: entry.key };
   }
   if (token.expires <= as.now()) return undefined;
-  const live = await findLive(as, token, signed);
+  const finding = findLive(as, token, signed);
+  const live = finding instanceof Promise ? await finding : finding;
   if (!live) return undefined;
   const { scope, owner } = live;
   return { token: scope === token.scope ? token : { ...token, scope }, record, owner };

@@ -34,32 +34,42 @@ export interface Live {
  * or none of its scope is left. Reads may come from a cache, because a removal waits until cached copies are gone. Every
  * request with a token comes here, so all reads start at once, and there is no promise for what need not be read.
  */
-export async function findLive(
+export function findLive(
   as: AuthorizationServer,
-  { client_id, client_since, user, grant, scope }: Dependent & Pick<Authorization, "scope">,
+  credential: Dependent & Pick<Authorization, "scope">,
   signed?: SignedToken,
-): Promise<Live | undefined> {
+): Live | undefined | Promise<Live | undefined> {
+  const { client_id, client_since, user, grant, scope } = credential;
   const client = hasClient(as, client_id, client_since);
   if (client === false) return undefined;
-  let root: Entry<Grant> | undefined;
-  let list: Entry<Revocations> | undefined;
-  let owner: Profile | undefined;
+  const dependsOnClient = user === undefined && grant === undefined && signed === undefined;
+  return client === true && dependsOnClient
+    ? { scope, owner: undefined }
+    : readLive(as, credential, signed, client);
+}
+
+async function readLive(
+  as: AuthorizationServer,
+  { client_id, user, grant, scope }: Dependent & Pick<Authorization, "scope">,
+  signed: SignedToken | undefined,
+  client: true | Promise<boolean>,
+): Promise<Live | undefined> {
   // The revoked tokens in a grant must not come from a cache, which may be behind.
   const reading = grant === undefined
     ? undefined
     : as.store.get<Grant>(grantKey(grant), signed ? undefined : CACHED);
-  if (client === true && reading && user !== undefined) {
-    [root, owner] = await Promise.all([reading, findLiveUser(as, user)]);
-  } else {
-    let isKnown: boolean;
-    [root, list, owner, isKnown] = await Promise.all([
-      reading,
-      signed && !reading ? as.store.get<Revocations>(revocationsKey(client_id)) : undefined,
-      user === undefined ? undefined : findLiveUser(as, user),
-      client,
-    ]);
-    if (!isKnown) return undefined;
-  }
+  const listing = signed && !reading ? as.store.get<Revocations>(revocationsKey(client_id)) : undefined;
+  const finding = user === undefined ? undefined : findLiveUser(as, user);
+  let root: Entry<Grant> | undefined;
+  let list: Entry<Revocations> | undefined;
+  let owner: Profile | undefined;
+  let isKnown = true;
+  if (client !== true || listing) {
+    [root, list, owner, isKnown] = await Promise.all([reading, listing, finding, client]);
+  } else if (reading && finding) [root, owner] = await Promise.all([reading, finding]);
+  else if (reading) root = await reading;
+  else if (finding) owner = await finding;
+  if (!isKnown) return undefined;
   if (user !== undefined && !owner) return undefined;
   if (signed && isRevoked(root?.value.revoked ?? list?.value, signed)) return undefined;
   const allowed = owner ? limitToRole(as, owner, scope) : scope;
