@@ -15,7 +15,14 @@ export const CONNECTIONS = 16;
 const VERIFIER = "a-code-verifier-of-at-least-forty-three-characters";
 const CHALLENGE = createHash("sha256").update(VERIFIER).digest("base64url");
 const FORM_TYPE = "content-type: application/x-www-form-urlencoded\r\n";
-const CREDENTIALS = { client_id: CLIENT.id, client_secret: CLIENT.secret };
+/** Forms are encoded at the start as far as possible, because this process shares the processor with the servers. */
+const CREDENTIALS = encodeForm({ client_id: CLIENT.id, client_secret: CLIENT.secret });
+const CLIENT_CREDENTIALS = `${encodeForm({ grant_type: "client_credentials", scope: SCOPE })}&${CREDENTIALS}`;
+const EXCHANGE = encodeForm({
+  grant_type: "authorization_code",
+  redirect_uri: CLIENT.redirect_uri,
+  code_verifier: VERIFIER,
+});
 
 /** A server to compare: the file that runs it, its packages, and the paths of its endpoints. */
 export interface Peer {
@@ -94,38 +101,33 @@ export class PeerProcess {
   }
 
   /** Sends a `POST`; resolves to the body. @throws {Error} if the status is not 200 */
-  async post(path: string, form: Readonly<Record<string, string>>): Promise<string> {
-    const { status, body } = await this.#send("POST", path, FORM_TYPE, new URLSearchParams(form).toString());
+  async post(path: string, form: string): Promise<string> {
+    const { status, body } = await this.#send("POST", path, FORM_TYPE, form);
     if (status !== 200) throw new Error(`${this.peer.name}: ${path}: status ${status}: ${body}`);
     return body;
   }
 
   clientCredentials(): Promise<string> {
-    return this.post(this.peer.token, { grant_type: "client_credentials", scope: SCOPE, ...CREDENTIALS });
+    return this.post(this.peer.token, CLIENT_CREDENTIALS);
   }
 
   async introspect(token: string): Promise<void> {
-    const body = await this.post(this.peer.introspect, { token, ...CREDENTIALS });
+    const form = `token=${encodeURIComponent(token)}&${CREDENTIALS}`;
+    const body = await this.post(this.peer.introspect, form);
     if (!body.includes('"active":true')) {
       throw new Error(`${this.peer.name}: the token is not active: ${body}`);
     }
   }
 
   async refresh(refresh_token: string): Promise<string> {
-    const form = { grant_type: "refresh_token", refresh_token, ...CREDENTIALS };
+    const token = encodeURIComponent(refresh_token);
+    const form = `grant_type=refresh_token&refresh_token=${token}&${CREDENTIALS}`;
     return (JSON.parse(await this.post(this.peer.token, form)) as Tokens).refresh_token;
   }
 
   async exchange(code: string): Promise<Tokens> {
-    return JSON.parse(
-      await this.post(this.peer.token, {
-        grant_type: "authorization_code",
-        code,
-        redirect_uri: CLIENT.redirect_uri,
-        code_verifier: VERIFIER,
-        ...CREDENTIALS,
-      }),
-    );
+    const form = `${EXCHANGE}&code=${encodeURIComponent(code)}&${CREDENTIALS}`;
+    return JSON.parse(await this.post(this.peer.token, form));
   }
 
   /** Requests a code. The user is signed in and has consented, so the first response redirects. */
@@ -197,6 +199,10 @@ export class PeerProcess {
     this.#idle.push(connection);
     return response;
   }
+}
+
+function encodeForm(fields: Readonly<Record<string, string>>): string {
+  return new URLSearchParams(fields).toString();
 }
 
 function findCode(location: string | undefined): string | undefined {
