@@ -1,5 +1,5 @@
 /**
- * Compares each list of an MCP server with what was approved: a tool that is new or changed is held until an administrator
+ * Compares each list of an MCP server with what was approved: a tool or skill that is new or changed is held until an administrator
  * approves it. So an update cannot change what a model is asked to do without a person who sees it.
  *
  * @module
@@ -8,6 +8,8 @@ import { WorkSlice } from "../../../http/work_slice.ts";
 import { LOST_RACE, retryLostRaces } from "../../../store/retry.ts";
 import type { Entry, Put } from "../../../store/store.ts";
 import { PolicyError } from "../condition.ts";
+import type { ToolDefinition } from "../../../mcp/definition/definition.ts";
+import { isUpstreamSkill } from "../../upstream/upstream_definition.ts";
 import type { OfferedDefinition } from "../offered.ts";
 import { checkMembers } from "../rules.ts";
 import { createLookalikes, findDescriptionWarnings, type FindLookalikes } from "./description_warnings.ts";
@@ -161,7 +163,7 @@ export function createHolding(options: HoldingOptions, { store, now, observe }: 
         result.set(tool, tool);
         continue;
       }
-      if (whileHeld === "approved" && approval?.entry !== undefined) {
+      if (whileHeld === "approved" && approval?.entry !== undefined && tool.kind === "tool") {
         result.set(tool, findFormer(tool, approval.entry));
       }
       const isHeld = approval?.held === heldToolId({ upstream, space, tool: name, digest: digested.digest });
@@ -174,7 +176,7 @@ export function createHolding(options: HoldingOptions, { store, now, observe }: 
   }
 
   /** The definition with the approved description. */
-  function findFormer(tool: UpstreamTool, entry: string): OfferedDefinition {
+  function findFormer(tool: OfferedDefinition & ToolDefinition, entry: string): OfferedDefinition {
     const kept = formers.get(tool);
     if (kept?.entry === entry) return kept.former;
     const { name: _, ...approved } = JSON.parse(entry) as ToolEntry;
@@ -262,7 +264,7 @@ function keepEntry({ text }: Pick<DigestedTool, "text">): { readonly entry?: str
 
 /** What the gateway offers itself, such as the tool that connects a user, does not change with the MCP server. */
 function isUpstreamTool(definition: OfferedDefinition): definition is UpstreamTool {
-  return definition.kind === "tool" && definition.isOwn !== true;
+  return (definition.kind === "tool" || isUpstreamSkill(definition)) && definition.isOwn !== true;
 }
 
 function checkOption(name: string, value: unknown, allowed: readonly unknown[]): void {

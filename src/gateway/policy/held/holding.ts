@@ -13,7 +13,7 @@ export interface HoldingOptions {
   readonly approveFirst?: boolean;
   /** What happens with a tool that was not in the first list. `approve` needs `approveFirst`. @default "hold" */
   readonly newTools?: "hold" | "approve";
-  /** Whether a changed tool is still offered, with the description that was approved. @default "hide" */
+  /** Whether a changed tool is still offered, with the description that was approved; a skill never is. @default "hide" */
   readonly whileHeld?: "hide" | "approved";
   /**
    * `each`: descriptions differ between users, and the first list of each user is approved. Otherwise a description that
@@ -41,7 +41,7 @@ export interface FilteredList<Each extends OfferedDefinition> {
 /** Decides which tools of MCP servers are offered. */
 export interface Holding {
   /**
-   * What of a list of one MCP server is offered, in its order; resources and prompts always are. Call it with each new list,
+   * What of a list of one MCP server is offered, in its order; resources that are no skills, and prompts, always are. Call it with each new list,
    * and again when {@linkcode watch} says so.
    * @param partition as `UpstreamAccess.partition` of the caller: "" for the list of all
    * @throws {StoreUnavailableError} offer nothing new then

@@ -67,6 +67,39 @@ for (
   });
 }
 
+const skillOf = (description: string, digest: string): OfferedDefinition =>
+  ({
+    kind: "resource",
+    uri: "skill://upstream.files/pdf/SKILL.md",
+    name: "pdf",
+    description,
+    read: () => "",
+    upstream: "files",
+    originalName: "skill://pdf/SKILL.md",
+    skill: {
+      name: "files/pdf",
+      path: ["upstream.files", "pdf"],
+      frontMatter: { name: "pdf", description },
+      files: [{ uri: "skill://pdf/SKILL.md", path: "SKILL.md", digest, size: 1 }],
+    },
+  }) as OfferedDefinition;
+
+test("a skill whose front matter or files change is held, and offered when it is approved", async () => {
+  for (const whileHeld of ["hide", "approved"] as const) {
+    const { list, events, heldTools, store } = setUp({ whileHeld });
+    const first = skillOf("Fills forms", "sha256:1");
+    assert.equal(await list([READ, first]), [["Does read", "Fills forms"], 0]);
+    for (const changed of [skillOf("Fills all forms", "sha256:1"), skillOf("Fills forms", "sha256:2")]) {
+      assert.equal(await list([READ, changed]), [["Does read"], 1]);
+    }
+    assert.equal(events.map(({ type }) => type), ["tool_held", "tool_held"]);
+    const [held] = await heldTools();
+    assert.is(held!.tool, "skill://pdf/SKILL.md");
+    await approveHeldTool(store, held!.id, "admin", 1);
+    assert.equal(await list([READ, skillOf("Fills forms", "sha256:2")]), [["Does read", "Fills forms"], 0]);
+  }
+});
+
 test("an event and a record say what is suspicious", async () => {
   const { list, events, heldTools } = setUp();
   await list([READ]);

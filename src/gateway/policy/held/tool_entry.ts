@@ -9,6 +9,7 @@ import { passThroughSchema } from "../../../mcp/schema/pass_through_schema.ts";
 import type { AnySchema } from "../../../mcp/schema/standard_schema.ts";
 import { toCanonicalJson } from "../canonical_json.ts";
 import { secretDigest } from "../../../crypto/secret.ts";
+import type { UpstreamSkill } from "../../upstream/upstream_definition.ts";
 import type { OfferedDefinition } from "../offered.ts";
 
 /** The members of a tool that models and clients read. */
@@ -16,8 +17,8 @@ export type ToolEntry = Readonly<
   Record<"name" | "title" | "description" | "input" | "output" | "annotations" | "_meta", unknown>
 >;
 
-/** A tool of an MCP server. */
-export type UpstreamTool = OfferedDefinition & ToolDefinition;
+/** A tool of an MCP server, or a skill, which is held as a tool is. */
+export type UpstreamTool = OfferedDefinition & (ToolDefinition | UpstreamSkill);
 
 /** An entry as canonical JSON, and its digest. */
 export interface DigestedTool {
@@ -26,10 +27,24 @@ export interface DigestedTool {
   readonly digest: string;
 }
 
-/** The entry of a tool, by the name that the MCP server gives it. */
-export function entryOf(
-  { name, originalName, title, description, input, output, annotations, _meta }: UpstreamTool,
-): ToolEntry {
+/** The entry of a tool, by the name that the MCP server gives it; of a skill, by its URI, with the digests of its files. */
+export function entryOf(tool: UpstreamTool): ToolEntry {
+  const { name, originalName, title, description, annotations, _meta } = tool;
+  if (tool.kind !== "tool") {
+    const { frontMatter: frontmatter, files } = tool.skill;
+    const resources = files?.map(({ path, digest }) => ({ path, digest })) ?? "dynamic";
+    const shown = { ..._meta, frontmatter, resources };
+    return {
+      name: originalName,
+      title,
+      description,
+      input: undefined,
+      output: undefined,
+      annotations,
+      _meta: shown,
+    };
+  }
+  const { input, output } = tool;
   return {
     name: originalName ?? name,
     title,
