@@ -10,6 +10,8 @@ import type { ClientExchange } from "./client.ts";
 export interface Call {
   readonly id: number;
   readonly method: string;
+  /** The task of `tasks/result` (2025-11-25). */
+  readonly task?: unknown;
   readonly exchange: ClientExchange;
   /** Ends what the transport does for the call. */
   readonly controller: AbortController;

@@ -6,7 +6,8 @@
 import { METHOD_NOT_FOUND } from "../jsonrpc/error.ts";
 import type { ClientExchange, ConnectionInfo, ListName, McpClient, McpClientOptions } from "./client.ts";
 import { ConnectionError, McpError } from "./error.ts";
-import { finish } from "./input_rounds.ts";
+import { finish, type Unfinished } from "./input_rounds.ts";
+import { findLegacyTask, followLegacyTask } from "./legacy_task.ts";
 import { type ClientLimits, completeLimits, type JsonObject } from "./limits.ts";
 import { ListedTools } from "./listed_tools.ts";
 import { Listening } from "./listening.ts";
@@ -69,22 +70,23 @@ class Client implements McpClient {
     exchange: ClientExchange = {},
   ): Promise<JsonObject> {
     const connected = this.#connected ?? await this.#connect({ caller: exchange.caller });
-    let { result } = await this.#send(connected, method, params, exchange, false);
-    const { resultType } = result;
-    if (resultType !== undefined && resultType !== "complete" && connected.info.revision === MODERN) {
-      result = await finish(result, {
-        method,
-        params,
-        exchange,
-        answer: exchange.onServerRequest ?? this.#options.onServerRequest,
-        capabilities: exchange.capabilities ?? this.#options.capabilities ?? {},
-        server: connected.wire.server,
-        duration: this.#limits.duration,
-        send: async (method, params, exchange) =>
-          (await this.#send(connected, method, params, exchange, false)).result,
-      });
-      if (method === "tools/call") await this.#checkOutput(connected, params, result);
-    }
+    const { result: first } = await this.#send(connected, method, params, exchange, false);
+    const { resultType } = first;
+    const isModern = connected.info.revision === MODERN;
+    const task = isModern || method !== "tools/call" ? undefined : findLegacyTask(first);
+    if (!task && (!isModern || resultType === undefined || resultType === "complete")) return first;
+    const request: Unfinished = {
+      method,
+      params,
+      exchange,
+      answer: exchange.onServerRequest ?? this.#options.onServerRequest,
+      capabilities: exchange.capabilities ?? this.#options.capabilities ?? {},
+      server: connected.wire.server,
+      duration: this.#limits.duration,
+      send: async (...given) => (await this.#send(connected, ...given, false)).result,
+    };
+    const result = await (task ? followLegacyTask(task, request) : finish(first, request));
+    if (method === "tools/call") await this.#checkOutput(connected, params, result);
     return result;
   }
 
@@ -255,7 +257,8 @@ class Client implements McpClient {
     result: JsonObject,
   ): Promise<void> {
     const { resultType = "complete" } = result;
-    if (resultType !== "complete" || !tools.hasOutput(params.name)) return;
+    const isFinal = resultType === "complete" && !findLegacyTask(result);
+    if (!isFinal || !tools.hasOutput(params.name)) return;
     await tools.check(params.name as string, result, wire.server);
   }
 

@@ -135,8 +135,7 @@ async function pollTask(created: JsonObject, request: Unfinished): Promise<JsonO
           await send("tasks/update", { taskId, inputResponses }, exchange);
         }
       }
-      const interval = typeof pollIntervalMs === "number" ? pollIntervalMs : DEFAULT_POLL_MS;
-      await wait(Math.min(Math.max(interval, MIN_POLL_MS), MAX_POLL_MS), signal);
+      await wait(toPollInterval(pollIntervalMs), signal);
       task = await send("tasks/get", { taskId }, exchange);
     }
   } catch (error) {
@@ -144,6 +143,12 @@ async function pollTask(created: JsonObject, request: Unfinished): Promise<JsonO
     if (!isOver) send("tasks/cancel", { taskId }, { ...exchange, signal: undefined }).catch(() => {});
     throw error;
   }
+}
+
+/** Milliseconds until a task is polled again. @param wanted by the server */
+export function toPollInterval(wanted: unknown): number {
+  const interval = typeof wanted === "number" ? wanted : DEFAULT_POLL_MS;
+  return Math.min(Math.max(interval, MIN_POLL_MS), MAX_POLL_MS);
 }
 
 function toTaskError(error: unknown): McpError {

@@ -9,11 +9,12 @@ import type { AnswerServerRequest, ClientCapabilities } from "./client.ts";
 import { McpError } from "./error.ts";
 import type { JsonObject } from "./limits.ts";
 import { isObject } from "./message.ts";
+import { META_PREFIX } from "./revision.ts";
 
 /** Requests of the server that are answered at the same time. */
 const MAX_CONCURRENT = 100;
 /** Calls during which servers ask for input. */
-const MAY_ASK = ["tools/call", "prompts/get", "resources/read", "completion/complete"];
+const MAY_ASK = ["tools/call", "tasks/result", "prompts/get", "resources/read", "completion/complete"];
 
 export interface ServerRequestsOptions {
   readonly calls: Calls;
@@ -43,7 +44,7 @@ export class ServerRequests {
     const { id, method } = message;
     const params = isObject(message.params) ? message.params : {};
     if (typeof id !== "string" && typeof id !== "number") return;
-    const call = origin ?? findOwner(this.#options.calls);
+    const call = origin ?? findOwner(this.#options.calls, taskOf(params));
     const respond = (answer: JsonObject): void =>
       this.#options.respond(JSON.stringify({ jsonrpc: "2.0", id, ...answer }), call?.exchange.caller);
     const refuse = (code: number, text: string): void => respond({ error: { code, message: text } });
@@ -119,12 +120,20 @@ function toWritable(answer: JsonObject): JsonObject {
 }
 
 /**
- * The call that a message on a shared channel belongs to: the only one that runs. With several, the message for one caller
- * could reach another.
+ * The call that a message on a shared channel belongs to: that of the task which it names, else the only one that runs. With
+ * several, the message for one caller could reach another.
  */
-export function findOwner(calls: Calls): Call | undefined {
-  const running = calls.all().filter(({ method }) => MAY_ASK.includes(method));
+export function findOwner(calls: Calls, task?: unknown): Call | undefined {
+  const running = calls.all().filter((call) =>
+    task === undefined ? MAY_ASK.includes(call.method) : call.task === task
+  );
   return running.length === 1 ? running[0] : undefined;
+}
+
+/** The task that a request of the server belongs to (2025-11-25). */
+function taskOf({ _meta }: JsonObject): unknown {
+  const related = isObject(_meta) ? _meta[META_PREFIX + "related-task"] : undefined;
+  return isObject(related) ? related.taskId : undefined;
 }
 
 /** Whether the capability that a request needs was declared. */

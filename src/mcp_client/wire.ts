@@ -108,6 +108,7 @@ export class Wire implements Receiver {
       const call: Call = {
         id,
         method,
+        ...(method === "tasks/result" && { task: params.taskId }),
         exchange,
         controller,
         began: now,

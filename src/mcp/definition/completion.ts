@@ -7,7 +7,7 @@
 import type { Method } from "../../jsonrpc/dispatch.ts";
 import { INVALID_PARAMS, RpcError } from "../../jsonrpc/error.ts";
 import type { Call } from "../call.ts";
-import type { Complete } from "./definition.ts";
+import type { Complete, CompletionValues } from "./definition.ts";
 import { UnknownNameError } from "../error.ts";
 import { runHandler } from "../handler.ts";
 import { optionalObject, requireObject, requireString } from "../schema/params.ts";
@@ -36,16 +36,19 @@ export function completionMethods(registry: Registry): [string, Method<Call>][] 
       }
     }
     const completer = findCompleter(registry, ref, name, call);
-    const values = completer
+    const given = completer
       ? await runHandler(() =>
         completer(value, { principal: call.principal, arguments: known as Record<string, string> })
       )
       : [];
+    const { values, total, hasMore }: CompletionValues = "length" in given
+      ? { values: given, total: given.length, hasMore: false }
+      : given;
     return {
       completion: {
         values: values.slice(0, MAX_VALUES),
-        total: values.length,
-        hasMore: values.length > MAX_VALUES,
+        total,
+        hasMore: values.length > MAX_VALUES || hasMore,
       },
     };
   };

@@ -27,6 +27,14 @@ const { server } = newServer({
       complete: { id: () => Array.from({ length: 250 }, (_, i) => String(i)) },
       read: () => "x",
     }),
+    resourceTemplate({
+      uriTemplate: "some://{part}",
+      name: "some",
+      complete: {
+        part: (value) => ({ values: ["a"], ...(value === "total" && { total: 7, hasMore: true }) }),
+      },
+      read: () => "x",
+    }),
     prompt({
       name: "hidden",
       scopes: ["read"],
@@ -57,6 +65,17 @@ test("a completion has at most 100 values, and the total", async () => {
   assert.is(completion.values.length, 100);
   assert.is(completion.total, 250);
   assert.is(completion.hasMore, true);
+});
+
+test("a completion of some of the values says what is known of the others", async () => {
+  const some = async (value: string) =>
+    (await complete({
+      ref: { type: "ref/resource", uri: "some://{part}" },
+      argument: { name: "part", value },
+    }))
+      .result.completion;
+  assert.equal(await some("total"), { values: ["a"], total: 7, hasMore: true });
+  assert.equal(await some(""), { values: ["a"] });
 });
 
 test("an argument without a completion function has no values", async () => {

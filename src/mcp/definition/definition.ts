@@ -55,11 +55,22 @@ export interface ToolDefinition extends Described {
   run(input: unknown, context: CallContext): unknown;
 }
 
-/** Completes a variable: possible values for what the user typed, given the earlier variables. At most 100 are sent. */
+/** Values for a completion, of more that there may be (server/utilities/completion). */
+export interface CompletionValues {
+  readonly values: readonly string[];
+  /** How many there are in all. */
+  readonly total?: number | undefined;
+  readonly hasMore?: boolean | undefined;
+}
+
+/**
+ * Completes a variable: possible values for what the user typed, given the earlier variables; all of them, or the first with
+ * what is known of the others. At most 100 are sent.
+ */
 export type Complete = (
   value: string,
   context: { readonly arguments: Readonly<Record<string, string>> } & Pick<CallContext, "principal">,
-) => readonly string[] | Promise<readonly string[]>;
+) => readonly string[] | CompletionValues | Promise<readonly string[] | CompletionValues>;
 
 /** Cache hints of a resource (2026-07-28, server/utilities/caching). */
 interface Cached {

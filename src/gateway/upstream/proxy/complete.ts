@@ -5,7 +5,7 @@
  */
 import { METHOD_NOT_FOUND } from "../../../jsonrpc/error.ts";
 import { isObject } from "../../../json_schema/value.ts";
-import type { Complete } from "../../../mcp/definition/definition.ts";
+import type { Complete, CompletionValues } from "../../../mcp/definition/definition.ts";
 import { type JsonObject, McpError } from "../../../mcp_client/client.ts";
 import { toMethodError } from "../failure.ts";
 import type { CallTarget } from "./call_target.ts";
@@ -27,7 +27,7 @@ export function completeAt(target: CallTarget, ref: JsonObject, name: string): C
           }),
         }, { signal: caller.signal, timeout: target.timeout, caller: principal });
         target.leave(session);
-        return readValues(result);
+        return readCompletion(result);
       } catch (error) {
         target.leave(session, error);
         throw error;
@@ -40,7 +40,11 @@ export function completeAt(target: CallTarget, ref: JsonObject, name: string): C
   };
 }
 
-function readValues({ completion }: JsonObject): string[] {
-  const values = isObject(completion) ? completion.values : undefined;
-  return Array.isArray(values) ? values.filter((each) => typeof each === "string") : [];
+function readCompletion({ completion }: JsonObject): CompletionValues {
+  const { values, total, hasMore } = isObject(completion) ? completion : {};
+  return {
+    values: Array.isArray(values) ? values.filter((each) => typeof each === "string") : [],
+    ...(typeof total === "number" && { total }),
+    ...(typeof hasMore === "boolean" && { hasMore }),
+  };
 }

@@ -30,7 +30,7 @@ const DEFINITIONS = [
   resourceTemplate({
     uriTemplate: "test://things/{id}/{+path}",
     name: "thing",
-    complete: { id: (value) => [`${value}1`, `${value}2`] },
+    complete: { id: (value) => ({ values: [`${value}1`, `${value}2`], total: 9, hasMore: true }) },
     read: ({ id, path }) => id === "none" ? undefined : `${id}: ${path}`,
   }),
   prompt({
@@ -131,19 +131,19 @@ for (const upstream of [MODERN, "2025-11-25"]) {
           argument: { name, value: "v" },
           context,
         })).result
-          .completion.values;
+          .completion;
       assert.equal(
         await complete({
           type: "ref/resource",
           uri: resourceTemplates[0].uriTemplate,
         }, "id"),
-        ["v1", "v2"],
+        { values: ["v1", "v2"], total: 9, hasMore: true },
       );
       assert.equal(
         await complete({ type: "ref/prompt", name: "up_ask" }, "what", {
           arguments: { how: "so" },
         }),
-        ["v", "so"],
+        { values: ["v", "so"], total: 2, hasMore: false },
       );
       await upstreams.close();
     });

@@ -30,7 +30,7 @@ export function proxyTool(
   name: string,
 ): ToolDefinition & FromUpstream {
   const { inputSchema, outputSchema, icons, _meta, requiresTask } = entry;
-  // 2025-11-25, experimental: a tool may run as a task only.
+  // A tool of 2025-11-25 that runs as a task only. For clients of 2026-07-28 with tasks it is a task of the gateway.
   const task = requiresTask ? { task: {} } : undefined;
   return {
     kind: "tool",
@@ -43,11 +43,12 @@ export function proxyTool(
     icons: icons as readonly Icon[] | undefined,
     _meta: _meta && toToolMeta(_meta, uris),
     ...(scopes.length > 0 && { scopes }),
-    ...(features.tasks && { task: { support: "optional", start: "by_run" } }),
+    ...((features.tasks || requiresTask) && { task: { support: "optional", start: "by_run" } }),
     upstream: target.name,
     originalName: entry.name,
     async run(input, context) {
       try {
+        if (requiresTask) await context.startTask();
         const params = { name: entry.name, arguments: input, ...task };
         return toToolResult(await callUpstream(target, "tools/call", params, context), uris);
       } catch (error) {

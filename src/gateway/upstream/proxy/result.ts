@@ -10,7 +10,8 @@ import type { JsonObject } from "../../../mcp_client/client.ts";
 import { UpstreamFailure } from "../failure.ts";
 import type { UriMap } from "../uris.ts";
 
-const SERVER_INFO = "io.modelcontextprotocol/serverInfo";
+/** Members of `_meta` that belong to the connection: the identity of the server, and a task of 2025-11-25. */
+const CONNECTION_MEMBERS = ["io.modelcontextprotocol/serverInfo", "io.modelcontextprotocol/related-task"];
 
 /** The result of `tools/call`. The object is changed in place: it was just received. @throws {UpstreamFailure} */
 export function toToolResult(result: JsonObject, uris: UriMap): JsonObject {
@@ -67,11 +68,11 @@ function mapUri(value: unknown, uris: UriMap): void {
   if (isObject(value) && typeof value.uri === "string") value.uri = uris.toPublic(value.uri);
 }
 
-/** Removes what 2026-07-28 adds to each result: the gateway adds its own. */
+/** Removes what a revision adds to each result: the gateway adds its own. */
 function removeConnectionMembers(result: JsonObject): void {
   const { _meta } = result;
   if (result.resultType !== undefined) delete result.resultType;
   if (_meta === undefined) return;
-  if (isObject(_meta)) delete _meta[SERVER_INFO];
+  if (isObject(_meta)) { for (const member of CONNECTION_MEMBERS) delete _meta[member]; }
   if (!isObject(_meta) || Object.keys(_meta).length === 0) delete result._meta;
 }
