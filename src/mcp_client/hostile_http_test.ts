@@ -342,4 +342,38 @@ test("a URL with credentials, or of another scheme, is refused", () => {
   assert.is(httpTransport({ url: "https://x.example/mcp?key=secret" }).name, "https://x.example/mcp");
 });
 
+test("a flood of requests gets no more responses than a server reads", async () => {
+  let responses = 0;
+  const server = legacyServer(({ message, method }, server) => {
+    if (method === "GET") return new Response(null, { status: 405 });
+    // A response of the client, which the server does not answer.
+    if (message.method === undefined) return responses++, new Promise(() => {});
+    return server.stream((send) => {
+      for (let id = 0; id < 1000; id++) {
+        send(event({ jsonrpc: "2.0", id, method: "elicitation/create", params: {} }));
+      }
+      send(event({ jsonrpc: "2.0", id: message.id, result: { content: [] } }));
+    });
+  });
+  const client = connect(server);
+  await client.request("tools/call", { name: "t", arguments: {} });
+  assert.is(responses, 200);
+  await client.close();
+});
+
+test("a server that ends each stream at once is asked again after a pause", async () => {
+  let gets = 0;
+  const server = legacyServer(({ method }, server) =>
+    server.stream((send) => {
+      if (method === "GET") gets++;
+      send("retry: 0\n" + event({ jsonrpc: "2.0", method: "notifications/message", params: {} }, `e${gets}`));
+    })
+  );
+  const client = connect(server, { limits: { duration: 400 } });
+  assert.is((await failure(client.request("tools/call", { name: "t", arguments: {} }))).reason, "timeout");
+  // One each 20 ms, and that of the stream which belongs to no request.
+  assert.ok(gets > 1 && gets <= 25, String(gets));
+  await client.close();
+});
+
 test.run();

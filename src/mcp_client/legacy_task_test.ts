@@ -13,7 +13,6 @@ import {
   json,
   legacyServer,
   type Loose,
-  result,
   type ScriptedServer,
   URL_OF_TESTS,
 } from "./test_servers.ts";

@@ -13,6 +13,8 @@ import { META_PREFIX } from "./revision.ts";
 
 /** Requests of the server that are answered at the same time. */
 const MAX_CONCURRENT = 100;
+/** Responses that are being sent. A server that floods the client with requests gets no more. */
+const MAX_RESPONDING = 200;
 /** Calls during which servers ask for input. */
 const MAY_ASK = ["tools/call", "tasks/result", "prompts/get", "resources/read", "completion/complete"];
 
@@ -21,7 +23,7 @@ export interface ServerRequestsOptions {
   readonly capabilities: ClientCapabilities;
   readonly onServerRequest: AnswerServerRequest | undefined;
   /** Sends a response, with the credentials of a caller. */
-  readonly respond: (text: string, caller: unknown) => void;
+  readonly respond: (text: string, caller: unknown) => Promise<void>;
 }
 
 /** A request that is being answered. */
@@ -34,6 +36,7 @@ interface Answering {
 export class ServerRequests {
   readonly #options: ServerRequestsOptions;
   readonly #answering = new Map<unknown, Answering>();
+  #responding = 0;
 
   constructor(options: ServerRequestsOptions) {
     this.#options = options;
@@ -46,7 +49,7 @@ export class ServerRequests {
     if (typeof id !== "string" && typeof id !== "number") return;
     const call = origin ?? findOwner(this.#options.calls, taskOf(params));
     const respond = (answer: JsonObject): void =>
-      this.#options.respond(JSON.stringify({ jsonrpc: "2.0", id, ...answer }), call?.exchange.caller);
+      this.#respond(JSON.stringify({ jsonrpc: "2.0", id, ...answer }), call?.exchange.caller);
     const refuse = (code: number, text: string): void => respond({ error: { code, message: text } });
     if (method === "ping") return respond({ result: {} });
     if (!isDeclared(String(method), params, this.#options.capabilities)) {
@@ -70,6 +73,12 @@ export class ServerRequests {
       // A request that was cancelled gets no response.
       if (!controller.signal.aborted) respond(outcome);
     });
+  }
+
+  #respond(text: string, caller: unknown): void {
+    if (this.#responding >= MAX_RESPONDING) return;
+    this.#responding++;
+    this.#options.respond(text, caller).finally(() => this.#responding--);
   }
 
   /** The server cancelled its request. */

@@ -262,9 +262,10 @@ export class Wire implements Receiver {
   }
 
   /** Sends a message whose loss does not matter. */
-  #post(method: string | undefined, text: string, caller: unknown): void {
-    if (this.ended) return;
-    this.channel.post({ method, text, revision: this.revision, caller }).catch(() => {});
+  async #post(method: string | undefined, text: string, caller: unknown): Promise<void> {
+    if (!this.ended) {
+      await this.channel.post({ method, text, revision: this.revision, caller }).catch(() => {});
+    }
   }
 
   #timedOut({ method, timeout, began, duration }: Call): ConnectionError {

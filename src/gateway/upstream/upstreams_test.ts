@@ -337,6 +337,25 @@ test("cancels a call, and limits how many run", async () => {
   await limited.close();
 });
 
+test("a result with invalid content is a failure that names the upstream", async () => {
+  let result: Record<string, unknown> = {};
+  const { upstreams } = start({ up: { call: () => Promise.resolve(result) } }, {});
+  await upstreams.ready();
+  for (
+    const each of [
+      { content: [null] },
+      { content: ["text"] },
+      { content: [{ text: "x" }] },
+      { content: [{ type: "text" }] },
+      { content: [], isError: "yes" },
+    ]
+  ) {
+    result = each;
+    assert.match(await call(upstreams, "up_echo"), 'Upstream "up" sent a result with invalid content');
+  }
+  await upstreams.close();
+});
+
 test("the status has no secret", async () => {
   const { upstreams } = scripted({ up: {} });
   const some = createUpstreams({

@@ -16,6 +16,8 @@ import { wait } from "../wait.ts";
 /** How often a stream is resumed without any new event. */
 const MAX_EMPTY_RESUMPTIONS = 5;
 const DEFAULT_RETRY_MS = 1000;
+/** A server that ends every stream at once would otherwise be asked without a pause. */
+const MIN_RETRY_MS = 20;
 const MAX_RETRY_MS = 30_000;
 /** How long to wait for the end of a stream after the response, so that its connection can be used again. */
 const DRAIN_MS = 1000;
@@ -87,7 +89,7 @@ export class HttpStreams {
         throw failure ?? new ConnectionError("closed", this.#sender.name, what);
       }
       parser.restart();
-      const retry = Math.min(parser.retry ?? DEFAULT_RETRY_MS, MAX_RETRY_MS);
+      const retry = Math.min(Math.max(parser.retry ?? DEFAULT_RETRY_MS, MIN_RETRY_MS), MAX_RETRY_MS);
       // Otherwise the connection was lost.
       if (failure === undefined && parser.retry !== undefined) request.onPolling(retry);
       await wait(retry, signal);

@@ -16,7 +16,8 @@ const CONNECTION_MEMBERS = ["io.modelcontextprotocol/serverInfo", "io.modelconte
 /** The result of `tools/call`. The object is changed in place: it was just received. @throws {UpstreamFailure} */
 export function toToolResult(result: JsonObject, uris: UriMap): JsonObject {
   removeConnectionMembers(result);
-  const { content } = result;
+  const { content, isError } = result;
+  if (isError !== undefined && typeof isError !== "boolean") throw invalidContent();
   if (Array.isArray(content)) { for (const item of content) mapContent(item, uris); }
   else if (content === undefined && result.structuredContent !== undefined) {
     result.content = [{ type: "text", text: JSON.stringify(result.structuredContent) }];
@@ -31,7 +32,10 @@ export function toReadResult(result: JsonObject, uris: UriMap): JsonObject {
   if (!Array.isArray(result.contents)) {
     throw new UpstreamFailure("sent a result without contents. Report this to its operator.");
   }
-  for (const each of result.contents) mapUri(each, uris);
+  for (const each of result.contents) {
+    if (!isObject(each)) throw invalidContent();
+    mapUri(each, uris);
+  }
   return result;
 }
 
@@ -58,10 +62,16 @@ export function toToolMeta(meta: JsonObject, uris: UriMap): JsonObject {
   return mapped;
 }
 
+/** @throws {UpstreamFailure} for what is no content: a client might refuse the response without naming the upstream */
 function mapContent(item: unknown, uris: UriMap): void {
-  if (!isObject(item)) return;
+  if (!isObject(item) || typeof item.type !== "string") throw invalidContent();
+  if (item.type === "text" && typeof item.text !== "string") throw invalidContent();
   if (item.type === "resource_link") mapUri(item, uris);
   else if (item.type === "resource") mapUri(item.resource, uris);
+}
+
+function invalidContent(): UpstreamFailure {
+  return new UpstreamFailure("sent a result with invalid content. Report this to its operator.");
 }
 
 function mapUri(value: unknown, uris: UriMap): void {
