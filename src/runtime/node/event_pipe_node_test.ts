@@ -109,6 +109,18 @@ test("a reader that stops makes the stream full; it continues, in order, when th
   stop();
 });
 
+test("close() while events wait for a slow reader sends them first", async () => {
+  const stream = new EventStream();
+  stream.comment();
+  const [response, stop] = await requestStream(stream);
+  let sent = 0;
+  while (!stream.isFull) stream.send("x".repeat(200_000), { id: String(sent++) });
+  stream.close();
+  const ids = Array.from((await readUntil(response)).matchAll(/^id: (\d+)$/gm), ([, id]) => Number(id));
+  assert.equal(ids, Array.from({ length: sent }, (_, i) => i));
+  stop();
+});
+
 test("a client that does not read is disconnected when the queue reaches its limit", async () => {
   let disconnects = 0;
   const stream = new EventStream({ onDisconnect: () => disconnects++ });
