@@ -13,6 +13,7 @@ import {
   type SessionClient,
 } from "../test_exchange.ts";
 import { DEFINITIONS, newServer } from "../test_server.ts";
+import { OpenStreams, STREAM_LIMITS } from "./stream_limits.ts";
 
 const test = suite("mcp/stream_limits");
 
@@ -43,6 +44,20 @@ test("the server knows how many streams are open", async () => {
   assert.is(server.openStreams(), 3);
   await closeAll(streams);
   assert.is(server.openStreams(), 0);
+});
+
+test("a stream that is released twice counts once, and one that is refused does not count", () => {
+  const streams = new OpenStreams({ ...STREAM_LIMITS, anonymous: 2, session: 1 });
+  const caller = { principal: undefined, runtime: undefined };
+  const releases = ["a", "b"].map((id) => streams.open(caller, { id }));
+  assert.throws(() => streams.open(caller, { id: "a" }));
+  assert.throws(() => streams.open(caller, { id: "c" }));
+  assert.is(streams.count(), 2);
+  releases[0]!();
+  releases[0]!();
+  assert.is(streams.count(), 1);
+  streams.open(caller, { id: "c" });
+  assert.throws(() => streams.open(caller, { id: "d" }));
 });
 
 /** Opens streams until one is refused. */
