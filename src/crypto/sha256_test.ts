@@ -72,4 +72,11 @@ test("hmacSha256() equals Web Crypto's for short and long keys", async () => {
   }
 });
 
+test("hmacSha256() takes a text as key: its bytes in UTF-8", () => {
+  for (const key of ["a", "k".repeat(64), "k".repeat(65), "k".repeat(600), "schlüssel", "ü".repeat(60)]) {
+    const bytes = new TextEncoder().encode(key);
+    assert.equal(hmacSha256(key, "what is signed"), hmacSha256(bytes, "what is signed"), key);
+  }
+});
+
 test.run();
