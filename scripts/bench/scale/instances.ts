@@ -85,7 +85,8 @@ async function measureRequests(engine: string, address: string, slice: number): 
           for (const load of loads) done += await runFor(ms, () => load.post(path, body, FORM));
           return done;
         };
-        await run(slice);
+        // Each instance compiles its code first.
+        await run(3 * slice);
         const before = readAll(pids);
         const done = await run(3 * slice);
         const cpu = (readAll(pids) - before) / done;

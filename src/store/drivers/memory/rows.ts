@@ -1,6 +1,6 @@
 /**
  * The records of one kind for the memory driver. Those that live long are objects, which every reader shares. Those that
- * expire within days are many, and are stored in columns, by the names of their members: 160 bytes for an access token with
+ * expire within days are many, and are stored in columns, by the names of their members: 165 bytes for an access token with
  * its key, of 250 as objects, where each number alone takes 24. Reading one makes an object of it, in a tenth of a microsecond.
  *
  * @module
