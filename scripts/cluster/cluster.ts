@@ -53,7 +53,8 @@ export async function dropStore(address: string): Promise<void> {
     const name = url.searchParams.get("name") ?? "trivet";
     url.search = "";
     const client = await createClient({ url: url.href }).connect();
-    for (const key of await client.keys(`{${name}}*`)) await client.unlink(key);
+    const keys = await client.keys(`{${name}}*`);
+    for (let at = 0; at < keys.length; at += 1000) await client.unlink(keys.slice(at, at + 1000));
     return client.destroy();
   }
   const schema = url.searchParams.get("schema") ?? "trivet";
