@@ -104,10 +104,11 @@ async function callDirectly(
   }
 }
 
-/** What is kept of an answer that is not final. */
+/** What is kept of an answer between two runs. */
 type Kept = {
   readonly inputRequests?: Json;
   readonly requestState?: Json;
+  readonly final?: { readonly [name: string]: Json };
   readonly task?: TaskReference & { readonly [name: string]: Json };
 };
 
@@ -129,12 +130,14 @@ async function callInRounds(
       if (result.resultType === "input_required") return toKept(result);
       if (result.resultType === "task") return { task: readTask(result) as unknown as Json };
       final = result;
-      return null;
+      return toFinal(result);
     }) as Kept | null;
     if (final) {
       await relay.settled();
       return final;
     }
+    // A copy, since results are changed in place.
+    if (kept?.final) return structuredClone(kept.final);
     if (!kept) throw new UpstreamFailure("has executed the call, but its result was not kept.");
     const ask = (requests: JsonObject): Promise<JsonObject> => askAll(target, requests, used, context);
     if (kept.task) {
@@ -146,6 +149,11 @@ async function callInRounds(
     };
   }
   throw new UpstreamFailure(`asked for input more than ${MAX_ROUNDS} times in one call.`);
+}
+
+/** What is kept of a final result, since middleware that asks the client after the call begins another run. */
+function toFinal(result: JsonObject): Json {
+  return JSON.stringify(result).length <= MAX_KEPT_CHARACTERS ? { final: result as Json } : null;
 }
 
 /** @throws {UpstreamFailure} when it is too large */
@@ -192,7 +200,8 @@ async function callHeld(
 ): Promise<JsonObject> {
   const { held } = session;
   let call: HeldCall | undefined;
-  const id = await context.once("upstream:held", async (): Promise<Json> => {
+  let final: JsonObject | undefined;
+  const begun = await context.once("upstream:held", async (): Promise<Json> => {
     call = new HeldCall(context, async (signal, onServerRequest, current) => {
       const relay = createRelay(current, target.timeout, (method, params, signal) => {
         rememberElicitation(session, params, context);
@@ -206,13 +215,16 @@ async function callHeld(
     if (await call.next()) {
       call.detach();
       // A failure is not kept: the next run may try again.
-      await call.result;
-      return null;
+      return toFinal(final = await call.result);
     }
     return call.id;
   });
-  if (typeof id === "string") call ??= held.take(id);
+  if (final) return final;
+  if (typeof begun === "string") call ??= held.take(begun);
   if (!call) {
+    const ended = begun as Kept | null;
+    const kept = ended?.final ? ended : await context.once("upstream:final", () => null) as Kept | null;
+    if (kept?.final) return structuredClone(kept.final);
     throw new UpstreamFailure(
       "waited for input in a call that has ended, or runs at another instance. Call the tool again.",
     );
@@ -236,7 +248,9 @@ async function callHeld(
     }
   }
   call.detach();
-  return await call.result;
+  const result = await call.result;
+  await context.once("upstream:final", () => toFinal(result));
+  return result;
 }
 
 /** Whether the upstream needs the tasks extension to execute the call (2026-07-28, -32021). */

@@ -1,6 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { tool } from "../../../mcp/definition/definition.ts";
+import type { Middleware } from "../../../mcp/definition/group.ts";
 import { type Message, modern, readEvents, session } from "../../../mcp/test_exchange.ts";
 import { MODERN, newGateway, type TestGateway, upstreamOf } from "../test_gateway.ts";
 
@@ -211,6 +212,28 @@ for (const upstream of [MODERN, LEGACY]) {
         if (upstream === MODERN) assert.is(answer.result.isError, true);
         else assert.is(answer.error?.code, -32601);
       }
+      await gateway.upstreams.close();
+    });
+  }
+}
+
+for (const upstream of [MODERN, LEGACY]) {
+  for (const client of [MODERN, LEGACY]) {
+    test(`middleware asks a client of ${client} after the call of an upstream of ${upstream}`, async () => {
+      const middleware: Middleware = async (_, context, next) => {
+        const result = await next();
+        const { action } = await context.elicit({ key: "after", message: "Keep it?", schema: NAME });
+        return action === "accept" ? result : "dropped";
+      };
+      const gateway = await newGateway({ up: upstreamOf(DEFINITIONS, upstream) }, {
+        views: { middleware: [middleware] },
+      });
+      const call = await callerOf(gateway, client);
+      finished = 0;
+      const { result, asked } = await call("up_greet");
+      assert.is(result.content[0].text, "accept Ada Lovelace");
+      assert.is(asked.length, 3);
+      assert.is(finished, 1);
       await gateway.upstreams.close();
     });
   }
