@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { decodeBase64url, encodeBase64url } from "./base64url.ts";
+import { decodeBase64url, encodeBase64url, encodeTextBase64url } from "./base64url.ts";
 
 const test = suite("crypto/base64url");
 
@@ -30,5 +30,27 @@ for (const text of ["Zg==", "Zh", "Z", "Zm9vY", "Zm+v", "Zm/v", "Zm9v\n", "Zm 9v
     assert.is(decodeBase64url(text), undefined);
   });
 }
+
+test("text is encoded as its UTF-8 bytes, in every length", () => {
+  for (
+    const text of [
+      "",
+      "f",
+      "fo",
+      "foo",
+      "~~~",
+      "???",
+      '["id",1,{}]',
+      "Zürich",
+      "日本",
+      "\u0000\u007f\u0080",
+      "\ud800",
+    ]
+  ) {
+    const bytes = new TextEncoder().encode(text);
+    assert.is(encodeTextBase64url(text), encodeBase64url(bytes), text);
+    assert.equal(decodeBase64url(encodeTextBase64url(text)), bytes);
+  }
+});
 
 test.run();

@@ -4,16 +4,14 @@
  *
  * @module
  */
-import { decodeBase64url, encodeBase64url } from "./base64url.ts";
+import { decodeBase64url, encodeBase64url, encodeTextBase64url } from "./base64url.ts";
 import { equalInConstantTime } from "./secret.ts";
 import type { ServerSecrets } from "./server_secrets.ts";
 import { createHmacSha256 } from "./sha256.ts";
 
-const encoder = new TextEncoder();
-
 /** The text and its authentication code, both base64url, separated by a dot. */
 export function signText({ current }: ServerSecrets, purpose: string, text: string): string {
-  const payload = encodeBase64url(encoder.encode(text));
+  const payload = encodeTextBase64url(text);
   return `${payload}.${authenticate(current, purpose, payload)}`;
 }
 

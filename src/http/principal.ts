@@ -36,12 +36,13 @@ export type VerifyToken = (token: string) => Promise<Principal | undefined>;
 
 /**
  * The principal that makes the request; `"none"` without credentials, a refusal for invalid ones. Both are truthy, so this is
- * for the services alone: users call `authenticate` and `protect` (`protect.ts`).
+ * for the services alone: users call `authenticate` and `protect` (`protect.ts`). At once for a request without credentials,
+ * where nothing must be read.
  */
 export type IdentifyCaller = (
   request: Request,
   context?: RequestContext,
-) => Promise<Principal | "none" | TokenRefusal>;
+) => Promise<Principal | "none" | TokenRefusal> | "none";
 
 /**
  * Whether the principal has a scope, by itself or as one that another implies. `admin` stands for every scope, except in a

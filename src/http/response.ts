@@ -44,12 +44,17 @@ export function respond(status: number, body: ResponseBody | null, fields: Field
 }
 
 /**
- * Creates successful responses with the same header fields. Node's own `Response` copies `Headers`, but checks each field of
+ * Creates successful responses with the same header fields, and with one more. Node's own `Response` copies `Headers`, but checks each field of
  * a list again: 0.8 of the 4 microseconds of a response.
  */
-export function respondWith(fields: Fields): (body: ResponseBody) => Response {
+export function respondWith(fields: Fields): (body: ResponseBody, more?: Fields[number]) => Response {
   const headers = new Headers(fields as [string, string][]);
-  return (body) => Constructor === Response ? new Constructor(body, { headers }) : respond(200, body, fields);
+  return (body, more) => {
+    if (Constructor) return respond(200, body, more ? [...fields, more] : fields);
+    const response = new Response(body, { headers });
+    if (more) response.headers.set(...more);
+    return response;
+  };
 }
 
 /** A JSON response. `fields` must include the content type: create them with {@linkcode jsonFields}. */

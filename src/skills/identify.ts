@@ -18,7 +18,7 @@ export function identifyByApiKey(store: Store, identify: IdentifyCaller | undefi
     const key = request.headers.get("x-api-key");
     const field = request.headers.get("authorization");
     if (key !== null || field !== null) return check(request, context, key, field ?? "");
-    return identify ? identify(request, context) : Promise.resolve("none");
+    return identify ? identify(request, context) : "none";
   };
 
   async function check(
@@ -26,7 +26,7 @@ export function identifyByApiKey(store: Store, identify: IdentifyCaller | undefi
     context: Parameters<IdentifyCaller>[1],
     key: string | null,
     field: string,
-  ): ReturnType<IdentifyCaller> {
+  ): Promise<Awaited<ReturnType<IdentifyCaller>>> {
     if (key !== null) return await verifyApiKey(store, key) ?? refuseCredentials(request);
     if (field.includes(API_KEY_PREFIX)) {
       return await verifyApiKey(store, readBearer(request) ?? "") ?? refuseCredentials(request);

@@ -39,7 +39,7 @@ const PLAIN_STATUS: Readonly<Record<number, number>> = {
 interface EraFields {
   readonly json: Fields;
   readonly stream: Fields;
-  readonly succeed: (body: string) => Response;
+  readonly succeed: ReturnType<typeof respondWith>;
 }
 
 export interface Answers {
@@ -117,9 +117,7 @@ export function createAnswers(
     const { json, succeed } = fieldsOf(era);
     if (!("error" in response)) {
       const text = toText(response, era, principal);
-      return session === undefined
-        ? succeed(text)
-        : respond(200, text, [...json, ["mcp-session-id", session]]);
+      return session === undefined ? succeed(text) : succeed(text, ["mcp-session-id", session]);
     }
     const { error } = response;
     if (error instanceof ScopeError) {

@@ -44,14 +44,14 @@ export type Admit = (
 /** Creates the check of access tokens (RFC 6750 section 3). */
 export function createAdmit({ auth, identify }: HttpOptions, answers: Answers): Admit {
   if (auth === "off") return () => undefined;
-  return async (request, context) => {
-    const caller = await identify(request, context);
-    if (caller instanceof TokenRefusal) return answers.refuseToken(caller, eraOfHeaders(request.headers));
-    if (caller !== "none") {
-      await context.limitCaller?.(caller);
-      return caller;
-    }
-    return auth === "required" ? answers.challenge(eraOfHeaders(request.headers)) : undefined;
+  return (request, context) => {
+    const admit = (caller: Awaited<ReturnType<IdentifyCaller>>): ReturnType<Admit> => {
+      if (caller instanceof TokenRefusal) return answers.refuseToken(caller, eraOfHeaders(request.headers));
+      if (caller !== "none") return context.limitCaller?.(caller).then(() => caller) ?? caller;
+      return auth === "required" ? answers.challenge(eraOfHeaders(request.headers)) : undefined;
+    };
+    const caller = identify(request, context);
+    return caller instanceof Promise ? caller.then(admit) : admit(caller);
   };
 }
 

@@ -21,7 +21,7 @@ export interface OutletOptions {
 const SILENCE_MS = 15_000;
 
 export class HttpOutlet implements Outlet {
-  readonly #streams: Lazy<CallStreams>;
+  readonly #options: OutletOptions;
   readonly #call: Call;
   readonly #fields: Fields;
   /** The response, once there is one; until then `#resolve` takes it. */
@@ -32,21 +32,19 @@ export class HttpOutlet implements Outlet {
   #loading: Promise<CallStream> | undefined;
   #isOver = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  readonly #keepAlive: number | undefined;
 
   /** @param fields of the response, beside its media type */
-  constructor({ streams, keepAlive }: OutletOptions, call: Call, fields: Fields) {
-    this.#streams = streams;
+  constructor(options: OutletOptions, call: Call, fields: Fields) {
+    this.#options = options;
     this.#call = call;
     this.#fields = fields;
-    this.#keepAlive = keepAlive;
   }
 
   /** The response: at once when the call has ended, so that a call without waiting costs no promise and no timer. */
   respond(): Response | Promise<Response> {
     if (this.#response) return this.#response;
     if (!this.#isOver) {
-      const quiet = timerDelay(this.#keepAlive ?? SILENCE_MS);
+      const quiet = timerDelay(this.#options.keepAlive ?? SILENCE_MS);
       this.#timer = setTimeout(() => this.#detached((stream) => stream.comment()), quiet);
     }
     return new Promise((resolve) => this.#resolve = resolve);
@@ -95,9 +93,9 @@ export class HttpOutlet implements Outlet {
 
   #use<Result>(run: (stream: CallStream) => Result): Result | Promise<Awaited<Result>> {
     if (this.#stream) return run(this.#stream);
-    const { value } = this.#streams;
-    if (value) return run(this.#create(value));
-    this.#loading ??= this.#streams.load().then((streams) => this.#create(streams)).finally(() => {
+    const { streams } = this.#options;
+    if (streams.value) return run(this.#create(streams.value));
+    this.#loading ??= streams.load().then((streams) => this.#create(streams)).finally(() => {
       this.#loading = undefined;
     });
     return this.#loading.then(run) as Promise<Awaited<Result>>;

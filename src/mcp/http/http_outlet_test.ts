@@ -1,5 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import type { CallContext } from "../context.ts";
 import { tool } from "../definition/definition.ts";
 import { call, newServer, STREAMABLE } from "../test_server.ts";
 
@@ -15,6 +16,26 @@ test("a keepAlive above the maximum of timers opens no stream for a silent call"
     const { headers } = await newServer({ definitions: [slow], keepAlive }).post(call("slow"), STREAMABLE);
     assert.is(headers.get("content-type"), "application/json");
   }
+});
+
+test("what a handler sends after its result opens no stream", async () => {
+  let later: CallContext | undefined;
+  const early = tool({
+    name: "early",
+    description: "Returns at once",
+    run: (_, call) => {
+      later = call;
+      return "done";
+    },
+  });
+  const { server, post } = newServer({ definitions: [early] });
+  const { headers } = await post(call("early"), STREAMABLE);
+  assert.is(headers.get("content-type"), "application/json");
+  await later!.progress(1);
+  await later!.log("info", "late");
+  await later!.elicitationCompleted("x");
+  await later!.disconnect();
+  assert.is(server.openStreams(), 0);
 });
 
 test.run();

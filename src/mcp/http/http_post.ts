@@ -18,7 +18,7 @@ import {
 } from "../../jsonrpc/message.ts";
 import type { Call } from "../call.ts";
 import { type CallRequest, type Sender, toCallRequest, toModernRequest } from "../call_request.ts";
-import type { Connection, Outlet } from "../connection.ts";
+import type { Connection } from "../connection.ts";
 import { type Era, eraOfHeaders, eraOfRevision, MODERN_ERA } from "../era.ts";
 import { unsupportedVersion } from "../error.ts";
 import type { Answers } from "./http_answer.ts";
@@ -30,12 +30,6 @@ import type { Session } from "../session/session.ts";
 
 /** Methods whose handlers may send messages before the response. */
 const MAY_STREAM: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "resources/read"]);
-
-/** The connection of a call over HTTP; the transport completes it. */
-interface HttpConnection extends Connection {
-  outlet: Outlet | undefined;
-  onHandshake: Connection["onHandshake"];
-}
 
 /** Creates the handler of POST. */
 export function createPostHandler(options: HttpOptions, answers: Answers, admit: Admit): Handler {
@@ -123,21 +117,21 @@ export function createPostHandler(options: HttpOptions, answers: Answers, admit:
       // A client that sends this _meta knows these errors, whatever revision it names.
       return answers.write({ id: id ?? undefined, error }, MODERN_ERA, principal);
     }
-    const connection: HttpConnection = { request, outlet: undefined, onHandshake: undefined };
-    const call = exchange.createCall(read, connection);
-    if (modern && method === "subscriptions/listen") {
-      return listening.use(({ openListenStream }) => openListenStream(options, answers, message, call));
-    }
     if (era.profile !== "plain" && MAY_STREAM.has(method) && acceptsStream(headers, modern)) {
-      return answerWithOutlet(message, call, connection);
+      return answerWithOutlet(message, read, request);
     }
     let started: string | undefined;
-    if (era.profile === "legacy" && method === "initialize" && !claims && !session) {
-      connection.onHandshake = (handshake) => {
-        const id = stateful.use(({ sessions }) => sessions.start(handshake, principal));
-        if (typeof id !== "string") return id.then((id) => void (started = id));
-        started = id;
-      };
+    const onHandshake: Connection["onHandshake"] =
+      era.profile === "legacy" && method === "initialize" && !claims && !session
+        ? (handshake) => {
+          const id = stateful.use(({ sessions }) => sessions.start(handshake, principal));
+          if (typeof id !== "string") return id.then((id) => void (started = id));
+          started = id;
+        }
+        : undefined;
+    const call = exchange.createCall(read, { request, onHandshake });
+    if (modern && method === "subscriptions/listen") {
+      return listening.use(({ openListenStream }) => openListenStream(options, answers, message, call));
     }
     return exchange.answer(message, call, (response) => answers.write(response, era, principal, started));
   }
@@ -145,21 +139,33 @@ export function createPostHandler(options: HttpOptions, answers: Answers, admit:
   /** A request whose handler may send messages before the response. */
   function answerWithOutlet(
     message: RpcRequest,
-    call: Call,
-    connection: HttpConnection,
+    read: CallRequest,
+    request: Request,
   ): Promise<Response> | Response {
-    const { era, principal, session } = call;
-    const outlet = new HttpOutlet(options.outlet, call, answers.fields(era));
-    connection.outlet = outlet;
-    const done = exchange.answer(message, call, (response) => {
-      if (call.isCancelled) return outlet.abandon();
-      outlet.finish(
-        () => answers.text(response, era, principal),
-        () => answers.write(response, era, principal),
-      );
+    const { era, principal, session } = read;
+    let opened: HttpOutlet | undefined;
+    const connection = {
+      request,
+      // Created when it is first used: most calls answer at once.
+      get outlet() {
+        return opened ??= new HttpOutlet(options.outlet, call, answers.fields(era));
+      },
+    };
+    const call: Call = exchange.createCall(read, connection);
+    const done = exchange.answer(message, call, (response): Response | undefined => {
+      // The call has answered at once, and sent nothing before. What its handler still sends has no way to the client.
+      const write = () => answers.write(response, era, principal);
+      if (!opened) {
+        call.detach();
+        return write();
+      }
+      if (call.isCancelled) opened.abandon();
+      else opened.finish(() => answers.text(response, era, principal), write);
     });
-    if (session && done) call.waitUntil(done);
-    return outlet.respond();
+    if (done instanceof Promise) {
+      if (session) call.waitUntil(done);
+    } else if (done) return done;
+    return connection.outlet.respond();
   }
 
   async function answerNonRequest(

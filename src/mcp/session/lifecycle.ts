@@ -31,12 +31,16 @@ export interface LifecycleOptions {
 export function handshakeMethods(
   { info, instructions, registry, extensions }: LifecycleOptions,
 ): [string, Method<Call>][] {
-  const results = new Map(LEGACY.map((revision) => [revision, {
-    protocolVersion: revision,
-    capabilities: serverCapabilities(registry, revision, extensions),
-    serverInfo: implementation(info, revision),
-    ...(instructions !== undefined && { instructions }),
-  }]));
+  // Written as JSON in advance.
+  const results = new Map(LEGACY.map((revision) => [
+    revision,
+    new WrittenResult(JSON.stringify({
+      protocolVersion: revision,
+      capabilities: serverCapabilities(registry, revision, extensions),
+      serverInfo: implementation(info, revision),
+      instructions,
+    })),
+  ]));
 
   return [
     ["initialize", (params, call) => {

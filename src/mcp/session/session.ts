@@ -52,6 +52,16 @@ export interface SessionOptions {
 }
 
 const PURPOSE = "mcp_session";
+
+/** What is signed. Without the names of members, as clients send the id with every request. */
+type SignedSession = readonly [
+  id: Session["id"],
+  expires: Session["expires"],
+  principal: Session["principal"],
+  revision: Session["revision"],
+  capabilities: Session["capabilities"],
+  clientInfo: Session["clientInfo"],
+];
 const MAX_SESSION_ID_CHARACTERS = 8000;
 /** Verified ids that are cached, at least; twice as many at most. */
 const MIN_CACHED_SESSIONS = 500;
@@ -83,7 +93,9 @@ export class Sessions {
   }
 
   #sign(secrets: ServerSecrets, session: Session): string {
-    const signed = signText(secrets, PURPOSE, JSON.stringify(session));
+    const { id, expires, principal, revision, capabilities, clientInfo } = session;
+    const content: SignedSession = [id, expires, principal, revision, capabilities, clientInfo];
+    const signed = signText(secrets, PURPOSE, JSON.stringify(content));
     this.#cache(signed, session);
     return signed;
   }
@@ -117,7 +129,8 @@ export class Sessions {
         ? undefined
         : readSignedText(await this.#options.secret(), PURPOSE, signed);
       if (text === undefined) return undefined;
-      session = JSON.parse(text) as Session;
+      const [id, expires, principal, revision, capabilities, clientInfo] = JSON.parse(text) as SignedSession;
+      session = { id, revision, capabilities, clientInfo, principal, expires };
       this.#cache(signed, session);
     }
     if (session.expires <= this.#options.now()) return undefined;
