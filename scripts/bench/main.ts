@@ -13,7 +13,7 @@
  *   npm run bench -- --sizes [--scale 1000000] [--only PostgreSQL]
  *   npm run bench -- --streams [--scale 10000]
  *   npm run bench -- --instances [--only PostgreSQL]
- *   npm run bench -- --skills [--scale 100000] [--only "SQLite, 64 files"]
+ *   npm run bench -- --skills [--scale 100000] [--only "SQLite, 64 files"] [--only "memory of an upload, bun"]
  *
  * @module
  */
@@ -114,7 +114,7 @@ if (measured !== undefined) {
     ...measured,
   });
 }
-process.exit(0);
+process.exit();
 
 /** Measures the handler in this process and over HTTP. */
 async function measureHotPaths() {

@@ -11,6 +11,7 @@ import process from "node:process";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { createTrivet, memoryStore } from "../../src/mod.ts";
+import "../../src/runtime/upload/native_bytes.ts";
 import { createApiKey } from "../../src/skills/api_key.ts";
 import { postgresStore } from "../../src/store/drivers/postgres.ts";
 import { redisStore } from "../../src/store/drivers/redis.ts";

@@ -4,10 +4,11 @@
  *
  * @module
  */
+import process from "node:process";
 import { measure, printResults, type Result } from "./harness.ts";
 import { createInProcessSubjects, FLOOR_GET } from "./in_process.ts";
 import { startSkillSubjects } from "./skill_lists.ts";
-import { measureUploadMemory, type MemoryResult } from "./skill_memory.ts";
+import { isWithinLimit, measureUploadMemory, type MemoryResult } from "./skill_memory.ts";
 import { measureUploads, type UploadResult } from "./skill_uploads.ts";
 
 export interface SkillResults {
@@ -35,8 +36,7 @@ export async function measureSkills(
     await stop();
   }
   const uploads = await measureUploads(rounds, only);
-  const memory = only === undefined || "memory of an upload".includes(only)
-    ? await measureUploadMemory()
-    : [];
+  const memory = await measureUploadMemory(only);
+  if (!memory.every(isWithinLimit)) process.exitCode = 1;
   return { lists, uploads, memory };
 }

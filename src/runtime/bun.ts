@@ -3,7 +3,8 @@
  *
  * @module
  */
-import "./native_bytes.ts";
+import "./upload/native_bytes.ts";
+import { useByteBody } from "./upload/bun_upload_body.ts";
 import { publicConnect } from "./connect_publicly.ts";
 import { usePublicConnect } from "../http/network/public_fetch.ts";
 import {
@@ -63,6 +64,7 @@ export async function serve(handler: FetchHandler, options: ServeOptions = {}): 
       reusePort: false,
       fetch(request, server) {
         if (!hasReadableTarget(request)) return malformedTargetResponse();
+        useByteBody(request);
         return handler.fetch(request, {
           isBodyBuffered: true,
           get ip() {

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import "./native_bytes.ts";
+import "./upload/native_bytes.ts";
 import { publicConnect } from "./connect_publicly.ts";
 import { useFetch } from "../http/network/default_fetch.ts";
 import { usePublicConnect } from "../http/network/public_fetch.ts";
@@ -41,7 +41,7 @@ export async function serve(handler: FetchHandler, options: ServeOptions = {}): 
   useEventChannel((...given) => new EventPipe(...given));
   const timeouts = { headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS };
   const answer = createNodeHandler(handler, onError);
-  // The bodies of HTTP/2 requests do not come from the parser (`node_upload_body.ts`), so TLS means HTTP/1.1 here.
+  // The bodies of HTTP/2 requests do not come from the parser (`upload/node_upload_body.ts`), so TLS means HTTP/1.1 here.
   const http = tls
     ? createTlsServer({ ...timeouts, cert: tls.certificate, key: tls.key }, answer)
     : createServer(timeouts, answer);

@@ -8,7 +8,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { FastResponse, NodeRequest, sendNodeResponse } from "srvx/node";
 import type { RequestContext } from "../http/service.ts";
 import { EventResponse } from "./node/event_pipe.ts";
-import { useParserBody } from "./node_upload_body.ts";
+import { useParserBody } from "./upload/node_upload_body.ts";
 import { faultResponse, type FetchHandler, hasReadableTarget, malformedTargetResponse } from "./server.ts";
 
 type NodeHandler = (req: IncomingMessage, res: ServerResponse) => void;

@@ -1,6 +1,6 @@
 /**
  * What runtimes compute faster than portable code: checksums, digests in steps, and inflating. A runtime entry sets it
- * (`../runtime/native_bytes.ts`); without one, as on workerd, portable code and Web Crypto do the same.
+ * (`../runtime/upload/native_bytes.ts`); without one, as on workerd, portable code and Web Crypto do the same.
  *
  * @module
  */

@@ -36,7 +36,7 @@ export async function readBytes(request: Request, limit: number): Promise<Uint8A
   }
   let bytes;
   try {
-    // The Node entry replaces `bytes()` by a faster one (`runtime/node_upload_body.ts`).
+    // The Node entry replaces `bytes()` by a faster one (`runtime/upload/node_upload_body.ts`).
     if (READS_STREAM && !Object.hasOwn(request, "bytes") && request.body) {
       const reader = request.body.getReader();
       const { value } = await reader.read();

@@ -115,7 +115,8 @@ async function parseUpload(
 ): Promise<Upload> {
   let parts: Part[];
   try {
-    parts = await readMultipart(request, { limit, keep, pace, expected });
+    // Without a length, a buffer that grows would be copied; pages that stay empty take no memory.
+    parts = await readMultipart(request, { limit, keep, pace, expected: expected ?? limit });
   } catch (error) {
     throw error instanceof BodyError ? refuseBody(error, limit) : error;
   }

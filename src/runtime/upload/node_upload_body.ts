@@ -10,7 +10,7 @@
  */
 import type { IncomingMessage } from "node:http";
 import { clearImmediate, setImmediate } from "node:timers";
-import { ByteBuffer } from "../http/body/byte_buffer.ts";
+import { ByteBuffer } from "../../http/body/byte_buffer.ts";
 
 /** How much, and for how long, is discarded after the reader stopped. */
 const MAX_DISCARDED_BYTES = 32 * 1024 * 1024;

@@ -1,23 +1,23 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { deflatedNothing, deflatedZeros } from "../../fixtures/hostile/bomb.ts";
-import { HOSTILE_ARCHIVES } from "../../fixtures/hostile/archives.ts";
-import { ORDINARY_ARCHIVES } from "../../fixtures/hostile/ordinary_archives.ts";
-import { toHex } from "../crypto/hex.ts";
-import { sha256 } from "../crypto/sha256.ts";
-import { assertLoopIsFree } from "../http/test_loop_watchdog.ts";
-import { WorkSlice } from "../http/work_slice.ts";
-import { portableCrc32 } from "../skills/archive/crc32.ts";
-import { InflateError } from "../skills/archive/inflate_error.ts";
-import { testInflate } from "../skills/archive/test_inflate.ts";
-import { nativeBytes } from "../skills/native_bytes.ts";
-import { newService, zip } from "../skills/test_service.ts";
+import { deflatedNothing, deflatedZeros } from "../../../fixtures/hostile/bomb.ts";
+import { HOSTILE_ARCHIVES } from "../../../fixtures/hostile/archives.ts";
+import { ORDINARY_ARCHIVES } from "../../../fixtures/hostile/ordinary_archives.ts";
+import { toHex } from "../../crypto/hex.ts";
+import { sha256 } from "../../crypto/sha256.ts";
+import { assertLoopIsFree } from "../../http/test_loop_watchdog.ts";
+import { WorkSlice } from "../../http/work_slice.ts";
+import { portableCrc32 } from "../../skills/archive/crc32.ts";
+import { InflateError } from "../../skills/archive/inflate_error.ts";
+import { testInflate } from "../../skills/archive/test_inflate.ts";
+import { nativeBytes } from "../../skills/native_bytes.ts";
+import { newService, zip } from "../../skills/test_service.ts";
 import { NATIVE_BYTES } from "./native_bytes.ts";
 
 const { inflate, crc32, createSha256 } = NATIVE_BYTES;
-testInflate("runtime/native_bytes: inflate", (packed, size) => inflate(packed, size, new WorkSlice()));
+testInflate("runtime/upload/native_bytes: inflate", (packed, size) => inflate(packed, size, new WorkSlice()));
 
-const test = suite("runtime/native_bytes");
+const test = suite("runtime/upload/native_bytes");
 const noise = Uint8Array.from({ length: 100_000 }, (_, i) => i * i >> 3);
 
 test("importing the module makes the Skills service use it", () => assert.is(nativeBytes(), NATIVE_BYTES));

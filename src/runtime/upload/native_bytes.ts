@@ -9,9 +9,9 @@ import type { Buffer } from "node:buffer";
 import process from "node:process";
 import type * as Crypto from "node:crypto";
 import type * as Zlib from "node:zlib";
-import type { WorkSlice } from "../http/work_slice.ts";
-import { InflateError } from "../skills/archive/inflate_error.ts";
-import { type NativeBytes, useNativeBytes } from "../skills/native_bytes.ts";
+import type { WorkSlice } from "../../http/work_slice.ts";
+import { InflateError } from "../../skills/archive/inflate_error.ts";
+import { type NativeBytes, useNativeBytes } from "../../skills/native_bytes.ts";
 
 // Loaded when first used: most processes never unpack a skill.
 const zlib = (): typeof Zlib => process.getBuiltinModule("node:zlib");
