@@ -51,7 +51,8 @@ export interface SessionOptions {
   readonly telemetry?: Telemetry | undefined;
 }
 
-const PURPOSE = "mcp_session";
+/** Another one than before the names were left out: an id of then is refused (404), in both directions of an upgrade. */
+const PURPOSE = "mcp_session_2";
 
 /** What is signed. Without the names of members, as clients send the id with every request. */
 type SignedSession = readonly [
