@@ -164,13 +164,9 @@ export class Call implements CallContext {
 
   /** Releases the content of the request: its stream may stay open for days, and it may be large. */
   releaseRequest(): void {
-    const { runtime } = this.request;
-    const released = { meta: NOTHING, capabilities: NOTHING, headers: undefined };
-    this.request = {
-      ...this.request,
-      ...released,
-      runtime: runtime && { ip: runtime.ip, peer: runtime.peer },
-    };
+    const { ip, peer } = this.request.runtime ?? NOTHING as RequestContext;
+    const runtime = { ip, peer };
+    this.request = { ...this.request, meta: NOTHING, capabilities: NOTHING, headers: undefined, runtime };
     this.connection = NO_CONNECTION;
   }
 
