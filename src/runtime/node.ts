@@ -17,7 +17,7 @@ import { type ResponseConstructor, useResponse } from "../http/response.ts";
 import { EventPipe } from "./node/event_pipe.ts";
 import { createNodeHandler } from "./node_answer.ts";
 import { prepareClose } from "./node/node_close.ts";
-import { nodeFetch } from "./node_fetch.ts";
+import { nodeFetch } from "./node/node_fetch.ts";
 import {
   completeServeOptions,
   type FetchHandler,

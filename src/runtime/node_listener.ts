@@ -9,7 +9,7 @@ import { useFetch } from "../http/network/default_fetch.ts";
 import { usePublicConnect } from "../http/network/public_fetch.ts";
 import "./upload/native_bytes.ts";
 import { publicConnect } from "./connect_publicly.ts";
-import { nodeFetch } from "./node_fetch.ts";
+import { nodeFetch } from "./node/node_fetch.ts";
 import { streamOf } from "./upload/node_upload_body.ts";
 import { type NodeRequest, readHead, sendResponse, toContext } from "./node_request.ts";
 import { faultResponse, type FetchHandler, malformedTargetResponse } from "./server.ts";

@@ -71,11 +71,11 @@ export function readGateway(
   return { option, file: path === undefined ? undefined : { path, content } };
 }
 
-let loading: Promise<typeof import("../../node_fetch.ts")> | undefined;
+let loading: Promise<typeof import("../../node/node_fetch.ts")> | undefined;
 
 /** Loaded by the first request: servers with a command need none. */
 const lazyFetch = async (url: string, init: RequestInit): Promise<Response> =>
-  (await (loading ??= import("../../node_fetch.ts"))).nodeFetch(url, init);
+  (await (loading ??= import("../../node/node_fetch.ts"))).nodeFetch(url, init);
 
 const readVariable = (name: string): string | undefined => process.env[name];
 

@@ -5,7 +5,7 @@ import { type AddressInfo, createServer as createTcpServer, type Socket } from "
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { skipBecause } from "../../scripts/test/run_files.ts";
+import { skipBecause } from "../../../scripts/test/run_files.ts";
 import { nodeFetch } from "./node_fetch.ts";
 
 const test = suite("nodeFetch");
@@ -37,7 +37,8 @@ async function listening(server: Server | ReturnType<typeof createTcpServer>): P
 }
 
 const listen = (answer: (request: IncomingMessage, response: ServerResponse) => void): Promise<Listening> =>
-  listening(createServer(answer));
+  // The server itself closes no connection.
+  listening(createServer({ keepAliveTimeout: 0 }, answer));
 
 /** A server that sends these bytes to each request, and ends the connection where wanted. */
 const listenRaw = (bytes: string, isEnded: boolean): Promise<Listening> =>
@@ -227,6 +228,18 @@ function defineTests(): void {
       const closed = once(server.sockets[0]!, "close");
       await (await send(server.url)).body!.cancel();
       await closed;
+    } finally {
+      server.close();
+    }
+  });
+
+  test("an unused connection is closed, so that a request does not meet its end at the server", async () => {
+    const server = await listen((_, response) => void response.end("all"));
+    try {
+      await (await send(server.url)).text();
+      await once(server.sockets[0]!, "close");
+      await (await send(server.url)).text();
+      assert.is(server.sockets.length, 2);
     } finally {
       server.close();
     }

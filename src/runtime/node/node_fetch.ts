@@ -8,8 +8,14 @@
  * @module
  */
 import { Buffer } from "node:buffer";
-import { type ClientRequest, type IncomingMessage, request as requestHttp } from "node:http";
-import { request as requestHttps } from "node:https";
+import {
+  Agent,
+  type ClientRequest,
+  globalAgent,
+  type IncomingMessage,
+  request as requestHttp,
+} from "node:http";
+import { Agent as TlsAgent, globalAgent as globalTlsAgent, request as requestHttps } from "node:https";
 import type { Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 
@@ -23,6 +29,11 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
   deflate: createInflate,
   br: createBrotliDecompress,
 };
+
+/** Milliseconds after which an unused connection is closed: servers close theirs after five seconds or more. */
+const IDLE_MS = 4000;
+const agent = new Agent({ ...globalAgent.options, timeout: IDLE_MS });
+const tlsAgent = new TlsAgent({ ...globalTlsAgent.options, timeout: IDLE_MS });
 
 const ACCEPTED = "gzip, deflate, br";
 
@@ -66,7 +77,9 @@ function send(url: string, { method = "GET", headers, body }: RequestInit): Clie
   const fields: Record<string, string | number> = { "accept-encoding": ACCEPTED };
   for (const [name, value] of toEntries(headers)) fields[name.toLowerCase()] = value;
   if (body) fields["content-length"] = Buffer.byteLength(body as string);
-  return (url.startsWith("https:") ? requestHttps : requestHttp)(url, { method, headers: fields });
+  return url.startsWith("https:")
+    ? requestHttps(url, { method, headers: fields, agent: tlsAgent })
+    : requestHttp(url, { method, headers: fields, agent });
 }
 
 function toEntries(headers: RequestInit["headers"]): Iterable<readonly [string, string]> {
