@@ -10,6 +10,7 @@
 import { Buffer } from "node:buffer";
 import {
   Agent,
+  type AgentOptions,
   type ClientRequest,
   globalAgent,
   type IncomingMessage,
@@ -32,8 +33,13 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
 
 /** Milliseconds after which an unused connection is closed: servers close theirs after five seconds or more. */
 const IDLE_MS = 4000;
-const agent = new Agent({ ...globalAgent.options, timeout: IDLE_MS });
-const tlsAgent = new TlsAgent({ ...globalTlsAgent.options, timeout: IDLE_MS });
+const agent = new Agent(toOptions(globalAgent));
+const tlsAgent = new TlsAgent(toOptions(globalTlsAgent));
+
+/** Those of Node's agent, such as a proxy of the environment. The types do not know them. */
+function toOptions(agent: Agent): AgentOptions {
+  return { ...(agent as unknown as { readonly options: AgentOptions }).options, timeout: IDLE_MS };
+}
 
 const ACCEPTED = "gzip, deflate, br";
 
