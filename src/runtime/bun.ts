@@ -3,6 +3,7 @@
  *
  * @module
  */
+import "./native_digest.ts";
 import "./upload/native_bytes.ts";
 import { useByteBody } from "./upload/bun_upload_body.ts";
 import { publicConnect } from "./connect_publicly.ts";

@@ -7,6 +7,7 @@
  *
  * @module
  */
+import "./native_digest.ts";
 import "./upload/native_bytes.ts";
 import { publicConnect } from "./connect_publicly.ts";
 import { usePublicConnect } from "../http/network/public_fetch.ts";

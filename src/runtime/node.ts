@@ -4,6 +4,7 @@
  *
  * @module
  */
+import "./native_digest.ts";
 import "./upload/native_bytes.ts";
 import { publicConnect } from "./connect_publicly.ts";
 import { useFetch } from "../http/network/default_fetch.ts";

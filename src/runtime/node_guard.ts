@@ -3,6 +3,7 @@
  *
  * @module
  */
+import "./native_digest.ts";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Principal } from "../http/principal.ts";
 import type { Protection, ProtectOptions } from "../http/protect.ts";

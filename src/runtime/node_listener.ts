@@ -7,6 +7,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { useFetch } from "../http/network/default_fetch.ts";
 import { usePublicConnect } from "../http/network/public_fetch.ts";
+import "./native_digest.ts";
 import "./upload/native_bytes.ts";
 import { publicConnect } from "./connect_publicly.ts";
 import { nodeFetch } from "./node/node_fetch.ts";

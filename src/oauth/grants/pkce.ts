@@ -4,9 +4,7 @@
  *
  * @module
  */
-import { encodeBase64url } from "../../crypto/base64url.ts";
-import { equalInConstantTime } from "../../crypto/secret.ts";
-import { sha256 } from "../../crypto/sha256.ts";
+import { equalInConstantTime, secretDigest } from "../../crypto/secret.ts";
 import { isPublic } from "../clients/client.ts";
 import { OAuthError } from "../error.ts";
 import type { Client } from "../records/client_record.ts";
@@ -59,6 +57,6 @@ export function findVerifierProblem(
   // RFC 9700 §4.8.2: a verifier without a challenge shows a PKCE downgrade attack.
   const matches = challenge === undefined || verifier === undefined
     ? challenge === verifier
-    : equalInConstantTime(encodeBase64url(sha256(verifier)), challenge);
+    : equalInConstantTime(secretDigest(verifier), challenge);
   return matches ? undefined : "code_verifier does not match code_challenge";
 }

@@ -7,9 +7,9 @@
 import { encodeBase64url } from "../../crypto/base64url.ts";
 import { algorithmsOf, checkJwk, importPublicJwk, thumbprint } from "../../crypto/jwk.ts";
 import { type Claims, readJws, verifyJws } from "../../crypto/jws.ts";
-import { equalInConstantTime } from "../../crypto/secret.ts";
+import { equalInConstantTime, secretDigest } from "../../crypto/secret.ts";
 import type { FindSecrets } from "../../crypto/server_secrets.ts";
-import { hmacSha256, sha256 } from "../../crypto/sha256.ts";
+import { hmacSha256 } from "../../crypto/sha256.ts";
 import { pathOf } from "../../http/router.ts";
 import { OAuthError, type OAuthErrorCode } from "../error.ts";
 import { type ReplayMemory, useOnce } from "../clients/replay.ts";
@@ -73,7 +73,7 @@ export async function checkDpopProof(
     throw refusal("jti is required and must be a string of 1 to 256 characters");
   }
   const fresh = await checkNonce(as, nonce);
-  if (token !== undefined && claims.ath !== encodeBase64url(sha256(token))) {
+  if (token !== undefined && claims.ath !== secretDigest(token)) {
     throw refusal("ath must be the base64url SHA-256 hash of the access token");
   }
   if (!await useOnce(as, "dpop", `${jkt}\n${jti}`, (iat + 2 * MAX_AGE_SECONDS) * 1000)) {
