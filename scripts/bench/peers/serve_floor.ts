@@ -11,6 +11,7 @@ import { equalInConstantTime, randomId, randomSecret, secretDigest } from "../..
 import { hmacSha256, sha256After } from "../../../src/crypto/sha256.ts";
 import { encodeBase64url } from "../../../src/crypto/base64url.ts";
 import { memoryStore } from "../../../src/mod.ts";
+import "../../../src/runtime/native_digest.ts";
 import { CLIENT, LIFETIME_SECONDS, SCOPE, serveParent } from "./child.ts";
 
 const store = memoryStore();

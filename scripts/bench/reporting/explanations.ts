@@ -101,7 +101,7 @@ const EXPLANATIONS: readonly (readonly [name: RegExp, sentence: string])[] = [
   ],
   [
     /: @node-oauth\/oauth2-server$/,
-    "@node-oauth/oauth2-server on Express with the model of its documentation in Maps. It has no introspection and no pages: both are written for this bench, with the package's own check of a token.",
+    "@node-oauth/oauth2-server on Express with the model of its documentation in Maps. The model keeps tokens, codes and the client secret in the clear and compares the secret without a digest. A refresh deletes the old token: a client that lost the response cannot repeat its request, and reuse of an old token ends nothing. It has no introspection and no pages: both are written for this bench, with the package's own check of a token.",
   ],
   [
     /: floor$/,
