@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { createRandom } from "../test_random.ts";
-import { createDelimiterSearch } from "./delimiter_search.ts";
+import { createDelimiterSearch, useByteSearch } from "./delimiter_search.ts";
 
 const test = suite("http/delimiter_search");
 const encoder = new TextEncoder();
@@ -14,7 +14,7 @@ function naiveSearch(bytes: Uint8Array, needle: Uint8Array, from: number, end: n
   return -1;
 }
 
-test("the search finds the position that a naive search finds, for any start and end", () => {
+function assertAsNaive(): void {
   const random = createRandom(1);
   for (const boundary of ["b", "bb", "--", "ab", "abab", "b-b-b"]) {
     const needle = encoder.encode(`\r\n--${boundary}`);
@@ -46,6 +46,22 @@ test("the search finds the position that a naive search finds, for any start and
     }
     assert.ok(found > 100, "the delimiter occurs");
   }
+}
+
+test("the search finds the position that a naive search finds, for any start and end", assertAsNaive);
+
+test("so does one that uses a function of the runtime", () => {
+  let used = 0;
+  useByteSearch((bytes, needle) => {
+    used++;
+    return naiveSearch(bytes, needle, 0, bytes.length);
+  });
+  try {
+    assertAsNaive();
+  } finally {
+    useByteSearch(undefined);
+  }
+  assert.ok(used > 0);
 });
 
 test("the longest delimiter is found at the end, and not before its last byte", () => {
