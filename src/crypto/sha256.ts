@@ -26,20 +26,22 @@ const encoder = new TextEncoder();
 // Working memory, used within one call only.
 const w = new Int32Array(64);
 const state = new Int32Array(8);
-const tail = new Uint8Array(2 * BLOCK);
+const tail = new Uint8Array(10 * BLOCK);
 const tailView = new DataView(tail.buffer);
-const ascii = new Uint8Array(512);
 
 /** The digest, 32 bytes. */
 export function sha256(data: string | Uint8Array): Uint8Array<ArrayBuffer> {
-  state.set(H);
-  if (typeof data === "string" && fillTail(data)) return endTail(data.length, data.length);
-  const bytes = typeof data === "string" ? toBytes(data) : data;
+  return digestAfter(H, 0, data);
+}
+
+/** The digest of `before` bytes, whose blocks led to the state `begun`, and the data. */
+function digestAfter(begun: Int32Array, before: number, data: string | Uint8Array): Uint8Array<ArrayBuffer> {
+  state.set(begun);
+  if (typeof data === "string" && fillTail(data)) return endTail(before + data.length, data.length);
+  const bytes = toBytes(data);
   const whole = bytes.length - bytes.length % BLOCK;
   for (let at = 0; at < whole; at += BLOCK) compress(bytes, at);
-  const digest = finish(bytes, whole, bytes.length);
-  ascii.fill(0);
-  return digest;
+  return finish(bytes, whole, before + bytes.length);
 }
 
 /** Computes the digest of bytes that arrive in chunks. */
@@ -97,22 +99,15 @@ export function sha256After(block: Uint8Array): (text: string) => Uint8Array<Arr
   state.set(H);
   compress(block, 0);
   const begun = state.slice();
-  return (text) => {
-    if (!fillTail(text)) {
-      const rest = encoder.encode(text);
-      const whole = new Uint8Array(BLOCK + rest.length);
-      whole.set(block.subarray(0, BLOCK));
-      whole.set(rest, BLOCK);
-      return sha256(whole);
-    }
-    state.set(begun);
-    return endTail(BLOCK + text.length, text.length);
-  };
+  return (text) => digestAfter(begun, BLOCK, text);
 }
 
-/** Copies a short ASCII text, such as a secret, into the last blocks; `false` for any other text. */
+/**
+ * Copies a short ASCII text, such as a secret, into the last blocks; `false` for any other text. A call of the encoder would
+ * cost as much as the digest.
+ */
 function fillTail(text: string): boolean {
-  if (text.length >= 2 * BLOCK - 8) return false;
+  if (text.length > tail.length - BLOCK) return false;
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
     if (code > 127) return false;
@@ -123,7 +118,8 @@ function fillTail(text: string): boolean {
 
 /** The digest of the compressed blocks and `rest` bytes in the tail, `length` bytes together. */
 function endTail(length: number, rest: number): Uint8Array<ArrayBuffer> {
-  const end = rest < BLOCK - 8 ? BLOCK : 2 * BLOCK;
+  // Whole blocks, with room for the bit after the message and its length.
+  const end = rest + BLOCK + 8 & -BLOCK;
   tail[rest] = 0x80;
   tail.fill(0, rest + 1, end - 8);
   tailView.setUint32(end - 8, Math.floor(length / 2 ** 29));
@@ -142,15 +138,8 @@ function endTail(length: number, rest: number): Uint8Array<ArrayBuffer> {
   return digest;
 }
 
-/** Encodes UTF-8. Short ASCII text is encoded here, because a call of the encoder costs as much as the digest. */
-function toBytes(text: string): Uint8Array {
-  if (text.length > ascii.length) return encoder.encode(text);
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    if (code > 127) return encoder.encode(text);
-    ascii[i] = code;
-  }
-  return ascii.subarray(0, text.length);
+function toBytes(data: string | Uint8Array): Uint8Array {
+  return typeof data === "string" ? encoder.encode(data) : data;
 }
 
 /** HMAC-SHA-256, 32 bytes. */
@@ -162,21 +151,11 @@ export function hmacSha256(key: string | Uint8Array, data: string | Uint8Array):
 export function createHmacSha256(
   key: string | Uint8Array,
 ): (data: string | Uint8Array) => Uint8Array<ArrayBuffer> {
-  const secret = typeof key === "string" ? toBytes(key) : key;
+  const secret = toBytes(key);
   const short = secret.length > BLOCK ? sha256(secret) : secret;
   const inner = begin(short, 0x36);
   const outer = begin(short, 0x5c);
-  ascii.fill(0);
-  return (data) => {
-    const bytes = typeof data === "string" ? toBytes(data) : data;
-    const whole = bytes.length - bytes.length % BLOCK;
-    state.set(inner);
-    for (let at = 0; at < whole; at += BLOCK) compress(bytes, at);
-    const digest = finish(bytes, whole, BLOCK + bytes.length);
-    ascii.fill(0);
-    state.set(outer);
-    return finish(digest, 0, BLOCK + digest.length);
-  };
+  return (data) => digestAfter(outer, BLOCK, digestAfter(inner, BLOCK, data));
 }
 
 /** The state after the block of an HMAC key. */

@@ -72,6 +72,20 @@ test("hmacSha256() equals Web Crypto's for short and long keys", async () => {
   }
 });
 
+test("hmacSha256() of text and of its bytes equals Web Crypto's, at every length around the block borders", async () => {
+  const secret = crypto.getRandomValues(new Uint8Array(32));
+  const algorithm = { name: "HMAC", hash: "SHA-256" };
+  const key = await crypto.subtle.importKey("raw", secret, algorithm, false, ["sign"]);
+  for (let length = 0; length <= 200; length++) {
+    for (const text of ["x".repeat(length), "x".repeat(length) + "ü"]) {
+      const bytes = new TextEncoder().encode(text);
+      const expected = toHex(new Uint8Array(await crypto.subtle.sign("HMAC", key, bytes)));
+      assert.is(toHex(hmacSha256(secret, text)), expected, text);
+      assert.is(toHex(hmacSha256(secret, bytes)), expected, text);
+    }
+  }
+});
+
 test("hmacSha256() takes a text as key: its bytes in UTF-8", () => {
   for (const key of ["a", "k".repeat(64), "k".repeat(65), "k".repeat(600), "schlüssel", "ü".repeat(60)]) {
     const bytes = new TextEncoder().encode(key);

@@ -38,6 +38,19 @@ test("initialize returns a session id that every instance accepts until DELETE",
   assert.is((await other("GET")).status, 404);
 });
 
+test("an instance that did not start the session knows what the client said of itself", async () => {
+  const who = tool({ name: "who", description: "Who", run: (_, { clientInfo }) => JSON.stringify(clientInfo) });
+  const [a, b] = pair([who]);
+  const both = { accept: "application/json, text/event-stream" };
+  for (const clientInfo of [{ name: "c", version: "1" }, { name: "" }, { version: "1" }, {}]) {
+    const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo };
+    const { headers } = await client(a).send({ jsonrpc: "2.0", id: 1, method: "initialize", params }, both);
+    const call = { jsonrpc: "2.0", id: 2, method: "tools/call", params: { name: "who" } };
+    const { answer } = await client(b).send(call, { "mcp-session-id": headers.get("mcp-session-id")! });
+    assert.equal(JSON.parse(answer.result.content[0].text), clientInfo);
+  }
+});
+
 test("GET and DELETE with an unsupported revision get 400, and the session continues", async () => {
   const { request, other } = await session(newServer({}).server);
   for (const version of ["1999-01-01", "2025-11-25, 2025-11-25", "newest"]) {
