@@ -39,7 +39,11 @@ test("initialize returns a session id that every instance accepts until DELETE",
 });
 
 test("an instance that did not start the session knows what the client said of itself", async () => {
-  const who = tool({ name: "who", description: "Who", run: (_, { clientInfo }) => JSON.stringify(clientInfo) });
+  const who = tool({
+    name: "who",
+    description: "Who",
+    run: (_, { clientInfo }) => JSON.stringify(clientInfo),
+  });
   const [a, b] = pair([who]);
   const both = { accept: "application/json, text/event-stream" };
   for (const clientInfo of [{ name: "c", version: "1" }, { name: "" }, { version: "1" }, {}]) {
