@@ -15,7 +15,10 @@ export function randomSecret(prefix: string): string {
   return prefix + encodeBase64url(randomBytes(32));
 }
 
-/** A secret of the same length, derived from `from` for a purpose. Only a holder of `from` can compute it. */
+/**
+ * A secret of the same length, derived from `from` for a purpose. Only a holder of `from` can compute it, if that has at most
+ * 64 bytes: of a longer one its SHA-256 is enough (RFC 2104 section 2).
+ */
 export function derivedSecret(from: string, purpose: string): string {
   return encodeBase64url(hmacSha256(from, purpose));
 }

@@ -6,7 +6,7 @@
  * @module
  */
 import { seal, unseal } from "../../crypto/seal.ts";
-import { soleSecret } from "../../crypto/server_secrets.ts";
+import type { ServerSecrets } from "../../crypto/server_secrets.ts";
 import { derivedSecret, equalInConstantTime, randomId, secretDigest } from "../../crypto/secret.ts";
 import { MAX_COMMIT_TRIES, pauseBefore } from "../../store/retry.ts";
 import type { Entry, Key, Put } from "../../store/store.ts";
@@ -169,7 +169,15 @@ function withIndex(
   return index ? [put, index] : [put];
 }
 
-const secretOf = (presented: string) => soleSecret(new TextEncoder().encode(presented));
+/**
+ * What seals under a refresh token. HMAC replaces a key of more than 64 bytes by its SHA-256, which for the token itself is
+ * the digest in the store: so version 0.1.0 did it, whose records are still read.
+ */
+function secretOf(presented: string): ServerSecrets {
+  const encoder = new TextEncoder();
+  const current = encoder.encode(secretDigest("seal " + presented));
+  return { current, accepted: [current, encoder.encode(presented)], first: current };
+}
 
 /** Adds the signed access token to the record, sealed under the refresh token, and gives `records` back. */
 async function sealInto(
@@ -199,7 +207,9 @@ async function answerRetry(
   const isPrevious = previous !== undefined && equalInConstantTime(digest, previous.digest);
   if (refresh && isPrevious && previous.until > as.now()) {
     const keys = await findRefreshKeys(as);
-    const next = keys.map((key) => deriveNextTokens(key, call, id, presented, previous.salt))
+    const next = keys.flatMap((key) =>
+      [false, true].map((isOld) => deriveNextTokens(key, call, id, presented, previous.salt, isOld))
+    )
       .find((each) => equalInConstantTime(each.digest, refresh.digest));
     if (next) {
       const { answer, sealed } = previous;
@@ -224,6 +234,7 @@ async function answerRetry(
 /**
  * The next tokens, derived from the presented refresh token, so that a retry gives the same ones and the store keeps
  * neither. A retry is the same request: another key, scope, resource or other details derive other tokens.
+ * @param isOld as version 0.1.0 derived them: by HMAC with the token as key, so the digest in the store was enough
  */
 function deriveNextTokens(
   key: RefreshKey,
@@ -231,16 +242,17 @@ function deriveNextTokens(
   id: string,
   presented: string,
   salt: string,
+  isOld = false,
 ) {
-  const asked = [
+  const asked = JSON.stringify([
     salt,
     form.get("scope"),
     form.all("resource"),
     form.get("authorization_details"),
     cnf?.jkt,
     cnf?.["x5t#S256"],
-  ];
-  const root = derivedSecret(presented, JSON.stringify(asked));
+  ]);
+  const root = isOld ? derivedSecret(presented, asked) : presented + asked;
   return {
     ...toRefreshToken(key, id, secretDigest("refresh " + root)),
     access_token: OPAQUE_PREFIX + secretDigest("access " + root),

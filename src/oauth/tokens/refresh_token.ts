@@ -22,8 +22,10 @@ const keys = new WeakMap<Uint8Array, RefreshKey>();
 export type RefreshKey = (text: string) => Uint8Array;
 
 /** The key for new refresh tokens; a promise only while the secrets of the server are read. */
-export function findRefreshKey(as: AuthorizationServer): RefreshKey | Promise<RefreshKey> {
-  const secrets = as.secret();
+export function findRefreshKey(
+  { secret }: Pick<AuthorizationServer, "secret">,
+): RefreshKey | Promise<RefreshKey> {
+  const secrets = secret();
   return secrets instanceof Promise
     ? secrets.then(({ current }) => deriveKey(current))
     : deriveKey(secrets.current);
