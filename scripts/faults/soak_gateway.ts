@@ -1,22 +1,28 @@
 /**
- * Kills the processes of a gateway's upstreams at random while calls run, and then counts what is left. At the command line
- * it runs for as long as you say:
+ * Kills the processes of a gateway's upstreams at random while calls run, over stdio and over HTTP, and then counts what is
+ * left. Servers over HTTP start again on their port. At the command line it runs for as long as you say, in which the time
+ * of the upstreams is 200 times as long:
  *
  *   node --expose-gc scripts/faults/soak_gateway.ts --minutes 10 [--upstreams 20]
  *
  * @module
  */
 import * as assert from "uvu/assert";
-import { execFileSync } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { connect, createServer } from "node:net";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { callContext } from "../../src/gateway/upstream/test_scripted_client.ts";
 import { createUpstreams } from "../../src/gateway/upstream/upstreams.ts";
 import type { ToolDefinition } from "../../src/mcp/definition/definition.ts";
+import { useFetch } from "../../src/http/network/default_fetch.ts";
 import { launchProcess } from "../../src/runtime/launch_process.ts";
+import { nodeFetch } from "../../src/runtime/node/node_fetch.ts";
 
 export interface SoakOptions {
+  /** Over stdio, and as many over HTTP. */
   readonly upstreams: number;
   /** Ends after so many kills, or after so many milliseconds. */
   readonly kills: number;
@@ -42,17 +48,72 @@ const SERVER = fileURLToPath(new URL("soak_gateway_server.ts", import.meta.url))
 /** The time of the upstreams runs faster, so that pauses of a minute take less. */
 const SPEED = 200;
 
+/** A server over HTTP that starts again when it is killed. */
+class HttpServer {
+  readonly url: string;
+  readonly #port: number;
+  #child: ChildProcess;
+
+  constructor(port: number) {
+    this.url = `http://127.0.0.1:${port}/mcp`;
+    this.#port = port;
+    this.#child = this.#start();
+  }
+
+  #start(): ChildProcess {
+    return spawn(process.execPath, [SERVER, String(this.#port)], { stdio: "ignore" });
+  }
+
+  /** Resolves when it listens. */
+  async ready(): Promise<void> {
+    for (;;) {
+      const socket = connect(this.#port, "127.0.0.1");
+      const isOpen = await new Promise((resolve) =>
+        socket.once("connect", () => resolve(true)).once("error", () => resolve(false))
+      );
+      socket.destroy();
+      if (isOpen) return;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+
+  async stop(): Promise<void> {
+    if (this.#child.kill("SIGKILL")) await once(this.#child, "exit");
+  }
+
+  async restart(): Promise<void> {
+    await this.stop();
+    this.#child = this.#start();
+  }
+}
+
+/** A port that was free a moment ago. */
+async function findPort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
 /** Runs until the kills are done. Starts the process with `--expose-gc` for numbers of the heap. */
 export async function soak(
   { upstreams: count, kills, duration, concurrency }: SoakOptions,
 ): Promise<SoakResult> {
+  // As the entries for Node do.
+  if (!("Deno" in globalThis) && !("Bun" in globalThis)) useFetch(nodeFetch);
   const handlesBefore = handles();
   const began = performance.now();
   const pids = new Map<number, number>();
+  const servers: HttpServer[] = [];
+  for (let i = 0; i < count; i++) servers.push(new HttpServer(await findPort()));
+  await Promise.all(servers.map((server) => server.ready()));
   const upstreams = createUpstreams({
-    mcpServers: Object.fromEntries(
-      Array.from({ length: count }, (_, i) => [`up${i}`, { command: process.execPath, args: [SERVER] }]),
-    ),
+    mcpServers: Object.fromEntries([
+      ...Array.from({ length: count }, (_, i) => [`up${i}`, { command: process.execPath, args: [SERVER] }]),
+      ...servers.map(({ url }, i) => [`up${count + i}`, { type: "http", url }]),
+    ]),
     launch: launchProcess,
     startTimeout: 60_000,
     breaker: { now: () => performance.now() * SPEED },
@@ -66,7 +127,7 @@ export async function soak(
   try {
     await upstreams.ready();
     const tools = upstreams.list(undefined) as readonly ToolDefinition[];
-    assert.is(tools.length, count);
+    assert.is(tools.length, 2 * count);
     const isOver = (): boolean => result.kills >= kills || performance.now() - began > duration;
     const caller = async (): Promise<void> => {
       while (!isOver()) {
@@ -84,9 +145,12 @@ export async function soak(
     const killer = async (): Promise<void> => {
       while (!isOver()) {
         await new Promise((resolve) => setTimeout(resolve, 20 + Math.random() * 20));
-        const [name, pid] = [...pids][Math.floor(Math.random() * pids.size)] ?? [];
-        if (pid === undefined || !pids.delete(name!)) continue;
-        process.kill(pid, "SIGKILL");
+        if (Math.random() < 0.5) await servers[Math.floor(Math.random() * count)]!.restart();
+        else {
+          const [name, pid] = [...pids][Math.floor(Math.random() * pids.size)] ?? [];
+          if (pid === undefined || !pids.delete(name!)) continue;
+          process.kill(pid, "SIGKILL");
+        }
         result.kills++;
         const part = Math.max(result.kills / kills, (performance.now() - began) / duration);
         if (early === 0 && part >= 0.25) early = heap();
@@ -95,6 +159,7 @@ export async function soak(
     await Promise.all([killer(), ...Array.from({ length: concurrency }, caller)]);
   } finally {
     await upstreams.close();
+    for (const server of servers) await server.stop();
   }
   // Pipes close after their process.
   for (let i = 0; i < 200 && difference(handles(), handlesBefore).length > 0; i++) {
