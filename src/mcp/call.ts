@@ -164,8 +164,8 @@ export class Call implements CallContext {
 
   /** Releases the content of the request: its stream may stay open for days, and it may be large. */
   releaseRequest(): void {
-    const { ip, peer } = this.request.runtime ?? NOTHING as RequestContext;
-    const runtime = { ip, peer };
+    const { ip } = this.request.runtime ?? NOTHING as RequestContext;
+    const runtime = { ip };
     this.request = { ...this.request, meta: NOTHING, capabilities: NOTHING, headers: undefined, runtime };
     this.connection = NO_CONNECTION;
   }

@@ -149,7 +149,8 @@ function readTarget(method: string, params: Members, call: TracedCall): Attribut
 /** The revision that `initialize` agreed on. */
 function revisionOf(method: string, response: unknown): string | undefined {
   if (method !== "initialize") return undefined;
-  const { protocolVersion } = toMembers(toMembers(response).result);
+  const { result, json } = toMembers(response);
+  const { protocolVersion } = toMembers(typeof json === "string" ? JSON.parse(json) : result);
   return typeof protocolVersion === "string" ? protocolVersion : undefined;
 }
 

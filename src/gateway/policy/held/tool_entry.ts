@@ -9,7 +9,7 @@ import { passThroughSchema } from "../../../mcp/schema/pass_through_schema.ts";
 import type { AnySchema } from "../../../mcp/schema/standard_schema.ts";
 import { toCanonicalJson } from "../canonical_json.ts";
 import { secretDigest } from "../../../crypto/secret.ts";
-import type { UpstreamSkill } from "../../upstream/upstream_definition.ts";
+import { isUpstreamSkill, type UpstreamSkill } from "../../upstream/upstream_definition.ts";
 import type { OfferedDefinition } from "../offered.ts";
 
 /** The members of a tool that models and clients read. */
@@ -30,7 +30,7 @@ export interface DigestedTool {
 /** The entry of a tool, by the name that the MCP server gives it; of a skill, by its URI, with the digests of its files. */
 export function entryOf(tool: UpstreamTool): ToolEntry {
   const { name, originalName, title, description, annotations, _meta } = tool;
-  if (tool.kind !== "tool") {
+  if (isUpstreamSkill(tool)) {
     const { frontMatter: frontmatter, files } = tool.skill;
     const resources = files?.map(({ path, digest }) => ({ path, digest })) ?? "dynamic";
     const shown = { ..._meta, frontmatter, resources };
