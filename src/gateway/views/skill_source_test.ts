@@ -12,6 +12,7 @@ import { codeMode } from "../code/code_mode.ts";
 import { createPolicy } from "../policy/policy.ts";
 import { searchMode } from "../search/search_mode.ts";
 import { newGateway, type TestGateway, type UpstreamServer } from "../upstream/test_gateway.ts";
+import { browseEntries } from "../../mcp/skills/test_skill_source.ts";
 
 const test = suite("gateway/views/skill_source");
 const EXTENSION = "io.modelcontextprotocol/skills";
@@ -77,19 +78,7 @@ function sourceOf(...skills: readonly TestSkill[]): SkillSource {
       );
     },
     read: () => Promise.resolve(undefined),
-    page(principal, { after, limit }) {
-      const all = visible(principal);
-      const start = after ? all.findIndex(({ path }) => path.join() === after.join()) + 1 : 0;
-      const entries = all.slice(start, start + limit);
-      return Promise.resolve({
-        entries,
-        next: start + limit < all.length ? entries.at(-1)!.path : undefined,
-      });
-    },
-    find(principal, path) {
-      const entry = visible(principal).find((each) => each.path.every((segment, i) => segment === path[i]));
-      return Promise.resolve(entry && { entry, rest: path.slice(entry.path.length) });
-    },
+    ...browseEntries(visible),
   };
 }
 

@@ -7,6 +7,7 @@ import type { SkillEntry, SkillSource } from "./skills.ts";
 import { skillsExtension } from "./skills_extension.ts";
 import { type Message, modern, session } from "../test_exchange.ts";
 import { newServer, request } from "../test_server.ts";
+import { browseEntries } from "./test_skill_source.ts";
 
 const test = suite("mcp/skills_extension");
 const EXTENSION = "io.modelcontextprotocol/skills";
@@ -56,19 +57,7 @@ function sourceOf(skills: readonly TestSkill[]): SkillSource {
     list: () => Promise.resolve({ skills: [], omitted: { shadowed: 0, older: false } }),
     load: () => Promise.resolve(undefined),
     read: () => Promise.resolve(undefined),
-    page(principal, { after, limit }) {
-      const all = visible(principal);
-      const start = after ? all.findIndex(({ path }) => path.join() === after.join()) + 1 : 0;
-      const entries = all.slice(start, start + limit);
-      return Promise.resolve({
-        entries,
-        next: start + limit < all.length ? entries.at(-1)!.path : undefined,
-      });
-    },
-    find(principal, path) {
-      const entry = visible(principal).find((each) => each.path.every((segment, i) => segment === path[i]));
-      return Promise.resolve(entry && { entry, rest: path.slice(entry.path.length) });
-    },
+    ...browseEntries(visible),
   };
 }
 
