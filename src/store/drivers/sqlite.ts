@@ -60,7 +60,7 @@ const MAX_GROUP_BYTES = 4 * 1024 * 1024;
 const CACHE_KILOBYTES = 2000;
 /**
  * The page cache while a commit with so large values is written. Nothing reads the pages of these values again soon, and they
- * would replace all others: uploads of 8 MB on Bun took up to 1.6 MB less memory so.
+ * would replace all others: an upload of 8 MB on Bun takes 12 to 13 MB so, and 14 to 16 without.
  */
 const LARGE_COMMIT_BYTES = 64 * 1024;
 const LARGE_COMMIT_CACHE_KILOBYTES = 512;
