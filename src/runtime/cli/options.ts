@@ -99,6 +99,16 @@ export function readArguments<Declared extends Options>(
   return { values: Object.fromEntries(values), given: new Set(texts.keys()), operands };
 }
 
+/**
+ * A random identifier (base64url) that begins with "-", as one in 64 does. No option is spelled like it: options have small
+ * letters, and none is short.
+ */
+const DASHED_IDENTIFIER = /^-(?!-[a-zA-Z-]+$)(?=.*[A-Z])[\w-]{15,}$/;
+/** Stands before such an identifier, so that `parseArgs` does not read it as options. */
+const MARK = "\0";
+const mark = (word: string): string => DASHED_IDENTIFIER.test(word) ? MARK + word : word;
+const unmark = (text: string): string => text.startsWith(MARK) ? text.slice(MARK.length) : text;
+
 /** The texts of each option that was given, and the operands. */
 function parseWords(
   argv: readonly string[],
@@ -109,13 +119,14 @@ function parseWords(
   );
   try {
     const { values, positionals } = parseArgs({
-      args: [...argv],
+      args: argv.map(mark),
       options: Object.fromEntries(config),
       allowPositionals: true,
       strict: true,
     });
-    const texts = Object.entries(values as Record<string, string[]>);
-    return { texts: new Map(texts), operands: positionals };
+    const texts = Object.entries(values as Record<string, (string | boolean)[]>)
+      .map(([name, list]) => [name, list.map((text) => unmark(String(text)))] as const);
+    return { texts: new Map(texts), operands: positionals.map(unmark) };
   } catch (error) {
     const message = (error as Error).message.split(". To specify")[0]!;
     const unknown = /^Unknown option '--([^']+)'/.exec(message)?.[1];

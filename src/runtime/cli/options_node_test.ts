@@ -94,6 +94,16 @@ for (
   });
 }
 
+test("an identifier that begins with a dash is a value", () => {
+  for (const id of ["-81KDPlhgKTa5EnZ_Gh_3Q", "--1KDPlhgKTa5EnZ_Gh_3Q", "-name-of-identifier-X"]) {
+    const { values, operands } = readArguments(["one", id, "--name", id, "--tag", id], OPTIONS, 2, {});
+    assert.equal([values.name, values.tag, operands], [id, [id], ["one", id]]);
+  }
+  for (const option of ["-v", "--verbos", "--unknown-long-option", "--unknownLongOption"]) {
+    assert.throws(() => readArguments([option], OPTIONS, 1, {}), /Unknown option/);
+  }
+});
+
 test("an error never contains the value of a secret option", () => {
   assert.throws(
     () => readArguments(["--url", "pass word"], OPTIONS, 0, {}),
