@@ -1,3 +1,4 @@
+import { Buffer } from "node:buffer";
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
@@ -131,21 +132,38 @@ test("a server on restored data knows its clients, users and keys", async () => 
   }
 });
 
-test("a damaged or exchanged file is refused and changes nothing", async () => {
+test("a damaged, shortened or exchanged file is refused and changes nothing, with and without .sha256", async () => {
   const file = at("served.db");
   const bytes = readFileSync(file);
-  for (const change of ["digest", "page"]) {
-    const damaged = at(`${change}.db`);
-    const copy = Uint8Array.from(bytes);
-    // The header of the second page: contents have no checksum but that of the file.
-    copy.fill(0x5a, 4096, 4200);
-    writeFileSync(damaged, copy);
-    if (change === "digest") writeFileSync(damaged + ".sha256", readFileSync(file + ".sha256"));
-    const { code, stderr } = await trivet(["restore", damaged, "--data", at("damaged")]);
-    assert.is(code, 1);
-    assert.match(stderr, change === "digest" ? "SHA-256" : "damaged");
-    assert.not.ok(existsSync(at("damaged", "trivet.db")));
+  const value = bytes.indexOf("http://127.0.0.1");
+  assert.ok(value > 0);
+  const damages: Record<string, (copy: Buffer) => Uint8Array> = {
+    "a page": (copy) => copy.fill(0x5a, 4096, 4200),
+    "one bit of a value": (copy) => copy.fill(copy[value]! ^ 2, value, value + 1),
+    "the last page": (copy) => copy.subarray(0, -4096),
+    "everything": () => new Uint8Array(),
+  };
+  for (const [name, damage] of Object.entries(damages)) {
+    for (const isNoted of [true, false]) {
+      const damaged = at(`damaged ${name} ${isNoted}.db`);
+      writeFileSync(damaged, damage(Buffer.from(bytes)));
+      if (isNoted) writeFileSync(damaged + ".sha256", readFileSync(file + ".sha256"));
+      const { code, stderr } = await trivet(["restore", damaged, "--data", at("damaged")]);
+      assert.is(code, 1, name);
+      assert.match(stderr, isNoted ? "SHA-256" : "damaged", name);
+      assert.not.ok(existsSync(at("damaged", "trivet.db")));
+    }
   }
+});
+
+test("the digest in the file is enough, and does not stay in the store", async () => {
+  const moved = at("moved.db");
+  writeFileSync(moved, readFileSync(at("served.db")));
+  const restored = await trivet(["restore", moved, "--data", at("moved"), "--json"]);
+  assert.is(restored.code, 0, restored.stderr);
+  assert.is(JSON.parse(restored.stdout).verified, true);
+  assert.is((await trivet(["backup", at("second.db"), "--data", at("moved")])).code, 0);
+  assert.is((await trivet(["restore", at("second.db"), "--data", at("second")])).code, 0);
 });
 
 test("neither command replaces anything, and a store that does not exist is an error", async () => {

@@ -1,7 +1,7 @@
 /**
  * `trivet backup` and `trivet restore`: everything in a store as one file, made while servers go on.
  *
- * The file is a SQLite store, whatever the engine, with its SHA-256 beside it.
+ * The file is a SQLite store, whatever the engine, with a digest of its records in it and its SHA-256 beside it.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import { copyFile, mkdir, rename, rm, stat } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import process from "node:process";
 import { compareRecords, copyRecords, countRecords, finishCopy } from "../../../store/copy.ts";
-import { backupSqlite, checkSqlite } from "../../../store/drivers/sqlite_backup.ts";
+import { backupSqlite, checkBackup, removeSeal, sealBackup } from "../../../store/drivers/sqlite_backup.ts";
 import { sqliteStore } from "../../../store/drivers/sqlite.ts";
 import type { Store } from "../../../store/store.ts";
 import { upgradeStore } from "../../../store/upgrade/run_upgrade.ts";
@@ -34,8 +34,9 @@ ${describeOptions(OPTIONS)}
 The servers can keep running. From SQLite and PostgreSQL the file has everything up to one moment. Redis has no
 such moment: the copy is repeated until nothing changed meanwhile, and fails on a store that never rests.
 
-The file is a SQLite database with private keys: keep it readable by you only. FILE.sha256 has its digest. Skills
-in folders (DIR/skills) and files of skills in a blob store (--blobs) are not in it.
+The file is a SQLite database with private keys: keep it readable by you only. FILE.sha256 has its digest, and the
+file itself one of its records. Skills in folders (DIR/skills) and files of skills in a blob store (--blobs) are
+not in it.
 
 Example:
   trivet backup /backups/trivet-2026-11-30.db
@@ -47,9 +48,10 @@ Usage: trivet restore FILE [options]
 
 ${describeOptions(OPTIONS)}
 
-The digest in FILE.sha256 and every page of the file are checked first; a damaged file changes nothing. The store
-can have another engine than the one of the backup. It must be empty: stop the servers before. The records of a
-backup that an earlier version made are upgraded; a backup of a newer version is refused.
+Every page and record of the file, the digest in it and the one in FILE.sha256, if that is there, are checked
+first; a damaged file changes nothing. The store can have another engine than the one of the backup. It must be
+empty: stop the servers before. The records of a backup that an earlier version made are upgraded; a backup of a
+newer version is refused.
 
 Tokens and sessions that ended after the backup are valid again until they expire.
 
@@ -75,6 +77,7 @@ export async function run(argv: readonly string[]): Promise<void> {
   try {
     await copyInto(part, place);
     const records = await withFile(part, countRecords);
+    sealBackup(part);
     const digest = await digestOf(part);
     const { size } = await stat(part);
     await rename(part, file);
@@ -132,7 +135,8 @@ export async function restore(argv: readonly string[]): Promise<void> {
   const part = join(place.folder, `restore-${process.pid}.part`);
   try {
     await copyFile(file, part);
-    checkSqlite(part);
+    const { isSealed } = checkBackup(part);
+    if (isSealed) removeSeal(part);
     const { records, kinds } = await withFile(part, async (store) => {
       const kinds = await upgradeStore(store);
       return { records: await countRecords(store), kinds: kinds.length };
@@ -140,14 +144,16 @@ export async function restore(argv: readonly string[]): Promise<void> {
     if (isShared(place)) await copyTo(place, part);
     else await moveTo(join(place.folder, "trivet.db"), part);
     if (json) {
-      return printLine(JSON.stringify({ records, sha256: digest, verified: isNoted, upgraded: kinds > 0 }));
+      return printLine(
+        JSON.stringify({ records, sha256: digest, verified: isNoted || isSealed, upgraded: kinds > 0 }),
+      );
     }
     printLine(`Restored ${records} records`);
     if (kinds > 0) printLine("An earlier version made the backup: its records were upgraded");
     printLine(
-      isNoted
+      isNoted || isSealed
         ? "The digest was that of the backup"
-        : "There was no .sha256 file: only the pages were checked",
+        : "No digest in the file or beside it: the pages and records are intact, but may not be those of the backup",
     );
   } finally {
     await removeDatabase(part);
