@@ -14,6 +14,7 @@ import { decodeKey, encodeKey, pageRange, prefixRange } from "../key.ts";
 import { databaseFile, emitWarning, protectDatabase } from "./sqlite_file.ts";
 import { explain, prepare, type Prepared, type Row, toEntry } from "./sqlite_rows.ts";
 import { emptyLog, openDatabase, readUserVersion, tryRollback } from "./sqlite_open.ts";
+import { prepareSweep } from "./sqlite_sweep.ts";
 import { SWEEP_BATCH_RECORDS, SweepGuard } from "../sweep_guard.ts";
 import {
   type Commit,
@@ -86,7 +87,7 @@ class SqliteStore implements Store {
   #upsert: StatementSync;
   #delete: StatementSync;
   #nextVersion: StatementSync;
-  #sweepSome: StatementSync;
+  #sweepSome: (now: number) => number;
   #dataVersion: StatementSync;
   #waiting: Waiting[] = [];
   #watchers = new Watchers();
@@ -122,9 +123,7 @@ class SqliteStore implements Store {
     );
     this.#delete = database.prepare("DELETE FROM record WHERE key = ?");
     this.#nextVersion = database.prepare("UPDATE sequence SET version = version + 1 RETURNING version");
-    this.#sweepSome = database.prepare(
-      "DELETE FROM record WHERE key IN (SELECT key FROM record WHERE expires <= ? ORDER BY expires LIMIT ?)",
-    );
+    this.#sweepSome = prepareSweep(database, SWEEP_BATCH_RECORDS);
     this.#dataVersion = database.prepare("PRAGMA data_version");
     try {
       this.#ensureFormat(options);
@@ -192,9 +191,9 @@ class SqliteStore implements Store {
     if (!this.#guard.maySweep()) return 0;
     let removed = 0;
     while (!this.#closed) {
-      const { changes } = this.#sweepSome.run(this.#now(), SWEEP_BATCH_RECORDS);
-      removed += Number(changes);
-      if (Number(changes) < SWEEP_BATCH_RECORDS) break;
+      const count = this.#sweepSome(this.#now());
+      removed += count;
+      if (count < SWEEP_BATCH_RECORDS) break;
       // Lets requests run between two batches.
       await new Promise((resolve) => setImmediate(resolve));
     }

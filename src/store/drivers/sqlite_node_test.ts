@@ -11,9 +11,9 @@ import * as assert from "uvu/assert";
 import { storeContract } from "../contract.ts";
 import { CURRENT_FORMAT, FORMAT_VERSION, StoreFormatError } from "../format.ts";
 import { sqliteStore } from "./sqlite.ts";
-import { encodeKey } from "../key.ts";
+import { encodeKey, pageRange } from "../key.ts";
 import { openDatabase, rebuildRecords } from "./sqlite_open.ts";
-import { type Store, StoreUnavailableError } from "../store.ts";
+import { type Put, type Store, StoreUnavailableError } from "../store.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "trivet-sqlite-"));
 let files = 0;
@@ -256,6 +256,75 @@ test("a clock jump during a sweep removes no record, which is readable after the
   at.monotonic += 8_000_000;
   assert.is(await store.sweep(), 1);
   await store.close();
+});
+
+for (const isEarlier of [false, true]) {
+  const form = isEarlier ? "a table of an earlier version" : "the current table";
+  test(`a sweep of ${form} removes all expired records, however many expire at once, and no other`, async () => {
+    const file = newFile();
+    if (isEarlier) writeEarlierFile(file).close();
+    const store = isEarlier ? withoutSpace(() => sqliteStore(file)) : sqliteStore(file);
+    const now = Date.now();
+    const put = (i: number, expires?: number): Put => ({
+      key: ["e", i],
+      value: 1,
+      ...(expires && { expires }),
+    });
+    const expired = Array.from({ length: 3300 }, (_, i) => put(i, now - (i % 3 === 0 ? i : 5000)));
+    const others = [put(4000, now + 60_000), put(4001)];
+    await store.commit({ set: [...expired, ...others] });
+    assert.is(await store.sweep(), expired.length);
+    assert.is(await store.sweep(), 0);
+    await store.close();
+    const database = new DatabaseSync(file);
+    assert.is(isEarlierForm(database), isEarlier);
+    const keys = database.prepare("SELECT key FROM record WHERE key > ? AND key < ?");
+    const { low, high } = pageRange(["e"], {});
+    assert.equal(keys.all(low, high).map(({ key }) => key), others.map(({ key }) => encodeKey(key)));
+    database.close();
+  });
+}
+
+/** Opens a store on a disk without space for a copy of the table. */
+function withoutSpace(open: () => Store): Store {
+  const { exec } = DatabaseSync.prototype;
+  DatabaseSync.prototype.exec = function (sql) {
+    if (sql.includes("ALTER TABLE record")) throw new Error("database or disk is full");
+    exec.call(this, sql);
+  };
+  try {
+    return open();
+  } finally {
+    DatabaseSync.prototype.exec = exec;
+  }
+}
+
+test("the page cache is small while a commit with a value of 64 KiB is written, also one that fails", async () => {
+  const sizes: unknown[] = [];
+  const { exec } = DatabaseSync.prototype;
+  DatabaseSync.prototype.exec = function (sql) {
+    if (sql.startsWith("BEGIN")) sizes.push(this.prepare("PRAGMA cache_size").get()!.cache_size);
+    exec.call(this, sql);
+  };
+  const file = newFile();
+  const store = sqliteStore(file, { busyTimeout: 0 });
+  const commitBytes = (length: number) =>
+    store.commit({ set: [{ key: ["k"], value: new Uint8Array(length) }] });
+  try {
+    await commitBytes(65_535);
+    await commitBytes(65_536);
+    await commitBytes(65_535);
+    const other = new DatabaseSync(file);
+    exec.call(other, "BEGIN IMMEDIATE");
+    await commitBytes(65_536).then(() => assert.unreachable(), () => {});
+    other.close();
+    await commitBytes(1);
+  } finally {
+    DatabaseSync.prototype.exec = exec;
+    await store.close();
+  }
+  // In KiB, which SQLite writes as a negative number.
+  assert.equal(sizes, [-2000, -512, -2000, -512, -2000]);
 });
 
 test("the option durable sets PRAGMA synchronous, in WAL mode", () => {

@@ -55,12 +55,10 @@ export function openDatabase(path: string, { durable, busyTimeout }: DatabaseSet
  * table stays as it is where there is no space for a copy.
  */
 export function rebuildRecords(database: DatabaseSync): void {
-  const select = database.prepare("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = 'record'");
-  const isEarlier = (): boolean => /WITHOUT ROWID$/.test(String(select.get()?.sql ?? ""));
-  if (!isEarlier()) return;
+  if (hasRowIds(database)) return;
   try {
     database.exec("BEGIN IMMEDIATE");
-    if (isEarlier()) {
+    if (!hasRowIds(database)) {
       database.exec(`
         DROP INDEX IF EXISTS record_expires;
         ALTER TABLE record RENAME TO earlier_record;
@@ -74,6 +72,12 @@ export function rebuildRecords(database: DatabaseSync): void {
   } catch {
     if (database.isTransaction ?? true) tryRollback(database);
   }
+}
+
+/** Whether the table of records has the column `id`, or does not exist yet; that of an earlier version has none. */
+export function hasRowIds(database: DatabaseSync): boolean {
+  const select = database.prepare("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = 'record'");
+  return !/WITHOUT ROWID$/.test(String(select.get()?.sql ?? ""));
 }
 
 /** Ends a transaction, which SQLite may have ended itself. */
