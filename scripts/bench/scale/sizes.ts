@@ -1,14 +1,15 @@
 /**
- * `npm run bench -- --sizes [--only memory|SQLite|PostgreSQL|Redis] [--scale 1000000]`: the calls of every hot path with 1,
+ * `npm run bench -- --sizes [--only memory|SQLite|PostgreSQL|Redis[: CALL]] [--scale 1000000]`: the calls of every hot path with 1,
  * 1,000, 100,000 and more records in the store, each compared with the same call at the smallest size. Flat is within a fifth:
  * the target is a ratio of 0.8.
  *
  * The records are copies of those that the server wrote itself, under other keys: access tokens, grants with refresh
- * tokens, ended sessions, skills with their index records, and groups of audit records. Records that have expired come
- * with each sweep.
+ * tokens, ended sessions, skills with their index records, files of skills, and groups of audit records. Records that have
+ * expired come with each sweep.
  *
  * @module
  */
+import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,6 +19,7 @@ import { addUser } from "../../../src/oauth/users/user.ts";
 import { createAudit } from "../../../src/observability/audit.ts";
 import { createApiKey } from "../../../src/skills/api_key.ts";
 import { createLedger } from "../../../src/skills/blobs/blob_ledger.ts";
+import { readAll, storeBlobs } from "../../../src/skills/blobs/blob_store.ts";
 import { publish } from "../../../src/skills/publishing/publish.ts";
 import { postgresStore } from "../../../src/store/drivers/postgres.ts";
 import { redisStore } from "../../../src/store/drivers/redis.ts";
@@ -33,6 +35,8 @@ const SIZES = [1, 1000, 100_000, 1_000_000];
 const CREDENTIALS = "client_id=app&client_secret=secret";
 /** Records of one commit while a store is filled. */
 const BATCH = 2000;
+/** A small file of a skill. Files are stored in pieces of half a megabyte, each in a record. */
+const BLOB = new Uint8Array(1000).fill(120);
 /** Expired records of each sweep: one statement of the engines removes 1,000. */
 const SWEPT = 1000;
 
@@ -79,7 +83,7 @@ async function openEngine(
   return { store, close };
 }
 
-/** @param largest number of records @param only a part of a driver's name */
+/** @param largest number of records @param only a part of a driver's name, and after `: ` of a call's name */
 export async function measureSizes(
   rounds: number,
   slice: number,
@@ -87,7 +91,8 @@ export async function measureSizes(
   only = "",
 ): Promise<Result[]> {
   const all: Result[] = [];
-  for (const [driver, open] of Object.entries(DRIVERS).filter(([name]) => name.includes(only))) {
+  const [onlyDriver = "", onlyCall = ""] = only.split(": ");
+  for (const [driver, open] of Object.entries(DRIVERS).filter(([name]) => name.includes(onlyDriver))) {
     const opened: Opened[] = [];
     try {
       const subjects: Subject[] = [];
@@ -97,7 +102,10 @@ export async function measureSizes(
         opened.push(target);
         subjects.push(...await createSubjects(driver, target.store, size));
       }
-      const results = await measure(subjects, rounds, slice);
+      // Otherwise the system writes what was filled in while the first rounds wait for the disk.
+      if (process.platform !== "win32") spawnSync("sync");
+      const selected = subjects.filter(({ name }) => name.includes(onlyCall));
+      const results = await measure(selected, rounds, slice);
       printResults(`${driver}, by number of records`, results);
       all.push(...results);
     } finally {
@@ -131,6 +139,9 @@ async function createSubjects(driver: string, store: Store, size: number): Promi
   audit.add(event);
   await audit.flush();
   const session = await openSession(trivet);
+  const blobs = storeBlobs(store);
+  const blobName = (n: number): string => `store/${"0".repeat(64)}/${n}`;
+  await blobs.put(blobName(0), BLOB, BLOB.length, "");
   const started = performance.now();
   await fill(store, size);
   console.log(
@@ -146,6 +157,7 @@ async function createSubjects(driver: string, store: Store, size: number): Promi
   };
   const call = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "one" } });
   let swept = 0;
+  let written = 0;
   const calls: Readonly<Record<string, () => Promise<unknown>>> = {
     introspection: () => send("/oauth/introspect", form(`token=${tokens.access_token}&${CREDENTIALS}`)),
     token: () => send("/oauth/token", form(`grant_type=client_credentials&scope=read&${CREDENTIALS}`)),
@@ -163,6 +175,14 @@ async function createSubjects(driver: string, store: Store, size: number): Promi
     async "audit append"() {
       audit.add(event);
       await audit.flush();
+    },
+    async "file of a skill, read"() {
+      await readAll((await blobs.get(blobName(0)))!, BLOB.length);
+    },
+    async "file of a skill, write and remove"() {
+      const name = blobName(++written);
+      await blobs.put(name, BLOB, BLOB.length, "");
+      await blobs.remove(name);
     },
     async [`sweep of ${SWEPT.toLocaleString("en")}`]() {
       const set = Array.from(
@@ -187,19 +207,22 @@ async function fill(store: Store, size: number): Promise<void> {
   const first = async (kind: string): Promise<Entry> => (await store.list([kind], { limit: 1 }))[0]!;
   const kinds = [
     ...await Promise.all(
-      ["access_token", "grant", "user_grant", "skill", "skill_name", "skill_version", "audit"].map(first),
+      ["access_token", "grant", "user_grant", "skill", "skill_name", "skill_version", "audit", "blob_data"]
+        .map(first),
     ),
     { key: ["mcp_session_end", "x"], value: true, version: "", expires } satisfies Entry,
   ];
   let set: Put[] = [];
   for (let i = 0; i < size; i++) {
     const { key, value, expires } = kinds[i % kinds.length]!;
-    // After those of the server, in the order in which ids come.
+    // After those of the server, in the order in which ids come. Each file is of one piece.
     const last = key.at(-1)!;
-    const part = typeof last === "number"
+    const part = typeof last === "number" && key[0] !== "blob_data"
       ? 1e9 + i
-      : `${last.slice(0, 8)}${i.toString(36).padStart(35, "z")}`;
-    const copied: Key = [...key.slice(0, -1), part];
+      : `${String(last).slice(0, 8)}${i.toString(36).padStart(35, "z")}`;
+    const copied: Key = key[0] === "blob_data"
+      ? [...key.slice(0, -2), `store/${part}`, last]
+      : [...key.slice(0, -1), part];
     set.push(expires === undefined ? { key: copied, value } : { key: copied, value, expires });
     if (set.length < BATCH && i < size - 1) continue;
     await store.commit({ set });
