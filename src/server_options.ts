@@ -96,7 +96,7 @@ export function completeServer(name: "issuer" | "url", address: string, options:
 }
 
 /** The address, checked. @throws {TypeError} naming the option and the rule that it breaks */
-function checkAddress(name: "issuer" | "url", address: string, unsafe: ServerOptions["unsafe"]): URL {
+export function checkAddress(name: "issuer" | "url", address: string, unsafe?: ServerOptions["unsafe"]): URL {
   const url = URL.parse(address);
   const secure = url?.protocol === "https:" ||
     url?.protocol === "http:" && (isLoopbackHost(url.hostname) || unsafe?.httpIssuer === true);

@@ -234,7 +234,8 @@ export const testProvider: AdminOperation<ProviderPath, ProviderTest> = {
         problem: client === "refused" ? `The provider refuses the client id or secret (${code})` : null,
       };
     } catch (error) {
-      const problem = error instanceof Error ? error.message.slice(0, 1000) : "The provider does not answer";
+      const found = error instanceof Error ? error.message.slice(0, 1000) : "The provider does not answer";
+      const problem = `${found}. Check its issuer, and whether this server can reach it`;
       return { id: stored.id, works: false, authorization_endpoint: null, client: null, problem };
     }
   },

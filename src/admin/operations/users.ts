@@ -7,6 +7,7 @@ import { type Profile, type User, userKey, type UserRole } from "../../oauth/rec
 import { type UserFactors, userFactorsKey } from "../../oauth/factors/factor_record.ts";
 import { readProviderTokens, revokeProviderTokens } from "../../oauth/sign_in/provider_tokens.ts";
 import { listUserIdentities } from "../../oauth/sign_in/user_identity.ts";
+import { isEmailAddress } from "../../oauth/users/email_address.ts";
 import { removeUser as remove } from "../../oauth/users/remove_user.ts";
 import { addUser as add, findUserId } from "../../oauth/users/user.ts";
 import { randomSecret } from "../../crypto/secret.ts";
@@ -147,6 +148,7 @@ export const addUser: AdminOperation<UserRequest, AdminUser & Secret> = {
   subject: (_, { id }) => id,
   async run({ store, passwordIterations }, { password, ...profile }) {
     if (await findUserId(store, profile.username) !== undefined) throw taken(profile.username);
+    checkEmail(profile);
     const made = password === undefined ? makePassword() : undefined;
     const user = await refuseInvalid(() =>
       add(store, { ...profile, password: password ?? made! }, passwordIterations)
@@ -158,6 +160,12 @@ export const addUser: AdminOperation<UserRequest, AdminUser & Secret> = {
     return { ...toAdminUser(user), secret: made ?? null };
   },
 };
+
+/** @throws {AdminError} 400 for an address to which no mail can be sent */
+function checkEmail({ email }: ProfileChanges): void {
+  if (email === undefined || email === "" || isEmailAddress(email)) return;
+  throw new AdminError("invalid_request_error", `email: ${JSON.stringify(email)} is not an e-mail address`);
+}
 
 export const showUser: AdminOperation<UserPath, AdminUserDetails> = {
   name: "showUser",
@@ -211,6 +219,7 @@ export const updateUser: AdminOperation<UserPath & ProfileChanges, AdminUser> = 
   subject: (_, { id }) => id,
   async run(context, { user, ...changes }) {
     const found = await getUser(context, user);
+    checkEmail(changes);
     const isDemotion = changes.role !== undefined && changes.role !== "admin" &&
       (found.role ?? context.defaultRole) === "admin";
     if (isDemotion) await checkAdminRemains(context, found, "demote");

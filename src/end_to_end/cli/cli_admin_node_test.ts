@@ -66,7 +66,10 @@ test("a user is added, changed, locked, unlocked and removed, at once for the ru
     0,
     false,
   ]);
-  assert.match((await fail("user reset-factors alice"))[1], "no second factor");
+  const [, unset] = await fail("user reset-factors alice");
+  assert.match(unset, "no second factor");
+  assert.not.match(unset, "trivet user list");
+  assert.is((await run("user data alice --issuer https://a.example")).issuer, "https://a.example");
   await run("user lock alice");
   assert.is((await logIn("alice", "down the rabbit hole")).status, 401);
   assert.match((await run("user show alice")).locked, TIME);
@@ -76,6 +79,24 @@ test("a user is added, changed, locked, unlocked and removed, at once for the ru
   await run("user remove alice");
   assert.is((await logIn("alice", "down the rabbit hole")).status, 401);
   assert.match((await fail("user show alice"))[1], 'User not found: "alice"');
+});
+
+test("an error names the command that lists what can be named", async () => {
+  assert.match((await fail("user lock nobody"))[1], '"trivet user list"');
+  assert.match((await fail("grant list nobody"))[1], '"trivet user list"');
+  assert.match((await fail("session remove nobody"))[1], '"trivet user list"');
+  assert.match((await fail("grant remove demo nothing"))[1], '"trivet grant list demo"');
+  assert.match((await fail("skill show nothing"))[1], '"trivet skill list"');
+});
+
+test("an e-mail address is one to which mail can be sent", async () => {
+  for (const command of ["user add mallory --generate --email nomail", "user update demo --email a@b@c"]) {
+    const [code, message] = await fail(command);
+    assert.is(code, 1);
+    assert.match(message, "email");
+  }
+  assert.match((await fail("user show mallory"))[1], "User not found");
+  await run("user update demo --email demo@example.com");
 });
 
 test("a password is set from standard input or generated; --sign-out ends the sessions", async () => {

@@ -296,6 +296,18 @@ test("on a store, header fields are sealed and a secret comes from standard inpu
   assert.match((await mcp("remove", "web", "--data", data)).stderr, /trivet mcp list/);
 });
 
+test("a server that does not answer is told apart from one without TLS and from a wrong name", async () => {
+  const plain = createServer((_, response) => response.end()).listen(0, "127.0.0.1");
+  await new Promise((resolve) => plain.once("listening", resolve));
+  const { port } = plain.address() as { port: number };
+  const tls = await trivet(["mcp", "test", `https://127.0.0.1:${port}/mcp`]);
+  await new Promise((resolve) => plain.close(resolve));
+  const closed = await trivet(["mcp", "test", `http://127.0.0.1:${port}/mcp`]);
+  assert.equal([tls.code, closed.code], [1, 1]);
+  assert.match(tls.stderr, "http instead of https");
+  assert.match(closed.stderr, `127.0.0.1:${port} refused`);
+});
+
 test("misspelled words get the nearest one", async () => {
   for (
     const [words, message] of [

@@ -45,6 +45,11 @@ for (
     [["serve", "--port", "70000"], ["--port ", '"70000"']],
     [["serve", "--trusted-proxy", "10.0.0.0/64"], ["--trusted-proxy ", '"10.0.0.0/64"']],
     [["serve", "--trusted-proxy-field", "forwarded"], ["--trusted-proxy-field ", " --trusted-proxy\n"]],
+    [["serve", "--issuer", "foo"], ["--issuer ", '"foo"']],
+    [["serve", "--issuer", "http://public.example"], ["--issuer ", "https", '"http://public.example"']],
+    [["stdio", "--issuer", "https://a.example/?b"], ["--issuer ", '"https://a.example/?b"']],
+    [["invitation", "add", "--issuer", "ftp://a.example"], ["--issuer ", '"ftp://a.example"']],
+    [["serve", "--tls-cert", "missing.pem", "--tls-key", "missing.pem"], ["--tls-cert", '"missing.pem"']],
     [["serve", "--store", "paper"], ["--store ", "sqlite, memory"]],
     [["serve", "now"], ['"now"']],
     [["stdio", "./no/tools.ts"], ['"./no/tools.ts"']],
@@ -205,24 +210,24 @@ test("serve: a port in use ends the process with exit code 1 before it creates f
   assert.not.ok(existsSync(data));
 });
 
-test("serve: an unusable data folder or an invalid issuer ends the process with exit code 1", async () => {
+test("serve: an unusable data folder ends the process with exit code 1 and says why", async () => {
   const file = join(folder.path, "a-file");
   writeFileSync(file, "text");
   const blocked = await trivet(["serve", "--port", "0", "--data", file]);
   assert.is(blocked.code, 1);
-  assert.match(blocked.stderr, file);
-  const issuer = await trivet([
-    "serve",
-    "--port",
-    "0",
-    "--data",
-    newFolder(),
-    "--issuer",
-    "http://public.example",
-  ]);
-  assert.is(issuer.code, 1);
-  assert.match(issuer.stderr, '"issuer"');
-  for (const { stderr } of [blocked, issuer]) assert.not.match(stderr, /\n\s+at /);
+  assert.match(blocked.stderr, `"${file}": it exists already`);
+  assert.match(blocked.stderr, "--data");
+  assert.not.match(blocked.stderr, /\n\s+at /);
+  const backup = await trivet(["backup", join(file, "b.db"), "--data", newFolder()]);
+  assert.is(backup.code, 1);
+  assert.not.match(backup.stderr, /E[A-Z]+:/);
+});
+
+test("serve: a folder of --skills that did not exist is named", async () => {
+  const skills = join(folder.path, "mistyped");
+  const server = await startTrivet(["--data", newFolder(), "--skills", skills, "--no-demo"]);
+  await server.stop();
+  assert.match(server.stderr(), skills);
 });
 
 test("serve: SIGTERM waits for the requests in flight", async () => {

@@ -7,6 +7,7 @@
 import { lstatSync, readdirSync } from "node:fs";
 import { chmod, mkdir, open, realpath, rename, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join, sep } from "node:path";
+import { makeFolder } from "./private_files.ts";
 
 /** Checks that a path can be written. @throws {Error} when it exists and must not be replaced */
 export function checkTarget(target: string, kind: "folder" | "archive", force: boolean): void {
@@ -99,7 +100,7 @@ async function writeBeside(
 ): Promise<void> {
   signal.throwIfAborted();
   const folder = dirname(target);
-  await mkdir(folder, { recursive: true });
+  makeFolder(folder);
   const part = join(folder, `.${basename(target)}.${crypto.randomUUID()}.part`);
   try {
     await work(part);

@@ -17,6 +17,7 @@ import {
   type OpenWhileUpgradingOptions,
 } from "../../store/upgrade/open_while_upgrading.ts";
 import { readFormat } from "../../store/upgrade/run_upgrade.ts";
+import { describeError } from "./file_error.ts";
 import type { Environment, ValuesOf } from "./options.ts";
 import { printError, UsageError } from "./output.ts";
 import { makePrivateFolder, warnOfSharedFolder } from "./private_files.ts";
@@ -180,7 +181,9 @@ async function openDriver(place: Place, create: boolean): Promise<Store> {
     warnOfSharedFolder(place.folder, onWarning);
     return sqliteStore(file, options);
   } catch (cause) {
-    throw new Error(`Cannot open "${file}": ${(cause as Error).message}`, { cause });
+    throw new Error(`Cannot open "${file}": ${describeError(cause)}. Choose another folder with --data`, {
+      cause,
+    });
   }
 }
 

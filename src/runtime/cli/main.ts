@@ -5,6 +5,7 @@
  * @module
  */
 import { VERSION } from "../../version.ts";
+import { describeError } from "./file_error.ts";
 import { suggest } from "./nearest.ts";
 import { printError, printLine, UsageError } from "./output.ts";
 
@@ -153,7 +154,7 @@ export async function main([name, ...argv]: readonly string[]): Promise<number> 
     await command.run(argv);
     return 0;
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = describeError(error);
     printError(`trivet ${name}: ${message}`);
     if (error instanceof UsageError) printError(`Try: trivet ${name} --help`);
     return error instanceof UsageError ? 2 : 1;

@@ -16,10 +16,15 @@ const WRITABLE_BY_OTHERS = 0o022;
  * @param path absolute
  */
 export function makePrivateFolder(path: string): void {
+  makeFolder(path, 0o700);
+}
+
+/** As {@linkcode makePrivateFolder}, with the mode of a folder that other users can read. */
+export function makeFolder(path: string, mode: number = 0o777): void {
   if (existsSync(path) && statSync(path).isDirectory()) return;
-  if (dirname(path) !== path) makePrivateFolder(dirname(path));
+  if (dirname(path) !== path) makeFolder(dirname(path), mode);
   try {
-    mkdirSync(path, { mode: 0o700 });
+    mkdirSync(path, { mode });
   } catch (error) {
     // Another process was faster.
     if (!(existsSync(path) && statSync(path).isDirectory())) throw error;

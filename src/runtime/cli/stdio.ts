@@ -12,6 +12,7 @@ import { describeOptions, readArguments } from "./options.ts";
 import { printError } from "./output.ts";
 import { followGatewayFile } from "./gateway/follow_file.ts";
 import { GATEWAY_OPTIONS, readArrange, readGateway } from "./gateway/gateway_options.ts";
+import { EXPECTED_ISSUER, parseIssuer } from "./issuer_option.ts";
 import { ensureSkills } from "./serve/demo.ts";
 import { OBSERVE_OPTIONS } from "./serve/observe_options.ts";
 import { exitSoon, reloadOnChange } from "./serve/reload_tools.ts";
@@ -26,7 +27,13 @@ const OPTIONS = {
   ...SKILL_FOLDER_OPTIONS,
   ...GATEWAY_OPTIONS,
   otel: OBSERVE_OPTIONS.otel,
-  issuer: { value: "URL", summary: "the server that issued TRIVET_TOKEN", default: "http://127.0.0.1:8787" },
+  issuer: {
+    value: "URL",
+    summary: "the server that issued TRIVET_TOKEN",
+    default: "http://127.0.0.1:8787",
+    parse: parseIssuer,
+    expected: EXPECTED_ISSUER,
+  },
 } as const;
 
 export const help: string = `trivet stdio: serves tools to one MCP client over standard input and output
@@ -63,7 +70,11 @@ export async function run(argv: readonly string[]): Promise<void> {
   const otel = values.otel ? await startTelemetry() : undefined;
   const store = await openStore(place, { create: process.env.TRIVET_TOKEN === undefined });
   try {
-    if (skillFolder !== undefined) ensureSkills(skillFolder);
+    if (skillFolder !== undefined && ensureSkills(skillFolder) && values.skills) {
+      printError(
+        `trivet stdio: made the folder "${skillFolder}", which did not exist, with two example skills`,
+      );
+    }
     const blobs = await place.openBlobs();
     const trivet = createTrivet({
       issuer,

@@ -87,10 +87,7 @@ async function runCommand(
   try {
     output = await action.run(call);
   } catch (error) {
-    const list = command.actions.list;
-    if (!isNotFound(error) || !list) throw error;
-    const words = ["trivet", command.name, "list", list.operands].join(" ").trimEnd();
-    throw new Error(`${error.message}. "${words}" shows what there is`, { cause: error });
+    throw isNotFound(error) ? adviseList(error, command, operands) : error;
   } finally {
     // A change is not reported as done before it is in the audit trail.
     await target.close();
@@ -99,6 +96,21 @@ async function runCommand(
   else if (output !== undefined) printLine(JSON.stringify(output));
   const problem = action.findProblem?.(output) ?? null;
   if (problem !== null) throw new Error(problem);
+}
+
+/** Adds the command that lists what can be named, if the error says that nothing has the given name. */
+function adviseList(
+  error: Error,
+  { name, actions }: ActionCommand<AdminAction>,
+  operands: readonly string[],
+): Error {
+  if (!/not found/i.test(error.message)) return error;
+  const isOther = error.message.startsWith("User not found") && name !== "user";
+  if (!isOther && !actions.list) return error;
+  // A list that needs an operand lists what belongs to the same user.
+  const owner = !isOther && actions.list?.operands ? operands[0]! : "";
+  const words = `trivet ${isOther ? "user" : name} list ${owner}`.trimEnd();
+  return new Error(`${error.message}. "${words}" shows what there is`, { cause: error });
 }
 
 /** Opens what the common options name. @param issuerOption as in {@linkcode AdminAction} */

@@ -13,6 +13,7 @@ import { SCOPES } from "../../../oauth_options.ts";
 import type { Option, Options } from "../options.ts";
 import { suggest } from "../nearest.ts";
 import { printError, UsageError } from "../output.ts";
+import { describeFileError } from "../file_error.ts";
 
 type Member = Exclude<keyof ClientRegistration, "id" | "secret">;
 
@@ -223,7 +224,7 @@ function readKeySet(file: string): { readonly keys: readonly unknown[] } {
     const { keys } = JSON.parse(readFileSync(file, "utf8")) as { keys?: unknown };
     if (Array.isArray(keys)) return { keys };
   } catch (cause) {
-    throw new UsageError(`--jwks: cannot read "${file}": ${(cause as Error).message}`, { cause });
+    throw new UsageError(`--jwks: cannot read "${file}": ${describeFileError(cause)}`, { cause });
   }
   throw new UsageError(`--jwks: "${file}" must be a JWK Set: an object with "keys"`);
 }

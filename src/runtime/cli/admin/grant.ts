@@ -26,7 +26,7 @@ const list: AdminAction = listAction({
 
 const remove: AdminAction = adminAction({
   operands: "USER [GRANT]",
-  summary: "takes back a grant: its tokens end",
+  summary: "removes a grant and ends its tokens",
   options: {
     client: { value: "ID", summary: "all grants of this client" },
     all: { summary: "all grants" },
@@ -44,7 +44,10 @@ const remove: AdminAction = adminAction({
     for (const { id } of chosen) await call(endGrant, { user: user!, grant: id });
     return { ended: chosen.length };
   },
-  print: ({ ended }) => printLine(`Took back ${ended} ${ended === 1 ? "grant" : "grants"}`),
+  print: ({ ended }) =>
+    printLine(
+      ended === 0 ? "There is no such grant" : `Removed ${ended} ${ended === 1 ? "grant" : "grants"}`,
+    ),
 });
 
 export const command: AdminCommand = adminCommand({

@@ -9,6 +9,7 @@ import { formatTime, printPairs } from "../output.ts";
 import { type AdminAction, adminAction, type AdminCommand, adminCommand } from "./admin_action.ts";
 import { removeAction } from "./by_name.ts";
 import { listAction } from "./list_action.ts";
+import { ISSUER_OPTION } from "../issuer_option.ts";
 
 const DAY_SECONDS = 86_400;
 
@@ -34,13 +35,7 @@ const add: AdminAction = adminAction({
       summary: "until when it can be used",
       default: 7,
     },
-    issuer: {
-      value: "URL",
-      summary: "for a store: the URL under which people reach the server",
-      default: "http://127.0.0.1:8787",
-      parse: (text: string) => URL.canParse(text) ? text : undefined,
-      expected: "a URL",
-    },
+    issuer: ISSUER_OPTION,
   },
   issuerOption: "issuer",
   run: ({ call, values: { email, role, expires } }) =>

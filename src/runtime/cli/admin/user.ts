@@ -21,6 +21,7 @@ import { type AdminAction, adminAction, type AdminCommand, adminCommand } from "
 import { removeAction } from "./by_name.ts";
 import { listAction } from "./list_action.ts";
 import { askForSecret, readSecretFromStdin } from "./secret_input.ts";
+import { ISSUER_OPTION } from "../issuer_option.ts";
 
 const PASSWORD_OPTIONS = {
   "password-stdin": { summary: "read the password from standard input" },
@@ -149,7 +150,8 @@ const resetFactors: AdminAction = adminAction({
 const data: AdminAction = adminAction({
   operands: "USER",
   summary: "prints what is stored about a user, as JSON",
-  options: {},
+  options: { issuer: ISSUER_OPTION },
+  issuerOption: "issuer",
   run: ({ call, operands: [user] }) => call(exportUserData, { user: user! }),
   print: (stored) => printLine(JSON.stringify(stored, null, 2)),
 });

@@ -8,6 +8,7 @@ import { ByteBuffer } from "../../../http/body/byte_buffer.ts";
 import { VERSION } from "../../../version.ts";
 import { ApiError, explainFailure, readApiError, readObject } from "./api_error.ts";
 import { type Credentials, toCredentialFields } from "./credentials.ts";
+import { startTimeout, type Timeout } from "./byte_timeout.ts";
 import type { MultipartBody } from "./multipart_body.ts";
 import { NO_PROGRESS, type Progress } from "../progress_bar.ts";
 
@@ -168,48 +169,6 @@ class ErrorResponse extends Error {
 /** A 2xx response that cannot be what was requested. */
 class InvalidResponse extends Error {
   override readonly name = "InvalidResponse";
-}
-
-interface Timeout {
-  /** Aborts when the time is over, or the user interrupts the command. */
-  readonly signal: AbortSignal;
-  readonly url: URL;
-  /** Starts the time again: a byte was sent or received. */
-  restart(): void;
-  stop(): void;
-}
-
-function startTimeout(url: URL, interrupt: AbortSignal, timeoutMs: number): Timeout {
-  const controller = new AbortController();
-  const stop = () => {
-    clearTimeout(timer);
-    interrupt.removeEventListener("abort", end);
-  };
-  const end = () => {
-    stop();
-    controller.abort(interrupt.reason);
-  };
-  const expire = () => {
-    stop();
-    const seconds = timeoutMs / 1000;
-    controller.abort(
-      new Error(
-        `Timeout: no byte from ${url.host} for ${seconds} seconds. Try again, or use a longer --timeout`,
-      ),
-    );
-  };
-  let timer = setTimeout(expire, timeoutMs);
-  if (interrupt.aborted) end();
-  else interrupt.addEventListener("abort", end);
-  return {
-    signal: controller.signal,
-    url,
-    stop,
-    restart() {
-      clearTimeout(timer);
-      if (!controller.signal.aborted) timer = setTimeout(expire, timeoutMs);
-    },
-  };
 }
 
 function sendBody({ body, progress }: Upload, timeout: Timeout): ReadableStream<Uint8Array> {

@@ -7,6 +7,7 @@
 import { readFileSync } from "node:fs";
 import type { Environment } from "../options.ts";
 import { UsageError } from "../output.ts";
+import { describeFileError } from "../file_error.ts";
 
 /** What identifies the caller. */
 export type Credentials = { readonly key: string } | { readonly token: string };
@@ -37,7 +38,7 @@ function readKeyFile(file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch (cause) {
-    throw new UsageError(`--key-file: cannot read "${file}": ${(cause as Error).message}`, { cause });
+    throw new UsageError(`--key-file: cannot read "${file}": ${describeFileError(cause)}`, { cause });
   }
 }
 

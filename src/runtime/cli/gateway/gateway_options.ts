@@ -15,6 +15,7 @@ import { useFetch } from "../../../http/network/default_fetch.ts";
 import type { Arrange } from "../../../mcp/definition/definition_source.ts";
 import { launchProcess } from "../../launch_process.ts";
 import { UsageError } from "../output.ts";
+import { describeFileError } from "../file_error.ts";
 
 export const GATEWAY_OPTIONS = {
   "mcp-servers": {
@@ -90,8 +91,7 @@ export function readGatewayFile(path: string): GatewayFile {
   try {
     text = readFileSync(path, "utf8");
   } catch (error) {
-    const code = (error as { code?: string }).code;
-    throw new UsageError(`--mcp-servers: cannot read "${path}" (${code ?? "unknown error"})`);
+    throw new UsageError(`--mcp-servers: cannot read "${path}": ${describeFileError(error)}`);
   }
   try {
     const file = JSON.parse(text);

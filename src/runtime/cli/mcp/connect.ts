@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { explainFailure, NotSentError } from "../api/api_error.ts";
 import process from "node:process";
 import type { McpServer, UpstreamConfiguration } from "../../../gateway/upstream/configuration.ts";
 import { parseMcpServer } from "../../../gateway/upstream/parse_configuration.ts";
@@ -99,6 +100,14 @@ export async function withServer<Result>(
 /** An error whose message may come from a server, as one that can be printed. */
 export function toPlainError(error: unknown): unknown {
   if (!(error instanceof McpError || error instanceof ConnectionError)) return error;
+  const found = error instanceof ConnectionError && error.reason === "unreachable" &&
+      URL.canParse(error.server)
+    ? explainFailure(new URL(error.server), error.cause)
+    : undefined;
+  // Here the URL is an operand.
+  if (found instanceof NotSentError) {
+    return new Error(found.message.replace("--url", "the URL"), { cause: error });
+  }
   const code = error instanceof McpError ? ` (code ${error.code})` : "";
   return new Error(printableText(error.message, 2000) + code, { cause: error });
 }

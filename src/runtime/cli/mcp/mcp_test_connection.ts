@@ -67,7 +67,7 @@ function print(
     ["capabilities", Object.keys(info.capabilities).join(" ")],
     [
       "offers",
-      Object.entries(counts).map(([name, count]) => `${count} ${name.replace("_", " ")}`).join(", "),
+      Object.entries(counts).map(([name, count]) => formatCount(count, name.replace("_", " "))).join(", "),
     ],
     ["connected", `in ${times.connect_ms} ms; lists in ${times.lists_ms} ms`],
   ]);
@@ -85,4 +85,9 @@ function printAuthorization(required: RequiredAuthorization): void {
   if (required.authorization_servers.length > 0) {
     printLine(`Get a token there, and pass it with --token-env or --token-stdin`);
   } else printLine("The server does not say where tokens come from");
+}
+
+/** @param plural such as "resource templates" */
+function formatCount(count: number, plural: string): string {
+  return `${count} ${count === 1 ? plural.slice(0, -1) : plural}`;
 }

@@ -5,11 +5,12 @@
  * @module
  */
 import { Buffer } from "node:buffer";
-import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { isObject } from "../../../json_schema/value.ts";
 import type { JsonObject } from "../../../mcp_client/client.ts";
 import { printLine } from "../output.ts";
+import { makeFolder } from "../private_files.ts";
 import { printableJson, printableLines, printableText } from "../printable_text.ts";
 import { formatBytes } from "../progress_bar.ts";
 
@@ -35,7 +36,7 @@ export function printResult(tool: string, result: Readonly<JsonObject>, folder: 
     if (folder === undefined) return printLine(`[${label}: --save DIR writes it]`);
     const ending = Object.hasOwn(ENDINGS, String(type)) ? ENDINGS[String(type)] : "bin";
     const path = join(folder, `${tool.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 100)}-${++files}.${ending}`);
-    mkdirSync(folder, { recursive: true });
+    makeFolder(resolve(folder));
     // Never replaces a file.
     writeFileSync(path, bytes, { flag: "wx" });
     printLine(`[${label}: saved as ${path}]`);

@@ -12,6 +12,7 @@ import { replaceFile } from "../atomic_write.ts";
 import { suggest } from "../nearest.ts";
 import { UsageError } from "../output.ts";
 import { printableText } from "../printable_text.ts";
+import { describeFileError } from "../file_error.ts";
 
 /** Where files of servers are, in this order. */
 const DEFAULT_FILES: readonly string[] = ["mcp.json", ".mcp.json", ".vscode/mcp.json"];
@@ -89,7 +90,7 @@ function readText(path: string, isNew: boolean): string | undefined {
   } catch (cause) {
     const { code } = cause as { code?: string };
     if (isNew && code === "ENOENT") return undefined;
-    throw new Error(`cannot read "${path}" (${code ?? "unknown error"})`, { cause });
+    throw new Error(`cannot read "${path}": ${describeFileError(cause)}`, { cause });
   }
 }
 

@@ -80,10 +80,10 @@ export const UNKNOWN_DEMO: Demo = {
 
 /**
  * Makes the skills folder, with two skills in it, unless it exists. It appears complete, also when instances start
- * together. Only its owner can read it.
+ * together. Only its owner can read it. Returns whether it made the folder.
  */
-export function ensureSkills(folder: string): void {
-  if (existsSync(folder)) return;
+export function ensureSkills(folder: string): boolean {
+  if (existsSync(folder)) return false;
   makePrivateFolder(dirname(folder));
   const made = mkdtempSync(`${folder}-`);
   // The first path is that of the sources, the second that of the built package.
@@ -98,6 +98,7 @@ export function ensureSkills(folder: string): void {
     // Another instance made it first.
     if (!existsSync(folder)) throw error;
   }
+  return true;
 }
 
 function readDemo(folder: string): Demo | undefined {

@@ -15,7 +15,7 @@ import { publicConnect } from "../../connect_publicly.ts";
 import type { FetchHandler, RunningServer } from "../../server.ts";
 import { isShared, openStore, readPlace } from "../data.ts";
 import { readArguments } from "../options.ts";
-import { printLine } from "../output.ts";
+import { printError, printLine } from "../output.ts";
 import { readServedSkills } from "../skill/skill_folders.ts";
 import { watchClientDocuments } from "./client_documents.ts";
 import { ensureDemo, ensureSkills, UNKNOWN_DEMO, withoutSecrets } from "./demo.ts";
@@ -125,7 +125,11 @@ export async function run(argv: readonly string[]): Promise<void> {
         });
       }
       const definitions = await module?.load({ store }) ?? [];
-      if (hasSkills && named[0] !== undefined) ensureSkills(named[0]);
+      if (hasSkills && named[0] !== undefined && ensureSkills(named[0]) && values.skills) {
+        printError(
+          `trivet serve: made the folder "${named[0]}", which did not exist, with two example skills`,
+        );
+      }
       const blobs = await place.openBlobs();
       trivet = createTrivet({
         issuer,

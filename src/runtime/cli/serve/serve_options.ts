@@ -17,6 +17,7 @@ import { OBSERVE_OPTIONS } from "./observe_options.ts";
 import { RATE_LIMIT_OPTIONS } from "./rate_limit_options.ts";
 import { PAGE_OPTIONS } from "./serve_pages.ts";
 import { MODULE_HELP, MODULE_OPTIONS } from "./tool_module.ts";
+import { EXPECTED_ISSUER, parseIssuer } from "../issuer_option.ts";
 
 const NETWORK_OPTIONS = {
   port: { value: "N", range: [0, 65535], summary: "port to listen on; 0 takes a free port", default: 8787 },
@@ -25,6 +26,8 @@ const NETWORK_OPTIONS = {
     value: "URL",
     summary: "the URL under which clients reach the server",
     shownDefault: "http://127.0.0.1:<port>, with --tls-cert https://…",
+    parse: (text: string): string | undefined => parseIssuer(text),
+    expected: EXPECTED_ISSUER as string,
   },
   "tls-cert": {
     value: "FILE",

@@ -8,6 +8,7 @@ import { extname } from "node:path";
 import { completePages, type PageOptions } from "../../../oauth/pages/settings.ts";
 import type { ValuesOf } from "../options.ts";
 import { UsageError } from "../output.ts";
+import { describeFileError } from "../file_error.ts";
 
 export const PAGE_OPTIONS = {
   "page-name": {
@@ -83,6 +84,6 @@ function readLogo(place: string): string {
   try {
     return `data:${type};base64,${readFileSync(place).toString("base64")}`;
   } catch (error) {
-    throw new UsageError(`cannot read --page-logo: ${(error as Error).message}`);
+    throw new UsageError(`cannot read --page-logo: ${describeFileError(error)}`);
   }
 }

@@ -10,6 +10,7 @@ import { describeError, type Log } from "../../../observability/log.ts";
 import type { RunningServer, TlsCertificate } from "../../server.ts";
 import { UsageError } from "../output.ts";
 import { watchFiles } from "./watch_files.ts";
+import { describeFileError } from "../file_error.ts";
 
 export interface TlsFiles {
   /** What the files hold now. */
@@ -78,7 +79,7 @@ function readPem(option: string, file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch (cause) {
-    throw new UsageError(`${option}: cannot read "${file}": ${(cause as Error).message}`, { cause });
+    throw new UsageError(`${option}: cannot read "${file}": ${describeFileError(cause)}`, { cause });
   }
 }
 

@@ -187,5 +187,5 @@ function meteredBlobStore(blobStore: BlobStore, progress: Progress): BlobStore {
 }
 
 function skillNotFound(skill: string): Error {
-  return new Error(`Skill not found: "${skill}"`);
+  return new Error(`Skill not found: "${skill}". "trivet skill list" shows what there is`);
 }

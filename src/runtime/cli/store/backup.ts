@@ -7,7 +7,7 @@
  */
 import { createHash } from "node:crypto";
 import { createReadStream, existsSync, readFileSync, writeFileSync } from "node:fs";
-import { copyFile, mkdir, rename, rm, stat } from "node:fs/promises";
+import { copyFile, rename, rm, stat } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import process from "node:process";
 import { compareRecords, copyRecords, countRecords, finishCopy } from "../../../store/copy.ts";
@@ -18,6 +18,7 @@ import { upgradeStore } from "../../../store/upgrade/run_upgrade.ts";
 import { DATA_OPTIONS, findDatabase, isShared, openStore, type Place, readPlace } from "../data.ts";
 import { describeOptions, readArguments } from "../options.ts";
 import { printLine, UsageError } from "../output.ts";
+import { makePrivateFolder } from "../private_files.ts";
 
 const { blobs: _, ...STORE } = DATA_OPTIONS;
 const OPTIONS = { ...STORE, json: { summary: "print the result as one line of JSON" } } as const;
@@ -130,7 +131,7 @@ export async function restore(argv: readonly string[]): Promise<void> {
       `"${file}" is not the file that was written: its SHA-256 differs from ${basename(file)}.sha256`,
     );
   }
-  await mkdir(place.folder, { recursive: true, mode: 0o700 });
+  makePrivateFolder(place.folder);
   // A copy, because opening a store changes its file.
   const part = join(place.folder, `restore-${process.pid}.part`);
   try {

@@ -1,0 +1,30 @@
+/**
+ * The option `--issuer`: the URL under which clients and people reach the server.
+ *
+ * @module
+ */
+import { checkAddress } from "../../server_options.ts";
+import { checked } from "./options.ts";
+
+/** The URL, if `createTrivet` accepts it: an option is checked before anything is opened. */
+export const parseIssuer = (text: string): string | undefined =>
+  checked(text, () => checkAddress("issuer", text));
+
+/** The end of the sentence "--issuer must be". */
+export const EXPECTED_ISSUER: string =
+  "an https URL (http on loopback) without query, fragment or user, such as https://agents.example.com";
+
+/** The option of a command on a store, which does not contain the URL. */
+export const ISSUER_OPTION: {
+  readonly value: "URL";
+  readonly summary: string;
+  readonly default: string;
+  readonly parse: typeof parseIssuer;
+  readonly expected: string;
+} = {
+  value: "URL",
+  summary: "for a store: the URL under which people reach the server",
+  default: "http://127.0.0.1:8787",
+  parse: parseIssuer,
+  expected: EXPECTED_ISSUER,
+};
