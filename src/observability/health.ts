@@ -5,30 +5,76 @@
  * @module
  */
 import { NO_STORE, respondText } from "../http/response.ts";
-import type { Store } from "../store/store.ts";
+import type { Key, Store } from "../store/store.ts";
 
 /** How long the store may take. */
 const STORE_TIMEOUT_MS = 2000;
+/** How long a write that succeeded, or failed, counts. */
+const WRITE_INTERVAL_MS = 10_000;
+const FAILED_WRITE_INTERVAL_MS = 1000;
+/** Written to find out whether the store accepts writes. */
+const HEALTH_KEY: Key = ["health"];
 
 /** The health checks of a server: `/healthz` and `/readyz`. */
 export interface Health {
   /** The response at `/healthz` (200) or `/readyz` (200, or 503 with the reason); `undefined` for another path. */
   answer(path: string): Promise<Response | undefined>;
+  /** The next `/readyz` tries a write. Call it when a commit failed. */
+  doubtWrites(): void;
   /** From now on `/readyz` is 503. */
   drain(): void;
 }
 
-/** The checks of a server with this store. */
-export function createHealth(store: Store): Health {
-  let isDraining = false;
+/** Options of the health checks. */
+export interface HealthOptions {
+  /** Called with the error when the store refuses the write of `/readyz`. */
+  readonly onError?: (error: unknown) => void;
+  /** Milliseconds since any fixed moment, for tests. @default `performance.now` */
+  readonly monotonic?: () => number;
+}
 
-  async function isStoreReady(): Promise<boolean> {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const late = new Promise<boolean>((resolve) =>
-      timer = setTimeout(() => resolve(false), STORE_TIMEOUT_MS)
-    );
+/**
+ * The checks of a server with this store. `/readyz` reads from the store, and writes a small record to it at most every 10
+ * seconds (every second while that fails): a store on a full or read-only disk can still be read.
+ */
+export function createHealth(store: Store, options: HealthOptions = {}): Health {
+  const { onError = () => {}, monotonic = () => performance.now() } = options;
+  let isDraining = false;
+  let write: { readonly began: number; readonly result: Promise<boolean> } | undefined;
+  /** Of the last write; `undefined` while it runs. */
+  let isWritten: boolean | undefined;
+  let isDoubtful = false;
+
+  const canRead = (): Promise<boolean> => store.get(["server_secret"]).then(() => true, () => false);
+
+  async function tryWrite(): Promise<boolean> {
     try {
-      return await Promise.race([store.get(["server_secret"]).then(() => true, () => false), late]);
+      await store.commit({ set: [{ key: HEALTH_KEY, value: true }] });
+      return isWritten = true;
+    } catch (error) {
+      onError(error);
+      return isWritten = false;
+    }
+  }
+
+  function canWrite(): Promise<boolean> {
+    const interval = isWritten && !isDoubtful ? WRITE_INTERVAL_MS : FAILED_WRITE_INTERVAL_MS;
+    if (write && (isWritten === undefined || monotonic() - write.began < interval)) return write.result;
+    isDoubtful = false;
+    isWritten = undefined;
+    write = { began: monotonic(), result: tryWrite() };
+    return write.result;
+  }
+
+  async function findProblem(): Promise<string | undefined> {
+    if (isDraining) return "draining";
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<undefined>((resolve) => timer = setTimeout(resolve, STORE_TIMEOUT_MS));
+    try {
+      if (!await Promise.race([canRead(), late])) return "the store does not answer";
+      const accepts = await Promise.race([canWrite(), late]);
+      if (accepts === undefined) return "the store does not answer";
+      return accepts ? undefined : "the store does not accept writes";
     } finally {
       clearTimeout(timer);
     }
@@ -38,11 +84,10 @@ export function createHealth(store: Store): Health {
     async answer(path) {
       if (path === "/healthz") return respondText(200, "ok", [NO_STORE]);
       if (path !== "/readyz") return undefined;
-      if (isDraining) return respondText(503, "draining", [NO_STORE]);
-      return await isStoreReady()
-        ? respondText(200, "ready", [NO_STORE])
-        : respondText(503, "the store does not answer", [NO_STORE]);
+      const problem = await findProblem();
+      return respondText(problem ? 503 : 200, problem ?? "ready", [NO_STORE]);
     },
+    doubtWrites: () => void (isDoubtful = true),
     drain: () => void (isDraining = true),
   };
 }

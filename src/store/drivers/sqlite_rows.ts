@@ -48,10 +48,11 @@ export function toEntry<Value>(key: Key, { value, version, expires }: Row): Entr
   return expires === null ? entry : { ...entry, expires };
 }
 
-/** Result codes of temporary errors: locked (5, 6), disk I/O error (10), disk full (13). */
-const TEMPORARY_CODES = new Set([5, 6, 10, 13]);
+/** Result codes of temporary errors: locked (5, 6), read-only (8), disk I/O error (10), disk full (13). */
+const TEMPORARY_CODES = new Set([5, 6, 8, 10, 13]);
 /** The messages of these errors: `node:sqlite` of Deno has no code. */
-const TEMPORARY_MESSAGES = /database (table )?is locked|database or disk is full|disk I\/O error/;
+const TEMPORARY_MESSAGES =
+  /database (table )?is locked|readonly database|database or disk is full|disk I\/O error/;
 
 /** The error to throw: {@linkcode StoreUnavailableError} for temporary ones (https://sqlite.org/rescode.html). */
 export function explain(error: unknown): unknown {

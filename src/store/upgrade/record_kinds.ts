@@ -37,6 +37,7 @@ export const RECORD_KINDS: Readonly<Record<string, number>> = {
   ended_session: 1,
   format: 1,
   grant: 2,
+  health: 1,
   held_tool: 1,
   invitation: 1,
   linked_account: 1,

@@ -37,6 +37,7 @@ const TYPES: Readonly<Record<string, string>> = {
   ended_session: "true",
   format: "store/format#StoreFormat",
   grant: "oauth/records/grant_record#Grant",
+  health: "true",
   held_tool: "gateway/policy/held/held_tools#HeldTool",
   invitation: "oauth/records/user_record#Invitation",
   linked_account: "oauth/records/provider_record#LinkedAccount",

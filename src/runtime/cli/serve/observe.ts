@@ -142,7 +142,9 @@ export function createObservers(
       onError: (error) => report({ type: "store_unavailable", where: "audit", error }),
     })
     : undefined;
-  const health = createHealth(plain);
+  const health = createHealth(plain, {
+    onError: (error) => report({ type: "store_unavailable", where: "health", error }),
+  });
   // Processed together: one by one, between the work of requests, they take twice as long.
   let seen: (SeenEvent | RequestOutcome)[] = [];
   function processSeen(): void {
@@ -152,6 +154,7 @@ export function createObservers(
     for (const each of waiting) {
       if ("event" in each) {
         const { event, request, time } = each;
+        if (event.type === "store_unavailable") health.doubtWrites();
         metrics?.onEvent(event);
         audit?.add(event, request, time);
         report(event, request, time);
