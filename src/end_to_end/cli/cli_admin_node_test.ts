@@ -82,9 +82,9 @@ test("a user is added, changed, locked, unlocked and removed, at once for the ru
 });
 
 test("an error names the command that lists what can be named", async () => {
-  assert.match((await fail("user lock nobody"))[1], '"trivet user list"');
-  assert.match((await fail("grant list nobody"))[1], '"trivet user list"');
-  assert.match((await fail("session remove nobody"))[1], '"trivet user list"');
+  assert.match((await fail("user lock unknown"))[1], '"trivet user list"');
+  assert.match((await fail("grant list unknown"))[1], '"trivet user list"');
+  assert.match((await fail("session remove unknown"))[1], '"trivet user list"');
   assert.match((await fail("grant remove demo nothing"))[1], '"trivet grant list demo"');
   assert.match((await fail("skill show nothing"))[1], '"trivet skill list"');
 });

@@ -296,7 +296,7 @@ test("on a store, header fields are sealed and a secret comes from standard inpu
   assert.match((await mcp("remove", "web", "--data", data)).stderr, /trivet mcp list/);
 });
 
-test("a server that does not answer is told apart from one without TLS and from a wrong name", async () => {
+test("the error distinguishes a server that is not running from one without TLS", async () => {
   const plain = createServer((_, response) => response.end()).listen(0, "127.0.0.1");
   await new Promise((resolve) => plain.once("listening", resolve));
   const { port } = plain.address() as { port: number };
