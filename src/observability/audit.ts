@@ -9,6 +9,7 @@
  * @module
  */
 import { encodeBase64url } from "../crypto/base64url.ts";
+import { digestLarge } from "../crypto/large_digest.ts";
 import type { TrivetEvent } from "../events.ts";
 import { LOST_RACE, retryLostRaces } from "../store/retry.ts";
 import type { Check, Key, Put, Store } from "../store/store.ts";
@@ -225,7 +226,5 @@ async function readLast(store: Store): Promise<AuditHead> {
 
 /** The SHA-256 digest of a group. */
 export async function digestOf(group: Uint8Array): Promise<string> {
-  return encodeBase64url(
-    new Uint8Array(await crypto.subtle.digest("SHA-256", group as Uint8Array<ArrayBuffer>)),
-  );
+  return encodeBase64url(await digestLarge(group));
 }

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { toHex } from "../crypto/hex.ts";
+import { digestLarge, formatDigest } from "../crypto/large_digest.ts";
 import { WorkSlice } from "../http/work_slice.ts";
 import { nativeBytes } from "./native_bytes.ts";
 
@@ -14,20 +14,11 @@ const STEP_BYTES = 1024 * 1024;
 /** The digest of a content, as text, computed in time slices. */
 export async function digestOf(bytes: Uint8Array, slice: WorkSlice = new WorkSlice()): Promise<string> {
   const hash = nativeBytes()?.createSha256();
-  if (!hash) {
-    return formatDigest(
-      new Uint8Array(await crypto.subtle.digest("SHA-256", bytes as Uint8Array<ArrayBuffer>)),
-    );
-  }
+  if (!hash) return formatDigest(await digestLarge(bytes));
   // Web Crypto copies the bytes first: as much memory again as the upload.
   for (let at = 0; at < bytes.length; at += STEP_BYTES) {
     hash.update(bytes.subarray(at, at + STEP_BYTES));
     if (slice.isOver) await slice.yield();
   }
   return formatDigest(hash.digest());
-}
-
-/** A SHA-256 that was computed already, as text. */
-export function formatDigest(sha256: Uint8Array): string {
-  return "sha256:" + toHex(sha256);
 }

@@ -6,6 +6,7 @@
  * @module
  */
 import { encodeBase64url } from "../../crypto/base64url.ts";
+import { digestLarge } from "../../crypto/large_digest.ts";
 import { nextTurn } from "../../http/work_slice.ts";
 import { isObject } from "../../json_schema/value.ts";
 import type { CallContext } from "../../mcp/context.ts";
@@ -200,8 +201,7 @@ export class ProgramCalls {
 
   /** The same for the same call in each run; several with the same name and input are numbered. */
   async #keyOf({ name, input }: ProgramRequest): Promise<string> {
-    const bytes = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(`${name}\n${input}`));
-    const digest = encodeBase64url(new Uint8Array(bytes)).slice(0, 16);
+    const digest = encodeBase64url(await digestLarge(`${name}\n${input}`)).slice(0, 16);
     const number = (this.#numbers.get(digest) ?? 0) + 1;
     this.#numbers.set(digest, number);
     return `${name}:${digest}:${number}`;

@@ -4,6 +4,7 @@
  * @module
  */
 import { encodeBase64url } from "../../crypto/base64url.ts";
+import { digestLarge } from "../../crypto/large_digest.ts";
 import {
   type ClientExchange,
   ConnectionError,
@@ -122,8 +123,7 @@ function isOfOneList(error: unknown): boolean {
 export async function digestLists(raw: RawLists): Promise<string> {
   const { tools, resources, resourceTemplates, prompts, skills, features } = raw;
   const text = JSON.stringify([tools, resources, resourceTemplates, prompts, skills, features]);
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
-  return encodeBase64url(new Uint8Array(digest));
+  return encodeBase64url(await digestLarge(text));
 }
 
 /** Checks the entries. Long lists are checked in slices, so that calls are not delayed. */

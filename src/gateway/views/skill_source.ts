@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { toHex } from "../../crypto/hex.ts";
+import { digestLarge, formatDigest } from "../../crypto/large_digest.ts";
 import { hasScope, type Principal } from "../../http/principal.ts";
 import { RpcError, SERVER_ERROR } from "../../jsonrpc/error.ts";
 import type { CallContext } from "../../mcp/context.ts";
@@ -87,7 +87,7 @@ export function createSkillSource(
       throw error;
     }
     const content = toContent(result);
-    if (content && listed && await digestOf(content.bytes) !== listed.digest) {
+    if (content && listed && formatDigest(await digestLarge(content.bytes)) !== listed.digest) {
       throw new ToolError(
         `${path} of the skill "${name}" has another digest than its server lists. Report this to its operator`,
       );
@@ -196,11 +196,6 @@ function decodeBase64(text: string): Uint8Array<ArrayBuffer> {
   } catch (error) {
     throw new ToolError("The MCP server sent invalid base64. Report this to its operator", { cause: error });
   }
-}
-
-async function digestOf(bytes: Uint8Array): Promise<string> {
-  const digest = await crypto.subtle.digest("SHA-256", bytes as Uint8Array<ArrayBuffer>);
-  return `sha256:${toHex(new Uint8Array(digest))}`;
 }
 
 /** The body of a SKILL.md: what follows the second line of exactly `---`. */

@@ -9,7 +9,7 @@ import { createSha256 } from "../../crypto/sha256.ts";
 import type { Key, Store } from "../../store/store.ts";
 import { archiveTag } from "./archive.ts";
 import { complete } from "./archive_file.ts";
-import { formatDigest } from "../content_digest.ts";
+import { formatDigest } from "../../crypto/large_digest.ts";
 import { SkillError } from "../error.ts";
 import type { PublicFile } from "../discovery/public_skills.ts";
 import { ContentChangedError, sortByPath, writeZip, type ZipArchive } from "./zip_writer.ts";

@@ -8,6 +8,7 @@ import { sha256 } from "../../crypto/sha256.ts";
 import { LARGE_TEXT_CHARACTERS } from "../../http/body/json_text.ts";
 import { nextTurn } from "../../http/work_slice.ts";
 import { encodeBase64url } from "../../crypto/base64url.ts";
+import { digestLarge } from "../../crypto/large_digest.ts";
 import { estimateTokens } from "../package/tokens.ts";
 import { readCatalogue } from "./catalogue.ts";
 import { type StreamEvent, writeEvent } from "./model_events.ts";
@@ -24,8 +25,7 @@ const CHARACTERS_PER_EVENT = 48;
 /** Creates the model: it responds in the format of a model endpoint. */
 export function askScriptedModel(): AskModel {
   return async ({ body, stream }) => {
-    const bytes = new TextEncoder().encode(body);
-    const whole = encodeBase64url(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)));
+    const whole = encodeBase64url(await digestLarge(body));
     const digest = (purpose: string): string =>
       encodeBase64url(sha256(purpose + whole)).replace(/[\W_]/g, "0");
     const request = JSON.parse(body) as MessagesBody;
