@@ -8,6 +8,7 @@ import { type FolderEntry, FolderError, type SkillFolder } from "./folder.ts";
 import { keepFresh } from "./fresh.ts";
 import { createReader, type LocalRead, type LocalSkill } from "./local_skill.ts";
 import { findBadLink, findMisplaced } from "./near_miss.ts";
+import { collisionKey } from "../package/path.ts";
 import { describe, type Problem } from "../package/problem.ts";
 
 export type { LocalSkill } from "./local_skill.ts";
@@ -66,9 +67,9 @@ export function openDirectory(folders: readonly SkillFolder[], now: () => number
     const byName = new Map<string, LocalSkill>();
     candidates.forEach(({ where, problem }, i) => {
       const { skill, problems = [] } = reads[i] ?? {};
-      const taken = skill && byName.get(keyOf(skill.name));
+      const taken = skill && byName.get(collisionKey(skill.name));
       const all = taken ? [...problems, refuseName(skill, taken)] : problem ? [problem] : problems;
-      if (skill && !taken) byName.set(keyOf(skill.name), skill);
+      if (skill && !taken) byName.set(collisionKey(skill.name), skill);
       if (all.length > 0) diagnostics.push(diagnose(where, all, !skill || taken !== undefined));
     });
     return { skills: [...byName.values()].sort((a, b) => a.name < b.name ? -1 : 1), diagnostics };
@@ -135,11 +136,6 @@ async function listTop(folder: SkillFolder, diagnostics: Diagnostic[]): Promise<
     report("unreadable", error.message);
     return [];
   }
-}
-
-/** Names that differ only in case or Unicode form count as one name. */
-function keyOf(name: string): string {
-  return name.normalize("NFC").toLowerCase();
 }
 
 function refuseName(skill: LocalSkill, { name, folder, directory }: LocalSkill): Problem {

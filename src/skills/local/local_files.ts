@@ -6,6 +6,7 @@
  */
 import { type FolderEntry, FolderError, type SkillFolder } from "./folder.ts";
 import { mediaTypeByName, mediaTypeOf } from "../package/media_type_of.ts";
+import { collisionKey } from "../package/path.ts";
 import type { Problem } from "../package/problem.ts";
 import { digestOf } from "../content_digest.ts";
 
@@ -87,7 +88,7 @@ export async function findFiles(
         if (entries === MAX_FILES + 1) report("", "too-many-files", `has more than ${MAX_FILES} files`);
         return;
       }
-      const spelling = path.normalize("NFC").toLowerCase();
+      const spelling = collisionKey(path);
       const other = spellings.get(spelling);
       spellings.set(spelling, path);
       if (other !== undefined) {

@@ -66,14 +66,15 @@ export function isSystemFile(path: string): boolean {
   return SYSTEM_FILES.test(path);
 }
 
-/** A key that is equal for two paths that some file system treats as one. */
+/**
+ * A key that is equal for two paths that some file system treats as one. APFS compares by full case folding (Unicode
+ * section 5.18), for which "straße" is "STRASSE": the upper case of the lower case.
+ */
 export function collisionKey(path: string): string {
   // Nearly all paths are ASCII, and the rest takes ten times as long.
-  if (/^[\x20-\x7e]*$/.test(path)) return path.toLowerCase();
-  return path.normalize("NFC").toLowerCase().normalize("NFC").replace(
-    /\p{Default_Ignorable_Code_Point}/gu,
-    "",
-  );
+  if (/^[\x20-\x7e]*$/.test(path)) return path.toUpperCase();
+  const folded = path.normalize("NFC").toLowerCase().toUpperCase().normalize("NFC");
+  return folded.replace(/\p{Default_Ignorable_Code_Point}/gu, "");
 }
 
 /** A path for messages: shortened, with invisible characters escaped. */
