@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { pathToFileURL } from "node:url";
@@ -33,6 +33,19 @@ test.before(() => {
 test.after(() => {
   folder?.remove();
   built?.remove();
+});
+
+test("the README says how large the package is, and how many packages it depends on", () => {
+  const readme = readFileSync(new URL("../../../README.md", import.meta.url), "utf8");
+  const [, size] = /package\s+itself is about (\d+) MB/.exec(readme)!;
+  let bytes = 0;
+  for (const entry of readdirSync(built.dist, { recursive: true, withFileTypes: true })) {
+    if (entry.isFile()) bytes += statSync(join(entry.parentPath, entry.name)).size;
+  }
+  assert.ok(Math.abs(bytes / 1e6 / Number(size) - 1) < 0.2, `${bytes} bytes`);
+  const { dependencies } = JSON.parse(readFileSync(join(built.dist, "package.json"), "utf8"));
+  const words = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight"];
+  assert.match(readme, `has ${words[Object.keys(dependencies).length]} dependencies`);
 });
 
 const TOOLS = `
