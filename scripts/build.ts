@@ -1,7 +1,8 @@
 /**
  * `npm run build`: makes `dist/`, the published package, and `dist-conformance/`, the package of the conformance kit. Each
  * file is compiled alone: types are removed (names and positions stay), with a source map that contains the source, and its
- * declarations are derived from isolated declarations. Besides these modules, the package has the command as a bundle of them.
+ * declarations are derived from isolated declarations. Besides these modules, the package has a bundle of them, which runtimes
+ * load.
  *
  * @module
  */
@@ -15,6 +16,8 @@ import { buildConformance, KIT_FOLDER, withJsImports } from "./build_conformance
 import { writeIdentityMap } from "./source_map.ts";
 
 const OUT = "dist";
+/** The entry that imports what only its runtime has. */
+const OTHER_RUNTIME = "./workerd";
 /** Tests, and modules that only tests import. */
 const EXCLUDED = /_test\.ts$|\/contract\.ts$|\/test_[a-z_]+\.ts$|_for_kill\.ts$/;
 
@@ -54,10 +57,16 @@ const {
     readFileSync("package.json", "utf8"),
   );
 const toBuiltPath = (source: string): string => source.replace("./src/", "./").replace(/\.ts$/, "");
+const toBundledPath = (source: string): string => toBuiltPath(source).replace(/^\.\//, "./bundle/") + ".js";
+// Node, Deno and Bun know the condition `node`; bundlers for workerd and browsers do not.
 const exports = Object.fromEntries(
   Object.entries<string>(entries).map(([entry, source]) => [
     entry,
-    { types: `${toBuiltPath(source)}.d.ts`, default: `${toBuiltPath(source)}.js` },
+    {
+      types: `${toBuiltPath(source)}.d.ts`,
+      ...(entry !== OTHER_RUNTIME && { node: toBundledPath(source) }),
+      default: `${toBuiltPath(source)}.js`,
+    },
   ]),
 );
 const published = {
@@ -66,5 +75,5 @@ const published = {
   exports: { ...exports, "./package.json": "./package.json" },
 };
 writeFileSync(join(OUT, "package.json"), JSON.stringify(published, null, 2) + "\n");
-execFileSync("node_modules/.bin/bun", ["scripts/bundle_command.ts", OUT], { stdio: "inherit" });
+execFileSync("node_modules/.bin/bun", ["scripts/bundle_package.ts", OUT], { stdio: "inherit" });
 console.log(`${OUT}/: ${sources.length} modules, ${Object.keys(entries).length} entries; ${KIT_FOLDER}/`);

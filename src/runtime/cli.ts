@@ -4,7 +4,6 @@
  *
  * @module
  */
-import { existsSync } from "node:fs";
 import process from "node:process";
 import { keepCompiled } from "./cli/compile_cache.ts";
 
@@ -23,12 +22,6 @@ if (major < 22 || major === 22 && minor < 18) {
     }
   };
   keepCompiled();
-  // The package also has the command as a few files, which Node reads faster than hundreds. Deno and Bun cannot give a
-  // user's module the same copy of Trivet then: see `cli/module_resolution.ts`.
-  const bundled = new URL("../command/runtime/cli/main.js", import.meta.url);
-  const isNode = !("Deno" in globalThis) && process.versions.bun === undefined;
-  const { main }: typeof import("./cli/main.ts") = isNode && existsSync(bundled)
-    ? await import(bundled.href)
-    : await import("./cli/main.ts");
+  const { main } = await import("./cli/main.ts");
   process.exitCode = await main(process.argv.slice(2));
 }

@@ -11,7 +11,7 @@ import { add, type Arguments, createJsonSchemaTools, createZodTools } from "./to
 
 export function server(option = "zod"): Server {
   async function create(count: number, issuer: string): Promise<Trivet> {
-    const built = option.startsWith("file:") ? new URL("mod.js", option).href : undefined;
+    const built = option.startsWith("file:") ? new URL("bundle/mod.js", option).href : undefined;
     const { createTrivet, memoryStore, tool }: typeof import("../../../src/mod.ts") = await (
       built === undefined ? import("../../../src/mod.ts") : import(built)
     );

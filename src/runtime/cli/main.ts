@@ -4,13 +4,13 @@
  *
  * @module
  */
-import { VERSION } from "../../version.ts";
 import { describeError } from "./file_error.ts";
 import { suggest } from "./nearest.ts";
 import { printError, printLine, UsageError } from "./output.ts";
 
 interface Command {
-  readonly help: string;
+  /** A function where it takes a millisecond to make. */
+  readonly help: string | (() => string);
   /** The help of one of its actions; `undefined` when it has none of this name. */
   describe?(action: string): string | undefined;
   run(argv: readonly string[]): Promise<void>;
@@ -131,7 +131,7 @@ export async function main([name, ...argv]: readonly string[]): Promise<number> 
     return name === undefined ? 2 : 0;
   }
   if (name === "--version" || name === "-v") {
-    printLine(VERSION);
+    printLine((await import("../../version.ts")).VERSION);
     return 0;
   }
   const former = `${name} ${argv[0]}`;
@@ -147,7 +147,7 @@ export async function main([name, ...argv]: readonly string[]): Promise<number> 
   if (argv.includes("--help") || argv.includes("-h")) {
     const action = argv.find((word) => !word.startsWith("-"));
     const help = action === undefined ? undefined : command.describe?.(action);
-    printLine((help ?? command.help).trimEnd());
+    printLine((help ?? (typeof command.help === "string" ? command.help : command.help())).trimEnd());
     return 0;
   }
   try {

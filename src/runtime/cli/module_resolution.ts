@@ -4,9 +4,6 @@
  * not installed beside the module. What Node finds by itself stays as it is. Bun does the first two itself; Deno
  * does the first, and its error for the second names its own option.
  *
- * In the package, the command is a bundle. Modules of the package that a user's module imports are then those of the
- * bundle: two copies of one class would not know each other's instances.
- *
  * @module
  */
 import { existsSync, readFileSync } from "node:fs";
@@ -24,10 +21,6 @@ const MODULE_FORMATS: Readonly<Record<string, string>> = {
   "commonjs-typescript": "module-typescript",
 };
 
-/** The folder of the package, and that of the bundle in it, with slashes at the end. */
-const PACKAGE = new URL("../../", import.meta.url).href;
-const BUNDLE = new URL("command/", PACKAGE).href;
-
 let isRegistered = false;
 
 /** Does so from now on, for the files for which `isOwn` is true. */
@@ -39,7 +32,7 @@ export function resolveUserModules(isOwn: (file: string) => boolean): void {
     resolve(specifier, context, next) {
       const parent = context.parentURL;
       if (parent === undefined || !parent.startsWith("file:")) return next(specifier, context);
-      const found = toBundled(findModule(specifier, parent, (...given) => next(...given), context));
+      const found = findModule(specifier, parent, (...given) => next(...given), context);
       const format = MODULE_FORMATS[found.format ?? ""];
       if (format === undefined || !found.url.startsWith("file:")) return found;
       const file = fileURLToPath(found.url);
@@ -67,14 +60,6 @@ export function resolveUserModules(isOwn: (file: string) => boolean): void {
       return next(specifier, { ...context, parentURL: import.meta.url });
     }
   }
-}
-
-/** The module of the bundle that replaces a module of the package, or the module itself. */
-function toBundled<Found extends { url: string }>(found: Found): Found {
-  const { url } = found;
-  if (!url.startsWith(PACKAGE) || url.startsWith(BUNDLE)) return found;
-  const bundled = BUNDLE + url.slice(PACKAGE.length);
-  return existsSync(fileURLToPath(bundled)) ? { ...found, url: bundled } : found;
 }
 
 /** The specifier of the TypeScript file whose JavaScript a relative specifier names. */
