@@ -20,11 +20,12 @@ export interface PasswordMemory {
 }
 
 export function createPasswordMemory(now: () => number): PasswordMemory {
-  const key = randomBytes(32);
+  // Made by the first password: loading the generator takes 5 ms of a start of Node.
+  let key: Uint8Array | undefined;
   /** By the stored hash, which is unique for a user and a password because of its random salt. */
   const digests = new Map<string, { readonly digest: string; readonly until: number }>();
   const digestOf = (password: string, hash: string) =>
-    encodeBase64url(hmacSha256(key, `${hash}\n${password.normalize("NFC")}`));
+    encodeBase64url(hmacSha256(key ??= randomBytes(32), `${hash}\n${password.normalize("NFC")}`));
 
   return {
     knows(password, hash = "") {

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { latePattern } from "./late_pattern.ts";
 import { countLineEnds } from "./line_ends.ts";
 
 /** Scripts whose spelling needs the joiners U+200C and U+200D (The Unicode Standard, section 23.2). */
@@ -24,7 +25,7 @@ const JOINING = [
   "Telugu",
 ].map((script) => `\\p{Script_Extensions=${script}}`).join("");
 
-const HIDDEN = new RegExp(
+const HIDDEN = latePattern(
   [
     // Controls but tab and line ends, among them the escape of terminals; fillers, marks and signs without a shape.
     "[\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f\\u180e\\u200b\\u3164\\ufeff\\uffa0\\ufff9-\\ufffb]",
@@ -62,15 +63,16 @@ export function findAllHidden(text: string, most: number): HiddenCharacter[] {
   const found: HiddenCharacter[] = [];
   let line = 1;
   let at = 0;
-  HIDDEN.lastIndex = 0;
-  for (let match; found.length < most && (match = HIDDEN.exec(shown));) {
+  const hidden = HIDDEN();
+  hidden.lastIndex = 0;
+  for (let match; found.length < most && (match = hidden.exec(shown));) {
     line += countLineEnds(shown, at, match.index);
     at = match.index;
     found.push({ point: "U+" + match[0].codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0"), line });
     // Only the first of each line counts.
     const ends = [shown.indexOf("\n", at), shown.indexOf("\r", at)].filter((end) => end >= 0);
     if (ends.length === 0) break;
-    HIDDEN.lastIndex = Math.min(...ends);
+    hidden.lastIndex = Math.min(...ends);
   }
   return found;
 }

@@ -54,8 +54,8 @@ function toCanonicalUrl(text: string): string {
 
 /** Several conditions compare the same text one after the other. */
 function rememberLast(make: (text: string) => string): (text: string) => string {
-  let last = "";
-  let made = make("");
+  let last: string | undefined;
+  let made = "";
   return (text) => {
     if (text !== last) {
       made = make(text);

@@ -104,17 +104,22 @@ token key secret credential
 map place location address route
 `;
 
-const related = new Map<string, Set<string>>();
-for (const line of GROUPS.trim().split("\n")) {
-  const stems = line.split(" ").map(toStem);
-  for (const stem of stems) {
-    const others = related.get(stem) ?? new Set<string>();
-    for (const other of stems) if (other !== stem) others.add(other);
-    related.set(stem, others);
+let related: Map<string, Set<string>> | undefined;
+
+function relateGroups(): Map<string, Set<string>> {
+  const related = new Map<string, Set<string>>();
+  for (const line of GROUPS.trim().split("\n")) {
+    const stems = line.split(" ").map(toStem);
+    for (const stem of stems) {
+      const others = related.get(stem) ?? new Set<string>();
+      for (const other of stems) if (other !== stem) others.add(other);
+      related.set(stem, others);
+    }
   }
+  return related;
 }
 
 /** The stems of related words. */
 export function relatedTo(stem: string): Iterable<string> {
-  return related.get(stem) ?? [];
+  return (related ??= relateGroups()).get(stem) ?? [];
 }

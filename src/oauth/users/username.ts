@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { latePattern } from "../../text/late_pattern.ts";
 
 /** What is wrong with a new user name. */
 export type UsernameProblem = "length" | "characters" | "spaces" | "scripts";
@@ -20,11 +21,16 @@ const MAX_CHARACTERS = 128;
  * Control, unassigned and private-use characters, surrogates, line separators, and what a reader cannot see: default
  * ignorable code points (UAX #44) and bidirectional controls (UAX #9), which reorder the text around them.
  */
-const UNSAFE =
-  /[\p{Cc}\p{Cn}\p{Co}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Bidi_Control}]|^\p{M}| \p{M}/u;
+const UNSAFE = latePattern(
+  String
+    .raw`[\p{Cc}\p{Cn}\p{Co}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Bidi_Control}]|^\p{M}| \p{M}`,
+  "u",
+);
 const SPACES = /^\p{White_Space}|\p{White_Space}$|\p{White_Space}{2}/u;
 /** Scripts with letters that look alike (UTS #39 section 5.2 admits none of them beside another). */
-const LOOKALIKE_SCRIPTS = [/\p{Script=Latin}/u, /\p{Script=Greek}/u, /\p{Script=Cyrillic}/u];
+const LOOKALIKE_SCRIPTS = ["Latin", "Greek", "Cyrillic"].map((script) =>
+  latePattern(`\\p{Script=${script}}`, "u")
+);
 
 /** User names are compared in this form: NFKC and lower case. */
 export function canonicalUsername(username: string): string {
@@ -38,6 +44,6 @@ export function checkUsername(username: string): UsernameProblem | undefined {
   if (normal.length > MAX_CHARACTERS) return "length";
   // A space that begins the name breaks the rule on spaces, whatever follows.
   if (SPACES.test(normal)) return "spaces";
-  if (UNSAFE.test(username) || UNSAFE.test(normal)) return "characters";
-  return LOOKALIKE_SCRIPTS.filter((script) => script.test(normal)).length > 1 ? "scripts" : undefined;
+  if (UNSAFE().test(username) || UNSAFE().test(normal)) return "characters";
+  return LOOKALIKE_SCRIPTS.filter((script) => script().test(normal)).length > 1 ? "scripts" : undefined;
 }

@@ -10,7 +10,6 @@ import { CALLER_HELP, readCaller } from "./caller.ts";
 import { DATA_OPTIONS, openStore, readPlace } from "./data.ts";
 import { describeOptions, readArguments } from "./options.ts";
 import { printError } from "./output.ts";
-import { followGatewayFile } from "./gateway/follow_file.ts";
 import { GATEWAY_OPTIONS, readArrange, readGateway } from "./gateway/gateway_options.ts";
 import { EXPECTED_ISSUER, parseIssuer } from "./issuer_option.ts";
 import { ensureSkills } from "./serve/demo.ts";
@@ -36,7 +35,8 @@ const OPTIONS = {
   },
 } as const;
 
-export const help: string = `trivet stdio: serves tools to one MCP client over standard input and output
+export const help = (): string =>
+  `trivet stdio: serves tools to one MCP client over standard input and output
 
 Usage: trivet stdio [MODULE] [options]
 
@@ -63,7 +63,7 @@ export async function run(argv: readonly string[]): Promise<void> {
     path !== undefined,
   );
   const { issuer } = values;
-  const gateway = readGateway(values, (upstream, line) => printError(`${upstream}: ${line}`));
+  const gateway = await readGateway(values, (upstream, line) => printError(`${upstream}: ${line}`));
   // Standard output belongs to the protocol.
   globalThis.console = new Console(process.stderr, process.stderr);
   // A token is one of a store that a server made.
@@ -79,10 +79,12 @@ export async function run(argv: readonly string[]): Promise<void> {
     const trivet = createTrivet({
       issuer,
       store,
+      // Only a token and the gateway need it: it takes a tenth of the start.
+      ...(process.env.TRIVET_TOKEN === undefined && !gateway && { oauth: false }),
       skills: { folders, ...(blobs && { blobs }) },
       mcp: {
         definitions: await module?.load({ store }) ?? [],
-        arrange: readArrange(values),
+        arrange: await readArrange(values),
         skills: isOffered,
       },
       ...(gateway && { gateway: gateway.option }),
@@ -98,7 +100,11 @@ export async function run(argv: readonly string[]): Promise<void> {
     const unwatch = caller.watch((reason) => ended.abort(reason));
     const stopReloading = module && reloadOnChange(trivet, module, { store });
     const stopFollowing = gateway &&
-      followGatewayFile(gateway, trivet.gateway!, (message) => printError(`trivet: ${message}`));
+      (await import("./gateway/follow_file.ts")).followGatewayFile(
+        gateway,
+        trivet.gateway!,
+        (message) => printError(`trivet: ${message}`),
+      );
     const watched = watchSkills(trivet);
     try {
       await trivet.mcp!.serveStdio(readInput(ended.signal), writeOutput(), caller.principal);

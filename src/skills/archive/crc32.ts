@@ -7,15 +7,18 @@
  */
 import { nativeBytes } from "../native_bytes.ts";
 
-/** Eight tables of 256 entries: table n is for a byte that n more bytes follow. */
+/** Eight tables of 256 entries: table n is for a byte that n more bytes follow. Filled at first use. */
 const TABLES = new Int32Array(8 * 256);
-for (let byte = 0; byte < 256; byte++) {
-  let value = byte;
-  for (let bit = 0; bit < 8; bit++) value = value & 1 ? value >>> 1 ^ 0xedb88320 : value >>> 1;
-  TABLES[byte] = value;
-}
-for (let i = 256; i < TABLES.length; i++) {
-  TABLES[i] = TABLES[TABLES[i - 256]! & 0xff]! ^ TABLES[i - 256]! >>> 8;
+
+function fillTables(): void {
+  for (let byte = 0; byte < 256; byte++) {
+    let value = byte;
+    for (let bit = 0; bit < 8; bit++) value = value & 1 ? value >>> 1 ^ 0xedb88320 : value >>> 1;
+    TABLES[byte] = value;
+  }
+  for (let i = 256; i < TABLES.length; i++) {
+    TABLES[i] = TABLES[TABLES[i - 256]! & 0xff]! ^ TABLES[i - 256]! >>> 8;
+  }
 }
 
 /**
@@ -28,6 +31,7 @@ export function crc32(bytes: Uint8Array, before = 0): number {
 
 /** {@linkcode crc32} without functions of the runtime. */
 export function portableCrc32(bytes: Uint8Array, before = 0): number {
+  if (TABLES[1] === 0) fillTables();
   const aligned = -bytes.byteOffset & 3;
   if (bytes.length < aligned + 8) return ~addBytes(~before, bytes, 0, bytes.length) >>> 0;
   const words = new Int32Array(bytes.buffer, bytes.byteOffset + aligned, (bytes.length - aligned) >>> 2);

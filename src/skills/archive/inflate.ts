@@ -28,13 +28,17 @@ const DISTANCE_BITS = Uint8Array.from({ length: 30 }, (_, i) => i < 4 ? 0 : (i >
 const DISTANCES = firstOf(DISTANCE_BITS, 1);
 /** The order of the code length code's lengths (§3.2.7). */
 const ORDER = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
+let fixed: readonly [HuffmanCode, HuffmanCode] | undefined;
+
 /** The fixed Huffman codes (§3.2.6). */
-const FIXED: readonly [HuffmanCode, HuffmanCode] = [
-  createHuffmanCode(
-    Uint8Array.from({ length: 288 }, (_, i) => i < 144 ? 8 : i < 256 ? 9 : i < 280 ? 7 : 8),
-  )!,
-  createHuffmanCode(new Uint8Array(32).fill(5))!,
-];
+function fixedCodes(): readonly [HuffmanCode, HuffmanCode] {
+  return fixed ??= [
+    createHuffmanCode(
+      Uint8Array.from({ length: 288 }, (_, i) => i < 144 ? 8 : i < 256 ? 9 : i < 280 ? 7 : 8),
+    )!,
+    createHuffmanCode(new Uint8Array(32).fill(5))!,
+  ];
+}
 
 /**
  * Unpacks `packed` into `bytes`, in time slices.
@@ -57,7 +61,7 @@ export async function inflate(
     else if (kind === 3) throw new InflateError("damaged");
     else {
       if (kind === 2 && --codesLeft < 0) throw new InflateError("costly");
-      const [literals, distances] = kind === 1 ? FIXED : readCodes(bits);
+      const [literals, distances] = kind === 1 ? fixedCodes() : readCodes(bits);
       do {
         length = unpackBlock(bits, literals, distances, bytes, length);
         if (bits.isInBlock && slice.isOver) await slice.yield();

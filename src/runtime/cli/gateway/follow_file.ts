@@ -6,7 +6,7 @@
 import type { Gateway } from "../../../gateway/option.ts";
 import type { McpServers } from "../../../gateway/upstream/configuration.ts";
 import { watchFiles } from "../serve/watch_files.ts";
-import { type CommandGateway, readGatewayFile } from "./gateway_options.ts";
+import { type CommandGateway, readGatewayFile } from "./gateway_file.ts";
 
 /**
  * Follows the file. A file that cannot be used changes nothing.

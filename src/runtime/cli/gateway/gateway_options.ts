@@ -1,21 +1,11 @@
 /**
- * The options `--mcp-servers`, `--gateway` and `--search-tools` of `trivet serve` and `trivet stdio`: the gateway to other
- * MCP servers, from a file of the shape that MCP clients read.
+ * The options `--mcp-servers`, `--gateway` and `--search-tools` of `trivet serve` and `trivet stdio`. The gateway is loaded
+ * only for them.
  *
  * @module
  */
-import { readFileSync } from "node:fs";
-import process from "node:process";
-import { gateway, type GatewayOptions } from "../../../gateway/gateway.ts";
-import type { GatewayOption } from "../../../gateway/option.ts";
-import { searchMode } from "../../../gateway/search/search_mode.ts";
-import { ConfigurationError, type McpServers } from "../../../gateway/upstream/configuration.ts";
-import { findMcpServers, parseMcpServers } from "../../../gateway/upstream/parse_configuration.ts";
-import { useFetch } from "../../../http/network/default_fetch.ts";
 import type { Arrange } from "../../../mcp/definition/definition_source.ts";
-import { launchProcess } from "../../launch_process.ts";
-import { UsageError } from "../output.ts";
-import { describeFileError } from "../file_error.ts";
+import type { CommandGateway } from "./gateway_file.ts";
 
 export const GATEWAY_OPTIONS = {
   "mcp-servers": {
@@ -38,69 +28,22 @@ export interface GatewayValues {
   readonly "search-tools": boolean;
 }
 
-/** What the file has. */
-export interface GatewayFile extends Pick<GatewayOptions, "policy" | "hold"> {
-  readonly mcpServers: McpServers;
-}
-
-/** A gateway as the options want it. */
-export interface CommandGateway {
-  readonly option: GatewayOption;
-  /** The file, and what it had at the start. */
-  readonly file: { readonly path: string; readonly content: GatewayFile } | undefined;
-}
-
 /**
  * Reads the options; `undefined` when no gateway is wanted.
  * @param onStderr gets what MCP servers with a command write to standard error
  * @throws {UsageError} naming every problem of the file
  */
-export function readGateway(
-  values: GatewayValues,
+export async function readGateway(
+  { "mcp-servers": path, gateway }: GatewayValues,
   onStderr: (upstream: string, line: string) => void,
-): CommandGateway | undefined {
-  const path = values["mcp-servers"];
-  if (path === undefined && !values.gateway) return undefined;
-  if (!("Deno" in globalThis) && !("Bun" in globalThis)) useFetch(lazyFetch);
-  const content = path === undefined ? { mcpServers: {} } : readGatewayFile(path);
-  const option = gateway({
-    ...content,
-    launch: launchProcess,
-    variable: readVariable,
-    onStderr,
-  });
-  return { option, file: path === undefined ? undefined : { path, content } };
+): Promise<CommandGateway | undefined> {
+  if (path === undefined && !gateway) return undefined;
+  return (await import("./gateway_file.ts")).createGateway(path, onStderr);
 }
-
-let loading: Promise<typeof import("../../node/node_fetch.ts")> | undefined;
-
-/** Loaded by the first request: servers with a command need none. */
-const lazyFetch = async (url: string, init: RequestInit): Promise<Response> =>
-  (await (loading ??= import("../../node/node_fetch.ts"))).nodeFetch(url, init);
-
-const readVariable = (name: string): string | undefined => process.env[name];
 
 /** The option `arrange` of the MCP server. */
-export function readArrange(values: GatewayValues): Arrange | undefined {
-  return values["search-tools"] ? searchMode() : undefined;
-}
-
-/** @throws {UsageError} for a file that cannot be read or is no configuration */
-export function readGatewayFile(path: string): GatewayFile {
-  let text: string;
-  try {
-    text = readFileSync(path, "utf8");
-  } catch (error) {
-    throw new UsageError(`--mcp-servers: cannot read "${path}": ${describeFileError(error)}`);
-  }
-  try {
-    const file = JSON.parse(text);
-    const { policy, hold } = file as GatewayFile;
-    const mcpServers = findMcpServers(file) as McpServers;
-    parseMcpServers(mcpServers, readVariable);
-    return { mcpServers, ...(policy !== undefined && { policy }), ...(hold !== undefined && { hold }) };
-  } catch (error) {
-    if (error instanceof ConfigurationError) throw new UsageError(`"${path}": ${error.message}`);
-    throw new UsageError(`--mcp-servers: "${path}" is not JSON`);
-  }
+export async function readArrange(values: GatewayValues): Promise<Arrange | undefined> {
+  return values["search-tools"]
+    ? (await import("../../../gateway/search/search_mode.ts")).searchMode()
+    : undefined;
 }

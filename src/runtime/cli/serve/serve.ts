@@ -19,7 +19,6 @@ import { printError, printLine } from "../output.ts";
 import { readServedSkills } from "../skill/skill_folders.ts";
 import { watchClientDocuments } from "./client_documents.ts";
 import { ensureDemo, ensureSkills, UNKNOWN_DEMO, withoutSecrets } from "./demo.ts";
-import { followGatewayFile } from "../gateway/follow_file.ts";
 import { readArrange, readGateway } from "../gateway/gateway_options.ts";
 import { listen } from "./listen.ts";
 import { startTelemetry } from "../telemetry.ts";
@@ -31,11 +30,11 @@ import { printBanner } from "./serve_banner.ts";
 import { createSendMail } from "./serve_mail.ts";
 import { readPages } from "./serve_pages.ts";
 import {
+  describeServe,
   readHasSkills,
   readSignUp,
   readTrustedProxies,
   readUpstream,
-  SERVE_HELP,
   SERVE_OPTIONS,
 } from "./serve_options.ts";
 import { readTls } from "./tls_files.ts";
@@ -49,7 +48,7 @@ const COLLECT_INTERVAL_MS = 10 * 60_000;
 /** How often a server without requests looks for sessions that a command ended, to notify their clients. */
 const LOGOUT_NOTICE_INTERVAL_MS = 15_000;
 
-export const help: string = SERVE_HELP;
+export const help: () => string = describeServe;
 
 export async function run(argv: readonly string[]): Promise<void> {
   const { values, operands: [path] } = readArguments(argv, SERVE_OPTIONS, 1);
@@ -70,7 +69,7 @@ export async function run(argv: readonly string[]): Promise<void> {
   const reportFault = (error: unknown, where = "server") =>
     log.line("error", "fault", { where, error: describeError(error) });
   const pages = readPages(values);
-  const gateway = readGateway(
+  const gateway = await readGateway(
     values,
     (upstream, line) => log.line("debug", "upstream_stderr", { upstream, line }),
   );
@@ -161,7 +160,7 @@ export async function run(argv: readonly string[]): Promise<void> {
         mcp: {
           auth: values["mcp-auth"],
           definitions,
-          arrange: readArrange(values),
+          arrange: await readArrange(values),
           skills: isOffered,
           ...(values.name !== undefined && { name: values.name }),
           sse: values.sse,
@@ -213,7 +212,11 @@ export async function run(argv: readonly string[]): Promise<void> {
         });
       }
       const stopFollowing = gateway &&
-        followGatewayFile(gateway, trivet.gateway!, (message) => log.line("info", "gateway", { message }));
+        (await import("../gateway/follow_file.ts")).followGatewayFile(
+          gateway,
+          trivet.gateway!,
+          (message) => log.line("info", "gateway", { message }),
+        );
       const stopReloading = module && reloadOnChange(trivet, module, { store });
       const notifying = values.openid &&
         setInterval(() => notifyEndedSessions(trivet!, issuer), LOGOUT_NOTICE_INTERVAL_MS);

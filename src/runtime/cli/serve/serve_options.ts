@@ -216,7 +216,8 @@ export const SERVE_OPTIONS:
     ...START_OPTIONS,
   };
 
-export const SERVE_HELP: string = `trivet serve: runs everything on one port
+export const describeServe = (): string =>
+  `trivet serve: runs everything on one port
 
 Usage: trivet serve [MODULE] [options]
 
