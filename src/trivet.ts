@@ -144,13 +144,13 @@ export function createTrivet(options: TrivetOptions): Trivet {
     resourceMetadata: resourceMetadataUrl(resources.admin.resource),
     providers: oauth.providerAccess,
     oauth: completed,
-    pages: completePages(oauthOptions?.pages),
+    pages: completed!.pages,
     blobs: skillsOptions?.blobs,
     gateway: gateway?.gateway,
     tools: mcp && (() => toolCounts!.list(mcp.listTools())),
   });
 
-  const pageServer = { ...server, issuer, pages: completePages(oauthOptions?.pages) };
+  const pageServer = { ...server, issuer, pages: completed?.pages ?? completePages() };
   const running = {
     oauth: oauth !== undefined,
     skills: skills !== undefined,

@@ -86,15 +86,17 @@ export interface PageSettings extends Omit<PageOptions, "colors" | "name"> {
   readonly defaultLanguage: Language;
 }
 
-const LIGHT = {
+const LIGHT: Palette = {
   accent: "#0b5d4e",
+  onAccent: "#ffffff",
   background: "#f4f5f4",
   surface: "#ffffff",
   text: "#1b2125",
   soft: "#566068",
 };
-const DARK = {
+const DARK: Palette = {
   accent: "#63cdb3",
+  onAccent: "#000000",
   background: "#0f1214",
   surface: "#181c1f",
   text: "#e9eced",
@@ -159,11 +161,14 @@ function readColor(name: keyof PageColors, text: string | undefined): Rgb | unde
 
 /** @param mode the suffix of the options of this mode */
 function toPalette(
-  base: typeof LIGHT,
+  base: Palette,
   mode: "" | "Dark",
-  accent: Rgb = parseColor(base.accent)!,
-  background: Rgb = parseColor(base.background)!,
+  accent: Rgb | undefined,
+  background: Rgb | undefined,
 ): Palette {
+  if (!accent && !background) return base;
+  accent ??= parseColor(base.accent)!;
+  background ??= parseColor(base.background)!;
   const surface = parseColor(base.surface)!;
   checkContrast(`colors.accent${mode}`, accent, surface, "the card");
   checkContrast(`colors.background${mode}`, background, parseColor(base.soft)!, "the text on it");

@@ -51,8 +51,8 @@ test("a colour with too little contrast is refused at start, with its ratio", ()
 });
 
 test("the accent of dark mode follows from the accent, and text on an accent is readable in both modes", () => {
-  for (const accent of ["#000", "#00f", "#8a0000", "#0b5d4e", "#5b2a86", "#767676"]) {
-    const { light, dark } = completePages({ colors: { accent } });
+  for (const accent of [undefined, "#000", "#00f", "#8a0000", "#0b5d4e", "#5b2a86", "#767676"]) {
+    const { light, dark } = completePages(accent === undefined ? {} : { colors: { accent } });
     for (const { accent, onAccent, surface, background, text, soft } of [light, dark]) {
       const pairs = [[accent, surface], [onAccent, accent], [text, surface], [soft, surface], [
         soft,

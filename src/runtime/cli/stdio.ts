@@ -105,15 +105,17 @@ export async function run(argv: readonly string[]): Promise<void> {
         trivet.gateway!,
         (message) => printError(`trivet: ${message}`),
       );
-    const watched = watchSkills(trivet);
+    let watched: ReturnType<typeof watchSkills> | undefined;
+    // Skills are read after the first answer, for which the client waits.
+    const watch = () => watched ??= watchSkills(trivet);
     try {
-      await trivet.mcp!.serveStdio(readInput(ended.signal), writeOutput(), caller.principal);
+      await trivet.mcp!.serveStdio(readInput(ended.signal), writeOutput(watch), caller.principal);
     } finally {
       unwatch();
       stopReloading?.();
       stopFollowing?.();
       await trivet.gateway?.close();
-      (await watched)();
+      (await watch())();
       await trivet.skills!.flush();
     }
     if (ended.signal.aborted) throw new Error(ended.signal.reason);
@@ -154,11 +156,16 @@ function readInput(signal: AbortSignal): ReadableStream<Uint8Array> {
   }, { highWaterMark: 16 });
 }
 
-function writeOutput(): WritableStream<Uint8Array> {
+/** @param onWritten called after each write */
+function writeOutput(onWritten: () => void): WritableStream<Uint8Array> {
   return new WritableStream({
     write: (chunk) =>
       new Promise<void>((resolve, reject) => {
-        process.stdout.write(chunk, (error) => error ? reject(error) : resolve());
+        process.stdout.write(chunk, (error) => {
+          if (error) return reject(error);
+          resolve();
+          onWritten();
+        });
       }),
   });
 }
