@@ -110,8 +110,8 @@ export function checkAddress(name: "issuer" | "url", address: string, unsafe?: S
 
 /** The store, checked. @throws {TypeError} when it cannot keep single use and rotation */
 function checkStore(store: Store): Store {
-  const { atomic, readYourWrites } = store.guarantees;
-  if (!atomic || !readYourWrites) {
+  const guarantees = (store as Partial<Store> | undefined)?.guarantees;
+  if (!guarantees?.atomic || !guarantees.readYourWrites) {
     throw new TypeError(
       "Cannot create Trivet: the store must be atomic and must read its own writes, else a code could be redeemed twice",
     );

@@ -111,6 +111,9 @@ export function createTrivet(options: TrivetOptions): Trivet {
   const allowedHosts = [...options.allowedHosts ?? [], ...mcpOptions?.allowedHosts ?? []];
   const allowedOrigins = [...options.allowedOrigins ?? [], ...mcpOptions?.allowedOrigins ?? []];
   const toolCounts = options.admin?.countTools(observe);
+  if (options.gateway && typeof options.gateway.connect !== "function") {
+    throw new TypeError('Cannot create Trivet: "gateway" must be gateway({ … }) of "trivet/gateway"');
+  }
   if (options.gateway && !mcpOptions) throw new TypeError('Cannot create Trivet: "gateway" needs "mcp"');
   const gateway: GatewayParts | undefined = options.gateway?.connect({
     ...server,

@@ -197,10 +197,22 @@ test("unsafe.httpIssuer allows a public http issuer", () => {
   createTrivet({ issuer: "http://public.example", store: memoryStore(), unsafe: { httpIssuer: true } });
 });
 
+test("settings in place of a gateway are refused at start", () => {
+  const gateway = { mcpServers: {} } as never;
+  const make = () => createTrivet({ issuer: ISSUER, store: memoryStore(), gateway });
+  assert.throws(make, (error: unknown) => error instanceof TypeError && error.message.includes('"gateway"'));
+});
+
 test("a store without atomic commits is refused at start", () => {
   const store = memoryStore();
   const weak = Object.create(store, { guarantees: { value: { ...store.guarantees, atomic: false } } });
   assert.throws(() => createTrivet({ issuer: ISSUER, store: weak }), /\batomic\b/);
+  for (const none of [undefined, null, {}, "trivet.db"]) {
+    assert.throws(
+      () => createTrivet({ issuer: ISSUER, store: none as never }),
+      /^Cannot create Trivet: .*store/,
+    );
+  }
 });
 
 test("an internal failure gets 500 without its details", async () => {
