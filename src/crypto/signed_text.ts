@@ -11,27 +11,40 @@ import { createHmacSha256 } from "./sha256.ts";
 
 /** The text and its authentication code, both base64url, separated by a dot. */
 export function signText({ current }: ServerSecrets, purpose: string, text: string): string {
-  const payload = encodeTextBase64url(text);
-  return `${payload}.${authenticate(current, purpose, payload)}`;
+  return signToken({ current }, purpose, encodeTextBase64url(text));
+}
+
+/** As {@linkcode signText}, for a text that is sent as it is: visible ASCII without a colon. */
+export function signToken(
+  { current }: Pick<ServerSecrets, "current">,
+  purpose: string,
+  text: string,
+): string {
+  return `${text}.${authenticate(current, purpose, text)}`;
 }
 
 /** Longer input is refused: it is untrusted, and the work grows with its length. */
 const MAX_SIGNED_CHARACTERS = 32_768;
 
 /** The text, if it was signed with one of these secrets for this purpose; otherwise `undefined`. */
-export function readSignedText(
+export function readSignedText(secrets: ServerSecrets, purpose: string, signed: string): string | undefined {
+  const payload = readSignedToken(secrets, purpose, signed);
+  return payload === undefined ? undefined : new TextDecoder().decode(decodeBase64url(payload));
+}
+
+/** As {@linkcode readSignedText}, for a text of {@linkcode signToken}. */
+export function readSignedToken(
   { accepted }: ServerSecrets,
   purpose: string,
   signed: string,
 ): string | undefined {
   if (signed.length > MAX_SIGNED_CHARACTERS) return undefined;
-  const dot = signed.indexOf(".");
+  const dot = signed.lastIndexOf(".");
   const payload = signed.slice(0, Math.max(dot, 0));
   const code = signed.slice(dot + 1);
-  if (!accepted.some((secret) => equalInConstantTime(code, authenticate(secret, purpose, payload)))) {
-    return undefined;
-  }
-  return new TextDecoder().decode(decodeBase64url(payload));
+  return accepted.some((secret) => equalInConstantTime(code, authenticate(secret, purpose, payload)))
+    ? payload
+    : undefined;
 }
 
 /** By secret, which is the same `Uint8Array` in every call (`FindSecrets`). */

@@ -5,9 +5,10 @@
  *
  * @module
  */
+import { decodeBase64url, encodeTextBase64url } from "../../crypto/base64url.ts";
 import { randomId, secretDigest } from "../../crypto/secret.ts";
 import type { FindSecrets, ServerSecrets } from "../../crypto/server_secrets.ts";
-import { readSignedText, signText } from "../../crypto/signed_text.ts";
+import { readSignedToken, signToken } from "../../crypto/signed_text.ts";
 import type { Principal } from "../../http/principal.ts";
 import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
 import type { Telemetry } from "../../http/telemetry.ts";
@@ -51,19 +52,13 @@ export interface SessionOptions {
   readonly telemetry?: Telemetry | undefined;
 }
 
-/** Another one than before the names were left out: an id of then is refused (404), in both directions of an upgrade. */
-const PURPOSE = "session_2";
-
-/** What is signed. Without the names of members: clients send the id with every request, and each 64 bytes cost a block. */
-type SignedSession = readonly [
-  id: Session["id"],
-  expires: Session["expires"],
-  principal: Session["principal"],
-  revision: Session["revision"],
-  capabilities: Session["capabilities"],
-  name: string | null,
-  version: string | null,
-];
+/** Another one than of earlier formats: an id of theirs is refused (404), in both directions of an upgrade. */
+const PURPOSE = "session_3";
+/** Between the parts of an id. Only the last one, the version of the client, may contain it. */
+const SEPARATOR = ".";
+/** Name and version of most clients. Others are written as JSON. */
+const SAFE_NAME = /^[\w-]*$/;
+const SAFE_VERSION = /^[\w.-]*$/;
 const MAX_SESSION_ID_CHARACTERS = 8000;
 /** Verified ids that are cached, at least; twice as many at most. */
 const MIN_CACHED_SESSIONS = 500;
@@ -96,16 +91,15 @@ export class Sessions {
 
   #sign(secrets: ServerSecrets, session: Session): string {
     const { id, expires, principal, revision, capabilities, clientInfo: { name, version } } = session;
-    const content: SignedSession = [
-      id,
-      expires,
-      principal,
-      revision,
-      capabilities,
-      name ?? null,
-      version ?? null,
-    ];
-    const signed = signText(secrets, PURPOSE, JSON.stringify(content));
+    const isSafe = name !== undefined && version !== undefined && SAFE_NAME.test(name) &&
+      SAFE_VERSION.test(version);
+    const client = isSafe
+      ? name + SEPARATOR + version
+      : encodeTextBase64url(JSON.stringify([name ?? null, version ?? null]));
+    // Not base64url of JSON: that made ids longer, and took 0.9 of the 3.8 microseconds of making one.
+    const known = encodeCapabilities(capabilities);
+    const text = `${id}.${expires.toString(36)}.${principal}.${revision}.${known}.${client}`;
+    const signed = signToken(secrets, PURPOSE, text);
     // Not first when it is used: that takes 3 of the 25 microseconds of `initialize`, and adds 4 to the first request.
     this.#cache(signed, session);
     return signed;
@@ -121,7 +115,7 @@ export class Sessions {
     return {
       id: randomId(""),
       revision,
-      capabilities: knownCapabilities(capabilities),
+      capabilities: decodeCapabilities(encodeCapabilities(capabilities)),
       clientInfo,
       principal: ownerOf(principal),
       expires: now() + lifetime,
@@ -138,12 +132,9 @@ export class Sessions {
     if (!session) {
       const text = signed.length > MAX_SESSION_ID_CHARACTERS
         ? undefined
-        : readSignedText(await this.#options.secret(), PURPOSE, signed);
+        : readSignedToken(await this.#options.secret(), PURPOSE, signed);
       if (text === undefined) return undefined;
-      const content = JSON.parse(text) as SignedSession;
-      const [id, expires, principal, revision, capabilities, name, version] = content;
-      const clientInfo = { ...(name !== null && { name }), ...(version !== null && { version }) };
-      session = { id, revision, capabilities, clientInfo, principal, expires };
+      session = parseSession(text);
       this.#cache(signed, session);
     }
     if (session.expires <= this.#options.now()) return undefined;
@@ -246,20 +237,54 @@ function settingsKey(session: Session): Key {
   return watchedKey(...settingsTopic(session));
 }
 
-/** Only the capabilities that the server uses, as the id is sent with every request. */
-function knownCapabilities(given: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const known: Record<string, unknown> = {};
-  for (const [name, parts] of KNOWN_CAPABILITIES) {
+/** Reads the signed text of a session. */
+function parseSession(text: string): Session {
+  const [id, expires, principal, revision, capabilities, client, ...rest] = text.split(SEPARATOR) as string[];
+  const [name, version] = rest.length > 0
+    ? [client, rest.join(SEPARATOR)]
+    : JSON.parse(new TextDecoder().decode(decodeBase64url(client!))) as (string | null)[];
+  return {
+    id: id!,
+    expires: parseInt(expires!, 36),
+    principal: principal!,
+    revision: revision!,
+    capabilities: decodeCapabilities(capabilities!),
+    clientInfo: {
+      ...(name !== null && { name }),
+      ...(version !== null && { version }),
+    } as Session["clientInfo"],
+  };
+}
+
+/** Only the capabilities that the server uses, each by a letter, as the id is sent with every request. */
+function encodeCapabilities(given: Readonly<Record<string, unknown>>): string {
+  let code = "";
+  for (const [name, letter, parts] of KNOWN_CAPABILITIES) {
     const value = given[name];
     if (typeof value !== "object" || value === null) continue;
-    const present = parts.filter((part) => typeof (value as Record<string, unknown>)[part] === "object");
-    known[name] = Object.fromEntries(present.map((part) => [part, {}]));
+    code += letter;
+    for (const [part, letter] of parts) {
+      if (typeof (value as Record<string, unknown>)[part] === "object") code += letter;
+    }
+  }
+  return code;
+}
+
+function decodeCapabilities(code: string): Record<string, unknown> {
+  const known: Record<string, unknown> = {};
+  if (code === "") return known;
+  for (const [name, letter, parts] of KNOWN_CAPABILITIES) {
+    if (!code.includes(letter)) continue;
+    known[name] = Object.fromEntries(
+      parts.filter(([, letter]) => code.includes(letter)).map(([part]) => [part, {}]),
+    );
   }
   return known;
 }
 
-const KNOWN_CAPABILITIES: readonly (readonly [string, readonly string[]])[] = [
-  ["elicitation", ["form", "url"]],
-  ["sampling", ["tools", "context"]],
-  ["roots", []],
+/** Name, letter and parts. No two letters are the same. */
+const KNOWN_CAPABILITIES: readonly (readonly [string, string, readonly (readonly [string, string])[]])[] = [
+  ["elicitation", "e", [["form", "f"], ["url", "u"]]],
+  ["sampling", "s", [["tools", "t"], ["context", "c"]]],
+  ["roots", "r", []],
 ];

@@ -1,5 +1,8 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { decodeBase64url } from "../../crypto/base64url.ts";
+import { soleSecret } from "../../crypto/server_secrets.ts";
+import { signText } from "../../crypto/signed_text.ts";
 import { memoryStore } from "../../store/drivers/memory.ts";
 import { prompt, resource, tool } from "../definition/definition.ts";
 import type { ToolServer } from "../service.ts";
@@ -46,7 +49,19 @@ test("an instance that did not start the session knows what the client said of i
   });
   const [a, b] = pair([who]);
   const both = { accept: "application/json, text/event-stream" };
-  for (const clientInfo of [{ name: "c", version: "1" }, { name: "" }, { version: "1" }, {}]) {
+  for (
+    const clientInfo of [
+      { name: "c", version: "1" },
+      { name: "claude-code", version: "2.0.14" },
+      { name: "a.b", version: "..1" },
+      { name: "", version: "..1" },
+      { name: "Visual Studio Code", version: "1.0" },
+      { name: "ü \ud800 \u{1d11e}", version: "" },
+      { name: "" },
+      { version: "1" },
+      {},
+    ]
+  ) {
     const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo };
     const { headers } = await client(a).send({ jsonrpc: "2.0", id: 1, method: "initialize", params }, both);
     const call = { jsonrpc: "2.0", id: 2, method: "tools/call", params: { name: "who" } };
@@ -92,6 +107,78 @@ test("a changed, invented or expired session id gets 404", async () => {
   assert.is(await ask(id), 404);
 });
 
+test("an id of an earlier format gets 404 without a fault, although its signature is valid", async () => {
+  const secrets = soleSecret(new Uint8Array(32).fill(3));
+  const { server, events } = newServer({ secret: () => secrets });
+  const both = { accept: "application/json, text/event-stream" };
+  const expires = Date.now() + 3_600_000;
+  const session = {
+    id: "i",
+    revision: "2025-11-25",
+    capabilities: {},
+    clientInfo: {},
+    principal: "",
+    expires,
+  };
+  const ids = [
+    signText(secrets, "session", JSON.stringify(session)),
+    signText(secrets, "session_2", JSON.stringify(["i", expires, "", "2025-11-25", {}, "c", "1"])),
+  ];
+  for (const id of ids) {
+    const { status, answer } = await client(server).send({ jsonrpc: "2.0", id: 1, method: "ping" }, {
+      ...both,
+      "mcp-session-id": id,
+    });
+    assert.is(status, 404);
+    assert.is(answer.error.code, -32001);
+  }
+  assert.equal(events.filter(({ type }) => type === "fault"), []);
+});
+
+test("another instance reads the same capabilities from the id", async () => {
+  const FEATURES = [
+    "elicitation",
+    "elicitation.url",
+    "sampling",
+    "sampling.tools",
+    "sampling.context",
+    "roots",
+  ] as const;
+  const features = tool({
+    name: "features",
+    description: "Features",
+    run: (_, { can }) => JSON.stringify(FEATURES.filter((feature) => can(feature))),
+  });
+  const [a, b] = pair([features]);
+  const call = { jsonrpc: "2.0", id: 2, method: "tools/call", params: { name: "features" } };
+  for (
+    const capabilities of [
+      {},
+      { roots: {} },
+      { elicitation: {} },
+      { elicitation: { url: {} }, sampling: {} },
+      {
+        elicitation: { form: {}, url: {} },
+        sampling: { tools: {}, context: {} },
+        roots: { listChanged: true },
+      },
+      { elicitation: 1, sampling: null, other: {} },
+    ]
+  ) {
+    const params = { protocolVersion: "2025-11-25", capabilities, clientInfo: { name: "c", version: "1" } };
+    const both = { accept: "application/json, text/event-stream" };
+    const { headers } = await client(a).send({ jsonrpc: "2.0", id: 1, method: "initialize", params }, both);
+    const answers = [];
+    for (const server of [a, b]) {
+      const { answer } = await client(server).send(call, {
+        "mcp-session-id": headers.get("mcp-session-id")!,
+      });
+      answers.push(answer.result.content[0].text);
+    }
+    assert.is(answers[0], answers[1], JSON.stringify(capabilities));
+  }
+});
+
 test("a session is bound to its caller, and an anonymous one may continue with a token", async () => {
   const { server } = newServer();
   const reader = { authorization: "Bearer reader" };
@@ -102,7 +189,11 @@ test("a session is bound to its caller, and an anonymous one may continue with a
   assert.is((await client(server).send(ping, { "mcp-session-id": own.id })).status, 404);
   const anonymous = await session(server);
   assert.is((await anonymous.send(ping, reader)).status, 200);
-  assert.not.match(atob(own.id.split(".")[0]!.replaceAll("-", "+").replaceAll("_", "/")), /reader/);
+  assert.not.match(own.id, /reader/);
+  for (const part of own.id.split(".")) {
+    const bytes = decodeBase64url(part);
+    if (bytes) assert.not.match(new TextDecoder().decode(bytes), /reader/);
+  }
 });
 
 test("a session keeps its negotiated revision, and plain callers get no session", async () => {
