@@ -8,7 +8,7 @@
  *   npm run bench -- --observers
  *   npm run bench -- --telemetry
  *   npm run bench -- --peers [--scale 1000000] [--only introspection]
- *   npm run bench -- --mcp [--quick] [--only http]
+ *   npm run bench -- --mcp [--quick] [--only http] [--only "in process: tools/call"] [--scale 41]
  *   npm run bench -- --gateway [--peers]
  *   npm run bench -- --sizes [--scale 1000000] [--only PostgreSQL]
  *   npm run bench -- --streams [--scale 10000]
@@ -43,7 +43,7 @@ const { values } = parseArgs({
     only: { type: "string" },
     rounds: { type: "string" },
     slice: { type: "string" },
-    scale: { type: "string", default: "100000" },
+    scale: { type: "string" },
     json: { type: "string", default: "bench.json" },
     stores: { type: "boolean" },
     costs: { type: "boolean" },
@@ -66,9 +66,14 @@ const slice = Number(
   values.slice ?? (values.peers || values.observers ? 500 : 150),
 );
 
+const isScaled = values.scale !== undefined;
+const size = Number(values.scale ?? 100_000);
+
 /** What each option measures: the values of its report. The costs are counts, which need no report. */
 const MODES = {
-  mcp: async () => ({ mcp: await measureMcpPeers(values.quick, values.only) }),
+  mcp: async () => ({
+    mcp: await measureMcpPeers(values.quick, values.only, isScaled ? size : undefined),
+  }),
   costs: async () => void await printCosts(),
   observers: async () => ({ observers: await measureObservers(rounds, slice) }),
   telemetry: async () => ({ telemetry: await measureTelemetry(rounds, slice) }),
@@ -99,7 +104,6 @@ function select(subjects: readonly Subject[]): Subject[] {
   );
 }
 
-const size = Number(values.scale);
 const [mode] = Object.keys(MODES).filter((name) => values[name as keyof typeof MODES]);
 console.log(
   values.mcp

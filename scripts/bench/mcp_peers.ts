@@ -1,6 +1,7 @@
 /**
  * `npm run bench -- --mcp`: compares Trivet's tool server with its peers in one run (`--quick` for a shorter one, `--only`
- * with the name of a part: in process, http, stdio, memory). The peers are packages of `scripts/bench/package.json`; install
+ * with the name of a part: in process, http, stdio, memory; in process also with the beginning of an operation, as in
+ * "in process: initialize", and with `--scale N` for N tools alone). The peers are packages of `scripts/bench/package.json`; install
  * them first: `npm ci --prefix scripts/bench`. Each server is a process; they run in turn. Each kind of response is
  * checked completely before it is timed, invalid arguments must be refused, and each timed response must have the expected
  * status, id and text.
@@ -8,6 +9,10 @@
  * `sdk` is `@modelcontextprotocol/sdk`, `server` is `@modelcontextprotocol/server`. All servers have the same tools with the
  * same zod schemas, from one copy of zod; in rows named JSON Schema they get raw JSON Schema instead. (mcp-lite has no such
  * row: it accepts JSON Schema, but does not validate arguments by it.)
+ *
+ * The floor in process gets the same requests as the servers (header fields and length), so that its cost contains all of
+ * making a request and reading a response; it neither reads its request nor writes JSON of its own. What a server must do
+ * beside it shows in the row of the bare switch.
  *
  * Ratios are of processor time, which other load on the machine affects less than rates. It includes the whole process, so
  * also garbage collection on other threads. In the first part requests and responses are made and read in the same process,
@@ -94,21 +99,27 @@ const QUICK: BenchSize = {
 /** Timeout for opening all sessions or streams of one server. */
 const MAX_FILL_MS = 20_000;
 
-/** @param only runs the parts whose name contains this text */
-export async function measureMcpPeers(isQuick: boolean, only = ""): Promise<McpComparison> {
-  const { sizes, rounds, slice, network, starts, connections } = isQuick ? QUICK : FULL;
+/**
+ * @param only runs the parts whose name contains this text up to a colon, and of the operations in process those whose
+ * name begins with what follows it
+ * @param count the only number of tools in process
+ */
+export async function measureMcpPeers(isQuick: boolean, only = "", count?: number): Promise<McpComparison> {
+  const { sizes: all, rounds, slice, network, starts, connections } = isQuick ? QUICK : FULL;
+  const sizes = count === undefined ? all : [count];
+  const [wanted = "", operation = ""] = only.split(/: */);
   const run = async <T>(part: string, measure: () => Promise<T[]>): Promise<T[]> => {
-    if (!part.includes(only)) return [];
+    if (!part.includes(wanted)) return [];
     const started = performance.now();
     const results = await measure();
     console.log(`\n${part}: ${((performance.now() - started) / 1000).toFixed(0)} s`);
     return results;
   };
-  const inProcess = await run("in process", () => measureCalls(sizes, rounds, slice));
+  const inProcess = await run("in process", () => measureCalls(sizes, rounds, slice, operation));
   const overHttp = await run("http", () => measureHttp(USUAL_TOOLS, network));
   const overStdio = await run("stdio", () => measureStdio(USUAL_TOOLS, network, starts));
   const memory = await run("memory", () => measureMemory(USUAL_TOOLS, connections, MAX_FILL_MS));
   addMcpTables(inProcess, overHttp, overStdio);
-  if (inProcess.length > 0) printCallSummary(inProcess, USUAL_TOOLS);
+  if (inProcess.length > 0) printCallSummary(inProcess, count ?? USUAL_TOOLS);
   return { inProcess, overHttp, overStdio, memory };
 }

@@ -31,21 +31,26 @@ export interface CallResult {
   readonly unsupported?: string;
 }
 
-/** @param sizes numbers of tools @param slice milliseconds of one server in one round */
+/**
+ * @param sizes numbers of tools @param slice milliseconds of one server in one round
+ * @param beginning of the names of the operations
+ */
 export async function measureCalls(
   sizes: readonly number[],
   rounds: number,
   slice: number,
+  beginning = "",
 ): Promise<CallResult[]> {
   const servers = SUBJECTS.map((subject) => new ServerProcess(subject, "calls", 0));
   const results: CallResult[] = [];
   try {
     await Promise.all(servers.map(({ ready }) => ready));
     // Compiles code that operations share before the first of them is measured.
-    for (const index of OPERATIONS.keys()) {
+    const selected = [...OPERATIONS.entries()].filter(([, { name }]) => name.startsWith(beginning));
+    for (const [index] of selected) {
       await measureOne(servers, index, sizes[0]!, 1, slice);
     }
-    for (const [index, { name }] of OPERATIONS.entries()) {
+    for (const [index, { name }] of selected) {
       const own: CallResult[] = [];
       for (const tools of sizes) {
         own.push(...await measureOne(servers, index, tools, rounds, slice));
@@ -154,7 +159,7 @@ export function printCallSummary(
   printTable(
     `In process, ${tools} tools: ratio of the processor time of a call to Trivet's`,
     peers.map(({ name }) => name.replace("JSON Schema", "JSON").replace("JSON responses", "JSON")),
-    OPERATIONS.map(({ name }) => [
+    OPERATIONS.filter(({ name }) => results.some(({ operation }) => operation === name)).map(({ name }) => [
       name,
       ...peers.map((peer) => {
         const own = findCost(TRIVET.name, name);

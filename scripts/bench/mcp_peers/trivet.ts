@@ -23,7 +23,15 @@ export function server(option = "zod"): Server {
       : (await createZodTools(count)).map(({ name, description, zod }) =>
         tool({ name, description, input: zod as Record<string, unknown>, run })
       );
-    return createTrivet({ issuer, store: memoryStore(), oauth: false, skills: false, mcp: { tools } });
+    // The end of a session is stored, and counts for the anonymous callers of a network: a bench ends millions.
+    const storageLimits = { network: Number.MAX_SAFE_INTEGER, anonymous: Number.MAX_SAFE_INTEGER };
+    return createTrivet({
+      issuer,
+      store: memoryStore(),
+      oauth: false,
+      skills: false,
+      mcp: { tools, storageLimits },
+    });
   }
   return {
     async handlers(count, origin) {

@@ -248,9 +248,34 @@ export async function prepare(
     },
     async endSessions() {
       for (const session of opened.splice(0)) {
-        await send({ method: "DELETE", headers: { accept, "mcp-session-id": session } });
+        const { status, text } = await send({
+          method: "DELETE",
+          headers: { accept, "mcp-session-id": session },
+        });
+        if (status !== 200 && status !== 202 && status !== 204) {
+          throw new Unsupported(`DELETE of a session: status ${status}: ${text.slice(0, 200)}`);
+        }
       }
     },
+  };
+}
+
+/**
+ * A message like those that {@linkcode prepare} sends, for a floor: it has the header fields and the length of a client's
+ * request, so that making the request costs the same.
+ */
+export function createFloorMessage({ variant, method }: Operation, tools: number): Message {
+  const params = toParams(method, tools);
+  const session = variant === "session" && method !== "initialize" ? crypto.randomUUID() : null;
+  const all = variant === "modern" ? { ...params, _meta: META } : params;
+  return {
+    method: "POST",
+    headers: variant === "modern"
+      ? toModernFields(method, params.name as string | undefined)
+      : method === "initialize"
+      ? { "content-type": "application/json", accept: BOTH_TYPES }
+      : toLegacyFields({ revision: LEGACY, session }, BOTH_TYPES),
+    body: JSON.stringify({ jsonrpc: "2.0", id: 0, method, params: all }),
   };
 }
 
