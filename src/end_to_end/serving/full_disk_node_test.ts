@@ -64,7 +64,7 @@ else {test("on a full disk the server is not ready, reads go on, and room makes 
       // The log of the database takes some more commits until it must grow.
       await until(async () => {
         fillDisk();
-        const body = new URLSearchParams({ username: "nobody", password: "wrong" });
+        const body = new URLSearchParams({ username: "unknown", password: "wrong" });
         await (await fetch(`${url}/login`, { method: "POST", body })).text();
         return (await ready())[0] === 503;
       });
