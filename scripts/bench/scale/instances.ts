@@ -1,10 +1,13 @@
 /**
  * `npm run bench -- --instances [--only PostgreSQL|Redis]`: what one more instance on the same store costs. First the
- * processor time of all instances for a request, with one instance and with three, of which one at a time has the load, so
- * that they do not share its processor with each other: the other two then pay for nothing but being on the same store. While
- * the engine is not the limit, the rate of all grows by `instances * time with one / time with all`, which is on paper, because
- * the machine may have fewer processors than processes. Then the processor time that a commit costs all other instances, while
- * 1, 3 and 8 of them watch, of a record that they watch and of another one.
+ * processor time of all instances for a request, of one instance and of three on a store of their own, of which one at a time
+ * has the load, so that they do not share its processor with each other: the other two then pay for nothing but being on the
+ * same store. While the engine is not the limit, the rate of all grows by `instances * time of one / time of all`, which is on
+ * paper, because the machine may have fewer processors than processes. Both are warmed until their rates are steady and then
+ * measured in turns, and the rate is the median of the rounds: a cluster measured after the other found a warmer or a colder
+ * engine. Where the interval is wide, the part of the instance with the load tells more: both are measured at the same time.
+ * Then the processor time that a commit costs all other instances, while 1, 3 and 8 of them watch, of a record that they watch
+ * and of another one.
  *
  * @module
  */
@@ -17,6 +20,8 @@ import { findEngine } from "../../../src/store/test_engines.ts";
 import { openLoad } from "../http_load.ts";
 import { printTable } from "../mcp_peers/table.ts";
 import { readProcessorTime } from "../measuring/process_time.ts";
+import { runRounds } from "../measuring/rounds.ts";
+import { type Interval, median, medianInterval } from "../measuring/statistics.ts";
 
 export interface InstancesResult {
   readonly engine: string;
@@ -25,8 +30,16 @@ export interface InstancesResult {
   /** Microseconds of processor time of all instances for a request, or of all watchers for a commit. */
   readonly cpu: number;
   readonly perSecond: number;
+  /** The rate of all instances to that of one, on paper; only for requests. */
+  readonly rate?: number;
+  /** Contains the rate with a probability of 95 %. */
+  readonly interval?: Interval | undefined;
+  /** The part of the processor time that the instance with the load used; the others pay the rest. */
+  readonly loaded?: number;
 }
 
+const COUNTS = [1, 3];
+const ROUNDS = 9;
 const FORM = "application/x-www-form-urlencoded";
 const CONNECTIONS = 8;
 const WATCHER = fileURLToPath(new URL("./instances_watcher.ts", import.meta.url));
@@ -46,12 +59,17 @@ export async function measureInstances(slice: number, only = ""): Promise<Instan
     const title = `${name}: processor time in microseconds`;
     printTable(
       title,
-      ["instances", "cpu", "per second", "rate to one, on paper"],
-      own.map(({ operation, instances, cpu, perSecond }) => {
-        const one = own.find((each) => each.operation === operation)!;
-        const paper = operation.startsWith("commit") ? "" : (instances * one.cpu / cpu).toFixed(2);
-        return [operation, String(instances), cpu.toFixed(1), perSecond.toFixed(0), paper];
-      }),
+      ["instances", "cpu", "per second", "rate to one, on paper", "part of the loaded"],
+      own.map(({ operation, instances, cpu, perSecond, rate, interval, loaded }) => [
+        operation,
+        String(instances),
+        cpu.toFixed(1),
+        perSecond.toFixed(0),
+        rate === undefined || instances === 1
+          ? ""
+          : `${rate.toFixed(2)} ${interval!.low.toFixed(2)}-${interval!.high.toFixed(2)}`,
+        loaded?.toFixed(3) ?? "",
+      ]),
     );
     results.push(...own);
   }
@@ -59,53 +77,98 @@ export async function measureInstances(slice: number, only = ""): Promise<Instan
 }
 
 async function measureRequests(engine: string, address: string, slice: number): Promise<InstancesResult[]> {
-  const results: InstancesResult[] = [];
-  for (const count of [1, 3]) {
-    const store = openStore(address);
-    const cluster = await startCluster(address, count);
-    const loads = cluster.instances.map(({ facts }) => openLoad(facts.url, CONNECTIONS));
-    try {
-      const { client_id, client_secret } = await createAccount(store);
-      const credentials = `client_id=${client_id}&client_secret=${client_secret}`;
-      const grant = `grant_type=client_credentials&scope=read&${credentials}`;
-      const issued = await fetch(`${cluster.url}/oauth/token`, {
-        method: "POST",
-        body: grant,
-        headers: { "content-type": FORM },
-      });
-      const { access_token } = await issued.json();
-      const operations = [
-        ["token", "/oauth/token", grant],
-        ["introspection", "/oauth/introspect", `token=${access_token}&${credentials}`],
-      ] as const;
-      const pids = cluster.instances.map(({ child }) => child.pid!);
-      for (const [operation, path, body] of operations) {
-        const run = async (ms: number) => {
-          let done = 0;
-          for (const load of loads) done += await runFor(ms, () => load.post(path, body, FORM));
-          return done;
-        };
-        // Each instance compiles its code first.
-        await run(3 * slice);
-        const before = readAll(pids);
-        const done = await run(3 * slice);
-        const cpu = (readAll(pids) - before) / done;
+  const addresses = COUNTS.map((count) => `${address}_${count}`);
+  const targets: Target[] = [];
+  try {
+    for (const [i, count] of COUNTS.entries()) targets.push(await openTarget(addresses[i]!, count));
+    const results: InstancesResult[] = [];
+    for (const operation of ["token", "introspection"] as const) {
+      const parts = COUNTS.map((): number[] => []);
+      const runners = targets.map(({ pids, run }, i) => ({
+        name: String(COUNTS[i]),
+        async run() {
+          const ms = slice * 0.4;
+          const { done, loaded, all } = await run(operation, ms);
+          parts[i]!.push(loaded / all);
+          return { cpu: all / done, perSecond: done / (ms * pids.length) * 1000, times: [] };
+        },
+      }));
+      const series = await runRounds(runners, ROUNDS);
+      const costs = series.map(({ samples }) => samples.map(({ cpu }) => cpu!));
+      for (const [i, { samples }] of series.entries()) {
+        const rates = costs[i]!.map((cpu, round) => COUNTS[i]! * costs[0]![round]! / cpu);
         results.push({
           engine,
           operation,
-          instances: count,
-          cpu,
-          perSecond: done / (3 * slice * count) * 1000,
+          instances: COUNTS[i]!,
+          cpu: median(costs[i]!),
+          perSecond: median(samples.map(({ perSecond }) => perSecond)),
+          rate: median(rates),
+          interval: medianInterval(rates),
+          loaded: median(parts[i]!.slice(-ROUNDS)),
         });
       }
-    } finally {
+    }
+    return results;
+  } finally {
+    for (const target of targets) await target.close();
+    for (const each of addresses) await dropStore(each);
+  }
+}
+
+/** The number of requests, and the microseconds of the instance with the load and of all. */
+interface Load {
+  readonly done: number;
+  readonly loaded: number;
+  readonly all: number;
+}
+
+/** Instances on a store. */
+interface Target {
+  readonly pids: readonly number[];
+  /** Sends requests to each instance in turn, for this time each. */
+  run(operation: "token" | "introspection", ms: number): Promise<Load>;
+  close(): Promise<void>;
+}
+
+async function openTarget(address: string, count: number): Promise<Target> {
+  const store = openStore(address);
+  const cluster = await startCluster(address, count);
+  const loads = cluster.instances.map(({ facts }) => openLoad(facts.url, CONNECTIONS));
+  const { client_id, client_secret } = await createAccount(store);
+  const credentials = `client_id=${client_id}&client_secret=${client_secret}`;
+  const grant = `grant_type=client_credentials&scope=read&${credentials}`;
+  const issued = await fetch(`${cluster.url}/oauth/token`, {
+    method: "POST",
+    body: grant,
+    headers: { "content-type": FORM },
+  });
+  const { access_token } = await issued.json();
+  const operations = {
+    token: ["/oauth/token", grant],
+    introspection: ["/oauth/introspect", `token=${access_token}&${credentials}`],
+  } as const;
+  const pids = cluster.instances.map(({ child }) => child.pid!);
+  return {
+    pids,
+    async run(operation, ms) {
+      const [path, body] = operations[operation];
+      let [done, loaded, all] = [0, 0, 0];
+      for (const [i, load] of loads.entries()) {
+        const before = pids.map(readProcessorTime);
+        done += await runFor(ms, () => load.post(path, body, FORM));
+        const used = pids.map((pid, j) => readProcessorTime(pid) - before[j]!);
+        loaded += used[i]!;
+        all += used.reduce((sum, each) => sum + each, 0);
+      }
+      return { done, loaded, all };
+    },
+    async close() {
       for (const load of loads) await load.close();
       await cluster.stop();
       await store.close();
-      await dropStore(address);
-    }
-  }
-  return results.sort((a, b) => a.operation.localeCompare(b.operation));
+    },
+  };
 }
 
 async function measureCommits(engine: string, address: string, slice: number): Promise<InstancesResult[]> {
