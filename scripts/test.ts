@@ -29,6 +29,7 @@ import {
   type Times,
 } from "./test/selection.ts";
 import { type LeftOut, type Outcome, printFailure, printSummary } from "./test/summary.ts";
+import { toTimes } from "./test/times.ts";
 
 const { values } = parseArgs({
   options: {
@@ -76,7 +77,10 @@ await runAll(parallel.sort((a, b) => b.seconds - a.seconds), concurrency);
 await runAll(alone, 1);
 const skippedOnWorkerd = part === "all" ? runtimes.includes("workerd") ? files.filter(needsProcess) : [] : [];
 printSummary(outcomes, skippedOnWorkerd, findLeftOut(), (performance.now() - started) / 1000);
-if (values.times !== undefined) writeFileSync(values.times, toTimes(outcomes));
+if (values.times !== undefined) {
+  const known = Object.fromEntries(Object.entries(times).filter(([file]) => existsSync(file)));
+  writeFileSync(values.times, JSON.stringify(toTimes(outcomes, known), null, 2) + "\n");
+}
 
 /** Files that would run on Deno or Bun in this part, if their subject depended on the runtime. */
 function findLeftOut(): LeftOut[] {
@@ -101,19 +105,4 @@ async function runAll(batches: readonly Batch[], concurrency: number): Promise<v
       });
     }
   }));
-}
-
-/**
- * The longest time of each file on any runtime, in seconds; files below one second are left out. A file that did not run keeps
- * its time.
- */
-function toTimes(outcomes: readonly Outcome[]): string {
-  const ran = new Set(outcomes.map(({ file }) => file));
-  const longest = new Map(
-    Object.entries(times).filter(([file]) => !ran.has(file) && existsSync(file)),
-  );
-  for (const { file, seconds = 0 } of outcomes) {
-    if (seconds >= 1) longest.set(file, Math.max(longest.get(file) ?? 0, Math.round(seconds)));
-  }
-  return JSON.stringify(Object.fromEntries([...longest].sort(([a], [b]) => a < b ? -1 : 1)), null, 2) + "\n";
 }
