@@ -67,6 +67,30 @@ async function watchOverStdio(file: string): Promise<{
   return { client, changes: () => changes, stderr: () => stderr };
 }
 
+test("over stdio: a changed CommonJS file, and one that it requires, are reloaded", async () => {
+  const requiring = (name: string): string =>
+    `const { tool } = require("trivet");
+const { word } = require("./word.cjs");
+module.exports = [tool({ name: "${name}", description: "A tool", run: () => \`${name} \${word}\` })];
+`;
+  folder.write("word.cjs", 'exports.word = "first";');
+  const { client, changes, stderr } = await watchOverStdio(folder.write("old.cjs", requiring("one")));
+  assert.is(await call(client as unknown as Caller, "one"), "one first");
+  folder.write("old.cjs", requiring("two"));
+  await until(() => changes() === 1, "the notification");
+  assert.is(await call(client as unknown as Caller, "two"), "two first");
+  folder.write("word.cjs", 'exports.word = "second";');
+  // The list stays the same, so that there is no notification.
+  let answer = "";
+  for (let i = 0; i < 1200 && answer !== "two second"; i++) {
+    await new Promise((resolve) => setTimeout(resolve, 25));
+    answer = await call(client as unknown as Caller, "two");
+  }
+  assert.is(answer, "two second");
+  assert.not.match(stderr(), "Error");
+  await client.close();
+});
+
 test("over stdio: a changed file is reloaded and the client is notified", async () => {
   const file = folder.write("plain.ts", moduleOf(["one"]));
   const { client, changes, stderr } = await watchOverStdio(file);

@@ -37,7 +37,9 @@ export function createImporter(path: string, isReloaded: boolean): Importer {
   const { cache } = createRequire(import.meta.url);
   const files = new Set([path]);
   resolveUserModules(isOwn);
-  if (isReloaded) followImports(files);
+  // Deno with hooks cannot resolve what a CommonJS module requires; deleting from its cache is enough there.
+  const needsHooks = !("Deno" in globalThis && /\.c[jt]s$/.test(path));
+  if (isReloaded && needsHooks) followImports(files);
   let times = 0;
   return {
     files,
