@@ -7,8 +7,6 @@
 /** The type and subtype in lower case, without parameters; `""` without a field. */
 export function mediaType(field: string | null): string {
   if (field === null) return "";
-  // The usual one, as it is.
-  if (field === "application/json") return field;
   const end = field.indexOf(";");
   return (end < 0 ? field : field.slice(0, end)).trim().toLowerCase();
 }

@@ -57,8 +57,7 @@ const PURPOSE = "session_3";
 /** Between the parts of an id. Only the last one, the version of the client, may contain it. */
 const SEPARATOR = ".";
 /** Name and version of most clients. Others are written as JSON. */
-const SAFE_NAME = /^[\w-]*$/;
-const SAFE_VERSION = /^[\w.-]*$/;
+const USUAL_CLIENT = /^[\w-]*\.[\w.-]*$/;
 const MAX_SESSION_ID_CHARACTERS = 8000;
 /** Verified ids that are cached, at least; twice as many at most. */
 const MIN_CACHED_SESSIONS = 500;
@@ -91,10 +90,9 @@ export class Sessions {
 
   #sign(secrets: ServerSecrets, session: Session): string {
     const { id, expires, principal, revision, capabilities, clientInfo: { name, version } } = session;
-    const isSafe = name !== undefined && version !== undefined && SAFE_NAME.test(name) &&
-      SAFE_VERSION.test(version);
-    const client = isSafe
-      ? name + SEPARATOR + version
+    const usual = name + SEPARATOR + version;
+    const client = name !== undefined && version !== undefined && USUAL_CLIENT.test(usual)
+      ? usual
       : encodeTextBase64url(JSON.stringify([name ?? null, version ?? null]));
     // Not base64url of JSON: that made ids longer, and took 0.9 of the 3.8 microseconds of making one.
     const known = encodeCapabilities(capabilities);
@@ -242,49 +240,40 @@ function parseSession(text: string): Session {
   const [id, expires, principal, revision, capabilities, client, ...rest] = text.split(SEPARATOR) as string[];
   const [name, version] = rest.length > 0
     ? [client, rest.join(SEPARATOR)]
-    : JSON.parse(new TextDecoder().decode(decodeBase64url(client!))) as (string | null)[];
+    : JSON.parse(new TextDecoder().decode(decodeBase64url(client!)));
   return {
     id: id!,
     expires: parseInt(expires!, 36),
     principal: principal!,
     revision: revision!,
     capabilities: decodeCapabilities(capabilities!),
-    clientInfo: {
-      ...(name !== null && { name }),
-      ...(version !== null && { version }),
-    } as Session["clientInfo"],
+    clientInfo: { ...(name !== null && { name }), ...(version !== null && { version }) },
   };
 }
 
 /** Only the capabilities that the server uses, each by a letter, as the id is sent with every request. */
 function encodeCapabilities(given: Readonly<Record<string, unknown>>): string {
-  let code = "";
-  for (const [name, letter, parts] of KNOWN_CAPABILITIES) {
-    const value = given[name];
-    if (typeof value !== "object" || value === null) continue;
-    code += letter;
-    for (const [part, letter] of parts) {
-      if (typeof (value as Record<string, unknown>)[part] === "object") code += letter;
-    }
-  }
-  return code;
+  const write = (value: Readonly<Record<string, unknown>>, known: readonly Capability[] = []): string =>
+    known.map(([name, letter, parts]) => {
+      const inner = value[name];
+      if (typeof inner !== "object" || inner === null) return "";
+      return letter + write(inner as Record<string, unknown>, parts);
+    }).join("");
+  return write(given, KNOWN_CAPABILITIES);
 }
 
 function decodeCapabilities(code: string): Record<string, unknown> {
-  const known: Record<string, unknown> = {};
-  if (code === "") return known;
-  for (const [name, letter, parts] of KNOWN_CAPABILITIES) {
-    if (!code.includes(letter)) continue;
-    known[name] = Object.fromEntries(
-      parts.filter(([, letter]) => code.includes(letter)).map(([part]) => [part, {}]),
+  const read = (parts: readonly Capability[]): Record<string, unknown> =>
+    Object.fromEntries(
+      parts.filter(([, letter]) => code.includes(letter)).map(([name, , inner = []]) => [name, read(inner)]),
     );
-  }
-  return known;
+  return read(KNOWN_CAPABILITIES);
 }
 
 /** Name, letter and parts. No two letters are the same. */
-const KNOWN_CAPABILITIES: readonly (readonly [string, string, readonly (readonly [string, string])[]])[] = [
+type Capability = readonly [name: string, letter: string, parts?: readonly Capability[]];
+const KNOWN_CAPABILITIES: readonly Capability[] = [
   ["elicitation", "e", [["form", "f"], ["url", "u"]]],
   ["sampling", "s", [["tools", "t"], ["context", "c"]]],
-  ["roots", "r", []],
+  ["roots", "r"],
 ];
