@@ -69,7 +69,9 @@ export function createHealth(store: Store, options: HealthOptions = {}): Health 
   async function findProblem(): Promise<string | undefined> {
     if (isDraining) return "draining";
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const late = new Promise<undefined>((resolve) => timer = setTimeout(resolve, STORE_TIMEOUT_MS));
+    const late = new Promise<undefined>((resolve) => {
+      timer = setTimeout(resolve, STORE_TIMEOUT_MS);
+    });
     try {
       if (!await Promise.race([canRead(), late])) return "the store does not answer";
       const accepts = await Promise.race([canWrite(), late]);

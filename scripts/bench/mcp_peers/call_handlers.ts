@@ -6,7 +6,8 @@
  */
 import process from "node:process";
 import type { Handler, Handlers, Server } from "./subject.ts";
-import { createFloorMessage, OPERATIONS, prepare, type Prepared, type Send, Unsupported } from "./wire.ts";
+import { createFloorMessage } from "./floor.ts";
+import { OPERATIONS, prepare, type Prepared, type Send, Unsupported } from "./wire.ts";
 
 /** A command to call a handler for some time. */
 export interface Slice {

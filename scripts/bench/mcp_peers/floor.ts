@@ -11,7 +11,17 @@ import type { AddressInfo } from "node:net";
 import process from "node:process";
 import type { Handler, Server } from "./subject.ts";
 import { add, createJsonSchemaTools } from "./tools.ts";
-import { LEGACY, MODERN } from "./wire.ts";
+import {
+  BOTH_TYPES,
+  LEGACY,
+  type Message,
+  META,
+  MODERN,
+  type Operation,
+  toLegacyFields,
+  toModernFields,
+  toParams,
+} from "./wire.ts";
 
 const RESULT = { content: [{ type: "text", text: "42" }] };
 const STREAM = { "content-type": "text/event-stream", "cache-control": "no-cache" };
@@ -87,5 +97,24 @@ function createSwitch(count: number): Handler {
         return respond({ ...add(params.arguments), resultType: "complete" });
     }
     return new Response(null, { status: 202 });
+  };
+}
+
+/**
+ * A message like those that `prepare` sends, for a floor: it has the header fields and the length of a client's
+ * request, so that making the request costs the same.
+ */
+export function createFloorMessage({ variant, method }: Operation, tools: number): Message {
+  const params = toParams(method, tools);
+  const session = variant === "session" && method !== "initialize" ? crypto.randomUUID() : null;
+  const all = variant === "modern" ? { ...params, _meta: META } : params;
+  return {
+    method: "POST",
+    headers: variant === "modern"
+      ? toModernFields(method, params.name as string | undefined)
+      : method === "initialize"
+      ? { "content-type": "application/json", accept: BOTH_TYPES }
+      : toLegacyFields({ revision: LEGACY, session }, BOTH_TYPES),
+    body: JSON.stringify({ jsonrpc: "2.0", id: 0, method, params: all }),
   };
 }

@@ -59,7 +59,7 @@ export interface Prepared {
   readonly endSessions: () => Promise<void>;
 }
 
-const BOTH_TYPES = "application/json, text/event-stream";
+export const BOTH_TYPES = "application/json, text/event-stream";
 const CLIENT = { name: "bench", version: "1.0.0" };
 const SUM = "42";
 export const META: Readonly<Record<string, unknown>> = {
@@ -97,7 +97,7 @@ export function createModernMessage(
   };
 }
 
-function toModernFields(method: string, name?: string): Record<string, string> {
+export function toModernFields(method: string, name?: string): Record<string, string> {
   return {
     "content-type": "application/json",
     accept: BOTH_TYPES,
@@ -257,25 +257,6 @@ export async function prepare(
         }
       }
     },
-  };
-}
-
-/**
- * A message like those that {@linkcode prepare} sends, for a floor: it has the header fields and the length of a client's
- * request, so that making the request costs the same.
- */
-export function createFloorMessage({ variant, method }: Operation, tools: number): Message {
-  const params = toParams(method, tools);
-  const session = variant === "session" && method !== "initialize" ? crypto.randomUUID() : null;
-  const all = variant === "modern" ? { ...params, _meta: META } : params;
-  return {
-    method: "POST",
-    headers: variant === "modern"
-      ? toModernFields(method, params.name as string | undefined)
-      : method === "initialize"
-      ? { "content-type": "application/json", accept: BOTH_TYPES }
-      : toLegacyFields({ revision: LEGACY, session }, BOTH_TYPES),
-    body: JSON.stringify({ jsonrpc: "2.0", id: 0, method, params: all }),
   };
 }
 
