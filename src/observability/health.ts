@@ -70,7 +70,7 @@ export function createHealth(store: Store, options: HealthOptions = {}): Health 
     if (isDraining) return "draining";
     let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise<undefined>((resolve) => {
-      timer = setTimeout(resolve, STORE_TIMEOUT_MS);
+      timer = setTimeout(() => resolve(undefined), STORE_TIMEOUT_MS);
     });
     try {
       if (!await Promise.race([canRead(), late])) return "the store does not answer";
