@@ -56,8 +56,8 @@ export interface SessionOptions {
 const PURPOSE = "session_3";
 /** Between the parts of an id. Only the last one, the version of the client, may contain it. */
 const SEPARATOR = ".";
-/** Name and version of most clients. Others are written as JSON. */
-const USUAL_CLIENT = /^[\w-]*\.[\w.-]*$/;
+/** Name and, without separators, version of most clients. Others are written as JSON. */
+const USUAL = /^[\w-]*$/;
 const MAX_SESSION_ID_CHARACTERS = 8000;
 /** Verified ids that are cached, at least; twice as many at most. */
 const MIN_CACHED_SESSIONS = 500;
@@ -90,9 +90,8 @@ export class Sessions {
 
   #sign(secrets: ServerSecrets, session: Session): string {
     const { id, expires, principal, revision, capabilities, clientInfo: { name, version } } = session;
-    const usual = name + SEPARATOR + version;
-    const client = name !== undefined && version !== undefined && USUAL_CLIENT.test(usual)
-      ? usual
+    const client = USUAL.test(name ?? " ") && USUAL.test(version?.replaceAll(SEPARATOR, "") ?? " ")
+      ? name + SEPARATOR + version
       : encodeTextBase64url(JSON.stringify([name ?? null, version ?? null]));
     // Not base64url of JSON: that made ids longer, and took 0.9 of the 3.8 microseconds of making one.
     const known = encodeCapabilities(capabilities);
