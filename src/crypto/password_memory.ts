@@ -20,7 +20,7 @@ export interface PasswordMemory {
 }
 
 export function createPasswordMemory(now: () => number): PasswordMemory {
-  // Made by the first password: loading the generator takes 5 ms of a start of Node.
+  // Made by the first password, so that a start does not load the generator.
   let key: Uint8Array | undefined;
   /** By the stored hash, which is unique for a user and a password because of its random salt. */
   const digests = new Map<string, { readonly digest: string; readonly until: number }>();

@@ -8,7 +8,7 @@ import { parseIp, startsWith, unmapIp } from "./ip_address.ts";
 
 type Prefix = readonly [prefix: string, bits: number, at?: number];
 
-/** Parses prefixes at first use: it takes 3 ms of a start, and most processes need none. */
+/** Parses prefixes at first use: most processes need none. */
 function parseOnce(
   prefixes: readonly Prefix[],
 ): () => readonly (readonly [prefix: Uint8Array, bits: number, at: number])[] {

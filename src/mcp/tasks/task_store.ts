@@ -98,7 +98,7 @@ export class TaskStore {
   readonly #store: Store;
   readonly #wakeups: Wakeups;
   readonly #now: () => number;
-  /** Made by the first lease: loading the generator takes 5 ms of a start of Node. */
+  /** Made by the first lease, so that a start does not load the generator. */
   #instance: string | undefined;
   /** Ids of the tasks that run on this instance. */
   readonly #running = new Set<string>();

@@ -79,7 +79,7 @@ export async function run(argv: readonly string[]): Promise<void> {
     const trivet = createTrivet({
       issuer,
       store,
-      // Only a token and the gateway need it: it takes a tenth of the start.
+      // Only a token and the gateway need it.
       ...(process.env.TRIVET_TOKEN === undefined && !gateway && { oauth: false }),
       skills: { folders, ...(blobs && { blobs }) },
       mcp: {
