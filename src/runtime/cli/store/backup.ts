@@ -200,5 +200,8 @@ async function digestOf(file: string): Promise<string> {
 }
 
 async function removeDatabase(file: string): Promise<void> {
-  for (const path of [file, ...COMPANIONS.map((ending) => file + ending)]) await rm(path, { force: true });
+  for (const path of [file, ...COMPANIONS.map((ending) => file + ending)]) {
+    // Bun's rm() fails with EFAULT where a part of the path is not a folder.
+    if (existsSync(path)) await rm(path, { force: true });
+  }
 }
