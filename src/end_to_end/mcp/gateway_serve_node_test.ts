@@ -105,7 +105,7 @@ test("a file with problems is refused before anything is made, naming every plac
   for (
     const [path, expected] of [[file, /mcpServers\.a\.url.*mcpServers\.b\.arg/s], [
       "absent.json",
-      /ENOENT/,
+      /cannot read "absent.json": no such file/,
     ]] as const
   ) {
     const { code, stderr } = await trivet(["serve", "--data", data, "--mcp-servers", path]);
