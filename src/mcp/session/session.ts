@@ -115,7 +115,8 @@ export class Sessions {
       capabilities: decodeCapabilities(encodeCapabilities(capabilities)),
       clientInfo,
       principal: ownerOf(principal),
-      expires: now() + lifetime,
+      // Whole milliseconds: an id has no other dots than those between its parts.
+      expires: Math.floor(now() + lifetime),
     };
   }
 

@@ -70,6 +70,13 @@ test("an instance that did not start the session knows what the client said of i
   }
 });
 
+test("a session continues with a clock that has fractions of milliseconds", async () => {
+  const [a, b] = pair(DEFINITIONS, { now: () => 1_780_000_000_000.25 });
+  const { request, other } = await session(a, {}, b);
+  assert.is((await request("tools/list")).status, 200);
+  assert.is((await other("DELETE")).status, 204);
+});
+
 test("GET and DELETE with an unsupported revision get 400, and the session continues", async () => {
   const { request, other } = await session(newServer({}).server);
   for (const version of ["1999-01-01", "2025-11-25, 2025-11-25", "newest"]) {
