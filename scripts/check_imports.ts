@@ -20,7 +20,7 @@ const STORE_INTERFACE: readonly string[] = [
 ];
 
 /** Modules that every folder may import. They import nothing. */
-const FOR_ALL: readonly string[] = ["src/timer.ts", "src/late_pattern.ts"];
+const FOR_ALL: readonly string[] = ["src/timer.ts"];
 
 /** Folders that a folder may import, besides itself. `store` means the interface only, `root` the files of `src/`. */
 const ARROWS: Readonly<Record<string, readonly string[]>> = {
@@ -33,7 +33,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   jsonrpc: ["http"],
   json_schema: [],
   text: [],
-  oauth: ["http", "crypto", "store", "root"],
+  oauth: ["http", "crypto", "store", "root", "text"],
   skills: ["http", "crypto", "store", "root", "text"],
   mcp: ["http", "crypto", "store", "root", "jsonrpc", "json_schema"],
   mcp_client: ["http", "crypto", "store", "root", "jsonrpc", "json_schema"],
@@ -86,7 +86,6 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
 const TOP_FILES: Readonly<Record<string, readonly string[]>> = {
   "src/events.ts": [],
   "src/timer.ts": [],
-  "src/late_pattern.ts": [],
   "src/version.ts": [],
   "src/home.ts": ["oauth"],
   "src/server_secret.ts": ["crypto", "store", "server_secret"],

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { latePattern } from "../late_pattern.ts";
+import { latePattern } from "./late_pattern.ts";
 import { countLineEnds } from "./line_ends.ts";
 
 /** Scripts whose spelling needs the joiners U+200C and U+200D (The Unicode Standard, section 23.2). */

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { latePattern } from "../../late_pattern.ts";
+import { latePattern } from "../../text/late_pattern.ts";
 import type { User } from "../records/user_record.ts";
 
 /** RFC 5321 section 4.5.3.1. */

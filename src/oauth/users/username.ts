@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { latePattern } from "../../late_pattern.ts";
+import { latePattern } from "../../text/late_pattern.ts";
 
 /** What is wrong with a new user name. */
 export type UsernameProblem = "length" | "characters" | "spaces" | "scripts";
