@@ -115,31 +115,33 @@ export function toObject(value: unknown): Readonly<Record<string, unknown>> {
 }
 
 /** Runtimes describe a failure in different words. The first pattern that matches gives the message. */
-const FAILURES: readonly (readonly [pattern: RegExp, describe: (url: URL, found: string) => string])[] = [
-  [
-    /ECONNREFUSED|ConnectionRefused|connection refused/i,
-    ({ host }) => `Connection to ${host} refused. Check that the server runs, and check --url`,
-  ],
-  [
-    /ENOTFOUND|EAI_AGAIN|dns error|getaddrinfo/i,
-    ({ hostname }) => `Host ${hostname} not found. Check --url`,
-  ],
-  [
-    /CERT_\w+|\w*SELF_SIGNED\w*|UNABLE_TO_\w+|ERR_TLS_CERT\w*|invalid peer certificate[^)]*|certificate/i,
-    ({ host }, found) =>
-      `The certificate of ${host} is not trusted (${
-        printableText(found, 100)
-      }). If your own authority issued ` +
-      "it, set NODE_EXTRA_CA_CERTS (on Deno: DENO_CERT)",
-  ],
-  [
-    /WRONG_VERSION_NUMBER|EPROTO|InvalidContentType|corrupt message|PACKET_LENGTH/i,
-    ({ host }) => `${host} does not use TLS. Try http instead of https`,
-  ],
-];
+const FAILURES:
+  readonly (readonly [pattern: RegExp, describe: (url: URL, found: string, operand: string) => string])[] = [
+    [
+      /ECONNREFUSED|ConnectionRefused|connection refused/i,
+      ({ host }, _, operand) =>
+        `Connection to ${host} refused. Check that the server runs, and check ${operand}`,
+    ],
+    [
+      /ENOTFOUND|EAI_AGAIN|dns error|getaddrinfo/i,
+      ({ hostname }, _, operand) => `Host ${hostname} not found. Check ${operand}`,
+    ],
+    [
+      /CERT_\w+|\w*SELF_SIGNED\w*|UNABLE_TO_\w+|ERR_TLS_CERT\w*|invalid peer certificate[^)]*|certificate/i,
+      ({ host }, found) =>
+        `The certificate of ${host} is not trusted (${
+          printableText(found, 100)
+        }). If your own authority issued ` +
+        "it, set NODE_EXTRA_CA_CERTS (on Deno: DENO_CERT)",
+    ],
+    [
+      /WRONG_VERSION_NUMBER|EPROTO|InvalidContentType|corrupt message|PACKET_LENGTH/i,
+      ({ host }) => `${host} does not use TLS. Try http instead of https`,
+    ],
+  ];
 
-/** Why there was no response, or an incomplete one. */
-export function explainFailure(url: URL, error: unknown): Error {
+/** Why there was no response, or an incomplete one. @param operand what the user gave the URL as */
+export function explainFailure(url: URL, error: unknown, operand = "--url"): Error {
   const descriptions: string[] = [];
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     descriptions.push(`${(cause as { code?: string }).code ?? ""} ${cause.message}`);
@@ -147,7 +149,7 @@ export function explainFailure(url: URL, error: unknown): Error {
   const text = descriptions.join(" ");
   for (const [pattern, describe] of FAILURES) {
     const [found] = pattern.exec(text) ?? [];
-    if (found !== undefined) return new NotSentError(describe(url, found), { cause: error });
+    if (found !== undefined) return new NotSentError(describe(url, found, operand), { cause: error });
   }
   const last = printableText(descriptions.at(-1)?.trim() ?? String(error), 200);
   return new Error(`Connection to ${url.host} failed: ${last}`, { cause: error });

@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { explainFailure, NotSentError } from "../api/api_error.ts";
 import process from "node:process";
 import type { McpServer, UpstreamConfiguration } from "../../../gateway/upstream/configuration.ts";
 import { parseMcpServer } from "../../../gateway/upstream/parse_configuration.ts";
@@ -15,6 +14,7 @@ import { createMcpClient } from "../../../mcp_client/create_client.ts";
 import { ConnectionError, McpError } from "../../../mcp_client/error.ts";
 import { VERSION } from "../../../version.ts";
 import { launchProcess } from "../../launch_process.ts";
+import { explainFailure, NotSentError } from "../api/api_error.ts";
 import { readSecretFromStdin } from "../admin/secret_input.ts";
 import { SERVER_OPTIONS } from "../api/server_options.ts";
 import type { ValuesOf } from "../options.ts";
@@ -102,12 +102,9 @@ export function toPlainError(error: unknown): unknown {
   if (!(error instanceof McpError || error instanceof ConnectionError)) return error;
   const found = error instanceof ConnectionError && error.reason === "unreachable" &&
       URL.canParse(error.server)
-    ? explainFailure(new URL(error.server), error.cause)
+    ? explainFailure(new URL(error.server), error.cause, "the URL")
     : undefined;
-  // Here the URL is an operand.
-  if (found instanceof NotSentError) {
-    return new Error(found.message.replace("--url", "the URL"), { cause: error });
-  }
+  if (found instanceof NotSentError) return found;
   const code = error instanceof McpError ? ` (code ${error.code})` : "";
   return new Error(printableText(error.message, 2000) + code, { cause: error });
 }
