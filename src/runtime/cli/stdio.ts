@@ -107,15 +107,15 @@ export async function run(argv: readonly string[]): Promise<void> {
       );
     let watched: ReturnType<typeof watchSkills> | undefined;
     // Skills are read after the first answer, for which the client waits.
-    const watch = () => watched ??= watchSkills(trivet);
+    const onWritten = () => void (watched ??= watchSkills(trivet));
     try {
-      await trivet.mcp!.serveStdio(readInput(ended.signal), writeOutput(watch), caller.principal);
+      await trivet.mcp!.serveStdio(readInput(ended.signal), writeOutput(onWritten), caller.principal);
     } finally {
       unwatch();
       stopReloading?.();
       stopFollowing?.();
       await trivet.gateway?.close();
-      (await watch())();
+      (await watched)?.();
       await trivet.skills!.flush();
     }
     if (ended.signal.aborted) throw new Error(ended.signal.reason);
