@@ -13,12 +13,11 @@
  * them when it connects, reports them in `guarantees`, and warns when nothing is persistent. Replication is asynchronous:
  * after a failover the last writes may be missing. Use PostgreSQL if a failover must never undo a revocation.
  *
- * Long because a driver is one file: the Lua functions and the client.
+ * Long because a store is one class: each of its calls, and what connecting prepares for them.
  *
  * @module
  */
 import { Buffer } from "node:buffer";
-import { createClient, createCluster, RESP_TYPES } from "redis";
 import { PeriodicTasks } from "../periodic_tasks.ts";
 import { EngineClock } from "./engine_clock.ts";
 import { ensureFormat, type FormatOptions } from "../format.ts";
@@ -37,6 +36,15 @@ import { type EngineTimeout, withinTimeout } from "./engine_timeout.ts";
 import { completeClocks, SWEEP_BATCH_RECORDS, SweepGuard } from "../sweep_guard.ts";
 import { PendingCalls } from "./pending_calls.ts";
 import { Watchers } from "../watchers.ts";
+import {
+  type Connection,
+  isUnavailable,
+  openClient,
+  openCluster,
+  readAddress,
+  reasonOf,
+} from "./redis/connection.ts";
+import { COMMIT, LIST, SWEEP } from "./redis/functions.ts";
 
 /** Options of the store in Redis. */
 export interface RedisOptions extends FormatOptions {
@@ -51,107 +59,6 @@ export interface RedisOptions extends FormatOptions {
   /** Milliseconds since any moment, for tests. @default `now`, else `performance.now()` */
   readonly monotonic?: () => number;
 }
-
-/** The part of node-redis that is used, for a client and for a cluster. */
-interface Connection {
-  readonly isReady: boolean;
-  connect(): Promise<unknown>;
-  send(args: readonly (string | Buffer)[]): Promise<unknown>;
-  /** Absent for a cluster. A channel may end in `*`. `onMessage` gets `undefined` when messages may have been missed. */
-  subscribe?(channel: string, onMessage: (message: string | undefined) => void): Promise<void>;
-  destroy(): void;
-}
-
-/**
- * KEYS: version, expiries, kinds, records to check, records and indexes to remove from, records and indexes to set.
- * ARGV: milliseconds now, the prefix of channels, three counts, versions to check, ids to remove, then for each set its
- * id, kind, expiry, when Redis may drop it, type and value.
- */
-const COMMIT = `
-local now, checks, removes, sets = tonumber(ARGV[1]), tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
-local k, a = 4, 6
-for _ = 1, checks do
-  local version, expires = string.match(redis.call('GETRANGE', KEYS[k], 0, 63), '^(%d+) (%S+) ')
-  if version and expires ~= '-' and tonumber(expires) <= now then version = nil end
-  if (version or '') ~= ARGV[a] then return 0 end
-  k, a = k + 1, a + 1
-end
--- By the clock, so that no version is reused after a restart that lost commits.
-local time = redis.call('TIME')
-local version = time[1] * 1000000 + time[2]
-local last = tonumber(redis.call('GET', KEYS[1]) or '0')
-if version <= last then version = last + 1 end
-local written = string.format('%.0f', version)
-redis.call('SET', KEYS[1], written)
--- The ids by kind: each kind has a channel, so that only instances that watch the kind get a message.
-local changed = {}
-local function add(id)
-  local kind = string.match(id, '^[^\\1]*\\1') or ''
-  changed[kind] = changed[kind] or {}
-  table.insert(changed[kind], id)
-end
-for _ = 1, removes do
-  redis.call('DEL', KEYS[k])
-  redis.call('ZREM', KEYS[k + 1], ARGV[a])
-  redis.call('ZREM', KEYS[2], ARGV[a])
-  add(ARGV[a])
-  k, a = k + 2, a + 1
-end
-for _ = 1, sets do
-  local id, kind, expires, dropped = ARGV[a], ARGV[a + 1], ARGV[a + 2], ARGV[a + 3]
-  local value = written .. ' ' .. expires .. ' ' .. ARGV[a + 4] .. ARGV[a + 5]
-  if expires == '-' then
-    redis.call('SET', KEYS[k], value)
-    redis.call('ZREM', KEYS[2], id)
-  else
-    redis.call('SET', KEYS[k], value, 'PXAT', dropped)
-    redis.call('ZADD', KEYS[2], expires, id)
-  end
-  redis.call('ZADD', KEYS[k + 1], 0, id)
-  redis.call('ZADD', KEYS[3], 0, kind)
-  add(id)
-  k, a = k + 2, a + 6
-end
-for kind, ids in pairs(changed) do
-  local message = #ids > 100 and '' or cjson.encode(ids)
-  redis.call('PUBLISH', ARGV[2] .. kind, #message > 8000 and '' or message)
-end
-return 1
-`;
-
-/** KEYS: an index. ARGV: the prefix of record keys, milliseconds now, both ends, limit, whether reverse. */
-const LIST = `
-local found, limit, low, high = {}, tonumber(ARGV[5]), ARGV[3], ARGV[4]
-while #found < 2 * limit do
-  local count = math.min(limit, 1000)
-  local ids = ARGV[6] == '1'
-    and redis.call('ZRANGE', KEYS[1], high, low, 'BYLEX', 'REV', 'LIMIT', 0, count)
-    or redis.call('ZRANGE', KEYS[1], low, high, 'BYLEX', 'LIMIT', 0, count)
-  if #ids == 0 then break end
-  local keys = {}
-  for i, id in ipairs(ids) do keys[i] = ARGV[1] .. id end
-  for i, value in ipairs(redis.call('MGET', unpack(keys))) do
-    local expires = value and string.match(string.sub(value, 1, 64), '^%d+ (%S+) ')
-    if value and (expires == '-' or tonumber(expires) > tonumber(ARGV[2])) and #found < 2 * limit then
-      found[#found + 1] = ids[i]
-      found[#found + 1] = value
-    end
-  end
-  if ARGV[6] == '1' then high = '(' .. ids[#ids] else low = '(' .. ids[#ids] end
-end
-return found
-`;
-
-/** KEYS: expiries. ARGV: the prefixes of record keys and of indexes, milliseconds now, limit. */
-const SWEEP = `
-local ids = redis.call('ZRANGE', KEYS[1], '-inf', ARGV[3], 'BYSCORE', 'LIMIT', 0, ARGV[4])
-for _, id in ipairs(ids) do
-  redis.call('DEL', ARGV[1] .. id)
-  redis.call('ZREM', ARGV[2] .. string.match(id, '^[^\\1]*\\1'), id)
-  redis.call('ZREM', KEYS[1], id)
-end
-return #ids
-`;
 
 /** How long after its expiry Redis removes a record, so that its clock may differ from that of the instances. */
 const REMOVAL_DELAY_MS = 300_000;
@@ -501,81 +408,6 @@ class RedisStore implements Store {
   }
 }
 
-/** Values may be bytes, so all strings are returned as bytes. */
-const AS_BYTES = { typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } };
-
-function openClient(url: string, timeoutMs: number): Connection {
-  const client = createClient({
-    url,
-    RESP: 2,
-    // Without a queue, callers get a 503 at once, and no write is done long after its caller gave up.
-    disableOfflineQueue: true,
-    pingInterval: timeoutMs,
-    socket: { connectTimeout: timeoutMs, socketTimeout: 3 * timeoutMs, reconnectStrategy: wait },
-  });
-  client.on("error", () => {});
-  let subscriber: typeof client | undefined;
-  return {
-    get isReady() {
-      return client.isReady;
-    },
-    connect: () => client.connect(),
-    send: (args) => client.sendCommand(args, AS_BYTES),
-    async subscribe(channel, onMessage) {
-      if (!subscriber) {
-        subscriber = client.duplicate({ disableOfflineQueue: false });
-        subscriber.on("error", () => {});
-        await subscriber.connect();
-        subscriber.on("ready", () => onMessage(undefined));
-      }
-      if (channel.endsWith("*")) await subscriber.pSubscribe(channel, (message) => onMessage(message));
-      else await subscriber.subscribe(channel, (message) => onMessage(message));
-    },
-    destroy() {
-      if (client.isOpen) client.destroy();
-      if (subscriber?.isOpen) subscriber.destroy();
-    },
-  };
-}
-
-function openCluster(url: string, key: string): Connection {
-  const cluster = createCluster({
-    rootNodes: [{ url }],
-    RESP: 2,
-    defaults: { disableOfflineQueue: true, socket: { reconnectStrategy: wait } },
-  });
-  cluster.on("error", () => {});
-  return {
-    get isReady() {
-      return cluster.isOpen;
-    },
-    connect: () => cluster.connect(),
-    send: (args) => cluster.sendCommand(key, false, args as (string | Buffer)[], AS_BYTES),
-    destroy: () => cluster.destroy(),
-  };
-}
-
-/** Milliseconds until the next attempt: finds a server that is available again within half a second. */
-function wait(tries: number): number {
-  return Math.min(50 * 2 ** Math.min(tries, 10), 500);
-}
-
-function readAddress(address: string): { url: string; name: string; timeout: number; isCluster: boolean } {
-  if (!/^rediss?:\/\//.test(address) || !URL.canParse(address)) {
-    throw new TypeError("The address must begin with redis:// or rediss://");
-  }
-  const url = new URL(address);
-  const name = url.searchParams.get("name") ?? "trivet";
-  if (!/^[\w.-]{1,64}$/.test(name)) {
-    throw new TypeError(`name must be letters, digits, _, . and -, but is "${name}"`);
-  }
-  const timeout = Number(url.searchParams.get("timeout") ?? 5);
-  if (!(timeout > 0)) throw new TypeError("timeout must be a number of seconds above 0");
-  const isCluster = url.searchParams.get("cluster") === "true";
-  url.search = "";
-  return { url: url.href, name, timeout, isCluster };
-}
-
 function toEntry<Value>(key: Key, found: Buffer): Entry<Value> {
   const first = found.indexOf(32);
   const second = found.indexOf(32, first + 1);
@@ -585,18 +417,4 @@ function toEntry<Value>(key: Key, found: Buffer): Entry<Value> {
     : JSON.parse(found.toString("utf8", second + 2));
   const version = found.toString("latin1", 0, first);
   return expires === "-" ? { key, value, version } : { key, value, version, expires: Number(expires) };
-}
-
-function reasonOf(error: unknown): string {
-  const { code, name, message } = error as { code?: string; name: string; message: string };
-  return code ?? /^[A-Z]{3,}(?= )/.exec(message)?.[0] ?? name;
-}
-
-/** Whether the error is temporary: of the network, or of a server that starts, fails over or is full. */
-function isUnavailable(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const reply = /^(LOADING|BUSY|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|OOM|MISCONF|NOREPLICAS|MOVED|ASK) /;
-  return reply.test(error.message) || /^E[A-Z]+$/.test((error as { code?: string }).code ?? "") ||
-    /(Timeout|Offline|Disconnects|Closed|ClosedUnexpectedly|NodesUnavailable|Redirections|Aggregate)\w*Error$/
-      .test(error.constructor.name);
 }
