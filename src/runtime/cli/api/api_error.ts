@@ -114,31 +114,33 @@ export function toObject(value: unknown): Readonly<Record<string, unknown>> {
   return value !== null && typeof value === "object" ? value as Record<string, unknown> : {};
 }
 
+/** @param found what the pattern matched @param operand what the user gave the URL as */
+type Describe = (url: URL, found: string, operand: string) => string;
+
 /** Runtimes describe a failure in different words. The first pattern that matches gives the message. */
-const FAILURES:
-  readonly (readonly [pattern: RegExp, describe: (url: URL, found: string, operand: string) => string])[] = [
-    [
-      /ECONNREFUSED|ConnectionRefused|connection refused/i,
-      ({ host }, _, operand) =>
-        `Connection to ${host} refused. Check that the server runs, and check ${operand}`,
-    ],
-    [
-      /ENOTFOUND|EAI_AGAIN|dns error|getaddrinfo/i,
-      ({ hostname }, _, operand) => `Host ${hostname} not found. Check ${operand}`,
-    ],
-    [
-      /CERT_\w+|\w*SELF_SIGNED\w*|UNABLE_TO_\w+|ERR_TLS_CERT\w*|invalid peer certificate[^)]*|certificate/i,
-      ({ host }, found) =>
-        `The certificate of ${host} is not trusted (${
-          printableText(found, 100)
-        }). If your own authority issued ` +
-        "it, set NODE_EXTRA_CA_CERTS (on Deno: DENO_CERT)",
-    ],
-    [
-      /WRONG_VERSION_NUMBER|EPROTO|InvalidContentType|corrupt message|PACKET_LENGTH/i,
-      ({ host }) => `${host} does not use TLS. Try http instead of https`,
-    ],
-  ];
+const FAILURES: readonly (readonly [pattern: RegExp, describe: Describe])[] = [
+  [
+    /ECONNREFUSED|ConnectionRefused|connection refused/i,
+    ({ host }, _, operand) =>
+      `Connection to ${host} refused. Check that the server runs, and check ${operand}`,
+  ],
+  [
+    /ENOTFOUND|EAI_AGAIN|dns error|getaddrinfo/i,
+    ({ hostname }, _, operand) => `Host ${hostname} not found. Check ${operand}`,
+  ],
+  [
+    /CERT_\w+|\w*SELF_SIGNED\w*|UNABLE_TO_\w+|ERR_TLS_CERT\w*|invalid peer certificate[^)]*|certificate/i,
+    ({ host }, found) =>
+      `The certificate of ${host} is not trusted (${
+        printableText(found, 100)
+      }). If your own authority issued ` +
+      "it, set NODE_EXTRA_CA_CERTS (on Deno: DENO_CERT)",
+  ],
+  [
+    /WRONG_VERSION_NUMBER|EPROTO|InvalidContentType|corrupt message|PACKET_LENGTH/i,
+    ({ host }) => `${host} does not use TLS. Try http instead of https`,
+  ],
+];
 
 /** Why there was no response, or an incomplete one. @param operand what the user gave the URL as */
 export function explainFailure(url: URL, error: unknown, operand = "--url"): Error {
