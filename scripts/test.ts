@@ -72,7 +72,7 @@ const parallel = selected.flatMap(({ runtime, files }) =>
 );
 const alone = selected.flatMap(({ runtime, files }) => batchFiles(runtime, files.filter(runsAlone), times));
 // Process tests wait for other processes and for timers during about half of their time.
-const concurrency = availableParallelism() + (part === "short" ? 0 : 1);
+const concurrency = availableParallelism() + 1;
 await runAll(parallel.sort((a, b) => b.seconds - a.seconds), concurrency);
 await runAll(alone, 1);
 const skippedOnWorkerd = part === "all" ? runtimes.includes("workerd") ? files.filter(needsProcess) : [] : [];
