@@ -5,10 +5,10 @@
  * @module
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { FastResponse, NodeRequest, sendNodeResponse } from "srvx/node";
+import { FastResponse, sendNodeResponse } from "srvx/node";
 import type { RequestContext } from "../http/service.ts";
 import { EventResponse } from "./node/event_pipe.ts";
-import { useParserBody } from "./upload/node_upload_body.ts";
+import { ParserRequest } from "./node/parser_request.ts";
 import { faultResponse, type FetchHandler, hasReadableTarget, malformedTargetResponse } from "./server.ts";
 
 type NodeHandler = (req: IncomingMessage, res: ServerResponse) => void;
@@ -31,14 +31,13 @@ export function createNodeHandler(handler: FetchHandler, onError: (error: unknow
     return isValid;
   };
   return (req, res) => {
-    const request = new NodeRequest({ req, res });
+    const request = new ParserRequest({ req, res });
     const send = (response: Response): void => sendAtOnce(res, response, onError);
     const fail = (error: unknown): void => {
       onError(error);
       send(faultResponse());
     };
     if (!isTarget(req, request)) return send(malformedTargetResponse());
-    useParserBody(request, req);
     request.waitUntil = waitUntil;
     try {
       // srvx's request knows `ip` and `waitUntil` itself, and computes the address only when asked.

@@ -7,7 +7,7 @@ import "./native_digest.ts";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Principal } from "../http/principal.ts";
 import type { Protection, ProtectOptions } from "../http/protect.ts";
-import { readHead, sendResponse, toContext } from "./node_request.ts";
+import { NodeContext, readHead, sendResponse } from "./node_request.ts";
 import { faultResponse, malformedTargetResponse } from "./server.ts";
 
 /** A request that a guard let through: `principal` is the caller. */
@@ -41,7 +41,7 @@ export function toNodeGuard(
       const head = readHead(request);
       const { url, ...init } = head ?? { url: "" };
       const caller = head
-        ? await protection.protect(new Request(url, init), options, toContext(request, () => {}))
+        ? await protection.protect(new Request(url, init), options, new NodeContext(request, () => {}))
         : malformedTargetResponse();
       if (caller instanceof Response) return void await sendResponse(caller, request, response);
       request.principal = caller;

@@ -12,7 +12,7 @@ import "./upload/native_bytes.ts";
 import { publicConnect } from "./connect_publicly.ts";
 import { nodeFetch } from "./node/node_fetch.ts";
 import { streamOf } from "./upload/node_upload_body.ts";
-import { type NodeRequest, readHead, sendResponse, toContext } from "./node_request.ts";
+import { NodeContext, type NodeRequest, readHead, sendResponse } from "./node_request.ts";
 import { faultResponse, type FetchHandler, malformedTargetResponse } from "./server.ts";
 
 usePublicConnect(publicConnect);
@@ -72,7 +72,7 @@ export function toNodeListener(
     try {
       const request = toRequest(req, parsed, aborted.signal);
       const response = request
-        ? await handler.fetch(request, toContext(req, onError))
+        ? await handler.fetch(request, new NodeContext(req, onError))
         : malformedTargetResponse();
       await sendResponse(response, req, res);
     } catch (error) {

@@ -15,13 +15,23 @@ export type NodeRequest = IncomingMessage & {
   readonly rawBody?: unknown;
 };
 
-export function toContext({ socket }: IncomingMessage, onError: (error: unknown) => void): RequestContext {
-  return {
-    get ip() {
-      return socket.remoteAddress;
-    },
-    waitUntil: (promise) => void promise.catch(onError),
-  };
+/** A class, as `ParserRequest` (`node/parser_request.ts`) says. */
+export class NodeContext implements RequestContext {
+  readonly #socket: IncomingMessage["socket"];
+  readonly #onError: (error: unknown) => void;
+
+  constructor({ socket }: IncomingMessage, onError: (error: unknown) => void) {
+    this.#socket = socket;
+    this.#onError = onError;
+  }
+
+  get ip(): string | undefined {
+    return this.#socket.remoteAddress;
+  }
+
+  waitUntil(promise: Promise<unknown>): void {
+    promise.catch(this.#onError);
+  }
 }
 
 /** What a `Request` is made from, its body aside; `undefined` where the Host field or the target is malformed. */

@@ -143,18 +143,15 @@ export function createPostHandler(options: HttpOptions, answers: Answers, admit:
     request: Request,
   ): Promise<Response> | Response {
     const { era, principal, session } = read;
-    let opened: HttpOutlet | undefined;
-    const connection = {
+    const connection = new OutletConnection(
       request,
-      // Created when it is first used: most calls answer at once.
-      get outlet() {
-        return opened ??= new HttpOutlet(options.outlet, call, answers.fields(era));
-      },
-    };
+      () => new HttpOutlet(options.outlet, call, answers.fields(era)),
+    );
     const call: Call = exchange.createCall(read, connection);
     const done = exchange.answer(message, call, (response): Response | undefined => {
       // The call has answered at once, and sent nothing before. What its handler still sends has no way to the client.
       const write = () => answers.write(response, era, principal);
+      const { opened } = connection;
       if (!opened) {
         call.detach();
         return write();
@@ -198,6 +195,26 @@ export function createPostHandler(options: HttpOptions, answers: Answers, admit:
   }
 
   return post;
+}
+
+/**
+ * The connection of a call that may send messages. A class, not an object with a getter: V8 keeps the closure of a getter, and
+ * all that it refers to, until the next full collection.
+ */
+class OutletConnection implements Connection {
+  readonly request: Request;
+  readonly #open: () => HttpOutlet;
+  /** Opened when it is first used: most calls answer at once. */
+  opened: HttpOutlet | undefined;
+
+  constructor(request: Request, open: () => HttpOutlet) {
+    this.request = request;
+    this.#open = open;
+  }
+
+  get outlet(): HttpOutlet {
+    return this.opened ??= this.#open();
+  }
 }
 
 /** The HTTP status of a message that could not be parsed (413, RFC 9110 section 15.5.14: too many values). */

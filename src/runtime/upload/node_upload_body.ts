@@ -17,51 +17,8 @@ const MAX_DISCARDED_BYTES = 32 * 1024 * 1024;
 const MAX_DISCARD_MS = 10_000;
 /** How much is buffered for the reader. */
 const BUFFER_BYTES = 64 * 1024;
-/** A body that declares at most so many bytes is read at once, which is fastest. */
-const MAX_SMALL_BODY_BYTES = 64 * 1024;
 /** Smaller chunks are joined. */
 const MIN_CHUNK_BYTES = 4 * 1024;
-
-/** Gives a request of `srvx` this body, or, when the client declares a small one, a way to read it at once. */
-export function useParserBody(request: Request, req: IncomingMessage): void {
-  const { headers } = req;
-  const isSmall = headers["transfer-encoding"] === undefined &&
-    !(Number(headers["content-length"]) > MAX_SMALL_BODY_BYTES);
-  if (isSmall && !headers["content-type"]?.startsWith("multipart/")) {
-    // Most requests without a declared length have no body.
-    if (headers["content-length"] !== undefined) request.bytes = () => readSmall(req);
-    return;
-  }
-  let body: ReadableStream<Uint8Array> | undefined;
-  Object.defineProperty(request, "body", { configurable: true, get: () => body ??= streamOf(req) });
-}
-
-/** Reads the whole body from the parser. Except for `text()`, `srvx` would create a stream first. */
-function readSmall(req: IncomingMessage): Promise<Uint8Array<ArrayBuffer>> {
-  return new Promise((resolve, reject) => {
-    if (req.readableEnded || req.destroyed) {
-      return reject(new Error("The body was already read, or the connection is closed"));
-    }
-    let only: Uint8Array<ArrayBuffer> | undefined;
-    let more: ByteBuffer | undefined;
-    // The listeners live as long as the connection, which may become an open stream: they must not hold the body.
-    let settle: { resolve: typeof resolve; reject: typeof reject } | undefined = { resolve, reject };
-    req.on("data", (chunk: Uint8Array<ArrayBuffer>) => {
-      if (only === undefined) only = chunk;
-      else {
-        if (!more) (more = new ByteBuffer()).append(only);
-        more.append(chunk);
-      }
-    });
-    req.on("end", () => {
-      settle?.resolve(more?.take() ?? only ?? new Uint8Array());
-      settle = only = more = undefined;
-    });
-    req.on("error", (error) => settle?.reject(error));
-    // Created only when needed: every request closes, and an error captures its stack.
-    req.on("close", () => settle?.reject(new Error("The connection was closed")));
-  });
-}
 
 /** The body as a stream. */
 export function streamOf(req: IncomingMessage): ReadableStream<Uint8Array> {
