@@ -53,7 +53,7 @@ const PEERS: readonly Peer[] = [
   ...MORE_PEERS,
 ];
 /** Codes to create for each millisecond of a slice: more than any server can redeem. */
-const CODES_PER_MS = 25;
+const CODES_PER_MS = 50;
 /** Tokens to introspect in turn. */
 const TOKENS = 1000;
 const MEGABYTE = 1e6;
