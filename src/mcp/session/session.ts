@@ -252,24 +252,26 @@ function parseSession(text: string): Session {
 }
 
 /** Only the capabilities that the server uses, each by a letter, as the id is sent with every request. */
-function encodeCapabilities(given: Readonly<Record<string, unknown>>): string {
-  const write = (value: Readonly<Record<string, unknown>>, known: readonly Capability[] = []): string =>
-    known.map(([name, letter, parts]) => {
-      const inner = value[name];
-      if (typeof inner !== "object" || inner === null) return "";
-      return letter + write(inner as Record<string, unknown>, parts);
-    }).join("");
-  return write(given, KNOWN_CAPABILITIES);
+function encodeCapabilities(given: Capabilities, known: readonly Capability[] = KNOWN_CAPABILITIES): string {
+  let code = "";
+  for (const [name, letter, parts = []] of known) {
+    const inner = given[name];
+    if (typeof inner === "object" && inner !== null) {
+      code += letter + encodeCapabilities(inner as Capabilities, parts);
+    }
+  }
+  return code;
 }
 
-function decodeCapabilities(code: string): Record<string, unknown> {
-  const read = (parts: readonly Capability[]): Record<string, unknown> =>
-    Object.fromEntries(
-      parts.filter(([, letter]) => code.includes(letter)).map(([name, , inner = []]) => [name, read(inner)]),
-    );
-  return read(KNOWN_CAPABILITIES);
+function decodeCapabilities(code: string, known: readonly Capability[] = KNOWN_CAPABILITIES): Capabilities {
+  const capabilities: Record<string, unknown> = {};
+  for (const [name, letter, parts = []] of known) {
+    if (code.includes(letter)) capabilities[name] = decodeCapabilities(code, parts);
+  }
+  return capabilities;
 }
 
+type Capabilities = Readonly<Record<string, unknown>>;
 /** Name, letter and parts. No two letters are the same. */
 type Capability = readonly [name: string, letter: string, parts?: readonly Capability[]];
 const KNOWN_CAPABILITIES: readonly Capability[] = [
