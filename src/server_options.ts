@@ -112,8 +112,9 @@ export function checkAddress(name: "issuer" | "url", address: string, unsafe?: S
 function checkStore(store: Store): Store {
   const guarantees = (store as Partial<Store> | undefined)?.guarantees;
   if (!guarantees?.atomic || !guarantees.readYourWrites) {
+    // Else a code could be redeemed twice.
     throw new TypeError(
-      "Cannot create Trivet: the store must be atomic and must read its own writes, else a code could be redeemed twice",
+      'Cannot create Trivet: "store" must be atomic and read its own writes, as memoryStore() does',
     );
   }
   return store;

@@ -39,7 +39,7 @@ export function toRequestContext(
       waitUntil: (promise) => worker.waitUntil(promise),
     };
   }
-  if (given === undefined || given === null) return {};
+  if (!given) return {};
   // `in` does not read the value: an entry may compute the address when it is read.
   if ("ip" in given) return given;
   if ("remoteAddr" in given) {

@@ -5,6 +5,8 @@
  *
  * @module
  */
+import { acceptNames } from "../http/body/media_type.ts";
+
 /** The revision without a handshake. Revisions are dates, so they compare as strings. */
 export const MODERN = "2026-07-28";
 
@@ -36,16 +38,13 @@ export function eraOfRevision(revision: string): Era | undefined {
   return ERAS.get(revision);
 }
 
-/** Whether `Accept` names event streams. Wildcards do not count. One pattern: `acceptNames` takes four times as long. */
-const NAMES_STREAM = /(?:^|,)\s*text\/event-stream\s*(?:[;,]|$)/i;
-
 /**
  * The era of a request without a revision in `_meta`, by its header fields; `undefined` for an unsupported revision.
  */
 export function eraOfHeaders(headers: Headers): Era | undefined {
   const version = headers.get("mcp-protocol-version");
   if (version !== null) return ERAS.get(version);
-  return NAMES_STREAM.test(headers.get("accept") ?? "") ? ERAS.get(DEFAULT_REVISION) : PLAIN;
+  return acceptNames(headers.get("accept"), "text/event-stream") ? ERAS.get(DEFAULT_REVISION) : PLAIN;
 }
 
 /** The revision for a client that requested one in `initialize`: the same, or the newest with a handshake. */

@@ -7,7 +7,7 @@
 import type { Fields } from "../../http/response.ts";
 import { timerDelay } from "../../timer.ts";
 import type { Call } from "../call.ts";
-import type { Outlet } from "../connection.ts";
+import type { Connection, Outlet } from "../connection.ts";
 import type { Lazy } from "../lazy.ts";
 import type { CallStream, CallStreams } from "./call_stream.ts";
 
@@ -20,9 +20,13 @@ export interface OutletOptions {
 /** A call that has sent nothing for so long gets a stream, whose comments keep the connection open. */
 const SILENCE_MS = 15_000;
 
-export class HttpOutlet implements Outlet {
+/** The connection of one call, and what the call sends over it. */
+export class HttpOutlet implements Connection, Outlet {
+  call!: Call;
+  readonly request: Request;
+  /** Whether the call has sent a message, or its response waits: most calls answer at once. */
+  isUsed = false;
   readonly #options: OutletOptions;
-  readonly #call: Call;
   readonly #fields: Fields;
   /** The response, once there is one; until then `#resolve` takes it. */
   #response: Response | undefined;
@@ -33,11 +37,17 @@ export class HttpOutlet implements Outlet {
   #isOver = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** @param fields of the response, beside its media type */
-  constructor(options: OutletOptions, call: Call, fields: Fields) {
+  /** @param fields of the response, beside its media type. The call is created with this connection, and then set. */
+  constructor(options: OutletOptions, request: Request, fields: Fields) {
     this.#options = options;
-    this.#call = call;
     this.#fields = fields;
+    this.request = request;
+  }
+
+  // Not a getter of an object: V8 keeps the closure of one, and all that it refers to, until the next full collection.
+  get outlet(): this {
+    this.isUsed = true;
+    return this;
   }
 
   /** The response: at once when the call has ended, so that a call without waiting costs no promise and no timer. */
@@ -51,9 +61,8 @@ export class HttpOutlet implements Outlet {
   }
 
   get sendRequest(): Outlet["sendRequest"] {
-    const { session } = this.#call;
-    return session &&
-      (async (...request) => await this.#use((stream) => stream.sendRequest(session, ...request)));
+    const { session } = this.call;
+    return session && ((...request) => this.#use((stream) => stream.sendRequest(session, ...request)));
   }
 
   async notify(method: string, params: Record<string, unknown>): Promise<void> {
@@ -107,7 +116,7 @@ export class HttpOutlet implements Outlet {
   }
 
   #create(streams: CallStreams): CallStream {
-    return this.#stream ??= streams.create(this.#call, this.#fields, (response) => {
+    return this.#stream ??= streams.create(this.call, this.#fields, (response) => {
       clearTimeout(this.#timer);
       this.#settle(response);
     });

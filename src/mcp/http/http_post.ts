@@ -16,7 +16,6 @@ import {
   readMessage,
   type Request as RpcRequest,
 } from "../../jsonrpc/message.ts";
-import type { Call } from "../call.ts";
 import { type CallRequest, type Sender, toCallRequest, toModernRequest } from "../call_request.ts";
 import type { Connection } from "../connection.ts";
 import { type Era, eraOfHeaders, eraOfRevision, MODERN_ERA } from "../era.ts";
@@ -43,7 +42,7 @@ export function createPostHandler(options: HttpOptions, answers: Answers, admit:
     if (isRefusal(principal)) return principal;
     const { headers } = request;
     if (mediaType(headers.get("content-type")) !== "application/json") {
-      return refuse(415, INVALID_REQUEST, "Unsupported media type: Content-Type must be application/json");
+      return refuse(415, INVALID_REQUEST, "Unsupported media type: send application/json");
     }
     const byHeaders = eraOfHeaders(headers);
     let value: unknown;
@@ -143,26 +142,22 @@ export function createPostHandler(options: HttpOptions, answers: Answers, admit:
     request: Request,
   ): Promise<Response> | Response {
     const { era, principal, session } = read;
-    const connection = new OutletConnection(
-      request,
-      () => new HttpOutlet(options.outlet, call, answers.fields(era)),
-    );
-    const call: Call = exchange.createCall(read, connection);
+    const outlet = new HttpOutlet(options.outlet, request, answers.fields(era));
+    const call = outlet.call = exchange.createCall(read, outlet);
     const done = exchange.answer(message, call, (response): Response | undefined => {
       // The call has answered at once, and sent nothing before. What its handler still sends has no way to the client.
       const write = () => answers.write(response, era, principal);
-      const { opened } = connection;
-      if (!opened) {
+      if (!outlet.isUsed) {
         call.detach();
         return write();
       }
-      if (call.isCancelled) opened.abandon();
-      else opened.finish(() => answers.text(response, era, principal), write);
+      if (call.isCancelled) outlet.abandon();
+      else outlet.finish(() => answers.text(response, era, principal), write);
     });
     if (done instanceof Promise) {
       if (session) call.waitUntil(done);
     } else if (done) return done;
-    return connection.outlet.respond();
+    return outlet.outlet.respond();
   }
 
   async function answerNonRequest(
@@ -181,7 +176,7 @@ export function createPostHandler(options: HttpOptions, answers: Answers, admit:
       return refuse(
         400,
         INVALID_REQUEST,
-        `Invalid Request: revision ${era.revision} has no requests that a client responds to`,
+        `Invalid Request: revision ${era.revision} has no requests to respond to`,
         era,
       );
     }
@@ -195,26 +190,6 @@ export function createPostHandler(options: HttpOptions, answers: Answers, admit:
   }
 
   return post;
-}
-
-/**
- * The connection of a call that may send messages. A class, not an object with a getter: V8 keeps the closure of a getter, and
- * all that it refers to, until the next full collection.
- */
-class OutletConnection implements Connection {
-  readonly request: Request;
-  readonly #open: () => HttpOutlet;
-  /** Opened when it is first used: most calls answer at once. */
-  opened: HttpOutlet | undefined;
-
-  constructor(request: Request, open: () => HttpOutlet) {
-    this.request = request;
-    this.#open = open;
-  }
-
-  get outlet(): HttpOutlet {
-    return this.opened ??= this.#open();
-  }
 }
 
 /** The HTTP status of a message that could not be parsed (413, RFC 9110 section 15.5.14: too many values). */
