@@ -44,6 +44,8 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     "mcp/stdio/stdio.js",
     "mcp/stateful.js",
     "mcp/http/call_stream.js",
+    // The store of most servers over stdio.
+    "store/drivers/memory.js",
   ],
   services: ["mod.js"],
   overview: ["runtime/cli/main.js"],

@@ -1,6 +1,7 @@
 /**
  * The time from the start of a server to its first response. `trivet stdio` is the command of the package, with a file of
- * tools that imports "trivet"; the other servers are the same as in calls.
+ * tools that imports "trivet"; the other servers are the same as in calls. Of Trivet, the tool server alone is measured too,
+ * since the peers are no more.
  *
  * @module
  */
@@ -12,6 +13,7 @@ import { type Build, buildTrivet } from "./build_trivet.ts";
 import { ServerProcess } from "../server_process.ts";
 import { StdioClient } from "./client.ts";
 import { type Subject, TRIVET } from "../subject.ts";
+import { ALONE } from "../trivet.ts";
 import { median } from "../table.ts";
 import { toParams } from "../wire.ts";
 
@@ -51,10 +53,11 @@ export async function measureStarts(
       ...installCommand(build, tools),
       ...others.flatMap((subject) =>
         subject === TRIVET
-          ? [{ ...TRIVET, option: build.url }, {
-            ...TRIVET,
-            name: "Trivet, from sources",
-          }]
+          ? [
+            { ...TRIVET, name: "Trivet, trivet/mcp alone", option: ALONE + build.url },
+            { ...TRIVET, option: build.url },
+            { ...TRIVET, name: "Trivet, from sources" },
+          ]
           : [subject]
       ),
     ];
