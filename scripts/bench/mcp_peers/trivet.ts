@@ -30,12 +30,14 @@ export function server(option = "zod"): Server {
       );
     // The end of a session is stored, and counts for the anonymous callers of a network: a bench ends millions.
     const storageLimits = { network: Number.MAX_SAFE_INTEGER, anonymous: Number.MAX_SAFE_INTEGER };
+    // All clients of the bench are anonymous callers of one network.
+    const streamLimits = { network: Number.MAX_SAFE_INTEGER, anonymous: Number.MAX_SAFE_INTEGER };
     return createTrivet({
       issuer,
       store: memoryStore(),
       oauth: false,
       skills: false,
-      mcp: { tools, storageLimits },
+      mcp: { tools, storageLimits, streamLimits },
     });
   }
   return {
