@@ -1,25 +1,12 @@
 /**
  * `npm run bench`: prints benchmarks as tables, and writes them as JSON to `bench.json` or to `--json FILE`, and as one
- * HTML page beside it. `--explain` also prints what each row does and leaves out, and why a row is noisy.
- *
- *   npm run bench -- [--explain] [--only TEXT] [--rounds N] [--slice MS] [--scale N] [--json FILE]
- *   npm run bench -- --stores [--scale 1000000]
- *   npm run bench -- --costs
- *   npm run bench -- --observers
- *   npm run bench -- --telemetry
- *   npm run bench -- --peers [--scale 1000000] [--only introspection]
- *   npm run bench -- --mcp [--quick] [--only http] [--only "in process: tools/call"] [--scale 41]
- *   npm run bench -- --gateway [--peers]
- *   npm run bench -- --sizes [--scale 1000000] [--only PostgreSQL]
- *   npm run bench -- --streams [--scale 10000]
- *   npm run bench -- --instances [--only PostgreSQL]
- *   npm run bench -- --skills [--scale 100000] [--only "SQLite, 64 files"] [--only "memory of an upload, bun"]
+ * HTML page beside it.
  *
  * @module
  */
 import { availableParallelism } from "node:os";
 import process from "node:process";
-import { parseArgs } from "node:util";
+import { parseArgs, type ParseArgsConfig } from "node:util";
 import { printCosts } from "./costs.ts";
 import { measureOverhead } from "./gateway/overhead.ts";
 import { measureGatewayPeers } from "./gateway/peers.ts";
@@ -38,8 +25,27 @@ import { measureStores } from "./stores.ts";
 import { measureTelemetry } from "./telemetry.ts";
 import { measureStoresOverHttp } from "./stores_over_http.ts";
 
-const { values } = parseArgs({
+const USAGE = `npm run bench -- [MODE] [--only TEXT] [--rounds N] [--slice MS] [--json FILE] [--explain]
+
+Without a mode: the hot paths, in process and over HTTP. --only selects rows by their names. --explain prints what
+each row does and leaves out, and why a row is noisy.
+
+  --peers [--scale 1000000]   the authorization server and its peers; first: npm ci --prefix scripts/bench
+  --mcp [--quick]             the tool server and its peers; --only "in process", http, stdio or memory, or
+                              "in process: tools/call"; --scale 41 for so many tools alone
+  --gateway [--peers]         the gateway
+  --skills [--scale 100000]   uploads and lists of skills; --only "SQLite, 64 files"
+  --stores [--scale 1000000]  the drivers, and the server on each
+  --sizes [--scale 1000000]   each call with 1 to so many records; --only PostgreSQL
+  --streams [--scale 10000]   idle streams
+  --instances                 three instances on one engine; --only PostgreSQL
+  --costs                     reads and commits of each request
+  --observers, --telemetry    what observers and telemetry add
+`;
+
+const { values } = readArguments({
   options: {
+    help: { type: "boolean", short: "h" },
     only: { type: "string" },
     rounds: { type: "string" },
     slice: { type: "string" },
@@ -60,6 +66,10 @@ const { values } = parseArgs({
     explain: { type: "boolean", default: false },
   },
 });
+if (values.help) {
+  console.log(USAGE);
+  process.exit();
+}
 // The peers are other processes and need longer slices.
 const rounds = Number(values.rounds ?? (values.peers ? 10 : 15));
 const slice = Number(
@@ -119,6 +129,16 @@ if (measured !== undefined) {
   });
 }
 process.exit();
+
+/** Parses the arguments. Wrong ones end the process, with the usage. */
+function readArguments<const Options extends ParseArgsConfig>(options: Options) {
+  try {
+    return parseArgs(options);
+  } catch (error) {
+    console.error(`${(error as Error).message}\n\n${USAGE}`);
+    process.exit(2);
+  }
+}
 
 /** Measures the handler in this process and over HTTP. */
 async function measureHotPaths() {
