@@ -1,6 +1,7 @@
 /**
  * The fourth part: the memory of a server for each session, and for each open stream on its own connection. Heap includes
- * external memory, after garbage collection; resident memory is what the operating system reports.
+ * external memory, after garbage collection; resident memory is what the operating system reports. The streams of a server
+ * are opened after its sessions, so that they can reuse what those left free: compare the sums.
  *
  * @module
  */
@@ -35,6 +36,7 @@ export interface MemoryResult {
 
 const SESSION = "session";
 const STREAM = "GET stream of a session";
+const BOTH = "session with it";
 const LISTEN = "subscriptions/listen stream";
 const CONCURRENCY = 50;
 
@@ -122,12 +124,14 @@ async function measureSessions(
     const warmStreams = sockets.length;
     const first = await server.memory();
     await openMany(sessions.length - warmStreams, maxMs, listen);
-    results.push({
-      ...row,
-      what: STREAM,
-      ...toMemoryOfEach(first, await server.memory(), sockets.length - warmStreams),
-    });
-    return results;
+    const session = toMemoryOfEach(before, between, sessions.length - warm);
+    const stream = toMemoryOfEach(first, await server.memory(), sockets.length - warmStreams);
+    const both = {
+      count: stream.count,
+      heap: session.heap + stream.heap,
+      resident: session.resident + stream.resident,
+    };
+    return [...results, { ...row, what: STREAM, ...stream }, { ...row, what: BOTH, ...both }];
   } finally {
     for (const socket of sockets) socket.destroy();
     server.stop();
@@ -189,7 +193,7 @@ function toMemoryOfEach(
   before: Memory,
   after: Memory,
   count: number,
-): Pick<MemoryResult, "heap" | "resident" | "count"> {
+): Required<Pick<MemoryResult, "heap" | "resident" | "count">> {
   return {
     count,
     heap: (after.heap - before.heap) / count,
@@ -201,7 +205,7 @@ function printMemory(results: readonly MemoryResult[], tools: number, maxCount: 
   const reasons = new Map<string, string>();
   const rows = [...new Set(results.map(({ subject }) => subject))].map((subject) => [
     subject,
-    ...[SESSION, STREAM, LISTEN].flatMap((what) => {
+    ...[SESSION, STREAM, BOTH, LISTEN].flatMap((what) => {
       const found = results.find((result) => result.subject === subject && result.what === what);
       if (found?.unsupported !== undefined) {
         reasons.set(`${subject}, ${what}`, found.unsupported);
@@ -218,7 +222,7 @@ function printMemory(results: readonly MemoryResult[], tools: number, maxCount: 
   ]);
   printTable(
     `Memory of each, in kB of 1,000 bytes, at up to ${maxCount.toLocaleString("en")}; ${tools} tools`,
-    [SESSION, STREAM, LISTEN].flatMap((what) => [`${what}s`, "heap", "resident"]),
+    [SESSION, STREAM, BOTH, LISTEN].flatMap((what) => [what, "heap", "resident"]),
     rows,
   );
   printReasons(reasons);
