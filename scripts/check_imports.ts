@@ -125,7 +125,7 @@ const PACKAGES: Readonly<Record<string, RegExp>> = {
   "reflect-metadata": /^src\/oauth\/factors\/web_authn\.ts$/,
   uqr: /^src\/oauth\/factors\/pages\/qr_code\.ts$/,
   yaml: /^src\/skills\/package\/front_matter\.ts$/,
-  "srvx/node": /^src\/runtime\/(?:node(?:_answer)?|node\/event_pipe)\.ts$/,
+  "srvx/node": /^src\/runtime\/(?:node(?:_answer)?|node\/(?:event_pipe|parser_request))\.ts$/,
   "@hattip/adapter-node": /^src\/runtime\/hattip_node\.ts$/,
   "@hattip/core": /^src\/runtime\/hattip_node\.ts$/,
 };
