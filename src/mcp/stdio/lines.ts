@@ -69,18 +69,46 @@ function tooLong(): RpcError {
   );
 }
 
-/** Writes lines. `write` resolves when the next may be written, `finish` when all are written. */
+/** Lines that are written together. */
+interface Batch {
+  text: string;
+  written: Promise<void>;
+}
+
+/** A batch of so many characters takes no more lines. */
+const MAX_BATCH_CHARACTERS = 64 * 1024;
+
+/**
+ * Writes lines in order. `write` resolves when the next may be written, `finish` when all are written. Lines that come while
+ * others are written go out together: a write of its own for each took half of the processor time of 64 concurrent calls.
+ */
 export function writeLines(
   output: WritableStream<Uint8Array>,
 ): { write: (text: string) => Promise<void>; finish: () => Promise<void> } {
   const writer = output.getWriter();
   const encoder = new TextEncoder();
+  /** Takes lines until it is written. */
+  let open: Batch | undefined;
+  let last: Promise<void> = Promise.resolve();
+
+  async function writeAfter(before: Promise<void>, batch: Batch): Promise<void> {
+    await before.catch(() => {});
+    await writer.ready;
+    if (open === batch) open = undefined;
+    await writer.write(encoder.encode(batch.text));
+  }
+
   return {
-    async write(text) {
-      await writer.ready;
-      await writer.write(encoder.encode(text + "\n"));
+    write(text) {
+      if (!open || open.text.length >= MAX_BATCH_CHARACTERS) {
+        open = { text: "", written: last };
+        open.written = last = writeAfter(last, open);
+      }
+      open.text += text + "\n";
+      return open.written;
     },
     async finish() {
+      await last;
       await writer.ready;
       writer.releaseLock();
     },

@@ -151,6 +151,29 @@ test("the input may reuse the buffer of its chunks", async () => {
   assert.equal(JSON.parse(text), { jsonrpc: "2.0", id: "whole", result: {} });
 });
 
+test("responses to messages that arrive together are written together, in batches of bounded size", async () => {
+  const text = "x".repeat(20_000);
+  const long = tool({ name: "long", description: "Gives a long text", run: () => text });
+  const { server } = newServer({ definitions: [long] });
+  const calls = Array.from(
+    { length: 64 },
+    (_, id) => `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"long"}}\n`,
+  );
+  const chunks: string[] = [];
+  await server.serveStdio(
+    new ReadableStream<Uint8Array>({
+      start(controller) {
+        controller.enqueue(new TextEncoder().encode(calls.join("")));
+        controller.close();
+      },
+    }),
+    new WritableStream<Uint8Array>({ write: (chunk) => void chunks.push(new TextDecoder().decode(chunk)) }),
+  );
+  assert.equal(ids(chunks.join("").trimEnd().split("\n")), calls.map((_, id) => id));
+  assert.ok(chunks.length < 32, `${chunks.length} writes`);
+  assert.ok(chunks.every((chunk) => chunk.length < 100_000 && chunk.endsWith("\n")));
+});
+
 test("running calls are answered after the input has ended", async () => {
   const slow = tool({
     name: "slow",
@@ -228,11 +251,13 @@ test("a null error is an error response", async () => {
   const input = new ReadableStream<Uint8Array>({ start: (controller) => void (feed = controller) });
   const output = new WritableStream<Uint8Array>({
     write(chunk) {
-      lines.push(new TextDecoder().decode(chunk));
-      const { id, method } = JSON.parse(lines.at(-1)!);
-      if (method === "roots/list") {
-        feed.enqueue(encoder.encode(JSON.stringify({ jsonrpc: "2.0", id, error: null }) + "\n"));
-      } else if (id === 1) feed.close();
+      for (const line of new TextDecoder().decode(chunk).trimEnd().split("\n")) {
+        lines.push(line);
+        const { id, method } = JSON.parse(line);
+        if (method === "roots/list") {
+          feed.enqueue(encoder.encode(JSON.stringify({ jsonrpc: "2.0", id, error: null }) + "\n"));
+        } else if (id === 1) feed.close();
+      }
     },
   });
   feed.enqueue(encoder.encode(hello + ask));
