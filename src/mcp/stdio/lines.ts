@@ -12,8 +12,14 @@ const LF = 10;
 // Deno and workerd drop U+FEFF as a byte order mark at the start of any chunk, so the mark is handled in `toLine`.
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Yields the lines that are not blank; an error for a line that is too long or not UTF-8. */
-export async function* readLines(input: ReadableStream<Uint8Array>): AsyncGenerator<string | RpcError> {
+/**
+ * Calls `onLine` with each line that is not blank, or with an error for a line that is too long or not UTF-8. Resolves at the
+ * end. Not an async generator: that takes three turns of the microtask queue for each line.
+ */
+export async function readLines(
+  input: ReadableStream<Uint8Array>,
+  onLine: (line: string | RpcError) => void,
+): Promise<void> {
   const reader = input.getReader();
   /** The beginning of a line that has not ended. */
   const held = new ByteBuffer();
@@ -29,7 +35,7 @@ export async function* readLines(input: ReadableStream<Uint8Array>): AsyncGenera
       if (!isTooLong && held.length + piece.length > MAX_LINE_BYTES) {
         isTooLong = true;
         held.take();
-        yield tooLong();
+        onLine(tooLong());
       }
       if (found < 0) {
         if (!isTooLong) held.append(piece);
@@ -37,11 +43,11 @@ export async function* readLines(input: ReadableStream<Uint8Array>): AsyncGenera
       }
       const line = isTooLong ? "" : held.length === 0 ? toLine(piece) : toLine(join(held, piece));
       isTooLong = false;
-      if (line !== "") yield line;
+      if (line !== "") onLine(line);
     }
   }
   const line = toLine(held.take());
-  if (line !== "") yield line;
+  if (line !== "") onLine(line);
 }
 
 function join(held: ByteBuffer, piece: Uint8Array): Uint8Array {

@@ -223,14 +223,14 @@ export async function serveStdio(
   const writing = new Set<Promise<unknown>>();
   let unanswered: Id[] = [];
   try {
-    for await (const line of readLines(input)) {
+    await readLines(input, (line) => {
       track(
         answering,
         answerLine(line).then((text) => {
           if (text !== undefined) track(writing, write(text));
         }),
       );
-    }
+    });
   } catch (error) {
     for (const call of calls.values()) call.cancel("The client disconnected");
     throw error;
@@ -262,7 +262,8 @@ export async function serveStdio(
 /** Keeps a promise in the set until it is settled. */
 function track(set: Set<Promise<unknown>>, work: Promise<unknown>): void {
   set.add(work);
-  work.catch(() => {}).finally(() => set.delete(work));
+  const drop = (): void => void set.delete(work);
+  work.then(drop, drop);
 }
 
 /** Waits until all are settled, at most so many milliseconds. */
