@@ -75,12 +75,6 @@ function tooLong(): RpcError {
   );
 }
 
-/** Lines that are written together. */
-interface Batch {
-  text: string;
-  written: Promise<void>;
-}
-
 /** A batch of so many characters takes no more lines. */
 const MAX_BATCH_CHARACTERS = 64 * 1024;
 
@@ -93,11 +87,12 @@ export function writeLines(
 ): { write: (text: string) => Promise<void>; finish: () => Promise<void> } {
   const writer = output.getWriter();
   const encoder = new TextEncoder();
-  /** Takes lines until it is written. */
-  let open: Batch | undefined;
+  /** The last batch, which takes lines until it is written. */
+  let open: { text: string } | undefined;
+  /** When the last batch is written. */
   let last: Promise<void> = Promise.resolve();
 
-  async function writeAfter(before: Promise<void>, batch: Batch): Promise<void> {
+  async function writeAfter(before: Promise<void>, batch: { readonly text: string }): Promise<void> {
     await before.catch(() => {});
     await writer.ready;
     if (open === batch) open = undefined;
@@ -107,11 +102,11 @@ export function writeLines(
   return {
     write(text) {
       if (!open || open.text.length >= MAX_BATCH_CHARACTERS) {
-        open = { text: "", written: last };
-        open.written = last = writeAfter(last, open);
+        open = { text: "" };
+        last = writeAfter(last, open);
       }
       open.text += text + "\n";
-      return open.written;
+      return last;
     },
     async finish() {
       await last;

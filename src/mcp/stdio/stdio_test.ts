@@ -5,6 +5,7 @@ import type { Store } from "../../store/store.ts";
 import { tool, ToolError } from "../definition/definition.ts";
 import { DEFINITIONS, newServer, WRITER } from "../test_server.ts";
 import { watchedStore } from "../instances/test_watched_store.ts";
+import { writeLines } from "./lines.ts";
 
 const test = suite("mcp/stdio");
 
@@ -172,6 +173,22 @@ test("responses to messages that arrive together are written together, in batche
   assert.equal(ids(chunks.join("").trimEnd().split("\n")), calls.map((_, id) => id));
   assert.ok(chunks.length < 32, `${chunks.length} writes`);
   assert.ok(chunks.every((chunk) => chunk.length < 100_000 && chunk.endsWith("\n")));
+});
+
+test("the output ends after all lines that were written without waiting", async () => {
+  const chunks: string[] = [];
+  const { write, finish } = writeLines(
+    new WritableStream<Uint8Array>({
+      async write(chunk) {
+        await new Promise((resolve) => setTimeout(resolve, 1));
+        chunks.push(new TextDecoder().decode(chunk));
+      },
+    }),
+  );
+  const lines = ["first", "x".repeat(70_000), "last"];
+  for (const line of lines) write(line);
+  await finish();
+  assert.equal(chunks.join(""), lines.join("\n") + "\n");
 });
 
 test("running calls are answered after the input has ended", async () => {
