@@ -15,7 +15,7 @@ const MAX_SMALL_BODY_BYTES = 64 * 1024;
  * A request of `srvx` whose body is that of {@linkcode streamOf}, or, when the client declares a small one, is read at once.
  *
  * A class, not members added to each request: V8 keeps a closure that is added to an object, and all that it refers to,
- * until the next full collection. That was 3.2 of the 15.5 kB of a request, and a fifth of its processor time.
+ * until the next full collection. That was 3.2 of the 15.5 kB of a tool call, and a fifth of its processor time.
  */
 export class ParserRequest extends NodeRequest {
   readonly #req: IncomingMessage;
