@@ -6,7 +6,6 @@
  */
 import { readFileSync } from "node:fs";
 import process from "node:process";
-import { Readable, Writable } from "node:stream";
 import { everything } from "../../fixtures/everything/everything.ts";
 import { createTrivet, memoryStore, type Trivet } from "../../src/mod.ts";
 import { type ToolNames, vectorTools } from "./trivet_tools.ts";
@@ -20,8 +19,5 @@ const trivet: Trivet = createTrivet({
   skills: { auth: "off" },
   mcp: { auth: "off", definitions: [...everything(() => trivet.mcp!), ...vectorTools(names)] },
 });
-await trivet.mcp!.serveStdio(
-  Readable.toWeb(process.stdin) as ReadableStream<Uint8Array>,
-  Writable.toWeb(process.stdout) as WritableStream<Uint8Array>,
-);
+await trivet.mcp!.serveStdio(process.stdin, process.stdout);
 process.exit();

@@ -20,6 +20,8 @@ import type { StreamLimits } from "./http/stream_limits.ts";
 import type { ToJsonSchema } from "./schema/schema_converter.ts";
 import type { OnSubscribed } from "./session/session_changes.ts";
 import type { StorageLimits } from "./session/storage_limits.ts";
+import type { NodeInput } from "./stdio/line_reader.ts";
+import type { NodeOutput } from "./stdio/line_writer.ts";
 import type { serveStdio } from "./stdio/stdio.ts";
 
 /** The complete options of the MCP server, without defaults. `mcp_options.ts` describes each. */
@@ -81,10 +83,10 @@ export interface ToolServer extends Service {
    * @throws {TypeError} for an invalid definition
    */
   ready(): Promise<void>;
-  /** Serves one client over stdio until the input ends. */
+  /** Serves one client over stdio until the input ends: `serveStdio(process.stdin, process.stdout)`, or two streams. */
   serveStdio(
-    input: ReadableStream<Uint8Array>,
-    output: WritableStream<Uint8Array>,
+    input: ReadableStream<Uint8Array> | NodeInput,
+    output: WritableStream<Uint8Array> | NodeOutput,
     principal?: Principal,
   ): Promise<void>;
   /**

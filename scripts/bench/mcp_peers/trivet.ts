@@ -57,7 +57,7 @@ export function server(option = "zod"): Server {
       const served = option.startsWith(ALONE)
         ? await createAlone(count, option.slice(ALONE.length))
         : (await create(count, "http://127.0.0.1")).mcp!;
-      await served.serveStdio(readInput(), writeOutput());
+      await served.serveStdio(process.stdin, process.stdout);
     },
   };
 }
@@ -75,29 +75,4 @@ async function createAlone(count: number, build: string): Promise<McpServer> {
     tool({ name, description, input: zod as Record<string, unknown>, run })
   );
   return toolServer({ url: "http://127.0.0.1", store: memoryStore(), tools });
-}
-
-/** Reads standard input like `trivet stdio`. */
-function readInput(): ReadableStream<Uint8Array> {
-  return new ReadableStream({
-    start(controller) {
-      process.stdin.on("data", (chunk: Uint8Array) => {
-        controller.enqueue(new Uint8Array(chunk));
-        if ((controller.desiredSize ?? 0) <= 0) process.stdin.pause();
-      });
-      process.stdin.on("end", () => controller.close());
-    },
-    pull() {
-      process.stdin.resume();
-    },
-  }, { highWaterMark: 16 });
-}
-
-function writeOutput(): WritableStream<Uint8Array> {
-  return new WritableStream({
-    write: (chunk) =>
-      new Promise<void>((resolve, reject) => {
-        process.stdout.write(chunk, (error) => error ? reject(error) : resolve());
-      }),
-  });
 }

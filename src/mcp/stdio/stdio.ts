@@ -5,18 +5,16 @@
  *
  * @module
  */
-import { randomId } from "../../crypto/secret.ts";
 import type { Principal } from "../../http/principal.ts";
 import { INTERNAL_ERROR, INVALID_REQUEST, RpcError } from "../../jsonrpc/error.ts";
 import {
-  type ClientResponse,
   type Id,
   type Message,
   parseJson,
   readMessage,
+  type Request as RpcRequest,
   type Response,
   writeNotification,
-  writeRequest,
   writeResponse,
 } from "../../jsonrpc/message.ts";
 import type { Call } from "../call.ts";
@@ -25,11 +23,12 @@ import type { Connection, Outlet } from "../connection.ts";
 import { type Era, eraOfRevision, LEGACY, MODERN, MODERN_ERA } from "../era.ts";
 import type { Exchange } from "../exchange.ts";
 import type { Telemetry } from "../../http/telemetry.ts";
-import { readLines, writeLines } from "./lines.ts";
+import { ClientRequests } from "./client_requests.ts";
+import { type NodeInput, readLines } from "./line_reader.ts";
+import { LineWriter, type NodeOutput } from "./line_writer.ts";
 import { type Listening, notificationOf, startListening } from "../http/listen.ts";
 import type { ModernWriter } from "../modern.ts";
 import { claimedRevision, metaOf } from "../request_meta.ts";
-import { toClientError } from "../input/server_request.ts";
 import type { Lazy } from "../lazy.ts";
 import type { Handshake, Session } from "../session/session.ts";
 import { watchSessionChanges } from "../session/session_changes.ts";
@@ -42,12 +41,8 @@ export interface StdioOptions {
   readonly telemetry: Telemetry | undefined;
 }
 
-/** A request to the client that has no response yet. */
-interface PendingRequest {
-  readonly method: string;
-  readonly resolve: (result: unknown) => void;
-  readonly reject: (error: unknown) => void;
-}
+/** The line of a response, if there is one. */
+type Answer = string | undefined;
 
 /** How long calls may still run after the input has ended. Clients kill the process after 2 s. */
 const FINISH_MS = 1000;
@@ -60,11 +55,11 @@ const STOP_MS = 500;
  */
 export async function serveStdio(
   options: StdioOptions,
-  input: ReadableStream<Uint8Array>,
-  output: WritableStream<Uint8Array>,
+  input: ReadableStream<Uint8Array> | NodeInput,
+  output: WritableStream<Uint8Array> | NodeOutput,
   principal: Principal | undefined,
 ): Promise<void> {
-  const { write, finish } = writeLines(output);
+  const lines = new LineWriter(output);
   const { exchange, writer } = options;
   const { sessions, streams, listen: listenOptions } = await options.stateful.load();
   /** Calls without a response yet. */
@@ -72,29 +67,20 @@ export async function serveStdio(
   /** Calls of batches. */
   const batchCalls = new Set<Call>();
   const listens = new Map<Id, Listening>();
-  const pending = new Map<string, PendingRequest>();
   const stops: (() => void)[] = [];
   let session: Session | undefined;
   let sessionBegan = 0;
-  let isInputClosed = false;
 
   const notify = (method: string, params?: Record<string, unknown>): Promise<void> =>
-    write(writeNotification(method, params));
+    lines.write(writeNotification(method, params));
 
-  /** Ignores a client that does not read any more. */
-  const send = (text: string): void => void write(text).catch(() => {});
+  const send = (text: string): void => lines.send(text);
+  const requests = new ClientRequests(send);
 
   const outlet: Outlet = { notify };
   const sessionOutlet: Outlet = {
     notify,
-    sendRequest: (method, params, signal) =>
-      new Promise((resolve, reject) => {
-        if (isInputClosed) return reject(disconnectedBefore(method));
-        const id = randomId("");
-        pending.set(id, { method, resolve, reject });
-        signal.addEventListener("abort", () => pending.delete(id) && reject(signal.reason), { once: true });
-        send(writeRequest(id, method, params));
-      }),
+    sendRequest: (...request) => requests.send(...request),
   };
 
   const onCancelled = (id: Id): void => {
@@ -104,6 +90,8 @@ export async function serveStdio(
   };
   const modernConnection: Connection = { outlet, onCancelled };
   const sessionConnection: Connection = { outlet: sessionOutlet, onCancelled, onHandshake: startSession };
+
+  const writeOf = ({ profile }: Era) => profile === "modern" ? writer.write : writeResponse;
 
   function createCall(era: Era, message: Message, claims: boolean): Call {
     const isModern = era.profile === "modern";
@@ -125,8 +113,8 @@ export async function serveStdio(
     );
   }
 
-  async function answer(message: Message): Promise<string | undefined> {
-    if (message.kind === "response") return void deliverResponse(message);
+  function answer(message: Message): Answer | Promise<Answer> {
+    if (message.kind === "response") return requests.deliver(message);
     const claim = claimedRevision("params" in message ? metaOf(message.params) : undefined);
     const isBareDiscover = claim === undefined && "method" in message && message.method === "server/discover";
     const revision = isBareDiscover || claim !== undefined && !LEGACY.includes(claim as string)
@@ -135,36 +123,49 @@ export async function serveStdio(
       ? claim as string
       : session?.revision ?? LEGACY[0]!;
     const era = eraOfRevision(revision) ?? MODERN_ERA;
-    const modern = era.profile === "modern";
-    const write = modern ? writer.write : writeResponse;
-    if (message.kind !== "request") {
-      const response = await exchange.accept(message, createCall(era, message, false));
-      return response && exchange.write(response, write);
-    }
+    return message.kind === "request"
+      ? answerRequest(message, era, claim !== undefined)
+      : accept(message, era);
+  }
+
+  async function accept(message: Message, era: Era): Promise<Answer> {
+    const response = await exchange.accept(message, createCall(era, message, false));
+    return response && exchange.write(response, writeOf(era));
+  }
+
+  /** At once when its method returns no promise. */
+  function answerRequest(message: RpcRequest, era: Era, claims: boolean): Answer | Promise<Answer> {
     const { id, method } = message;
+    const write = writeOf(era);
     let call: Call | undefined;
-    try {
-      const own = call = createCall(era, message, claim !== undefined);
-      calls.set(id, own);
-      if (modern && method === "subscriptions/listen") return await listen(own, message);
-      return await exchange.answer(
-        message,
-        own,
-        (response) => own.isCancelled ? undefined : exchange.write(response, write),
-      );
-    } catch (error) {
-      return write(
+    const drop = (answer: Answer): Answer => {
+      // A second request with the same id may have replaced it.
+      if (calls.get(id) === call) calls.delete(id);
+      return answer;
+    };
+    const fail = (error: unknown): Answer =>
+      drop(write(
         error instanceof RpcError
           ? { id: id ?? undefined, error }
           : exchange.answerFault(id, error, method, call),
-      );
-    } finally {
-      // A second request with the same id may have replaced it.
-      if (calls.get(id) === call) calls.delete(id);
+      ));
+    try {
+      const own = call = createCall(era, message, claims);
+      calls.set(id, own);
+      const answered = era.profile === "modern" && method === "subscriptions/listen"
+        ? listen(own, message)
+        : exchange.answer(
+          message,
+          own,
+          (response) => own.isCancelled ? undefined : exchange.write(response, write),
+        );
+      return answered instanceof Promise ? answered.then(drop, fail) : drop(answered);
+    } catch (error) {
+      return fail(error);
     }
   }
 
-  async function listen(call: Call, { id, params }: Message & { kind: "request" }): Promise<undefined> {
+  async function listen(call: Call, { id, params }: RpcRequest): Promise<undefined> {
     const listening = await startListening(listenOptions, call, params, send);
     // Meanwhile another with this id may have started, or this one may be cancelled.
     listens.get(id)?.stop();
@@ -173,33 +174,25 @@ export async function serveStdio(
     else listens.set(id, listening);
   }
 
-  function deliverResponse({ id, result, error }: ClientResponse): void {
-    const request = pending.get(id as string);
-    if (!request) return;
-    pending.delete(id as string);
-    if (error === undefined) request.resolve(result);
-    else request.reject(toClientError(request.method, error));
-  }
-
-  function answerLine(line: string | RpcError): Promise<string | undefined> {
-    if (typeof line !== "string") return Promise.resolve(writeResponse({ id: null, error: line }));
+  function answerLine(line: string | RpcError): Answer | Promise<Answer> {
+    if (typeof line !== "string") return writeResponse({ id: null, error: line });
     let value: unknown;
     try {
       value = parseJson(line);
     } catch (error) {
-      return Promise.resolve(writeResponse({ id: null, error: error as RpcError }));
+      return writeResponse({ id: null, error: error as RpcError });
     }
     return Array.isArray(value) ? answerBatch(value) : answer(readMessage(value));
   }
 
-  async function answerBatch(values: readonly unknown[]): Promise<string | undefined> {
+  async function answerBatch(values: readonly unknown[]): Promise<Answer> {
     const own: Call[] = [];
     const era = eraOfRevision(session?.revision ?? LEGACY[0]!)!;
     const outcome = await exchange.answerBatch(values, {
       era,
       revision: session?.revision,
       inSeries: true,
-      deliver: deliverResponse,
+      deliver: (response) => requests.deliver(response),
       createCall(message) {
         const call = createCall(era, message, false);
         own.push(call);
@@ -219,30 +212,27 @@ export async function serveStdio(
       : writeResponse(responses);
   }
 
+  const sendAnswer = (text: Answer): void => {
+    if (text !== undefined) send(text);
+  };
   const answering = new Set<Promise<unknown>>();
-  const writing = new Set<Promise<unknown>>();
   let unanswered: Id[] = [];
   try {
     await readLines(input, (line) => {
-      track(
-        answering,
-        answerLine(line).then((text) => {
-          if (text !== undefined) track(writing, write(text));
-        }),
-      );
+      const answer = answerLine(line);
+      if (answer instanceof Promise) track(answering, answer.then(sendAnswer));
+      else sendAnswer(answer);
     });
   } catch (error) {
     for (const call of calls.values()) call.cancel("The client disconnected");
     throw error;
   } finally {
     // The client cannot respond any more; calls that do not need a response may finish.
-    isInputClosed = true;
-    for (const { method, reject } of pending.values()) reject(disconnectedBefore(method));
+    requests.end();
     await waitForAll(answering, FINISH_MS);
     unanswered = [...calls.keys()];
     for (const call of [...calls.values(), ...batchCalls]) call.cancel("Standard input was closed");
     await waitForAll(answering, STOP_MS);
-    await Promise.allSettled(writing);
     for (const stop of stops) stop();
     for (const { stop } of listens.values()) stop();
     if (session) {
@@ -254,9 +244,9 @@ export async function serveStdio(
     INTERNAL_ERROR,
     "Request cancelled: standard input was closed before it was answered",
   );
-  for (const id of unanswered) await write(writeResponse({ id, error }));
-  for (const { finalResult } of listens.values()) await write(finalResult);
-  await finish();
+  for (const id of unanswered) send(writeResponse({ id, error }));
+  for (const { finalResult } of listens.values()) send(finalResult);
+  await lines.finish();
 }
 
 /** Keeps a promise in the set until it is settled. */
@@ -273,10 +263,6 @@ async function waitForAll(work: ReadonlySet<Promise<unknown>>, milliseconds: num
   const timeout = new Promise<void>((resolve) => timer = setTimeout(resolve, milliseconds));
   await Promise.race([Promise.allSettled(work), timeout]);
   clearTimeout(timer);
-}
-
-function disconnectedBefore(method: string): RpcError {
-  return new RpcError(INTERNAL_ERROR, `The client disconnected before it answered ${method}`);
 }
 
 function isList(value: readonly Response[] | Response): value is readonly Response[] {

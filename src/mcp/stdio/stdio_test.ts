@@ -5,7 +5,7 @@ import type { Store } from "../../store/store.ts";
 import { tool, ToolError } from "../definition/definition.ts";
 import { DEFINITIONS, newServer, WRITER } from "../test_server.ts";
 import { watchedStore } from "../instances/test_watched_store.ts";
-import { writeLines } from "./lines.ts";
+import { LineWriter } from "./line_writer.ts";
 
 const test = suite("mcp/stdio");
 
@@ -177,7 +177,7 @@ test("responses to messages that arrive together are written together, in batche
 
 test("the output ends after all lines that were written without waiting", async () => {
   const chunks: string[] = [];
-  const { write, finish } = writeLines(
+  const writer = new LineWriter(
     new WritableStream<Uint8Array>({
       async write(chunk) {
         await new Promise((resolve) => setTimeout(resolve, 1));
@@ -186,9 +186,70 @@ test("the output ends after all lines that were written without waiting", async 
     }),
   );
   const lines = ["first", "x".repeat(70_000), "last"];
-  for (const line of lines) write(line);
-  await finish();
+  for (const line of lines) writer.send(line);
+  await writer.finish();
   assert.equal(chunks.join(""), lines.join("\n") + "\n");
+});
+
+/** Two streams of Node, as far as they are used: what was written, and the listeners by event. */
+function newNodeStreams(failure?: Error) {
+  const written: string[] = [];
+  const listeners: Record<string, (value: never) => void> = {};
+  const input = {
+    on: (event: string, listener: (value: never) => void) => void (listeners[event] = listener),
+  };
+  const output = {
+    on: (event: string, listener: (error: Error) => void) => void (listeners[`output ${event}`] = listener),
+    write(text: string, onWritten: (error?: Error) => void) {
+      written.push(text);
+      setTimeout(() => onWritten(failure), 1);
+    },
+  };
+  return {
+    input,
+    output,
+    written,
+    emit: (event: string, value?: unknown) => listeners[event]!(value as never),
+  };
+}
+
+test("streams of Node can be served: split lines, and the end or the close of the input", async () => {
+  for (const end of ["end", "close"]) {
+    const { input, output, written, emit } = newNodeStreams();
+    const { server } = newServer({});
+    const served = server.serveStdio(input, output);
+    await server.ready();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    const bytes = new TextEncoder().encode(`${ping("ü")}\n${ping(2)}\n${ping(3)}`);
+    emit("data", bytes.subarray(0, 34));
+    emit("data", bytes.subarray(34));
+    emit(end);
+    await served;
+    assert.equal(ids(written.join("").trimEnd().split("\n")), ["ü", 2, 3]);
+    assert.ok(written.join("").endsWith("\n"));
+  }
+});
+
+test("a failure of a stream of Node rejects, and does not end the process", async () => {
+  const { input, output, emit } = newNodeStreams(new Error("EPIPE"));
+  const { server } = newServer({});
+  const outcome = server.serveStdio(input, output).then(() => "ended", (error) => (error as Error).message);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  emit("data", new TextEncoder().encode(`${ping(1)}\n`));
+  // Without a listener Node ends the process.
+  emit("output error", new Error("EPIPE"));
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  emit("end");
+  assert.is(await outcome, "EPIPE");
+
+  const broken = newNodeStreams();
+  const failed = server.serveStdio(broken.input, broken.output).then(
+    () => "ended",
+    (error) => (error as Error).message,
+  );
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  broken.emit("error", new Error("EIO"));
+  assert.is(await failed, "EIO");
 });
 
 test("running calls are answered after the input has ended", async () => {

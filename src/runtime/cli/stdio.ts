@@ -5,6 +5,7 @@
  */
 import { Console } from "node:console";
 import process from "node:process";
+import type { NodeOutput } from "../../mcp/stdio/line_writer.ts";
 import { createTrivet } from "../../trivet.ts";
 import { CALLER_HELP, readCaller } from "./caller.ts";
 import { DATA_OPTIONS, openStore, readPlace } from "./data.ts";
@@ -96,8 +97,14 @@ export async function run(argv: readonly string[]): Promise<void> {
     const { origin, pathname } = new URL(issuer);
     const server = `${origin}${pathname.replace(/\/$/, "")}/mcp`;
     const caller = await readCaller(trivet, server, process.env);
-    const ended = new AbortController();
-    const unwatch = caller.watch((reason) => ended.abort(reason));
+    /** Why it ends before its input does. */
+    let ended: string | undefined;
+    const unwatch = caller.watch((reason) => {
+      ended = reason;
+      process.stdin.destroy();
+      // On Deno no event follows.
+      process.stdin.emit("end");
+    });
     const stopReloading = module && reloadOnChange(trivet, module, { store });
     const stopFollowing = gateway &&
       (await import("./gateway/follow_file.ts")).followGatewayFile(
@@ -109,7 +116,7 @@ export async function run(argv: readonly string[]): Promise<void> {
     // Skills are read after the first answer, for which the client waits.
     const onWritten = () => void (watched ??= watchSkills(trivet));
     try {
-      await trivet.mcp!.serveStdio(readInput(ended.signal), writeOutput(onWritten), caller.principal);
+      await trivet.mcp!.serveStdio(process.stdin, observeWrites(process.stdout, onWritten), caller.principal);
     } finally {
       unwatch();
       stopReloading?.();
@@ -118,7 +125,7 @@ export async function run(argv: readonly string[]): Promise<void> {
       (await watched)?.();
       await trivet.skills!.flush();
     }
-    if (ended.signal.aborted) throw new Error(ended.signal.reason);
+    if (ended !== undefined) throw new Error(ended);
   } finally {
     await store.close();
     await otel?.stop();
@@ -126,46 +133,14 @@ export async function run(argv: readonly string[]): Promise<void> {
   }
 }
 
-/** Standard input, until it ends or the signal aborts. */
-function readInput(signal: AbortSignal): ReadableStream<Uint8Array> {
-  return new ReadableStream({
-    start(controller) {
-      let open = true;
-      const close = (): void => {
-        if (open) controller.close();
-        open = false;
-      };
-      signal.addEventListener("abort", () => {
-        process.stdin.removeAllListeners();
-        process.stdin.destroy();
-        close();
-      });
-      process.stdin.on("data", (chunk: Uint8Array) => {
-        controller.enqueue(new Uint8Array(chunk));
-        if ((controller.desiredSize ?? 0) <= 0) process.stdin.pause();
-      });
-      process.stdin.on("end", close);
-      process.stdin.on("error", (error) => controller.error(error));
-    },
-    pull() {
-      process.stdin.resume();
-    },
-    cancel() {
-      process.stdin.destroy();
-    },
-  }, { highWaterMark: 16 });
-}
-
 /** @param onWritten called after each write */
-function writeOutput(onWritten: () => void): WritableStream<Uint8Array> {
-  return new WritableStream({
-    write: (chunk) =>
-      new Promise<void>((resolve, reject) => {
-        process.stdout.write(chunk, (error) => {
-          if (error) return reject(error);
-          resolve();
-          onWritten();
-        });
+function observeWrites(output: NodeJS.WritableStream, onWritten: () => void): NodeOutput {
+  return {
+    on: (event, onError) => output.on(event, onError),
+    write: (text, done) =>
+      output.write(text, (error) => {
+        done(error);
+        if (!error) onWritten();
       }),
-  });
+  };
 }
