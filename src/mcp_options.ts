@@ -55,6 +55,12 @@ export interface McpOptions {
   readonly bodyLimit?: number;
   /** Entries of a list before it has a next page. @default 1000 */
   readonly pageSize?: number;
+  /**
+   * Whether `initialize` over HTTP opens a session, in revisions with a handshake. Without sessions a server sends only what
+   * belongs to a call: no changes of lists, no subscriptions, no requests to the client, and clients cannot resume streams.
+   * @default true
+   */
+  readonly sessions?: boolean;
   /** Seconds that a session of a revision with a handshake lasts. @default 604800 */
   readonly sessionLifetime?: number;
   /** Seconds of quiet after which a stream carries a comment; 24 days at the most. @default 15 */
@@ -126,6 +132,7 @@ export function completeMcp(mcp: McpOptions, given: Given): ToolServerOptions {
     allowedOrigins: mcp.allowedOrigins ?? [],
     bodyLimit: checkWhole("mcp.bodyLimit", mcp.bodyLimit ?? 4 * 1024 * 1024, 1024),
     pageSize: checkWhole("mcp.pageSize", mcp.pageSize ?? 1000, 1),
+    sessions: mcp.sessions ?? true,
     sessionLifetime: 1000 * checkWhole("mcp.sessionLifetime", mcp.sessionLifetime ?? 604_800, 1),
     keepAlive: 1000 * checkWhole("mcp.keepAlive", mcp.keepAlive ?? 15, 1),
     listLifetime: 1000 * checkWhole("mcp.listLifetime", mcp.listLifetime ?? 60, 0),

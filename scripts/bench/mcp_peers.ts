@@ -25,8 +25,8 @@
  *   session, which then responds fast and uses memory. Trivet, mcp-lite and tmcp create one server in all. The tools are
  *   registered in a loop over existing schemas; in the row "schemas in factory" the schemas are created where tools are
  *   registered, as documentation and users do.
- * - Trivet and tmcp open a session with each `initialize`, also in the row without one, where the others open none: the row
- *   that is alike is the one that opens a session.
+ * - In rows without a session Trivet has the option `sessions: false`, as mcp-lite has no session adapter there. tmcp opens
+ *   one with each `initialize`.
  * - Sessions of `sdk` and `server` are stored in a Map, as users with one process do; those of mcp-lite and tmcp in their
  *   memory adapters. None of these sessions survives its process or works in another one.
  * - Trivet responds with JSON. `sdk` is configured to do so, which is faster than its default; `server` does so in revision

@@ -8,7 +8,7 @@ import type { Principal } from "../http/principal.ts";
 import type { RequestContext } from "../http/service.ts";
 import type { Json } from "../store/store.ts";
 import type { Telemetry, TraceContext } from "../http/telemetry.ts";
-import { type CallRequest, NOTHING } from "./call_request.ts";
+import type { CallRequest } from "./call_request.ts";
 import { type Connection, NO_CONNECTION, type Outlet } from "./connection.ts";
 import { bindMethods } from "./definition/bind_methods.ts";
 import { type Capabilities, hasFeature } from "./input/client_feature.ts";
@@ -160,14 +160,6 @@ export class Call implements CallContext {
     if (this.task) return;
     this.isOver = true;
     this.#unwatch?.();
-  }
-
-  /** Releases the content of the request: its stream may stay open for days, and it may be large. */
-  releaseRequest(): void {
-    const { ip } = this.request.runtime ?? NOTHING as RequestContext;
-    const runtime = { ip };
-    this.request = { ...this.request, meta: NOTHING, capabilities: NOTHING, headers: undefined, runtime };
-    this.connection = NO_CONNECTION;
   }
 
   /** Separates the call from its connection. */

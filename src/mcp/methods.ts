@@ -23,6 +23,8 @@ export interface MethodsOptions extends ServerInfo {
   readonly auth: "required" | "optional" | "off";
   readonly extensions: readonly Extension[];
   readonly pageSize: number;
+  /** Whether `initialize` over HTTP opens a session. */
+  readonly sessions: boolean;
   readonly secret: FindSecrets;
   /** Milliseconds. */
   readonly listLifetime: number;
@@ -64,6 +66,7 @@ export function compileMethods(options: MethodsOptions, registry: Registry): Met
   const lifecycle = {
     ...pages,
     info: options,
+    sessions: options.sessions,
     instructions: options.instructions,
     registry,
     extensions,

@@ -134,6 +134,7 @@ export function newServer(options: Partial<ToolServerOptions> = {}): TestServer 
       );
     },
     auth: "optional",
+    sessions: true,
     allowedHosts: [],
     allowedOrigins: [],
     bodyLimit: 10_000,

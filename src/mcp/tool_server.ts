@@ -53,6 +53,8 @@ export interface ToolServerOptions extends ServerInfo {
   readonly bodyLimit: number;
   /** Entries of a list. */
   readonly pageSize: number;
+  /** Whether `initialize` over HTTP opens a session. */
+  readonly sessions: boolean;
   /** Milliseconds. */
   readonly sessionLifetime: number;
   readonly keepAlive: number;

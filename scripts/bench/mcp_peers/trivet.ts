@@ -15,7 +15,7 @@ import { add, type Arguments, createJsonSchemaTools, createZodTools } from "./to
 export const ALONE = "alone:";
 
 export function server(option = "zod"): Server {
-  async function create(count: number, issuer: string): Promise<Trivet> {
+  async function create(count: number, issuer: string, sessions = true): Promise<Trivet> {
     const built = option.startsWith("file:") ? new URL("bundle/mod.js", option).href : undefined;
     const { createTrivet, memoryStore, tool }: typeof import("../../../src/mod.ts") = await (
       built === undefined ? import("../../../src/mod.ts") : import(built)
@@ -37,14 +37,15 @@ export function server(option = "zod"): Server {
       store: memoryStore(),
       oauth: false,
       skills: false,
-      mcp: { tools, storageLimits, streamLimits },
+      mcp: { tools, sessions, storageLimits, streamLimits },
     });
   }
   return {
     async handlers(count, origin) {
       const trivet = await create(count, origin);
+      const sessionless = await create(count, origin, false);
       const handle = (request: Request) => trivet.fetch(request);
-      return { stateless: handle, session: handle, modern: handle };
+      return { stateless: (request) => sessionless.fetch(request), session: handle, modern: handle };
     },
     async listen(createHandler) {
       const { serve } = await import("../../../src/runtime/node.ts");

@@ -37,6 +37,7 @@ export function serverCapabilities(
   { tools, resources, templates, prompts, completes, hasTasks }: Registry,
   revision: string,
   others: readonly Extension[],
+  listChanged: true | undefined,
 ): Record<string, unknown> {
   const known = others.filter(({ since }) => revision >= since);
   const hasApps = [...resources.keys(), ...templates.map(({ name }) => name)].some((uri) =>
@@ -48,9 +49,9 @@ export function serverCapabilities(
     ...Object.fromEntries(known.map(({ id, settings }) => [id, settings])),
   };
   return {
-    ...(tools.size > 0 && { tools: { listChanged: true } }),
-    ...(resources.size + templates.length > 0 && { resources: { subscribe: true, listChanged: true } }),
-    ...(prompts.size > 0 && { prompts: { listChanged: true } }),
+    ...(tools.size > 0 && { tools: { listChanged } }),
+    ...(resources.size + templates.length > 0 && { resources: { subscribe: listChanged, listChanged } }),
+    ...(prompts.size > 0 && { prompts: { listChanged } }),
     ...(completes && revision >= "2025-03-26" && { completions: {} }),
     logging: {},
     ...(Object.keys(extensions).length > 0 && { extensions }),

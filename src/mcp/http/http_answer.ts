@@ -47,11 +47,6 @@ export interface Answers {
   write(response: RpcResponse, era: Era, principal: Principal | undefined, session?: string): Response;
   /** The JSON text, for an event stream. */
   text(response: RpcResponse, era: Era, principal: Principal | undefined): string;
-  writeBatch(
-    responses: readonly RpcResponse[] | RpcResponse,
-    era: Era,
-    principal: Principal | undefined,
-  ): Response;
   /** The response to a message that is not a request: 202, or 204 for plain callers. */
   accepted(era: Era): Response;
   /** An error response to something that is not a valid message. */
@@ -166,15 +161,6 @@ export function createAnswers(
   return {
     write,
     text,
-    writeBatch(responses, era, principal) {
-      if (!isList(responses)) return write(responses, era, principal);
-      const shown = era.profile === "plain" ? responses.map(toPlainError) : responses;
-      return respond(
-        200,
-        `[${shown.map((each) => text(each, era, principal)).join(",")}]`,
-        fieldsOf(era).json,
-      );
-    },
     accepted: ({ profile }) => respond(profile === "plain" ? 204 : 202, null),
     refuse,
     noSession: (era) =>
@@ -229,12 +215,9 @@ function toModernError(
   return { id: id ?? undefined, error: new RpcError(code, error.message, error.data) };
 }
 
-function toPlainError(response: RpcResponse): RpcResponse {
+/** The response with the error for plain JSON-RPC callers. */
+export function toPlainError(response: RpcResponse): RpcResponse {
   return "error" in response && response.error instanceof UnknownNameError
     ? { id: response.id, error: response.error.plain }
     : response;
-}
-
-function isList(value: readonly RpcResponse[] | RpcResponse): value is readonly RpcResponse[] {
-  return Array.isArray(value);
 }

@@ -3,11 +3,13 @@
  *
  * @module
  */
+import { jsonFields, respond } from "../../http/response.ts";
 import { INVALID_REQUEST } from "../../jsonrpc/error.ts";
+import type { Response as RpcResponse } from "../../jsonrpc/message.ts";
 import type { BatchOptions } from "../batch.ts";
 import { type Sender, toCallRequest } from "../call_request.ts";
 import type { Era } from "../era.ts";
-import type { Answers } from "./http_answer.ts";
+import { type Answers, toPlainError } from "./http_answer.ts";
 import type { HttpOptions } from "./http_options.ts";
 
 /** Answers a batch. `deliver` passes responses of the client on. */
@@ -33,5 +35,13 @@ export async function answerBatch(
   }
   if ("refusal" in outcome) return answers.refuse(400, INVALID_REQUEST, outcome.refusal, era);
   const { responses } = outcome;
-  return responses === undefined ? answers.accepted(era) : answers.writeBatch(responses, era, principal);
+  if (responses === undefined) return answers.accepted(era);
+  if (!isList(responses)) return answers.write(responses, era, principal);
+  const shown = era.profile === "plain" ? responses.map(toPlainError) : responses;
+  const text = `[${shown.map((each) => answers.text(each, era, principal)).join(",")}]`;
+  return respond(200, text, jsonFields(...answers.fields(era)));
+}
+
+function isList(value: readonly RpcResponse[] | RpcResponse): value is readonly RpcResponse[] {
+  return Array.isArray(value);
 }

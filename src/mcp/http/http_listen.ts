@@ -8,6 +8,8 @@ import { EventStream } from "../../http/event_stream.ts";
 import { RpcError } from "../../jsonrpc/error.ts";
 import type { Request as RpcRequest } from "../../jsonrpc/message.ts";
 import type { Call } from "../call.ts";
+import { NOTHING } from "../call_request.ts";
+import { NO_CONNECTION } from "../connection.ts";
 import { MODERN_ERA } from "../era.ts";
 import type { Answers } from "./http_answer.ts";
 import type { HttpOptions } from "./http_options.ts";
@@ -48,7 +50,7 @@ export async function openListenStream(
   }
   try {
     const listening = await startListening(listen, call, params, (json) => stream.send(json));
-    call.releaseRequest();
+    releaseRequest(call);
     stop = listening.stop;
     finish = () => {
       stream.send(listening.finalResult);
@@ -63,4 +65,12 @@ export async function openListenStream(
   if (stream.isOpen) streams.open.add(finish);
   else stop();
   return stream.response(answers.fields(MODERN_ERA));
+}
+
+/** Releases the content of the request: the stream may stay open for days, and it may be large. */
+function releaseRequest(call: Call): void {
+  const { request } = call;
+  const runtime = { ip: request.runtime?.ip };
+  call.request = { ...request, meta: NOTHING, capabilities: NOTHING, headers: undefined, runtime };
+  call.connection = NO_CONNECTION;
 }

@@ -21,6 +21,8 @@ export interface HttpOptions extends AnswerOptions {
   /** Bytes. */
   readonly bodyLimit: number;
   readonly stateful: Lazy<Stateful>;
+  /** Whether `initialize` opens a session. */
+  readonly sessions: boolean;
   readonly now: () => number;
   readonly outlet: OutletOptions;
 }

@@ -121,7 +121,7 @@ export function createPostHandler(options: HttpOptions, answers: Answers, admit:
     }
     let started: string | undefined;
     const onHandshake: Connection["onHandshake"] =
-      era.profile === "legacy" && method === "initialize" && !claims && !session
+      options.sessions && era.profile === "legacy" && method === "initialize" && !claims && !session
         ? (handshake) => {
           const id = stateful.use(({ sessions }) => sessions.start(handshake, principal));
           if (typeof id !== "string") return id.then((id) => void (started = id));

@@ -25,22 +25,27 @@ export interface LifecycleOptions {
   readonly ttl: number;
   readonly cacheScope: "public" | "private";
   readonly modernHead: string;
+  /** Whether `initialize` over HTTP opens a session. */
+  readonly sessions: boolean;
 }
 
 /** The methods of the handshake. */
 export function handshakeMethods(
-  { info, instructions, registry, extensions }: LifecycleOptions,
+  { info, instructions, registry, extensions, sessions }: LifecycleOptions,
 ): [string, Method<Call>][] {
-  // Written as JSON in advance.
-  const results = new Map(LEGACY.map((revision) => [
-    revision,
-    new WrittenResult(JSON.stringify({
-      protocolVersion: revision,
-      capabilities: serverCapabilities(registry, revision, extensions),
-      serverInfo: implementation(info, revision),
-      instructions,
-    })),
-  ]));
+  // Written as JSON in advance. Only a session carries changes to the client.
+  const write = (listChanged: true | undefined) =>
+    new Map(LEGACY.map((revision) => [
+      revision,
+      new WrittenResult(JSON.stringify({
+        protocolVersion: revision,
+        capabilities: serverCapabilities(registry, revision, extensions, listChanged),
+        serverInfo: implementation(info, revision),
+        instructions,
+      })),
+    ]));
+  const results = write(true);
+  const withoutSession = sessions ? results : write(undefined);
 
   return [
     ["initialize", (params, call) => {
@@ -54,8 +59,9 @@ export function handshakeMethods(
       const capabilities = optionalObject(object, "capabilities");
       const clientInfo = readClientInfo(optionalObject(object, "clientInfo"));
       const revision = negotiate(object.protocolVersion);
-      const handled = call.connection.onHandshake?.({ revision, capabilities, clientInfo });
-      const result = results.get(revision);
+      const { onHandshake } = call.connection;
+      const handled = onHandshake?.({ revision, capabilities, clientInfo });
+      const result = (onHandshake ? results : withoutSession).get(revision);
       return handled ? handled.then(() => result) : result;
     }],
     ["ping", () => ({})],
@@ -68,7 +74,7 @@ export function discoverMethods(
 ): [string, Method<Call>][] {
   const members = JSON.stringify({
     supportedVersions: REVISIONS,
-    capabilities: serverCapabilities(registry, MODERN, extensions),
+    capabilities: serverCapabilities(registry, MODERN, extensions, true),
     instructions,
     ttlMs: ttl,
     cacheScope,
