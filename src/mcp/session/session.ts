@@ -82,7 +82,12 @@ export class Sessions {
   /** Starts a session. Returns its id for the client, at once when the secret is known. */
   start(handshake: Handshake, principal: Principal | undefined): string | Promise<string> {
     const secrets = this.#options.secret();
-    const session = this.createLocal(handshake, principal, this.#lifetimeOf(principal !== undefined));
+    const session = this.#create(
+      randomId(""),
+      handshake,
+      principal,
+      this.#lifetimeOf(principal !== undefined),
+    );
     return secrets instanceof Promise
       ? secrets.then((secrets) => this.#sign(secrets, session))
       : this.#sign(secrets, session);
@@ -103,14 +108,22 @@ export class Sessions {
   }
 
   /** Creates a session without an id for the client: the connection itself is the session. */
-  createLocal(
+  createLocal(handshake: Handshake, principal: Principal | undefined): Session {
+    const { now, lifetime } = this.#options;
+    // Unique, but no secret. Node loads Web Crypto when it is first used, which takes 4 ms of the start over stdio.
+    const id = `${now().toString(36)}_${Math.random().toString(36).slice(2)}`;
+    return this.#create(id, handshake, principal, lifetime);
+  }
+
+  #create(
+    id: string,
     { revision, capabilities, clientInfo }: Handshake,
     principal: Principal | undefined,
-    lifetime: number = this.#options.lifetime,
+    lifetime: number,
   ): Session {
     const { now } = this.#options;
     return {
-      id: randomId(""),
+      id,
       revision,
       capabilities: decodeCapabilities(encodeCapabilities(capabilities)),
       clientInfo,

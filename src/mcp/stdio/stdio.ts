@@ -70,6 +70,8 @@ export async function serveStdio(
   const stops: (() => void)[] = [];
   let session: Session | undefined;
   let sessionBegan = 0;
+  /** Starts the watch of the session's changes: with the next message, as the client waits for the answer to `initialize`. */
+  let watchChanges: (() => void) | undefined;
 
   const notify = (method: string, params?: Record<string, unknown>): Promise<void> =>
     lines.write(writeNotification(method, params));
@@ -104,13 +106,14 @@ export async function serveStdio(
 
   function startSession(handshake: Handshake): void {
     const own = session = sessions.createLocal(handshake, principal);
-    sessionBegan = performance.now();
+    if (options.telemetry) sessionBegan = performance.now();
     for (const stop of stops.splice(0)) stop();
-    stops.push(
-      watchSessionChanges(streams, own, { principal, runtime: undefined }, ({ change }) => {
-        send(writeNotification(...notificationOf(change)));
-      }),
-    );
+    watchChanges = () =>
+      stops.push(
+        watchSessionChanges(streams, own, { principal, runtime: undefined }, ({ change }) => {
+          send(writeNotification(...notificationOf(change)));
+        }),
+      );
   }
 
   function answer(message: Message): Answer | Promise<Answer> {
@@ -219,6 +222,8 @@ export async function serveStdio(
   let unanswered: Id[] = [];
   try {
     await readLines(input, (line) => {
+      watchChanges?.();
+      watchChanges = undefined;
       const answer = answerLine(line);
       if (answer instanceof Promise) track(answering, answer.then(sendAnswer));
       else sendAnswer(answer);
