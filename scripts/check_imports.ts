@@ -20,7 +20,7 @@ const STORE_INTERFACE: readonly string[] = [
 ];
 
 /** Modules that every folder may import. They import nothing. */
-const FOR_ALL: readonly string[] = ["src/timer.ts"];
+const FOR_ALL: readonly string[] = ["src/timer.ts", "src/options/option_check.ts"];
 
 /** Folders that a folder may import, besides itself. `store` means the interface only, `root` the files of `src/`. */
 const ARROWS: Readonly<Record<string, readonly string[]>> = {
@@ -82,19 +82,19 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Folders that each file of `src/` itself may import. Only trivet.ts composes services. */
+/** Folders that each file of `src/` itself, and of `src/options/`, may import. Only trivet.ts composes services. */
 const TOP_FILES: Readonly<Record<string, readonly string[]>> = {
   "src/events.ts": [],
   "src/timer.ts": [],
   "src/version.ts": [],
   "src/home.ts": ["oauth"],
   "src/server_secret.ts": ["crypto", "store", "server_secret"],
-  "src/options.ts": ["root", "admin", "gateway"],
-  "src/server_options.ts": ["root", "http", "store", "observability", "rate_limits"],
+  "src/options/trivet_options.ts": ["root", "admin", "gateway"],
+  "src/options/server_options.ts": ["root", "http", "store", "observability", "rate_limits"],
   "src/mount.ts": ["root", "http", "observability"],
-  "src/oauth_options.ts": ["root", "crypto", "http", "oauth"],
-  "src/mcp_options.ts": ["root", "mcp"],
-  "src/skills_options.ts": ["root", "skills"],
+  "src/options/oauth_options.ts": ["root", "crypto", "http", "oauth"],
+  "src/options/mcp_options.ts": ["root", "mcp"],
+  "src/options/skills_options.ts": ["root", "skills"],
   "src/oauth_service.ts": ["root", "http", "oauth", "server_secret"],
   "src/skills_service.ts": ["root", "http", "skills"],
   "src/mcp_service.ts": ["root", "http", "mcp", "jsonrpc", "gateway"],
@@ -212,13 +212,15 @@ function findProblem(file: string, specifier: string, target: string | undefined
   const to = getFolder(target);
   if (from === to && from !== "root") return undefined;
   if (from === "runtime" || FOR_ALL.includes(target)) return undefined;
-  if (to === "root" && (target === "src/trivet.ts" || target === "src/options.ts")) {
+  if (target === "src/trivet.ts" || target === "src/options/trivet_options.ts") {
     if (/^src\/(mod|trivet)\.ts$/.test(file)) return undefined;
     const message = "only src/mod.ts and runtime entries may import the composed server";
     return { rule: "composed server", message };
   }
   if (FOR_ALL.includes(file)) return { rule: "folder", message: `${file} may import nothing` };
-  const allowed = from === "root" ? [...(TOP_FILES[file] ?? []), "root"] : ARROWS[from];
+  const allowed = from === "root" || from === "options"
+    ? [...(TOP_FILES[file] ?? []), "root", "options"]
+    : ARROWS[from];
   if (!allowed?.includes(to)) {
     return { rule: "folder", message: `${from} may not import ${to}: see the arrows in src/README.md` };
   }

@@ -13,9 +13,9 @@ import type { Gateway, GatewayOption } from "./gateway/option.ts";
 import type { Extension } from "./mcp/definition/extension.ts";
 import type { Service } from "./http/service.ts";
 import { createToolServer, type ToolServer } from "./mcp/service.ts";
-import { completeMcp, type McpOptions } from "./mcp_options.ts";
+import { completeMcp, type McpOptions } from "./options/mcp_options.ts";
 import { type Handler, mount } from "./mount.ts";
-import { completeServer, type ServerOptions } from "./server_options.ts";
+import { completeServer, type ServerOptions } from "./options/server_options.ts";
 
 /** Options of a tool server that runs alone. */
 export interface McpServerOptions extends ServerOptions, Omit<McpOptions, "skills"> {

@@ -6,10 +6,10 @@
  */
 
 export { createTrivet, type Trivet } from "./trivet.ts";
-export type { McpOptions } from "./mcp_options.ts";
-export type { TrivetOptions } from "./options.ts";
-export type { OAuthOptions } from "./oauth_options.ts";
-export type { DiscoverySettings, MessagesSettings, SkillsOptions } from "./skills_options.ts";
+export type { McpOptions } from "./options/mcp_options.ts";
+export type { TrivetOptions } from "./options/trivet_options.ts";
+export type { OAuthOptions } from "./options/oauth_options.ts";
+export type { DiscoverySettings, MessagesSettings, SkillsOptions } from "./options/skills_options.ts";
 export type { TrivetEvent } from "./events.ts";
 export type { Principal } from "./http/principal.ts";
 export type { AuthenticateOptions, ProtectOptions } from "./http/protect.ts";

@@ -11,7 +11,7 @@ import { pathOf } from "./http/router.ts";
 import type { RuntimeContext, WorkerContext } from "./http/runtime_context.ts";
 import type { RequestContext, Service } from "./http/service.ts";
 import { type ObserveRequest, readTraceId, shortPath } from "./observability/request_outcome.ts";
-import type { Server } from "./server_options.ts";
+import type { Server } from "./options/server_options.ts";
 
 /** `export default { fetch }` runs on Deno, Bun and workerd. */
 export interface Handler {

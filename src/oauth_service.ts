@@ -14,9 +14,9 @@ import { closeScopes } from "./oauth/grants/scope.ts";
 import { completePages } from "./oauth/pages/settings.ts";
 import { pagePaths } from "./oauth/page_paths.ts";
 import { createOAuthService } from "./oauth/service.ts";
-import { completeOAuth, type OAuthOptions, SCOPES } from "./oauth_options.ts";
+import { completeOAuth, type OAuthOptions, SCOPES } from "./options/oauth_options.ts";
 import type { ProviderAccess } from "./oauth/sign_in/provider_tokens.ts";
-import { completeServer, findRetryAfter, type ServerOptions } from "./server_options.ts";
+import { completeServer, findRetryAfter, type ServerOptions } from "./options/server_options.ts";
 
 /** Options of an authorization server that runs alone. */
 export interface OAuthServerOptions extends ServerOptions, OAuthOptions {

@@ -11,10 +11,10 @@ import {
 } from "./http/authenticate.ts";
 import { createLoopbackGuard } from "./http/network/loopback_guard.ts";
 import { type Handler, mount } from "./mount.ts";
-import { completeServer, type ServerOptions } from "./server_options.ts";
+import { completeServer, type ServerOptions } from "./options/server_options.ts";
 import { identifyByApiKey } from "./skills/identify.ts";
 import { createSkillsService, type SkillsService } from "./skills/service.ts";
-import { completeSkills, type SkillsOptions } from "./skills_options.ts";
+import { completeSkills, type SkillsOptions } from "./options/skills_options.ts";
 
 /** Options of a Skills service that runs alone. */
 export interface SkillsServerOptions extends ServerOptions, SkillsOptions {
@@ -55,7 +55,7 @@ export function skillsService(options: SkillsServerOptions): SkillsServer {
 }
 
 export type { Authenticate, CallerSource, Handler, ServerOptions, SkillsOptions };
-export type { DiscoverySettings, MessagesSettings } from "./skills_options.ts";
+export type { DiscoverySettings, MessagesSettings } from "./options/skills_options.ts";
 export type { TrivetEvent } from "./events.ts";
 export type { Principal } from "./http/principal.ts";
 export { type ApiKeyRequest, createApiKey, listApiKeys, removeApiKey } from "./skills/api_key.ts";

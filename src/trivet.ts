@@ -13,19 +13,19 @@ import type { Service } from "./http/service.ts";
 import type { Gateway, GatewayParts } from "./gateway/option.ts";
 import { createToolServer, type ToolServer } from "./mcp/service.ts";
 import { skillsExtension } from "./mcp/skills/skills_extension.ts";
-import { completeMcp } from "./mcp_options.ts";
+import { completeMcp } from "./options/mcp_options.ts";
 import { type Handler, mount } from "./mount.ts";
 import { resourceMetadataUrl } from "./oauth/endpoints/protected_resource.ts";
 import { closeScopes } from "./oauth/grants/scope.ts";
 import { completePages } from "./oauth/pages/settings.ts";
 import { pagePaths } from "./oauth/page_paths.ts";
 import { createOAuthService, type OAuthService } from "./oauth/service.ts";
-import { completeOAuth, SCOPES } from "./oauth_options.ts";
-import type { TrivetOptions } from "./options.ts";
-import { completeServer, findRetryAfter } from "./server_options.ts";
+import { completeOAuth, SCOPES } from "./options/oauth_options.ts";
+import type { TrivetOptions } from "./options/trivet_options.ts";
+import { completeServer, findRetryAfter } from "./options/server_options.ts";
 import { identifyByApiKey } from "./skills/identify.ts";
 import { createSkillsService, type SkillsService } from "./skills/service.ts";
-import { completeSkills } from "./skills_options.ts";
+import { completeSkills } from "./options/skills_options.ts";
 
 const SKILL_CHANGES: ReadonlySet<TrivetEvent["type"]> = new Set([
   "skill_created",

@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import { folderOf } from "./skills/test_service.ts";
 import { memoryStore } from "./store/drivers/memory.ts";
 import { oidc } from "./oauth/sign_in/oidc.ts";
-import type { TrivetOptions } from "./options.ts";
+import type { TrivetOptions } from "./options/trivet_options.ts";
 import { createTrivet } from "./trivet.ts";
 
 const test = suite("trivet on loopback");

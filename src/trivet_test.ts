@@ -5,7 +5,7 @@ import { addClient } from "./oauth/clients/client.ts";
 import { createApiKey } from "./skills/api_key.ts";
 import { tool } from "./mcp/definition/definition.ts";
 import { client, modernHeaders, modernParams, readEvents } from "./mcp/test_exchange.ts";
-import type { TrivetOptions } from "./options.ts";
+import type { TrivetOptions } from "./options/trivet_options.ts";
 import { admin } from "./admin/admin.ts";
 import { createTrivet } from "./trivet.ts";
 

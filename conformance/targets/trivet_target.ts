@@ -20,7 +20,7 @@ import {
   type TrustedIssuer,
 } from "../../src/mod.ts";
 import { addRsaSigningKey } from "../../src/oauth/test_keys.ts";
-import type { ServerOptions } from "../../src/server_options.ts";
+import type { ServerOptions } from "../../src/options/server_options.ts";
 import type { SkillFolder } from "../../src/skills/local/folder.ts";
 import { apiKeyKey } from "../../src/skills/records.ts";
 import type { ModuleTarget } from "../runner/target/target_description.ts";

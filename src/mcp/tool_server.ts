@@ -24,7 +24,7 @@ import type { NodeInput } from "./stdio/line_reader.ts";
 import type { NodeOutput } from "./stdio/line_writer.ts";
 import type { serveStdio } from "./stdio/stdio.ts";
 
-/** The complete options of the MCP server, without defaults. `mcp_options.ts` describes each. */
+/** The complete options of the MCP server, without defaults. `options/mcp_options.ts` describes each. */
 export interface ToolServerOptions extends ServerInfo {
   readonly instructions: string | undefined;
   readonly base: string;

@@ -105,7 +105,7 @@ export interface CertificateProxy {
   readonly verifiedValue?: string;
 }
 
-/** The complete options of the authorization server; `options.ts` completes what the operator gave. */
+/** The complete options of the authorization server; `options/oauth_options.ts` completes what the operator gave. */
 export interface AuthorizationServerOptions {
   /** The issuer identifier: an https URL (http on loopback) without query and fragment, compared byte by byte. */
   readonly issuer: string;

@@ -101,7 +101,7 @@ const showRegistration = loadOnDemand(async () => (await loadRegister()).showReg
 const updateRegistration = loadOnDemand(async () => (await loadRegister()).updateRegistration);
 const deleteRegistration = loadOnDemand(async () => (await loadRegister()).deleteRegistration);
 
-/** The authorization server. `options.ts` completes its options. */
+/** The authorization server. `options/oauth_options.ts` completes its options. */
 export function createOAuthService(options: AuthorizationServerOptions): OAuthService {
   const { origin, pathname, protocol } = new URL(options.issuer);
   const base = pathname.replace(/\/$/, "");

@@ -8,7 +8,7 @@ import { createConfiguredFetch } from "../http/network/public_fetch.ts";
 import type { Definition } from "../mcp/definition/definition.ts";
 import { resourceTemplate } from "../mcp/definition/definition.ts";
 import type { DefinitionSource } from "../mcp/definition/definition_source.ts";
-import { checkWhole } from "../option_check.ts";
+import { checkWhole } from "../options/option_check.ts";
 import { timerDelay } from "../timer.ts";
 import type { ApiAccess, Authorize, Credential } from "./access.ts";
 import { toApiTool } from "./api_tool.ts";

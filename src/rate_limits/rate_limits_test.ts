@@ -5,7 +5,7 @@ import { tool } from "../mcp/definition/definition.ts";
 import { toolServer } from "../mcp_service.ts";
 import { authorizationServer } from "../oauth_service.ts";
 import { addUser } from "../oauth/users/user.ts";
-import type { TrivetOptions } from "../options.ts";
+import type { TrivetOptions } from "../options/trivet_options.ts";
 import { createApiKey } from "../skills/api_key.ts";
 import { skillsService } from "../skills_service.ts";
 import { memoryStore } from "../store/drivers/memory.ts";

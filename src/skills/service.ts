@@ -37,7 +37,7 @@ import { usageEndpoints } from "./api/usage_endpoints.ts";
 import { validateEndpoint } from "./api/validate_endpoint.ts";
 import { versionEndpoints } from "./api/version_endpoints.ts";
 
-/** The complete options of the Skills service; `skills_options.ts` says what each is for. */
+/** The complete options of the Skills service; `options/skills_options.ts` says what each is for. */
 export interface SkillsServiceOptions {
   readonly store: Store;
   readonly base: string;

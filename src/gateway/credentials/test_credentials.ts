@@ -14,7 +14,7 @@ import type { AuthorizationServerOptions } from "../../oauth/authorization_serve
 import { ISSUER, newServer, type TestServer, transactionOf } from "../../oauth/test_server.ts";
 import { addUser } from "../../oauth/users/user.ts";
 import { createTrivet, type Trivet } from "../../trivet.ts";
-import type { OAuthOptions } from "../../oauth_options.ts";
+import type { OAuthOptions } from "../../options/oauth_options.ts";
 import { createCredentials, type Credentials } from "./credentials.ts";
 import { ConnectionRequired } from "./access.ts";
 

@@ -11,7 +11,7 @@ import * as mailEn from "../mail/texts_en.ts";
 import * as signUpDe from "../sign_up/texts_de.ts";
 import * as signUpEn from "../sign_up/texts_en.ts";
 import { OPENID_SCOPES } from "../openid/options.ts";
-import { SCOPES } from "../../oauth_options.ts";
+import { SCOPES } from "../../options/oauth_options.ts";
 import * as basicDe from "./texts_de.ts";
 import * as basicEn from "./texts_en.ts";
 

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { checkWhole } from "../../option_check.ts";
+import { checkWhole } from "../../options/option_check.ts";
 import { canonicalUsername } from "./username.ts";
 
 /** Which passwords people can choose. */

@@ -5,7 +5,7 @@
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { SCOPES } from "../../oauth_options.ts";
+import { SCOPES } from "../../options/oauth_options.ts";
 import type { AuthorizationServerOptions } from "../authorization_server.ts";
 import { toClient } from "../clients/client.ts";
 import type { UserRole } from "../records/user_record.ts";

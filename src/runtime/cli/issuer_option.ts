@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { checkAddress } from "../../server_options.ts";
+import { checkAddress } from "../../options/server_options.ts";
 import { checked } from "./options.ts";
 
 /** The URL, if `createTrivet` accepts it: an option is checked before anything is opened. */

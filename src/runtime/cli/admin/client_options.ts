@@ -9,7 +9,7 @@ import type { ClientChanges } from "../../../oauth/clients/client_changes.ts";
 import type { ClientRegistration } from "../../../oauth/clients/client.ts";
 import { GRANT_TYPES } from "../../../oauth/records/client_record.ts";
 import { OPENID_SCOPES } from "../../../oauth/openid/options.ts";
-import { SCOPES } from "../../../oauth_options.ts";
+import { SCOPES } from "../../../options/oauth_options.ts";
 import type { Option, Options } from "../options.ts";
 import { suggest } from "../nearest.ts";
 import { printError, UsageError } from "../output.ts";

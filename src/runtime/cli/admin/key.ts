@@ -5,7 +5,7 @@
  */
 import type { AdminKey } from "../../../admin/operations/keys.ts";
 import { addKey, listKeys, removeKey, showKey, updateKey } from "../../../admin/operations/keys.ts";
-import { SCOPES } from "../../../oauth_options.ts";
+import { SCOPES } from "../../../options/oauth_options.ts";
 import { formatTime, printLine, printPairs, UsageError } from "../output.ts";
 import { type AdminAction, adminAction, type AdminCommand, adminCommand } from "./admin_action.ts";
 import { byIdOrName, removeAction } from "./by_name.ts";

@@ -3,17 +3,17 @@
  *
  * @module
  */
-import type { ServeCard } from "./mcp/cards/server_card.ts";
-import type { Icon } from "./mcp/definition/content.ts";
-import type { Arrange, DefinitionSource } from "./mcp/definition/definition_source.ts";
-import type { Definitions, Middleware } from "./mcp/definition/group.ts";
-import type { SseFactory } from "./mcp/http/http_options.ts";
-import type { ToolServerOptions } from "./mcp/service.ts";
-import type { ToJsonSchema } from "./mcp/schema/schema_converter.ts";
-import type { StorageLimits } from "./mcp/session/storage_limits.ts";
-import type { StreamLimits } from "./mcp/http/stream_limits.ts";
+import type { ServeCard } from "../mcp/cards/server_card.ts";
+import type { Icon } from "../mcp/definition/content.ts";
+import type { Arrange, DefinitionSource } from "../mcp/definition/definition_source.ts";
+import type { Definitions, Middleware } from "../mcp/definition/group.ts";
+import type { SseFactory } from "../mcp/http/http_options.ts";
+import type { ToolServerOptions } from "../mcp/service.ts";
+import type { ToJsonSchema } from "../mcp/schema/schema_converter.ts";
+import type { StorageLimits } from "../mcp/session/storage_limits.ts";
+import type { StreamLimits } from "../mcp/http/stream_limits.ts";
 import { checkWhole } from "./option_check.ts";
-import { VERSION } from "./version.ts";
+import { VERSION } from "../version.ts";
 
 /** Options of the tool server. */
 export interface McpOptions {
@@ -141,14 +141,15 @@ export function completeMcp(mcp: McpOptions, given: Given): ToolServerOptions {
     toJsonSchema: mcp.toJsonSchema,
     card: mcp.card,
     sse: mcp.sse ? createSseHandlers : undefined,
-    stdio: async (...values) => await (await import("./mcp/stdio/stdio.ts")).serveStdio(...values),
+    stdio: async (...values) => await (await import("../mcp/stdio/stdio.ts")).serveStdio(...values),
   };
 }
 
 /** The handlers of 2024-11-05, loaded with the first request to one. */
 const createSseHandlers: SseFactory = (...values) => {
   let handlers: ReturnType<SseFactory> | undefined;
-  const load = async () => handlers ??= (await import("./mcp/http/http_sse.ts")).createSseHandlers(...values);
+  const load = async () =>
+    handlers ??= (await import("../mcp/http/http_sse.ts")).createSseHandlers(...values);
   return {
     open: async (request, context) => await (await load()).open(request, context),
     post: async (request, context) => await (await load()).post(request, context),

@@ -11,30 +11,30 @@ import type {
   ProtectedResource,
   ScopeDefinition,
   TrustedIssuer,
-} from "./oauth/authorization_server.ts";
-import { type ClientRegistration, toClient } from "./oauth/clients/client.ts";
-import { documentsSupported } from "./oauth/clients/client_document.ts";
-import { completeFactors, type FactorOptions } from "./oauth/factors/settings.ts";
-import type { UserRole } from "./oauth/records/user_record.ts";
-import { checkSecurityProfile, type SecurityProfile } from "./oauth/security_profile.ts";
-import { checkUserRole } from "./oauth/users/user_role.ts";
-import type { SendMail } from "./oauth/mail/mail.ts";
-import { completeSignUp, type SignUpOption } from "./oauth/sign_up/options.ts";
-import { checkLoginFields, type LoginField } from "./oauth/users/login_field.ts";
-import { completePasswordPolicy, type PasswordPolicy } from "./oauth/users/password_policy.ts";
-import { checkRedirectScheme, EDITOR_SCHEMES } from "./oauth/clients/redirect_uri.ts";
+} from "../oauth/authorization_server.ts";
+import { type ClientRegistration, toClient } from "../oauth/clients/client.ts";
+import { documentsSupported } from "../oauth/clients/client_document.ts";
+import { completeFactors, type FactorOptions } from "../oauth/factors/settings.ts";
+import type { UserRole } from "../oauth/records/user_record.ts";
+import { checkSecurityProfile, type SecurityProfile } from "../oauth/security_profile.ts";
+import { checkUserRole } from "../oauth/users/user_role.ts";
+import type { SendMail } from "../oauth/mail/mail.ts";
+import { completeSignUp, type SignUpOption } from "../oauth/sign_up/options.ts";
+import { checkLoginFields, type LoginField } from "../oauth/users/login_field.ts";
+import { completePasswordPolicy, type PasswordPolicy } from "../oauth/users/password_policy.ts";
+import { checkRedirectScheme, EDITOR_SCHEMES } from "../oauth/clients/redirect_uri.ts";
 import {
   completeOpenId,
   OPENID_SCOPES,
   type OpenIdOptions,
   withIdTokenAlgorithm,
-} from "./oauth/openid/options.ts";
-import { completePages, type PageOptions } from "./oauth/pages/settings.ts";
-import type { Connect } from "./http/network/public_fetch.ts";
-import type { SignInProvider } from "./oauth/sign_in/provider.ts";
-import type { JwsAlgorithm } from "./crypto/jws.ts";
+} from "../oauth/openid/options.ts";
+import { completePages, type PageOptions } from "../oauth/pages/settings.ts";
+import type { Connect } from "../http/network/public_fetch.ts";
+import type { SignInProvider } from "../oauth/sign_in/provider.ts";
+import type { JwsAlgorithm } from "../crypto/jws.ts";
 import type { ServerOptions } from "./server_options.ts";
-import { ITERATIONS, MAX_ITERATIONS } from "./crypto/password.ts";
+import { ITERATIONS, MAX_ITERATIONS } from "../crypto/password.ts";
 
 /** Options of the authorization server. */
 export interface OAuthOptions extends FactorOptions {

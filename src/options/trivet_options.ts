@@ -3,8 +3,8 @@
  *
  * @module
  */
-import type { AdminOption } from "./admin/option.ts";
-import type { GatewayOption } from "./gateway/option.ts";
+import type { AdminOption } from "../admin/option.ts";
+import type { GatewayOption } from "../gateway/option.ts";
 import type { McpOptions } from "./mcp_options.ts";
 import type { OAuthOptions } from "./oauth_options.ts";
 import type { ServerOptions } from "./server_options.ts";

@@ -3,18 +3,18 @@
  *
  * @module
  */
-import type { Observe } from "./events.ts";
-import { isLoopbackHost } from "./http/network/loopback.ts";
-import { createCallerFinder, type TrustedProxies } from "./http/network/trusted_proxy.ts";
-import { type RuntimeContext, toRequestContext, type WorkerContext } from "./http/runtime_context.ts";
-import type { RequestContext } from "./http/service.ts";
-import { createRequestIds, type ObserveRequest } from "./observability/request_outcome.ts";
-import type { RateLimiter, RateLimits } from "./rate_limits/rate_limits.ts";
-import { type FindSecrets, serverSecret } from "./server_secret.ts";
-import type { Store } from "./store/store.ts";
-import type { Telemetry } from "./http/telemetry.ts";
+import type { Observe } from "../events.ts";
+import { isLoopbackHost } from "../http/network/loopback.ts";
+import { createCallerFinder, type TrustedProxies } from "../http/network/trusted_proxy.ts";
+import { type RuntimeContext, toRequestContext, type WorkerContext } from "../http/runtime_context.ts";
+import type { RequestContext } from "../http/service.ts";
+import { createRequestIds, type ObserveRequest } from "../observability/request_outcome.ts";
+import type { RateLimiter, RateLimits } from "../rate_limits/rate_limits.ts";
+import { type FindSecrets, serverSecret } from "../server_secret.ts";
+import type { Store } from "../store/store.ts";
+import type { Telemetry } from "../http/telemetry.ts";
 
-export { findRetryAfter } from "./store/store.ts";
+export { findRetryAfter } from "../store/store.ts";
 
 /** Options that every server has. */
 export interface ServerOptions {

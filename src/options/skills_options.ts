@@ -4,12 +4,12 @@
  * @module
  */
 import { checkWhole } from "./option_check.ts";
-import type { BlobStore } from "./skills/blobs/blob_store.ts";
-import type { SkillFolder } from "./skills/local/folder.ts";
-import type { MarkerRule } from "./skills/messages/markers.ts";
-import type { Upstream } from "./skills/messages/upstream_options.ts";
-import type { MarkdownRules } from "./skills/package/rules.ts";
-import type { SkillsServiceOptions } from "./skills/service.ts";
+import type { BlobStore } from "../skills/blobs/blob_store.ts";
+import type { SkillFolder } from "../skills/local/folder.ts";
+import type { MarkerRule } from "../skills/messages/markers.ts";
+import type { Upstream } from "../skills/messages/upstream_options.ts";
+import type { MarkdownRules } from "../skills/package/rules.ts";
+import type { SkillsServiceOptions } from "../skills/service.ts";
 
 /** Options of the Skills service. */
 export interface SkillsOptions {
