@@ -36,7 +36,12 @@ export class LineWriter {
     if ("getWriter" in output) {
       const writer = output.getWriter();
       const encoder = new TextEncoder();
-      this.#put = (text, onWritten) => writer.write(encoder.encode(text)).then(() => onWritten(), onWritten);
+      this.#put = (text, onWritten) =>
+        writer.write(encoder.encode(text)).then(
+          () => onWritten(),
+          // A stream may be aborted without a reason.
+          (error) => onWritten(error ?? new Error("The output failed")),
+        );
       this.#release = () => writer.releaseLock();
     } else {
       // Without a listener Node ends the process. `write` and `finish` reject.

@@ -252,6 +252,12 @@ test("a failure of a stream of Node rejects, and does not end the process", asyn
   assert.is(await failed, "EIO");
 });
 
+test("an output that fails without a reason is a failure", async () => {
+  const writer = new LineWriter(new WritableStream<Uint8Array>({ write: () => Promise.reject(undefined) }));
+  writer.send("lost");
+  assert.is(await writer.finish().then(() => "ended", () => "failed"), "failed");
+});
+
 test("running calls are answered after the input has ended", async () => {
   const slow = tool({
     name: "slow",
