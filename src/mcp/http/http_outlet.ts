@@ -52,6 +52,7 @@ export class HttpOutlet implements Connection, Outlet {
 
   /** The response: at once when the call has ended, so that a call without waiting costs no promise and no timer. */
   respond(): Response | Promise<Response> {
+    this.isUsed = true;
     if (this.#response) return this.#response;
     if (!this.#isOver) {
       const quiet = timerDelay(this.#options.keepAlive ?? SILENCE_MS);

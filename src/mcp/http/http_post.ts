@@ -157,7 +157,7 @@ export function createPostHandler(options: HttpOptions, answers: Answers, admit:
     if (done instanceof Promise) {
       if (session) call.waitUntil(done);
     } else if (done) return done;
-    return outlet.outlet.respond();
+    return outlet.respond();
   }
 
   async function answerNonRequest(
