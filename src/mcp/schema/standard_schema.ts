@@ -65,11 +65,10 @@ export function compileAnySchema(
   use: SchemaUse = "input",
   convert: ConvertSchema = createSchemaConverter().convert,
 ): CompiledSchema {
-  return isStandard(schema) ? compileStandard(schema, name, use, convert) : compileRaw(schema, name, use);
-}
-
-function isStandard(schema: AnySchema): schema is StandardSchema {
-  return "~standard" in schema;
+  // Authors without types may give anything.
+  return (schema as AnySchema | undefined)?.["~standard"]
+    ? compileStandard(schema as StandardSchema, name, use, convert)
+    : compileRaw(schema as Exclude<AnySchema, StandardSchema>, name, use);
 }
 
 const ROOT_NAME: Readonly<Record<SchemaUse, string>> = { input: "the arguments", output: "the result" };
@@ -79,7 +78,7 @@ function compileRaw(
   name: string,
   use: SchemaUse,
 ): CompiledSchema {
-  if (use === "input" && jsonSchema.type !== "object") {
+  if (use === "input" && jsonSchema?.type !== "object") {
     throw new TypeError(`Cannot define "${name}": the input schema must have "type": "object" at the root`);
   }
   const check = withDefinitionName(name, use, () => compileSchema(jsonSchema));

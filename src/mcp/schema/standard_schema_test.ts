@@ -103,6 +103,18 @@ test("the error for an invalid schema has the name of the definition and the cau
   );
 });
 
+test("what is no schema is refused by the name of the definition", () => {
+  for (const schema of [undefined, null, "text", 1, []]) {
+    for (const use of ["input", "output"] as const) {
+      assert.throws(
+        () => compileAnySchema(schema as never, "x", use),
+        (error: Error) => error instanceof TypeError && error.message.startsWith('Cannot define "x": '),
+        `${JSON.stringify(schema)}, ${use}`,
+      );
+    }
+  }
+});
+
 test("valibot: a member with a default is optional in arguments and required in results", () => {
   const schema = v.object({ a: v.optional(v.number(), 1) });
   const properties = { a: { type: "number", default: 1 } };
