@@ -18,7 +18,8 @@ test.after(() => rmSync(folder, { recursive: true, force: true }));
 
 const SECRETS = {
   password: 'p"w&d<1',
-  pin: "4711",
+  // Short, as PINs are, but not in the digits of a time.
+  pin: "4!7~",
   client: "client+secret/9f8e7d=",
   session: "session-a1b2c3d4",
   code: "code-b2c3d4e5f6",
