@@ -5,7 +5,6 @@ import type { Store } from "../../store/store.ts";
 import { tool, ToolError } from "../definition/definition.ts";
 import { DEFINITIONS, newServer, WRITER } from "../test_server.ts";
 import { watchedStore } from "../instances/test_watched_store.ts";
-import { LineWriter } from "./line_writer.ts";
 
 const test = suite("mcp/stdio");
 
@@ -175,22 +174,6 @@ test("responses to messages that arrive together are written together, in batche
   assert.ok(chunks.every((chunk) => chunk.length < 100_000 && chunk.endsWith("\n")));
 });
 
-test("the output ends after all lines that were written without waiting", async () => {
-  const chunks: string[] = [];
-  const writer = new LineWriter(
-    new WritableStream<Uint8Array>({
-      async write(chunk) {
-        await new Promise((resolve) => setTimeout(resolve, 1));
-        chunks.push(new TextDecoder().decode(chunk));
-      },
-    }),
-  );
-  const lines = ["first", "x".repeat(70_000), "last"];
-  for (const line of lines) writer.send(line);
-  await writer.finish();
-  assert.equal(chunks.join(""), lines.join("\n") + "\n");
-});
-
 /** Two streams of Node, as far as they are used: what was written, and the listeners by event. */
 function newNodeStreams(failure?: Error) {
   const written: string[] = [];
@@ -250,12 +233,6 @@ test("a failure of a stream of Node rejects, and does not end the process", asyn
   await new Promise((resolve) => setTimeout(resolve, 20));
   broken.emit("error", new Error("EIO"));
   assert.is(await failed, "EIO");
-});
-
-test("an output that fails without a reason is a failure", async () => {
-  const writer = new LineWriter(new WritableStream<Uint8Array>({ write: () => Promise.reject(undefined) }));
-  writer.send("lost");
-  assert.is(await writer.finish().then(() => "ended", () => "failed"), "failed");
 });
 
 test("running calls are answered after the input has ended", async () => {
