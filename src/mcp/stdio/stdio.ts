@@ -60,7 +60,7 @@ export async function serveStdio(
   principal: Principal | undefined,
 ): Promise<void> {
   const lines = new LineWriter(output);
-  const { exchange, writer } = options;
+  const { exchange, writer, telemetry } = options;
   const { sessions, streams, listen: listenOptions } = await options.stateful.load();
   /** Calls without a response yet. */
   const calls = new Map<Id, Call>();
@@ -106,7 +106,7 @@ export async function serveStdio(
 
   function startSession(handshake: Handshake): void {
     const own = session = sessions.createLocal(handshake, principal);
-    if (options.telemetry) sessionBegan = performance.now();
+    if (telemetry) sessionBegan = performance.now();
     for (const stop of stops.splice(0)) stop();
     watchChanges = () =>
       stops.push(
@@ -240,9 +240,9 @@ export async function serveStdio(
     await waitForAll(answering, STOP_MS);
     for (const stop of stops) stop();
     for (const { stop } of listens.values()) stop();
-    if (session) {
+    if (session && telemetry) {
       const seconds = (performance.now() - sessionBegan) / 1000;
-      options.telemetry?.recordSession({ revision: session.revision, seconds, transport: "pipe" });
+      telemetry.recordSession({ revision: session.revision, seconds, transport: "pipe" });
     }
   }
   const error = new RpcError(
