@@ -23,7 +23,7 @@ export interface MountOptions {
   readonly services: readonly Service[];
   /** Checks Host and Origin while the server is on loopback. */
   readonly guard?: LoopbackGuard | undefined;
-  /** The service that the guard leaves out, since it checks Host and Origin itself wherever the server is. */
+  /** The service that the guard leaves out: wherever the server is, it checks Host and Origin and narrows CORS itself. */
   readonly unguarded?: Service | undefined;
   /** The page at the base path. @default not found */
   readonly home?: (request: Request) => Promise<Response>;
@@ -72,12 +72,13 @@ export function mount(
   async function answer(request: Request, context: RequestContext): Promise<Response> {
     const path = pathOf(request.url);
     const service = find(path);
+    const guarding = service && service === unguarded ? undefined : guard;
     const run = (context: RequestContext): Response | Promise<Response> =>
-      (service && service === unguarded ? undefined : guard?.refuse(request, path)) ??
+      guarding?.refuse(request, path) ??
         (service ? service.fetch(request, context) : answerAround(request, path));
     try {
       const response = await (limiter ? limiter.run(request, context, service, run) : run(context));
-      return guard ? guard.finish(request, path, response) : response;
+      return guarding ? guarding.finish(request, path, response) : response;
     } catch (error) {
       // Services answer their own errors, so this is a defect in one of them.
       observe({ type: "fault", where: "trivet", error });

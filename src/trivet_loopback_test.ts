@@ -3,6 +3,7 @@ import * as assert from "uvu/assert";
 import { folderOf } from "./skills/test_service.ts";
 import { memoryStore } from "./store/drivers/memory.ts";
 import { oidc } from "./oauth/sign_in/oidc.ts";
+import { serverCard } from "./mcp/cards/server_card.ts";
 import type { TrivetOptions } from "./options/trivet_options.ts";
 import { createTrivet } from "./trivet.ts";
 
@@ -18,6 +19,7 @@ function newSender(options: Partial<TrivetOptions> = {}) {
     issuer: LOCAL,
     store: memoryStore(),
     skills: { folders: [folder] },
+    mcp: { card: serverCard({ name: "example/local", description: "A server on loopback" }) },
     ...options,
   });
   const base = options.issuer ?? LOCAL;
@@ -44,6 +46,7 @@ const DATA = [
   "/nowhere",
 ];
 const METADATA = [
+  "/mcp/server-card",
   "/.well-known/oauth-authorization-server",
   "/.well-known/oauth-protected-resource",
   "/.well-known/oauth-protected-resource/mcp",
@@ -69,7 +72,7 @@ for (const path of DATA) {
   });
 }
 
-for (const path of [...DATA, ...METADATA, ...PAGES]) {
+for (const path of [...DATA, ...METADATA, ...PAGES, "/mcp/nowhere"]) {
   test(`${path} refuses a Host of another site`, async () => {
     const response = await newSender()(path, { host: "evil.example:8787" });
     assert.is(response.status, 403);

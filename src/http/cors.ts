@@ -37,9 +37,14 @@ export function allowWellKnown(request: Request, response: Response): Response {
 
 /** Allows scripts of every origin to read the response, if the request has an Origin. */
 export function allowEveryOrigin(request: Request, response: Response): Response {
-  if (request.headers.has("origin")) {
-    response.headers.set("access-control-allow-origin", "*");
-    response.headers.set("access-control-expose-headers", EXPOSED_HEADERS);
-  }
+  return request.headers.has("origin") ? allowOrigin(response, "*") : response;
+}
+
+/** Allows scripts of one origin to read the response; of `*`, those of every origin. */
+export function allowOrigin(response: Response, origin: string): Response {
+  const { headers } = response;
+  headers.set("access-control-allow-origin", origin);
+  headers.set("access-control-expose-headers", EXPOSED_HEADERS);
+  if (origin !== "*") headers.append("vary", "origin");
   return response;
 }

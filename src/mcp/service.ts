@@ -184,7 +184,7 @@ export function createToolServer(options: ToolServerOptions): ToolServer {
     writer,
     onFault,
     exchange,
-    checkSender: createHostGuard(options).check,
+    guard: createHostGuard(options),
     stateful,
     outlet: { streams, keepAlive: options.keepAlive },
   };
@@ -211,7 +211,11 @@ export function createToolServer(options: ToolServerOptions): ToolServer {
   }
 
   const path = base + "/mcp";
-  const { endpoint, sse, refuse } = createHttpHandlers(httpOptions, options.sse, `${path}/messages`);
+  const { endpoint, sse, refuse, refuseHost } = createHttpHandlers(
+    httpOptions,
+    options.sse,
+    `${path}/messages`,
+  );
   const handlers = new Map([[path, endpoint]]);
   if (options.card) handlers.set(`${path}/server-card`, options.card(options));
   if (sse) handlers.set(`${path}/sse`, sse.open).set(`${path}/messages`, sse.post);
@@ -222,10 +226,10 @@ export function createToolServer(options: ToolServerOptions): ToolServer {
     refuseLimited: refuse,
     fetch(request, context = {}) {
       if (context.isIsolated) isIsolated = true;
-      const handle = handlers.get(pathOf(request.url));
-      return handle
-        ? handle(request, context)
-        : Promise.resolve(respondText(404, `Not found. The MCP endpoint is ${path}`));
+      return Promise.resolve(
+        refuseHost(request) ?? handlers.get(pathOf(request.url))?.(request, context) ??
+          respondText(404, `Not found. The MCP endpoint is ${path}`),
+      );
     },
     ready,
     async serveStdio(input, output, principal) {

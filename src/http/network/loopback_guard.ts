@@ -39,7 +39,7 @@ export function createLoopbackGuard(options: LoopbackGuardOptions): LoopbackGuar
       const isBrowser = headers.has("origin") || headers.has("sec-fetch-site");
       const problem = checkHost(request) ??
         (isBrowser && !options.pages.has(path) && !isMetadata(path)
-          ? checkOrigin(request) ?? checkEmbedding(headers)
+          ? checkOrigin(headers.get("origin")) ?? checkEmbedding(headers)
           : undefined);
       return problem === undefined ? undefined : respondText(403, problem);
     },
@@ -57,7 +57,7 @@ function isMetadata(path: string): boolean {
 }
 
 /** Replaces permission for all origins by permission for the requesting origin. */
-export function narrow(response: Response, origin: string | null): Response {
+function narrow(response: Response, origin: string | null): Response {
   if (response.headers.get(ALLOW_ORIGIN) !== "*") return response;
   if (origin === null) response.headers.delete(ALLOW_ORIGIN);
   else response.headers.set(ALLOW_ORIGIN, origin);

@@ -33,10 +33,11 @@ export interface HostGuardOptions {
 
 /** Checks of a request: the error text, which names the setting that would allow it, or `undefined`. */
 export interface HostGuard {
+  /** Whether the issuer is on loopback. */
+  readonly isLocal: boolean;
   checkHost(request: Request): string | undefined;
-  checkOrigin(request: Request): string | undefined;
-  /** Both. */
-  check(request: Request): string | undefined;
+  /** @param origin the header field; `null` without it, which is allowed */
+  checkOrigin(origin: string | null): string | undefined;
 }
 
 /**
@@ -47,44 +48,35 @@ export function createHostGuard(
   { issuer, allowedHosts = [], allowedOrigins = [] }: HostGuardOptions,
 ): HostGuard {
   const own = new URL(issuer);
-  const loopback = isLoopbackHost(own.hostname);
+  const isLocal = isLoopbackHost(own.hostname);
   const hosts = new Set([own.host, ...allowedHosts]);
   const origins = new Set([own.origin, ...allowedOrigins]);
   const hostAllowed = (host: string): boolean =>
-    hosts.has("*") || hosts.has(host) || loopback && isLoopbackHost(host.replace(/:\d*$/, ""));
-  const originAllowed = (origin: string): boolean => {
-    if (origins.has("*") || origins.has(origin)) return true;
-    const url = URL.parse(origin);
-    return loopback && url !== null && isLoopbackHost(url.hostname);
-  };
+    hosts.has("*") || hosts.has(host) || isLocal && isLoopbackHost(host.replace(/:\d*$/, ""));
+  const originAllowed = (origin: string): boolean =>
+    origins.has("*") || origins.has(origin) || isLocal && isLoopbackHost(URL.parse(origin)?.hostname ?? "");
   /** The last allowed host: nearly every request has the same. */
   let known: string | undefined;
   const checkHost = (request: Request): string | undefined => {
-    const named = request.headers.get("host") ?? hostOf(request.url);
+    const named = request.headers.get("host") ?? request.url.split("/", 3)[2]!;
     if (named === known) return undefined;
     const host = named.toLowerCase();
-    if (hostAllowed(host)) known = named;
-    return named === known ? undefined : describe("Host", host, "--allow-host", "allowedHosts");
+    if (!hostAllowed(host)) return describe("Host", host, "--allow-host", "allowedHosts");
+    known = named;
+    return undefined;
   };
-  const checkOrigin = (request: Request): string | undefined => {
-    const origin = request.headers.get("origin");
+  const checkOrigin = (origin: string | null): string | undefined => {
     if (origin === null || originAllowed(origin)) return undefined;
     return describe("Origin", origin, "--allow-origin", "allowedOrigins");
   };
-  return { checkHost, checkOrigin, check: (request) => checkHost(request) ?? checkOrigin(request) };
+  return { isLocal, checkHost, checkOrigin };
 }
 
 function describe(field: string, value: string, flag: string, option: string): string {
   const seen = printable(value);
-  return `${field} not allowed: ${seen}. The operator of this server allows it with ${flag} ${seen} (option ${option})`;
+  return `${field} not allowed: ${seen}. The operator allows it with ${flag} ${seen} (option ${option})`;
 }
 
 function printable(text: string): string {
   return text.replace(/[^\x21-\x7e]/g, "?").slice(0, 200);
-}
-
-function hostOf(url: string): string {
-  const start = url.indexOf("//") + 2;
-  const end = url.indexOf("/", start);
-  return url.slice(start, end < 0 ? undefined : end);
 }

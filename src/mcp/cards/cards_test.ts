@@ -156,6 +156,11 @@ test("the card is at the address of the server, for everyone, and agrees with th
   assert.ok(supportedProtocolVersions.includes("2026-07-28"));
 });
 
+test("the card is for every origin, and for the hosts of the server only", async () => {
+  assert.is((await get("GET", { origin: "https://app.example" })).status, 200);
+  assert.is((await get("GET", { host: "evil.example" })).status, 403);
+});
+
 test("the card has an entity tag, and answers only GET, HEAD and preflights", async () => {
   const tag = (await get()).headers.get("etag")!;
   assert.is((await get("GET", { "if-none-match": tag })).status, 304);

@@ -8,8 +8,6 @@ import { readCursor, writeCursor } from "../../crypto/cursor.ts";
 import type { FindSecrets } from "../../crypto/server_secrets.ts";
 import { INVALID_PARAMS, RpcError } from "../../jsonrpc/error.ts";
 
-export { writeCursor };
-
 /**
  * The position that a cursor marks; `undefined` without a cursor.
  * @param purpose names the list for which the cursor was written
@@ -27,4 +25,36 @@ export async function readListCursor(
     INVALID_PARAMS,
     "Invalid params: invalid cursor. Request the list again without a cursor",
   );
+}
+
+/** An entry of a list, known by its name. */
+interface Named {
+  readonly name: string;
+}
+
+/** The cursor of the page that starts at the index `start`, which is 1 or more. */
+export function writeListCursor(
+  start: number,
+  entries: readonly Named[],
+  purpose: string,
+  secret: Awaited<ReturnType<FindSecrets>>,
+): string {
+  return writeCursor(secret, purpose, [String(start), entries[start - 1]!.name]);
+}
+
+/**
+ * The index at which the page of a cursor starts: after the last entry of the previous page, wherever that entry is now.
+ * @throws {RpcError} as {@linkcode readListCursor}
+ */
+export async function readStart(
+  cursor: unknown,
+  purpose: string,
+  secret: FindSecrets,
+  entries: readonly Named[],
+): Promise<number> {
+  const position = await readListCursor(cursor, purpose, secret);
+  if (!position) return 0;
+  const [offset, name] = position;
+  const found = entries.findIndex((entry) => entry.name === name);
+  return found >= 0 ? found + 1 : Number(offset);
 }

@@ -47,7 +47,7 @@ export function createListPages(options: ListOptions): ListPages {
   const shared = { ...options, cacheScope } as const;
   const written = new Map<string, WrittenResult>();
 
-  const page = (cursor: unknown, call: Call): WrittenResult | Promise<WrittenResult> => {
+  return (cursor, call) => {
     const { principal, revision } = call;
     // Many callers see all entries, or only those without scopes: their first pages are kept.
     const kind = scopes.length === 0 || principal && hasScopes(call, scopes)
@@ -55,24 +55,22 @@ export function createListPages(options: ListOptions): ListPages {
       : principal
       ? undefined
       : "open";
-    if (kind !== undefined && cursor === undefined) {
-      const cached = written.get(kind + revision);
-      if (cached) return cached;
-    }
+    const key = kind && cursor === undefined ? kind + revision : undefined;
+    const cached = key && written.get(key);
+    if (cached) return cached;
     const visible = kind === "all"
       ? entries
       : kind === "open"
       ? open
       : entries.filter((entry) => hasScopes(call, entry.scopes));
     const result = writePage(shared, visible, cursor, revision);
-    return kind !== undefined && cursor === undefined
+    return key
       ? result.then((page) => {
-        written.set(kind + revision, page);
+        written.set(key, page);
         return page;
       })
       : result;
   };
-  return page;
 }
 
 /** Writes the page of a cursor, of entries that the caller may see. */
@@ -86,14 +84,12 @@ export async function writePage(
   const cursors = cursor !== undefined || entries.length > pageSize
     ? await import("./list_cursor.ts")
     : undefined;
-  const position = await cursors?.readListCursor(cursor, `mcp:${member}`, secret);
-  const start = position ? findStart(position, entries) : 0;
+  const purpose = `mcp:${member}`;
+  const start = await cursors?.readStart(cursor, purpose, secret, entries) ?? 0;
   const shown = entries.slice(start, start + pageSize);
-  const last = shown.at(-1);
-  const more = last && start + shown.length < entries.length
-    ? `,"nextCursor":"${
-      cursors!.writeCursor(await secret(), `mcp:${member}`, [String(start + shown.length), last.name])
-    }"`
+  const end = start + shown.length;
+  const more = shown.length > 0 && end < entries.length
+    ? `,"nextCursor":"${cursors!.writeListCursor(end, entries, purpose, await secret())}"`
     : "";
   const list = `"${member}":[${
     shown.map((entry) => JSON.stringify(entry.describe(revision))).join(",")
@@ -101,10 +97,4 @@ export async function writePage(
   return new WrittenResult(
     revision >= MODERN ? `${modernHead},${list},"ttlMs":${ttl},"cacheScope":"${cacheScope}"}` : `{${list}}`,
   );
-}
-
-/** The index after the last entry of the previous page, wherever that entry is now. */
-function findStart([offset, name]: readonly string[], entries: readonly ListEntry[]): number {
-  const found = entries.findIndex((entry) => entry.name === name);
-  return found >= 0 ? found + 1 : Number(offset);
 }

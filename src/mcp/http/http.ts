@@ -1,9 +1,9 @@
 /**
- * The HTTP endpoints: routes each HTTP method to its handler, after the check of Host and Origin and CORS preflights.
+ * The HTTP endpoints: routes each HTTP method to its handler, after the checks of Host and Origin, and answers CORS preflights.
  *
  * @module
  */
-import { allowEveryOrigin, answerPreflight } from "../../http/cors.ts";
+import { allowOrigin, answerPreflight } from "../../http/cors.ts";
 import { respond } from "../../http/response.ts";
 import { INVALID_REQUEST } from "../../jsonrpc/error.ts";
 import { eraOfHeaders } from "../era.ts";
@@ -13,6 +13,8 @@ import { createPostHandler } from "./http_post.ts";
 import { lazy } from "../lazy.ts";
 
 export interface HttpHandlers {
+  /** The 403 response to a request of a Host that is not allowed; `undefined` for others. Of every path. */
+  refuseHost(request: Request): Response | undefined;
   /** The MCP endpoint, `/mcp`. */
   readonly endpoint: Handler;
   /** The response to a request that failed. */
@@ -27,47 +29,54 @@ export function createHttpHandlers(
   createSse: SseFactory | undefined,
   postPath: string,
 ): HttpHandlers {
+  const { isLocal, checkHost, checkOrigin } = options.guard;
   const answers = createAnswers(options);
   const admit = createAdmit(options, answers);
   const post = createPostHandler(options, answers, admit);
-  const session = lazy(async () => {
-    const { createSessionHandler } = await import("./http_session.ts");
-    return { handle: createSessionHandler(options, answers, admit) };
-  });
-  const onSession: Handler = async (request, context) =>
-    await (await session.load()).handle(request, context);
+  const session = lazy(async () =>
+    (await import("./http_session.ts")).createSessionHandler(options, answers, admit)
+  );
+  const onSession: Handler = async (request, context) => await (await session.load())(request, context);
   const sse = createSse?.(options, answers, admit, postPath);
 
-  const refuse = (request: Request, error: unknown): Response =>
-    allowEveryOrigin(request, answers.refuseFault(error, eraOfHeaders(request.headers)));
+  /** Lets scripts of an allowed origin read the response: on loopback that origin only, else every origin. */
+  const allow = (origin: string | null, response: Response): Response =>
+    origin === null ? response : allowOrigin(response, isLocal ? origin : "*");
 
-  /** Checks Host and Origin, answers preflights, and routes by HTTP method. */
-  function route(methods: ReadonlyMap<string, Handler>): Handler {
-    const allow = [...methods.keys(), "OPTIONS"].join(", ");
+  const refuse = (request: Request, error: unknown): Response =>
+    allow(request.headers.get("origin"), answers.refuseFault(error, eraOfHeaders(request.headers)));
+
+  const forbid = (problem: string | undefined): Response | undefined =>
+    problem === undefined ? undefined : answers.refuse(403, INVALID_REQUEST, problem);
+
+  /** Checks Origin, answers preflights, and routes by HTTP method. Reads Origin once: each read costs a microsecond. */
+  function route(...entries: readonly (readonly [method: string, Handler])[]): Handler {
+    const methods = new Map(entries);
+    const allowed = [...methods.keys(), "OPTIONS"].join(", ");
+    const answerOther = (request: Request): Response =>
+      answerPreflight(request, allowed) ??
+        (request.method === "OPTIONS"
+          ? respond(204, null, [["allow", allowed]])
+          : answers.methodNotAllowed(allowed));
     return async (request, context) => {
-      const problem = options.checkSender(request);
-      if (problem !== undefined) return answers.refuse(403, INVALID_REQUEST, problem);
+      const origin = request.headers.get("origin");
+      const refused = forbid(checkOrigin(origin));
+      if (refused) return refused;
       const handle = methods.get(request.method);
-      if (handle) {
-        try {
-          const preparing = options.prepare();
-          if (preparing) await preparing;
-          return allowEveryOrigin(request, await handle(request, context));
-        } catch (error) {
-          return refuse(request, error);
-        }
+      try {
+        const preparing = handle && options.prepare();
+        if (preparing) await preparing;
+        return allow(origin, handle ? await handle(request, context) : answerOther(request));
+      } catch (error) {
+        return refuse(request, error);
       }
-      const preflight = answerPreflight(request, allow);
-      if (preflight) return preflight;
-      return request.method === "OPTIONS"
-        ? respond(204, null, [["allow", allow]])
-        : answers.methodNotAllowed(allow);
     };
   }
 
   return {
+    refuseHost: (request) => forbid(checkHost(request)),
     refuse,
-    endpoint: route(new Map([["POST", post], ["GET", onSession], ["DELETE", onSession]])),
-    sse: sse && { open: route(new Map([["GET", sse.open]])), post: route(new Map([["POST", sse.post]])) },
+    endpoint: route(["POST", post], ["GET", onSession], ["DELETE", onSession]),
+    sse: sse && { open: route(["GET", sse.open]), post: route(["POST", sse.post]) },
   };
 }

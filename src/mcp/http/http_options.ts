@@ -4,6 +4,7 @@
  * @module
  */
 import { TokenRefusal } from "../../http/bearer.ts";
+import type { HostGuard } from "../../http/network/origin.ts";
 import type { IdentifyCaller, Principal } from "../../http/principal.ts";
 import type { RequestContext } from "../../http/service.ts";
 import { eraOfHeaders } from "../era.ts";
@@ -15,7 +16,7 @@ import type { Stateful } from "../stateful.ts";
 export interface HttpOptions extends AnswerOptions {
   /** What must be done before the first request is answered; `undefined` when it is done. */
   readonly prepare: () => Promise<void> | undefined;
-  readonly checkSender: (request: Request) => string | undefined;
+  readonly guard: HostGuard;
   readonly identify: IdentifyCaller;
   readonly auth: "required" | "optional" | "off";
   /** Bytes. */

@@ -238,6 +238,35 @@ test("a browser's preflight is answered without a token", async () => {
   assert.is(response.headers.get("access-control-allow-headers"), "authorization,mcp-protocol-version");
 });
 
+test("on loopback scripts of the requesting origin may read, elsewhere those of all allowed origins", async () => {
+  const allowed = ["https://app.example"];
+  for (
+    const [issuer, origin, expected] of [
+      ["http://127.0.0.1", "http://localhost:3000", "http://localhost:3000"],
+      ["http://127.0.0.1", "https://app.example", "https://app.example"],
+      ["https://a.example", "https://app.example", "*"],
+    ] as const
+  ) {
+    const { server } = newServer({ issuer, allowedOrigins: allowed });
+    const preflight = { origin, "access-control-request-method": "POST" };
+    const json = { origin, "content-type": "application/json" };
+    const body = JSON.stringify(request("ping"));
+    for (
+      const init of [
+        { method: "OPTIONS", headers: preflight },
+        { method: "POST", headers: json, body },
+        { method: "POST", headers: json, body: "{" },
+      ]
+    ) {
+      const { headers } = await server.fetch(new Request(`${issuer}/mcp`, init));
+      assert.is(headers.get("access-control-allow-origin"), expected);
+      assert.is(/\borigin\b/.test(headers.get("vary") ?? ""), expected !== "*");
+    }
+    const own = await server.fetch(new Request(`${issuer}/mcp`, { method: "POST" }));
+    assert.is(own.headers.get("access-control-allow-origin"), null);
+  }
+});
+
 test("a Content-Type that is not JSON is refused with 415", async () => {
   for (const type of ["text/plain", "application/x-www-form-urlencoded", "application/jsonp", ""]) {
     assert.is((await newServer().post(request("ping"), { "content-type": type })).status, 415);
@@ -252,6 +281,7 @@ test("other paths get 404", async () => {
   const { server } = newServer();
   for (const path of ["/mcp/", "/mcp/x", "/mcpx"]) {
     assert.is((await server.fetch(new Request("http://127.0.0.1" + path, { method: "POST" }))).status, 404);
+    assert.is((await server.fetch(new Request("http://evil.example" + path))).status, 403);
   }
 });
 
