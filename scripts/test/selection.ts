@@ -39,8 +39,9 @@ export const NODE_ONLY: readonly { readonly files: RegExp; readonly reason: stri
     reason: "the server under test runs on workerd, which Node starts",
   },
   {
-    files: /^src\/runtime\/node\/event_pipe_/,
-    reason: "the subject is how the entry of Node writes; the other runtimes have entries of their own",
+    files: /^src\/runtime\/node\/(event_pipe|parser_request)_/,
+    reason:
+      "the subject is how the entry of Node reads and writes; the other runtimes have entries of their own",
   },
   {
     files:

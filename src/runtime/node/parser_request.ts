@@ -11,6 +11,14 @@ import { streamOf } from "../upload/node_upload_body.ts";
 /** A body that declares at most so many bytes is read at once, which is fastest. */
 const MAX_SMALL_BODY_BYTES = 64 * 1024;
 
+/** The URL of the last request: most of those after it have the same target and host, and to make one takes a microsecond. */
+let last: {
+  readonly target?: string | undefined;
+  readonly host: string;
+  readonly isSecure: boolean;
+  readonly url: string;
+} = { host: "", isSecure: false, url: "" };
+
 /**
  * A request of `srvx` whose body is that of {@linkcode streamOf}, or, when the client declares a small one, is read at once.
  *
@@ -24,6 +32,16 @@ export class ParserRequest extends NodeRequest {
   constructor(context: ConstructorParameters<typeof NodeRequest>[0]) {
     super(context);
     this.#req = context.req as IncomingMessage;
+  }
+
+  override get url(): string {
+    const { url: target, headers: { host }, socket } = this.#req;
+    if (host === undefined) return super.url;
+    const isSecure = "encrypted" in socket;
+    if (target !== last.target || host !== last.host || isSecure !== last.isSecure) {
+      last = { target, host, isSecure, url: super.url };
+    }
+    return last.url;
   }
 
   override bytes(): Promise<Uint8Array<ArrayBuffer>> {
