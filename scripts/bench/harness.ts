@@ -54,6 +54,8 @@ export interface Result {
   readonly p99: number;
   /** Microseconds of processor time for each call, of the server if it is another process, else of this process. */
   readonly cpu: number | undefined;
+  /** `cpu` in each round, to compare with another subject in the same rounds. */
+  readonly costs: readonly number[];
   readonly ratio: number | undefined;
   /** Contains the ratio with a probability of 95 %. */
   readonly interval: Interval | undefined;
@@ -123,6 +125,7 @@ export function toResults(
         p50: quantile(times, 0.5) * 1000,
         p99: quantile(times, 0.99) * 1000,
         cpu: costs.length > 0 ? median(costs) : undefined,
+        costs,
         ratio: rate?.ratio,
         interval: rate?.interval,
         noise: rate?.noise ??

@@ -82,7 +82,12 @@ const size = Number(values.scale ?? 100_000);
 /** What each option measures: the values of its report. The costs are counts, which need no report. */
 const MODES = {
   mcp: async () => ({
-    mcp: await measureMcpPeers(values.quick, values.only, isScaled ? size : undefined),
+    mcp: await measureMcpPeers(
+      values.quick,
+      { ...(values.rounds && { rounds }), ...(values.slice && { slice }) },
+      values.only,
+      isScaled ? size : undefined,
+    ),
   }),
   costs: async () => void await printCosts(),
   observers: async () => ({ observers: await measureObservers(rounds, slice) }),
@@ -117,7 +122,7 @@ function select(subjects: readonly Subject[]): Subject[] {
 const [mode] = Object.keys(MODES).filter((name) => values[name as keyof typeof MODES]);
 console.log(
   values.mcp
-    ? `${process.version} on ${availableParallelism()} cores; servers run in turn`
+    ? `${process.version} on ${availableParallelism()} cores; servers in interleaved rounds`
     : `${process.version} on ${availableParallelism()} cores; ${rounds} rounds of ${slice} ms per subject, interleaved`,
 );
 const measured = await (mode === undefined ? measureHotPaths() : MODES[mode as keyof typeof MODES]());

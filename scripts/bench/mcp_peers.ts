@@ -84,9 +84,9 @@ interface BenchSize {
 }
 const FULL: BenchSize = {
   sizes: SIZES,
-  rounds: 7,
+  rounds: 15,
   slice: 40,
-  network: { rounds: 7, slice: 100, lists: true },
+  network: { rounds: 15, slice: 100, lists: true },
   starts: 15,
   connections: 10_000,
 };
@@ -102,12 +102,20 @@ const QUICK: BenchSize = {
 const MAX_FILL_MS = 20_000;
 
 /**
+ * @param given the number of rounds and the milliseconds of one server in one of them, instead of those of the parts
  * @param only runs the parts whose name contains this text up to a colon, and of the operations in process those whose
  * name begins with what follows it
  * @param count the only number of tools in process
  */
-export async function measureMcpPeers(isQuick: boolean, only = "", count?: number): Promise<McpComparison> {
-  const { sizes: all, rounds, slice, network, starts, connections } = isQuick ? QUICK : FULL;
+export async function measureMcpPeers(
+  isQuick: boolean,
+  given: Partial<Pick<NetworkSize, "rounds" | "slice">>,
+  only = "",
+  count?: number,
+): Promise<McpComparison> {
+  const size = isQuick ? QUICK : FULL;
+  const { sizes: all, rounds, slice, starts, connections } = { ...size, ...given };
+  const network = { ...size.network, ...given };
   const sizes = count === undefined ? all : [count];
   const [wanted = "", operation = ""] = only.split(/: */);
   const run = async <T>(part: string, measure: () => Promise<T[]>): Promise<T[]> => {

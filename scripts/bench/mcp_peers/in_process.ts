@@ -9,7 +9,7 @@ import type { Interval } from "../measuring/statistics.ts";
 import { runRounds, type Sample } from "../measuring/rounds.ts";
 import { ServerProcess } from "./server_process.ts";
 import { FLOOR, SUBJECTS, TRIVET } from "./subject.ts";
-import { formatNumber, printReasons, printTable } from "./table.ts";
+import { formatNumber, formatTimes, printReasons, printTable } from "./table.ts";
 import { OPERATIONS } from "./wire.ts";
 
 export interface CallResult {
@@ -22,6 +22,8 @@ export interface CallResult {
   readonly p99?: number;
   /** Microseconds of processor time of one call. */
   readonly cpu?: number;
+  /** `cpu` in each round. */
+  readonly costs?: readonly number[];
   /** The ratio of the processor time of the floor to that of this call, in the same rounds. */
   readonly ratio?: number;
   /** Contains the ratio with a probability of 95 %. */
@@ -102,13 +104,13 @@ async function measureOne(
     if (result === undefined) {
       return { ...row, unsupported: unsupported.get(subject)! };
     }
-    const { perSecond, p50, p99, cpu, processor, noise } = result;
+    const { perSecond, p50, p99, cpu, costs, processor, noise } = result;
     return {
       ...row,
       perSecond,
       p50,
       p99,
-      ...(cpu !== undefined && { cpu }),
+      ...(cpu !== undefined && { cpu, costs }),
       ratio: processor?.ratio ?? 1,
       interval: processor?.interval,
       noise: processor?.noise ?? noise,
@@ -150,22 +152,18 @@ export function printCallSummary(
   results: readonly CallResult[],
   tools: number,
 ): void {
-  const findCost = (subject: string, operation: string) =>
+  const findCosts = (subject: string, operation: string) =>
     results.find((result) =>
       result.subject === subject && result.operation === operation &&
       result.tools === tools
-    )?.cpu;
+    )?.costs;
   const peers = SUBJECTS.filter((subject) => subject !== FLOOR && subject !== TRIVET);
   printTable(
-    `In process, ${tools} tools: ratio of the processor time of a call to Trivet's`,
+    `In process, ${tools} tools: ratio of the processor time of a call to Trivet's, median of the rounds`,
     peers.map(({ name }) => name.replace("JSON Schema", "JSON").replace("JSON responses", "JSON")),
     OPERATIONS.filter(({ name }) => results.some(({ operation }) => operation === name)).map(({ name }) => [
       name,
-      ...peers.map((peer) => {
-        const own = findCost(TRIVET.name, name);
-        const other = findCost(peer.name, name);
-        return own === undefined || other === undefined ? "-" : `${formatNumber(other / own)}x`;
-      }),
+      ...peers.map((peer) => formatTimes(findCosts(peer.name, name), findCosts(TRIVET.name, name)) || "-"),
     ]),
   );
 }

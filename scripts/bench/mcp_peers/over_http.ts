@@ -9,7 +9,7 @@ import { Pool } from "undici";
 import { measure, type Result } from "../harness.ts";
 import { ServerProcess } from "./server_process.ts";
 import { FLOOR, type Subject, SUBJECTS, TRIVET } from "./subject.ts";
-import { formatNumber, printReasons, printTable } from "./table.ts";
+import { formatNumber, formatTimes, printReasons, printTable } from "./table.ts";
 import { type Operation, OPERATIONS, prepare, type Send, Unsupported } from "./wire.ts";
 
 export interface HttpResult {
@@ -150,18 +150,17 @@ function printOperation(
       const result = findResult(subject, concurrency);
       if (!result) return ["not supported", "", "", "", ""];
       const own = findResult(TRIVET.name, concurrency);
-      const times = own?.cpu && result.cpu ? `${formatNumber(result.cpu / own.cpu)}x` : "";
       return [
         formatNumber(result.perSecond),
         formatNumber(result.p50),
         formatNumber(result.p99),
         formatNumber(result.cpu ?? 0),
-        times,
+        formatTimes(result.costs, own?.costs),
       ];
     }),
   ]);
   printTable(
-    `Over HTTP, ${tools} tools: ${name} ("cost" is the server's processor time, "to Trivet" its ratio to Trivet's)`,
+    `Over HTTP, ${tools} tools: ${name} ("cost" is the server's processor time, "to Trivet" the median of its ratios to Trivet's in the same rounds)`,
     CONCURRENCIES.flatMap((
       concurrency,
     ) => [`${concurrency} concurrent /s`, "p50 us", "p99 us", "cost us", "to Trivet"]),

@@ -10,7 +10,7 @@ import { ServerProcess } from "./server_process.ts";
 import { type Method, StdioClient } from "./stdio/client.ts";
 import { measureStarts, PUBLISHED } from "./stdio/starts.ts";
 import { FLOOR, type Subject, SUBJECTS, TRIVET } from "./subject.ts";
-import { formatNumber, printReasons, printTable } from "./table.ts";
+import { formatNumber, formatTimes, printReasons, printTable } from "./table.ts";
 import { LEGACY, META, MODERN, toExpectedText, toParams, Unsupported } from "./wire.ts";
 
 export interface StdioResult {
@@ -71,7 +71,7 @@ export async function measureStdio(
           formatNumber(result.p99),
           result.ratio?.toFixed(2) ?? "",
           formatNumber(result.cpu ?? 0),
-          trivet?.cpu && result.cpu ? `${formatNumber(result.cpu / trivet.cpu)}x` : "",
+          formatTimes(result.costs, trivet?.costs),
         ]
       ),
     );

@@ -30,6 +30,15 @@ export function formatNumber(value: number): string {
   return value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 
+/**
+ * The cost of a server to Trivet's: the median of the ratios of the rounds, since a machine can be twice as slow for seconds.
+ * Empty if one of them has no costs.
+ */
+export function formatTimes(costs: readonly number[] = [], trivet: readonly number[] = []): string {
+  const ratios = costs.flatMap((cost, round) => trivet[round] ? cost / trivet[round] : []);
+  return ratios.length > 0 ? `${formatNumber(median(ratios))}x` : "";
+}
+
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.floor(sorted.length / 2)] ?? 0;
