@@ -46,8 +46,9 @@ export function predict(exchange: Exchange, corpus: Corpus, isStrict: boolean): 
     profile,
     token: token === "bad" ? undefined : token,
   });
+  if (!hasAllowedHost(headers)) return expect(403, -32600);
   if (place !== "/mcp" && place !== "/mcp/sse" && place !== "/mcp/messages") return expect(404, "text");
-  if (!isAllowed(headers)) return expect(403, -32600);
+  if (!hasAllowedOrigin(headers)) return expect(403, -32600);
   const methods =
     { "/mcp": ["POST", "GET", "DELETE"], "/mcp/sse": ["GET"], "/mcp/messages": ["POST"] }[place];
   if (!methods.includes(method)) return method === "OPTIONS" ? expect(204, "none") : expect(405, -32600);
@@ -257,10 +258,13 @@ function parseToken(headers: Headers): Token | "bad" {
 
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])(:\d*)?$/;
 
-function isAllowed(headers: Headers): boolean {
+function hasAllowedHost(headers: Headers): boolean {
+  return LOOPBACK.test(headers.get("host") ?? "127.0.0.1:8787");
+}
+
+function hasAllowedOrigin(headers: Headers): boolean {
   const origin = headers.get("origin");
-  return LOOPBACK.test(headers.get("host") ?? "127.0.0.1:8787") &&
-    (origin === null || LOOPBACK.test(/^https?:\/\/(.*)$/.exec(origin)?.[1] ?? ""));
+  return origin === null || LOOPBACK.test(/^https?:\/\/(.*)$/.exec(origin)?.[1] ?? "");
 }
 
 function mediaType(field: string | null): string {
