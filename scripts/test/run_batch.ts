@@ -10,7 +10,7 @@ import process from "node:process";
 import { createInterface } from "node:readline";
 import type { Batch } from "./batches.ts";
 import { type FileReport, MARK } from "./run_files.ts";
-import { measuresMemory } from "./selection.ts";
+import { runsAlone } from "./selection.ts";
 import { runOnWorkerd } from "./workerd.ts";
 
 /**
@@ -73,7 +73,7 @@ function runProcess(
       stdio: ["ignore", "pipe", "pipe"],
       env: {
         NODE_COMPILE_CACHE: CACHE_FOLDER,
-        ...(!files.some(measuresMemory) && KEEP_MEMORY),
+        ...(!files.some(runsAlone) && KEEP_MEMORY),
         ...process.env,
       },
     });

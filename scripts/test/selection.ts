@@ -79,11 +79,6 @@ export function runsAlone(file: string): boolean {
   return ALONE.test(file) && !NOT_ALONE.test(file);
 }
 
-/** Whether the file measures memory, for which the runtime must give back what is freed. */
-export function measuresMemory(file: string): boolean {
-  return runsAlone(file) && file.includes("memory");
-}
-
 /** Why a file runs only on Node; `undefined` for one that runs on every runtime. */
 export function findNodeOnlyReason(file: string): string | undefined {
   return needsProcess(file) ? NODE_ONLY.find(({ files }) => files.test(file))?.reason : undefined;
