@@ -11,13 +11,6 @@ import { tool, type ToolDefinition, ToolError } from "../../../src/mcp/definitio
 /** A text that no response may contain. */
 export const SECRET = "hunter2 in /srv/private/secret.ts";
 
-/** JSON cannot represent it, and `JSON.stringify` throws what it throws for a circle. */
-const UNWRITABLE = {
-  toJSON() {
-    throw new TypeError("Converting circular structure to JSON");
-  },
-};
-
 /** The messages of all JavaScript engines. */
 const BAD_RESULT = /^The result does not match the output schema|BigInt|circular|cyclic/i;
 
@@ -93,8 +86,11 @@ export const TOOLS: readonly ToolDefinition[] = [
   tool({
     name: "unwritable",
     description: "Returns a value that JSON cannot represent",
-    // Not a circle: JSON.stringify of Deno takes up to 200 ms to find one, more than a request may hold the event loop.
-    run: (_, context) => ({ content: [], _meta: { of: context.revision > "2025-06" ? 1n : UNWRITABLE } }),
+    run: (_, context) => {
+      const circle: { self?: unknown } = {};
+      circle.self = circle;
+      return { content: [], _meta: { of: context.revision > "2025-06" ? 1n : circle } };
+    },
   }),
   tool({
     name: "media",

@@ -49,7 +49,7 @@ export function createHttpHandlers(
   const forbid = (problem: string | undefined): Response | undefined =>
     problem === undefined ? undefined : answers.refuse(403, INVALID_REQUEST, problem);
 
-  /** Checks Origin, answers preflights, and routes by HTTP method. Reads Origin once: each read costs a microsecond. */
+  /** Checks Origin, answers preflights, and routes by HTTP method. */
   function route(...entries: readonly (readonly [method: string, Handler])[]): Handler {
     const methods = new Map(entries);
     const allowed = [...methods.keys(), "OPTIONS"].join(", ");
