@@ -8,7 +8,11 @@ import process from "node:process";
 import { pathToFileURL } from "node:url";
 import { MARK, runFile } from "./run_files.ts";
 
-const send = (message: unknown): void => void process.stdout.write(`\n${MARK}${JSON.stringify(message)}\n`);
+/** Writes a message. Resolves when the pipe took it: Deno and Bun write later, and lose the rest when the process exits. */
+const send = (message: unknown): Promise<void> =>
+  new Promise((resolve) =>
+    void process.stdout.write(`\n${MARK}${JSON.stringify(message)}\n`, () => resolve())
+  );
 
 /**
  * Processor seconds of this process and of its children that ended, from Linux's `/proc/self/stat` (proc_pid_stat(5), fields
@@ -24,11 +28,11 @@ function readProcessorSeconds(): number | undefined {
 }
 
 for (const file of process.argv.slice(2)) {
-  send({ started: file });
+  await send({ started: file });
   const before = readProcessorSeconds();
   const report = await runFile(file, () => import(pathToFileURL(file).href));
   const after = readProcessorSeconds();
-  send(before === undefined || after === undefined ? report : { ...report, processor: after - before });
+  await send(before === undefined || after === undefined ? report : { ...report, processor: after - before });
 }
 // Handles that a test left open must not keep the process running.
 process.exit(0);

@@ -92,7 +92,8 @@ function runProcess(
     child.stderr.on("data", (chunk) => stderr = (stderr + chunk).slice(-4000));
     createInterface({ input: child.stdout }).on("line", (line) => {
       if (!line.startsWith(MARK)) return;
-      const message = JSON.parse(line.slice(MARK.length));
+      const message = parseMessage(line);
+      if (message === undefined) return;
       restartTimer();
       current = "started" in message ? message.started : undefined;
       onMessage(message);
@@ -106,6 +107,15 @@ function runProcess(
       finish({ file: current ?? files.at(-1)!, reason });
     });
   });
+}
+
+/** A line of a process that was killed while it wrote is no message: the file is then reported as crashed. */
+function parseMessage(line: string): Message | undefined {
+  try {
+    return JSON.parse(line.slice(MARK.length));
+  } catch {
+    return undefined;
+  }
 }
 
 function toCrashReport(file: string, reason: string): FileReport {

@@ -5,7 +5,10 @@
  * @module
  */
 
-/** Results of one file's tests. `errors` is uvu's text about the failed ones. */
+/** A comparison of two large values would print megabytes. */
+const MAX_ERRORS_LENGTH = 20_000;
+
+/** Results of one file's tests. `errors` is uvu's text about the failed ones, its middle left out when it is long. */
 export interface FileReport {
   readonly file: string;
   readonly passed: number;
@@ -44,7 +47,14 @@ export function skipBecause(test: { skip(name: string, run: () => void): void },
 /** Imports a file and runs the suites that it registers. */
 export async function runFile(file: string, load: () => Promise<unknown>): Promise<FileReport> {
   const started = performance.now();
-  return { ...await runSuites(file, load), seconds: (performance.now() - started) / 1000 };
+  const report = await runSuites(file, load);
+  return { ...report, errors: shorten(report.errors), seconds: (performance.now() - started) / 1000 };
+}
+
+function shorten(text: string): string {
+  if (text.length <= MAX_ERRORS_LENGTH) return text;
+  const half = MAX_ERRORS_LENGTH / 2;
+  return `${text.slice(0, half)}\n[${text.length - 2 * half} characters left out]\n${text.slice(-half)}`;
 }
 
 async function runSuites(file: string, load: () => Promise<unknown>): Promise<FileReport> {
