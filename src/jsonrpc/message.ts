@@ -6,6 +6,7 @@
 import { findExcess, LARGE_TEXT_CHARACTERS, MAX_JSON_DEPTH } from "../http/body/json_text.ts";
 import { nextTurn } from "../http/work_slice.ts";
 import { INVALID_REQUEST, PARSE_ERROR, RpcError } from "./error.ts";
+import { toJson } from "./to_json.ts";
 
 /** Null only in responses to messages whose id could not be read. */
 export type Id = string | number | null;
@@ -141,12 +142,12 @@ export function invalidRequest({ id, reason }: Invalid): Response {
 
 /** The JSON text of a request of the server. */
 export function writeRequest(id: Id, method: string, params?: unknown): string {
-  return JSON.stringify({ jsonrpc: "2.0", id, method, params });
+  return toJson({ jsonrpc: "2.0", id, method, params })!;
 }
 
 /** The JSON text of a notification of the server. */
 export function writeNotification(method: string, params?: Readonly<Record<string, unknown>>): string {
-  return JSON.stringify({ jsonrpc: "2.0", method, params });
+  return toJson({ jsonrpc: "2.0", method, params })!;
 }
 
 /** The JSON text of a response. */
@@ -155,9 +156,9 @@ export function writeResponse(response: Response): string {
     ? '{"jsonrpc":"2.0",'
     : `{"jsonrpc":"2.0","id":${writeId(response.id)},`;
   if ("json" in response) return `${head}"result":${response.json}}`;
-  if ("result" in response) return `${head}"result":${JSON.stringify(response.result) ?? "null"}}`;
+  if ("result" in response) return `${head}"result":${toJson(response.result) ?? "null"}}`;
   const { code, message, data } = response.error;
-  return `${head}"error":${JSON.stringify({ code, message, data })}}`;
+  return `${head}"error":${toJson({ code, message, data })}}`;
 }
 
 /** The JSON text of the responses to a batch. */

@@ -11,10 +11,8 @@ import {
   SERVER_ERROR,
 } from "../jsonrpc/error.ts";
 import type { StoreUnavailableError } from "../store/store.ts";
-import { MODERN, REVISIONS } from "./era.ts";
+import { REVISIONS } from "./era.ts";
 
-/** Until revision 2025-11-25 (resources, error handling). */
-const RESOURCE_NOT_FOUND = -32002;
 /** 2026-07-28, basic, error codes. */
 export const HEADER_MISMATCH = -32020;
 export const MISSING_CLIENT_CAPABILITY = -32021;
@@ -28,18 +26,6 @@ export class UnknownNameError extends RpcError {
   constructor(message: string, code: number = INVALID_PARAMS, data?: unknown) {
     super(code, message, data);
     this.plain = new RpcError(SERVER_ERROR, message, data);
-  }
-}
-
-/** An unknown resource: -32602 since 2026-07-28 (SEP-2164), -32002 before. */
-export class ResourceNotFoundError extends UnknownNameError {
-  override readonly name = "ResourceNotFoundError";
-
-  constructor(uri: string, revision: string) {
-    const shown = uri.slice(0, 500);
-    super(`Resource not found: ${shown}`, revision >= MODERN ? INVALID_PARAMS : RESOURCE_NOT_FOUND, {
-      uri: shown,
-    });
   }
 }
 
@@ -59,18 +45,6 @@ export class UnavailableError extends RpcError {
     super(SERVER_ERROR, message, { retryAfter });
     this.retryAfter = retryAfter;
     this.status = status;
-  }
-}
-
-/**
- * The caller is at a limit: over HTTP a 429 with `Retry-After` (RFC 6585 section 4), or a 503 when all callers together are.
- */
-export class LimitError extends UnavailableError {
-  override readonly name = "LimitError";
-
-  /** @param reason such as "Too many open streams" @param retryAfter in seconds */
-  constructor(reason: string, retryAfter: number, status: 429 | 503 = 429) {
-    super({ retryAfter }, `${reason}. Try again in ${retryAfter} s`, status);
   }
 }
 

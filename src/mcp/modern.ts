@@ -5,6 +5,7 @@
  * @module
  */
 import { type Response, writeResponse } from "../jsonrpc/message.ts";
+import { toJson } from "../jsonrpc/to_json.ts";
 import { implementation, type ServerInfo } from "./definition/server_info.ts";
 import { MODERN } from "./era.ts";
 
@@ -28,11 +29,11 @@ export function createModernWriter(info: ServerInfo): ModernWriter {
   function writeResult(result: unknown): string {
     const members = (result ?? {}) as Members;
     if (members.resultType === undefined && members._meta === undefined) {
-      const text = JSON.stringify(members);
+      const text = toJson(members)!;
       return text === "{}" ? head + "}" : `${head},${text.slice(1)}`;
     }
     const meta = { ...members._meta as Members | undefined, [SERVER_KEY]: server };
-    return JSON.stringify({ resultType: "complete", ...members, _meta: meta });
+    return toJson({ resultType: "complete", ...members, _meta: meta })!;
   }
 
   return {

@@ -1,6 +1,8 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { assertLoopIsFree } from "../http/test_loop_watchdog.ts";
+import { RpcError } from "../jsonrpc/error.ts";
+import type { Json } from "../store/store.ts";
 import { countingStore } from "../store/test_counting_store.ts";
 import { resourceTemplate, tool } from "./definition/definition.ts";
 import { REQUEST_BUDGET } from "./request_budget.ts";
@@ -33,7 +35,39 @@ const definitions = [
     run: () => "done",
   }),
   tool({ name: "task", description: "Is a task", task: "required", run: () => "done" }),
+  tool({ name: "data", description: "Returns a circle as data", run: () => circle() }),
+  tool({
+    name: "result",
+    description: "Returns a circle in a result",
+    run: () => ({ content: [], _meta: { circle: circle() } }),
+  }),
+  tool({
+    name: "structured",
+    description: "Returns structured content with a circle",
+    output: { type: "object" },
+    run: () => circle(),
+  }),
+  tool({
+    name: "error",
+    description: "Throws an error with a circle",
+    run() {
+      throw new RpcError(42, "Forty-two", circle());
+    },
+  }),
+  tool({
+    name: "once",
+    description: "Keeps a circle",
+    run: (_, { once }) => once("key", () => circle() as Json),
+  }),
 ];
+
+/** An object that refers to itself, as the entities of a database with relations do. */
+function circle(): Record<string, unknown> {
+  // V8 writes only flat strings without a check.
+  const root: Record<string, unknown> = { text: JSON.parse(`"${"x".repeat(20_000)}"`) };
+  root.rows = [{ root }];
+  return root;
+}
 
 /** A list with items of `size` characters in total. */
 function fill(size: number, write: (i: number) => string, open = "[", close = "]"): string {
@@ -131,6 +165,24 @@ for (
     await assertLoopIsFree(async () => {
       const response = await client(server).fetch(body, headers);
       await response.body?.cancel();
+    });
+  });
+}
+
+for (const name of ["data", "result", "structured", "error", "once"]) {
+  test(`a circle is refused without holding the event loop: ${name}`, async () => {
+    const { server } = newServer({ definitions });
+    await assertLoopIsFree(async () => {
+      const legacy = await (await client(server).fetch(call(name, "{}"))).text();
+      assert.match(legacy, /-32603|"isError":true/);
+      const body = {
+        jsonrpc: "2.0",
+        id: 1,
+        method: "tools/call",
+        params: modernParams({ name, arguments: {} }),
+      };
+      const modern = await client(server).fetch(JSON.stringify(body), modernHeaders("tools/call", { name }));
+      assert.match(await modern.text(), /-32603|"isError":true/);
     });
   });
 }

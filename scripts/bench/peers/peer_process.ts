@@ -192,12 +192,19 @@ export class PeerProcess {
   }
 
   async #send(method: "GET" | "POST", path: string, fields: string, body?: string): Promise<HttpResponse> {
-    let connection = this.#idle.pop();
-    while (connection && !connection.isOpen) connection = this.#idle.pop();
-    connection ??= new Connection(this.#port);
-    const response = await connection.send(method, path, fields, body);
-    this.#idle.push(connection);
-    return response;
+    let reused = this.#idle.pop();
+    while (reused && !reused.isOpen) reused = this.#idle.pop();
+    const connection = reused ?? new Connection(this.#port);
+    try {
+      const response = await connection.send(method, path, fields, body);
+      this.#idle.push(connection);
+      return response;
+    } catch (error) {
+      if (!reused) throw error;
+      // The server closed it while it was idle, which this process had not read yet. The others are as old.
+      for (const idle of this.#idle.splice(0)) idle.close();
+      return await this.#send(method, path, fields, body);
+    }
   }
 }
 

@@ -15,7 +15,7 @@ import {
   ToolError,
 } from "../../mcp/definition/definition.ts";
 import { compileUriTemplate, type MatchUri } from "../../mcp/definition/uri_template.ts";
-import { ResourceNotFoundError } from "../../mcp/error.ts";
+import { ResourceNotFoundError } from "../../mcp/definition/resources.ts";
 import { writeSkillUri } from "../../mcp/skills/skill_uri.ts";
 import { SKILL_MD, type SkillContent, type SkillEntry, type SkillSource } from "../../mcp/skills/skills.ts";
 import {

@@ -81,7 +81,7 @@ export function compileRegistry(definitions: readonly Definition[], convert: Con
       default:
         throw new TypeError(
           "Invalid definition: expected a value made by tool(), resource(), resourceTemplate() or prompt(), but got " +
-            (JSON.stringify(definition) ?? String(definition)).slice(0, 100),
+            String((definition as Definition | undefined)?.name ?? definition).slice(0, 100),
         );
     }
   }

@@ -9,6 +9,8 @@ const test = suite("mcp/registry");
 const run = () => "x";
 for (
   const wrong of [
+    "tool",
+    { name: "a", run },
     { kind: "tool", run },
     { kind: "tool", name: 7, run },
     { kind: "tool", name: ["a"], run },
@@ -36,6 +38,12 @@ for (
     }
   });
 }
+
+test("a definition that was not made by a function of Trivet is named", () => {
+  const circle: Record<string, unknown> = { name: "circle", run };
+  circle.self = circle;
+  assert.throws(() => newServer({ definitions: [circle as unknown as Definition] }), /but got circle/);
+});
 
 test("a tool without an input schema refuses arguments", async () => {
   const definitions = [{ kind: "tool", name: "a", description: "d", run } as const];

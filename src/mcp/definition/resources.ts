@@ -5,12 +5,13 @@
  * @module
  */
 import type { Method } from "../../jsonrpc/dispatch.ts";
+import { INVALID_PARAMS } from "../../jsonrpc/error.ts";
 import { type InputRequired, isRetry } from "../input/input_required.ts";
 import type { Call } from "../call.ts";
 import { type ReadResult, toContents } from "./content.ts";
 import type { ListedResource } from "./definition.ts";
 import { MODERN } from "../era.ts";
-import { ResourceNotFoundError } from "../error.ts";
+import { UnknownNameError } from "../error.ts";
 import { runHandler } from "../handler.ts";
 import { type ListEntry, type ListOptions, type ListPages, writePage } from "./list_pages.ts";
 import { requireObject, requireString } from "../schema/params.ts";
@@ -26,6 +27,21 @@ export interface ResourceOptions {
   readonly listOptions: Omit<ListOptions, "entries" | "member">;
   readonly listTemplates: (listed: readonly CompiledTemplate[]) => ListPages;
   readonly inputRequired: InputRequired;
+}
+
+/** Until revision 2025-11-25 (resources, error handling). */
+const RESOURCE_NOT_FOUND = -32002;
+
+/** An unknown resource: -32602 since 2026-07-28 (SEP-2164), -32002 before. */
+export class ResourceNotFoundError extends UnknownNameError {
+  override readonly name = "ResourceNotFoundError";
+
+  constructor(uri: string, revision: string) {
+    const shown = uri.slice(0, 500);
+    super(`Resource not found: ${shown}`, revision >= MODERN ? INVALID_PARAMS : RESOURCE_NOT_FOUND, {
+      uri: shown,
+    });
+  }
 }
 
 /** The methods of the resources capability. */

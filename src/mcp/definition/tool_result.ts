@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { toJson } from "../../jsonrpc/to_json.ts";
 import { isObject } from "../../json_schema/value.ts";
 import type { ContentItem, ToolResult } from "./content.ts";
 
@@ -20,7 +21,7 @@ export function toResult(value: unknown): ToolResult {
   if (Array.isArray(value) && value.length > 0 && value.every(isContentItem)) return { content: value };
   if (isContentItem(value)) return { content: [value] };
   return {
-    content: [{ type: "text", text: typeof value === "string" ? value : JSON.stringify(value) ?? "" }],
+    content: [{ type: "text", text: typeof value === "string" ? value : toJson(value) ?? "" }],
   };
 }
 

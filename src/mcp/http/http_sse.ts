@@ -16,7 +16,7 @@ import { parseJsonInTurns, readMessage, writeNotification, writeResponse } from 
 import { toCallRequest } from "../call_request.ts";
 import type { Outlet } from "../connection.ts";
 import { eraOfRevision } from "../era.ts";
-import { LimitError } from "../error.ts";
+import { LimitError } from "../session/limit_error.ts";
 import type { Answers } from "./http_answer.ts";
 import { type Admit, type HttpOptions, isRefusal, type SseFactory } from "./http_options.ts";
 import { isCurrent } from "./stream_token.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 import { networkOf } from "../../http/network/network.ts";
-import { LimitError } from "../error.ts";
+import { LimitError } from "../session/limit_error.ts";
 import { principalKey } from "../session/principal_key.ts";
 import type { Caller } from "../session/storage_limits.ts";
 

@@ -9,6 +9,7 @@ import { createSealer, type Sealer } from "../../crypto/seal.ts";
 import { secretDigest } from "../../crypto/secret.ts";
 import type { FindSecrets } from "../../crypto/server_secrets.ts";
 import { INVALID_PARAMS, RpcError } from "../../jsonrpc/error.ts";
+import { toJson } from "../../jsonrpc/to_json.ts";
 import type { Principal } from "../../http/principal.ts";
 import type { Json } from "../../store/store.ts";
 import { principalKey } from "../session/principal_key.ts";
@@ -71,7 +72,7 @@ export class Inputs {
     await Promise.resolve();
     try {
       // The first run sees what later runs see: the value after JSON, in which undefined is null.
-      return this.kept[key] = JSON.parse(JSON.stringify(await make()) ?? "null");
+      return this.kept[key] = JSON.parse(toJson(await make()) ?? "null");
     } finally {
       // After a failure the next call may try again.
       this.#making.delete(key);

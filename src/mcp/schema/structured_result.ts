@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { toJson } from "../../jsonrpc/to_json.ts";
 import type { ToolResult } from "../definition/content.ts";
 import type { CompiledSchema } from "./standard_schema.ts";
 import { isToolResult } from "../definition/tool_result.ts";
@@ -19,7 +20,7 @@ export async function toStructuredResult(output: CompiledSchema, value: unknown)
   if ("problems" in parsed) {
     throw new TypeError(`The result does not match the output schema: ${parsed.problems.join("; ")}`);
   }
-  const text = JSON.stringify(parsed.value);
+  const text = toJson(parsed.value);
   if (text === undefined) {
     throw new TypeError("The tool has an output schema, but its result has no JSON representation");
   }

@@ -8,7 +8,7 @@ import { secretDigest } from "../../crypto/secret.ts";
 import { INVALID_REQUEST, RpcError } from "../../jsonrpc/error.ts";
 import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
 import type { Entry, Key, Put, Store } from "../../store/store.ts";
-import { ResourceNotFoundError } from "../error.ts";
+import { ResourceNotFoundError } from "../definition/resources.ts";
 import { type Session, type Sessions, settingsTopic } from "./session.ts";
 import { type Caller, RECORD_BYTES, type StorageAllowance } from "./storage_limits.ts";
 import { MAX_URI_CHARACTERS } from "../definition/uri_template.ts";

@@ -8,7 +8,7 @@ import { type Allowance, createAllowance } from "../../http/network/allowance.ts
 import type { Principal } from "../../http/principal.ts";
 import { networkOf } from "../../http/network/network.ts";
 import type { RequestContext } from "../../http/service.ts";
-import { LimitError } from "../error.ts";
+import { LimitError } from "./limit_error.ts";
 import { principalKey } from "./principal_key.ts";
 
 /** Maximum bytes stored, for an hour. */

@@ -7,7 +7,7 @@
  */
 import type { Method } from "../../jsonrpc/dispatch.ts";
 import type { Call } from "../call.ts";
-import { ResourceNotFoundError } from "../error.ts";
+import { ResourceNotFoundError } from "../definition/resources.ts";
 import { runHandler } from "../handler.ts";
 import { requireObject, requireString } from "../schema/params.ts";
 import type { CompiledTemplate, Registry } from "../definition/registry.ts";

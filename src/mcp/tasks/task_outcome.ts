@@ -4,6 +4,7 @@
  * @module
  */
 import { INTERNAL_ERROR, RpcError } from "../../jsonrpc/error.ts";
+import { toJson } from "../../jsonrpc/to_json.ts";
 import { Suspension } from "../input/suspension.ts";
 
 export type Outcome = { readonly result: unknown } | { readonly error: unknown };
@@ -12,7 +13,7 @@ export type Outcome = { readonly result: unknown } | { readonly error: unknown }
 export function toStorable(outcome: Outcome): Outcome {
   if (!("result" in outcome)) return outcome;
   try {
-    JSON.stringify(outcome.result);
+    toJson(outcome.result);
     return outcome;
   } catch (error) {
     return { error };
