@@ -21,6 +21,8 @@ export interface Pace {
   readonly grace?: number;
 }
 
+/** A larger chunk, such as the whole body of a runtime that buffers it, is taken in steps of this size. */
+const STEP_BYTES = 64 * 1024;
 /** The default of `grace`. */
 const GRACE_MS = 10_000;
 
@@ -39,7 +41,8 @@ export class SlowBodyError extends BodyError {
 }
 
 /**
- * Calls `take` with each chunk; `take` must not keep it. Reading ends when `take` throws.
+ * Calls `take` with each chunk, or its steps, between which other work may run; `take` must not keep it. Reading ends when
+ * `take` throws.
  * @throws {BodyError} 400 when the connection breaks or is too slow, and what `take` throws
  */
 export async function readPaced(
@@ -66,11 +69,13 @@ export async function readPaced(
       const { done, value } = await within(reader.read(), time, late);
       if (done) return;
       received += value.length;
-      take(value);
+      for (let from = 0; from < value.length; from += STEP_BYTES) {
+        take(value.subarray(from, from + STEP_BYTES));
+        // Chunks that have arrived already are read without a turn of the event loop in between.
+        if (slice.isOver) await slice.yield();
+      }
       // Frees the memory now: as garbage, the chunks of a long body would take as much memory as the body.
       if (isOwned) (value.buffer as ArrayBuffer).transfer(0);
-      // Chunks that have arrived already are read without a turn of the event loop in between.
-      if (slice.isOver) await slice.yield();
     }
   } catch (error) {
     // Not awaited: the stream of a client that hangs may never settle.
