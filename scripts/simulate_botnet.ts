@@ -5,7 +5,7 @@
  * @module
  */
 import process from "node:process";
-import { OWNERS, simulate } from "../src/oauth/test_botnet.ts";
+import { OWNERS, simulate } from "../src/oauth/attacks/test_botnet.ts";
 
 const hours = Number(process.argv[2] ?? 1);
 for (const cold of [false, true]) {

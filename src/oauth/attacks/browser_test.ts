@@ -6,7 +6,7 @@
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { toClient } from "./clients/client.ts";
+import { toClient } from "../clients/client.ts";
 import {
   APP_URI,
   CHALLENGE,
@@ -15,7 +15,7 @@ import {
   newServer,
   type TestServer,
   transactionOf,
-} from "./test_server.ts";
+} from "../test_server.ts";
 
 const test = suite("attacks on the browser");
 const ALICE = { username: "alice", password: "wonderland" };

@@ -6,10 +6,10 @@
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { toClient } from "./clients/client.ts";
-import { createAssertion, createProof, newKey, sign } from "./test_keys.ts";
-import { APP_URI, CLIENTS, ISSUER, newServer, type TestServer, transactionOf } from "./test_server.ts";
-import { removeUser } from "./users/remove_user.ts";
+import { toClient } from "../clients/client.ts";
+import { createAssertion, createProof, newKey, sign } from "../test_keys.ts";
+import { APP_URI, CLIENTS, ISSUER, newServer, type TestServer, transactionOf } from "../test_server.ts";
+import { removeUser } from "../users/remove_user.ts";
 
 const test = suite("oauth: after a clock jump");
 const GRANT = "urn:ietf:params:oauth:grant-type:";

@@ -1,8 +1,8 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { ISSUER } from "./test_server.ts";
-import { authorizationServer } from "../oauth_service.ts";
-import { memoryStore } from "../store/drivers/memory.ts";
+import { ISSUER } from "../test_server.ts";
+import { authorizationServer } from "../../oauth_service.ts";
+import { memoryStore } from "../../store/drivers/memory.ts";
 
 const test = suite("oauth: forms of other sites");
 const EVIL = "https://evil.example";

@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { createRandom } from "../http/test_random.ts";
-import { APP_URI, newServer } from "./test_server.ts";
+import { createRandom } from "../../http/test_random.ts";
+import { APP_URI, newServer } from "../test_server.ts";
 
 const test = suite("oauth, hostile input");
 

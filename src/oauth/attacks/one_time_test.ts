@@ -5,11 +5,11 @@
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { memoryStore } from "../store/drivers/memory.ts";
-import type { Store } from "../store/store.ts";
-import { toClient } from "./clients/client.ts";
-import { createAssertion, createProof, newKey, sign } from "./test_keys.ts";
-import { APP_URI, CLIENTS, ISSUER, newServer, type TestServer, transactionOf } from "./test_server.ts";
+import { memoryStore } from "../../store/drivers/memory.ts";
+import type { Store } from "../../store/store.ts";
+import { toClient } from "../clients/client.ts";
+import { createAssertion, createProof, newKey, sign } from "../test_keys.ts";
+import { APP_URI, CLIENTS, ISSUER, newServer, type TestServer, transactionOf } from "../test_server.ts";
 
 const test = suite("oauth: single use");
 const GRANT = "urn:ietf:params:oauth:grant-type:";

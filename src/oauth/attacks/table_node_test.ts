@@ -3,9 +3,11 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 
 const test = suite("the attack table of src/oauth/README.md");
-const urlOf = (file: string) => new URL(file, import.meta.url);
+const urlOf = (file: string) => new URL(`../${file}`, import.meta.url);
 const read = (file: string) => readFileSync(urlOf(file), "utf8");
-const ATTACK_FILES = ["attacks_browser_test.ts", "attacks_input_test.ts", "attacks_token_test.ts"];
+const ATTACK_FILES = ["browser", "redirect", "guessing", "input", "token"].map((name) =>
+  `attacks/${name}_test.ts`
+);
 
 /** The rows: number and test files. */
 const ROWS = [...read("README.md").matchAll(/^\| *(\d+) *\|[^|]*\|([^|\n]*)\|$/gm)].map((row) => ({

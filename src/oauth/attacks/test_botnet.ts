@@ -4,17 +4,17 @@
  *
  * @module
  */
-import { createPasswordMemory, type PasswordMemory } from "../crypto/password_memory.ts";
-import { soleSecret } from "../crypto/server_secrets.ts";
-import { memoryStore } from "../store/drivers/memory.ts";
-import type { AuthorizationServer } from "./authorization_server.ts";
-import { createDeviceCookie } from "./users/device_cookie.ts";
-import { attemptLogin } from "./users/login_attempt.ts";
-import { createLoginThrottle } from "./users/login_throttle.ts";
-import { createPasswordQueue, MAX_CONCURRENT_HASHES } from "./users/password_queue.ts";
-import { createRecentCounts } from "./users/recent_counts.ts";
-import { type User, userKey, usernameKey } from "./records/user_record.ts";
-import { createThrottle } from "./users/throttle.ts";
+import { createPasswordMemory, type PasswordMemory } from "../../crypto/password_memory.ts";
+import { soleSecret } from "../../crypto/server_secrets.ts";
+import { memoryStore } from "../../store/drivers/memory.ts";
+import type { AuthorizationServer } from "../authorization_server.ts";
+import { createDeviceCookie } from "../users/device_cookie.ts";
+import { attemptLogin } from "../users/login_attempt.ts";
+import { createLoginThrottle } from "../users/login_throttle.ts";
+import { createPasswordQueue, MAX_CONCURRENT_HASHES } from "../users/password_queue.ts";
+import { createRecentCounts } from "../users/recent_counts.ts";
+import { type User, userKey, usernameKey } from "../records/user_record.ts";
+import { createThrottle } from "../users/throttle.ts";
 
 export interface Botnet {
   /** Number of addresses that send guesses. */

@@ -6,10 +6,10 @@
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { encodeBase64url } from "../crypto/base64url.ts";
-import { readJws } from "../crypto/jws.ts";
-import { newKey, sign } from "./test_keys.ts";
-import { APP_URI, CHALLENGE, ISSUER, newServer, type TestServer, VERIFIER } from "./test_server.ts";
+import { encodeBase64url } from "../../crypto/base64url.ts";
+import { readJws } from "../../crypto/jws.ts";
+import { newKey, sign } from "../test_keys.ts";
+import { APP_URI, CHALLENGE, ISSUER, newServer, type TestServer, VERIFIER } from "../test_server.ts";
 
 const test = suite("attacks on tokens");
 const PKCE = { code_challenge: CHALLENGE, code_challenge_method: "S256" };
