@@ -178,6 +178,18 @@ export function newServer(options: Partial<ToolServerOptions> = {}): TestServer 
   };
 }
 
+/** Two instances on one store. */
+export function pair(
+  definitions: readonly Definition[] = DEFINITIONS,
+  options: Partial<ToolServerOptions> = {},
+): [ToolServer, ToolServer] {
+  const store = memoryStore();
+  return [
+    newServer({ store, definitions, ...options }).server,
+    newServer({ store, definitions, ...options }).server,
+  ];
+}
+
 /** A JSON-RPC request. @param id 1 by default */
 export function request(method: string, params?: unknown, id: unknown = 1): Record<string, unknown> {
   return { jsonrpc: "2.0", id, method, params };
