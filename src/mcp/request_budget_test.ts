@@ -169,6 +169,23 @@ for (
   });
 }
 
+test("a circle in a list is refused without holding the event loop", async () => {
+  const circular = tool({ name: "circular", description: "Is a circle", _meta: circle(), run: () => "x" });
+  const listed = { uri: "row://1", name: "row", _meta: circle() };
+  const rows = resourceTemplate({
+    uriTemplate: "row://{id}",
+    name: "rows",
+    list: () => Promise.resolve([listed]),
+    read: ({ id }) => id,
+  });
+  for (const [method, definition] of [["tools/list", circular], ["resources/list", rows]] as const) {
+    const { server } = newServer({ definitions: [definition] });
+    await assertLoopIsFree(async () => {
+      assert.match(await (await client(server).fetch(rpc(method, {}))).text(), "-32603");
+    });
+  }
+});
+
 for (const name of ["data", "result", "structured", "error", "once"]) {
   test(`a circle is refused without holding the event loop: ${name}`, async () => {
     const { server } = newServer({ definitions });

@@ -9,6 +9,7 @@ import { encodeBase64url } from "../../crypto/base64url.ts";
 import { digestLarge } from "../../crypto/large_digest.ts";
 import { nextTurn } from "../../http/work_slice.ts";
 import { isObject } from "../../json_schema/value.ts";
+import { toJson } from "../../jsonrpc/to_json.ts";
 import type { CallContext } from "../../mcp/context.ts";
 import type { ToolResult } from "../../mcp/definition/content.ts";
 import { ToolError } from "../../mcp/definition/definition.ts";
@@ -159,7 +160,7 @@ export class ProgramCalls {
     try {
       const result = await this.#tool(name, input, new ProgramCall(this.#run, key));
       if (result.isError) return { isDone: false, text: shorten(toText(result) ?? "The tool failed") };
-      const text = JSON.stringify(toValue(result)) ?? "null";
+      const text = toJson(toValue(result)) ?? "null";
       const { callResultBytes } = this.#limits;
       if (new TextEncoder().encode(text).length <= callResultBytes) return { isDone: true, text };
       return {

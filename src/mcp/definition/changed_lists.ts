@@ -3,13 +3,14 @@
  *
  * @module
  */
+import { toJson } from "../../jsonrpc/to_json.ts";
 import type { ListEntry } from "./list_pages.ts";
 import type { Registry } from "./registry.ts";
 
 /** The lists in which a client sees a difference. */
 export function findChangedLists(before: Registry, after: Registry): ("tools" | "resources" | "prompts")[] {
   const text = (entries: Iterable<ListEntry>): string =>
-    JSON.stringify(Array.from(entries, (entry) => [entry.scopes, entry.describe("9999-12-31")]));
+    toJson(Array.from(entries, (entry) => [entry.scopes, entry.describe("9999-12-31")]))!;
   const resources = (
     { resources, templates }: Registry,
   ): ListEntry[] => [...resources.values(), ...templates];

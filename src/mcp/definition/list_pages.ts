@@ -8,6 +8,7 @@
  */
 import type { FindSecrets } from "../../crypto/server_secrets.ts";
 import { WrittenResult } from "../../jsonrpc/message.ts";
+import { toJson } from "../../jsonrpc/to_json.ts";
 import type { Call } from "../call.ts";
 import { MODERN } from "../era.ts";
 import { hasScopes } from "./scopes.ts";
@@ -91,9 +92,7 @@ export async function writePage(
   const more = shown.length > 0 && end < entries.length
     ? `,"nextCursor":"${cursors!.writeListCursor(end, entries, purpose, await secret())}"`
     : "";
-  const list = `"${member}":[${
-    shown.map((entry) => JSON.stringify(entry.describe(revision))).join(",")
-  }]${more}`;
+  const list = `"${member}":[${shown.map((entry) => toJson(entry.describe(revision))).join(",")}]${more}`;
   return new WrittenResult(
     revision >= MODERN ? `${modernHead},${list},"ttlMs":${ttl},"cacheScope":"${cacheScope}"}` : `{${list}}`,
   );
