@@ -203,8 +203,8 @@ function importFromGroup(module: string, group: string): string {
 }
 
 /**
- * The text of a file in which modules of its own group are a promise of what is already there: the first `import()` takes
- * Node 3 ms of a start.
+ * The text of a file in which modules of its own group are a promise of what is already there, without Node's loader: a
+ * server over stdio answers `initialize` 1 ms earlier.
  */
 function importFromItself(text: string, group: string): string {
   const locals = readLocals(text);
@@ -213,7 +213,11 @@ function importFromItself(text: string, group: string): string {
     if (groupOf.get(module) !== group) return found;
     const load = exportName(module, "load");
     // A function, as names at the place of the import may hide those of the file.
-    const members = scan(module).exports.map((name) => `${name}: ${locals.get(exportName(module, name))}`);
+    const members = scan(module).exports.map((name) => {
+      const local = locals.get(exportName(module, name));
+      if (local === undefined) throw new Error(`The bundle of ${group} does not export ${name} of ${module}`);
+      return `${name}: ${local}`;
+    });
     loaded.set(load, `async function ${load}() {\n  return { ${members.join(", ")} };\n}\n`);
     return `${load}()`;
   });

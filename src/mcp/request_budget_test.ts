@@ -2,6 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { assertLoopIsFree } from "../http/test_loop_watchdog.ts";
 import { RpcError } from "../jsonrpc/error.ts";
+import { circle } from "../jsonrpc/test_circle.ts";
 import type { Json } from "../store/store.ts";
 import { countingStore } from "../store/test_counting_store.ts";
 import { resourceTemplate, tool } from "./definition/definition.ts";
@@ -60,14 +61,6 @@ const definitions = [
     run: (_, { once }) => once("key", () => circle() as Json),
   }),
 ];
-
-/** An object that refers to itself, as the entities of a database with relations do. */
-function circle(): Record<string, unknown> {
-  // V8 writes only flat strings without a check.
-  const root: Record<string, unknown> = { text: JSON.parse(`"${"x".repeat(20_000)}"`) };
-  root.rows = [{ root }];
-  return root;
-}
 
 /** A list with items of `size` characters in total. */
 function fill(size: number, write: (i: number) => string, open = "[", close = "]"): string {

@@ -1,5 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { assertLoopIsFree } from "../../http/test_loop_watchdog.ts";
+import { circle } from "../../jsonrpc/test_circle.ts";
 import { tool, ToolError } from "../../mcp/definition/definition.ts";
 import type { Middleware } from "../../mcp/definition/group.ts";
 import { type Message, modern, session } from "../../mcp/test_exchange.ts";
@@ -403,6 +405,19 @@ test("a result that is too large is an exception", async () => {
     (tools) => tools("text", { say: "é".repeat(600) }).catch((error) => error.message),
   );
   assert.match(result.content[0].text, /^The result of text has more than 1000 bytes/);
+});
+
+test("a result that refers to itself is an exception, and does not hold the event loop", async () => {
+  const entity = tool({
+    name: "entity",
+    description: "Refers to itself",
+    run: () => ({ content: [], structuredContent: circle() }),
+  });
+  const { server } = serve({}, { definitions: [entity] });
+  await assertLoopIsFree(async () => {
+    const result = await run(server, (tools) => tools("entity").then(() => "a value", () => "an exception"));
+    assert.match(result.content[0].text, /^an exception/);
+  });
 });
 
 test("too many results to keep: the tool that asks fails", async () => {

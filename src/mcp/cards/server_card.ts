@@ -9,7 +9,6 @@ import { encodeBase64url } from "../../crypto/base64url.ts";
 import { sha256 } from "../../crypto/sha256.ts";
 import { isUnchanged } from "../../http/entity_tag.ts";
 import { type Fields, respond, respondText } from "../../http/response.ts";
-import { toJson } from "../../jsonrpc/to_json.ts";
 import type { ServerInfo } from "../definition/server_info.ts";
 import { REVISIONS } from "../era.ts";
 import { publishedMembers, type Repository } from "./published_server.ts";
@@ -47,7 +46,7 @@ const CORS: Fields = [
  */
 export function serverCard(options: ServerCardOptions): ServeCard {
   return (server) => {
-    const body = toJson(writeCard(options, server))!;
+    const body = JSON.stringify(writeCard(options, server));
     const tag = `"${encodeBase64url(sha256(body)).slice(0, 22)}"`;
     const shared: Fields = [...CORS, ["cache-control", "public, max-age=3600"], ["etag", tag]];
     const fields: Fields = [["content-type", "application/mcp-server-card+json"], ...shared];
