@@ -12,11 +12,19 @@ export interface NativeBytes {
   crc32(bytes: Uint8Array, before: number): number;
   createSha256(): Sha256;
   /**
-   * Unpacks deflated data of a known length (RFC 1951), in time slices.
-   * @returns a view of a buffer of its own
+   * Unpacks deflated data of a known length (RFC 1951), in time slices, and computes its checksum and digest meanwhile.
    * @throws {InflateError} when the data is damaged, has data after its end, or does not unpack to exactly `size` bytes
    */
-  inflate(packed: Uint8Array, size: number, slice: WorkSlice): Promise<Uint8Array<ArrayBuffer>>;
+  inflate(packed: Uint8Array, size: number, slice: WorkSlice): Promise<Inflated>;
+}
+
+export interface Inflated {
+  /** A view of a buffer of its own. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** CRC-32 as an unsigned number. */
+  readonly crc: number;
+  /** SHA-256, 32 bytes. */
+  readonly digest: Uint8Array<ArrayBuffer>;
 }
 
 let native: NativeBytes | undefined;

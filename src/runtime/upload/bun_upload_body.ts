@@ -2,15 +2,8 @@
  * The body of an upload on Bun, as a byte stream whose reader can free the memory of a chunk after reading it. The chunks
  * of Bun's own stream stay until garbage collection: another 8 MB for an upload of 8 MB.
  *
- * Importing this file also makes uploads search boundaries natively. Bun compiles a loop over so many bytes with its last
- * compiler, which takes 2 to 4 MB of resident memory.
- *
  * @module
  */
-import { Buffer } from "node:buffer";
-import { useByteSearch } from "../../http/body/delimiter_search.ts";
-
-useByteSearch((bytes, needle) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).indexOf(needle));
 
 /** Gives an upload this body. Others are read at once, which is fastest. */
 export function useByteBody(request: Request): void {

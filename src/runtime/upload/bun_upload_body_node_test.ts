@@ -1,8 +1,5 @@
-import { Buffer } from "node:buffer";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { createDelimiterSearch } from "../../http/body/delimiter_search.ts";
-import { createMultipartParser } from "../../http/body/multipart.ts";
 import { useByteBody } from "./bun_upload_body.ts";
 
 const test = suite("runtime/upload/bun_upload_body");
@@ -59,40 +56,6 @@ test("other bodies, and uploads without one, are left as they are", async () => 
   const empty = newRequest("multipart/form-data; boundary=a", null);
   useByteBody(empty);
   assert.is(empty.body, null);
-});
-
-test("importing the module makes uploads find boundaries with a function of the runtime", () => {
-  const needle = new TextEncoder().encode("\r\n--boundary");
-  const find = createDelimiterSearch(needle);
-  const bytes = new Uint8Array(200_000).fill(13);
-  bytes.set(needle, 100_000);
-  bytes.set(needle.subarray(0, 5), 150_000);
-  // Positions are those in the view, which need not begin where its buffer does.
-  const view = bytes.subarray(1000);
-  const { indexOf } = Buffer.prototype;
-  let used = 0;
-  Buffer.prototype.indexOf = function (...given: Parameters<typeof indexOf>) {
-    used++;
-    return indexOf.apply(this, given);
-  };
-  try {
-    assert.is(find(view, 0, view.length), 99_000);
-    assert.is(find(view, 99_000, view.length), 99_000);
-    assert.is(find(view, 99_001, 180_000), -1 - (180_000 - needle.length + 1));
-    assert.is(find(view, 0, 99_000 + needle.length - 1), -1 - 99_000);
-    assert.is(find(view, 5, 6), -6);
-  } finally {
-    Buffer.prototype.indexOf = indexOf;
-  }
-  assert.is(used, 5);
-});
-
-test("a body of nothing but beginnings of boundaries is parsed", () => {
-  const head = "--b\r\nContent-Disposition: form-data; name=a\r\n\r\n";
-  const content = "\r\n--".repeat(100_000);
-  const parser = createMultipartParser("b", { limit: 1_000_000, keep: () => true });
-  parser.push(new TextEncoder().encode(`${head}${content}\r\n--b--`));
-  assert.is(new TextDecoder().decode(parser.end()[0]!.bytes), content);
 });
 
 test.run();

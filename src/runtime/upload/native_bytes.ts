@@ -3,15 +3,19 @@
  * uploads of skills use them. Compared with portable code on Node 24, for 8 MiB of text: inflating takes 7 ms instead of
  * 46, the checksum 2 instead of 7, and the digest copies no bytes, as Web Crypto does.
  *
+ * On Node and Bun, it also makes uploads search their boundaries by `Buffer.indexOf`: 1 ms instead of 6 for 8 MiB. On Deno 2.9
+ * that takes 42. Bun compiles the portable loop with its last compiler, which takes 2 to 4 MB of resident memory.
+ *
  * @module
  */
-import type { Buffer } from "node:buffer";
+import { Buffer } from "node:buffer";
 import process from "node:process";
 import type * as Crypto from "node:crypto";
 import type * as Zlib from "node:zlib";
+import { useByteSearch } from "../../http/body/delimiter_search.ts";
 import type { WorkSlice } from "../../http/work_slice.ts";
 import { InflateError } from "../../skills/archive/inflate_error.ts";
-import { type NativeBytes, useNativeBytes } from "../../skills/native_bytes.ts";
+import { type Inflated, type NativeBytes, useNativeBytes } from "../../skills/native_bytes.ts";
 
 // Loaded when first used: most processes never unpack a skill.
 const zlib = (): typeof Zlib => process.getBuiltinModule("node:zlib");
@@ -25,6 +29,8 @@ const MAX_SYNC_PACKED_BYTES = 64 * 1024;
 const MAX_SYNC_BYTES = 256 * 1024;
 /** Packed bytes of one step. Deno unpacks a step on this thread, and each byte to at most 1032. */
 const STEP_BYTES = 64 * 1024;
+/** Unpacked bytes of one step of the checksum and the digest: 1.5 ms. */
+const MEASURED_BYTES = 1024 * 1024;
 /** The smallest buffer that zlib accepts. */
 const MIN_BUFFER_BYTES = 64;
 
@@ -37,11 +43,39 @@ export const NATIVE_BYTES: NativeBytes = {
   },
   async inflate(packed, size, slice) {
     const isSmall = packed.length <= MAX_SYNC_PACKED_BYTES && size <= MAX_SYNC_BYTES;
-    return isSmall ? inflateAtOnce(packed, size) : await inflateInSteps(packed, size, slice);
+    if (!isSmall) return await inflateInSteps(packed, size, slice);
+    const bytes = inflateAtOnce(packed, size);
+    const { add, result } = createMeasurement(slice);
+    await add(bytes);
+    return { bytes, ...result() };
   },
 };
 
 useNativeBytes(NATIVE_BYTES);
+if (!("Deno" in globalThis)) {
+  useByteSearch((bytes, needle) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).indexOf(needle));
+}
+
+/** Computes the checksum and the digest of bytes that arrive in chunks, in time slices. */
+function createMeasurement(slice: WorkSlice): {
+  add(chunk: Uint8Array): Promise<void>;
+  result(): Omit<Inflated, "bytes">;
+} {
+  const { crc32, createSha256 } = NATIVE_BYTES;
+  const hash = createSha256();
+  let crc = 0;
+  return {
+    async add(chunk) {
+      for (let at = 0; at < chunk.length; at += MEASURED_BYTES) {
+        const step = chunk.subarray(at, at + MEASURED_BYTES);
+        crc = crc32(step, crc);
+        hash.update(step);
+        if (slice.isOver) await slice.yield();
+      }
+    },
+    result: () => ({ crc, digest: hash.digest() }),
+  };
+}
 
 /** One byte more than the declared size, so that a longer content shows. */
 function bufferSize(size: number): number {
@@ -62,12 +96,11 @@ function inflateAtOnce(packed: Uint8Array, size: number): Uint8Array<ArrayBuffer
   }
 }
 
-/** Node and Bun unpack on another thread. No more than a step is unpacked after the content became too long. */
-async function inflateInSteps(
-  packed: Uint8Array,
-  size: number,
-  slice: WorkSlice,
-): Promise<Uint8Array<ArrayBuffer>> {
+/**
+ * Node and Bun unpack on another thread, while this one computes the checksum and the digest of the step before. No more than
+ * a step is unpacked after the content became too long.
+ */
+async function inflateInSteps(packed: Uint8Array, size: number, slice: WorkSlice): Promise<Inflated> {
   const stream = zlib().createInflateRaw({ chunkSize: bufferSize(size) });
   const chunks: Buffer<ArrayBuffer>[] = [];
   let length = 0;
@@ -83,15 +116,24 @@ async function inflateInSteps(
   // The stream ends before its last step when data follows the end of the content.
   let isOver = false;
   const settled = ended.then(() => isOver = true, () => isOver = true);
+  const { add, result } = createMeasurement(slice);
+  let measured = 0;
+  const addNewChunks = async (): Promise<void> => {
+    while (measured < chunks.length) await add(chunks[measured++]!);
+  };
   try {
     for (let at = 0; at < packed.length && !isOver; at += STEP_BYTES) {
       const step = packed.subarray(at, at + STEP_BYTES);
-      await Promise.race([settled, new Promise((resolve) => stream.write(step, resolve))]);
+      const written = new Promise((resolve) => stream.write(step, resolve));
+      await addNewChunks();
+      await Promise.race([settled, written]);
       if (slice.isOver) await slice.yield();
     }
     stream.end();
     await ended;
-    return check(chunks, size, stream.bytesWritten === packed.length);
+    const bytes = check(chunks, size, stream.bytesWritten === packed.length);
+    await addNewChunks();
+    return { bytes, ...result() };
   } catch (error) {
     throw toInflateError(error);
   } finally {

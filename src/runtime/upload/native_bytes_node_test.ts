@@ -1,3 +1,4 @@
+import { Buffer } from "node:buffer";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { deflatedNothing, deflatedZeros } from "../../../fixtures/hostile/bomb.ts";
@@ -5,6 +6,8 @@ import { HOSTILE_ARCHIVES } from "../../../fixtures/hostile/archives.ts";
 import { ORDINARY_ARCHIVES } from "../../../fixtures/hostile/ordinary_archives.ts";
 import { toHex } from "../../crypto/hex.ts";
 import { sha256 } from "../../crypto/sha256.ts";
+import { createDelimiterSearch } from "../../http/body/delimiter_search.ts";
+import { createMultipartParser } from "../../http/body/multipart.ts";
 import { assertLoopIsFree } from "../../http/test_loop_watchdog.ts";
 import { WorkSlice } from "../../http/work_slice.ts";
 import { portableCrc32 } from "../../skills/archive/crc32.ts";
@@ -15,7 +18,12 @@ import { newService, zip } from "../../skills/test_service.ts";
 import { NATIVE_BYTES } from "./native_bytes.ts";
 
 const { inflate, crc32, createSha256 } = NATIVE_BYTES;
-testInflate("runtime/upload/native_bytes: inflate", (packed, size) => inflate(packed, size, new WorkSlice()));
+testInflate("runtime/upload/native_bytes: inflate", async (packed, size) => {
+  const { bytes, crc, digest } = await inflate(packed, size, new WorkSlice());
+  assert.is(crc, portableCrc32(bytes));
+  assert.equal(digest, sha256(bytes));
+  return bytes;
+});
 
 const test = suite("runtime/upload/native_bytes");
 const noise = Uint8Array.from({ length: 100_000 }, (_, i) => i * i >> 3);
@@ -38,8 +46,8 @@ test("unpacked data is in a buffer that nothing else uses, so that it can be fre
   for (const size of [...new Array<number>(200).fill(1000), 1, 40, 5000, 70_000, 300_000, 1_000_000]) {
     const content = noise.slice(0, size);
     const packed = await deflateRaw(content);
-    const first = await inflate(packed, content.length, new WorkSlice());
-    const second = await inflate(packed, content.length, new WorkSlice());
+    const { bytes: first } = await inflate(packed, content.length, new WorkSlice());
+    const { bytes: second } = await inflate(packed, content.length, new WorkSlice());
     assert.is.not(first.buffer, second.buffer);
     assert.ok(first.buffer.byteLength <= size + 64);
     first.buffer.transfer(0);
@@ -102,6 +110,40 @@ test("a damaged file of any size is refused", async () => {
     const response = await upload([["demo.zip", archive]]);
     assert.is((await response.json()).error.details.error_code, "archive-damaged");
   }
+});
+
+test("importing the module makes uploads find boundaries natively, except on Deno", () => {
+  const needle = new TextEncoder().encode("\r\n--boundary");
+  const find = createDelimiterSearch(needle);
+  const bytes = new Uint8Array(200_000).fill(13);
+  bytes.set(needle, 100_000);
+  bytes.set(needle.subarray(0, 5), 150_000);
+  // Positions are those in the view, which need not begin where its buffer does.
+  const view = bytes.subarray(1000);
+  const { indexOf } = Buffer.prototype;
+  let used = 0;
+  Buffer.prototype.indexOf = function (...given: Parameters<typeof indexOf>) {
+    used++;
+    return indexOf.apply(this, given);
+  };
+  try {
+    assert.is(find(view, 0, view.length), 99_000);
+    assert.is(find(view, 99_000, view.length), 99_000);
+    assert.ok(find(view, 99_001, 180_000) < 0);
+    assert.is(find(view, 0, 99_000 + needle.length - 1), -1 - 99_000);
+    assert.is(find(view, 5, 6), -6);
+  } finally {
+    Buffer.prototype.indexOf = indexOf;
+  }
+  assert.is(used, "Deno" in globalThis ? 0 : 5);
+});
+
+test("a body of nothing but beginnings of boundaries is parsed", () => {
+  const head = "--b\r\nContent-Disposition: form-data; name=a\r\n\r\n";
+  const content = "\r\n--".repeat(100_000);
+  const parser = createMultipartParser("b", { limit: 1_000_000, keep: () => true });
+  parser.push(new TextEncoder().encode(`${head}${content}\r\n--b--`));
+  assert.is(new TextDecoder().decode(parser.end()[0]!.bytes), content);
 });
 
 async function deflateRaw(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {

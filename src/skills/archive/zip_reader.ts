@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { formatDigest } from "../../crypto/large_digest.ts";
 import { WorkSlice } from "../../http/work_slice.ts";
 import { refuseArchive, refuseSize, REPACK } from "./archive_refusal.ts";
 import { crc32 } from "./crc32.ts";
@@ -13,10 +14,10 @@ import { InflateError } from "./inflate_error.ts";
 import { nativeBytes } from "../native_bytes.ts";
 import { checkPath } from "../package/path.ts";
 import { describe, type Problem } from "../package/problem.ts";
+import type { SentFile } from "../package/sent_file.ts";
 import { readDirectory, type ZipEntryPlace } from "./zip_directory.ts";
 
-export interface ZipFile {
-  readonly path: string;
+export interface ZipFile extends SentFile {
   /** A view of the archive if none of its files is deflated, else a copy. */
   readonly bytes: Uint8Array;
   /** CRC-32, verified. */
@@ -66,11 +67,11 @@ export async function readZip(
   const files: ZipFile[] = [];
   for (const entry of entries) {
     if (slice.isOver) await slice.yield();
-    const bytes = await unpack(archive, entry, unpacks, slice);
-    if (await checksum(bytes, slice) !== entry.crc) {
+    const file = await unpack(archive, entry, unpacks, slice);
+    if (file.crc !== entry.crc) {
       throw refuseArchive("archive-damaged", "is damaged: its checksum differs", { file: entry.path });
     }
-    files.push({ path: entry.path, bytes, crc: entry.crc });
+    files.push(file);
   }
   return files;
 }
@@ -92,28 +93,35 @@ async function unpack(
   entry: ZipEntryPlace,
   apart: boolean,
   slice: WorkSlice,
-): Promise<Uint8Array> {
+): Promise<ZipFile> {
+  const { path } = entry;
   const packed = archive.subarray(entry.start, entry.start + entry.packedSize);
-  if (entry.method === 0) return apart ? packed.slice() : packed;
+  if (entry.method === 0) {
+    const bytes = apart ? packed.slice() : packed;
+    return { path, bytes, crc: await checksum(bytes, slice) };
+  }
   try {
     const native = nativeBytes();
     // Only portable code counts costly blocks, each of which takes it 21 microseconds. zlib takes 0.8, so that without the
     // count an upload of such blocks takes no longer; data larger than its content, which no packer writes, is refused.
-    if (native && packed.length <= entry.size) return await native.inflate(packed, entry.size, slice);
+    if (native && packed.length <= entry.size) {
+      const { digest, ...unpacked } = await native.inflate(packed, entry.size, slice);
+      return { path, ...unpacked, digest: formatDigest(digest) };
+    }
     const bytes = new Uint8Array(entry.size);
     await inflate(packed, bytes, slice);
-    return bytes;
+    return { path, bytes, crc: await checksum(bytes, slice) };
   } catch (cause) {
     if (!(cause instanceof InflateError)) throw cause;
     if (cause.fault === "costly") {
       throw refuseArchive("archive-blocks", "is deflated in too many small blocks", {
-        file: entry.path,
+        file: path,
         hint: REPACK,
         cause,
       });
     }
     if (cause.fault !== "damaged") throw refuseLength(entry);
-    throw refuseArchive("archive-damaged", "is damaged", { file: entry.path, cause });
+    throw refuseArchive("archive-damaged", "is damaged", { file: path, cause });
   }
 }
 

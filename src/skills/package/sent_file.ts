@@ -10,4 +10,6 @@ export interface SentFile {
   readonly bytes: Uint8Array;
   /** CRC-32, verified when the file was unpacked from an archive. */
   readonly crc?: number;
+  /** `sha256:` and 64 hexadecimal digits, if they were computed while the file was unpacked. */
+  readonly digest?: string;
 }

@@ -197,7 +197,7 @@ async function prepare(files: readonly SentFile[]): Promise<PreparedFile[]> {
     );
     const some = files.slice(from, to);
     // Web Crypto computes digests on other threads; checksums are computed here at the same time.
-    const digests = Promise.all(some.map(({ bytes }) => digestOf(bytes, slice)));
+    const digests = Promise.all(some.map(({ bytes, digest }) => digest ?? digestOf(bytes, slice)));
     const checksums = some.map(({ bytes, crc }) => crc ?? crc32(bytes));
     const made = await digests;
     prepared.push(...some.map((file, i) => ({ ...file, digest: made[i]!, crc: checksums[i]! })));
