@@ -46,7 +46,7 @@ export function toolServer(options: McpServerOptions): McpServer {
   const { url, authenticate, auth, extensions = [] } = options;
   const source = findCallerSource(authenticate);
   if (!authenticate && auth !== undefined && auth !== "off") {
-    throw new TypeError(`Cannot create Trivet: "auth" is "${auth}", which needs "authenticate"`);
+    throw new TypeError('Cannot create Trivet: "auth" needs "authenticate"');
   }
   const server = completeServer("url", url, options);
   const implied = new Map(

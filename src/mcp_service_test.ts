@@ -86,6 +86,8 @@ test("without authenticate, credentials are ignored and auth cannot be required"
   assert.is((await call("add", { a: 1, b: 2 }, headers)).status, 200);
   assert.is((await call("secret", {}, headers)).status, 401);
   assert.throws(() => start({ auth: "required" }), /"auth"/);
+  const authenticate = () => undefined;
+  assert.throws(() => start({ authenticate, auth: "require" as "required" }), /"mcp\.auth"/);
 });
 
 test("a request with another Host is refused", async () => {

@@ -21,6 +21,7 @@ import { completePages } from "./oauth/pages/settings.ts";
 import { pagePaths } from "./oauth/page_paths.ts";
 import { createOAuthService, type OAuthService } from "./oauth/service.ts";
 import { completeOAuth, SCOPES } from "./options/oauth_options.ts";
+import { checkOptionNames } from "./options/option_names.ts";
 import type { TrivetOptions } from "./options/trivet_options.ts";
 import { completeServer, findRetryAfter } from "./options/server_options.ts";
 import { identifyByApiKey } from "./skills/identify.ts";
@@ -47,6 +48,7 @@ export interface Trivet extends Handler, Protection {
  * @throws {TypeError | RangeError} naming the option and the rule
  */
 export function createTrivet(options: TrivetOptions): Trivet {
+  checkOptionNames(options);
   const { issuer } = options;
   const server = completeServer("issuer", issuer, options);
   const { base, observe } = server;

@@ -183,6 +183,25 @@ for (
     [{ oauth: { clients: [{ id: "x" }] } }, '"x"'],
     [{ skills: { uploadLimit: -1 } }, '"skills.uploadLimit"'],
     [{ mcp: { bodyLimit: 1 } }, '"mcp.bodyLimit"'],
+    // A value that is not one of the option's must not be taken for a laxer one.
+    [{ mcp: { auth: "require" } }, '"mcp.auth"'],
+    [{ skills: { auth: "none" } }, '"skills.auth"'],
+    [{ oauth: { registration: "closed" } }, '"oauth.registration"'],
+    [{ oauth: { requestObjects: "require" } }, '"oauth.requestObjects"'],
+    [{ oauth: { accessTokenFormat: "JWT" } }, '"oauth.accessTokenFormat"'],
+    [{ oauth: { securityProfile: "fapi" } }, '"oauth.securityProfile"'],
+    [{ oauth: { signUp: "invited" } }, '"oauth.signUp"'],
+    [{ oauth: { signUp: { providers: "none" } } }, '"oauth.signUp"'],
+    [{ skills: { unknownBetas: "reject" } }, '"skills.unknownBetas"'],
+    [{ skills: { preset: "beta" } }, '"skills.preset"'],
+    [{ skills: { messages: { markers: "none" } } }, '"skills.messages.markers"'],
+    // A misspelt option would have no effect.
+    [{ rateLimit: {} }, '"rateLimit"'],
+    [{ oauth: { registraton: "off" } }, '"oauth.registraton"'],
+    [{ skills: { uploadlimit: 1 } }, '"skills.uploadlimit"'],
+    [{ mcp: { authentication: "required" } }, '"mcp.authentication"'],
+    [{ mcp: "off" }, '"mcp"'],
+    [{ oauth: true }, '"oauth"'],
   ] as const
 ) {
   test(`options ${JSON.stringify(options)} are refused at start with an error that names ${named}`, () => {

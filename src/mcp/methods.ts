@@ -19,7 +19,7 @@ import { discoverMethods, handshakeMethods } from "./session/lifecycle.ts";
 import type { Stateful } from "./stateful.ts";
 
 export interface MethodsOptions extends ServerInfo {
-  readonly instructions: string | undefined;
+  readonly instructions?: string | undefined;
   readonly auth: "required" | "optional" | "off";
   readonly extensions: readonly Extension[];
   readonly pageSize: number;

@@ -26,7 +26,7 @@ import type { serveStdio } from "./stdio/stdio.ts";
 
 /** The complete options of the MCP server, without defaults. `options/mcp_options.ts` describes each. */
 export interface ToolServerOptions extends ServerInfo {
-  readonly instructions: string | undefined;
+  readonly instructions?: string | undefined;
   readonly base: string;
   readonly issuer: string;
   readonly store: Store;
@@ -47,8 +47,9 @@ export interface ToolServerOptions extends ServerInfo {
   readonly auth: "required" | "optional" | "off";
   /** The other scopes that a scope implies. */
   readonly implied: ReadonlyMap<string, ReadonlySet<string>>;
-  readonly allowedHosts: readonly string[];
-  readonly allowedOrigins: readonly string[];
+  /** @default none */
+  readonly allowedHosts?: readonly string[] | undefined;
+  readonly allowedOrigins?: readonly string[] | undefined;
   /** Bytes. */
   readonly bodyLimit: number;
   /** Entries of a list. */

@@ -12,7 +12,7 @@ import type { ToolServerOptions } from "../mcp/service.ts";
 import type { ToJsonSchema } from "../mcp/schema/schema_converter.ts";
 import type { StorageLimits } from "../mcp/session/storage_limits.ts";
 import type { StreamLimits } from "../mcp/http/stream_limits.ts";
-import { checkWhole } from "./option_check.ts";
+import { checkOneOf, checkWhole } from "./option_check.ts";
 import { VERSION } from "../version.ts";
 
 /** Options of the tool server. */
@@ -109,37 +109,30 @@ type Given = Pick<
 
 /**
  * The tool server's options, complete.
- * @throws {RangeError} for a number out of range
+ * @throws {TypeError | RangeError} naming the option and the rule
  */
 export function completeMcp(mcp: McpOptions, given: Given): ToolServerOptions {
   const { definitions = [], tools = [], resources = [], prompts = [] } = mcp;
+  type WholeOption = "bodyLimit" | "pageSize" | "sessionLifetime" | "keepAlive" | "listLifetime";
+  const whole = (name: WholeOption, preset: number, least: number): number =>
+    checkWhole(`mcp.${name}`, mcp[name] ?? preset, least);
   return {
+    ...mcp,
     ...given,
     name: mcp.name ?? "trivet",
     version: mcp.version ?? VERSION,
-    title: mcp.title,
-    description: mcp.description,
-    websiteUrl: mcp.websiteUrl,
-    icons: mcp.icons,
-    instructions: mcp.instructions,
     definitions: [definitions, tools, resources, prompts],
     middleware: mcp.middleware ?? [],
     sources: mcp.sources ?? [],
-    arrange: mcp.arrange,
-    auth: mcp.auth ?? "optional",
-    initialScope: mcp.initialScope,
-    allowedHosts: mcp.allowedHosts ?? [],
-    allowedOrigins: mcp.allowedOrigins ?? [],
-    bodyLimit: checkWhole("mcp.bodyLimit", mcp.bodyLimit ?? 4 * 1024 * 1024, 1024),
-    pageSize: checkWhole("mcp.pageSize", mcp.pageSize ?? 1000, 1),
+    auth: checkOneOf("mcp.auth", mcp.auth, "optional", "required", "off"),
+    bodyLimit: whole("bodyLimit", 4 * 1024 * 1024, 1024),
+    pageSize: whole("pageSize", 1000, 1),
     sessions: mcp.sessions ?? true,
-    sessionLifetime: 1000 * checkWhole("mcp.sessionLifetime", mcp.sessionLifetime ?? 604_800, 1),
-    keepAlive: 1000 * checkWhole("mcp.keepAlive", mcp.keepAlive ?? 15, 1),
-    listLifetime: 1000 * checkWhole("mcp.listLifetime", mcp.listLifetime ?? 60, 0),
-    streamLimits: checkLimits("mcp.streamLimits", mcp.streamLimits),
-    storageLimits: checkLimits("mcp.storageLimits", mcp.storageLimits),
-    toJsonSchema: mcp.toJsonSchema,
-    card: mcp.card,
+    sessionLifetime: 1000 * whole("sessionLifetime", 604_800, 1),
+    keepAlive: 1000 * whole("keepAlive", 15, 1),
+    listLifetime: 1000 * whole("listLifetime", 60, 0),
+    streamLimits: checkLimits("streamLimits", mcp),
+    storageLimits: checkLimits("storageLimits", mcp),
     sse: mcp.sse ? createSseHandlers : undefined,
     stdio: async (...values) => await (await import("../mcp/stdio/stdio.ts")).serveStdio(...values),
   };
@@ -157,7 +150,10 @@ const createSseHandlers: SseFactory = (...values) => {
 };
 
 /** @throws {RangeError} when a limit is not a whole number or below 1 */
-function checkLimits<Limits extends object>(name: string, limits: Limits | undefined): Limits | undefined {
-  for (const [key, value] of Object.entries(limits ?? {})) checkWhole(`${name}.${key}`, value as number, 1);
-  return limits;
+function checkLimits<Name extends "streamLimits" | "storageLimits">(
+  name: Name,
+  mcp: McpOptions,
+): McpOptions[Name] {
+  for (const [key, value] of Object.entries(mcp[name] ?? {})) checkWhole(`mcp.${name}.${key}`, value, 1);
+  return mcp[name];
 }

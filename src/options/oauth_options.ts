@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { checkWhole } from "./option_check.ts";
+import { checkOneOf, checkWhole } from "./option_check.ts";
 import type {
   AuthorizationDetailType,
   AuthorizationServerOptions,
@@ -204,20 +204,21 @@ export const SCOPES: Readonly<Record<string, ScopeDefinition>> = {
 };
 
 const DAY = 86_400;
-const LIFETIMES = [
-  "accessTokenLifetime",
-  "refreshTokenLifetime",
-  "grantLifetime",
-  "codeLifetime",
-  "pushedRequestLifetime",
-  "deviceCodeLifetime",
-  "sessionLifetime",
-  "sessionIdleLifetime",
-  "consentLifetime",
-  "signingKeyLifetime",
-  "signingKeyNotice",
-  "registrationLifetime",
-] as const;
+type WholeOption =
+  | "accessTokenLifetime"
+  | "refreshTokenLifetime"
+  | "grantLifetime"
+  | "codeLifetime"
+  | "pushedRequestLifetime"
+  | "deviceCodeLifetime"
+  | "sessionLifetime"
+  | "sessionIdleLifetime"
+  | "consentLifetime"
+  | "signingKeyLifetime"
+  | "signingKeyNotice"
+  | "registrationLifetime"
+  | "refreshRetryGrace"
+  | "passwordIterations";
 
 /** What the composition gives, and not the user. */
 type Given =
@@ -232,6 +233,8 @@ export function completeOAuth(
 ): AuthorizationServerOptions {
   const openid = completeOpenId(oauth.openid);
   const { securityProfile } = oauth;
+  const whole = (name: WholeOption, preset: number, least = 1): number =>
+    checkWhole(`oauth.${name}`, oauth[name] ?? preset, least);
   const redirectSchemes = (oauth.redirectSchemes ?? EDITOR_SCHEMES).map(checkRedirectScheme);
   const complete: AuthorizationServerOptions = {
     issuer,
@@ -244,27 +247,33 @@ export function completeOAuth(
     scopes: { profile: { description: PROFILE }, ...(openid && OPENID_SCOPES), ...(oauth.scopes ?? SCOPES) },
     resources: [...own, ...(oauth.resources ?? [])],
     secret,
-    accessTokenFormat: oauth.accessTokenFormat ?? "opaque",
-    accessTokenLifetime: oauth.accessTokenLifetime ?? 7200,
-    refreshTokenLifetime: oauth.refreshTokenLifetime ?? 604_800,
-    refreshRetryGrace: oauth.refreshRetryGrace ?? 30,
-    codeLifetime: oauth.codeLifetime ?? 60,
-    grantLifetime: oauth.grantLifetime ?? 90 * DAY,
-    pushedRequestLifetime: oauth.pushedRequestLifetime ?? (securityProfile === undefined ? 600 : 300),
-    deviceCodeLifetime: oauth.deviceCodeLifetime ?? 600,
-    sessionLifetime: oauth.sessionLifetime ?? 43_200,
-    sessionIdleLifetime: oauth.sessionIdleLifetime ?? 7200,
-    consentLifetime: oauth.consentLifetime ?? 365 * DAY,
+    accessTokenFormat: checkOneOf("oauth.accessTokenFormat", oauth.accessTokenFormat, "opaque", "jwt"),
+    accessTokenLifetime: whole("accessTokenLifetime", 7200),
+    refreshTokenLifetime: whole("refreshTokenLifetime", 604_800),
+    refreshRetryGrace: whole("refreshRetryGrace", 30, 0),
+    codeLifetime: whole("codeLifetime", 60),
+    grantLifetime: whole("grantLifetime", 90 * DAY),
+    pushedRequestLifetime: whole("pushedRequestLifetime", securityProfile === undefined ? 600 : 300),
+    deviceCodeLifetime: whole("deviceCodeLifetime", 600),
+    sessionLifetime: whole("sessionLifetime", 43_200),
+    sessionIdleLifetime: whole("sessionIdleLifetime", 7200),
+    consentLifetime: whole("consentLifetime", 365 * DAY),
     signingAlgorithms: withIdTokenAlgorithm(openid, securityProfile, oauth.signingAlgorithms ?? ["ES256"]),
-    signingKeyLifetime: oauth.signingKeyLifetime ?? 90 * DAY,
-    signingKeyNotice: oauth.signingKeyNotice ?? DAY,
-    registration: oauth.registration ?? "open",
-    registrationLifetime: oauth.registrationLifetime ?? 30 * DAY,
+    signingKeyLifetime: whole("signingKeyLifetime", 90 * DAY),
+    signingKeyNotice: whole("signingKeyNotice", DAY),
+    registration: checkOneOf("oauth.registration", oauth.registration, "open", "token", "off"),
+    registrationLifetime: whole("registrationLifetime", 30 * DAY),
     clientMetadataDocuments: documentsSupported(oauth),
     redirectSchemes,
-    securityProfile,
+    securityProfile: securityProfile && checkOneOf("oauth.securityProfile", securityProfile, "fapi-2.0"),
     requirePushedRequests: securityProfile !== undefined || (oauth.requirePushedRequests ?? false),
-    requestObjects: oauth.requestObjects ?? (openid ? "optional" : "off"),
+    requestObjects: checkOneOf(
+      "oauth.requestObjects",
+      oauth.requestObjects ?? (openid ? "optional" : "off"),
+      "off",
+      "optional",
+      "required",
+    ),
     responseModes: oauth.responseModes ?? (openid ? ["form_post", "jwt"] : []),
     requireDpopNonce: oauth.requireDpopNonce ?? false,
     trustedIssuers: oauth.trustedIssuers ?? [],
@@ -286,11 +295,10 @@ export function completeOAuth(
     ...completeFactors(issuer, oauth),
     openid,
     connect: oauth.connect,
-    passwordIterations: oauth.passwordIterations ?? ITERATIONS,
+    passwordIterations: whole("passwordIterations", ITERATIONS, 1000),
     pages: completePages(oauth.pages),
   };
   checkSecurityProfile(complete);
-  for (const name of LIFETIMES) checkWhole(`oauth.${name}`, complete[name], 1);
   if (complete.signingAlgorithms.length === 0) {
     throw new TypeError('Cannot create Trivet: "oauth.signingAlgorithms" must name at least one');
   }
@@ -300,8 +308,6 @@ export function completeOAuth(
     );
   }
   if (openid) checkWhole("oauth.openid.idTokenLifetime", openid.idTokenLifetime, 1);
-  checkWhole("oauth.refreshRetryGrace", complete.refreshRetryGrace, 0);
-  checkWhole("oauth.passwordIterations", complete.passwordIterations, 1000);
   if (complete.passwordIterations > MAX_ITERATIONS) {
     throw new RangeError(
       `Cannot create Trivet: "oauth.passwordIterations" must be at most ${MAX_ITERATIONS}`,

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { describeOption } from "./option_check.ts";
 import type { Observe } from "../events.ts";
 import { isLoopbackHost } from "../http/network/loopback.ts";
 import { createCallerFinder, type TrustedProxies } from "../http/network/trusted_proxy.ts";
@@ -101,9 +102,8 @@ export function checkAddress(name: "issuer" | "url", address: string, unsafe?: S
   const secure = url?.protocol === "https:" ||
     url?.protocol === "http:" && (isLoopbackHost(url.hostname) || unsafe?.httpIssuer === true);
   if (!url || !secure || /[?#]/.test(address) || url.username !== "" || url.password !== "") {
-    throw new TypeError(
-      `Cannot create Trivet: "${name}" must be an https URL (http on loopback) without query, fragment or user, but is "${address}"`,
-    );
+    const rule = "an https URL (http on loopback) without query, fragment or user";
+    throw new TypeError(describeOption(name, rule, address));
   }
   return url;
 }

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { checkWhole } from "./option_check.ts";
+import { checkOneOf, checkWhole } from "./option_check.ts";
 import type { BlobStore } from "../skills/blobs/blob_store.ts";
 import type { SkillFolder } from "../skills/local/folder.ts";
 import type { MarkerRule } from "../skills/messages/markers.ts";
@@ -92,9 +92,9 @@ export function completeSkills(
   options: SkillsOptions,
   isPublic: boolean,
 ): Pick<SkillsServiceOptions, Completed> {
-  const isGa = options.preset === "ga";
+  const isGa = options.preset !== undefined && checkOneOf("skills.preset", options.preset, "ga") === "ga";
   return {
-    auth: options.auth ?? "required",
+    auth: checkOneOf("skills.auth", options.auth, "required", "off"),
     folders: options.folders ?? [],
     blobs: options.blobs,
     uploadLimit: checkWhole(
@@ -108,7 +108,7 @@ export function completeSkills(
     messages: options.messages === false ? undefined : completeMessages(options.messages ?? {}),
     discovery: completeDiscovery(options.discovery ?? (isPublic ? {} : false)),
     openai: options.openai ?? false,
-    unknownBetas: options.unknownBetas ?? "ignore",
+    unknownBetas: checkOneOf("skills.unknownBetas", options.unknownBetas, "ignore", "refuse"),
   };
 }
 
@@ -134,7 +134,7 @@ function completeDiscovery(settings: DiscoverySettings | false): SkillsServiceOp
 function completeMessages(settings: MessagesSettings): SkillsServiceOptions["messages"] {
   return {
     upstream: settings.upstream,
-    markers: settings.markers ?? "auto",
+    markers: checkOneOf("skills.messages.markers", settings.markers, "auto", "always", "never"),
     bodyLimit: checkWhole("skills.messages.bodyLimit", settings.bodyLimit ?? 16 * MEBIBYTE, 1024),
     mostRounds: checkWhole("skills.messages.mostRounds", settings.mostRounds ?? 10, 1),
   };

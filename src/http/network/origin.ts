@@ -27,8 +27,8 @@ export function describeForeignForm(request: Request, origin: string): string {
 /** The hosts and origins allowed beside the issuer's own. `*` allows all. */
 export interface HostGuardOptions {
   readonly issuer: string;
-  readonly allowedHosts?: readonly string[];
-  readonly allowedOrigins?: readonly string[];
+  readonly allowedHosts?: readonly string[] | undefined;
+  readonly allowedOrigins?: readonly string[] | undefined;
 }
 
 /** Checks of a request: the error text, which names the setting that would allow it, or `undefined`. */

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { describeOption } from "../../options/option_check.ts";
 import { parseIp, startsWith, unmapIp } from "./ip_address.ts";
 import type { RequestContext } from "../service.ts";
 
@@ -97,7 +98,7 @@ function parseBlock(text: string): readonly [prefix: Uint8Array, bits: number] {
   const bits = length === undefined ? most : /^\d{1,3}$/.test(length) ? Number(length) : -1;
   if (!bytes || more.length > 0 || bits < 0 || bits > most) {
     throw new TypeError(
-      `Cannot create Trivet: "trustedProxies" must be addresses such as 10.0.0.2 or CIDR blocks such as 10.0.0.0/8, but has "${text}"`,
+      describeOption("trustedProxies", "addresses (10.0.0.2) or CIDR blocks (10.0.0.0/8)", text),
     );
   }
   const inner = unmapIp(bytes);

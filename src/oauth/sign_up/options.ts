@@ -4,6 +4,8 @@
  * @module
  */
 
+import { checkOneOf } from "../../options/option_check.ts";
+
 /** `open`: everyone. `invitation`: with a one-time link of the operator. `closed`: no one. */
 export type SignUpMode = "open" | "invitation" | "closed";
 
@@ -18,8 +20,6 @@ export interface SignUpSettings {
 /** Who can create an account: one mode for all, or one for each way of sign-in. */
 export type SignUpOption = SignUpMode | Partial<SignUpSettings>;
 
-const MODES: readonly SignUpMode[] = ["open", "invitation", "closed"];
-
 /** The settings. @throws {TypeError} naming the option and the rule */
 export function completeSignUp(
   { signUp = {}, sendMail, authenticateUser, passwordLogin = true }: {
@@ -33,9 +33,7 @@ export function completeSignUp(
   const { passwords = "closed", providers = "open" } = both
     ? { passwords: signUp, providers: signUp }
     : signUp;
-  if (!MODES.includes(passwords) || !MODES.includes(providers)) {
-    throw new TypeError(`Cannot create Trivet: "oauth.signUp" must be one of ${MODES.join(", ")}`);
-  }
+  for (const mode of [passwords, providers]) checkOneOf("oauth.signUp", mode, "open", "invitation", "closed");
   // Users of `authenticateUser` are stored elsewhere, and where no one has a password no one gets one.
   const hasPasswords = passwordLogin && !authenticateUser;
   if (!hasPasswords) return { passwords: "closed", providers };
