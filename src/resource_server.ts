@@ -19,6 +19,7 @@ import { resourceMetadataUrl } from "./oauth/endpoints/protected_resource.ts";
 import { createIntrospector } from "./oauth/resource_server/introspection.ts";
 import { createMetadataFinder } from "./oauth/resource_server/issuer_metadata.ts";
 import { identifyByRemoteToken } from "./oauth/resource_server/remote_token.ts";
+import { checkNames, type Names } from "./options/option_check.ts";
 import { findRetryAfter, type Store } from "./store/store.ts";
 
 /** How opaque tokens are looked up at their issuer (RFC 7662). */
@@ -87,8 +88,8 @@ const METADATA_FIELDS = jsonFields(["cache-control", "public, max-age=300"]);
  * @throws {TypeError | RangeError} naming the option and the rule
  */
 export function resourceServer(options: ResourceServerOptions): ResourceServer {
-  const { issuer, resource, introspection, scopes = [], onEvent, now = Date.now, store } = options;
   checkOptions(options);
+  const { issuer, resource, introspection, scopes = [], onEvent, now = Date.now, store } = options;
   const connect: Connect = options.fetch ?? ((url, init) => fetch(url, init));
   const fetchDocument = createConfiguredFetch({ connect, limit: MAX_DOCUMENT_BYTES });
   const documents = createRemoteDocuments(fetchDocument, now, MAX_WAIT_MS);
@@ -175,8 +176,28 @@ export function resourceServer(options: ResourceServerOptions): ResourceServer {
   };
 }
 
+const NAMES: Names<ResourceServerOptions> = {
+  issuer: 1,
+  resource: 1,
+  audience: 1,
+  jwks: 1,
+  jwksUri: 1,
+  introspection: 1,
+  scopes: 1,
+  impliedScopes: 1,
+  resourceMetadata: 1,
+  algorithms: 1,
+  clockToleranceS: 1,
+  certificateProxy: 1,
+  store: 1,
+  fetch: 1,
+  onEvent: 1,
+  now: 1,
+};
+
 /** @throws {TypeError | RangeError} naming the option and the rule */
 function checkOptions(options: ResourceServerOptions): void {
+  checkNames("options", options, NAMES);
   const { issuer, resource, jwksUri, introspection, algorithms, clockToleranceS = 0, audience } = options;
   const fail = (name: string, rule: string): never => {
     throw new TypeError(`Cannot create Trivet: "${name}" ${rule}`);

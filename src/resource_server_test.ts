@@ -201,6 +201,7 @@ const WRONG: readonly [string, Partial<ResourceServerOptions>][] = [
   ["algorithms", { algorithms: [] }],
   ["clockToleranceS", { clockToleranceS: 3600 }],
   ["clockToleranceS", { clockToleranceS: NaN }],
+  ["scope", { scope: ["write"] } as never],
 ];
 
 for (const [name, options] of WRONG) {

@@ -92,6 +92,19 @@ test("a token without a required scope gets a 403 with all required scopes", asy
   ]);
 });
 
+test("an option that does not exist is refused: a misspelt one would require no scope", async () => {
+  const { trivet, token } = await start();
+  const misspelt = { scope: ["write"], resources: [ORDERS] };
+  for (const [name, value] of Object.entries(misspelt)) {
+    const options = { [name]: value } as never;
+    for (const call of [trivet.protect, trivet.authenticate]) {
+      const error = await call(bearer(await token("read")), options).then(() => undefined, (error) => error);
+      assert.instance(error, TypeError);
+      assert.match(error.message, `"${name}"`);
+    }
+  }
+});
+
 test("a token for another audience is invalid, and the challenge names the metadata of the resource", async () => {
   const { trivet, token } = await start();
   const forTools = bearer(await token("read", `${ISSUER}/mcp`));

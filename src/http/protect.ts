@@ -32,7 +32,7 @@ export interface Protection {
   /**
    * The caller that the access token or API key of a request identifies; `undefined` without credentials, or when they are
    * invalid, expired, revoked or for another resource.
-   * @throws {TypeError} for a resource that is not configured
+   * @throws {TypeError} for a resource that is not configured, or an option that does not exist
    */
   authenticate(
     request: Request,
@@ -47,7 +47,7 @@ export interface Protection {
    * const caller = await trivet.protect(request, { scopes: ["read"] });
    * if (caller instanceof Response) return caller;
    * ```
-   * @throws {TypeError} for a resource that is not configured
+   * @throws {TypeError} for a resource that is not configured, or an option that does not exist
    */
   protect(
     request: Request,
@@ -79,6 +79,12 @@ export interface ProtectionOptions {
 const FIELDS = jsonFields(NO_STORE);
 const SEND_TOKEN = "Send an access token: Authorization: Bearer <access token>";
 
+/** A misspelt `scopes` would require no scope. */
+function refuseOthers(options: object): void {
+  const [name] = Object.keys(options);
+  if (name !== undefined) throw new TypeError(`Cannot authenticate: there is no option "${name}"`);
+}
+
 /** Makes both functions. */
 export function createProtection(options: ProtectionOptions): Protection {
   const { issuer, resources, implied, findRetryAfter, toContext, now, limiter } = options;
@@ -101,11 +107,13 @@ export function createProtection(options: ProtectionOptions): Protection {
   }
 
   return {
-    async authenticate(request, { resource = issuer } = {}, given) {
+    async authenticate(request, { resource = issuer, ...others } = {}, given) {
+      refuseOthers(others);
       const caller = await identify(request, resource, toContext(request, given));
       return caller === "none" || caller instanceof TokenRefusal ? undefined : caller;
     },
-    async protect(request, { resource = issuer, scopes = [], acrValues, maxAge } = {}, given) {
+    async protect(request, { resource = issuer, scopes = [], acrValues, maxAge, ...others } = {}, given) {
+      refuseOthers(others);
       const context = toContext(request, given);
       let caller: Awaited<ReturnType<IdentifyCaller>>;
       try {

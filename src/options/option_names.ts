@@ -4,13 +4,12 @@
  *
  * @module
  */
+import { checkNames, type Names } from "./option_check.ts";
 import type { McpOptions } from "./mcp_options.ts";
 import type { OAuthOptions } from "./oauth_options.ts";
 import type { ServerOptions } from "./server_options.ts";
 import type { SkillsOptions } from "./skills_options.ts";
 import type { TrivetOptions } from "./trivet_options.ts";
-
-type Names<Options> = Readonly<Record<keyof Options, 1>>;
 
 const SERVER: Names<ServerOptions> = {
   store: 1,
@@ -134,20 +133,9 @@ const MCP: Names<McpOptions> = {
 
 /** @throws {TypeError} naming the option */
 export function checkOptionNames(options: TrivetOptions): void {
-  checkNames("options", "", options, TRIVET);
+  checkNames("options", options, TRIVET);
   for (const [group, names] of [["oauth", OAUTH], ["skills", SKILLS], ["mcp", MCP]] as const) {
     const given = options[group] ?? false;
-    if (given !== false) checkNames(group, `${group}.`, given, names);
-  }
-}
-
-function checkNames(group: string, prefix: string, options: unknown, names: object): void {
-  if (typeof options !== "object" || options === null) {
-    throw new TypeError(`Cannot create Trivet: "${group}" must be an object`);
-  }
-  for (const name of Object.keys(options)) {
-    if (!Object.hasOwn(names, name)) {
-      throw new TypeError(`Cannot create Trivet: there is no option "${prefix}${name}". Check its spelling`);
-    }
+    if (given !== false) checkNames(group, given, names, `${group}.`);
   }
 }

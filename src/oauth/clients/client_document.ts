@@ -46,7 +46,7 @@ export function documentsSupported(
   if (clientMetadataDocuments === true && !isAble) {
     throw new TypeError(
       'Cannot create Trivet: "oauth.clientMetadataDocuments" requires "oauth.connect". Import trivet/node, trivet/deno, ' +
-        "trivet/bun or trivet/workerd, which set it, or pass createPublicConnect() of trivet/public-connect",
+        "trivet/bun or trivet/workerd, or pass createPublicConnect() of trivet/public-connect",
     );
   }
   if (typeof clientMetadataDocuments === "function") return () => isAble && clientMetadataDocuments();

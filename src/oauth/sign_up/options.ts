@@ -39,7 +39,7 @@ export function completeSignUp(
   if (!hasPasswords) return { passwords: "closed", providers };
   if (passwords === "open" && !sendMail) {
     throw new TypeError(
-      'Cannot create Trivet: "oauth.signUp" is "open" for passwords and needs "oauth.sendMail", which verifies addresses',
+      'Cannot create Trivet: "oauth.signUp" with "open" passwords needs "oauth.sendMail" to verify addresses',
     );
   }
   return { passwords, providers };
