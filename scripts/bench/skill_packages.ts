@@ -63,7 +63,7 @@ function createText(size: number): Uint8Array<ArrayBuffer> {
   const text = new Uint8Array(size);
   for (let i = 0, at = 0; at < size; i++) {
     const word = WORDS[numbers[i]! % WORDS.length]!;
-    text.set(word.subarray(0, size - at), at);
+    text.set(at + word.length <= size ? word : word.subarray(0, size - at), at);
     at += word.length;
   }
   return text;
