@@ -42,5 +42,5 @@ export function checkNames(what: string, options: unknown, names: object, prefix
 
 /** The message for an option that breaks the rule: what it must be, and what it is. */
 export function describeOption(name: string, rule: string, value: unknown): string {
-  return `Cannot create Trivet: "${name}" must be ${rule}, but is ${value}`;
+  return `Cannot create Trivet: "${name}" must be ${rule}, but is "${value}"`;
 }
