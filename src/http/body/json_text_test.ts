@@ -17,6 +17,18 @@ const TEXTS: readonly (readonly [name: string, text: string, excess: "depth" | "
   ["braces within strings", JSON.stringify("{[".repeat(100_000)), undefined],
   ["quotes past the limit, in a string that never ends", '"' + '\\"'.repeat(1_000_001), "values"],
   ["text that is not JSON", '"never ends' + "[".repeat(100_000), undefined],
+  ["colons that follow no name", "[" + ":".repeat(200_000), undefined],
+  ["more closing brackets than opening ones", "[" + "]".repeat(200_000), undefined],
+  [
+    "a string that ends after 100,000 backslashes",
+    `["${"\\\\".repeat(50_000)}",${list(1_000_000, String)}]`,
+    "values",
+  ],
+  [
+    "a string that goes on after 100,001 backslashes",
+    `["${"\\".repeat(100_001)}",${list(1_000_000, String)}]`,
+    undefined,
+  ],
   ["the maximum depth", "[".repeat(MAX_JSON_DEPTH) + "]".repeat(MAX_JSON_DEPTH), undefined],
   ["one level more than the maximum depth", "[".repeat(MAX_JSON_DEPTH + 1), "depth"],
   ["a million numbers", list(1_000_000, String), "values"],
