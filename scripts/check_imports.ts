@@ -37,7 +37,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   skills: ["http", "crypto", "store", "root", "text"],
   mcp: ["http", "crypto", "store", "root", "jsonrpc", "json_schema"],
   mcp_client: ["http", "crypto", "store", "root", "jsonrpc", "json_schema"],
-  openapi: ["http", "root", "mcp", "json_schema"],
+  openapi: ["http", "crypto", "root", "mcp", "json_schema"],
   gateway: [
     "http",
     "crypto",

@@ -6,7 +6,8 @@
  */
 import { mediaType, mediaTypeParameter } from "../http/body/media_type.ts";
 import { isObject } from "../json_schema/value.ts";
-import { type ContentItem, encodeBase64, type ToolResult } from "../mcp/definition/content.ts";
+import { encodeBase64 } from "../crypto/base64.ts";
+import type { ContentItem, ToolResult } from "../mcp/definition/content.ts";
 import { isTextual } from "./body.ts";
 import type { KeptAnswer } from "./kept_answers.ts";
 

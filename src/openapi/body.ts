@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { decodeBase64 } from "../crypto/base64.ts";
 import { isObject } from "../json_schema/value.ts";
 import { mediaType } from "../http/body/media_type.ts";
 import {
@@ -128,7 +129,7 @@ export function writeBody(
     case "text":
       return { type, body: toText(value) };
     case "bytes":
-      return { type, body: decodeBase64("body", value) };
+      return { type, body: toBytes("body", value) };
     case "form":
       return {
         type,
@@ -169,7 +170,7 @@ function toParts(body: RequestBody, name: string, value: unknown): Part[] {
   const values = Array.isArray(value) ? value : [value];
   return values.map((each): Part => {
     if (isBinary) {
-      const content = decodeBase64(name, each);
+      const content = toBytes(name, each);
       return { name, fileName: name, type: type ?? "application/octet-stream", content };
     }
     const isJson = typeof each === "object" && each !== null;
@@ -177,9 +178,9 @@ function toParts(body: RequestBody, name: string, value: unknown): Part[] {
   });
 }
 
-function decodeBase64(name: string, value: unknown): Uint8Array<ArrayBuffer> {
+function toBytes(name: string, value: unknown): Uint8Array<ArrayBuffer> {
   try {
-    return Uint8Array.from(atob(String(value)), (character) => character.charCodeAt(0));
+    return decodeBase64(String(value));
   } catch {
     throw new ToolError(`Invalid arguments: "${name}" must be base64`);
   }

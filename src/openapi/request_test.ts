@@ -1,5 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { assertLoopIsFree } from "../http/test_loop_watchdog.ts";
 import { openApi } from "./open_api.ts";
 import { errorOf, newApi, oneOperation, PET_SHOP } from "./test_api.ts";
 
@@ -205,6 +206,17 @@ test("bodies: JSON, form, multipart, text and bytes", async () => {
       `{"a":1}\r\n--${boundary}--\r\n`,
   );
   assert.match(await errorOf(() => send({ "image/png": {} }, "!")), /base64/);
+});
+
+test("base64 of 4 MB shares the event loop", async () => {
+  const requestBody = { content: { "image/png": {} } };
+  const api = newApi({ document: oneOperation({ requestBody }, "/things", "post") });
+  const body = btoa("x".repeat(3 * 1024 * 1024));
+  await assertLoopIsFree(() => api.call("op", { body }));
+  assert.is(
+    new Uint8Array(await new Response(api.requests[0]!.body as Uint8Array<ArrayBuffer>).arrayBuffer()).length,
+    3 * 1024 * 1024,
+  );
 });
 
 test("the address is the operator's choice, or that of the document with the operator's variables", async () => {

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { encodeBase64 } from "../mcp/definition/content.ts";
+import { encodeBase64 } from "../crypto/base64.ts";
 import { isObject } from "../json_schema/value.ts";
 import { arrayOf, objectOf, type OpenApiDocument, OpenApiError, resolve, textOf } from "./document.ts";
 import { encode } from "./serialize.ts";

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { decodeBase64 } from "../../crypto/base64.ts";
 import { digestLarge, formatDigest } from "../../crypto/large_digest.ts";
 import { hasScope, type Principal } from "../../http/principal.ts";
 import { RpcError, SERVER_ERROR } from "../../jsonrpc/error.ts";
@@ -186,13 +187,13 @@ function toContent(result: ReadResult | undefined): SkillContent | undefined {
   const { mimeType } = first;
   return "text" in first
     ? { bytes: new TextEncoder().encode(first.text), mediaType: mimeType ?? "text/plain" }
-    : { bytes: decodeBase64(first.blob), mediaType: mimeType ?? "application/octet-stream" };
+    : { bytes: toBytes(first.blob), mediaType: mimeType ?? "application/octet-stream" };
 }
 
 /** @throws {ToolError} */
-function decodeBase64(text: string): Uint8Array<ArrayBuffer> {
+function toBytes(text: string): Uint8Array<ArrayBuffer> {
   try {
-    return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+    return decodeBase64(text);
   } catch (error) {
     throw new ToolError("The MCP server sent invalid base64. Report this to its operator", { cause: error });
   }

@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { encodeBase64 } from "../../crypto/base64.ts";
 
 /** Hints about content: its audience, and its priority from 0 to 1. */
 export interface Annotations {
@@ -102,18 +103,6 @@ export interface PromptResult {
   readonly description?: string;
   readonly messages: readonly PromptMessage[];
   readonly _meta?: Meta;
-}
-
-/** A multiple of 3, so that no chunk but the last has padding. */
-const CHUNK_BYTES = 0x6000;
-
-/** Base64 with padding. In chunks, because engines limit the number of arguments of a call. */
-export function encodeBase64(bytes: Uint8Array): string {
-  const pieces = [];
-  for (let at = 0; at < bytes.length; at += CHUNK_BYTES) {
-    pieces.push(btoa(String.fromCharCode(...bytes.subarray(at, at + CHUNK_BYTES))));
-  }
-  return pieces.join("");
 }
 
 /** `ResourceContents` of text (`text`) or bytes (`blob`, base64). */
