@@ -114,8 +114,8 @@ type Given = Pick<
 export function completeMcp(mcp: McpOptions, given: Given): ToolServerOptions {
   const { definitions = [], tools = [], resources = [], prompts = [] } = mcp;
   type WholeOption = "bodyLimit" | "pageSize" | "sessionLifetime" | "keepAlive" | "listLifetime";
-  const whole = (name: WholeOption, preset: number, least: number): number =>
-    checkWhole(`mcp.${name}`, mcp[name] ?? preset, least);
+  const whole = (name: WholeOption, defaultValue: number, least: number): number =>
+    checkWhole(`mcp.${name}`, mcp[name] ?? defaultValue, least);
   return {
     ...mcp,
     ...given,

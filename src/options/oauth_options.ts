@@ -233,8 +233,8 @@ export function completeOAuth(
 ): AuthorizationServerOptions {
   const openid = completeOpenId(oauth.openid);
   const { securityProfile } = oauth;
-  const whole = (name: WholeOption, preset: number, least = 1): number =>
-    checkWhole(`oauth.${name}`, oauth[name] ?? preset, least);
+  const whole = (name: WholeOption, defaultValue: number, least = 1): number =>
+    checkWhole(`oauth.${name}`, oauth[name] ?? defaultValue, least);
   const redirectSchemes = (oauth.redirectSchemes ?? EDITOR_SCHEMES).map(checkRedirectScheme);
   const complete: AuthorizationServerOptions = {
     issuer,

@@ -82,27 +82,24 @@ export function newSkillServer(
   return newServer({ definitions: [], extensions: [skillsExtension(sourceOf(skills))], ...options }).server;
 }
 
-/** The result of a request that succeeds. */
-export async function ask(
+type Ask = (
   server: ToolServer,
   method: string,
-  params: Record<string, unknown> = {},
-  headers: Record<string, string> = {},
-): Promise<Message> {
+  params?: Record<string, unknown>,
+  headers?: Record<string, string>,
+) => Promise<Message>;
+
+/** The result of a request that succeeds. */
+export const ask: Ask = async (server, method, params = {}, headers = {}) => {
   const { answer } = await modern(server, method, params, { headers });
   assert.ok(answer.result, JSON.stringify(answer));
   assert.is(answer.result.resultType, "complete");
   return answer.result;
-}
+};
 
 /** The error of a request that is refused. */
-export async function refusal(
-  server: ToolServer,
-  method: string,
-  params: Record<string, unknown> = {},
-  headers: Record<string, string> = {},
-): Promise<Message> {
+export const refusal: Ask = async (server, method, params = {}, headers = {}) => {
   const { answer } = await modern(server, method, params, { headers });
   assert.ok(answer.error, JSON.stringify(answer));
   return answer.error;
-}
+};
