@@ -22,15 +22,15 @@ function parseV4(text: string): Uint8Array | undefined {
 function parseV6(text: string): Uint8Array | undefined {
   const [head = "", tail, ...more] = text.split("::");
   if (more.length > 0) return undefined;
-  const left = readAuditGroups(head);
-  const right = tail === undefined ? [] : readAuditGroups(tail);
+  const left = readGroups(head);
+  const right = tail === undefined ? [] : readGroups(tail);
   if (!left || !right) return undefined;
   const missing = 16 - left.length - right.length;
   if (tail === undefined ? missing !== 0 : missing < 2) return undefined;
   return new Uint8Array([...left, ...new Array(missing).fill(0), ...right]);
 }
 
-function readAuditGroups(text: string): number[] | undefined {
+function readGroups(text: string): number[] | undefined {
   if (text === "") return [];
   const bytes: number[] = [];
   const groups = text.split(":");

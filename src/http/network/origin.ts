@@ -58,7 +58,7 @@ export function createHostGuard(
   /** The last allowed host: nearly every request has the same. */
   let known: string | undefined;
   const checkHost = (request: Request): string | undefined => {
-    const named = request.headers.get("host") ?? request.url.split("/", 3)[2]!;
+    const named = request.headers.get("host") ?? hostOf(request.url);
     if (named === known) return undefined;
     const host = named.toLowerCase();
     if (!hostAllowed(host)) return describe("Host", host, "--allow-host", "allowedHosts");
@@ -70,6 +70,12 @@ export function createHostGuard(
     return describe("Origin", origin, "--allow-origin", "allowedOrigins");
   };
   return { isLocal, checkHost, checkOrigin };
+}
+
+/** The host and port of an absolute URL with a path. */
+function hostOf(url: string): string {
+  const start = url.indexOf("//") + 2;
+  return url.slice(start, url.indexOf("/", start));
 }
 
 function describe(field: string, value: string, flag: string, option: string): string {

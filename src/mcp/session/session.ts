@@ -137,17 +137,23 @@ export class Sessions {
    * The session of an id; `undefined` when its signature is invalid, it has ended or expired, or it belongs to another
    * principal. A session that was started without a token may continue with one, after a challenge.
    */
-  async open(signed: string, principal: Principal | undefined): Promise<Session | undefined> {
+  open(signed: string, principal: Principal | undefined): Promise<Session | undefined> {
     let session = this.#opened.get(signed);
     if (!session && (session = this.#openedBefore.get(signed))) this.#cache(signed, session);
-    if (!session) {
-      const text = signed.length > MAX_SESSION_ID_CHARACTERS
-        ? undefined
-        : readSignedToken(await this.#options.secret(), PURPOSE, signed);
-      if (text === undefined) return undefined;
-      session = parseSession(text);
-      this.#cache(signed, session);
-    }
+    return session ? this.#check(session, principal) : this.#verify(signed, principal);
+  }
+
+  async #verify(signed: string, principal: Principal | undefined): Promise<Session | undefined> {
+    const text = signed.length > MAX_SESSION_ID_CHARACTERS
+      ? undefined
+      : readSignedToken(await this.#options.secret(), PURPOSE, signed);
+    if (text === undefined) return undefined;
+    const session = parseSession(text);
+    this.#cache(signed, session);
+    return await this.#check(session, principal);
+  }
+
+  async #check(session: Session, principal: Principal | undefined): Promise<Session | undefined> {
     if (session.expires <= this.#options.now()) return undefined;
     if (session.principal !== "" && session.principal !== ownerOf(principal)) return undefined;
     return await this.#options.store.get(endedKey(session), CACHED) ? undefined : session;
