@@ -6,7 +6,8 @@
  */
 import { randomId } from "../crypto/secret.ts";
 import { bearerChallenge, TokenRefusal } from "../http/bearer.ts";
-import { BodyError, readText } from "../http/body/body.ts";
+import { readText } from "../http/body/body.ts";
+import { BodyError } from "../http/body/body_error.ts";
 import type { Principal } from "../http/principal.ts";
 import {
   type Fields,

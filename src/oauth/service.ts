@@ -7,7 +7,7 @@ import { passwords } from "../crypto/password.ts";
 import { createPasswordMemory } from "../crypto/password_memory.ts";
 import type { TokenRefusal } from "../http/bearer.ts";
 import type { Principal, VerifyToken } from "../http/principal.ts";
-import { BodyError } from "../http/body/body.ts";
+import { BodyError } from "../http/body/body_error.ts";
 import { allowEveryOrigin, answerPreflight } from "../http/cors.ts";
 import { loadOnDemand } from "../http/load_on_demand.ts";
 import { createPublicFetch, findConnect } from "../http/network/public_fetch.ts";

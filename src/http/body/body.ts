@@ -3,19 +3,7 @@
  *
  * @module
  */
-import { ByteBuffer } from "./byte_buffer.ts";
-import { WorkSlice } from "../work_slice.ts";
-
-/** The request body is not acceptable. `status` is the HTTP status; each service writes its own form of error response. */
-export class BodyError extends Error {
-  override readonly name = "BodyError";
-  readonly status: 400 | 413 | 415;
-
-  constructor(status: 400 | 413 | 415, message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.status = status;
-  }
-}
+import { BodyError, cancel, incompleteBody, tooLarge } from "./body_error.ts";
 
 /**
  * A body with a Content-Length up to this is read by the runtime, which is fastest. The runtime may keep every chunk as an
@@ -28,11 +16,20 @@ const strictUtf8 = new TextDecoder("utf-8", { fatal: true });
  * Reads the whole body.
  * @throws {BodyError} 413 for more than `limit` bytes (the rest is not read), 400 when the connection breaks
  */
-export async function readBytes(request: Request, limit: number): Promise<Uint8Array<ArrayBuffer>> {
+export function readBytes(request: Request, limit: number): Promise<Uint8Array<ArrayBuffer>> {
+  return read(request, limit, (bytes) => bytes);
+}
+
+/** Resolves to what `convert` makes of the bytes: of two promises each costs a turn of the microtask queue. */
+async function read<Result>(
+  request: Request,
+  limit: number,
+  convert: (bytes: Uint8Array<ArrayBuffer>) => Result,
+): Promise<Result> {
   const declared = declaredLength(request);
   if (declared !== undefined && declared > limit) throw cancelTooLarge(request, limit);
   if (declared === undefined || declared > MAX_RUNTIME_BODY_BYTES) {
-    return request.body ? await readChunks(request.body.getReader(), limit) : new Uint8Array();
+    return convert(request.body ? await readChunks(request.body.getReader(), limit) : new Uint8Array());
   }
   let bytes;
   try {
@@ -46,7 +43,7 @@ export async function readBytes(request: Request, limit: number): Promise<Uint8A
     throw cause instanceof BodyError ? cause : incompleteBody(cause);
   }
   if (bytes.length > limit) throw tooLarge(limit);
-  return bytes;
+  return convert(bytes);
 }
 
 /**
@@ -61,8 +58,12 @@ const READS_STREAM = globalThis.navigator?.userAgent?.startsWith("Node.js");
  */
 export function readText(request: Request, limit: number): Promise<string> {
   // Not `text()`: it replaces invalid UTF-8 by U+FFFD, which a sender may also have sent on purpose.
-  return readBytes(request, limit).then(decodeUtf8);
+  return read(request, limit, decodeUtf8);
 }
+
+/** Loads with the first body that needs it. */
+const readChunks: typeof import("./body_chunks.ts").readChunks = async (...body) =>
+  await (await import("./body_chunks.ts")).readChunks(...body);
 
 /** The value of Content-Length. The HTTP server enforces it, so it bounds what is read. */
 function declaredLength(request: Request): number | undefined {
@@ -78,14 +79,6 @@ function cancelTooLarge(request: Request, limit: number): BodyError {
 }
 
 /**
- * Cancels the rest of a body without waiting: the stream of a cloned request only settles when its other branch is
- * cancelled too, and the client may have disconnected already.
- */
-function cancel(body: { cancel(): Promise<void> }): void {
-  body.cancel().catch(() => {});
-}
-
-/**
  * Decodes UTF-8; invalid bytes are an error.
  * @throws {BodyError} 400
  */
@@ -97,38 +90,6 @@ export function decodeUtf8(bytes: Uint8Array): string {
   }
 }
 
-async function readChunks(
-  reader: ReadableStreamDefaultReader<Uint8Array>,
-  limit: number,
-  first?: Uint8Array,
-): Promise<Uint8Array<ArrayBuffer>> {
-  const buffer = new ByteBuffer();
-  if (first) buffer.append(first);
-  const slice = new WorkSlice();
-  for (;;) {
-    const { done, value } = await reader.read().catch((cause) => {
-      throw incompleteBody(cause);
-    });
-    if (done) return buffer.take();
-    if (buffer.length + value.length > limit) {
-      cancel(reader);
-      throw tooLarge(limit);
-    }
-    buffer.append(value);
-    // Chunks that have arrived already are read without a turn of the event loop in between.
-    if (slice.isOver) await slice.yield();
-  }
-}
-
-/** The connection broke before the body was complete. */
-export function incompleteBody(cause: unknown): BodyError {
-  return new BodyError(400, "The request body is incomplete: the connection ended early", { cause });
-}
-
 function notUtf8(cause?: unknown): BodyError {
   return new BodyError(400, "The request body must be UTF-8", { cause });
-}
-
-function tooLarge(limit: number): BodyError {
-  return new BodyError(413, `The request body must be at most ${limit} bytes`);
 }

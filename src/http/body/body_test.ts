@@ -1,6 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { BodyError, readBytes, readText } from "./body.ts";
+import { readBytes, readText } from "./body.ts";
+import { BodyError } from "./body_error.ts";
 import { readForm } from "./form.ts";
 
 const test = suite("http/body");

@@ -4,7 +4,8 @@
  *
  * @module
  */
-import { BodyError, readText } from "./body.ts";
+import { readText } from "./body.ts";
+import { BodyError } from "./body_error.ts";
 import { mediaType } from "./media_type.ts";
 
 /** The first value of each name. `repeated` lists the names that occur more than once. */

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { BodyError } from "./body.ts";
+import { BodyError } from "./body_error.ts";
 import { createDelimiterSearch } from "./delimiter_search.ts";
 import { mediaType, mediaTypeParameter } from "./media_type.ts";
 import { type Pace, readPaced } from "./paced_body.ts";

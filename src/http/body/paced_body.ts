@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { BodyError, incompleteBody } from "./body.ts";
+import { BodyError, incompleteBody } from "./body_error.ts";
 import { timerDelay } from "../../timer.ts";
 import { WorkSlice } from "../work_slice.ts";
 

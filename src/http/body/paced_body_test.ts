@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { BodyError } from "./body.ts";
+import { BodyError } from "./body_error.ts";
 import { type Pace, readPaced, SlowBodyError } from "./paced_body.ts";
 
 const test = suite("http/paced_body");

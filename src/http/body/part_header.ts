@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { BodyError } from "./body.ts";
+import { BodyError } from "./body_error.ts";
 
 export interface PartName {
   readonly name: string;

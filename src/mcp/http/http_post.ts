@@ -5,7 +5,8 @@
  *
  * @module
  */
-import { BodyError, readText } from "../../http/body/body.ts";
+import { readText } from "../../http/body/body.ts";
+import { BodyError } from "../../http/body/body_error.ts";
 import { mediaType } from "../../http/body/media_type.ts";
 import type { RequestContext } from "../../http/service.ts";
 import { INVALID_REQUEST, PARSE_ERROR, RpcError } from "../../jsonrpc/error.ts";

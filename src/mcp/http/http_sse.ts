@@ -6,7 +6,8 @@
  * @module
  */
 import { randomId } from "../../crypto/secret.ts";
-import { BodyError, readText } from "../../http/body/body.ts";
+import { readText } from "../../http/body/body.ts";
+import { BodyError } from "../../http/body/body_error.ts";
 import { EventStream } from "../../http/event_stream.ts";
 import { toAddress } from "../../http/network/network.ts";
 import { respond } from "../../http/response.ts";

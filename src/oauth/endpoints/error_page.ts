@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { BodyError } from "../../http/body/body.ts";
+import { BodyError } from "../../http/body/body_error.ts";
 import { allowWellKnown } from "../../http/cors.ts";
 import { RateLimitError } from "../../http/rate_limit.ts";
 import {

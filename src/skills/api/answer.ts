@@ -6,7 +6,7 @@
  */
 import { randomId } from "../../crypto/secret.ts";
 import type { Observe } from "../../events.ts";
-import { BodyError } from "../../http/body/body.ts";
+import { BodyError } from "../../http/body/body_error.ts";
 import { RateLimitError } from "../../http/rate_limit.ts";
 import { type Fields, respond, SERVER_FAILED, STORE_UNAVAILABLE } from "../../http/response.ts";
 import { StoreUnavailableError } from "../../store/store.ts";

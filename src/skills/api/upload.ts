@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { BodyError } from "../../http/body/body.ts";
+import { BodyError } from "../../http/body/body_error.ts";
 import { maxMultipartBytes, type Part, readMultipart } from "../../http/body/multipart.ts";
 import { type Pace, SlowBodyError } from "../../http/body/paced_body.ts";
 import type { PartName } from "../../http/body/part_header.ts";

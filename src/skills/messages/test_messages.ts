@@ -6,7 +6,7 @@
  */
 import type { TrivetEvent } from "../../events.ts";
 import type { Principal } from "../../http/principal.ts";
-import { BodyError } from "../../http/body/body.ts";
+import { BodyError } from "../../http/body/body_error.ts";
 import { memoryStore } from "../../store/drivers/memory.ts";
 import type { Store } from "../../store/store.ts";
 import { createLedger } from "../blobs/blob_ledger.ts";
