@@ -13,7 +13,6 @@ import type {
   TrustedIssuer,
 } from "../oauth/authorization_server.ts";
 import { type ClientRegistration, toClient } from "../oauth/clients/client.ts";
-import { documentsSupported } from "../oauth/clients/client_document.ts";
 import { completeFactors, type FactorOptions } from "../oauth/factors/settings.ts";
 import type { UserRole } from "../oauth/records/user_record.ts";
 import { checkSecurityProfile, type SecurityProfile } from "../oauth/security_profile.ts";
@@ -30,7 +29,7 @@ import {
   withIdTokenAlgorithm,
 } from "../oauth/openid/options.ts";
 import { completePages, type PageOptions } from "../oauth/pages/settings.ts";
-import type { Connect } from "../http/network/public_fetch.ts";
+import { type Connect, findConnect } from "../http/network/public_fetch.ts";
 import type { SignInProvider } from "../oauth/sign_in/provider.ts";
 import type { JwsAlgorithm } from "../crypto/jws.ts";
 import type { ServerOptions } from "./server_options.ts";
@@ -314,4 +313,25 @@ export function completeOAuth(
     );
   }
   return complete;
+}
+
+/**
+ * Returns whether documents are supported, evaluated for each request.
+ * @throws {TypeError} when they are turned on and there is no connector that can fetch them
+ */
+function documentsSupported(
+  { clientMetadataDocuments, connect }: {
+    readonly clientMetadataDocuments?: boolean | (() => boolean);
+    readonly connect?: Connect | undefined;
+  },
+): () => boolean {
+  const isAble = findConnect(connect) !== undefined;
+  if (clientMetadataDocuments === true && !isAble) {
+    throw new TypeError(
+      'Cannot create Trivet: "oauth.clientMetadataDocuments" requires "oauth.connect". Import trivet/node, trivet/deno, ' +
+        "trivet/bun or trivet/workerd, or pass createPublicConnect() of trivet/public-connect",
+    );
+  }
+  if (typeof clientMetadataDocuments === "function") return () => isAble && clientMetadataDocuments();
+  return () => isAble && clientMetadataDocuments !== false;
 }

@@ -6,12 +6,12 @@
 import { checkJwk, type PublicJwk } from "../../crypto/jwk.ts";
 import type { JwsAlgorithm } from "../../crypto/jws.ts";
 import { randomId, randomSecret, secretDigest } from "../../crypto/secret.ts";
+import { loadOnDemand } from "../../http/load_on_demand.ts";
 import { checkConfiguredUrl, checkPublicUrl } from "../../http/network/public_fetch.ts";
 import type { RequestContext } from "../../http/service.ts";
 import { CACHED, listAll, putIfAbsent, type Store } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { canonicalCertificateName } from "./client_certificate.ts";
-import { extendDocument, findClientByDocument } from "./client_document.ts";
 import {
   type CertificateNameType,
   type Client,
@@ -23,6 +23,10 @@ import {
 } from "../records/client_record.ts";
 import { findRequestUriProblem } from "./request_metadata.ts";
 import { checkDomain, checkRedirectUri } from "./redirect_uri.ts";
+
+const loadDocuments = () => import("./client_document.ts");
+const findClientByDocument = loadOnDemand(async () => (await loadDocuments()).findClientByDocument);
+const extendDocument = loadOnDemand(async () => (await loadDocuments()).extendDocument);
 
 /** 128 random bits in base64url: such a secret cannot be guessed. */
 const MIN_STRONG_SECRET_LENGTH = 22;

@@ -1,18 +1,14 @@
 /**
  * Clients whose id is the https URL of a document that describes them
  * (https://www.ietf.org/archive/id/draft-ietf-oauth-client-id-metadata-document-02.html), without registration. Documents
- * are cached in memory; when a user has consented to the client, its document is also kept in the store.
+ * are cached in memory; when a user has consented to the client, its document is also kept in the store. Loads with the
+ * first such client.
  *
  * @module
  */
 import { secretDigest } from "../../crypto/secret.ts";
 import { networkOf } from "../../http/network/network.ts";
-import {
-  type Connect,
-  findConnect,
-  type PublicDocument,
-  PublicFetchError,
-} from "../../http/network/public_fetch.ts";
+import { type PublicDocument, PublicFetchError } from "../../http/network/public_fetch.ts";
 import type { RequestContext } from "../../http/service.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { readClientMetadata } from "./client_metadata.ts";
@@ -30,27 +26,6 @@ interface ClientDocument {
   readonly fetched: number;
   /** Until when it is used before it is fetched again. */
   readonly expires: number;
-}
-
-/**
- * Returns whether documents are supported, evaluated for each request.
- * @throws {TypeError} when they are turned on and there is no connector that can fetch them
- */
-export function documentsSupported(
-  { clientMetadataDocuments, connect }: {
-    readonly clientMetadataDocuments?: boolean | (() => boolean);
-    readonly connect?: Connect | undefined;
-  },
-): () => boolean {
-  const isAble = findConnect(connect) !== undefined;
-  if (clientMetadataDocuments === true && !isAble) {
-    throw new TypeError(
-      'Cannot create Trivet: "oauth.clientMetadataDocuments" requires "oauth.connect". Import trivet/node, trivet/deno, ' +
-        "trivet/bun or trivet/workerd, or pass createPublicConnect() of trivet/public-connect",
-    );
-  }
-  if (typeof clientMetadataDocuments === "function") return () => isAble && clientMetadataDocuments();
-  return () => isAble && clientMetadataDocuments !== false;
 }
 
 /**
