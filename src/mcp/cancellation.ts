@@ -4,8 +4,7 @@
  *
  * @module
  */
-import type { Method } from "../jsonrpc/dispatch.ts";
-import type { Id } from "../jsonrpc/message.ts";
+import type { Id, Params } from "../jsonrpc/message.ts";
 import type { Key, Store } from "../store/store.ts";
 import type { Call } from "./call.ts";
 import { requireObject } from "./schema/params.ts";
@@ -52,20 +51,18 @@ export class Cancellations {
     };
   }
 
-  /** `notifications/cancelled`. Unknown request ids are ignored. */
-  methods(): [string, Method<Call>][] {
-    return [["notifications/cancelled", async (params, call) => {
-      const { session, connection } = call;
-      const { requestId } = requireObject(params);
-      if (typeof requestId !== "string" && typeof requestId !== "number") return;
-      connection.onCancelled?.(requestId);
-      if (!session || String(requestId).length > 200) return;
-      if (!this.#storage.tryTake(call, RECORD_BYTES, CANCELLATION_RETENTION_MS)) return;
-      const key = keyOf(session, requestId);
-      await this.#store.commit({
-        set: [{ key, value: true, expires: this.#now() + CANCELLATION_RETENTION_MS }],
-      });
-    }]];
+  /** Handles `notifications/cancelled`. Unknown request ids are ignored. */
+  async accept(params: Params, call: Call): Promise<void> {
+    const { session, connection } = call;
+    const { requestId } = requireObject(params);
+    if (typeof requestId !== "string" && typeof requestId !== "number") return;
+    connection.onCancelled?.(requestId);
+    if (!session || String(requestId).length > 200) return;
+    if (!this.#storage.tryTake(call, RECORD_BYTES, CANCELLATION_RETENTION_MS)) return;
+    const key = keyOf(session, requestId);
+    await this.#store.commit({
+      set: [{ key, value: true, expires: this.#now() + CANCELLATION_RETENTION_MS }],
+    });
   }
 }
 

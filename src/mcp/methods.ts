@@ -43,7 +43,7 @@ export interface MethodsOfEras {
 }
 
 /** Methods whose module loads with the first call of one of them. */
-export function laterMethods(
+function laterMethods(
   names: readonly string[],
   load: () => Promise<Methods>,
 ): [string, Method<Call>][] {

@@ -25,7 +25,7 @@ import { createHttpHandlers } from "./http/http.ts";
 import type { HttpOptions } from "./http/http_options.ts";
 import { type Lazy, lazy } from "./lazy.ts";
 import { DEFAULT_LEVEL } from "./log_level.ts";
-import { compileMethods, laterMethods } from "./methods.ts";
+import { compileMethods } from "./methods.ts";
 import { createModernWriter } from "./modern.ts";
 import { compileRegistry, type Registry } from "./definition/registry.ts";
 import type { ConvertSchema } from "./schema/convert_schema.ts";
@@ -102,15 +102,14 @@ export function createToolServer(options: ToolServerOptions): ToolServer {
     observe({ type: "fault", where: method.slice(0, 100), error });
     return undefined;
   };
-  const [[, cancel]] = laterMethods(
-    ["notifications/cancelled"],
-    async () => (await stateful.load()).cancellations.methods(),
-  ) as [[string, Method<Call>]];
   // Other notifications are ignored, also methods that are sent without an id. Without a session there is nothing to cancel.
   const notifications = new Map<string, Method<Call>>([
     [
       "notifications/cancelled",
-      (...given) => given[1].session || given[1].connection.onCancelled ? cancel(...given) : undefined,
+      (params, call) =>
+        call.session || call.connection.onCancelled
+          ? stateful.use(({ cancellations }) => cancellations.accept(params, call))
+          : undefined,
     ],
   ]);
   const trace = telemetry?.traceMessage;

@@ -28,7 +28,7 @@ const MAX_PATH_CHARACTERS = 200;
 
 /** The path for a log line. */
 export function shortPath(path: string): string {
-  return path.length <= MAX_PATH_CHARACTERS ? path : path.slice(0, MAX_PATH_CHARACTERS);
+  return path.slice(0, MAX_PATH_CHARACTERS);
 }
 
 /** The trace id; `undefined` for an absent or invalid field. */
