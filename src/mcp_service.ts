@@ -14,6 +14,8 @@ import type { Extension } from "./mcp/definition/extension.ts";
 import type { Service } from "./http/service.ts";
 import { createToolServer, type ToolServer } from "./mcp/service.ts";
 import { completeMcp, type McpOptions } from "./options/mcp_options.ts";
+import { checkNames, type Names } from "./options/option_check.ts";
+import { MCP_NAMES, SERVER_NAMES } from "./options/option_names.ts";
 import { type Handler, mount } from "./mount.ts";
 import { completeServer, type ServerOptions } from "./options/server_options.ts";
 
@@ -38,11 +40,23 @@ export interface McpServer extends Handler, Omit<ToolServer, keyof Service> {
   readonly gateway: Gateway | undefined;
 }
 
+const NAMES: Names<McpServerOptions> = {
+  ...SERVER_NAMES,
+  ...MCP_NAMES,
+  url: 1,
+  authenticate: 1,
+  resourceMetadata: 1,
+  impliedScopes: 1,
+  extensions: 1,
+  gateway: 1,
+};
+
 /**
  * Makes the tool server.
  * @throws {TypeError | RangeError} naming the option and the rule
  */
 export function toolServer(options: McpServerOptions): McpServer {
+  checkNames("options", options, NAMES);
   const { url, authenticate, auth, extensions = [] } = options;
   const source = findCallerSource(authenticate);
   if (!authenticate && auth !== undefined && auth !== "off") {

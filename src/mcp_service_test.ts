@@ -90,6 +90,15 @@ test("without authenticate, credentials are ignored and auth cannot be required"
   assert.throws(() => start({ authenticate, auth: "require" as "required" }), /"mcp\.auth"/);
 });
 
+for (const name of ["allowedHost", "authentication", "skills", "issuer"]) {
+  test(`the option "${name}", which does not exist, is refused: it would have no effect`, () => {
+    assert.throws(
+      () => start({ [name]: "required" }),
+      (error: unknown) => error instanceof TypeError && error.message.includes(`"${name}"`),
+    );
+  });
+}
+
 test("a request with another Host is refused", async () => {
   const { call } = start();
   assert.is((await call("add", { a: 1, b: 2 }, { host: "evil.example" })).status, 403);

@@ -15,6 +15,8 @@ import { completePages } from "./oauth/pages/settings.ts";
 import { pagePaths } from "./oauth/page_paths.ts";
 import { createOAuthService } from "./oauth/service.ts";
 import { completeOAuth, type OAuthOptions, SCOPES } from "./options/oauth_options.ts";
+import { checkNames, type Names } from "./options/option_check.ts";
+import { OAUTH_NAMES, SERVER_NAMES } from "./options/option_names.ts";
 import type { ProviderAccess } from "./oauth/sign_in/provider_tokens.ts";
 import { completeServer, findRetryAfter, type ServerOptions } from "./options/server_options.ts";
 
@@ -32,12 +34,15 @@ export interface OAuthServer extends Handler, Protection {
   readonly providerAccess: ProviderAccess;
 }
 
+const NAMES: Names<OAuthServerOptions> = { ...SERVER_NAMES, ...OAUTH_NAMES, issuer: 1 };
+
 /**
  * Makes the authorization server. `protect` guards routes of your own with its tokens; other servers introspect them
  * (RFC 7662) or verify them with its keys (RFC 9068).
  * @throws {TypeError | RangeError} naming the option and the rule
  */
 export function authorizationServer(options: OAuthServerOptions): OAuthServer {
+  checkNames("options", options, NAMES);
   const { issuer } = options;
   const server = completeServer("issuer", issuer, options);
   const own: readonly ProtectedResource[] = [

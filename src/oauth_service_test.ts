@@ -47,6 +47,15 @@ test("authenticate(), verifyToken() and protect() guard routes of the applicatio
   assert.is((await server.protect(new Request(`${ISSUER}/orders`)) as Response).status, 401);
 });
 
+for (const name of ["registraton", "allowedHost", "url", "skills"]) {
+  test(`the option "${name}", which does not exist, is refused: it would have no effect`, () => {
+    assert.throws(
+      () => authorizationServer({ issuer: ISSUER, store: memoryStore(), [name]: "off" }),
+      (error: unknown) => error instanceof TypeError && error.message.includes(`"${name}"`),
+    );
+  });
+}
+
 test("paths of the other services get 404", async () => {
   const { server } = await start();
   for (const path of ["/v1/skills", "/mcp", "/"]) {

@@ -12,6 +12,8 @@ import {
 import { createLoopbackGuard } from "./http/network/loopback_guard.ts";
 import { type Handler, mount } from "./mount.ts";
 import { completeServer, type ServerOptions } from "./options/server_options.ts";
+import { checkNames, type Names } from "./options/option_check.ts";
+import { SERVER_NAMES, SKILLS_NAMES } from "./options/option_names.ts";
 import { identifyByApiKey } from "./skills/identify.ts";
 import { createSkillsService, type SkillsService } from "./skills/service.ts";
 import { completeSkills, type SkillsOptions } from "./options/skills_options.ts";
@@ -29,11 +31,20 @@ export interface SkillsServerOptions extends ServerOptions, SkillsOptions {
 /** A Skills service that runs alone. */
 export type SkillsServer = Handler & Omit<SkillsService, "fetch" | "mounts">;
 
+const NAMES: Names<SkillsServerOptions> = {
+  ...SERVER_NAMES,
+  ...SKILLS_NAMES,
+  url: 1,
+  authenticate: 1,
+  resourceMetadata: 1,
+};
+
 /**
  * Makes the Skills service.
  * @throws {TypeError | RangeError} naming the option and the rule
  */
 export function skillsService(options: SkillsServerOptions): SkillsServer {
+  checkNames("options", options, NAMES);
   const { url, authenticate, allowedHosts = [], allowedOrigins = [] } = options;
   const source = findCallerSource(authenticate);
   const server = completeServer("url", url, options);

@@ -66,4 +66,13 @@ test("a public http URL is refused at start", () => {
   assert.throws(() => skillsService({ url: "http://public.example", store: memoryStore() }), /"url"/);
 });
 
+for (const name of ["uploadlimit", "allowedHost", "issuer", "oauth"]) {
+  test(`the option "${name}", which does not exist, is refused: it would have no effect`, () => {
+    assert.throws(
+      () => skillsService({ url: "https://skills.example", store: memoryStore(), [name]: 1 }),
+      (error: unknown) => error instanceof TypeError && error.message.includes(`"${name}"`),
+    );
+  });
+}
+
 test.run();

@@ -21,7 +21,8 @@ import { completePages } from "./oauth/pages/settings.ts";
 import { pagePaths } from "./oauth/page_paths.ts";
 import { createOAuthService, type OAuthService } from "./oauth/service.ts";
 import { completeOAuth, SCOPES } from "./options/oauth_options.ts";
-import { checkOptionNames } from "./options/option_names.ts";
+import { checkNames, type Names } from "./options/option_check.ts";
+import { MCP_NAMES, OAUTH_NAMES, SERVER_NAMES, SKILLS_NAMES } from "./options/option_names.ts";
 import type { TrivetOptions } from "./options/trivet_options.ts";
 import { completeServer, findRetryAfter } from "./options/server_options.ts";
 import { identifyByApiKey } from "./skills/identify.ts";
@@ -48,7 +49,7 @@ export interface Trivet extends Handler, Protection {
  * @throws {TypeError | RangeError} naming the option and the rule
  */
 export function createTrivet(options: TrivetOptions): Trivet {
-  checkOptionNames(options);
+  checkAllNames(options);
   const { issuer } = options;
   const server = completeServer("issuer", issuer, options);
   const { base, observe } = server;
@@ -192,4 +193,23 @@ export function createTrivet(options: TrivetOptions): Trivet {
       limiter: server.limiter,
     }),
   };
+}
+
+/** @throws {TypeError} naming the option that does not exist */
+function checkAllNames(options: TrivetOptions): void {
+  const names: Names<TrivetOptions> = {
+    ...SERVER_NAMES,
+    issuer: 1,
+    oauth: 1,
+    skills: 1,
+    mcp: 1,
+    gateway: 1,
+    admin: 1,
+  };
+  checkNames("options", options, names);
+  const groups = { oauth: OAUTH_NAMES, skills: SKILLS_NAMES, mcp: { ...MCP_NAMES, skills: 1 } };
+  for (const group of ["oauth", "skills", "mcp"] as const) {
+    const given = options[group] ?? false;
+    if (given !== false) checkNames(group, given, groups[group], `${group}.`);
+  }
 }

@@ -1,17 +1,16 @@
 /**
- * Refuses options that do not exist: a misspelt one would have no effect, and leave `registration` open, say. The compiler
- * checks that these lists are complete.
+ * The names of all options. Others are refused: a misspelt one would have no effect, and leave `registration` open, say. The
+ * compiler checks that these lists are complete.
  *
  * @module
  */
-import { checkNames, type Names } from "./option_check.ts";
+import type { Names } from "./option_check.ts";
 import type { McpOptions } from "./mcp_options.ts";
 import type { OAuthOptions } from "./oauth_options.ts";
 import type { ServerOptions } from "./server_options.ts";
 import type { SkillsOptions } from "./skills_options.ts";
-import type { TrivetOptions } from "./trivet_options.ts";
 
-const SERVER: Names<ServerOptions> = {
+export const SERVER_NAMES: Names<ServerOptions> = {
   store: 1,
   trustedProxies: 1,
   allowedHosts: 1,
@@ -24,16 +23,7 @@ const SERVER: Names<ServerOptions> = {
   now: 1,
   unsafe: 1,
 };
-const TRIVET: Names<TrivetOptions> = {
-  ...SERVER,
-  issuer: 1,
-  oauth: 1,
-  skills: 1,
-  mcp: 1,
-  gateway: 1,
-  admin: 1,
-};
-const OAUTH: Names<OAuthOptions> = {
+export const OAUTH_NAMES: Names<OAuthOptions> = {
   clients: 1,
   trustedClients: 1,
   scopes: 1,
@@ -84,7 +74,7 @@ const OAUTH: Names<OAuthOptions> = {
   secondFactorAcr: 1,
   acrValues: 1,
 };
-const SKILLS: Names<SkillsOptions> = {
+export const SKILLS_NAMES: Names<SkillsOptions> = {
   folders: 1,
   blobs: 1,
   preset: 1,
@@ -98,7 +88,8 @@ const SKILLS: Names<SkillsOptions> = {
   discovery: 1,
   auth: 1,
 };
-const MCP: Names<McpOptions> = {
+/** Without `skills`, which a tool server alone does not have. */
+export const MCP_NAMES: Names<Omit<McpOptions, "skills">> = {
   definitions: 1,
   tools: 1,
   resources: 1,
@@ -113,7 +104,6 @@ const MCP: Names<McpOptions> = {
   websiteUrl: 1,
   icons: 1,
   instructions: 1,
-  skills: 1,
   auth: 1,
   initialScope: 1,
   allowedHosts: 1,
@@ -130,12 +120,3 @@ const MCP: Names<McpOptions> = {
   card: 1,
   sse: 1,
 };
-
-/** @throws {TypeError} naming the option */
-export function checkOptionNames(options: TrivetOptions): void {
-  checkNames("options", options, TRIVET);
-  for (const [group, names] of [["oauth", OAUTH], ["skills", SKILLS], ["mcp", MCP]] as const) {
-    const given = options[group] ?? false;
-    if (given !== false) checkNames(group, given, names, `${group}.`);
-  }
-}
