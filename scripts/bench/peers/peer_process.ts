@@ -73,9 +73,10 @@ export class PeerProcess {
     return new PeerProcess(peer, child, Number(port));
   }
 
+  /** The server ends itself, and workerd where it runs on that. */
   stop(): void {
     for (const connection of this.#idle) connection.close();
-    this.#child.kill("SIGKILL");
+    this.#child.disconnect();
   }
 
   /** Makes the server issue this many tokens; resolves to their bytes. */

@@ -98,5 +98,6 @@ process.on("message", (command: Command) => {
   if (!("processorTime" in command)) throw new Error("workers-oauth-provider has no client_credentials");
   process.send!(workers.reduce((sum, pid) => sum + readProcessorTime(pid), 0));
 });
-process.on("disconnect", () => process.exit());
+// workerd is a process of its own, which would go on.
+process.on("disconnect", () => void miniflare.dispose().finally(() => process.exit()));
 console.log(port);
