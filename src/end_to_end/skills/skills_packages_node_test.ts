@@ -36,8 +36,8 @@ const PACKAGES: Readonly<
     warnings: ["metadata-tokens"],
   },
   "claude-api": {
-    files: 66,
-    bytes: 793427,
+    files: 64,
+    bytes: 752554,
     tokens: { metadata: 270, instructions: 18038 },
     errors: ["name-reserved SKILL.md:2", "description-length SKILL.md:3"],
     warnings: ["instructions-tokens", "metadata-tokens", "instructions-lines"],
