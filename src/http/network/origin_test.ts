@@ -37,6 +37,14 @@ test("the host guard of a loopback issuer accepts loopback hosts only", () => {
   }
 });
 
+test("the host of a request without Host is that of its URL, with its port", () => {
+  const { checkHost } = createHostGuard({ issuer: "https://a.example:8443" });
+  assert.is(checkHost(request("https://a.example:8443/mcp?at=/b", {})), undefined);
+  for (const url of ["https://a.example/", "https://evil.example/", "https://evil.example/a.example:8443"]) {
+    assert.match(checkHost(request(url, {}))!, "Host");
+  }
+});
+
 test("the host guard of a loopback issuer refuses origins of other sites", () => {
   const guard = createHostGuard({ issuer: "http://127.0.0.1:8787" });
   const allowed = (sent: Request) => check(guard, sent) === undefined;
