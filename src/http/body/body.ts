@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { loadOnDemand } from "../load_on_demand.ts";
 import { BodyError, cancel, incompleteBody, tooLarge } from "./body_error.ts";
 
 /**
@@ -10,6 +11,7 @@ import { BodyError, cancel, incompleteBody, tooLarge } from "./body_error.ts";
  * object of its own, about 200 bytes each, so larger bodies are collected here.
  */
 const MAX_RUNTIME_BODY_BYTES = 64 * 1024;
+const readChunks = loadOnDemand(async () => (await import("./body_chunks.ts")).readChunks);
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true });
 
 /**
@@ -27,7 +29,10 @@ async function read<Result>(
   convert: (bytes: Uint8Array<ArrayBuffer>) => Result,
 ): Promise<Result> {
   const declared = declaredLength(request);
-  if (declared !== undefined && declared > limit) throw cancelTooLarge(request, limit);
+  if (declared !== undefined && declared > limit) {
+    if (request.body) cancel(request.body);
+    throw tooLarge(limit);
+  }
   if (declared === undefined || declared > MAX_RUNTIME_BODY_BYTES) {
     return convert(request.body ? await readChunks(request.body.getReader(), limit) : new Uint8Array());
   }
@@ -61,21 +66,11 @@ export function readText(request: Request, limit: number): Promise<string> {
   return read(request, limit, decodeUtf8);
 }
 
-/** Loads with the first body that needs it. */
-const readChunks: typeof import("./body_chunks.ts").readChunks = async (...body) =>
-  await (await import("./body_chunks.ts")).readChunks(...body);
-
 /** The value of Content-Length. The HTTP server enforces it, so it bounds what is read. */
 function declaredLength(request: Request): number | undefined {
   const field = request.headers.get("content-length");
   // RFC 9110 section 8.6: digits only. Any other value is ignored, and the bytes are counted as they arrive.
   return field !== null && /^\d+$/.test(field) ? Number(field) : undefined;
-}
-
-/** The error for a Content-Length above the limit. The body is not read. */
-function cancelTooLarge(request: Request, limit: number): BodyError {
-  if (request.body) cancel(request.body);
-  return tooLarge(limit);
 }
 
 /**
@@ -86,10 +81,6 @@ export function decodeUtf8(bytes: Uint8Array): string {
   try {
     return strictUtf8.decode(bytes);
   } catch (cause) {
-    throw notUtf8(cause);
+    throw new BodyError(400, "The request body must be UTF-8", { cause });
   }
-}
-
-function notUtf8(cause?: unknown): BodyError {
-  return new BodyError(400, "The request body must be UTF-8", { cause });
 }
