@@ -127,10 +127,11 @@ export async function startSkillSubjects(
 ): Promise<{ subjects: Subject[]; stop(): Promise<void> }> {
   const subjects: Subject[] = [];
   const closing: (() => Promise<void>)[] = [];
-  const sources: FilledStore[] = [await createFilledStore(FEW), await createFilledStore(scale)];
+  let sources: FilledStore[] | undefined;
   for (const [engine, open] of await findEngines()) {
     const calls = CALLS.filter(({ name }) => only === undefined || `${engine}: ${name}`.includes(only));
     if (calls.length === 0) continue;
+    sources ??= [await createFilledStore(FEW), await createFilledStore(scale)];
     const filled: FilledStore[] = [];
     for (const from of sources) {
       const { store, close } = await open(from.store);
