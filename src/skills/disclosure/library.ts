@@ -10,6 +10,7 @@ import type { Ledger } from "../blobs/blob_ledger.ts";
 import type { Directory, LocalSkill } from "../local/directory.ts";
 import { quoteInput, SkillError, skillNotFound, versionNotFound } from "../error.ts";
 import { readLocalFile } from "../local/local_files.ts";
+import { bodyOf } from "../package/markdown_parts.ts";
 import { mayRead } from "../permission.ts";
 import { type Skill, skillKey, type SkillVersion } from "../records.ts";
 import { findVersion } from "../publishing/versions.ts";
@@ -120,9 +121,7 @@ export function openUploaded(ledger: Ledger, id: string, version: SkillVersion):
       if (!markdown) {
         throw new SkillError("not_found_error", `Skill ${quoteInput(name)} was deleted while it was read`);
       }
-      const { readSkillMarkdown } = await import("../package/front_matter.ts");
-      const parts = readSkillMarkdown(markdown);
-      return "body" in parts ? parts.body : "";
+      return bodyOf(markdown);
     },
     read,
   };

@@ -1,7 +1,7 @@
 /**
- * Splits a SKILL.md into front matter, between lines of exactly `---`, and body. The YAML is read twice: as text (every
- * scalar as written, so that a version of 1.10 stays 1.10), and as JSON in the core schema, as other readers see it. No
- * anchors, aliases, tags and merge keys. Size limits are checked before the parser runs.
+ * Reads the front matter of a SKILL.md. The YAML is read twice: as text (every scalar as written, so that a version of 1.10
+ * stays 1.10), and as JSON in the core schema, as other readers see it. No anchors, aliases, tags and merge keys. Size limits
+ * are checked before the parser runs.
  *
  * @module
  */
@@ -19,6 +19,7 @@ import {
 } from "yaml";
 import type { Json } from "../../store/store.ts";
 import { countLineEnds, toLineFeeds } from "../../text/line_ends.ts";
+import { splitMarkdown } from "./markdown_parts.ts";
 import type { Problem } from "./problem.ts";
 
 /** A scalar is its source text. */
@@ -49,11 +50,10 @@ const FORBIDDEN_NAMES = new Set(["", "<<", "__proto__", "constructor", "prototyp
 export function readSkillMarkdown(bytes: Uint8Array): SkillMarkdown | Problem {
   const text = decode(toLineFeeds(bytes));
   if (typeof text !== "string") return text;
-  const fence = /^---(?![^\n])/.test(text);
-  const end = fence ? /\n---(?![^\n])/.exec(text) : null;
-  if (!end) return fence ? unclosed(text) : unopened(text);
-  const block = end.index > MAX_CHARACTERS ? undefined : text.slice(4, end.index);
-  if (block === undefined || countLineEnds(block) >= MAX_LINES) {
+  const parts = splitMarkdown(text);
+  if (typeof parts === "string") return parts === "unopened" ? unopened(text) : unclosed(text);
+  const { frontMatter, body } = parts;
+  if (frontMatter.length > MAX_CHARACTERS || countLineEnds(frontMatter) >= MAX_LINES) {
     return refuse(
       "front-matter-size",
       `the front matter must have at most ${MAX_LINES} lines and ${MAX_CHARACTERS} characters`,
@@ -62,12 +62,11 @@ export function readSkillMarkdown(bytes: Uint8Array): SkillMarkdown | Problem {
     );
   }
   try {
-    const body = text.slice(end.index + end[0].length + 1);
-    return { ...readYaml(block), body, source: text };
+    return { ...readYaml(frontMatter), body, source: text };
   } catch (error) {
     if (!(error instanceof YamlProblem)) throw error;
     // Line 1 of the file is the opening "---".
-    const line = lineOf(block, error.offset) + 1;
+    const line = lineOf(frontMatter, error.offset) + 1;
     const message = `malformed YAML frontmatter in SKILL.md: ${error.message}`;
     return refuse(error.rule, message, line, error.hint);
   }

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { readSkillMarkdown } from "../../../skills/package/front_matter.ts";
+import { bodyOf } from "../../../skills/package/markdown_parts.ts";
 import { mediaTypeOf } from "../../../skills/package/media_type_of.ts";
 import { digestOf } from "../../../skills/content_digest.ts";
 import { estimateLevels } from "../../../skills/package/tokens.ts";
@@ -56,8 +56,7 @@ async function readManifest(
 ): Promise<Manifest> {
   const archive = await place.archive(id, version);
   const files = await withProgressBar("reading", terminal, (progress) => unpackSkill(archive, progress));
-  const markdown = readSkillMarkdown(files.find(({ path }) => path === "SKILL.md")!.bytes);
-  const body = "body" in markdown ? markdown.body : "";
+  const body = bodyOf(files.find(({ path }) => path === "SKILL.md")!.bytes);
   return {
     tokens: estimateLevels(name, description, body),
     files: await Promise.all(files.map(async ({ path, bytes }) => ({
