@@ -151,14 +151,15 @@ function interrupted(first: string, next: (received: Received, resumption: numbe
   });
 }
 
-test("a stream that ends early is resumed after its last event, again if need be", async () => {
+test("a stream that ends early is resumed after its last whole event, again if need be", async () => {
   const progress = (progress: number) => ({
     jsonrpc: "2.0",
     method: "notifications/progress",
     params: { progressToken: 3, progress },
   });
   const server = interrupted(
-    `retry: 1\n\n${event(progress(1), "e1")}`,
+    // The connection is lost within the second event.
+    `retry: 1\n\n${event(progress(1), "e1")}id: e2\ndata: {`,
     (_, resumption) =>
       resumption === 1
         ? event(progress(2), "e2")

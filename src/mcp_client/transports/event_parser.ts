@@ -19,7 +19,7 @@ export class EventTooLarge extends Error {
 
 /** Reads the events of one stream, or of its continuations. */
 export class EventParser {
-  /** The id of the last event, for `Last-Event-ID`. */
+  /** The id of the last whole event, for `Last-Event-ID`. */
   lastId: string | undefined;
   /** The time to wait before reconnecting, in milliseconds, if the server sent one. */
   retry: number | undefined;
@@ -33,6 +33,8 @@ export class EventParser {
   #data: string[] = [];
   #size = 0;
   #type = "";
+  /** Becomes {@linkcode lastId} when the event ends: the server must send an event again that was cut off. */
+  #id: string | undefined;
 
   /** @param limit characters of an event */
   constructor(limit: number, onEvent: (event: ServerEvent) => void) {
@@ -46,6 +48,7 @@ export class EventParser {
     this.#pieces = [];
     this.#held = 0;
     this.#endsWithReturn = false;
+    this.#id = this.lastId;
     this.#clear();
   }
 
@@ -101,7 +104,7 @@ export class EventParser {
     } else if (field === "event") this.#type = value;
     else if (field === "id") {
       // Sent back in a header field, so that characters that a field cannot hold make it useless.
-      if (/^[\x20-\x7e]{0,1024}$/.test(value)) this.lastId = value === "" ? undefined : value;
+      if (/^[\x20-\x7e]{0,1024}$/.test(value)) this.#id = value === "" ? undefined : value;
     } else if (field === "retry" && /^\d{1,9}$/.test(value)) this.retry = Number(value);
   }
 
@@ -109,6 +112,7 @@ export class EventParser {
     const data = this.#data.length === 1 ? this.#data[0]! : this.#data.join("\n");
     const type = this.#type === "" ? "message" : this.#type;
     this.#clear();
+    this.lastId = this.#id;
     if (data !== "") this.#onEvent({ type, data });
   }
 

@@ -31,6 +31,17 @@ test("events are the same in chunks of any size", () => {
   }
 });
 
+test("the id of an event counts when the event ends, so that one that was cut off is asked for again", () => {
+  const { parser, events } = parse("id: a\ndata: 1\n\nid: b\ndata: 2");
+  assert.is(parser.lastId, "a");
+  parser.restart();
+  parser.push(new TextEncoder().encode("data: again\n\n"));
+  assert.is(parser.lastId, "a");
+  parser.push(new TextEncoder().encode("id: b\ndata: 2\n\n"));
+  assert.is(parser.lastId, "b");
+  assert.equal(events.map(({ data }) => data), ["1", "again", "2"]);
+});
+
 test("the id of the last event is kept, unless a header field cannot hold it", () => {
   assert.is(parse("id: a\ndata: 1\n\ndata: 2\n\n").parser.lastId, "a");
   assert.is(parse("id: a\ndata: 1\n\nid: ü\ndata: 2\n\n").parser.lastId, "a");
