@@ -57,7 +57,7 @@ function laterMethods(
 /** The methods that a server with these definitions has. */
 export function compileMethods(options: MethodsOptions, registry: Registry): MethodsOfEras {
   const { inputRequired, observe, stateful, extensions, secret, modernHead, listLifetime: ttl } = options;
-  const { tools, resources, templates, prompts } = registry;
+  const { tools, resources, prompts, offers } = registry;
   // A shared cache must not keep what requires a token.
   const cacheScope = options.auth === "required" ? "private" : "public";
   const pages = { pageSize: options.pageSize, secret, ttl, cacheScope, modernHead } as const;
@@ -73,16 +73,17 @@ export function compileMethods(options: MethodsOptions, registry: Registry): Met
   };
   const inState = (...names: readonly string[]) =>
     laterMethods(names, async () => (await stateful.load()).methods(registry));
-  const hasResources = resources.size + templates.length > 0;
   const both: Methods = [
-    ...toolMethods({
-      registry,
-      list: listOf("tools", tools.values()),
-      inputRequired,
-      runAsTask: (...run) => stateful.use(({ tasks }) => tasks.run(...run)),
-      observe,
-    }),
-    ...(hasResources
+    ...(offers.tools
+      ? toolMethods({
+        registry,
+        list: listOf("tools", tools.values()),
+        inputRequired,
+        runAsTask: (...run) => stateful.use(({ tasks }) => tasks.run(...run)),
+        observe,
+      })
+      : []),
+    ...(offers.resources
       ? laterMethods(
         ["resources/list", "resources/read", "resources/templates/list"],
         async () =>
@@ -95,7 +96,7 @@ export function compileMethods(options: MethodsOptions, registry: Registry): Met
           }),
       )
       : []),
-    ...(prompts.size > 0
+    ...(offers.prompts
       ? laterMethods(
         ["prompts/list", "prompts/get"],
         async () =>
@@ -119,7 +120,7 @@ export function compileMethods(options: MethodsOptions, registry: Registry): Met
       ...both,
       ...handshakeMethods(lifecycle),
       ...inState("logging/setLevel"),
-      ...(hasResources ? inState("resources/subscribe", "resources/unsubscribe") : []),
+      ...(offers.resources ? inState("resources/subscribe", "resources/unsubscribe") : []),
       ...extended,
     ]),
     modern: new Map([

@@ -131,6 +131,7 @@ export function createToolServer(options: ToolServerOptions): ToolServer {
     return compileRegistry(
       options.arrange ? flatten(options.arrange(guarded, { convert, observe })) : guarded,
       convert,
+      options.sources.length > 0 || !!options.views,
     );
   }
 

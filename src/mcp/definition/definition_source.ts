@@ -34,14 +34,9 @@ export type Arrange = (definitions: readonly Definition[], server: ArrangeServer
 
 /** What identifies a definition among those of its kind. */
 export function identityOf(definition: Definition): string {
-  switch (definition.kind) {
-    case "resource":
-      return `resource ${definition.uri}`;
-    case "resource_template":
-      return `resource_template ${definition.uriTemplate}`;
-    default:
-      return `${definition.kind} ${definition.name}`;
-  }
+  const { kind, name, uri = name, uriTemplate = uri }: Definition & { uri?: string; uriTemplate?: string } =
+    definition;
+  return `${kind} ${uriTemplate}`;
 }
 
 /** The server's definitions and then those of the sources. Of two with one name or URI the first is kept. */

@@ -36,6 +36,34 @@ test("tools of a source come after those of the server, which win where names ar
   assert.equal(await names(server), ["a", "b"]);
 });
 
+test("a server with a source offers all lists from the start, since what comes later may be of any kind", async () => {
+  const source = newSource();
+  const server = newServer({ definitions: [], sources: [source] });
+  for (const revision of ["2024-11-05", "2025-11-25"]) {
+    const { body } = await server.post(
+      request("initialize", {
+        protocolVersion: revision,
+        capabilities: {},
+        clientInfo: { name: "a", version: "1" },
+      }),
+    );
+    const { tools, resources, prompts } = body.result.capabilities;
+    assert.equal({ tools, resources, prompts }, {
+      tools: { listChanged: true },
+      resources: { subscribe: true, listChanged: true },
+      prompts: { listChanged: true },
+    });
+  }
+  for (const list of ["tools", "resources", "prompts"]) {
+    assert.equal((await server.post(request(`${list}/list`))).body.result[list], []);
+  }
+  const { body } = await server.post(request("tools/call", { name: "a" }));
+  assert.is(body.error.code, -32000);
+  source.change(named("a"));
+  await new Promise((resolve) => setTimeout(resolve));
+  assert.equal(await names(server), ["a"]);
+});
+
 test("a change of the source is offered, and stays after the server replaced its own", async () => {
   const source = newSource(named("b"));
   const server = newServer({ definitions: [named("a")], sources: [source] });

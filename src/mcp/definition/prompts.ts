@@ -28,8 +28,6 @@ export interface PromptOptions {
 export function promptMethods(
   { registry: { prompts }, list, inputRequired }: PromptOptions,
 ): [string, Method<Call>][] {
-  if (prompts.size === 0) return [];
-
   const get: Method<Call> = async (params, call) => {
     const object = requireObject(params);
     const name = requireString(object, "name");

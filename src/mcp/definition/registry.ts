@@ -46,6 +46,8 @@ export interface Registry {
   readonly resources: ReadonlyMap<string, CompiledResource>;
   readonly templates: readonly CompiledTemplate[];
   readonly prompts: ReadonlyMap<string, CompiledPrompt>;
+  /** The lists that the server offers, perhaps empty ones. */
+  readonly offers: Readonly<Record<"tools" | "resources" | "prompts", boolean>>;
   /** Whether an argument or variable has a completion function. */
   readonly completes: boolean;
   readonly hasTasks: boolean;
@@ -57,9 +59,14 @@ const NO_INPUT = { type: "object", additionalProperties: false };
 /**
  * Compiles the definitions of a server.
  * @param convert for Standard Schemas that do not make JSON Schema themselves
+ * @param offersAll whether definitions of any kind may come later: clients ask once what a server offers
  * @throws {TypeError} naming the invalid definition: an invalid or duplicate name, or an invalid schema
  */
-export function compileRegistry(definitions: readonly Definition[], convert: ConvertSchema): Registry {
+export function compileRegistry(
+  definitions: readonly Definition[],
+  convert: ConvertSchema,
+  offersAll = false,
+): Registry {
   const tools = new Map<string, CompiledTool>();
   const resources = new Map<string, CompiledResource>();
   const templates = new Map<string, CompiledTemplate>();
@@ -90,6 +97,11 @@ export function compileRegistry(definitions: readonly Definition[], convert: Con
     resources,
     templates: [...templates.values()],
     prompts,
+    offers: {
+      tools: offersAll || tools.size > 0,
+      resources: offersAll || resources.size + templates.size > 0,
+      prompts: offersAll || prompts.size > 0,
+    },
     completes: [...templates.values()].some(({ definition }) => definition.complete) ||
       [...prompts.values()].some(({ definition }) => definition.arguments?.some((each) => each.complete)),
     hasTasks: [...tools.values()].some((tool) => tool.task),

@@ -47,7 +47,6 @@ export class ResourceNotFoundError extends UnknownNameError {
 /** The methods of the resources capability. */
 export function resourceMethods(options: ResourceOptions): [string, Method<Call>][] {
   const { registry: { resources, templates }, inputRequired } = options;
-  if (resources.size + templates.length === 0) return [];
   const listable = templates.filter(({ definition }) => definition.list);
   const fixed = [...resources.values()];
   const listTemplates = options.listTemplates(

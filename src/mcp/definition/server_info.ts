@@ -28,30 +28,31 @@ const APPS_EXTENSION = "io.modelcontextprotocol/ui";
 /** The `Implementation` of `initialize` and `server/discover`. */
 export function implementation(info: ServerInfo, revision: string): Record<string, unknown> {
   const { name, version, title, description, websiteUrl, icons } = info;
-  const newer = revision >= "2025-11-25" ? { description, websiteUrl } : {};
+  const newer = revision >= "2025-11-25" && { description, websiteUrl };
   return membersFor(revision, { name, title, version, ...newer, icons });
 }
 
 /** The `ServerCapabilities` for a client of the revision. */
 export function serverCapabilities(
-  { tools, resources, templates, prompts, completes, hasTasks }: Registry,
+  { offers, resources, templates, completes, hasTasks }: Registry,
   revision: string,
   others: readonly Extension[],
   listChanged: true | undefined,
 ): Record<string, unknown> {
-  const known = others.filter(({ since }) => revision >= since);
   const hasApps = [...resources.keys(), ...templates.map(({ name }) => name)].some((uri) =>
     uri.startsWith("ui://")
   );
   const extensions = {
     ...(hasApps && revision >= "2025-06-18" && { [APPS_EXTENSION]: {} }),
     ...(hasTasks && revision >= MODERN && { [TASKS_EXTENSION]: {} }),
-    ...Object.fromEntries(known.map(({ id, settings }) => [id, settings])),
+    ...Object.fromEntries(
+      others.filter(({ since }) => revision >= since).map(({ id, settings }) => [id, settings]),
+    ),
   };
   return {
-    ...(tools.size > 0 && { tools: { listChanged } }),
-    ...(resources.size + templates.length > 0 && { resources: { subscribe: listChanged, listChanged } }),
-    ...(prompts.size > 0 && { prompts: { listChanged } }),
+    ...(offers.tools && { tools: { listChanged } }),
+    ...(offers.resources && { resources: { subscribe: listChanged, listChanged } }),
+    ...(offers.prompts && { prompts: { listChanged } }),
     ...(completes && revision >= "2025-03-26" && { completions: {} }),
     logging: {},
     ...(Object.keys(extensions).length > 0 && { extensions }),

@@ -112,9 +112,7 @@ export function toolMethods(options: ToolOptions): [string, Method<Call>][] {
         runTool(tool, parsed.value, call, observe));
   }
 
-  return tools.size > 0
-    ? [["tools/list", (params, call) => list(requireObject(params).cursor, call)], ["tools/call", call]]
-    : [];
+  return [["tools/list", (params, call) => list(requireObject(params).cursor, call)], ["tools/call", call]];
 }
 
 /** Parses the arguments. A Standard Schema may run code of the author, which may throw. */

@@ -49,11 +49,28 @@ test("callers are offered what their view has, and nothing of another's", async 
   assert.is(other.body.error.code, unknown.body.error.code);
 });
 
-test("a method that only another view has is not found", async () => {
+test("a list of which only another view has entries is empty", async () => {
   const server = newViewed();
   assert.is((await server.post(request("prompts/list"), BEARER)).body.result.prompts.length, 1);
-  assert.is((await server.post(request("prompts/list"))).body.error.code, -32601);
+  assert.equal((await server.post(request("prompts/list"))).body.result.prompts, []);
   assert.is((await server.post(request("nothing/here"))).body.error.code, -32601);
+});
+
+test("a method that only another view has is not found", async () => {
+  const completed = prompt({
+    name: "about",
+    arguments: [{ name: "topic", complete: () => ["a"] }],
+    get: () => "",
+  });
+  const all: CreateViews = (host) => {
+    const views = [host.compile(host.definitions()), host.compile([shared])] as const;
+    return toViews((principal) => views[principal ? 0 : 1]);
+  };
+  const server = newServer({ definitions: [shared, completed], views: all });
+  const asked = { ref: { type: "ref/prompt", name: "about" }, argument: { name: "topic", value: "" } };
+  const known = await server.post(request("completion/complete", asked), BEARER);
+  assert.equal(known.body.result.completion.values, ["a"]);
+  assert.is((await server.post(request("completion/complete", asked))).body.error.code, -32601);
 });
 
 test("middleware runs around the definitions of a view", async () => {

@@ -167,16 +167,15 @@ function acceptFilter(
   registry: Registry,
   { host, principal }: Call,
 ): Filter {
-  const { tools, prompts, resources, templates } = registry;
+  const { offers } = registry;
   const isAllowed = (uri: string): boolean =>
     scopesOf(registry, uri)?.every((scope) => host.holds(principal, scope)) ?? true;
   const { toolsListChanged, promptsListChanged, resourcesListChanged, resourceSubscriptions } = requested;
-  const hasResources = resources.size + templates.length > 0;
   return {
-    ...(toolsListChanged && tools.size > 0 && { toolsListChanged }),
-    ...(promptsListChanged && prompts.size > 0 && { promptsListChanged }),
-    ...(resourcesListChanged && hasResources && { resourcesListChanged }),
-    ...(resourceSubscriptions && hasResources &&
+    ...(toolsListChanged && offers.tools && { toolsListChanged }),
+    ...(promptsListChanged && offers.prompts && { promptsListChanged }),
+    ...(resourcesListChanged && offers.resources && { resourcesListChanged }),
+    ...(resourceSubscriptions && offers.resources &&
       { resourceSubscriptions: resourceSubscriptions.filter(isAllowed) }),
   };
 }

@@ -75,6 +75,19 @@ test("a filter is not accepted for lists without definitions", async () => {
   await events.cancel();
 });
 
+test("a filter is accepted for lists of a source that has nothing yet, and its first tool is announced", async () => {
+  let onChange = (): void => {};
+  const tools: typeof definitions = [];
+  const source = { current: () => tools, watch: (given: () => void) => void (onChange = given) };
+  const { server } = newServer({ definitions: [], sources: [source] });
+  const events = readEvents(await listen(server, { toolsListChanged: true }));
+  assert.equal((await events.message()).params.notifications, { toolsListChanged: true });
+  tools.push(definitions[0]!);
+  onChange();
+  assert.is((await events.message()).method, "notifications/tools/list_changed");
+  await events.cancel();
+});
+
 test("close() ends the stream with the result", async () => {
   const { server } = newServer({ definitions });
   const events = readEvents(await listen(server, {}));

@@ -15,7 +15,7 @@ export function hasFeature(capabilities: Capabilities, feature: ClientFeature): 
   const [name, part] = feature.split(".") as [string, string?];
   if (!hasMember(capabilities, name)) return false;
   const value = capabilities[name] as Capabilities;
-  if (part !== undefined) return hasMember(value, part);
+  if (part) return hasMember(value, part);
   return name !== "elicitation" || hasMember(value, "form") || !hasMember(value, "url");
 }
 
@@ -23,7 +23,7 @@ export function hasFeature(capabilities: Capabilities, feature: ClientFeature): 
 export function requiredCapabilities(feature: ClientFeature): Capabilities {
   if (feature === "tasks") return { extensions: { [TASKS_EXTENSION]: {} } };
   const [name, part] = feature.split(".") as [string, string?];
-  return { [name]: part === undefined ? {} : { [part]: {} } };
+  return { [name]: part ? { [part]: {} } : {} };
 }
 
 function hasMember(value: unknown, name: string): boolean {

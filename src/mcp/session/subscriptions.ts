@@ -24,7 +24,7 @@ export function subscriptionMethods(
   registry: Registry,
   subscriptions: Subscriptions,
 ): [string, Method<Call>][] {
-  if (registry.resources.size + registry.templates.length === 0) return [];
+  if (!registry.offers.resources) return [];
   return [
     ["resources/subscribe", async (params, call) => {
       const uri = requireString(requireObject(params), "uri");
