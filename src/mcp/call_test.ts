@@ -2,8 +2,8 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { CallContext } from "./context.ts";
 import { prompt, tool } from "./definition/definition.ts";
-import { type Message, modern } from "./test_exchange.ts";
-import { newServer, request } from "./test_server.ts";
+import { type Message, modern, modernHeaders, modernParams } from "./test_exchange.ts";
+import { newServer, request, WRITER } from "./test_server.ts";
 
 const test = suite("mcp/call");
 
@@ -38,6 +38,74 @@ test("a log message always has data", async () => {
     level: "info",
     data: null,
   }]);
+});
+
+test("a handler that reads its signal after the client disconnected sees that the call is cancelled", async () => {
+  const disconnect = new AbortController();
+  let wasAborted: boolean | undefined;
+  const late = tool({
+    name: "late",
+    description: "d",
+    async run(_, call) {
+      disconnect.abort();
+      await new Promise((resolve) => setTimeout(resolve));
+      wasAborted = call.signal.aborted;
+    },
+  });
+  const { server } = newServer({ definitions: [late] });
+  const params = modernParams({ name: "late" });
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
+  const headers = { "content-type": "application/json", ...modernHeaders("tools/call", { name: "late" }) };
+  await server.fetch(
+    new Request("http://127.0.0.1:8787/mcp", { method: "POST", headers, body, signal: disconnect.signal }),
+  );
+  assert.is(wasAborted, true);
+});
+
+test("nobody is asked for a call that was cancelled before", async () => {
+  let started = (): void => {};
+  const running = new Promise<void>((resolve) => started = resolve);
+  let cancelled = (): void => {};
+  const over = new Promise<void>((resolve) => cancelled = resolve);
+  let outcome: unknown;
+  const asks = tool({
+    name: "asks",
+    description: "d",
+    async run(_, call) {
+      started();
+      await over;
+      outcome = await call.elicit({ message: "?", schema: { type: "object", properties: {} } }).catch((
+        error,
+      ) => error);
+    },
+  });
+  const { server } = newServer({ definitions: [asks] });
+  const encoder = new TextEncoder();
+  const input = new TransformStream<Uint8Array, Uint8Array>();
+  const writer = input.writable.getWriter();
+  const write = (message: object) =>
+    writer.write(encoder.encode(JSON.stringify({ jsonrpc: "2.0", ...message }) + "\n"));
+  let written = "";
+  const output = new WritableStream<Uint8Array>({
+    write: (chunk) => void (written += new TextDecoder().decode(chunk)),
+  });
+  const served = server.serveStdio(input.readable, output, WRITER);
+  const clientInfo = { name: "test", version: "1" };
+  await write({
+    id: 0,
+    method: "initialize",
+    params: { protocolVersion: "2025-11-25", capabilities: { elicitation: {} }, clientInfo },
+  });
+  await write({ id: 1, method: "tools/call", params: { name: "asks" } });
+  await running;
+  await write({ method: "notifications/cancelled", params: { requestId: 1 } });
+  await write({ id: 2, method: "ping" });
+  while (!written.includes('"id":2')) await new Promise((resolve) => setTimeout(resolve, 1));
+  cancelled();
+  await writer.close();
+  await served;
+  assert.is((outcome as Error).name, "AbortError");
+  assert.not.match(written, "elicitation/create");
 });
 
 test("a prompt argument may have the name of a member of Object.prototype", async () => {

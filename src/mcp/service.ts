@@ -59,6 +59,7 @@ export function createToolServer(options: ToolServerOptions): ToolServer {
         return stateful.value!.cancellations.listen(call.session, call.request.id!, onCancelled);
       }
       const signal = call.connection.request?.signal;
+      if (signal?.aborted) onCancelled();
       signal?.addEventListener("abort", onCancelled, { once: true });
       return () => signal?.removeEventListener("abort", onCancelled);
     },

@@ -84,6 +84,7 @@ async function answerAll(
   const stop = new AbortController();
   const onAbort = (): void => stop.abort(exchange.signal!.reason);
   exchange.signal?.addEventListener("abort", onAbort);
+  if (exchange.signal?.aborted) onAbort();
   try {
     const results = await Promise.all(asked.map(async ([key, each]) => {
       const { method, params = {} } = isObject(each) ? each : {};

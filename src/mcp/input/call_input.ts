@@ -90,6 +90,8 @@ async function requestInput(
   // The client declared the capability but cannot be reached: it has no session, or does not accept streams.
   const { sendRequest, host: { telemetry } } = call;
   if (!sendRequest) throw new MissingCapabilityError(requiredCapabilities(feature));
+  // Nobody is asked for a call that was cancelled.
+  call.signal.throwIfAborted();
   const send = (trace?: TraceContext) => sendRequest(method, withTrace(params, trace), call.signal);
   return readResultObject(
     await (telemetry ? telemetry.traceClientRequest(call, method, send) : send()),

@@ -46,6 +46,7 @@ export async function sendServerRequest(
   const deadline = now() + RESPONSE_TIMEOUT_MS;
   try {
     await store.commit({ set: [{ key: pending, value: true, expires: deadline }] });
+    signal.throwIfAborted();
     send(writeRequest(id, method, params));
     for (;;) {
       const woken = new Promise<void>((resolve) => wake = resolve);
