@@ -108,6 +108,44 @@ test("credentials of one caller are never those of another, also at once", async
   );
 });
 
+test("header fields of an answer are given without the credentials", async () => {
+  const answers = (status: number, type: string) =>
+    newApi(
+      { document: secured([{ query: [] }]), credentials: { query: "secret&key-2" } },
+      ({ url }) =>
+        new Response("[1]", {
+          status,
+          headers: { link: `<${url}&page=2>; rel="next"`, "content-type": `${type}; a="secret&key-2"` },
+        }),
+    );
+  for (
+    const [status, type] of [[200, "application/json"], [200, "application/pdf"], [
+      400,
+      "text/plain",
+    ]] as const
+  ) {
+    const api = answers(status, type);
+    const result = JSON.stringify(await api.call("op"));
+    assert.not.match(result, /secret(&|%26)key-2/, `${status} ${type}`);
+    if (status === 200) assert.match(result, /key=\*+&page=2/);
+  }
+});
+
+test("no member of an exploded object stands for a credential or another parameter", async () => {
+  const parameters = [
+    { name: "filter", in: "query", schema: { type: "object", additionalProperties: { type: "string" } } },
+    { name: "limit", in: "query", schema: { type: "integer" } },
+  ];
+  const document = secured([{ query: [] }], { parameters });
+  const api = newApi({ document, credentials: { query: "mine" } });
+  for (const name of ["key", "KEY", "limit"]) {
+    assert.match(await errorOf(() => api.call("op", { filter: { [name]: "theirs" } })), `"${name}"`);
+  }
+  assert.is(api.requests.length, 0);
+  await api.call("op", { filter: { filter: "a", other: "b" }, limit: 1 });
+  assert.is(api.requests[0]!.url, "https://api.example/base/things?filter=a&other=b&limit=1&key=mine");
+});
+
 test("an answer that repeats the credentials is given without them", async () => {
   const api = newApi(
     {

@@ -79,7 +79,7 @@ test("a large answer is cut and linked, and only its caller can read it", async 
 
 test("kept answers end with their time, and one caller cannot drop those of others", async () => {
   let now = 0;
-  const store = keepAnswers({ maxBytes: 1000, lifetime: 100, now: () => now });
+  const store = keepAnswers({ maxBytes: 10_000, lifetime: 100, now: () => now });
   const answer = { bytes: new Uint8Array(100), mimeType: "" };
   await store.set(["b", "first"], answer);
   for (let i = 0; i < 50; i++) await store.set(["a", String(i)], answer);
@@ -91,6 +91,15 @@ test("kept answers end with their time, and one caller cannot drop those of othe
   assert.ok(await store.get(["u19", "x"]));
   now = 101;
   assert.is(await store.get(["u19", "x"]), undefined);
+});
+
+test("many small kept answers count with what they take besides their content", async () => {
+  const store = keepAnswers({ maxBytes: 4_000_000 });
+  for (let i = 0; i < 20_000; i++) {
+    await store.set(["a", String(i)], { bytes: new Uint8Array(1), mimeType: "" });
+  }
+  assert.is(await store.get(["a", "17000"]), undefined);
+  assert.ok(await store.get(["a", "19000"]));
 });
 
 test("an answer above the limit of bytes is not read to its end", async () => {

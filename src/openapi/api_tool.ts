@@ -54,7 +54,8 @@ const MAX_TITLE_CHARACTERS = 120;
 export function toApiTool(operation: DescribedOperation, options: ApiToolOptions): ApiTool {
   const { document, schemaLimit } = options;
   const security = readSecurity(document, operation.source.security);
-  const parameters = readParameters(document, operation, reservedPlaces(security));
+  const reserved = reservedPlaces(security);
+  const parameters = readParameters(document, operation, reserved);
   const body = readBody(document, operation.source.requestBody);
   const responses = successResponses(document, operation);
   const input = new SchemaBundle(document, "request", schemaLimit);
@@ -71,6 +72,10 @@ export function toApiTool(operation: DescribedOperation, options: ApiToolOptions
     path: operation.path,
     address: addressOf(options.address, operation.servers, options.addressOptions),
     parameters,
+    takenQueryNames: new Set(
+      [...reserved, ...parameters.map(({ place, name }) => `${place} ${name}`)]
+        .filter((each) => each.startsWith("query ")).map((each) => each.slice(6).toLowerCase()),
+    ),
     body,
     accept: toAccept(responses),
   };

@@ -30,28 +30,61 @@ export interface KeptAnswersOptions {
 
 /** Bytes of all answers of one caller: one cannot drop all those of the others. */
 const OWNER_SHARE = 4;
+/** What an answer takes besides its content. */
+const ENTRY_BYTES = 512;
+
+interface Kept {
+  readonly owner: string;
+  readonly answer: KeptAnswer;
+  /** Its share of the limit, in bytes. */
+  readonly size: number;
+  readonly until: number;
+}
+
+/** The keys of one owner's answers, oldest first. */
+interface OwnedAnswers {
+  readonly keys: Set<string>;
+  size: number;
+}
 
 /** Keeps answers in the memory of this instance. */
 export function keepAnswers(options: KeptAnswersOptions = {}): AnswerStore {
   const { maxBytes = 64 * 1024 * 1024, lifetime = 600_000, now = Date.now } = options;
-  const kept = new Map<string, { owner: string; answer: KeptAnswer; until: number }>();
-  const sizeOf = (owner?: string) =>
-    [...kept.values()].reduce(
-      (sum, each) => owner === undefined || each.owner === owner ? sum + each.answer.bytes.length : sum,
-      0,
-    );
-  function dropOldest(limit: number, owner?: string): void {
-    for (const [key, each] of kept) {
-      if (each.until > now() && sizeOf(owner) <= limit) continue;
-      if (each.until <= now() || owner === undefined || each.owner === owner) kept.delete(key);
-    }
+  // Oldest first: all have the same lifetime.
+  const kept = new Map<string, Kept>();
+  const owners = new Map<string, OwnedAnswers>();
+  let total = 0;
+
+  function drop(key: string): void {
+    const { owner, size } = kept.get(key)!;
+    const owned = owners.get(owner)!;
+    kept.delete(key);
+    owned.keys.delete(key);
+    owned.size -= size;
+    total -= size;
+    if (owned.keys.size === 0) owners.delete(owner);
   }
+
   return {
     set(key, answer) {
       const [owner] = key;
-      kept.set(JSON.stringify(key), { owner, answer, until: now() + lifetime });
-      dropOldest(maxBytes / OWNER_SHARE, owner);
-      dropOldest(maxBytes);
+      const id = JSON.stringify(key);
+      if (kept.has(id)) drop(id);
+      const size = answer.bytes.length + ENTRY_BYTES;
+      kept.set(id, { owner, answer, size, until: now() + lifetime });
+      const owned = owners.get(owner) ?? { keys: new Set(), size: 0 };
+      owners.set(owner, owned);
+      owned.keys.add(id);
+      owned.size += size;
+      total += size;
+      for (const oldest of owned.keys) {
+        if (owned.size <= maxBytes / OWNER_SHARE) break;
+        drop(oldest);
+      }
+      for (const [oldest, { until }] of kept) {
+        if (total <= maxBytes && until > now()) break;
+        drop(oldest);
+      }
     },
     get(key) {
       const found = kept.get(JSON.stringify(key));

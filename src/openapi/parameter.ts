@@ -81,7 +81,7 @@ function readParameter(
   name: string,
   place: Place,
 ): Omit<Parameter, "argument"> {
-  const content = Object.values(objectOf(source.content))[0];
+  const [type, content] = Object.entries(objectOf(source.content))[0] ?? [];
   const styles = STYLES[place]!;
   const style = source.style === undefined ? styles[0]! : String(source.style);
   if (!styles.includes(style)) {
@@ -95,7 +95,7 @@ function readParameter(
     place,
     isRequired: place === "path" || source.required === true,
     style: { style, explode, allowReserved: place === "query" && source.allowReserved === true },
-    isJson: content !== undefined,
+    isJson: type !== undefined && /^application\/json\b|\+json\b/i.test(type),
     description: description || undefined,
     schema: content === undefined ? source.schema : resolve(document, content).schema,
   };

@@ -5,6 +5,7 @@
  * @module
  */
 import { ToolError } from "../mcp/definition/definition.ts";
+import { isObject } from "../json_schema/value.ts";
 import { type RequestBody, writeBody } from "./body.ts";
 import { BODY_ARGUMENT, type Parameter } from "./parameter.ts";
 import { encode, toText, writeHeader, writePath, writeQuery } from "./serialize.ts";
@@ -17,6 +18,8 @@ export interface RequestPlan {
   /** The address of the server; its path ends in "/". */
   readonly address: URL;
   readonly parameters: readonly Parameter[];
+  /** Names in the query that callers do not choose: those of credentials and parameters, in lower case. */
+  readonly takenQueryNames: ReadonlySet<string>;
   readonly body: RequestBody | undefined;
   /** The value of Accept. */
   readonly accept: string;
@@ -56,6 +59,7 @@ export function planRequest(plan: RequestPlan, given: Arguments): PlannedRequest
         segments.set(name, writePathValue(parameter, value));
         break;
       case "query":
+        checkQueryNames(parameter, value, plan.takenQueryNames);
         query.push(...writeQuery(name, value, style));
         break;
       case "header":
@@ -76,6 +80,19 @@ export function planRequest(plan: RequestPlan, given: Arguments): PlannedRequest
     cookies,
     body: written?.body,
   };
+}
+
+/** The members of an exploded object are parameters, and none may stand for another one or for a credential. */
+function checkQueryNames(
+  { argument, name, style }: Parameter,
+  value: unknown,
+  taken: RequestPlan["takenQueryNames"],
+): void {
+  if (!style.explode || style.style !== "form" || !isObject(value)) return;
+  const found = Object.keys(value).find((each) => each !== name && taken.has(each.toLowerCase()));
+  if (found !== undefined) {
+    throw new ToolError(`Invalid arguments: "${argument}" must not have the member "${found}"`);
+  }
 }
 
 /**

@@ -20,6 +20,20 @@ test("a request has the address, the query, the fields and the cookies of its ar
   assert.match(headers.get("accept")!, /^application\/json, /);
 });
 
+test("a parameter with content is JSON where its media type is", async () => {
+  const content = (type: string) => ({ [type]: { schema: { type: "string" } } });
+  const api = newApi({
+    document: oneOperation({
+      parameters: [
+        { name: "text", in: "query", content: content("text/plain") },
+        { name: "json", in: "query", content: content("application/json") },
+      ],
+    }),
+  });
+  await api.call("op", { text: "abc", json: "abc" });
+  assert.is(new URL(api.requests[0]!.url).search, "?text=abc&json=%22abc%22");
+});
+
 test("a value of the path is one segment, whatever it is", async () => {
   const api = newApi();
   const values = [

@@ -145,7 +145,10 @@ function discard(response: Response): void {
 /** A shorter value may be in an answer by chance. */
 const MIN_SECRET_CHARACTERS = 8;
 
-/** The answer without the credentials of its request: some services repeat header fields or addresses. */
+/**
+ * The answer, with its header fields, without the credentials of its request: some services repeat header fields, or their
+ * address as that of the next page.
+ */
 export function redact(answer: Answer, { headers, query, cookies }: Credentials): Answer {
   const pairs = [...query, ...cookies].map((pair) => pair.slice(pair.indexOf("=") + 1));
   const values = [...Object.values(headers), ...pairs].flatMap((value) => [
@@ -156,26 +159,28 @@ export function redact(answer: Answer, { headers, query, cookies }: Credentials)
   const secrets = [...new Set(values)].filter(({ length }) => length >= MIN_SECRET_CHARACTERS)
     .sort((a, b) => b.length - a.length);
   if (secrets.length === 0) return answer;
-  // One character for each byte: exact for every encoding in which a credential is ASCII.
-  const text = new TextDecoder("latin1").decode(answer.bytes);
-  if (!secrets.some((secret) => text.includes(secret))) return answer;
-  const redacted = secrets.reduce(
-    (bytes, secret) => replaceBytes(bytes, new TextEncoder().encode(secret)),
-    answer.bytes,
-  );
-  return { ...answer, bytes: redacted };
+  const hide = (text: string): string =>
+    secrets.reduce((hidden, secret) => hidden.replaceAll(secret, (each) => "*".repeat(each.length)), text);
+  return {
+    ...answer,
+    headers: new Headers([...answer.headers].map(([name, value]): [string, string] => [name, hide(value)])),
+    mimeType: hide(answer.mimeType),
+    bytes: overwrite(answer.bytes, secrets),
+  };
 }
 
-/** Writes "*" over each occurrence. */
-function replaceBytes(
-  bytes: Uint8Array<ArrayBuffer>,
-  secret: Uint8Array,
-): Uint8Array<ArrayBuffer> {
-  const copy = bytes.slice();
-  for (let at = copy.indexOf(secret[0]!); at >= 0; at = copy.indexOf(secret[0]!, at + 1)) {
-    if (secret.every((byte, i) => copy[at + i] === byte)) copy.fill(42, at, at + secret.length);
+/** Writes "*" over each occurrence, in UTF-8. */
+function overwrite(bytes: Uint8Array<ArrayBuffer>, secrets: readonly string[]): Uint8Array<ArrayBuffer> {
+  // One character for each byte, because engines search texts in linear time.
+  const toText = (bytes: Uint8Array) => new TextDecoder("latin1").decode(bytes);
+  const text = toText(bytes);
+  let copy: Uint8Array<ArrayBuffer> | undefined;
+  for (const secret of secrets.map((each) => toText(new TextEncoder().encode(each)))) {
+    for (let at = text.indexOf(secret); at >= 0; at = text.indexOf(secret, at + secret.length)) {
+      (copy ??= bytes.slice()).fill(42, at, at + secret.length);
+    }
   }
-  return copy;
+  return copy ?? bytes;
 }
 
 function decodeURIComponentSafely(text: string): string {
