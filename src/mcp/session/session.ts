@@ -69,11 +69,19 @@ function ownerOf(principal: Principal | undefined): string {
   return principal ? secretDigest(principalKey(principal)) : "";
 }
 
+function verify(secrets: ServerSecrets, signed: string): Session | undefined {
+  if (signed.length > MAX_SESSION_ID_CHARACTERS) return undefined;
+  const text = readSignedToken(secrets, PURPOSE, signed);
+  return text === undefined ? undefined : parseSession(text);
+}
+
 export class Sessions {
   readonly #options: SessionOptions;
   /** Verified sessions by id: those that were used last, and those of before that. */
   #opened = new Map<string, Session>();
   #openedBefore = new Map<string, Session>();
+  /** Which verified them. */
+  #secrets: ServerSecrets | undefined;
 
   constructor(options: SessionOptions) {
     this.#options = options;
@@ -102,6 +110,7 @@ export class Sessions {
     const known = encodeCapabilities(capabilities);
     const text = `${id}.${expires.toString(36)}.${principal}.${revision}.${known}.${client}`;
     const signed = signToken(secrets, PURPOSE, text);
+    this.#use(secrets);
     // Not first when it is used: that takes 3 of the 25 microseconds of `initialize`, and adds 4 to the first request.
     this.#cache(signed, session);
     return signed;
@@ -138,19 +147,31 @@ export class Sessions {
    * principal. A session that was started without a token may continue with one, after a challenge.
    */
   open(signed: string, principal: Principal | undefined): Promise<Session | undefined> {
-    let session = this.#opened.get(signed);
-    if (!session && (session = this.#openedBefore.get(signed))) this.#cache(signed, session);
-    return session ? this.#check(session, principal) : this.#verify(signed, principal);
+    const secrets = this.#options.secret();
+    return secrets instanceof Promise
+      ? secrets.then((secrets) => this.#open(secrets, signed, principal))
+      : this.#open(secrets, signed, principal);
   }
 
-  async #verify(signed: string, principal: Principal | undefined): Promise<Session | undefined> {
-    const text = signed.length > MAX_SESSION_ID_CHARACTERS
-      ? undefined
-      : readSignedToken(await this.#options.secret(), PURPOSE, signed);
-    if (text === undefined) return undefined;
-    const session = parseSession(text);
-    this.#cache(signed, session);
-    return await this.#check(session, principal);
+  async #open(
+    secrets: ServerSecrets,
+    signed: string,
+    principal: Principal | undefined,
+  ): Promise<Session | undefined> {
+    this.#use(secrets);
+    let session = this.#opened.get(signed);
+    if (!session && (session = this.#openedBefore.get(signed) ?? verify(secrets, signed))) {
+      this.#cache(signed, session);
+    }
+    return session && await this.#check(session, principal);
+  }
+
+  /** Forgets the verified sessions when a secret was rotated: it may no longer be accepted. */
+  #use(secrets: ServerSecrets): void {
+    if (this.#secrets === secrets) return;
+    this.#secrets = secrets;
+    this.#opened.clear();
+    this.#openedBefore.clear();
   }
 
   async #check(session: Session, principal: Principal | undefined): Promise<Session | undefined> {

@@ -101,6 +101,20 @@ test("a changed, invented or expired session id gets 404", async () => {
   assert.is(await ask(id), 404);
 });
 
+test("a session ends when the secret that signed its id is no longer accepted, also where it was seen before", async () => {
+  const [old, next] = [1, 2].map((byte) => soleSecret(new Uint8Array(32).fill(byte)));
+  let secrets = old!;
+  const { server } = newServer({ secret: () => secrets });
+  const own = await session(server);
+  assert.is((await own.request("ping")).status, 200);
+  secrets = { ...next!, accepted: [...next!.accepted, ...old!.accepted] };
+  assert.is((await own.request("ping")).status, 200);
+  secrets = next!;
+  assert.is((await own.request("ping")).status, 404);
+  const later = await session(server);
+  assert.is((await later.request("ping")).status, 200);
+});
+
 test("an id of an earlier format gets 404 without a fault, although its signature is valid", async () => {
   const secrets = soleSecret(new Uint8Array(32).fill(3));
   const { server, events } = newServer({ secret: () => secrets });

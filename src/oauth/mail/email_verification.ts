@@ -93,7 +93,13 @@ export async function verifyEmail(
     const done = await as.store.commit({
       check: [{ key, version }, { key: verification.key, version: verification.version }, ...claim.check],
       set: [{ key, value: user }, ...claim.set],
-      remove: [verification.key, ...earlier === "" ? [] : [verifiedEmailKey(canonicalEmail(earlier))]],
+      // An earlier address that was not verified may be another user's.
+      remove: [
+        verification.key,
+        ...earlier === "" || before.email_verified === undefined
+          ? []
+          : [verifiedEmailKey(canonicalEmail(earlier))],
+      ],
     });
     return done ? { user } : LOST_RACE;
   });

@@ -101,6 +101,17 @@ test("only one account verifies an address, until that account has another one o
   assert.ok((await userOf(server, "bob")).email_verified);
 });
 
+test("verifying another address does not take an unverified one from the user who verified it", async () => {
+  const server = await newMailServer();
+  await ask(server, "alice", "alice@example.com");
+  assert.is(await verify(server, linkOf(server.mails[0]!)), 200);
+  await addUser(server.store, { username: "bob", password: "x", email: "alice@example.com" }, 1000);
+  await ask(server, "bob", "bob@example.com");
+  assert.is(await verify(server, linkOf(server.mails.at(-1)!)), 200);
+  const index = await server.store.get(verifiedEmailKey("alice@example.com"));
+  assert.is(index?.value, (await userOf(server, "alice")).id);
+});
+
 test("a concurrent verification of one address by two accounts succeeds once", async () => {
   const server = await newMailServer({ store: slowCommits(memoryStore()) });
   await addUser(server.store, { username: "bob", password: "x" }, 1000);

@@ -101,7 +101,9 @@ export function createLoginThrottle(store: Store, now: () => number): LoginThrot
         all: addAttempt(all, overall),
         accounts: Object.fromEntries([...kept.slice(0, MAX_ACCOUNTS_OF_NETWORK - 1), [name, counted]]),
       };
-      const expires = Math.max(value.all[1], counted[1]) + each.retentionSeconds * 1000;
+      // As long as for the account with the longest wait, whichever was tried last.
+      const ends = Object.values(value.accounts).map(([, until]) => until);
+      const expires = Math.max(value.all[1], ...ends) + each.retentionSeconds * 1000;
       if (!entry && room.take(undefined, MAX_RECORD_BYTES) > 0) return 0;
       const done = entry
         ? await compareAndSet(store, key, entry.version, value, expires)

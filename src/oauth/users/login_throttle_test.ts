@@ -1,0 +1,33 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { memoryStore } from "../../store/drivers/memory.ts";
+import { createLoginThrottle } from "./login_throttle.ts";
+
+const test = suite("oauth/login_throttle");
+
+const DAY_MS = 86_400_000;
+
+/** How many passwords of one account a network can try each day, if it also tries other accounts in between. */
+async function guessesPerDay(days: number, decoys: number): Promise<number[]> {
+  const start = 1_700_000_000_000;
+  let now = start;
+  const throttle = createLoginThrottle(memoryStore({ now: () => now }), () => now);
+  const guesses: number[] = new Array(days).fill(0);
+  for (let decoy = 0; now < start + days * DAY_MS;) {
+    const wait = await throttle.begin("victim", "198.51.100.7");
+    if (wait === 0) {
+      guesses[Math.floor((now - start) / DAY_MS)]!++;
+      for (let i = 0; i < decoys; i++) await throttle.begin(`decoy ${decoy++}`, "198.51.100.7");
+    } else now += wait * 1000;
+  }
+  return guesses;
+}
+
+test("attempts at other accounts do not shorten the memory of one account", async () => {
+  const alone = await guessesPerDay(6, 0);
+  assert.ok(alone[0]! < 20);
+  assert.ok(alone.slice(1).every((guesses) => guesses === 1), String(alone));
+  assert.equal(await guessesPerDay(6, 1), alone);
+});
+
+test.run();
