@@ -190,7 +190,8 @@ export class Tasks {
         unwritten = undefined;
         await store.change(
           record.id,
-          (now) => now.status === "working" ? { ...now, statusMessage: message } : undefined,
+          (now) =>
+            now.status === "working" && !call.isCancelled ? { ...now, statusMessage: message } : undefined,
         )
           .catch(() => {});
       }
@@ -223,7 +224,8 @@ export class Tasks {
     await Promise.allSettled(call.asking ?? []);
     await inputs.settled();
     const change = (now: TaskRecord): TaskRecord | undefined => {
-      if (isTerminal(now)) return undefined;
+      // Cancelled, or another instance took it over.
+      if (isTerminal(now) || call.isCancelled) return undefined;
       const { kept } = inputs;
       if (inputs.pending.size > 0) {
         return { ...now, status: "input_required", kept, inputRequests: Object.fromEntries(inputs.pending) };

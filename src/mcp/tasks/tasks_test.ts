@@ -293,6 +293,53 @@ test("a task whose instance stopped fails, or runs again with restart", async ()
   assert.is((await until(b, ids[1]!, "completed")).result.content[0].text, "run again");
 });
 
+test("a run that another instance took over does not end the task", async () => {
+  let now = Date.now();
+  const options = { now: () => now };
+  const store = memoryStore(options);
+  const task = { support: "optional", restart: true } as const;
+  let isCancelled = false;
+  const gate = Promise.withResolvers<void>();
+  const [a, b] = [
+    tool({
+      name: "long",
+      description: "Ends when it is cancelled",
+      task,
+      run: (_, { signal }) =>
+        new Promise((_, reject) =>
+          signal.addEventListener("abort", () => {
+            reject(signal.reason);
+            isCancelled = true;
+          })
+        ),
+    }),
+    tool({
+      name: "long",
+      description: "Waits",
+      task,
+      run: () => gate.promise.then(() => "of the second run"),
+    }),
+  ].map((definition) => newServer({ store, definitions: [definition], ...options }).server);
+  // The first instance renews its lease too late.
+  let renew = (): void => {};
+  const { setInterval } = globalThis;
+  globalThis.setInterval = ((run: () => void) => (renew = run, 0)) as never;
+  let taskId: string;
+  try {
+    ({ taskId } = (await callTool(a!, "long")).answer.result);
+  } finally {
+    globalThis.setInterval = setInterval;
+  }
+  now += 80_000;
+  await until(b!, taskId, "working");
+  renew();
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  assert.ok(isCancelled);
+  assert.is((await until(a!, taskId, "working")).status, "working");
+  gate.resolve();
+  assert.is((await until(a!, taskId, "completed")).result.content[0].text, "of the second run");
+});
+
 test("notifications/tasks contain each change in the format of tasks/get", async () => {
   const [a, b] = pair();
   const { taskId } = (await callTool(a, "asks")).answer.result;
