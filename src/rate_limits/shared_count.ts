@@ -18,7 +18,7 @@ export interface CountedLimit {
   readonly seconds: number;
 }
 
-/** A portion is this part of the limit, and at least one request. */
+/** A portion is this part of the limit: whole requests, unless the limit has fewer. */
 const PORTIONS = 20;
 /** Callers in memory. Beyond it the one that came longest ago is forgotten, with at most a portion that was not reported. */
 export const MAX_CALLERS = 20_000;
@@ -74,7 +74,7 @@ export function createSharedCount<Each extends CountedLimit>(
   const { name, requests, seconds } = limit;
   const windowMs = seconds * 1000;
   const slotMs = windowMs / SLOTS;
-  const portion = Math.max(1, Math.floor(requests / PORTIONS));
+  const portion = Math.max(Math.min(1, requests / PORTIONS), Math.floor(requests / PORTIONS));
   // Instances with another limit of this name count by themselves.
   const kind = `${name}=${requests}/${seconds}s`;
   const callers = new Map<string, CountedCaller>();

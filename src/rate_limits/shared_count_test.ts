@@ -94,6 +94,14 @@ test("an instance that knows nothing yet allows at most one portion", async () =
   assert.is(await sendMany(10), 0);
 });
 
+test("instances share a limit of less than one", async () => {
+  const { counts } = setUp(2, { ...LIMIT, requests: 0.5 });
+  const [one, two] = counts;
+  for (let i = 0; i < 5; i++) await one!.add(one!.find("192.0.2.1"), 0.1);
+  await two!.add(two!.find("192.0.2.1"), 0.025);
+  assert.is(two!.countRemaining(two!.find("192.0.2.1")), 0);
+});
+
 test("a portion costs two calls of the store; less than a portion and refused requests cost none", async () => {
   const { send, sendMany, takeCalls } = setUp(1);
   for (let address = 0; address < 100; address++) {

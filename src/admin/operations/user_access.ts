@@ -132,6 +132,7 @@ export const exportUserData: AdminOperation<UserPath, UserData> = {
       "applications",
       "linked_providers",
       "connections",
+      "allowed_calls",
       "factors",
     ],
     properties: {
@@ -142,6 +143,7 @@ export const exportUserData: AdminOperation<UserPath, UserData> = {
       applications: { type: "array", items: { type: "object" } },
       linked_providers: { type: "array", items: { type: "object" } },
       connections: { type: "array", items: { type: "object" } },
+      allowed_calls: { type: "array", items: { type: "object" } },
       factors: { type: "object" },
     },
     additionalProperties: false,

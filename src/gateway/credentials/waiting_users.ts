@@ -38,11 +38,15 @@ export function createWaitingUsers(
       for (;;) {
         const { done, value } = await stream.read();
         if (done || isClosed) return;
-        for (const key of value) await check(key);
+        // An error of the store must not end the watch for everyone who waits.
+        for (const key of value) {
+          await check(key).catch((error) => isClosed || onFault(error));
+        }
       }
     } catch (error) {
       if (!isClosed) onFault(error);
     } finally {
+      stream.cancel().catch(() => {});
       if (reader === stream) reader = undefined;
     }
   }

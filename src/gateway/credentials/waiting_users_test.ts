@@ -77,4 +77,44 @@ test("the watch begins again after a fault, and nothing is watched before a user
   users.close();
 });
 
+test("an error of the store ends neither the watch nor the wait of others", async () => {
+  const store = memoryStore();
+  const [get, watch] = [store.get.bind(store), store.watch.bind(store)];
+  let isDown = false;
+  let watched = 0;
+  const { users, calls, next } = newWaiting(Object.assign(store, {
+    get: (key: Key) => isDown ? Promise.reject(new Error("down")) : get(key),
+    watch: (prefix: Key) => (watched++, watch(prefix)),
+  }));
+  users.add("up", "alice");
+  users.add("up", "carol");
+  isDown = true;
+  await connect(store, "alice", "up");
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  assert.equal(calls, ["Error: down"]);
+  isDown = false;
+  let called = next();
+  await connect(store, "carol", "up");
+  assert.is(await called, "carol up");
+  called = next();
+  await connect(store, "alice", "up");
+  assert.is(await called, "alice up");
+  assert.is(watched, 1);
+  users.close();
+});
+
+test("a watch that fails is cancelled", async () => {
+  const store = memoryStore();
+  let isCancelled = false;
+  const reader = {
+    read: () => Promise.reject(new Error("lost")),
+    cancel: async () => void (isCancelled = true),
+  };
+  const { users } = newWaiting(Object.assign(store, { watch: () => ({ getReader: () => reader }) as never }));
+  users.add("up", "alice");
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  assert.ok(isCancelled);
+  users.close();
+});
+
 test.run();

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { approvalMemoriesPrefix, type ApprovalMemory } from "../approvals/approval.ts";
 import { type UpstreamConnection, userConnectionsPrefix } from "../connection_records.ts";
 import { type UserFactors, userFactorsKey } from "../factors/factor_record.ts";
 import { listAll, type Store } from "../../store/store.ts";
@@ -55,6 +56,15 @@ export interface UserData {
     readonly url: string;
     readonly scope?: string;
     readonly connected: string;
+  }[];
+  /** Tool calls that the user allowed for some time. */
+  readonly allowed_calls: readonly {
+    readonly tool: string;
+    readonly upstream?: string;
+    readonly client?: string;
+    /** Absent for any arguments. */
+    readonly arguments?: readonly { readonly name: string; readonly value: string }[];
+    readonly since: string;
   }[];
   readonly factors: {
     readonly authenticator_app?: { readonly created: string };
@@ -120,6 +130,10 @@ export async function exportUserData(
       linked: toIso(linked),
     })),
     connections: await listConnections(store, id),
+    allowed_calls: await Array.fromAsync(
+      listAll<ApprovalMemory>(store, approvalMemoriesPrefix(id)),
+      ({ value }) => ({ ...value, since: toIso(value.since) }),
+    ),
     factors: {
       ...(totp && { authenticator_app: { created: toIso(totp.created) } }),
       passkeys: passkeys.map(({ name, created }) => ({ name, created: toIso(created) })),

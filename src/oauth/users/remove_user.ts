@@ -4,6 +4,7 @@
  * @module
  */
 import { type Key, listAll, type Store } from "../../store/store.ts";
+import { approvalMemoriesPrefix } from "../approvals/approval.ts";
 import { removeAll } from "../account/user_application.ts";
 import { endUserConnections } from "../connection_records.ts";
 import { factorKeys } from "../factors/factor_record.ts";
@@ -30,7 +31,7 @@ import { canonicalUsername } from "./username.ts";
 const MAX_BATCH = 100;
 
 /**
- * Removes a user with all that is stored about them, whether they sign in with a password, at a provider, or both. Access
+ * Removes a user with all that is stored about them, except calls that wait for an approval (10 minutes), whether they sign in with a password, at a provider, or both. Access
  * ends with the first commit, because sessions, tokens and codes are valid only while their user exists
  * (`tokens/liveness.ts`); what is left after an interruption expires. Kept tokens of providers are removed, not revoked
  * (`revokeProviderTokens`); those of upstreams are revoked by the gateway.
@@ -64,6 +65,7 @@ export async function removeUser(store: Store, user: string): Promise<boolean> {
   await endUserConnections(store, id);
   await removeBelow(store, userGrantsPrefix(id), (key) => grantKeys(id, String(key.at(-1))));
   await removeBelow(store, ["consent", id], (key) => [key]);
+  await removeBelow(store, approvalMemoriesPrefix(id), (key) => [key]);
   return true;
 }
 

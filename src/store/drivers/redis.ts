@@ -197,7 +197,7 @@ class RedisStore implements Store {
       const registered: Promise<void> = before.then(() => this.#subscribe(channel)).finally(() => {
         if (this.#registered === registered) this.#registered = undefined;
       });
-      registered.catch(() => this.#subscribed.delete(channel));
+      registered.catch(() => this.#subscribeLater(channel));
       this.#registered = registered;
     }
     return this.#watchers.watch(prefix);
@@ -375,6 +375,15 @@ class RedisStore implements Store {
         `Redis may evict records when its memory is full (${policy}). Set maxmemory-policy noeviction`,
       );
     }
+  }
+
+  /** What changed meanwhile is unknown. */
+  #subscribeLater(channel: string): void {
+    const timer = setTimeout(() => {
+      if (this.#closing) return;
+      this.#subscribe(channel).then(() => this.#watchers.changedAll(), () => this.#subscribeLater(channel));
+    }, POLL_INTERVAL_MS);
+    (timer as unknown as { unref?: () => void }).unref?.();
   }
 
   async #subscribe(channel: string): Promise<void> {

@@ -1,3 +1,4 @@
+import net from "node:net";
 import { skipBecause } from "../../../scripts/test/run_files.ts";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -185,6 +186,37 @@ if (address === undefined) {
     assert.equal((await reader.read()).value, [["w", 2]]);
     await b.close();
     await a.close();
+  });
+
+  test("a watch that began while Redis was away is subscribed when it is there", async () => {
+    const name = newName();
+    const { hostname, port } = new URL(address);
+    const sockets = new Set<net.Socket>();
+    const proxy = net.createServer((near) => {
+      const far = net.connect(Number(port || 6379), hostname);
+      for (const socket of [near, far]) {
+        sockets.add(socket);
+        socket.on("error", () => {});
+      }
+      near.pipe(far).pipe(near);
+    });
+    const listen = (port: number) => new Promise<void>((resolve) => proxy.listen(port, "127.0.0.1", resolve));
+    await listen(0);
+    const own = (proxy.address() as net.AddressInfo).port;
+    await new Promise((resolve) => proxy.close(resolve));
+    const store = redisStore(`redis://127.0.0.1:${own}?name=${name}`);
+    const other = open(undefined, name);
+    const reader = store.watch(["w"]).getReader();
+    assert.ok(await store.get(["w"]).then(() => false, () => true));
+    await other.commit({ set: [{ key: ["w", 1], value: 1 }] });
+    await listen(own);
+    assert.equal((await reader.read()).value, [["w"]]);
+    await other.commit({ set: [{ key: ["w", 2], value: 1 }] });
+    assert.equal((await reader.read()).value, [["w", 2]]);
+    await other.close();
+    await store.close();
+    for (const socket of sockets) socket.destroy();
+    await new Promise((resolve) => proxy.close(resolve));
   });
 
   test("guarantees.durable follows the persistence of the server, and none causes a warning", async () => {
