@@ -5,7 +5,7 @@
  * The author of the schema writes the pattern, a caller sends the text, and JavaScript engines backtrack. So a pattern
  * that may need more than one pass gets no long texts, and takes steps by the square of the length. This does not help
  * against a pattern such as `^(a+)+$`, which takes exponential time for thirty characters: authors must not write such
- * patterns.
+ * patterns, and `foreign_schema.ts` leaves out those of other servers.
  *
  * @module
  */

@@ -5,6 +5,7 @@
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { assertLoopIsFree } from "../http/test_loop_watchdog.ts";
 import type { McpClientOptions } from "./client.ts";
 import { createMcpClient } from "./create_client.ts";
 import {
@@ -298,6 +299,23 @@ test("structured content is checked against the schema of the tool that was list
     assert.equal(ends, checkOutput ? ["ok", "malformed", "malformed", "ok"] : ["ok", "ok", "ok", "ok"]);
   }
 });
+
+for (const [pattern, a] of [["^(a+)+$", "a".repeat(40) + "!"], ["(|)".repeat(26) + "x", "a"]] as const) {
+  test(`a pattern of an output schema does not hold the event loop: ${pattern.slice(0, 20)}`, async () => {
+    const outputSchema = { type: "object", properties: { a: { type: "string", pattern } } };
+    const server = modernServer((received) =>
+      result(
+        received,
+        received.message.method === "tools/list"
+          ? { tools: [{ name: "t", outputSchema }] }
+          : { content: [], structuredContent: { a } },
+      )
+    );
+    const client = connect(server);
+    await client.listAll("tools");
+    await assertLoopIsFree(() => client.request("tools/call", call));
+  });
+}
 
 test("an error object of the server arrives as it is, whatever the status", async () => {
   for (const status of [200, 400, 500]) {

@@ -63,9 +63,9 @@ export class ListedTools {
 }
 
 async function compile(schema: unknown): Promise<Check> {
-  const { compileSchema } = await import("../json_schema/compile.ts");
+  const { compileForeignSchema } = await import("../json_schema/foreign_schema.ts");
   try {
-    const validate = compileSchema(schema as JsonObject);
+    const validate = compileForeignSchema(schema as JsonObject);
     return (value) => {
       const [violation] = validate(value);
       return violation && `does not match its output schema: ${violation.message}`;

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { compileSchema } from "../../json_schema/compile.ts";
+import { compileForeignSchema } from "../../json_schema/foreign_schema.ts";
 import { isObject } from "../../json_schema/value.ts";
 import type { ToolAnnotations } from "../../mcp/definition/definition.ts";
 import { variableNames } from "../../mcp/definition/uri_expression.ts";
@@ -169,7 +169,7 @@ function checkSchema(member: string, schema: unknown): JsonObject {
   const { $schema } = schema;
   if ($schema === undefined || typeof $schema === "string" && DIALECTS.test($schema)) {
     try {
-      compileSchema(schema);
+      compileForeignSchema(schema);
     } catch (error) {
       throw new Error(`${member}: ${(error as Error).message}`, { cause: error });
     }

@@ -1,5 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { assertLoopIsFree } from "../../http/test_loop_watchdog.ts";
 import type { JsonObject } from "../../mcp_client/client.ts";
 import { digestLists, type RawLists, readLists } from "./upstream_lists.ts";
 
@@ -150,6 +151,19 @@ test("10,000 tools do not hold the event loop", async () => {
   clearInterval(timer);
   assert.is(lists.tools.length, 10_000);
   assert.ok(turns > 2, `only ${turns} turns`);
+});
+
+test("patterns of schemas do not hold the event loop, and pass unchanged", async () => {
+  const patterns = ["(|)".repeat(26) + "x", "^(a+)+$", "\\p{L}".repeat(20_000)];
+  const tools = patterns.map((pattern) => {
+    const schema = { ...INPUT, properties: { a: { pattern } }, patternProperties: { [pattern]: {} } };
+    return { name: `tool_${pattern.length}`, inputSchema: schema, outputSchema: schema };
+  });
+  await assertLoopIsFree(async () => {
+    const lists = await readLists(raw({ tools }), ALL);
+    assert.equal(lists.tools.map(({ inputSchema }) => inputSchema), tools.map((each) => each.inputSchema));
+    assert.equal(lists.leftOut, []);
+  });
 });
 
 test("patterns choose tools", async () => {

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { compileSchema } from "../../../json_schema/compile.ts";
+import { compileForeignSchema } from "../../../json_schema/foreign_schema.ts";
 import { isObject } from "../../../json_schema/value.ts";
 import type { JsonObject } from "../../../mcp_client/client.ts";
 
@@ -71,9 +71,9 @@ export function checkValue(
   const shared = Object.entries({ $schema, $defs, definitions }).filter(([, each]) => each !== undefined);
   if (!isObject(schema)) return [];
   try {
-    return compileSchema({ ...Object.fromEntries(shared), ...schema })(value).map(({ path, message }) =>
-      path === "" ? message : `${path} ${message}`
-    );
+    return compileForeignSchema({ ...Object.fromEntries(shared), ...schema })(value).map((
+      { path, message },
+    ) => path === "" ? message : `${path} ${message}`);
   } catch {
     // The schema is invalid, or refers to other parts of its document: the server checks.
     return [];

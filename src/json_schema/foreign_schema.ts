@@ -1,0 +1,115 @@
+/**
+ * Compiles schemas of the other side: of an upstream of the gateway, or of the server of a client. Its author may be hostile,
+ * and may send the values too, so patterns that may take long are not run, and not even parsed when they are large.
+ *
+ * @module
+ */
+import { isSafePattern } from "../openapi/schema_pattern.ts";
+import { compileSchema, type Violation } from "./compile.ts";
+import { isObject } from "./value.ts";
+
+/** Longer patterns are not parsed. */
+const MAX_PATTERN_CHARACTERS = 500;
+/** Characters of all patterns of one schema that are parsed. */
+const MAX_SCHEMA_PATTERN_CHARACTERS = 5000;
+/** What one Unicode property escape (`\p{L}`) counts: engines build its set of characters while they parse. */
+const PROPERTY_ESCAPE_CHARACTERS = 500;
+/** Characters of a pattern by the power of the text's length in its time: constant, linear, quadratic. */
+const MAX_WIDTHS = [200, 24, 8] as const;
+/** Alternatives in several groups multiply. */
+const MAX_ALTERNATIVES = 4;
+/** Keywords by which a schema without one of its patterns may refuse what the whole schema accepts. */
+const NARROWING = ["not", "if", "oneOf", "maxContains", "unevaluatedItems", "unevaluatedProperties"];
+
+/**
+ * Compiles a schema as {@linkcode compileSchema} does, without the patterns that may take long: these accept all texts.
+ * Where that would make the schema narrower, nothing is checked.
+ * @throws {TypeError} with the JSON Pointer of the invalid part
+ */
+export function compileForeignSchema(
+  schema: Readonly<Record<string, unknown>>,
+): (value: unknown) => readonly Violation[] {
+  const reader = new PatternReader();
+  const validate = compileSchema(reader.copy(schema) as Record<string, unknown>);
+  return reader.isNarrower ? () => [] : validate;
+}
+
+class PatternReader {
+  #charactersLeft = MAX_SCHEMA_PATTERN_CHARACTERS;
+  #hasLoss = false;
+  #hasNarrowing = false;
+
+  get isNarrower(): boolean {
+    return this.#hasLoss && this.#hasNarrowing;
+  }
+
+  /** A copy. Every object in it may be a schema, since a reference may point to it. */
+  copy(value: unknown): unknown {
+    if (Array.isArray(value)) return value.map((each) => this.copy(each));
+    if (!isObject(value)) return value;
+    const members: [string, unknown][] = [];
+    for (const [name, member] of Object.entries(value)) {
+      if (NARROWING.includes(name)) this.#hasNarrowing = true;
+      if (name === "pattern" && typeof member === "string") {
+        members.push([name, this.#mayRun(member) ? member : ""]);
+      } else if (name === "const" || name === "enum") {
+        members.push([name, this.#copyConstant(member)]);
+      } else if (name === "patternProperties" && isObject(member)) {
+        const kept = Object.entries(member).filter(([pattern]) => this.#mayRun(pattern));
+        // Without a pattern, other keywords apply to the properties that matched it.
+        if (kept.length < Object.keys(member).length) this.#hasNarrowing = true;
+        members.push([name, this.copy(Object.fromEntries(kept))]);
+      } else members.push([name, this.copy(member)]);
+    }
+    // Not by assignment: a property may be called `__proto__`.
+    return Object.fromEntries(members);
+  }
+
+  /** A constant is no schema, but a reference may make it one. */
+  #copyConstant(value: unknown): unknown {
+    const hadLoss = this.#hasLoss;
+    this.#hasLoss = false;
+    const copy = this.copy(value);
+    // The copy may be another constant.
+    if (this.#hasLoss) this.#hasNarrowing = true;
+    this.#hasLoss ||= hadLoss;
+    return copy;
+  }
+
+  /** Whether a pattern may stay: one that takes little time, or an invalid one, which the compiler refuses. */
+  #mayRun(source: string): boolean {
+    if (source.length <= MAX_PATTERN_CHARACTERS) {
+      const escapes = source.match(/\\p/gi)?.length ?? 0;
+      this.#charactersLeft -= source.length + PROPERTY_ESCAPE_CHARACTERS * escapes;
+      if (this.#charactersLeft >= 0 && (isQuick(source) || !isRegularExpression(source))) return true;
+    }
+    this.#hasLoss = true;
+    return false;
+  }
+}
+
+function isRegularExpression(source: string): boolean {
+  try {
+    new RegExp(source, "u");
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Whether a pattern takes quadratic time at most, and is so short that this is little. */
+function isQuick(source: string): boolean {
+  if (!isSafePattern(source)) return false;
+  const plain = source.replace(/\\[pPu]\{[^}]*\}|\\.|\[(?:\\.|[^\]\\])*\]/gu, "c");
+  const alternatives = plain.split(/[()]/).map((part) => part.split("|").length - 1).filter(Boolean);
+  if (alternatives.length > 1 && alternatives.reduce((sum, each) => sum + each) > MAX_ALTERNATIVES) {
+    return false;
+  }
+  const repetitions = plain.match(/[*+]|\{\d+,\d*\}/g)?.length ?? 0;
+  const isAnchored = plain.startsWith("^") && !plain.replace(/\((?:[^()]|\([^()]*\))*\)/g, "").includes("|");
+  const width = (plain.match(/\d+(?=[,\d]*\})/g) ?? []).reduce(
+    (sum, each) => sum + Number(each),
+    plain.length,
+  );
+  return width <= (MAX_WIDTHS[repetitions + (isAnchored ? 0 : 1)] ?? 0);
+}
