@@ -165,6 +165,31 @@ for (
   });
 }
 
+test("matching a URI with many templates shares the event loop", async () => {
+  const many = Array.from(
+    { length: 25 },
+    (_, i) =>
+      resourceTemplate({
+        uriTemplate: `many://${"{+a}".repeat(16)}!x${i}`,
+        name: `many${i}`,
+        read: () => "x",
+      }),
+  );
+  const { server } = newServer({ definitions: many });
+  const long = "many://" + "a".repeat(8000);
+  const own = await session(server, { revision: "2025-03-26" });
+  const read = (id: number) => request("resources/read", { uri: long }, id);
+  await assertLoopIsFree(async () => (await own.fetch([1, 2, 3].map(read))).text());
+  await assertLoopIsFree(async () => {
+    await (await own.fetch(request("resources/subscribe", { uri: long }))).text();
+  });
+  const params = modernParams({ notifications: { resourceSubscriptions: [long, long + "b"] } });
+  await assertLoopIsFree(async () => {
+    const listen = request("subscriptions/listen", params);
+    await (await client(server).fetch(listen, modernHeaders("subscriptions/listen"))).body?.cancel();
+  });
+});
+
 test("a circle in a list is refused without holding the event loop", async () => {
   const circular = tool({ name: "circular", description: "Is a circle", _meta: circle(), run: () => "x" });
   const listed = { uri: "row://1", name: "row", _meta: circle() };

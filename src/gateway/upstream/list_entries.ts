@@ -7,7 +7,7 @@
 import { compileForeignSchema } from "../../json_schema/foreign_schema.ts";
 import { isObject } from "../../json_schema/value.ts";
 import type { ToolAnnotations } from "../../mcp/definition/definition.ts";
-import { variableNames } from "../../mcp/definition/uri_expression.ts";
+import { parseUriTemplate } from "../../mcp/definition/uri_expression.ts";
 import { headerParameters } from "../../mcp/http/header_parameters.ts";
 import type { JsonObject } from "../../mcp_client/client.ts";
 
@@ -51,6 +51,9 @@ export interface PromptArgumentEntry {
 
 const MAX_NAME_CHARACTERS = 1000;
 const MAX_URI_CHARACTERS = 4000;
+/** The time of one match grows with the characters and variables of the template. */
+const MAX_TEMPLATE_CHARACTERS = 500;
+const MAX_TEMPLATE_VARIABLES = 16;
 const MAX_TITLE_CHARACTERS = 500;
 const MAX_DESCRIPTION_CHARACTERS = 16_384;
 /** Characters of JSON. */
@@ -87,7 +90,7 @@ export function readResource(value: JsonObject, member: "uri" | "uriTemplate"): 
   if (typeof uri !== "string" || uri === "" || uri.length > MAX_URI_CHARACTERS || /\p{Cc}/u.test(uri)) {
     throw new Error(`${member} must be a URI of at most ${MAX_URI_CHARACTERS} characters`);
   }
-  if (member === "uriTemplate") variableNames(uri);
+  if (member === "uriTemplate") checkTemplate(uri);
   else if (!URL.canParse(uri)) throw new Error("uri must be a URI");
   const described = readText(description, MAX_DESCRIPTION_CHARACTERS);
   const type = readText(mimeType, MAX_TITLE_CHARACTERS);
@@ -99,6 +102,19 @@ export function readResource(value: JsonObject, member: "uri" | "uriTemplate"): 
     ...(Number.isSafeInteger(size) && { size: size as number }),
     ...(isSmallObject(annotations) && { annotations }),
   };
+}
+
+/** @throws {Error} */
+function checkTemplate(template: string): void {
+  if (template.length > MAX_TEMPLATE_CHARACTERS) {
+    throw new Error(`uriTemplate has more than ${MAX_TEMPLATE_CHARACTERS} characters`);
+  }
+  const variables = parseUriTemplate(template).flatMap((part) =>
+    typeof part === "string" ? [] : part.variables
+  );
+  if (variables.length > MAX_TEMPLATE_VARIABLES) {
+    throw new Error(`uriTemplate has more than ${MAX_TEMPLATE_VARIABLES} variables`);
+  }
 }
 
 /** @throws {Error} */

@@ -176,7 +176,7 @@ export class Upstream implements CallTarget {
     const lists = session.digest === undefined ? undefined : this.#sets.get(session.digest)?.lists;
     if (original === undefined || !lists?.features.resources) return false;
     // Of the URIs that it keeps, an upstream has those that it lists.
-    if (original === uri && !isListed(lists, original)) return false;
+    if (original === uri && !await isListed(lists, original)) return false;
     await session.subscribe(original);
     return true;
   }

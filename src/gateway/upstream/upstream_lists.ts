@@ -15,7 +15,7 @@ import {
   McpError,
   SKILLS_EXTENSION,
 } from "../../mcp_client/client.ts";
-import { compileUriTemplate } from "../../mcp/definition/uri_template.ts";
+import { matchTemplates } from "../../mcp/definition/uri_template.ts";
 import { MODERN } from "../../mcp/era.ts";
 import { TASKS_EXTENSION } from "../../mcp/input/client_feature.ts";
 import { isObject } from "../../json_schema/value.ts";
@@ -189,8 +189,21 @@ function labelOf({ name, uri, uriTemplate }: JsonObject): string {
   return JSON.stringify((label as string).slice(0, 100)).replace(/\p{C}/gu, "?");
 }
 
+interface ListedUris {
+  readonly resources: ReadonlySet<string>;
+  readonly templates: readonly { readonly name: string }[];
+}
+
+const listedUris = new WeakMap<UpstreamLists, ListedUris>();
+
 /** Whether a URI is one of the listed resources or matches a listed template. */
-export function isListed({ resources, resourceTemplates }: UpstreamLists, uri: string): boolean {
-  return resources.some((each) => each.uri === uri) ||
-    resourceTemplates.some((each) => compileUriTemplate(each.uri)(uri) !== undefined);
+export async function isListed(lists: UpstreamLists, uri: string): Promise<boolean> {
+  const listed = listedUris.get(lists) ?? {
+    resources: new Set(lists.resources.map((each) => each.uri)),
+    templates: lists.resourceTemplates.map((each) => ({ name: each.uri })),
+  };
+  listedUris.set(lists, listed);
+  if (listed.resources.has(uri)) return true;
+  for await (const _ of matchTemplates(listed.templates, uri)) return true;
+  return false;
 }

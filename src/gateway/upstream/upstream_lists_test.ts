@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { assertLoopIsFree } from "../../http/test_loop_watchdog.ts";
 import type { JsonObject } from "../../mcp_client/client.ts";
-import { digestLists, type RawLists, readLists } from "./upstream_lists.ts";
+import { digestLists, isListed, type RawLists, readLists } from "./upstream_lists.ts";
 
 const test = suite("gateway/upstream/upstream_lists");
 const ALL = { tools: { allow: [], deny: [] } };
@@ -127,6 +127,37 @@ test("shortens what is too long, and drops members of a wrong type", async () =>
     "name",
     "requiresTask",
   ]);
+});
+
+test("a template that takes long to match is left out", async () => {
+  const uriTemplates = [
+    "a://{a}" + "{+b}".repeat(15),
+    "b://{a}" + "{+b}".repeat(16),
+    `c://{?${Array.from({ length: 17 }, (_, i) => `a${i}`)}}`,
+    "d://" + "a".repeat(496),
+    "e://" + "a".repeat(497),
+  ];
+  const { resourceTemplates, leftOut } = await readLists(
+    raw({ resourceTemplates: uriTemplates.map((uriTemplate) => ({ uriTemplate, name: "x" })) }),
+    ALL,
+  );
+  assert.equal(resourceTemplates.map(({ uri }) => uri), [uriTemplates[0], uriTemplates[3]]);
+  assert.is(leftOut.length, 3);
+});
+
+test("whether a URI is listed is found without holding the event loop", async () => {
+  const variables = Array.from({ length: 16 }, (_, i) => `{+b${i}}`).join("");
+  const resourceTemplates = Array.from({ length: 20 }, (_, i) => ({
+    uriTemplate: `a://${variables}!x${i}`,
+    name: "x",
+  }));
+  const lists = await readLists(raw({ resources: [{ uri: "b://c", name: "x" }], resourceTemplates }), ALL);
+  const uri = "a://" + "b".repeat(8000);
+  await assertLoopIsFree(async () => {
+    const uris = ["b://c", "b://d", uri, `${uri}c`, `${uri}!x1`];
+    const found = await Promise.all(uris.map((each) => isListed(lists, each)));
+    assert.equal(found, [true, false, false, false, true]);
+  });
 });
 
 test("control characters reach no report", async () => {

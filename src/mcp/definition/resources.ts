@@ -18,7 +18,7 @@ import { requireObject, requireString } from "../schema/params.ts";
 import type { CompiledResource, CompiledTemplate, Registry } from "./registry.ts";
 import { hasScopes, requireScopes } from "./scopes.ts";
 import { membersFor } from "../revision_shape.ts";
-import { matchTemplate } from "./uri_template.ts";
+import { matchTemplates } from "./uri_template.ts";
 
 export interface ResourceOptions {
   readonly registry: Registry;
@@ -102,9 +102,7 @@ async function readResource(
       call,
     );
   }
-  for (const template of templates) {
-    const variables = matchTemplate(template, uri);
-    if (!variables) continue;
+  for await (const [template, variables] of matchTemplates(templates, uri)) {
     requireScopes(call, template.scopes);
     const result = await runHandler(() => template.definition.read(variables, call, uri));
     if (result !== undefined) return toReadResult(uri, template, cacheScope, result, call);

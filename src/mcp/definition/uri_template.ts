@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { WorkSlice } from "../../http/work_slice.ts";
 import { encodeReserved, parseUriTemplate } from "./uri_expression.ts";
 import { matchSteps, toSteps } from "./uri_match.ts";
 
@@ -52,11 +53,35 @@ export function compileUriTemplate(template: string): MatchUri {
 
 const compiled = new WeakMap<object, MatchUri>();
 
-/** Matches a URI with the template of a definition, which is compiled at first use. */
-export function matchTemplate(
-  template: { readonly name: string },
+/** How long URIs may be matched before other work gets a turn. */
+const MAX_MATCH_MS = 10;
+/** How long all requests together matched URIs since other work had a turn, in milliseconds. */
+let matchedMs = 0;
+let turn: Promise<void> | undefined;
+
+/**
+ * The templates of definitions that match a URI, each with its variables, in order. Templates are compiled at first use.
+ * Other work runs in between, since templates may be many, and so may be the URIs of one request.
+ */
+export async function* matchTemplates<Template extends { readonly name: string }>(
+  templates: Iterable<Template>,
   uri: string,
-): ReturnType<MatchUri> {
+): AsyncGenerator<readonly [Template, Record<string, string>]> {
+  for (const template of templates) {
+    while (matchedMs > MAX_MATCH_MS) {
+      await (turn ??= new WorkSlice().yield().then(() => {
+        matchedMs = 0;
+        turn = undefined;
+      }));
+    }
+    const since = performance.now();
+    const variables = matchTemplate(template, uri);
+    matchedMs += performance.now() - since;
+    if (variables) yield [template, variables];
+  }
+}
+
+function matchTemplate(template: { readonly name: string }, uri: string): ReturnType<MatchUri> {
   let match = compiled.get(template);
   if (!match) compiled.set(template, match = compileUriTemplate(template.name));
   return match(uri);

@@ -71,7 +71,7 @@ export async function startListening(
   if (requested.taskIds && !call.can("tasks")) {
     throw new MissingCapabilityError(requiredCapabilities("tasks"));
   }
-  const accepted = acceptFilter(requested, await registryOf(call.principal), call);
+  const accepted = await acceptFilter(requested, await registryOf(call.principal), call);
   const _meta = { "io.modelcontextprotocol/subscriptionId": call.request.id };
   const notify = (method: string, members: Record<string, unknown> = {}): void =>
     send(writeNotification(method, { ...members, _meta }));
@@ -162,20 +162,24 @@ function invalidFilter(reason: string): RpcError {
 }
 
 /** The part of a filter that the server has definitions for and the caller has the scopes for. */
-function acceptFilter(
+async function acceptFilter(
   { taskIds: _, ...requested }: Filter,
   registry: Registry,
   { host, principal }: Call,
-): Filter {
+): Promise<Filter> {
   const { offers } = registry;
-  const isAllowed = (uri: string): boolean =>
-    scopesOf(registry, uri)?.every((scope) => host.holds(principal, scope)) ?? true;
   const { toolsListChanged, promptsListChanged, resourcesListChanged, resourceSubscriptions } = requested;
+  const allowed: string[] = [];
+  if (offers.resources) {
+    for (const uri of resourceSubscriptions ?? []) {
+      const scopes = await scopesOf(registry, uri);
+      if (scopes?.every((scope) => host.holds(principal, scope)) ?? true) allowed.push(uri);
+    }
+  }
   return {
     ...(toolsListChanged && offers.tools && { toolsListChanged }),
     ...(promptsListChanged && offers.prompts && { promptsListChanged }),
     ...(resourcesListChanged && offers.resources && { resourcesListChanged }),
-    ...(resourceSubscriptions && offers.resources &&
-      { resourceSubscriptions: resourceSubscriptions.filter(isAllowed) }),
+    ...(resourceSubscriptions && offers.resources && { resourceSubscriptions: allowed }),
   };
 }

@@ -11,12 +11,18 @@ import { ResourceNotFoundError } from "../definition/resources.ts";
 import { runHandler } from "../handler.ts";
 import { requireObject, requireString } from "../schema/params.ts";
 import type { CompiledTemplate, Registry } from "../definition/registry.ts";
-import { matchTemplate } from "../definition/uri_template.ts";
+import { matchTemplates } from "../definition/uri_template.ts";
 import type { Subscriptions } from "./session_subscriptions.ts";
 
 /** The scopes that reading a resource requires, and so subscribing to it; `undefined` for an unknown URI. */
-export function scopesOf({ resources, templates }: Registry, uri: string): readonly string[] | undefined {
-  return (resources.get(uri) ?? templates.find((template) => matchTemplate(template, uri)))?.scopes;
+export async function scopesOf(
+  { resources, templates }: Registry,
+  uri: string,
+): Promise<readonly string[] | undefined> {
+  const resource = resources.get(uri);
+  if (resource) return resource.scopes;
+  for await (const [{ scopes }] of matchTemplates(templates, uri)) return scopes;
+  return undefined;
 }
 
 /** The methods of the `subscribe` capability. */
@@ -44,9 +50,7 @@ export function subscriptionMethods(
 async function requireResource({ resources, templates }: Registry, uri: string, call: Call): Promise<void> {
   const resource = resources.get(uri);
   if (resource) return call.requireScopes(...resource.scopes);
-  for (const template of templates) {
-    const variables = matchTemplate(template, uri);
-    if (!variables) continue;
+  for await (const [template, variables] of matchTemplates(templates, uri)) {
     call.requireScopes(...template.scopes);
     if (await exists(template, variables, uri, call)) return;
   }
