@@ -11,6 +11,14 @@ const MAX_DEPTH = 6;
 const MAX_MEMBERS = 60;
 const MAX_COMMENT_CHARACTERS = 160;
 const MAX_DESCRIPTION_CHARACTERS = 600;
+/** Characters of the types of one declaration; what is beyond is `unknown`. */
+const MAX_TYPE_CHARACTERS = 16_384;
+/** Of these, what the output has at least. */
+const MIN_OUTPUT_CHARACTERS = 4096;
+/** What each schema that is written counts at least, so that their number is limited too. */
+const SCHEMA_CHARACTERS = 8;
+/** A longer reference is not followed. */
+const MAX_REFERENCE_CHARACTERS = 1000;
 
 export interface DeclaredTool {
   readonly name: string;
@@ -22,10 +30,12 @@ export interface DeclaredTool {
 
 /** The declaration of a member of `tools`. */
 export function toDeclaration({ name, description = "", inputSchema, outputSchema }: DeclaredTool): string {
-  const input = new TypeWriter(inputSchema).write(inputSchema, MAX_DEPTH);
+  const inputWriter = new TypeWriter(inputSchema, MAX_TYPE_CHARACTERS - MIN_OUTPUT_CHARACTERS);
+  const input = inputWriter.write(inputSchema, MAX_DEPTH);
   const output = outputSchema === undefined
     ? "string"
-    : new TypeWriter(outputSchema).write(outputSchema, MAX_DEPTH);
+    : new TypeWriter(outputSchema, MIN_OUTPUT_CHARACTERS + inputWriter.charactersLeft)
+      .write(outputSchema, MAX_DEPTH);
   const optional = isObject(inputSchema) && !hasRequired(inputSchema) ? "?" : "";
   const given = input === "{}" ? "" : `input${optional}: ${input}`;
   return `${comment(description, MAX_DESCRIPTION_CHARACTERS)}${toKey(name)}(${given}): Promise<${output}>;`;
@@ -41,25 +51,55 @@ function toKey(name: string): string {
 
 function comment(text: unknown, maxCharacters: number): string {
   if (typeof text !== "string") return "";
-  const line = text.replace(/\s+/g, " ").replaceAll("*/", "* /").trim();
+  const line = text.slice(0, 4 * maxCharacters).replace(/\s+/g, " ").replaceAll("*/", "* /").trim();
   if (line === "") return "";
   return `/** ${line.length > maxCharacters ? line.slice(0, maxCharacters) + " …" : line} */\n`;
 }
 
 class TypeWriter {
   readonly #root: unknown;
+  /** The schemas that are being written: one that contains itself is `unknown` there. */
+  readonly #path = new Set<object>();
+  #charactersLeft: number;
 
-  constructor(root: unknown) {
+  constructor(root: unknown, maxCharacters: number) {
     this.#root = root;
+    this.#charactersLeft = maxCharacters;
+  }
+
+  get charactersLeft(): number {
+    return Math.max(this.#charactersLeft, 0);
   }
 
   write(schema: unknown, depth: number): string {
-    if (!isObject(schema) || depth === 0) return "unknown";
+    if (!this.#take(SCHEMA_CHARACTERS) || !isObject(schema) || depth === 0 || this.#path.has(schema)) {
+      return "unknown";
+    }
+    this.#path.add(schema);
+    const written = this.#writeSchema(schema, depth);
+    this.#path.delete(schema);
+    return written;
+  }
+
+  /** Whether so many characters may be written. */
+  #take(characters: number): boolean {
+    this.#charactersLeft -= characters;
+    return this.#charactersLeft >= 0;
+  }
+
+  #writeConstant(value: unknown): string {
+    if (this.#charactersLeft <= 0) return "unknown";
+    // Schemas of authors may hold what JSON cannot.
+    const text = JSON.stringify(value) ?? "unknown";
+    return this.#take(text.length) ? text : "unknown";
+  }
+
+  #writeSchema(schema: Record<string, unknown>, depth: number): string {
     const { $ref, const: constant, enum: values, anyOf, oneOf, allOf, type } = schema;
     if (typeof $ref === "string") return this.write(this.#resolve($ref), depth - 1);
-    if (constant !== undefined) return JSON.stringify(constant);
+    if (constant !== undefined) return this.#writeConstant(constant);
     if (Array.isArray(values)) {
-      return unite(values.slice(0, MAX_MEMBERS).map((value) => JSON.stringify(value)));
+      return unite(values.slice(0, MAX_MEMBERS).map((value) => this.#writeConstant(value)));
     }
     const parts: string[] = [];
     if (schema.properties !== undefined || !anyOf && !oneOf && !allOf) {
@@ -81,7 +121,9 @@ class TypeWriter {
   }
 
   #writeTypes(schema: Record<string, unknown>, type: unknown, depth: number): string {
-    if (Array.isArray(type)) return unite(type.map((each) => this.#writeTypes(schema, each, depth)));
+    if (Array.isArray(type)) {
+      return unite([...new Set(type)].map((each) => this.#writeTypes(schema, each, depth)));
+    }
     switch (type) {
       case "string":
       case "boolean":
@@ -105,15 +147,20 @@ class TypeWriter {
     { properties, required, additionalProperties }: Record<string, unknown>,
     depth: number,
   ): string {
-    const names = new Set(Array.isArray(required) ? required : []);
-    const members = Object.entries(isObject(properties) ? properties : {}).slice(0, MAX_MEMBERS).map(
-      ([name, property]) => {
-        const note = comment(isObject(property) ? property.description : undefined, MAX_COMMENT_CHARACTERS)
-          .replace("\n", " ");
-        return `${note}${toKey(name)}${names.has(name) ? "" : "?"}: ${this.write(property, depth - 1)}`;
-      },
-    );
-    const isOpen = isObject(additionalProperties) || additionalProperties === true;
+    const names = new Set(Array.isArray(required) && this.#take(required.length) ? required : []);
+    const members: string[] = [];
+    let isOpen = isObject(additionalProperties) || additionalProperties === true;
+    for (
+      const [name, property] of Object.entries(isObject(properties) ? properties : {}).slice(0, MAX_MEMBERS)
+    ) {
+      const note = comment(isObject(property) ? property.description : undefined, MAX_COMMENT_CHARACTERS)
+        .replace("\n", " ");
+      if (!this.#take(name.length + note.length)) {
+        isOpen = true;
+        break;
+      }
+      members.push(`${note}${toKey(name)}${names.has(name) ? "" : "?"}: ${this.write(property, depth - 1)}`);
+    }
     if (isOpen) {
       members.push(
         `[name: string]: ${members.length > 0 ? "unknown" : this.write(additionalProperties, depth - 1)}`,
@@ -124,7 +171,7 @@ class TypeWriter {
 
   /** A reference within the document. */
   #resolve(reference: string): unknown {
-    if (!reference.startsWith("#")) return undefined;
+    if (!reference.startsWith("#") || reference.length > MAX_REFERENCE_CHARACTERS) return undefined;
     let found: unknown = this.#root;
     for (const step of reference.slice(1).split("/").slice(1)) {
       const key = decodePointer(step);
