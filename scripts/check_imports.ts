@@ -20,11 +20,7 @@ const STORE_INTERFACE: readonly string[] = [
 ];
 
 /** Modules that every folder may import. They import nothing. */
-const FOR_ALL: readonly string[] = [
-  "src/timer.ts",
-  "src/options/option_check.ts",
-  "src/openapi/schema_pattern.ts",
-];
+const FOR_ALL: readonly string[] = ["src/timer.ts", "src/options/option_check.ts"];
 
 /** Folders that a folder may import, besides itself. `store` means the interface only, `root` the files of `src/`. */
 const ARROWS: Readonly<Record<string, readonly string[]>> = {

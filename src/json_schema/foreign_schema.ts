@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { isSafePattern } from "../openapi/schema_pattern.ts";
+import { isSafePattern } from "./safe_pattern.ts";
 import { compileSchema, type Violation } from "./compile.ts";
 import { isObject } from "./value.ts";
 

@@ -8,7 +8,7 @@
 import { isObject } from "../json_schema/value.ts";
 import { truncate } from "../json_schema/message_text.ts";
 import { type OpenApiDocument, OpenApiError } from "./document.ts";
-import { isSafePattern } from "./schema_pattern.ts";
+import { isSafePattern } from "../json_schema/safe_pattern.ts";
 
 /** Where values of the schema are: members that only the other side may send are left out (`readOnly`, `writeOnly`). */
 export type Direction = "request" | "response";

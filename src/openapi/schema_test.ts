@@ -4,7 +4,7 @@ import { compileSchema } from "../json_schema/compile.ts";
 import { readDocument } from "./document.ts";
 import type { Direction } from "./schema.ts";
 import { SchemaBundle } from "./schema_bundle.ts";
-import { isSafePattern } from "./schema_pattern.ts";
+import { isSafePattern } from "../json_schema/safe_pattern.ts";
 import { errorOf, newApi, oneOperation } from "./test_api.ts";
 
 const test = suite("openapi/schema");

@@ -1,6 +1,6 @@
 /**
- * Which regular expressions of a document may run here. JavaScript engines backtrack, and callers choose the texts; the
- * author of the document wrote the pattern for another engine, and another server.
+ * Which regular expressions of others may run here. JavaScript engines backtrack, and the author of an OpenAPI document or
+ * of another server wrote the pattern for another engine, or with a bad purpose.
  *
  * @module
  */
