@@ -4,7 +4,8 @@
  *
  * @module
  */
-import type { Id, Params } from "../jsonrpc/message.ts";
+import { secretDigest } from "../crypto/secret.ts";
+import { type Id, MAX_ID_CHARACTERS, type Params } from "../jsonrpc/message.ts";
 import type { Key, Store } from "../store/store.ts";
 import type { Call } from "./call.ts";
 import { requireObject } from "./schema/params.ts";
@@ -14,6 +15,8 @@ import { type Wakeups, watchedKey } from "./session/wakeups.ts";
 
 /** How long a cancellation is kept for a call that does not listen yet. */
 const CANCELLATION_RETENTION_MS = 60_000;
+/** A longer id is stored as its digest: stores limit the length of keys. */
+const MAX_KEY_ID_CHARACTERS = 200;
 
 export class Cancellations {
   readonly #store: Store;
@@ -57,7 +60,7 @@ export class Cancellations {
     const { requestId } = requireObject(params);
     if (typeof requestId !== "string" && typeof requestId !== "number") return;
     connection.onCancelled?.(requestId);
-    if (!session || String(requestId).length > 200) return;
+    if (!session || String(requestId).length > MAX_ID_CHARACTERS) return;
     if (!this.#storage.tryTake(call, RECORD_BYTES, CANCELLATION_RETENTION_MS)) return;
     const key = keyOf(session, requestId);
     await this.#store.commit({
@@ -67,5 +70,8 @@ export class Cancellations {
 }
 
 function keyOf({ id }: Session, request: Id): Key {
-  return watchedKey("cancel", id, JSON.stringify(request));
+  const text = JSON.stringify(request);
+  // "#" begins no JSON, so the key is not that of another id.
+  const part = String(request).length > MAX_KEY_ID_CHARACTERS ? `#${secretDigest(text)}` : text;
+  return watchedKey("cancel", id, part);
 }

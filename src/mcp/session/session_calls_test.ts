@@ -186,7 +186,12 @@ test("forms have the shape of the revision", async () => {
   }
 });
 
-test("notifications/cancelled at another instance aborts the tool without a response", async () => {
+for (const id of ["x", "x".repeat(200), "x".repeat(201), "\u{1f600}".repeat(512)]) {
+  test(`notifications/cancelled at another instance aborts the tool without a response: ${id.length}`, () =>
+    cancelElsewhere(id));
+}
+
+async function cancelElsewhere(id: string): Promise<void> {
   let aborted = (): void => {};
   const stopped = new Promise<void>((resolve) => aborted = resolve);
   const slow = tool({
@@ -201,7 +206,7 @@ test("notifications/cancelled at another instance aborts the tool without a resp
   });
   const [a, b] = pair([slow]);
   const own = await session(a);
-  const request = call("slow", "x");
+  const request = call("slow", id);
   const events = readEvents(
     await own.fetch({ ...request, params: { ...request.params, _meta: { progressToken: 1 } } }),
   );
@@ -209,13 +214,13 @@ test("notifications/cancelled at another instance aborts the tool without a resp
   const cancel = {
     jsonrpc: "2.0",
     method: "notifications/cancelled",
-    params: { requestId: "x", reason: "enough" },
+    params: { requestId: id, reason: "enough" },
   };
   const headers = { "mcp-session-id": own.id, accept: "application/json, text/event-stream" };
   assert.is((await client(b).send(cancel, headers)).status, 202);
   await stopped;
   assert.is(await events.next(), undefined);
-});
+}
 
 test("logging/setLevel applies to the session on every instance", async () => {
   const logs = tool({
