@@ -63,7 +63,7 @@ const DATA = ["const", "enum", "default", "examples"];
 
 /** The marked arguments of a tool; `undefined` if a mark is invalid, so that the tool must not be used. */
 export function findMarkedArguments(inputSchema: unknown): MarkedArgument[] | undefined {
-  const found: MarkedArgument[] = [];
+  const found = new Map<string, MarkedArgument>();
   const walk = (node: unknown, path: readonly string[], isReachable: boolean): boolean => {
     if (Array.isArray(node)) return node.every((each) => walk(each, path, false));
     if (!isObject(node)) return true;
@@ -72,9 +72,9 @@ export function findMarkedArguments(inputSchema: unknown): MarkedArgument[] | un
       const field = typeof name === "string" ? `mcp-param-${name.toLowerCase()}` : "";
       const isValid = isReachable && path.length > 0 && typeof name === "string" && TOKEN.test(name) &&
         (type === "string" || type === "integer" || type === "boolean") &&
-        !found.some((each) => each.field === field);
+        !found.has(field);
       if (!isValid) return false;
-      found.push({ field, path });
+      found.set(field, { field, path });
     }
     if (isObject(properties)) {
       for (const [key, each] of Object.entries(properties)) {
@@ -84,5 +84,5 @@ export function findMarkedArguments(inputSchema: unknown): MarkedArgument[] | un
     }
     return Object.entries(rest).every(([keyword, each]) => DATA.includes(keyword) || walk(each, path, false));
   };
-  return walk(inputSchema, [], true) ? found : undefined;
+  return walk(inputSchema, [], true) ? [...found.values()] : undefined;
 }

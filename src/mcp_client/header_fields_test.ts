@@ -1,5 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { assertLoopIsFree } from "../http/test_loop_watchdog.ts";
 import { decodeHeaderValue } from "../mcp/http/header_value.ts";
 import { encodeHeaderValue, findMarkedArguments, headerFields } from "./header_fields.ts";
 
@@ -61,6 +62,13 @@ test("marks are found, and an invalid one excludes the tool", () => {
     },
   ];
   for (const each of invalid) assert.is(findMarkedArguments(each), undefined, JSON.stringify(each));
+});
+
+test("many marks are found without holding the event loop", async () => {
+  const properties = Object.fromEntries(
+    Array.from({ length: 8000 }, (_, i) => [`p${i}`, { type: "string", "x-mcp-header": `P${i}` }]),
+  );
+  await assertLoopIsFree(() => assert.is(findMarkedArguments({ properties })?.length, 8000));
 });
 
 test.run();

@@ -23,7 +23,7 @@ const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
  * @throws {TypeError} for an invalid name, type or position of the keyword: clients would reject the tool
  */
 export function headerParameters(schema: unknown, tool: string): HeaderParameter[] {
-  const found: HeaderParameter[] = [];
+  const found = new Map<string, HeaderParameter>();
   const refuse = (reason: string): never => {
     throw new TypeError(`Cannot define "${tool}": ${KEYWORD} ${reason}`);
   };
@@ -43,8 +43,8 @@ export function headerParameters(schema: unknown, tool: string): HeaderParameter
         refuse(`of "${path.join(".")}" must be on a property of type string, integer or boolean`);
       }
       const field = "mcp-param-" + (name as string).toLowerCase();
-      if (found.some((each) => each.field === field)) refuse(`"${name}" is used twice`);
-      found.push({ field, path, type: type as HeaderParameter["type"] });
+      if (found.has(field)) refuse(`"${name}" is used twice`);
+      found.set(field, { field, path, type: type as HeaderParameter["type"] });
     }
     if (typeof properties === "object" && properties !== null) {
       for (const [key, each] of Object.entries(properties)) walk(each, [...path, key], reachable);
@@ -57,5 +57,5 @@ export function headerParameters(schema: unknown, tool: string): HeaderParameter
     }
   };
   walk(schema, [], true);
-  return found;
+  return [...found.values()];
 }

@@ -1,8 +1,10 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { assertLoopIsFree } from "../../http/test_loop_watchdog.ts";
 import { tool } from "../definition/definition.ts";
 import { modern } from "../test_exchange.ts";
 import { newServer } from "../test_server.ts";
+import { headerParameters } from "./header_parameters.ts";
 
 const test = suite("mcp/header_parameters");
 const input = {
@@ -141,6 +143,13 @@ test("the keyword inside default and enum is data", () => {
       run: () => "",
     })],
   });
+});
+
+test("many parameters are found without holding the event loop", async () => {
+  const properties = Object.fromEntries(
+    Array.from({ length: 8000 }, (_, i) => [`p${i}`, { type: "string", "x-mcp-header": `P${i}` }]),
+  );
+  await assertLoopIsFree(() => assert.is(headerParameters({ properties }, "many").length, 8000));
 });
 
 test.run();
