@@ -8,7 +8,6 @@ import type { Principal } from "../../http/principal.ts";
 import type { CallContext } from "../../mcp/context.ts";
 import { MODERN } from "../../mcp/era.ts";
 import {
-  ConnectionError,
   type ConnectionInfo,
   type JsonObject,
   type ListName,
@@ -221,6 +220,7 @@ export class UpstreamSession implements ConnectedSession {
   #onClosed(client: McpClient, reason: Error | undefined): void {
     if (client !== this.connected || this.#isClosed) return;
     this.connected = undefined;
+    client.close().catch(() => {});
     this.breaker.fail(this.#host.now() - this.#connectedAt);
     this.held.close();
     this.elicitations.clear();
@@ -239,9 +239,7 @@ export class UpstreamSession implements ConnectedSession {
   }
 
   #setFailed(error: unknown): void {
-    const message = error instanceof ConnectionError || error instanceof Error
-      ? error.message
-      : "Unknown error";
+    const message = error instanceof Error ? error.message : "Unknown error";
     this.lastError = { message: message.slice(0, 500), at: this.#host.now() };
     this.#setState(this.breaker.isOpen ? "open" : "failed");
   }
@@ -294,7 +292,9 @@ export class UpstreamSession implements ConnectedSession {
     } catch (error) {
       if (client !== this.connected) return;
       if (findConnectionRequired(error)) await this.#disconnect("connection_required");
-      else this.#setFailed(error);
+      else if (this.raw) this.#setFailed(error);
+      // Without lists it offers nothing, so it connects again.
+      else this.#onClosed(client, error as Error);
     }
   }
 }

@@ -181,6 +181,31 @@ test("after failures in a row calls fail at once, and a trial ends that", async 
   await upstreams.close();
 });
 
+test("connects again when its first lists cannot be read, and keeps the connection when later ones cannot", async () => {
+  let isDown = true;
+  const list = () =>
+    isDown
+      ? Promise.reject(new ConnectionError("timeout", "up", "no answer"))
+      : [{ name: "a", inputSchema: INPUT }];
+  const { clients, upstreams: options } = scripted({ up: { list } });
+  const upstreams = createUpstreams({ ...options, startTimeout: 100, breaker: { random: () => 0 } });
+  await upstreams.ready();
+  assert.equal(upstreams.list(undefined), []);
+  isDown = false;
+  for (let i = 0; i < 400 && upstreams.list(undefined).length === 0; i++) {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  assert.is(upstreams.list(undefined).length, 1);
+  assert.equal(clients.map(({ isClosed }) => isClosed), [...clients.slice(1).map(() => true), false]);
+  isDown = true;
+  const { length } = clients;
+  clients.at(-1)!.options.onNotification?.("notifications/tools/list_changed", {});
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+  assert.is(upstreams.list(undefined).length, 1);
+  assert.is(clients.length, length);
+  await upstreams.close();
+});
+
 test("refreshes its lists when they change, and a flood of notifications is one refresh", async () => {
   const tools = [{ name: "first", inputSchema: INPUT }];
   let lists = 0;
