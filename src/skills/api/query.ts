@@ -66,7 +66,11 @@ export async function listSkills(store: Store, directory: Directory, request: Li
   async function addLocal(): Promise<void> {
     const all = await directory.skills();
     // In the OpenAI dialect the position is an id, else a name.
-    const end = kind === "local" ? all.find(({ id }) => id === after)?.name ?? after! : undefined;
+    const found = kind === "local" ? all.find(({ id }) => id === after)?.name : undefined;
+    if (kind === "local" && found === undefined && dialect.pagesById) {
+      throw refusal("after must be the id of a skill that is there");
+    }
+    const end = kind === "local" ? found ?? after! : undefined;
     for (const local of asked.reverse ? all.toReversed() : all) {
       if (isFull) return;
       const isBefore = end !== undefined && (asked.reverse ? local.name >= end : local.name <= end);

@@ -60,14 +60,19 @@ export interface Ledger {
   open(file: Pick<SkillFile, "object">): Promise<ReadableStream<Uint8Array> | undefined>;
   /** The whole content of a file; `undefined` when its object is gone. */
   read(file: SkillFile): Promise<Uint8Array | undefined>;
-  /** Removes objects without references, also after a crash; resolves to their number. */
+  /**
+   * Removes objects without references, also after a crash; resolves to their number.
+   * @throws the first error of a blob store, after the other objects were removed
+   */
   collect(): Promise<number>;
 }
 
 /** Age at which a pending object counts as left by a crash: longer than any upload. */
 const PENDING_LIFETIME_MS = 60 * 60 * 1000;
-/** Objects that are written at the same time. */
-const MAX_CONCURRENT_PUTS = 8;
+/** Objects that are written or removed at the same time. */
+const MAX_CONCURRENT = 8;
+/** Objects that one collection tries in vain to remove. */
+const MAX_FAILURES = 100;
 /** Tries of a commit against concurrent publishers of the same skill or file. */
 const MAX_TRIES = 100;
 
@@ -104,12 +109,15 @@ export function createLedger(store: Store, now: () => number, blobs: BlobStore =
       set: named.map(([digest, name]) => ({ key: blobPendingKey(name), value: { digest, since } })),
     });
     for (const [id, name] of named) uploaded.set(id, { name, pending: undefined });
-    for (let at = 0; at < contents.length; at += MAX_CONCURRENT_PUTS) {
-      await Promise.all(
-        contents.slice(at, at + MAX_CONCURRENT_PUTS).map(([id, content]) =>
+    for (let at = 0; at < contents.length; at += MAX_CONCURRENT) {
+      // All end before one that failed counts: the objects of the others would be written after their removal.
+      const written = await Promise.allSettled(
+        contents.slice(at, at + MAX_CONCURRENT).map(([id, content]) =>
           blobs.put(uploaded.get(id)!.name, content, content.length, digestOfContent(id))
         ),
       );
+      const failed = written.find((each) => each.status === "rejected");
+      if (failed) throw failed.reason;
     }
   }
 
@@ -118,10 +126,10 @@ export function createLedger(store: Store, now: () => number, blobs: BlobStore =
    * and its objects are not pending any more.
    */
   async function abandon(names: readonly string[]): Promise<void> {
-    await Promise.all(names.map(async (name) => {
+    await tryAll(names, async (name) => {
       const entry = await store.get<BlobPending>(blobPendingKey(name));
       if (entry && await toGarbage(entry)) await removeObject(name);
-    }));
+    });
   }
 
   /** Moves a pending object to garbage. If its publisher commits first, this commit fails. */
@@ -161,7 +169,7 @@ export function createLedger(store: Store, now: () => number, blobs: BlobStore =
           const { commit: part, unused } = addReferences(version, contents, live, uploaded);
           const commit = joinCommits(part, own);
           if (await store.commit(commit)) {
-            await Promise.all(unused.map(removeObject));
+            await tryAll(unused, removeObject);
             return true;
           }
           // Nothing changed since the last try: the commit would fail again.
@@ -173,8 +181,7 @@ export function createLedger(store: Store, now: () => number, blobs: BlobStore =
         await abandon([...uploaded.values()].map(({ name }) => name));
         return false;
       } catch (error) {
-        // What cannot be removed now is collected later.
-        await abandon([...uploaded.values()].map(({ name }) => name)).catch(() => {});
+        await abandon([...uploaded.values()].map(({ name }) => name));
         throw error;
       }
     },
@@ -185,8 +192,9 @@ export function createLedger(store: Store, now: () => number, blobs: BlobStore =
         const { references, commit: own } = await toCommit();
         const commit = joinCommits(releaseReferences(references), own);
         if (await store.commit(commit)) {
-          const garbage = await collectUnreferenced(store, contentsOf(references));
-          await Promise.all(garbage.map(removeObject));
+          // The commit is done, whatever fails now.
+          const garbage = await collectUnreferenced(store, contentsOf(references)).catch(() => []);
+          await tryAll(garbage, removeObject);
           return true;
         }
         const seen = JSON.stringify(commit.check!.map(({ version }) => version));
@@ -212,14 +220,27 @@ export function createLedger(store: Store, now: () => number, blobs: BlobStore =
       for await (const entry of listAll<BlobPending>(store, ["blob_pending"])) {
         if (now() - entry.value.since >= PENDING_LIFETIME_MS) await toGarbage(entry);
       }
+      const failures: unknown[] = [];
       for await (const { key } of listAll(store, ["blob_garbage"])) {
-        await removeObject(key[1] as string);
-        removed++;
+        try {
+          await removeObject(key[1] as string);
+          removed++;
+        } catch (error) {
+          if (failures.push(error) === MAX_FAILURES) break;
+        }
       }
+      if (failures.length > 0) throw failures[0];
       return removed;
     },
   };
   return ledger;
+}
+
+/** Does what it can for each name: {@linkcode Ledger.collect} finishes the others. */
+async function tryAll(names: readonly string[], work: (name: string) => Promise<void>): Promise<void> {
+  for (let at = 0; at < names.length; at += MAX_CONCURRENT) {
+    await Promise.allSettled(names.slice(at, at + MAX_CONCURRENT).map(work));
+  }
 }
 
 /** The object of each content, by its digest. */

@@ -90,6 +90,55 @@ test("collection removes the records of a failed upload", async () => {
   assert.is(await checkBlobs(store, ledger, objects), 0);
 });
 
+test("objects that are written while another one fails are removed too", async () => {
+  const store = memoryStore();
+  const { blobs, objects } = newBlobStore();
+  let puts = 0;
+  const ledger = createLedger(store, Date.now, {
+    ...blobs,
+    async put(...all) {
+      if (++puts === 1) throw new Error("full");
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      await blobs.put(...all);
+    },
+  });
+  assert.is(await add(ledger, "fails", "a", "b", "c").catch((error: Error) => error.message), "full");
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  assert.ok(puts > 2);
+  assert.is(objects.size, 0);
+  assert.is(await checkBlobs(store, ledger, objects), 0);
+});
+
+test("a deletion is done although objects cannot be removed, and collection removes all but those", async () => {
+  const store = memoryStore();
+  const { blobs, objects } = newBlobStore();
+  let isDown = true;
+  let running = 0;
+  let most = 0;
+  const locked = new Set<string>();
+  const ledger = createLedger(store, Date.now, {
+    ...blobs,
+    async remove(name) {
+      most = Math.max(most, ++running);
+      await new Promise((resolve) => setTimeout(resolve));
+      running--;
+      if (isDown || locked.has(name)) throw new Error("forbidden");
+      await blobs.remove(name);
+    },
+  });
+  const { id } = await add(ledger, "one", ...Array.from({ length: 40 }, (_, i) => `file ${i}`));
+  assert.is(await removeSkill(store, ledger, "w", id), "done");
+  assert.is(most, 8);
+  assert.ok(objects.size >= 40);
+  isDown = false;
+  locked.add([...objects.keys()].sort()[0]!);
+  assert.is(await ledger.collect().catch((error: Error) => error.message), "forbidden");
+  assert.is(objects.size, 1);
+  locked.clear();
+  assert.is(await ledger.collect(), 1);
+  assert.is(await checkBlobs(store, ledger, objects), 0);
+});
+
 test("a failed check of the caller stores nothing", async () => {
   const store = memoryStore();
   const { blobs, objects } = newBlobStore();

@@ -26,7 +26,6 @@ export interface StreamOptions {
 }
 
 const encoder = new TextEncoder();
-const LF = 10;
 
 /** Streams each event as soon as it exists. */
 export function streamEvents(
@@ -45,7 +44,7 @@ export function streamChunks(
   chunks: AsyncGenerator<Uint8Array>,
   { disconnected, onEnd, onFault }: StreamOptions,
 ): ReadableStream<Uint8Array> {
-  let last: readonly (number | undefined)[] = [LF, LF];
+  let end = "\n\n";
   let cancelled = false;
   return new ReadableStream({
     async pull(controller) {
@@ -56,14 +55,14 @@ export function streamChunks(
           onEnd();
           return controller.close();
         }
-        last = value.length > 1 ? [value.at(-2), value.at(-1)] : [last[1], ...value];
+        end = (end + String.fromCharCode(...value.subarray(-4))).slice(-4);
         controller.enqueue(value);
       } catch (error) {
         onEnd();
         if (cancelled) return;
         if (disconnected.signal.aborted) return controller.error(disconnected.signal.reason);
         // A client would misread an error event inside another event, so fail the stream.
-        if (last.some((byte) => byte !== LF)) return controller.error(error);
+        if (!end.replace(/\r\n?/g, "\n").endsWith("\n\n")) return controller.error(error);
         controller.enqueue(encoder.encode(writeEvent(toErrorEvent(error, onFault))));
         controller.close();
       }

@@ -215,6 +215,10 @@ test("a truncated stream ends with an error event, or fails inside an event", as
   const first = whole.slice(0, whole.indexOf("\n\n") + 2);
   const between = await newMessages([breaking(first)]).post({ ...PLAIN, stream: true });
   assert.equal((await readStream(between)).map(({ type }) => type), ["message_start", "error"]);
+  for (const end of ["\r\n", "\r"]) {
+    const lines = await newMessages([breaking(first.replaceAll("\n", end))]).post({ ...PLAIN, stream: true });
+    assert.match(await lines.text(), "event: error");
+  }
   const inside = await newMessages([breaking(half)]).post({ ...PLAIN, stream: true });
   assert.ok(await inside.text().then(() => false, () => true));
 });
