@@ -32,7 +32,9 @@ export function redirectToLogin(
     error: "access_denied",
     error_description: "No user is signed in: sign in at the URL in the Location header",
   };
-  const hint = login_hint === undefined ? "" : `&login_hint=${encodeURIComponent(login_hint.slice(0, 128))}`;
+  const hint = login_hint === undefined
+    ? ""
+    : `&login_hint=${encodeURIComponent(login_hint.slice(0, 128).toWellFormed())}`;
   return respond(302, JSON.stringify(body), [
     ["location", `${as.base}/login?redirect=${encodeURIComponent(back)}${hint}`],
     ["content-type", "application/json"],

@@ -10,6 +10,7 @@ import type { Check, Entry, Put, Store } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import type { Language } from "../pages/languages.ts";
 import {
+  accountDigest,
   type EmailVerification,
   emailVerificationKey,
   type User,
@@ -38,7 +39,7 @@ export async function requestEmailVerification(
   as: AuthorizationServer,
   context: RequestContext,
   { user, email, language }: {
-    readonly user: Pick<User, "id" | "username">;
+    readonly user: Pick<User, "id" | "username" | "password" | "email">;
     readonly email: string;
     readonly language: Language;
   },
@@ -46,7 +47,7 @@ export async function requestEmailVerification(
   const wait = await countMail(as, context, email);
   if (wait > 0) return wait;
   const { token, digest } = createLinkToken(VERIFICATION_LINK, user.id.slice("user_".length));
-  const value: EmailVerification = { digest, email };
+  const value: EmailVerification = { digest, email, account: accountDigest(user) };
   const expires = as.now() + VERIFICATION_LINK.lifetime * 1000;
   await as.store.commit({ set: [{ key: emailVerificationKey(user.id), value, expires }] });
   // Without the name that the user chose: the recipient may be another person.
@@ -143,5 +144,7 @@ async function readVerification(
     store.get<User>(userKey("user_" + id)),
   ]);
   if (!verification || !user || user.value.locked !== undefined) return undefined;
-  return verification.value.digest === digest ? { verification, user } : undefined;
+  const isValid = verification.value.digest === digest &&
+    verification.value.account === accountDigest(user.value);
+  return isValid ? { verification, user } : undefined;
 }

@@ -112,6 +112,17 @@ test("verifying another address does not take an unverified one from the user wh
   assert.is(index?.value, (await userOf(server, "alice")).id);
 });
 
+test("a new password or another address ends a link that was asked for before", async () => {
+  for (const change of [{ password: "of the owner" }, { email: "other@example.com" }]) {
+    const server = await newMailServer();
+    await ask(server, "alice", "mallory@example.com");
+    const user = await userOf(server, "alice");
+    await server.store.commit({ set: [{ key: userKey(user.id), value: { ...user, ...change } }] });
+    assert.is(await verify(server, linkOf(server.mails[0]!)), 400);
+    assert.is.not((await userOf(server, "alice")).email, "mallory@example.com");
+  }
+});
+
 test("a concurrent verification of one address by two accounts succeeds once", async () => {
   const server = await newMailServer({ store: slowCommits(memoryStore()) });
   await addUser(server.store, { username: "bob", password: "x" }, 1000);

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { randomSecret, secretDigest } from "../../crypto/secret.ts";
+import { randomSecret } from "../../crypto/secret.ts";
 import { networkOf } from "../../http/network/network.ts";
 import type { RequestContext } from "../../http/service.ts";
 import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
@@ -12,6 +12,7 @@ import type { Entry } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import type { Language } from "../pages/languages.ts";
 import {
+  accountDigest,
   type PasswordReset,
   passwordResetKey,
   type User,
@@ -64,7 +65,8 @@ export async function requestPasswordReset(
     : undefined;
   const id = user?.id ?? NO_USER;
   const { token, digest } = createLinkToken(RESET_LINK, id.slice("user_".length));
-  const value: PasswordReset = { digest, password: secretDigest(user?.password ?? randomSecret("")) };
+  const account = accountDigest(user ?? { password: randomSecret(""), email: "" });
+  const value: PasswordReset = { digest, account };
   await as.store.commit({
     set: [{ key: passwordResetKey(id), value, expires: as.now() + RESET_LINK.lifetime * 1000 }],
   });
@@ -155,8 +157,7 @@ async function readReset(
   ]);
   if (!reset || !user || !isReachable(user.value)) return undefined;
   const isValid = reset.value.digest === digest &&
-    // Another password was set since.
-    reset.value.password === secretDigest(user.value.password);
+    reset.value.account === accountDigest(user.value);
   return isValid ? { reset, user } : undefined;
 }
 

@@ -161,6 +161,7 @@ for (
     ["a newer link", async (server: MailServer) => void await newLink(server)],
     ["a login", async (server: MailServer) => void await server.signIn()],
     ["another password", (server: MailServer) => change(server, { password: "pbkdf2-sha256$1000$x$y" })],
+    ["another address", (server: MailServer) => change(server, { email: "new@example.com" })],
     ["30 minutes", (server: MailServer) => Promise.resolve(server.advance(30 * 60 + 1))],
     ["a lock of the account", (server: MailServer) => change(server, { locked: 1 })],
   ] as const

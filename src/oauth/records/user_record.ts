@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { secretDigest } from "../../crypto/secret.ts";
 import type { Key } from "../../store/store.ts";
 
 /** What a user may let applications do (`user_role.ts`). */
@@ -55,14 +56,21 @@ export interface Profile {
 /** The link with which a user sets a new password. Written by `mail/password_reset.ts`; ended by its use, a login, or its lifetime. */
 export interface PasswordReset {
   readonly digest: string;
-  /** A digest of the password hash: another password ends the link. */
-  readonly password: string;
+  /** {@linkcode accountDigest}: another password or address ends the link. */
+  readonly account: string;
 }
 
 /** The link that proves an address. Written by `mail/email_verification.ts`; ended by its use or its lifetime. */
 export interface EmailVerification {
   readonly digest: string;
   readonly email: string;
+  /** {@linkcode accountDigest}: another password or address ends the link. */
+  readonly account: string;
+}
+
+/** Ties a mailed link to the account as it was: who recovers an account also ends the links that another one asked for. */
+export function accountDigest({ password, email }: Pick<User, "password" | "email">): string {
+  return secretDigest(`${password}\n${email}`);
 }
 
 /** An account that waits for its address to be verified. Written by `sign_up/pending_sign_up.ts`; ended by its use or its lifetime. */

@@ -91,11 +91,13 @@ export function createLoginThrottle(store: Store, now: () => number): LoginThrot
       const entry = await store.get<LoginAttempts>(key);
       const { all, accounts = {} } = entry?.value ?? {};
       const name = digestOf(account);
-      const { [name]: found, ...others } = accounts;
-      const wait = Math.max(waitOf(found), waitOf(all));
-      if (wait > 0) return wait;
+      const { [name]: own, ...others } = accounts;
       const kept = Object.entries(others).filter(([, attempt]) => !isForgotten(attempt, each));
       kept.sort(([, a], [, b]) => b[0] - a[0] || b[1] - a[1]);
+      // One that comes to a full record counts on from the one that it displaces: it may have been displaced itself.
+      const found = own ?? kept[MAX_ACCOUNTS_OF_NETWORK - 1]?.[1];
+      const wait = Math.max(waitOf(found), waitOf(all));
+      if (wait > 0) return wait;
       const counted = addAttempt(found, each);
       const value: LoginAttempts = {
         all: addAttempt(all, overall),

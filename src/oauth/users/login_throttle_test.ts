@@ -30,4 +30,24 @@ test("attempts at other accounts do not shorten the memory of one account", asyn
   assert.equal(await guessesPerDay(6, 1), alone);
 });
 
+test("attempts at many accounts do not displace what is known of one", async () => {
+  let now = 1_700_000_000_000;
+  const throttle = createLoginThrottle(memoryStore({ now: () => now }), () => now);
+  const begin = (account: string) => throttle.begin(account, "198.51.100.7");
+  for (let decoy = 0; decoy < 31; decoy++) {
+    for (let i = 0; i < 5; i++) {
+      await begin(`decoy ${decoy}`);
+      now += 1000;
+    }
+  }
+  now += 3_600_000;
+  let guesses = 0;
+  for (let name = 0; name < 200; name++) {
+    for (let i = 0; i < 4; i++) if (await begin("victim") === 0) guesses++;
+    await begin(`new ${name}`);
+    now += 60_000;
+  }
+  assert.ok(guesses < 20, String(guesses));
+});
+
 test.run();
