@@ -62,7 +62,7 @@ test("a handler that reads its signal after the client disconnected sees that th
   assert.is(wasAborted, true);
 });
 
-test("nobody is asked for a call that was cancelled before", async () => {
+test("a call that was cancelled asks its user for nothing", async () => {
   let started = (): void => {};
   const running = new Promise<void>((resolve) => started = resolve);
   let cancelled = (): void => {};

@@ -90,7 +90,7 @@ async function requestInput(
   // The client declared the capability but cannot be reached: it has no session, or does not accept streams.
   const { sendRequest, host: { telemetry } } = call;
   if (!sendRequest) throw new MissingCapabilityError(requiredCapabilities(feature));
-  // Nobody is asked for a call that was cancelled.
+  // A call that was cancelled asks for nothing.
   call.signal.throwIfAborted();
   const send = (trace?: TraceContext) => sendRequest(method, withTrace(params, trace), call.signal);
   return readResultObject(

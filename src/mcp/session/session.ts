@@ -15,6 +15,7 @@ import type { Telemetry } from "../../http/telemetry.ts";
 import { CACHED, type Check, type Entry, type Key, type Put, type Store } from "../../store/store.ts";
 import type { LogLevel } from "../context.ts";
 import { principalKey } from "./principal_key.ts";
+import { decodeCapabilities, encodeCapabilities } from "./session_capabilities.ts";
 import { type Caller, RECORD_BYTES, type StorageAllowance } from "./storage_limits.ts";
 import { watchedKey } from "./wakeups.ts";
 
@@ -290,32 +291,3 @@ function parseSession(text: string): Session {
     clientInfo: { ...(name !== null && { name }), ...(version !== null && { version }) },
   };
 }
-
-/** Only the capabilities that the server uses, each by a letter, as the id is sent with every request. */
-function encodeCapabilities(given: Capabilities, known: readonly Capability[] = KNOWN_CAPABILITIES): string {
-  let code = "";
-  for (const [name, letter, parts = []] of known) {
-    const inner = given[name];
-    if (typeof inner === "object" && inner !== null) {
-      code += letter + encodeCapabilities(inner as Capabilities, parts);
-    }
-  }
-  return code;
-}
-
-function decodeCapabilities(code: string, known: readonly Capability[] = KNOWN_CAPABILITIES): Capabilities {
-  const capabilities: Record<string, unknown> = {};
-  for (const [name, letter, parts = []] of known) {
-    if (code.includes(letter)) capabilities[name] = decodeCapabilities(code, parts);
-  }
-  return capabilities;
-}
-
-type Capabilities = Readonly<Record<string, unknown>>;
-/** Name, letter and parts. No two letters are the same. */
-type Capability = readonly [name: string, letter: string, parts?: readonly Capability[]];
-const KNOWN_CAPABILITIES: readonly Capability[] = [
-  ["elicitation", "e", [["form", "f"], ["url", "u"]]],
-  ["sampling", "s", [["tools", "t"], ["context", "c"]]],
-  ["roots", "r"],
-];

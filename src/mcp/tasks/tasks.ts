@@ -188,12 +188,9 @@ export class Tasks {
       while (unwritten !== undefined) {
         const message = unwritten;
         unwritten = undefined;
-        await store.change(
-          record.id,
-          (now) =>
-            now.status === "working" && !call.isCancelled ? { ...now, statusMessage: message } : undefined,
-        )
-          .catch(() => {});
+        const note = (now: TaskRecord) =>
+          now.status === "working" && !call.isCancelled ? { ...now, statusMessage: message } : undefined;
+        await store.change(record.id, note).catch(() => {});
       }
       writing = false;
     };
