@@ -6,6 +6,7 @@
  */
 import { INVALID_REQUEST, RpcError } from "../jsonrpc/error.ts";
 import type { Request } from "../jsonrpc/message.ts";
+import { isObject } from "../json_schema/value.ts";
 import type { LogLevel } from "./context.ts";
 import { LEGACY, MODERN } from "./era.ts";
 import { HeaderMismatchError, MetaError, unsupportedVersion } from "./error.ts";
@@ -22,8 +23,8 @@ type Members = Readonly<Record<string, unknown>>;
 
 /** `params._meta` of a message; `undefined` when it is not an object. */
 export function metaOf(params: unknown): Members | undefined {
-  const meta = typeof params === "object" && params !== null ? (params as Members)._meta : undefined;
-  return typeof meta === "object" && meta !== null && !Array.isArray(meta) ? meta as Members : undefined;
+  const meta = isObject(params) ? params._meta : undefined;
+  return isObject(meta) ? meta : undefined;
 }
 
 /** The protocol version in `_meta`, which may be of any type; `undefined` without one. */
@@ -97,10 +98,6 @@ function checkNames(headers: Headers, method: string, params: Members): void {
   if (value === undefined || decodeHeaderValue(name) !== value) {
     throw new HeaderMismatchError(`Mcp-Name does not match params.${member}`);
   }
-}
-
-function isObject(value: unknown): value is Members {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Name and version, shortened, as they are part of the session id. */

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { isObject } from "../json_schema/value.ts";
 import type { ContentItem, ToolResult } from "./definition/content.ts";
 import { MODERN } from "./era.ts";
 
@@ -41,9 +42,7 @@ export function resultFor(revision: string, result: ToolResult): ToolResult {
     content = content.map((item) => isSupported(revision, item) ? item : toTextContent(item));
   }
   const { structuredContent: structured } = result;
-  const keeps = structured === undefined ||
-    revision >= "2025-06-18" && typeof structured === "object" && structured !== null &&
-      !Array.isArray(structured);
+  const keeps = structured === undefined || revision >= "2025-06-18" && isObject(structured);
   if (keeps && content === result.content) return result;
   const { structuredContent: _, ...rest } = result;
   return { ...rest, content, ...(keeps && structured !== undefined && { structuredContent: structured }) };
@@ -66,5 +65,5 @@ function toTextContent(item: ContentItem): ContentItem {
 }
 
 function isObjectSchema(schema: unknown): boolean {
-  return typeof schema === "object" && schema !== null && (schema as { type?: unknown }).type === "object";
+  return isObject(schema) && schema.type === "object";
 }

@@ -5,6 +5,7 @@
  */
 import { INVALID_PARAMS, RpcError } from "../../jsonrpc/error.ts";
 import type { Params } from "../../jsonrpc/message.ts";
+import { isObject } from "../../json_schema/value.ts";
 
 /** The parameters; an empty object when `params` is absent. @throws {RpcError} -32602 for an array */
 export function requireObject(params: Params): Readonly<Record<string, unknown>> {
@@ -29,8 +30,6 @@ export function optionalObject(
 ): Readonly<Record<string, unknown>> {
   const value = params[name];
   if (value === undefined) return {};
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw new RpcError(INVALID_PARAMS, `Invalid params: ${name} must be an object`);
-  }
-  return value as Readonly<Record<string, unknown>>;
+  if (!isObject(value)) throw new RpcError(INVALID_PARAMS, `Invalid params: ${name} must be an object`);
+  return value;
 }

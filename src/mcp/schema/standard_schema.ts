@@ -6,6 +6,7 @@
  */
 import { compileSchema, type JsonSchema } from "../../json_schema/compile.ts";
 import { pointerStep } from "../../json_schema/message_text.ts";
+import { isObject } from "../../json_schema/value.ts";
 import type { FromJsonSchema } from "./schema_types.ts";
 import type { ConvertSchema, SchemaUse } from "./convert_schema.ts";
 import { createSchemaConverter } from "./schema_converter.ts";
@@ -141,8 +142,8 @@ function toPublishedSchema(
 }
 
 function describesObject(schema: unknown): boolean {
-  if (typeof schema !== "object" || schema === null) return false;
-  const { type, anyOf, oneOf, allOf } = schema as Record<string, unknown>;
+  if (!isObject(schema)) return false;
+  const { type, anyOf, oneOf, allOf } = schema;
   return type === "object" || Array.isArray(allOf) && allOf.some(describesObject) ||
     [anyOf, oneOf].some((list) => Array.isArray(list) && list.length > 0 && list.every(describesObject));
 }
@@ -160,7 +161,7 @@ function withDefinitionName<Result>(name: string, use: SchemaUse, run: () => Res
 /** The JSON Pointer of a Standard Schema path, whose steps are keys or objects with a key. */
 function toPointer(path: readonly unknown[]): string {
   return path.map((step) => {
-    const key = typeof step === "object" && step !== null && "key" in step ? step.key : step;
+    const key = isObject(step) && "key" in step ? step.key : step;
     return pointerStep(String(key));
   }).join("");
 }
