@@ -105,7 +105,10 @@ export interface PromptResult {
   readonly _meta?: Meta;
 }
 
-/** `ResourceContents` of text (`text`) or bytes (`blob`, base64). */
+/**
+ * `ResourceContents` of text (`text`) or bytes (`blob`, base64).
+ * @throws {TypeError} for anything else
+ */
 export function toContents(
   uri: string,
   declared: string | undefined,
@@ -113,7 +116,14 @@ export function toContents(
 ): ResourceContents {
   const { content, mimeType } = typeof result === "string" || result instanceof Uint8Array
     ? { content: result, mimeType: declared }
-    : result;
+    : Object(result) as Exclude<typeof result, string | Uint8Array>;
+  if (typeof content !== "string" && !(content instanceof Uint8Array)) {
+    throw new TypeError(
+      `Invalid result of resource "${
+        uri.slice(0, 500)
+      }": return text, bytes, { content, mimeType } or { contents }`,
+    );
+  }
   const head = { uri, ...(mimeType !== undefined && { mimeType }) };
   return typeof content === "string" ? { ...head, text: content } : { ...head, blob: encodeBase64(content) };
 }

@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { RpcError } from "../../jsonrpc/error.ts";
-import { tool, ToolError } from "./definition.ts";
+import { prompt, resource, tool, ToolError } from "./definition.ts";
 import { ScopeError } from "../error.ts";
 import { call, DEFINITIONS, newServer, request, STREAMABLE } from "../test_server.ts";
 
@@ -190,6 +190,32 @@ test("prompts are listed and returned, and a missing or invalid argument is refu
   );
   for (const args of [undefined, {}, { what: 1 }, { what: null }, []]) {
     assert.is((await post(request("prompts/get", { name: "ask", arguments: args }))).body.error.code, -32602);
+  }
+});
+
+test("a prompt or resource that returns something else is a fault that names it", async () => {
+  const text = { type: "text", text: "x" };
+  const cases: [method: string, value: unknown][] = [
+    ...[undefined, null, 1, {}, { messages: "x" }, [{ role: "user", content: "x" }], [null], [text]].map((
+      value,
+    ): [string, unknown] => ["prompts/get", value]),
+    ...[undefined, null, 1, {}, [], { content: 1 }, { contents: "x" }, new ArrayBuffer(1)].map((
+      value,
+    ): [string, unknown] => ["resources/read", value]),
+  ];
+  for (const [method, value] of cases) {
+    const { post, events } = newServer({
+      definitions: [
+        prompt({ name: "wrong", get: () => value as never }),
+        resource({ uri: "test://wrong", name: "wrong", read: () => value as never }),
+      ],
+    });
+    const params = method === "prompts/get" ? { name: "wrong" } : { uri: "test://wrong" };
+    const what = `${method} ${JSON.stringify(value)}`;
+    assert.is((await post(request(method, params), STREAMABLE)).body.error?.code, -32603, what);
+    const [fault] = events.filter(({ type }) => type === "fault");
+    const error = (fault as { error?: unknown } | undefined)?.error;
+    assert.ok(error instanceof TypeError && error.message.includes('wrong"'), `${what}: ${error}`);
   }
 });
 

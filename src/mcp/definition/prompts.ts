@@ -5,6 +5,7 @@
  */
 import type { Method } from "../../jsonrpc/dispatch.ts";
 import { INVALID_PARAMS, RpcError } from "../../jsonrpc/error.ts";
+import { isObject } from "../../json_schema/value.ts";
 import { type InputRequired, isRetry } from "../input/input_required.ts";
 import type { Call } from "../call.ts";
 import type { PromptMessage, PromptResult } from "./content.ts";
@@ -66,8 +67,9 @@ function readValues(
   return Object.fromEntries(values);
 }
 
+/** @throws {TypeError} for a reply that is no prompt: authors without types may return anything */
 function toResult(
-  { description }: PromptDefinition,
+  { name, description }: PromptDefinition,
   reply: string | readonly PromptMessage[] | PromptResult,
   revision: string,
 ): Record<string, unknown> {
@@ -76,6 +78,12 @@ function toResult(
     : isList(reply)
     ? { messages: reply }
     : reply;
+  if (!Array.isArray(full?.messages) || !full.messages.every((each) => isObject(each?.content))) {
+    throw new TypeError(
+      `Invalid result of prompt "${name}": return a text, a list of messages or { messages }. ` +
+        'The content of each message must be an object, such as { type: "text", text: "Hello" }',
+    );
+  }
   return {
     ...(description !== undefined && { description }),
     ...full,

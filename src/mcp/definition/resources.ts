@@ -8,7 +8,7 @@ import type { Method } from "../../jsonrpc/dispatch.ts";
 import { INVALID_PARAMS } from "../../jsonrpc/error.ts";
 import { type InputRequired, isRetry } from "../input/input_required.ts";
 import type { Call } from "../call.ts";
-import { type ReadResult, toContents } from "./content.ts";
+import { type FullReadResult, type ReadResult, toContents } from "./content.ts";
 import type { ListedResource } from "./definition.ts";
 import { MODERN } from "../era.ts";
 import { UnknownNameError } from "../error.ts";
@@ -118,13 +118,18 @@ function toReadResult(
   result: ReadResult,
   { revision }: Call,
 ): Record<string, unknown> {
-  const { contents, ttl = definition.ttl ?? 0, _meta } = typeof result === "object" && "contents" in result
+  const { contents, ttl = definition.ttl ?? 0, _meta } = isFull(result)
     ? result
     : { contents: [toContents(uri, definition.mimeType, result)] };
   const members = membersFor(revision, { contents, _meta });
   if (revision < MODERN) return members;
   const isPublic = definition.cacheScope === "public" && widest === "public" && scopes.length === 0;
   return { ...members, ttlMs: ttl, cacheScope: isPublic ? "public" : "private" };
+}
+
+/** Authors without types may return anything. */
+function isFull(result: ReadResult): result is FullReadResult {
+  return Array.isArray((result as FullReadResult | undefined)?.contents);
 }
 
 function toEntry(resource: ListedResource): ListEntry {
