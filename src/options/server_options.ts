@@ -10,7 +10,7 @@ import { createCallerFinder, type TrustedProxies } from "../http/network/trusted
 import { type RuntimeContext, toRequestContext, type WorkerContext } from "../http/runtime_context.ts";
 import type { RequestContext } from "../http/service.ts";
 import { createRequestIds, type ObserveRequest } from "../observability/request_outcome.ts";
-import type { RateLimiter, RateLimits } from "../rate_limits/rate_limits.ts";
+import type { LimitedServer, RateLimiter, RateLimits } from "../rate_limits/rate_limits.ts";
 import { type FindSecrets, serverSecret } from "../server_secret.ts";
 import type { Store } from "../store/store.ts";
 import type { Telemetry } from "../http/telemetry.ts";
@@ -82,7 +82,7 @@ export function completeServer(name: "issuer" | "url", address: string, options:
     store,
     now,
     observe,
-    limiter: options.rateLimits?.createLimiter({ store, now, observe }),
+    limiter: createLimiter(options.rateLimits, { store, now, observe }),
     onRequest: options.onRequest,
     requestId: options.requestId ?? createRequestIds(),
     telemetry: options.telemetry,
@@ -106,6 +106,16 @@ export function checkAddress(name: "issuer" | "url", address: string, unsafe?: S
     throw new TypeError(describeOption(name, rule, address));
   }
   return url;
+}
+
+/** @throws {TypeError} for settings that were not passed to `rateLimits()` */
+function createLimiter(limits: RateLimits | undefined, server: LimitedServer): RateLimiter | undefined {
+  // Authors without types may pass false.
+  if (!limits) return undefined;
+  if (!limits.createLimiter) {
+    throw new TypeError(describeOption("rateLimits", "made by rateLimits() of trivet/rate-limits", limits));
+  }
+  return limits.createLimiter(server);
 }
 
 /** The store, checked. @throws {TypeError} when it cannot keep single use and rotation */

@@ -332,9 +332,15 @@ test("a store that is unavailable does not refuse requests that need no store", 
 });
 
 test("without limits there are no fields and no calls of the store", async () => {
-  const trivet = createTrivet({ issuer: ISSUER, store: memoryStore() });
-  const response = await trivet.fetch(new Request(ISSUER + "/"), { ip: IP });
-  assert.is(response.headers.get("ratelimit"), null);
+  for (const rateLimits of [undefined, null, false]) {
+    const trivet = createTrivet({
+      issuer: ISSUER,
+      store: memoryStore(),
+      rateLimits: rateLimits as undefined,
+    });
+    const response = await trivet.fetch(new Request(ISSUER + "/"), { ip: IP });
+    assert.is(response.headers.get("ratelimit"), null);
+  }
   const own = authorizationServer({
     issuer: ISSUER,
     store: memoryStore(),
@@ -343,5 +349,15 @@ test("without limits there are no fields and no calls of the store", async () =>
   assert.is((await own.fetch(new Request(ISSUER + "/login"), { ip: IP })).status, 200);
   assert.is((await own.fetch(new Request(ISSUER + "/login"), { ip: IP })).status, 429);
 });
+
+for (const settings of [{ address: "1/1m" }, true, "1/1m"]) {
+  test(`settings in place of limits are refused at start: ${JSON.stringify(settings)}`, () => {
+    const make = () => createTrivet({ issuer: ISSUER, store: memoryStore(), rateLimits: settings as never });
+    assert.throws(
+      make,
+      (error: unknown) => error instanceof TypeError && error.message.includes('"rateLimits"'),
+    );
+  });
+}
 
 test.run();
