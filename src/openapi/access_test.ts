@@ -108,6 +108,13 @@ test("credentials of one caller are never those of another, also at once", async
   );
 });
 
+test("no argument replaces a header field of the operator", async () => {
+  const parameters = [{ name: "X-Tenant", in: "header", schema: { type: "string" } }];
+  const api = newApi({ document: secured(undefined, { parameters }), headers: { "x-tenant": "mine" } });
+  await api.call("op", { "X-Tenant": "theirs", x_tenant: "theirs" });
+  assert.is(api.requests[0]!.headers.get("x-tenant"), "mine");
+});
+
 test("header fields of an answer are given without the credentials", async () => {
   const answers = (status: number, type: string) =>
     newApi(

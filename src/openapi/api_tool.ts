@@ -54,7 +54,8 @@ const MAX_TITLE_CHARACTERS = 120;
 export function toApiTool(operation: DescribedOperation, options: ApiToolOptions): ApiTool {
   const { document, schemaLimit } = options;
   const security = readSecurity(document, operation.source.security);
-  const reserved = reservedPlaces(security);
+  const fixed = Object.keys(options.headers).map((name) => `header ${name.toLowerCase()}`);
+  const reserved = new Set([...reservedPlaces(security), ...fixed]);
   const parameters = readParameters(document, operation, reserved);
   const body = readBody(document, operation.source.requestBody);
   const responses = successResponses(document, operation);

@@ -107,7 +107,7 @@ class PostgresStore implements Store {
     options: PostgresOptions,
   ) {
     const { sweepEvery = 60_000, onWarning = () => {}, create = true, allowOlder = false } = options;
-    const { url, schema, timeout, pooled } = readAddress(address);
+    const { url, schema, timeout, pooled, max } = readAddress(address);
     this.#schema = schema;
     this.#timeout = {
       engine: "PostgreSQL",
@@ -125,6 +125,7 @@ class PostgresStore implements Store {
     this.#allowOlder = allowOlder;
     this.#statements = statementsOf(schema);
     this.#pool = new PostgresPool(url, {
+      max,
       fetch_types: false,
       onnotice: () => {},
       // Finds a server that is available again within half a second, without flooding one that is down.
@@ -208,6 +209,8 @@ class PostgresStore implements Store {
     await this.#prepare();
     if (this.#clock.isDue()) await this.#measureClock();
     if (!this.#guard.maySweep()) return 0;
+    // Those of instances that were killed.
+    await this.#run(`DELETE FROM ${this.#schema}.watching WHERE until < now()`, []);
     let removed = 0;
     while (!this.#closing) {
       const [row] = await this.#run<{ removed: number }>(this.#statements.sweep, [

@@ -5,6 +5,7 @@ import * as assert from "uvu/assert";
 import { CutProxy } from "../../../scripts/faults/cut_proxy.ts";
 import { storeContract } from "../contract.ts";
 import { postgresStore } from "./postgres.ts";
+import { withPostgresSnapshot } from "./postgres_snapshot.ts";
 import { encodeKey } from "../key.ts";
 import type { Commit, Key, Store } from "../store.ts";
 import { closingWith, findEngine } from "../test_engines.ts";
@@ -314,6 +315,48 @@ if (address === undefined) {
     await first.close();
   });
 
+  test("`max` is the number of connections", async () => {
+    for (const max of [1, 3]) {
+      const schema = newSchema();
+      const store = postgresStore(`${address}?schema=${schema}&max=${max}`);
+      await store.get(["k"]);
+      await Promise.all(Array.from({ length: 100 }, (_, i) => store.get(["k", i])));
+      const [row] = await admin!`
+        SELECT count(*)::int AS n FROM pg_stat_activity WHERE query LIKE ${`%${schema}%`} AND pid <> pg_backend_pid()`;
+      assert.is(row!["n"], max);
+      await store.close();
+      await admin!.unsafe(`DROP SCHEMA ${schema} CASCADE`);
+    }
+  });
+
+  test("a sweep removes the registrations of watchers that were killed", async () => {
+    const schema = newSchema();
+    const store = open(undefined, schema);
+    await store.get(["k"]);
+    await admin!.unsafe(`INSERT INTO ${schema}.watching VALUES ('killed', '{}', '2020-01-01')`);
+    await store.sweep();
+    const [row] = await admin!.unsafe(
+      `SELECT count(*)::int AS n FROM ${schema}.watching WHERE until < now()`,
+    );
+    assert.is(row!["n"], 0);
+    await store.close();
+  });
+
+  test("a snapshot has the records that are live by the clock of PostgreSQL", async () => {
+    const schema = newSchema();
+    const store = open(undefined, schema);
+    await store.commit({ set: [{ key: ["k", 1], value: 1, expires: Date.now() + 600_000 }] });
+    const { now } = Date;
+    Date.now = () => now() + 7_200_000;
+    try {
+      const listed = await withPostgresSnapshot(inSchema(schema), (snapshot) => snapshot.list(["k"]));
+      assert.is(listed.length, 1);
+    } finally {
+      Date.now = now;
+    }
+    await store.close();
+  });
+
   test("keys may have quotes, backslashes, braces and commas", async () => {
     const store = open();
     const keys = ['a"b', "a\\b", "{a,b}", "NULL", "null", "", "'", "\\x41", "a\nb"].map((
@@ -329,6 +372,9 @@ test("an invalid address is refused at once", () => {
   assert.throws(() => postgresStore("mysql://x"), /\bpostgres:\/\//);
   assert.throws(() => postgresStore("postgres://x/y?schema=A;DROP"), /\bschema\b/);
   assert.throws(() => postgresStore("postgres://x/y?timeout=never"), /timeout/);
+  for (const max of ["0", "x", "1.5"]) {
+    assert.throws(() => postgresStore(`postgres://x/y?max=${max}`), /\bmax\b/);
+  }
 });
 
 test.after(async () => {

@@ -51,7 +51,7 @@ export function statementsOf(schema: string): Statements {
 /** Takes the parameters that are not those of postgres.js out of an address. @throws {TypeError} naming the parameter */
 export function readAddress(
   address: string,
-): { url: string; schema: string; timeout: number; pooled: boolean } {
+): { url: string; schema: string; timeout: number; pooled: boolean; max: number } {
   const [before, query = ""] = address.split("?", 2) as [string, string?];
   if (!/^postgres(ql)?:\/\//.test(address)) throw new TypeError("The address must begin with postgres://");
   const parameters = new URLSearchParams(query);
@@ -62,8 +62,11 @@ export function readAddress(
   const timeout = Number(parameters.get("timeout") ?? 5);
   if (!(timeout > 0)) throw new TypeError("timeout must be a number of seconds above 0");
   const pooled = parameters.get("pgbouncer") === "true";
-  for (const own of ["schema", "timeout", "pgbouncer"]) parameters.delete(own);
-  return { url: parameters.size > 0 ? `${before}?${parameters}` : before, schema, timeout, pooled };
+  // Taken out of the address: postgres.js would read it as text, and open one connection.
+  const max = Number(parameters.get("max") ?? 10);
+  if (!Number.isInteger(max) || max < 1) throw new TypeError("max must be a number of connections from 1");
+  for (const own of ["schema", "timeout", "pgbouncer", "max"]) parameters.delete(own);
+  return { url: parameters.size > 0 ? `${before}?${parameters}` : before, schema, timeout, pooled, max };
 }
 
 /** The commit as array literals. Of several sets of one key, the last one counts. */

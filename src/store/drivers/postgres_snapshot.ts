@@ -18,18 +18,22 @@ export async function withPostgresSnapshot<Result>(
   const options = { fetch_types: false, onnotice: () => {}, connect_timeout: timeout };
   const pool = new PostgresPool(url, options, !pooled);
   const { ascending, descending } = statementsOf(schema);
-  const now = Date.now();
   try {
-    return await pool.transact((sql) =>
-      work({
+    return await pool.transact(async (sql) => {
+      // As everywhere in this driver, expiry follows the clock of PostgreSQL.
+      const [{ now }] = await sql.unsafe("SELECT extract(epoch FROM now()) * 1000 AS now") as unknown as [
+        { now: string },
+      ];
+      return await work({
         async list<Value>(prefix: Key, given: ListOptions = {}): Promise<Entry<Value>[]> {
           const { limit = 100, reverse = false } = given;
           const { low, high } = pageRange(prefix, given);
-          const parameters = [low, high, String(now), String(Math.max(0, limit))];
+          const parameters = [low, high, String(Math.floor(Number(now))), String(Math.max(0, limit))];
           const rows = await sql.unsafe(reverse ? descending : ascending, parameters);
           return (rows as unknown as Row[]).map((row) => toEntry(decodeKey(row.key!), row));
         },
-      }), "ISOLATION LEVEL REPEATABLE READ READ ONLY");
+      });
+    }, "ISOLATION LEVEL REPEATABLE READ READ ONLY");
   } finally {
     await pool.end();
   }
