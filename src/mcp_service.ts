@@ -60,7 +60,7 @@ export function toolServer(options: McpServerOptions): McpServer {
   const { url, authenticate, auth, extensions = [] } = options;
   const source = findCallerSource(authenticate);
   if (!authenticate && auth !== undefined && auth !== "off") {
-    throw new TypeError('Cannot create Trivet: "auth" needs "authenticate"');
+    throw new TypeError('Invalid options: "auth" needs "authenticate"');
   }
   const server = completeServer("url", url, options);
   const implied = new Map(

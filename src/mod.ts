@@ -35,7 +35,8 @@ export { MissingCapabilityError, ScopeError } from "./mcp/error.ts";
 export { RpcError } from "./jsonrpc/error.ts";
 export type { ToolServer } from "./mcp/service.ts";
 export { exportUserData, type UserData } from "./oauth/account/user_data.ts";
-export { addClient, type ClientRegistration, listClients, removeClient } from "./oauth/clients/client.ts";
+export { addClient, listClients, removeClient } from "./oauth/clients/client.ts";
+export type { ClientRegistration } from "./oauth/clients/client_registration.ts";
 export { type ClientChanges, rotateClientSecret, updateClient } from "./oauth/clients/client_changes.ts";
 export {
   type KeyRotationOptions,

@@ -81,7 +81,8 @@ export type { TrivetEvent } from "./events.ts";
 export type { Principal } from "./http/principal.ts";
 export type { AuthenticateOptions, ProtectOptions } from "./http/protect.ts";
 export { exportUserData, type UserData } from "./oauth/account/user_data.ts";
-export { addClient, type ClientRegistration, listClients, removeClient } from "./oauth/clients/client.ts";
+export { addClient, listClients, removeClient } from "./oauth/clients/client.ts";
+export type { ClientRegistration } from "./oauth/clients/client_registration.ts";
 export { type ClientChanges, rotateClientSecret, updateClient } from "./oauth/clients/client_changes.ts";
 export {
   type KeyRotationOptions,

@@ -200,7 +200,7 @@ function checkOptions(options: ResourceServerOptions): void {
   checkNames("options", options, NAMES);
   const { issuer, resource, jwksUri, introspection, algorithms, clockToleranceS = 0, audience } = options;
   const fail = (name: string, rule: string): never => {
-    throw new TypeError(`Cannot create Trivet: "${name}" ${rule}`);
+    throw new TypeError(`Invalid options: "${name}" ${rule}`);
   };
   const urls = { issuer, resource, jwksUri, "introspection.endpoint": introspection?.endpoint };
   for (const [name, url] of Object.entries(urls)) {
@@ -216,7 +216,7 @@ function checkOptions(options: ResourceServerOptions): void {
   }
   if (!(clockToleranceS >= 0 && clockToleranceS <= MAX_CLOCK_TOLERANCE_SECONDS)) {
     throw new RangeError(
-      `Cannot create Trivet: "clockToleranceS" must be 0 to ${MAX_CLOCK_TOLERANCE_SECONDS}, but is ${clockToleranceS}`,
+      `Invalid options: "clockToleranceS" must be 0 to ${MAX_CLOCK_TOLERANCE_SECONDS}, but is ${clockToleranceS}`,
     );
   }
 }
@@ -228,7 +228,7 @@ function readKeys(
   return {
     keys: keys.map((each, index) => {
       const key = checkJwk(each);
-      if (typeof key === "string") throw new TypeError(`Cannot create Trivet: "jwks.keys[${index}]": ${key}`);
+      if (typeof key === "string") throw new TypeError(`Invalid options: "jwks.keys[${index}]": ${key}`);
       return key;
     }),
   };

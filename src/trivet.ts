@@ -115,9 +115,9 @@ export function createTrivet(options: TrivetOptions): Trivet {
   const allowedOrigins = [...options.allowedOrigins ?? [], ...mcpOptions?.allowedOrigins ?? []];
   const toolCounts = options.admin?.countTools(observe);
   if (options.gateway && typeof options.gateway.connect !== "function") {
-    throw new TypeError('Cannot create Trivet: "gateway" must be gateway({ … }) of "trivet/gateway"');
+    throw new TypeError('Invalid options: "gateway" must be gateway({ … }) of "trivet/gateway"');
   }
-  if (options.gateway && !mcpOptions) throw new TypeError('Cannot create Trivet: "gateway" needs "mcp"');
+  if (options.gateway && !mcpOptions) throw new TypeError('Invalid options: "gateway" needs "mcp"');
   const gateway: GatewayParts | undefined = options.gateway?.connect({
     ...server,
     observe: toolCounts?.observe ?? observe,
@@ -141,7 +141,7 @@ export function createTrivet(options: TrivetOptions): Trivet {
 
   if (mcp) gateway?.attach(mcp);
 
-  if (options.admin && !oauth) throw new TypeError('Cannot create Trivet: "admin" needs "oauth"');
+  if (options.admin && !oauth) throw new TypeError('Invalid options: "admin" needs "oauth"');
   const admin = options.admin && oauth && options.admin.createService({
     ...server,
     observe: observeSkills,
@@ -210,6 +210,6 @@ function checkAllNames(options: TrivetOptions): void {
   const groups = { oauth: OAUTH_NAMES, skills: SKILLS_NAMES, mcp: { ...MCP_NAMES, skills: 1 } };
   for (const group of ["oauth", "skills", "mcp"] as const) {
     const given = options[group] ?? false;
-    if (given !== false) checkNames(group, given, groups[group], `${group}.`);
+    if (given !== false) checkNames(group, given, groups[group]);
   }
 }

@@ -229,7 +229,7 @@ test("a store without atomic commits is refused at start", () => {
   for (const none of [undefined, null, {}, "trivet.db"]) {
     assert.throws(
       () => createTrivet({ issuer: ISSUER, store: none as never }),
-      /^Cannot create Trivet: .*store/,
+      /^Invalid options: .*store/,
     );
   }
 });

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { ClientRegistration } from "../oauth/clients/client.ts";
+import type { ClientRegistration } from "../oauth/clients/client_registration.ts";
 
 /** The id of the built-in client with which the page signs in. */
 export const ADMIN_CLIENT_ID = "trivet-admin";

@@ -8,7 +8,7 @@ import type { Observe } from "../events.ts";
 import type { IdentifyCaller } from "../http/principal.ts";
 import type { Service } from "../http/service.ts";
 import type { AuthorizationServerOptions } from "../oauth/authorization_server.ts";
-import type { ClientRegistration } from "../oauth/clients/client.ts";
+import type { ClientRegistration } from "../oauth/clients/client_registration.ts";
 import type { PageSettings } from "../oauth/pages/settings.ts";
 import type { ProviderAccess } from "../oauth/sign_in/provider_tokens.ts";
 import type { BlobStore } from "../skills/blobs/blob_store.ts";

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { checkNames, type Names } from "../options/option_check.ts";
 import type { Principal } from "../http/principal.ts";
 import { checkPublicUrl, type Connect, findConnect } from "../http/network/public_fetch.ts";
 import { isUpstreamDefinition, type UpstreamDefinition } from "./upstream/upstream_definition.ts";
@@ -47,6 +48,22 @@ export interface GatewayOptions extends
   readonly fetch?: Connect | undefined;
 }
 
+const NAMES: Names<GatewayOptions> = {
+  mcpServers: 1,
+  policy: 1,
+  hold: 1,
+  trustAdministrators: 1,
+  connect: 1,
+  fetch: 1,
+  launch: 1,
+  variable: 1,
+  onStderr: 1,
+  startTimeout: 1,
+  idleTimeout: 1,
+  inputTimeout: 1,
+  messageBytes: 1,
+};
+
 /** Changes within this time are one notification. */
 const NOTIFY_AFTER_MS = 200;
 const LISTS = ["tools", "resources", "prompts"] as const;
@@ -65,6 +82,7 @@ const LISTS = ["tools", "resources", "prompts"] as const;
  * @throws {ConfigurationError} naming every problem of `mcpServers`
  */
 export function gateway(options: GatewayOptions = {}): GatewayOption {
+  checkNames("gateway", options, NAMES);
   return { connect: (host) => connectGateway(options, host) };
 }
 

@@ -48,7 +48,7 @@ export function isMethodAllowed({ securityProfile }: ProfiledServer, method: Cli
 /** Checks options against the profile that they name. @throws {TypeError | RangeError} naming the option and the rule */
 export function checkSecurityProfile(options: ProfiledOptions): void {
   if (options.securityProfile === undefined) return;
-  const fail = (problem: string): string => `Cannot create Trivet: FAPI 2.0 requires ${problem}`;
+  const fail = (problem: string): string => `Invalid options: FAPI 2.0 requires ${problem}`;
   for (const client of options.clients) {
     const { id, token_endpoint_auth_method: method } = client;
     if (!isMethodAllowed(options, method)) {

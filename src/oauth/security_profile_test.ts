@@ -4,7 +4,8 @@ import { createTrivet, memoryStore } from "../mod.ts";
 import { readJws } from "../crypto/jws.ts";
 import type { AuthorizationServerOptions } from "./authorization_server.ts";
 import { completeOpenId, OPENID_SCOPES } from "./openid/options.ts";
-import { type ClientRegistration, toClient } from "./clients/client.ts";
+import { toClient } from "./clients/client.ts";
+import type { ClientRegistration } from "./clients/client_registration.ts";
 import { createAssertion, createProof, newKey, type TestKey } from "./test_keys.ts";
 import { CHALLENGE, ISSUER, newServer, type TestServer, VERIFIER } from "./test_server.ts";
 

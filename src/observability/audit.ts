@@ -8,6 +8,7 @@
  *
  * @module
  */
+import { checkNames, type Names } from "../options/option_check.ts";
 import { encodeBase64url } from "../crypto/base64url.ts";
 import { digestLarge } from "../crypto/large_digest.ts";
 import type { TrivetEvent } from "../events.ts";
@@ -87,6 +88,8 @@ export interface AuditOptions {
   readonly onError?: (error: unknown) => void;
 }
 
+const NAMES: Names<AuditOptions> = { store: 1, now: 1, retentionDays: 1, onError: 1 };
+
 /** An audit trail that is open for writing. */
 export interface Audit {
   /**
@@ -114,9 +117,9 @@ function toWaiting(time: number, type: string, fields: string, request?: string)
 }
 
 /** A trail in this store. Several instances can write to one trail. */
-export function createAudit(
-  { store, now: clock, retentionDays, onError = () => {} }: AuditOptions,
-): Audit {
+export function createAudit(options: AuditOptions): Audit {
+  checkNames("createAudit", options, NAMES);
+  const { store, now: clock, retentionDays, onError = () => {} } = options;
   const now = clock ?? (store.now ? () => store.now!() : Date.now);
   const budget = createFailureBudget(now);
   let waiting: Waiting[] = [];

@@ -8,7 +8,7 @@ import { createConfiguredFetch } from "../http/network/public_fetch.ts";
 import type { Definition } from "../mcp/definition/definition.ts";
 import { resourceTemplate } from "../mcp/definition/definition.ts";
 import type { DefinitionSource } from "../mcp/definition/definition_source.ts";
-import { checkWhole } from "../options/option_check.ts";
+import { checkNames, checkWhole, type Names } from "../options/option_check.ts";
 import { timerDelay } from "../timer.ts";
 import type { ApiAccess, Authorize, Credential } from "./access.ts";
 import { toApiTool } from "./api_tool.ts";
@@ -69,6 +69,30 @@ export interface OpenApiOptions {
   readonly onProblem?: (problem: Error) => void;
 }
 
+const NAMES: Names<OpenApiOptions> = {
+  document: 1,
+  parse: 1,
+  server: 1,
+  serverVariables: 1,
+  allowHttp: 1,
+  select: 1,
+  prefix: 1,
+  scopes: 1,
+  name: 1,
+  authorize: 1,
+  credentials: 1,
+  security: 1,
+  headers: 1,
+  fetch: 1,
+  timeout: 1,
+  answerLimit: 1,
+  downloadLimit: 1,
+  answers: 1,
+  schemaLimit: 1,
+  outputSchemas: 1,
+  onProblem: 1,
+};
+
 /** The tools of a document: pass it to the option `sources` of the tool server, or its `current()` to `tools`. */
 export interface OpenApiTools extends DefinitionSource {
   /** The tools, and a resource template for large answers. */
@@ -103,6 +127,7 @@ const MAX_RETRY_MS = 300_000;
  *   URL, the problem goes to `onProblem`
  */
 export function openApi(options: OpenApiOptions): OpenApiTools {
+  checkNames("openApi", options, NAMES);
   const { document, onProblem = () => {} } = options;
   const build = builder(options);
   const url = document instanceof URL || typeof document === "string" && /^https?:\/\/\S+$/.test(document)

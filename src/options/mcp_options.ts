@@ -12,7 +12,7 @@ import type { ToolServerOptions } from "../mcp/service.ts";
 import type { ToJsonSchema } from "../mcp/schema/schema_converter.ts";
 import type { StorageLimits } from "../mcp/session/storage_limits.ts";
 import type { StreamLimits } from "../mcp/http/stream_limits.ts";
-import { checkOneOf, checkWhole } from "./option_check.ts";
+import { checkNames, checkOneOf, checkWhole, type Names } from "./option_check.ts";
 import { VERSION } from "../version.ts";
 
 /** Options of the tool server. */
@@ -131,8 +131,8 @@ export function completeMcp(mcp: McpOptions, given: Given): ToolServerOptions {
     sessionLifetime: 1000 * whole("sessionLifetime", 604_800, 1),
     keepAlive: 1000 * whole("keepAlive", 15, 1),
     listLifetime: 1000 * whole("listLifetime", 60, 0),
-    streamLimits: checkLimits("streamLimits", mcp),
-    storageLimits: checkLimits("storageLimits", mcp),
+    streamLimits: checkLimits("streamLimits", mcp, STREAM_LIMITS),
+    storageLimits: checkLimits("storageLimits", mcp, STORAGE_LIMITS),
     sse: mcp.sse ? createSseHandlers : undefined,
     stdio: async (...values) => await (await import("../mcp/stdio/stdio.ts")).serveStdio(...values),
   };
@@ -149,11 +149,16 @@ const createSseHandlers: SseFactory = (...values) => {
   };
 };
 
-/** @throws {RangeError} when a limit is not a whole number or below 1 */
+const STREAM_LIMITS: Names<StreamLimits> = { session: 1, caller: 1, network: 1, anonymous: 1 };
+const STORAGE_LIMITS: Names<StorageLimits> = { ...STREAM_LIMITS, anonymousSession: 1 };
+
+/** @throws {TypeError | RangeError} for a limit that does not exist, is not a whole number or below 1 */
 function checkLimits<Name extends "streamLimits" | "storageLimits">(
   name: Name,
   mcp: McpOptions,
+  names: object,
 ): McpOptions[Name] {
+  checkNames(`mcp.${name}`, mcp[name] ?? {}, names);
   for (const [key, value] of Object.entries(mcp[name] ?? {})) checkWhole(`mcp.${name}.${key}`, value, 1);
   return mcp[name];
 }

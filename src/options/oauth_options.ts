@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { checkOneOf, checkWhole } from "./option_check.ts";
+import { checkNames, checkOneOf, checkWhole, type Names } from "./option_check.ts";
 import type {
   AuthorizationDetailType,
   AuthorizationServerOptions,
@@ -12,7 +12,8 @@ import type {
   ScopeDefinition,
   TrustedIssuer,
 } from "../oauth/authorization_server.ts";
-import { type ClientRegistration, toClient } from "../oauth/clients/client.ts";
+import { toClient } from "../oauth/clients/client.ts";
+import { checkRegistrationNames, type ClientRegistration } from "../oauth/clients/client_registration.ts";
 import { completeFactors, type FactorOptions } from "../oauth/factors/settings.ts";
 import type { UserRole } from "../oauth/records/user_record.ts";
 import { checkSecurityProfile, type SecurityProfile } from "../oauth/security_profile.ts";
@@ -240,7 +241,10 @@ export function completeOAuth(
     store,
     observe,
     now,
-    clients: (oauth.clients ?? []).map((client) => toClient(client, now(), redirectSchemes)),
+    clients: (oauth.clients ?? []).map((client) => {
+      checkRegistrationNames(client);
+      return toClient(client, now(), redirectSchemes);
+    }),
     trustedClients: new Set(oauth.trustedClients),
     // `GET /api/user` needs it.
     scopes: { profile: { description: PROFILE }, ...(openid && OPENID_SCOPES), ...(oauth.scopes ?? SCOPES) },
@@ -275,9 +279,9 @@ export function completeOAuth(
     ),
     responseModes: oauth.responseModes ?? (openid ? ["form_post", "jwt"] : []),
     requireDpopNonce: oauth.requireDpopNonce ?? false,
-    trustedIssuers: oauth.trustedIssuers ?? [],
+    trustedIssuers: (oauth.trustedIssuers ?? []).map(checkIssuer),
     authorizationDetailTypes: oauth.authorizationDetailTypes ?? {},
-    certificateProxy: oauth.certificateProxy,
+    certificateProxy: checkCertificateProxy(oauth.certificateProxy),
     authenticateUser: oauth.authenticateUser,
     signIn: oauth.signIn ?? [],
     storedProviders: oauth.storedProviders ?? false,
@@ -299,20 +303,40 @@ export function completeOAuth(
   };
   checkSecurityProfile(complete);
   if (complete.signingAlgorithms.length === 0) {
-    throw new TypeError('Cannot create Trivet: "oauth.signingAlgorithms" must name at least one');
+    throw new TypeError('Invalid options: "oauth.signingAlgorithms" must name at least one');
   }
   if (complete.signingKeyNotice >= complete.signingKeyLifetime) {
     throw new RangeError(
-      'Cannot create Trivet: "oauth.signingKeyNotice" must be less than "oauth.signingKeyLifetime"',
+      'Invalid options: "oauth.signingKeyNotice" must be less than "oauth.signingKeyLifetime"',
     );
   }
   if (openid) checkWhole("oauth.openid.idTokenLifetime", openid.idTokenLifetime, 1);
   if (complete.passwordIterations > MAX_ITERATIONS) {
     throw new RangeError(
-      `Cannot create Trivet: "oauth.passwordIterations" must be at most ${MAX_ITERATIONS}`,
+      `Invalid options: "oauth.passwordIterations" must be at most ${MAX_ITERATIONS}`,
     );
   }
   return complete;
+}
+
+const ISSUER_NAMES: Names<TrustedIssuer> = { issuer: 1, jwks: 1, jwks_uri: 1, requireIdJag: 1, user: 1 };
+const PROXY_NAMES: Names<CertificateProxy> = {
+  addresses: 1,
+  certificateField: 1,
+  verifiedField: 1,
+  verifiedValue: 1,
+};
+
+/** @throws {TypeError} for an issuer with an option that does not exist */
+function checkIssuer(issuer: TrustedIssuer): TrustedIssuer {
+  checkNames("oauth.trustedIssuers", issuer, ISSUER_NAMES);
+  return issuer;
+}
+
+/** @throws {TypeError} for a proxy with an option that does not exist */
+function checkCertificateProxy(proxy: CertificateProxy | undefined): CertificateProxy | undefined {
+  if (proxy) checkNames("oauth.certificateProxy", proxy, PROXY_NAMES);
+  return proxy;
 }
 
 /**
@@ -328,7 +352,7 @@ function documentsSupported(
   const isAble = findConnect(connect) !== undefined;
   if (clientMetadataDocuments === true && !isAble) {
     throw new TypeError(
-      'Cannot create Trivet: "oauth.clientMetadataDocuments" requires "oauth.connect". Import trivet/node, trivet/deno, ' +
+      'Invalid options: "oauth.clientMetadataDocuments" requires "oauth.connect". Import trivet/node, trivet/deno, ' +
         "trivet/bun or trivet/workerd, or pass createPublicConnect() of trivet/public-connect",
     );
   }

@@ -28,19 +28,23 @@ export function checkOneOf<Value extends string>(
 /** The names of all options of a kind, which the compiler checks. */
 export type Names<Options> = Readonly<Record<keyof Options, 1>>;
 
-/** @throws {TypeError} for options that are no object, or have a name that is not in `names` */
-export function checkNames(what: string, options: unknown, names: object, prefix = ""): void {
+/**
+ * @param what the option that holds the others, or the function that takes them
+ * @throws {TypeError} for options that are no object, or have a name that is not in `names`
+ */
+export function checkNames(what: string, options: unknown, names: object): void {
   if (typeof options !== "object" || options === null) {
-    throw new TypeError(`Cannot create Trivet: "${what}" must be an object`);
+    throw new TypeError(`Invalid options: "${what}" must be an object`);
   }
   for (const name of Object.keys(options)) {
     if (!Object.hasOwn(names, name)) {
-      throw new TypeError(`Cannot create Trivet: there is no option "${prefix}${name}". Check its spelling`);
+      const full = what === "options" ? name : `${what}.${name}`;
+      throw new TypeError(`Invalid options: unknown option "${full}". Check its spelling`);
     }
   }
 }
 
 /** The message for an option that breaks the rule: what it must be, and what it is. */
 export function describeOption(name: string, rule: string, value: unknown): string {
-  return `Cannot create Trivet: "${name}" must be ${rule}, but is "${value}"`;
+  return `Invalid options: "${name}" must be ${rule}, but is "${value}"`;
 }

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { describeOption } from "./option_check.ts";
+import { checkNames, describeOption, type Names } from "./option_check.ts";
 import type { Observe } from "../events.ts";
 import { isLoopbackHost } from "../http/network/loopback.ts";
 import { createCallerFinder, type TrustedProxies } from "../http/network/trusted_proxy.ts";
@@ -48,6 +48,8 @@ export interface ServerOptions {
   };
 }
 
+const UNSAFE_NAMES: Names<NonNullable<ServerOptions["unsafe"]>> = { httpIssuer: 1 };
+
 /** What services are built from. */
 export interface Server {
   readonly store: Store;
@@ -73,6 +75,7 @@ export interface Server {
  * @throws {TypeError} naming the option and the rule
  */
 export function completeServer(name: "issuer" | "url", address: string, options: ServerOptions): Server {
+  checkNames("unsafe", options.unsafe ?? {}, UNSAFE_NAMES);
   const { origin, pathname } = checkAddress(name, address, options.unsafe);
   const store = checkStore(options.store);
   const findCaller = options.trustedProxies && createCallerFinder(options.trustedProxies);
@@ -124,7 +127,7 @@ function checkStore(store: Store): Store {
   if (!guarantees?.atomic || !guarantees.readYourWrites) {
     // Else a code could be redeemed twice.
     throw new TypeError(
-      'Cannot create Trivet: "store" must be atomic and read its own writes, as memoryStore() does',
+      'Invalid options: "store" must be atomic and read its own writes, as memoryStore() does',
     );
   }
   return store;

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { checkOneOf, checkWhole } from "./option_check.ts";
+import { checkNames, checkOneOf, checkWhole, type Names } from "./option_check.ts";
 import type { BlobStore } from "../skills/blobs/blob_store.ts";
 import type { SkillFolder } from "../skills/local/folder.ts";
 import type { MarkerRule } from "../skills/messages/markers.ts";
@@ -103,7 +103,7 @@ export function completeSkills(
       1024,
     ),
     skillsPerRequest: checkWhole("skills.skillsPerRequest", options.skillsPerRequest ?? (isGa ? 20 : 8), 1),
-    packageRules: options.packageRules ?? {},
+    packageRules: checkRules(options.packageRules ?? {}),
     intake: checkIntake(options.intake ?? {}),
     messages: options.messages === false ? undefined : completeMessages(options.messages ?? {}),
     discovery: completeDiscovery(options.discovery ?? (isPublic ? {} : false)),
@@ -112,7 +112,19 @@ export function completeSkills(
   };
 }
 
+const RULE_NAMES: Names<MarkdownRules> = { unknownKeys: 1, reservedNames: 1 };
+const INTAKE_NAMES: Names<NonNullable<SkillsOptions["intake"]>> = { memory: 1, wait: 1, idle: 1, whole: 1 };
+const DISCOVERY_NAMES: Names<DiscoverySettings> = { workspaces: 1 };
+const MESSAGES_NAMES: Names<MessagesSettings> = { upstream: 1, markers: 1, bodyLimit: 1, mostRounds: 1 };
+
+function checkRules(rules: MarkdownRules): MarkdownRules {
+  checkNames("skills.packageRules", rules, RULE_NAMES);
+  checkOneOf("skills.packageRules.unknownKeys", rules.unknownKeys, "keep", "refuse");
+  return rules;
+}
+
 function checkIntake(intake: NonNullable<SkillsOptions["intake"]>): SkillsServiceOptions["intake"] {
+  checkNames("skills.intake", intake, INTAKE_NAMES);
   for (const name of ["memory", "wait", "idle", "whole"] as const) {
     const value = intake[name];
     if (value !== undefined) checkWhole(`skills.intake.${name}`, value, 1);
@@ -122,16 +134,18 @@ function checkIntake(intake: NonNullable<SkillsOptions["intake"]>): SkillsServic
 
 function completeDiscovery(settings: DiscoverySettings | false): SkillsServiceOptions["discovery"] {
   if (settings === false) return undefined;
+  checkNames("skills.discovery", settings, DISCOVERY_NAMES);
   const { workspaces = [] } = settings;
   if (!Array.isArray(workspaces) || workspaces.some((name) => typeof name !== "string" || name === "")) {
     throw new TypeError(
-      'Cannot create Trivet: "skills.discovery.workspaces" must be a list of names of workspaces',
+      'Invalid options: "skills.discovery.workspaces" must be a list of names of workspaces',
     );
   }
   return { workspaces: [...new Set(workspaces)] };
 }
 
 function completeMessages(settings: MessagesSettings): SkillsServiceOptions["messages"] {
+  checkNames("skills.messages", settings, MESSAGES_NAMES);
   return {
     upstream: settings.upstream,
     markers: checkOneOf("skills.messages.markers", settings.markers, "auto", "always", "never"),

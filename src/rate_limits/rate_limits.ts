@@ -75,7 +75,7 @@ export function rateLimits(settings: RateLimitSettings): RateLimits {
     const limit = parseLimit(name, text);
     if (limit) return limit;
     throw new TypeError(
-      `Cannot create Trivet: "rateLimits" must name ${LIMIT_SCOPES.join(", ")}, alone or after one of ${
+      `Invalid options: "rateLimits" must name ${LIMIT_SCOPES.join(", ")}, alone or after one of ${
         LIMITED_SERVICES.map((each) => `${each}.`).join(", ")
       }, with a limit such as 600/1m of at most a day, but has "${name}": "${text}"`,
     );

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { checkNames, type Names } from "../options/option_check.ts";
 import { SERVER_FAILED } from "../http/response.ts";
 import type { RequestContext } from "../http/service.ts";
 import { timerDelay } from "../timer.ts";
@@ -32,6 +33,8 @@ export interface ServeOptions {
   readonly tls?: TlsCertificate | undefined;
 }
 
+const NAMES: Names<ServeOptions> = { port: 1, hostname: 1, closeTimeout: 1, onError: 1, tls: 1 };
+
 /** How long a client can take to send its header fields, on Node. */
 export const HEADERS_TIMEOUT_MS = 15_000;
 /** How long a client can take to send its whole request, on Node. */
@@ -55,6 +58,7 @@ export interface RunningServer {
 
 /** `ServeOptions` with every default. */
 export function completeServeOptions(options: ServeOptions): Required<ServeOptions> {
+  checkNames("serve", options, NAMES);
   const { port = 8787, hostname = "127.0.0.1", closeTimeout = 10_000, onError = () => {}, tls } = options;
   return { port, hostname, closeTimeout, onError, tls };
 }

@@ -6,6 +6,7 @@
  * @module
  */
 // By its default, of which a member is read when it is needed: `promises` takes 3 ms to load.
+import { checkNames, type Names } from "../options/option_check.ts";
 import fs, { constants, type Stats } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import { join, sep } from "node:path";
@@ -18,6 +19,8 @@ export interface SkillFolderOptions {
   /** Whether the folder may be missing without a diagnostic. @default false */
   readonly optional?: boolean;
 }
+
+const NAMES: Names<SkillFolderOptions> = { followLinks: 1, optional: 1 };
 
 /** A folder with more entries is refused: the listed ones would be arbitrary. */
 const MAX_ENTRIES = 10_000;
@@ -36,8 +39,10 @@ const NOT_FOUND_ERRORS = new Set(["ENOENT", "ENOTDIR", "ELOOP"]);
 /** Opens a folder. It can be created later. */
 export function skillFolder(
   path: string,
-  { followLinks = false, optional = false }: SkillFolderOptions = {},
+  options: SkillFolderOptions = {},
 ): SkillFolder {
+  checkNames("skillFolder", options, NAMES);
+  const { followLinks = false, optional = false } = options;
   /** The real path, if it contains no link but an allowed one: that is still to be checked. */
   async function resolve(relative: string): Promise<string | undefined> {
     const segments = relative === "" ? [] : relative.split("/");

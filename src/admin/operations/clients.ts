@@ -3,11 +3,8 @@
  *
  * @module
  */
-import {
-  addClient as add,
-  type ClientRegistration,
-  removeClient as remove,
-} from "../../oauth/clients/client.ts";
+import { addClient as add, removeClient as remove } from "../../oauth/clients/client.ts";
+import type { ClientRegistration } from "../../oauth/clients/client_registration.ts";
 import {
   type ClientChanges,
   rotateClientSecret as rotate,

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { checkNames, type Names } from "../../options/option_check.ts";
 import type { CallContext } from "../../mcp/context.ts";
 import type { Arrange } from "../../mcp/definition/definition_source.ts";
 import { type Definition, tool, ToolError } from "../../mcp/definition/definition.ts";
@@ -42,6 +43,7 @@ export interface CodeModeOptions {
   readonly rank?: RankEntries;
 }
 
+const NAMES: Names<CodeModeOptions> = { engine: 1, limits: 1, names: 1, pinned: 1, about: 1, rank: 1 };
 const DEFAULT_LIMITS: CodeLimits = {
   computeMs: 5_000,
   memoryBytes: 32 * 1024 * 1024,
@@ -63,6 +65,8 @@ const MAX_DECLARATIONS = 50;
  * @throws {RangeError} for an invalid limit
  */
 export function codeMode(options: CodeModeOptions): Arrange {
+  checkNames("codeMode", options, NAMES);
+  checkNames("codeMode.limits", options.limits ?? {}, DEFAULT_LIMITS);
   const { engine, about = "" } = options;
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   for (const [name, value] of Object.entries(limits)) {

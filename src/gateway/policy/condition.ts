@@ -46,7 +46,7 @@ export class PolicyError extends TypeError {
   override readonly name = "TypeError";
 
   constructor(place: string, rule: string) {
-    super(`Cannot create Trivet: "policy${place && "."}${place}" ${rule}`);
+    super(`Invalid options: "policy${place && "."}${place}" ${rule}`);
   }
 }
 

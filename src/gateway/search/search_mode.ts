@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { checkNames, type Names } from "../../options/option_check.ts";
 import type { Arrange } from "../../mcp/definition/definition_source.ts";
 import { type Definition, tool, ToolError } from "../../mcp/definition/definition.ts";
 import { type CallableTool, CallableTools, splitTools } from "./callable_tools.ts";
@@ -26,6 +27,7 @@ export interface SearchModeOptions {
   readonly limit?: number;
 }
 
+const NAMES: Names<SearchModeOptions> = { pinned: 1, names: 1, about: 1, rank: 1, limit: 1 };
 const MAX_QUERY_CHARACTERS = 1000;
 export const MAX_LIMIT = 50;
 
@@ -34,6 +36,7 @@ export const MAX_LIMIT = 50;
  * @throws {RangeError} for an invalid limit
  */
 export function searchMode(options: SearchModeOptions = {}): Arrange {
+  checkNames("searchMode", options, NAMES);
   const { limit = 5 } = options;
   if (!Number.isSafeInteger(limit) || limit < 1 || limit > MAX_LIMIT) {
     throw new RangeError(`Cannot create search mode: limit must be a whole number from 1 to ${MAX_LIMIT}`);

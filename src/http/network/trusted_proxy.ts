@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { describeOption } from "../../options/option_check.ts";
+import { checkNames, checkOneOf, describeOption, type Names } from "../../options/option_check.ts";
 import { parseIp, startsWith, unmapIp } from "./ip_address.ts";
 import type { RequestContext } from "../service.ts";
 
@@ -19,6 +19,8 @@ export interface TrustedProxies {
   readonly field?: "x-forwarded-for" | "forwarded";
 }
 
+const NAMES: Names<TrustedProxies> = { addresses: 1, field: 1 };
+
 /** Returns the context with the caller's address instead of the proxy's. */
 export type FindCaller = (request: Request, context: RequestContext) => RequestContext;
 
@@ -32,6 +34,8 @@ const MAX_FIELD_CHARACTERS = 4096;
  */
 export function createCallerFinder(proxies: readonly string[] | TrustedProxies): FindCaller {
   const { addresses, field }: TrustedProxies = "addresses" in proxies ? proxies : { addresses: proxies };
+  if (!Array.isArray(proxies)) checkNames("trustedProxies", proxies, NAMES);
+  if (field !== undefined) checkOneOf("trustedProxies.field", field, "x-forwarded-for", "forwarded");
   const blocks = addresses.map(parseBlock);
   const isTrusted = (bytes: Uint8Array): boolean =>
     blocks.some(([prefix, bits]) => startsWith(unmapIp(bytes), prefix, bits));
@@ -50,45 +54,24 @@ export function createCallerFinder(proxies: readonly string[] | TrustedProxies):
     return caller;
   }
 
-  return (request, context) => new ProxiedContext(request, context, find);
-}
-
-class ProxiedContext implements RequestContext {
-  readonly #request: Request;
-  readonly #context: RequestContext;
-  readonly #find: (request: Request, peer: string | undefined) => string | undefined;
-  #found: { readonly ip: string | undefined } | undefined;
-
-  constructor(
-    request: Request,
-    context: RequestContext,
-    find: (request: Request, peer: string | undefined) => string | undefined,
-  ) {
-    this.#request = request;
-    this.#context = context;
-    this.#find = find;
-  }
-
-  get ip(): string | undefined {
-    this.#found ??= { ip: this.#find(this.#request, this.#context.ip) };
-    return this.#found.ip;
-  }
-
-  get peer(): string {
-    return this.#context.ip ?? "";
-  }
-
-  get isBodyBuffered(): boolean | undefined {
-    return this.#context.isBodyBuffered;
-  }
-
-  get isIsolated(): boolean | undefined {
-    return this.#context.isIsolated;
-  }
-
-  waitUntil(promise: Promise<unknown>): void {
-    this.#context.waitUntil?.(promise);
-  }
+  return (request, context) => {
+    let found: { readonly ip: string | undefined } | undefined;
+    return {
+      get ip() {
+        return (found ??= { ip: find(request, context.ip) }).ip;
+      },
+      get peer() {
+        return context.ip ?? "";
+      },
+      get isBodyBuffered() {
+        return context.isBodyBuffered;
+      },
+      get isIsolated() {
+        return context.isIsolated;
+      },
+      waitUntil: (promise) => context.waitUntil?.(promise),
+    };
+  };
 }
 
 function parseBlock(text: string): readonly [prefix: Uint8Array, bits: number] {
@@ -125,7 +108,7 @@ function tail(field: string): string {
 function readForwarded(field: string): string[] {
   return splitOutsideQuotes(field, ",").map((element) => {
     for (const pair of splitOutsideQuotes(element, ";")) {
-      const [, value] = /^\s*for\s*=\s*(.*?)\s*$/is.exec(pair) ?? [];
+      const [, value] = /^for\s*=\s*(.*)$/is.exec(pair.trim()) ?? [];
       if (value === undefined) continue;
       const quoted = /^"((?:[^"\\]|\\.)*)"$/s.exec(value)?.[1];
       return withoutPort(quoted?.replace(/\\(.)/gs, "$1") ?? value);

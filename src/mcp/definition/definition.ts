@@ -7,7 +7,9 @@
 import { matchAcrossCopies } from "../../jsonrpc/error.ts";
 import type { Annotations, Icon, Meta, PromptMessage, PromptResult, ReadResult } from "./content.ts";
 import type { CallContext, TaskOptions } from "../context.ts";
+import { checkNames, type Names } from "../../options/option_check.ts";
 import type { AnySchema, Parsed, Unparsed } from "../schema/standard_schema.ts";
+import { variableNames } from "./uri_expression.ts";
 
 /** A failure with a message for the model. The message of any other error is not sent to the client. */
 export class ToolError extends Error {
@@ -158,6 +160,68 @@ export type PromptReply = string | readonly PromptMessage[] | PromptResult;
 /** A tool, a prompt, a resource or a resource template. */
 export type Definition = ToolDefinition | ResourceDefinition | ResourceTemplateDefinition | PromptDefinition;
 
+// Other names are refused: a tool with `scope` for `scopes` would be open to all callers.
+const TOOL_NAMES: Names<ToolDefinition> = {
+  kind: 1,
+  name: 1,
+  title: 1,
+  description: 1,
+  icons: 1,
+  scopes: 1,
+  _meta: 1,
+  input: 1,
+  output: 1,
+  annotations: 1,
+  task: 1,
+  run: 1,
+};
+const RESOURCE_NAMES: Names<ResourceDefinition> = {
+  kind: 1,
+  name: 1,
+  title: 1,
+  description: 1,
+  icons: 1,
+  scopes: 1,
+  _meta: 1,
+  uri: 1,
+  mimeType: 1,
+  size: 1,
+  annotations: 1,
+  ttl: 1,
+  cacheScope: 1,
+  read: 1,
+};
+const TEMPLATE_NAMES: Names<ResourceTemplateDefinition> = {
+  kind: 1,
+  name: 1,
+  title: 1,
+  description: 1,
+  icons: 1,
+  scopes: 1,
+  _meta: 1,
+  uriTemplate: 1,
+  mimeType: 1,
+  annotations: 1,
+  ttl: 1,
+  cacheScope: 1,
+  list: 1,
+  complete: 1,
+  isListed: 1,
+  read: 1,
+  exists: 1,
+};
+const PROMPT_NAMES: Names<PromptDefinition> = {
+  kind: 1,
+  name: 1,
+  title: 1,
+  description: 1,
+  icons: 1,
+  scopes: 1,
+  _meta: 1,
+  arguments: 1,
+  get: 1,
+};
+
 /** The parameter of {@linkcode tool}: `run` gets values of `input` and returns values of `output`. */
 export type ToolOf<Input extends AnySchema, Output extends AnySchema | undefined> =
   & Omit<ToolDefinition, "kind" | "run" | "input" | "output">
@@ -178,27 +242,44 @@ type FullResult = import("./content.ts").ToolResult;
  * items, a `ToolResult`, or any JSON value, which is sent as text. With an `output` schema, `run` returns a value of that
  * schema, which is sent as structured content and as text; a `ToolResult` is recognized there by `structuredContent` or
  * `isError: true`.
+ * @throws {TypeError} naming a member that does not exist
  */
 export function tool<
   const Input extends AnySchema = Record<never, never>,
   const Output extends AnySchema | undefined = undefined,
 >(definition: ToolOf<Input, Output>): ToolDefinition {
+  checkNames("tool", definition, TOOL_NAMES);
   return { kind: "tool", ...definition } as ToolDefinition;
 }
 
-/** Defines a resource with a fixed URI. */
+/**
+ * Defines a resource with a fixed URI.
+ * @throws {TypeError} naming a member that does not exist
+ */
 export function resource(definition: Omit<ResourceDefinition, "kind">): ResourceDefinition {
+  checkNames("resource", definition, RESOURCE_NAMES);
   return { kind: "resource", ...definition };
 }
 
-/** Defines all resources whose URI matches a template. */
+/**
+ * Defines all resources whose URI matches a template.
+ * @throws {TypeError} naming a member that does not exist, or the invalid part of the template
+ */
 export function resourceTemplate(
   definition: Omit<ResourceTemplateDefinition, "kind">,
 ): ResourceTemplateDefinition {
+  checkNames("resourceTemplate", definition, TEMPLATE_NAMES);
+  const { uriTemplate, complete = {} } = definition;
+  const variables = Object.fromEntries(variableNames(`${uriTemplate}`).map((name) => [name, 1]));
+  checkNames("complete", complete, variables);
   return { kind: "resource_template", ...definition };
 }
 
-/** Defines a prompt: text for one user message, or a list of messages. */
+/**
+ * Defines a prompt: text for one user message, or a list of messages.
+ * @throws {TypeError} naming a member that does not exist
+ */
 export function prompt(definition: Omit<PromptDefinition, "kind">): PromptDefinition {
+  checkNames("prompt", definition, PROMPT_NAMES);
   return { kind: "prompt", ...definition };
 }

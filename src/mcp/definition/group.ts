@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { checkNames, type Names } from "../../options/option_check.ts";
 import type { CallContext } from "../context.ts";
 import type { Definition } from "./definition.ts";
 
@@ -33,8 +34,14 @@ export interface GroupOptions {
   readonly middleware?: readonly Middleware[];
 }
 
-/** Applies the options to the definitions, and returns one flat list. */
+const NAMES: Names<GroupOptions> = { prefix: 1, scopes: 1, middleware: 1 };
+
+/**
+ * Applies the options to the definitions, and returns one flat list.
+ * @throws {TypeError} naming an option that does not exist
+ */
 export function group(options: GroupOptions, definitions: Definitions): Definition[] {
+  checkNames("group", options, NAMES);
   const { prefix = "", scopes = [], middleware = [] } = options;
   return flatten(definitions).map((definition) => {
     const all = [...scopes, ...(definition.scopes ?? [])];

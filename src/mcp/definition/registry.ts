@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { checkNames, type Names } from "../../options/option_check.ts";
 import type { CallContext } from "../context.ts";
 import type {
   Definition,
@@ -18,7 +19,6 @@ import { membersFor, toolMembersFor } from "../revision_shape.ts";
 import type { ConvertSchema } from "../schema/convert_schema.ts";
 import { compileAnySchema, type CompiledSchema } from "../schema/standard_schema.ts";
 import { checkTaskTimes } from "../tasks/task_times.ts";
-import { variableNames } from "./uri_expression.ts";
 
 export interface CompiledTool extends ListEntry {
   readonly input: CompiledSchema;
@@ -52,6 +52,15 @@ export interface Registry {
   readonly completes: boolean;
   readonly hasTasks: boolean;
 }
+
+const TASK_NAMES: Names<ToolTask> = {
+  support: 1,
+  start: 1,
+  restart: 1,
+  ttl: 1,
+  pollInterval: 1,
+  statusMessage: 1,
+};
 
 /** The schema that MCP 2025-11-25 (tools, data types) recommends for tools without arguments. */
 const NO_INPUT = { type: "object", additionalProperties: false };
@@ -124,7 +133,10 @@ function compileTool(definition: ToolDefinition, convert: ConvertSchema): Compil
     _meta,
   };
   const task = typeof definition.task === "string" ? { support: definition.task } : definition.task;
-  if (task) checkTaskTimes(name, task);
+  if (task) {
+    checkNames("task", task, TASK_NAMES);
+    checkTaskTimes(name, task);
+  }
   return {
     name,
     scopes,
@@ -152,13 +164,6 @@ function compileTemplate(definition: ResourceTemplateDefinition): CompiledTempla
     definition;
   checkUriAndName(uriTemplate, definition);
   checkHandler(uriTemplate, definition.read, "read");
-  const variables = variableNames(uriTemplate);
-  const stray = Object.keys(definition.complete ?? {}).find((each) => !variables.includes(each));
-  if (stray !== undefined) {
-    throw new TypeError(
-      `Cannot define "${uriTemplate}": complete names "${stray}", which is not a variable of the template`,
-    );
-  }
   const members = { uriTemplate, name, title, description, mimeType, annotations, icons, _meta };
   return {
     name: uriTemplate,

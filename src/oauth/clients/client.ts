@@ -4,7 +4,6 @@
  * @module
  */
 import { checkJwk, type PublicJwk } from "../../crypto/jwk.ts";
-import type { JwsAlgorithm } from "../../crypto/jws.ts";
 import { randomId, randomSecret, secretDigest } from "../../crypto/secret.ts";
 import { loadOnDemand } from "../../http/load_on_demand.ts";
 import { checkConfiguredUrl, checkPublicUrl } from "../../http/network/public_fetch.ts";
@@ -13,15 +12,14 @@ import { CACHED, listAll, putIfAbsent, type Store } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { canonicalCertificateName } from "./client_certificate.ts";
 import {
-  type CertificateNameType,
   type Client,
   type ClientAuthMethod,
   clientKey,
   GRANT_TYPES,
   type GrantType,
-  type OpenIdClient,
 } from "../records/client_record.ts";
 import { findRequestUriProblem } from "./request_metadata.ts";
+import { checkRegistrationNames, type ClientRegistration } from "./client_registration.ts";
 import { checkDomain, checkRedirectUri } from "./redirect_uri.ts";
 
 const loadDocuments = () => import("./client_document.ts");
@@ -30,50 +28,6 @@ const extendDocument = loadOnDemand(async () => (await loadDocuments()).extendDo
 
 /** 128 random bits in base64url: such a secret cannot be guessed. */
 const MIN_STRONG_SECRET_LENGTH = 22;
-
-/** The registration of a client by the operator. Without secret, keys or certificate it is a public client. */
-export interface ClientRegistration extends OpenIdClient {
-  readonly id: string;
-  readonly secret?: string | undefined;
-  /** Shown to the user at consent. @default the id */
-  readonly name?: string | undefined;
-  /** Any https redirect URI on exactly this host. */
-  readonly domain?: string | undefined;
-  /** Exact redirect URIs. */
-  readonly redirect_uris?: readonly string[] | undefined;
-  /** @default the code and refresh grants with a redirect URI, and `client_credentials` for a confidential client */
-  readonly grant_types?: readonly GrantType[] | undefined;
-  /** Space-separated. @default every scope of the operator but `admin` */
-  readonly scope?: string | undefined;
-  /** @default by its credentials: a secret, keys (`private_key_jwt`), a certificate, or `none` */
-  readonly token_endpoint_auth_method?: ClientAuthMethod | undefined;
-  readonly jwks?: { readonly keys: readonly unknown[] } | undefined;
-  readonly jwks_uri?: string | undefined;
-  readonly certificate?: { readonly type: CertificateNameType; readonly value: string } | undefined;
-  readonly access_token_format?: "opaque" | "jwt" | undefined;
-  readonly require_pushed_authorization_requests?: boolean | undefined;
-  readonly dpop_bound_access_tokens?: boolean | undefined;
-  readonly tls_client_certificate_bound_access_tokens?: boolean | undefined;
-  readonly authorization_details_types?: readonly string[] | undefined;
-  readonly introspection_signed_response_alg?: JwsAlgorithm | undefined;
-  /** RFC 9101: the only algorithm of its request objects. @default any that is supported */
-  readonly request_object_signing_alg?: JwsAlgorithm | undefined;
-  /** RFC 9101 §10.5: it must send signed request objects. @default false */
-  readonly require_signed_request_object?: boolean | undefined;
-  /** The https URLs that it may name as `request_uri` (RFC 9101 §5.2). @default none */
-  readonly request_uris?: readonly string[] | undefined;
-  /** The algorithm of signed responses (JARM). @default RS256 where `signingAlgorithms` has it, else the first */
-  readonly authorization_signed_response_alg?: JwsAlgorithm | undefined;
-  /**
-   * You trust this client: a remembered consent is used also when it is a public client with an https redirect URI, or
-   * when another site sent the browser. @default false
-   */
-  readonly trusted?: boolean | undefined;
-  /** The resources whose tokens it may introspect. @default all */
-  readonly introspects?: readonly string[] | undefined;
-  /** The resources that it may exchange tokens for (RFC 8693), beside those of the token that it sends. @default none */
-  readonly token_exchange_resources?: readonly string[] | undefined;
-}
 
 /** Grants that only confidential clients may use: with a public client anyone could. */
 const CONFIDENTIAL: readonly GrantType[] = [
@@ -266,6 +220,7 @@ export async function addClient(
   },
   redirectSchemes?: readonly string[],
 ): Promise<{ client: Client; secret: string | undefined }> {
+  checkRegistrationNames(registration);
   const id = registration.id ?? randomId("client_");
   if (id.startsWith("https://")) {
     throw new TypeError(

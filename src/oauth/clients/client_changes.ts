@@ -8,7 +8,8 @@ import { randomSecret, secretDigest } from "../../crypto/secret.ts";
 import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
 import { compareAndSet, type Store } from "../../store/store.ts";
 import { type Client, clientKey } from "../records/client_record.ts";
-import { type ClientRegistration, toClient } from "./client.ts";
+import { toClient } from "./client.ts";
+import type { ClientRegistration } from "./client_registration.ts";
 
 /** Seconds for which a former secret can stay valid. */
 const MAX_KEEP_SECONDS = 30 * 86_400;

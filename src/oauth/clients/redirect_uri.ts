@@ -93,7 +93,7 @@ export function checkDomain(domain: string): string {
 export function checkRedirectScheme(scheme: string): string {
   if (!/^[a-z][a-z0-9+.-]*$/.test(scheme) || /^https?$/.test(scheme) || NO_APPLICATION.test(scheme + ":")) {
     throw new TypeError(
-      `Cannot create Trivet: "oauth.redirectSchemes" must contain application schemes such as "cursor", not "${scheme}"`,
+      `Invalid options: "oauth.redirectSchemes" must contain application schemes such as "cursor", not "${scheme}"`,
     );
   }
   return scheme;

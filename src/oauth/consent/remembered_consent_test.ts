@@ -7,7 +7,8 @@
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { type ClientRegistration, toClient } from "../clients/client.ts";
+import { toClient } from "../clients/client.ts";
+import type { ClientRegistration } from "../clients/client_registration.ts";
 import { APP_URI, CHALLENGE, newServer, type TestServer, transactionOf } from "../test_server.ts";
 
 const test = suite("oauth/remembered_consent");

@@ -93,19 +93,19 @@ export function completeFactors(
 ): { readonly factors: FactorSettings; readonly acrValues: readonly string[] } {
   if (!/^[\x21\x23-\x5b\x5d-\x7e]{1,200}$/.test(secondFactorAcr) || secondFactorAcr === "password") {
     throw new TypeError(
-      'Cannot create Trivet: "oauth.secondFactorAcr" must be visible ASCII without quotes, and not "password"',
+      'Invalid options: "oauth.secondFactorAcr" must be visible ASCII without quotes, and not "password"',
     );
   }
   if (passkeys && !canHavePasskeys(issuer)) {
     throw new TypeError(
-      `Cannot create Trivet: "oauth.passkeys" needs an issuer on https or localhost with a host name, not ${issuer}`,
+      `Invalid options: "oauth.passkeys" needs an issuer on https or localhost with a host name, not ${issuer}`,
     );
   }
   const { hostname } = new URL(issuer);
   const rpId = passkeys?.rpId ?? hostname;
   if (rpId !== hostname && !hostname.endsWith("." + rpId)) {
     throw new TypeError(
-      `Cannot create Trivet: "rpId" of "oauth.passkeys" must be ${hostname} or a parent domain, not "${rpId}"`,
+      `Invalid options: "rpId" of "oauth.passkeys" must be ${hostname} or a parent domain, not "${rpId}"`,
     );
   }
   const hasAccount = account !== false;

@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { checkNames, type Names } from "../../options/option_check.ts";
 import { decodeBase64url, encodeBase64url } from "../../crypto/base64url.ts";
 import { PASSKEY_ALGORITHMS, type Passkeys } from "./settings.ts";
 
@@ -17,6 +18,8 @@ export interface PasskeySettings {
   /** Origins beside that of the issuer whose pages may use the passkeys. @default none */
   readonly origins?: readonly string[];
 }
+
+const NAMES: Names<PasskeySettings> = { rpId: 1, rpName: 1, origins: 1 };
 
 type Registration = Parameters<
   typeof import("@simplewebauthn/server").verifyRegistrationResponse
@@ -38,6 +41,7 @@ let loaded: Awaited<ReturnType<typeof loadPackage>> | undefined;
 
 /** Passkeys as first and as second factor. */
 export function passkeys(settings: PasskeySettings = {}): Passkeys {
+  checkNames("passkeys", settings, NAMES);
   return {
     ...settings,
     async verifyRegistration(response, { challenge, origins, rpId, userVerification }) {

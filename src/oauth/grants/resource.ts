@@ -4,12 +4,21 @@
  *
  * @module
  */
+import { checkNames, type Names } from "../../options/option_check.ts";
 import type { AuthorizationServer, ProtectedResource } from "../authorization_server.ts";
 import { OAuthError, plain } from "../error.ts";
 import { expandScopes } from "./scope.ts";
 
 /** Resources in one request. */
 const MAX_RESOURCES = 10;
+
+const NAMES: Names<ProtectedResource> = {
+  resource: 1,
+  name: 1,
+  scopes: 1,
+  accessTokenFormat: 1,
+  accessTokenLifetime: 1,
+};
 
 /** The canonical spelling of an identifier: clients differ in the case of the host and in a trailing slash. */
 export function canonicalResource(identifier: string): string {
@@ -20,10 +29,12 @@ export function canonicalResource(identifier: string): string {
 export function defineResources(
   resources: readonly ProtectedResource[],
 ): ReadonlyMap<string, ProtectedResource> {
-  for (const { resource } of resources) {
+  for (const each of resources) {
+    checkNames("oauth.resources", each, NAMES);
+    const { resource } = each;
     if (!URL.canParse(resource) || resource.includes("#")) {
       throw new TypeError(
-        `Cannot create Trivet: resource "${resource}" must be an absolute URI without a fragment`,
+        `Invalid options: resource "${resource}" must be an absolute URI without a fragment`,
       );
     }
   }

@@ -4,11 +4,12 @@
  *
  * @module
  */
+import { checkNames, type Names } from "../../options/option_check.ts";
 import type { AuthorizationServer, ScopeDefinition } from "../authorization_server.ts";
 import { OAuthError, plain } from "../error.ts";
 import type { Client } from "../records/client_record.ts";
 import type { UserRole } from "../records/user_record.ts";
-import { highestRole } from "../users/user_role.ts";
+import { checkUserRole, highestRole } from "../users/user_role.ts";
 
 /** Scopes for operating the server: a client has them only when its registration names them. */
 const OPERATOR_SCOPES = ["admin", "clients:register"];
@@ -30,6 +31,8 @@ export interface ScopeTable {
   readonly scopeRoles: ReadonlyMap<string, UserRole>;
 }
 
+const NAMES: Names<ScopeDefinition> = { description: 1, descriptions: 1, implies: 1, default: 1, role: 1 };
+
 /** Compiles the operator's scopes. @throws {TypeError} for an invalid name, or one that implies an undefined scope */
 export function defineScopes(scopes: Readonly<Record<string, string | ScopeDefinition>>): ScopeTable {
   const definitions = new Map(
@@ -37,15 +40,18 @@ export function defineScopes(scopes: Readonly<Record<string, string | ScopeDefin
       [name, given],
     ) => [name, typeof given === "string" ? { description: given } : given]),
   );
-  for (const [name, { implies = [] }] of definitions) {
+  for (const [name, definition] of definitions) {
+    checkNames(`oauth.scopes.${name}`, definition, NAMES);
+    checkUserRole(definition.role ?? "reader");
+    const { implies = [] } = definition;
     if (!SCOPE.test(name)) {
       throw new TypeError(
-        `Cannot create Trivet: scope "${name}" must be printable ASCII without spaces, quotes and backslashes`,
+        `Invalid options: scope "${name}" must be printable ASCII without spaces, quotes and backslashes`,
       );
     }
     const unknown = implies.find((other) => !definitions.has(other));
     if (unknown !== undefined) {
-      throw new TypeError(`Cannot create Trivet: scope "${name}" implies "${unknown}", which is not defined`);
+      throw new TypeError(`Invalid options: scope "${name}" implies "${unknown}", which is not defined`);
     }
   }
   const implied = closeScopes(scopes);

@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { readJws } from "../../crypto/jws.ts";
 import type { PublicJwk } from "../../crypto/jwk.ts";
-import type { ClientRegistration } from "../clients/client.ts";
+import type { ClientRegistration } from "../clients/client_registration.ts";
 import { toClient } from "../clients/client.ts";
 import { createProof, newKey } from "../test_keys.ts";
 import { APP_URI, ISSUER, newServer } from "../test_server.ts";

@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import { encodeBase64url } from "../../crypto/base64url.ts";
 import { readJws } from "../../crypto/jws.ts";
 import { sha256 } from "../../crypto/sha256.ts";
-import type { ClientRegistration } from "../clients/client.ts";
+import type { ClientRegistration } from "../clients/client_registration.ts";
 import { APP_URI, ISSUER, newServer, transactionOf } from "../test_server.ts";
 import { newProvider } from "./test_provider.ts";
 

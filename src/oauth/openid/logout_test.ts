@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { AuthorizationServerOptions } from "../authorization_server.ts";
 import { endUserSessions } from "../users/user_sessions.ts";
-import type { ClientRegistration } from "../clients/client.ts";
+import type { ClientRegistration } from "../clients/client_registration.ts";
 import { APP_URI, ISSUER, newServer, transactionOf } from "../test_server.ts";
 import { newProvider, type TestProvider } from "./test_provider.ts";
 

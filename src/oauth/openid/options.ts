@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { checkNames, type Names } from "../../options/option_check.ts";
 import type { JwsAlgorithm } from "../../crypto/jws.ts";
 import type { SecurityProfile } from "../security_profile.ts";
 
@@ -43,10 +44,19 @@ export const OPENID_SCOPES: Readonly<Record<string, { readonly description: stri
   offline_access: { description: "Keep this access while you are away" },
 };
 
+const NAMES: Names<OpenIdOptions> = {
+  subjectTypes: 1,
+  idTokenLifetime: 1,
+  scopeClaimsInIdToken: 1,
+  identityAssertions: 1,
+};
+const AUDIENCE_NAMES: Names<IdentityAssertionAudience> = { audience: 1, clientId: 1, resources: 1 };
+
 /** The settings; `undefined` when the operator has not turned OpenID Connect on. @throws {TypeError} */
 export function completeOpenId(option: boolean | OpenIdOptions | undefined): OpenIdSettings | undefined {
   if (option === undefined || option === false) return undefined;
   const given = option === true ? {} : option;
+  checkNames("oauth.openid", given, NAMES);
   const {
     subjectTypes = ["public", "pairwise"],
     idTokenLifetime = 3600,
@@ -55,9 +65,10 @@ export function completeOpenId(option: boolean | OpenIdOptions | undefined): Ope
   } = given;
   if (subjectTypes.length === 0 || subjectTypes.some((type) => type !== "public" && type !== "pairwise")) {
     throw new TypeError(
-      'Cannot create Trivet: "oauth.openid.subjectTypes" must name public, pairwise or both',
+      'Invalid options: "oauth.openid.subjectTypes" must name public, pairwise or both',
     );
   }
+  for (const each of identityAssertions) checkNames("oauth.openid.identityAssertions", each, AUDIENCE_NAMES);
   return { subjectTypes, idTokenLifetime, scopeClaimsInIdToken, identityAssertions };
 }
 

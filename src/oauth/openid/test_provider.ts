@@ -6,7 +6,8 @@
 import { type Claims, readJws, verifyJws } from "../../crypto/jws.ts";
 import { importPublicJwk, type PublicJwk } from "../../crypto/jwk.ts";
 import type { AuthorizationServerOptions } from "../authorization_server.ts";
-import { type ClientRegistration, toClient } from "../clients/client.ts";
+import { toClient } from "../clients/client.ts";
+import type { ClientRegistration } from "../clients/client_registration.ts";
 import { APP_URI, CLIENTS, newServer, type TestServer } from "../test_server.ts";
 import { completeOpenId, OPENID_SCOPES, type OpenIdOptions } from "./options.ts";
 

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { checkNames, type Names } from "../../options/option_check.ts";
 import type { Markup } from "../../http/page.ts";
 import { contrast, mix, parseColor, type Rgb, toHex } from "./color.ts";
 import { type Language, LANGUAGES } from "./languages.ts";
@@ -102,6 +103,16 @@ const DARK: Palette = {
   text: "#e9eced",
   soft: "#a8b2b8",
 };
+const NAMES: Names<PageOptions> = {
+  name: 1,
+  logo: 1,
+  colors: 1,
+  texts: 1,
+  defaultLanguage: 1,
+  render: 1,
+  sources: 1,
+};
+const COLOR_NAMES: Names<PageColors> = { accent: 1, accentDark: 1, background: 1, backgroundDark: 1 };
 const WHITE: Rgb = [255, 255, 255];
 const BLACK: Rgb = [0, 0, 0];
 /** WCAG 2.2 success criterion 1.4.3. */
@@ -111,6 +122,8 @@ const SOURCE = /^(?:'self'|https:\/\/[a-z0-9.-]+(?::\d+)?)$/i;
 
 /** The settings of the pages. @throws {TypeError} naming the option and the rule */
 export function completePages(options: PageOptions = {}): PageSettings {
+  checkNames("oauth.pages", options, NAMES);
+  checkNames("oauth.pages.colors", options.colors ?? {}, COLOR_NAMES);
   const { name, logo, colors = {}, texts = {}, defaultLanguage = "en", render, sources } = options;
   if (name !== undefined && !/^[^\p{Cc}]{1,60}$/u.test(name)) {
     fail("name", "must be 1 to 60 characters on one line");
@@ -198,5 +211,5 @@ function lighten(color: Rgb): Rgb {
 }
 
 function fail(name: string, rule: string): never {
-  throw new TypeError(`Cannot create Trivet: "oauth.pages.${name}" ${rule}`);
+  throw new TypeError(`Invalid options: "oauth.pages.${name}" ${rule}`);
 }

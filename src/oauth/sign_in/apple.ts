@@ -4,9 +4,10 @@
  *
  * @module
  */
+import { checkNames, type Names } from "../../options/option_check.ts";
 import { type Claims, type JwsKey, signJws } from "../../crypto/jws.ts";
 import { createOidc, isEmailVerified } from "./oidc.ts";
-import type { ProviderSettings, SignInProvider } from "./provider.ts";
+import { PROVIDER_NAMES, type ProviderSettings, type SignInProvider } from "./provider.ts";
 
 /** Settings of Sign in with Apple. */
 export interface AppleSettings extends Omit<ProviderSettings, "clientSecret"> {
@@ -19,12 +20,15 @@ export interface AppleSettings extends Omit<ProviderSettings, "clientSecret"> {
   readonly privateKey: string;
 }
 
+const { clientSecret: _, ...SHARED } = PROVIDER_NAMES;
+const NAMES: Names<AppleSettings> = { ...SHARED, teamId: 1, keyId: 1, privateKey: 1 };
 const APPLE = "https://appleid.apple.com";
 /** Apple allows up to six months; each request has its own. */
 const SECRET_LIFETIME_SECONDS = 300;
 
 /** Apple. @throws {TypeError} for settings that are missing or a key that is not PEM */
 export function apple(settings: AppleSettings): SignInProvider {
+  checkNames("apple", settings, NAMES);
   const { clientId, teamId, keyId, privateKey, ...others } = settings;
   for (const [name, value] of Object.entries({ teamId, keyId })) {
     if (typeof value !== "string" || value === "") {

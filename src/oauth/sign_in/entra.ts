@@ -3,10 +3,17 @@
  *
  * @module
  */
+import { checkNames, type Names } from "../../options/option_check.ts";
 import type { Claims } from "../../crypto/jws.ts";
 import { PublicFetchError } from "../../http/network/public_fetch.ts";
 import { createOidc, readsGroups, toTexts } from "./oidc.ts";
-import { type ProviderContext, type ProviderSettings, SignInError, type SignInProvider } from "./provider.ts";
+import {
+  PROVIDER_NAMES,
+  type ProviderContext,
+  type ProviderSettings,
+  SignInError,
+  type SignInProvider,
+} from "./provider.ts";
 import { fetchObject } from "./token_request.ts";
 
 /** Settings of Microsoft Entra ID. */
@@ -21,6 +28,7 @@ export interface EntraSettings extends ProviderSettings {
   readonly graph?: string;
 }
 
+const NAMES: Names<EntraSettings> = { ...PROVIDER_NAMES, tenant: 1, tenants: 1, authority: 1, graph: 1 };
 const TENANT_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** The directory of all personal accounts: the metadata of `consumers` names it. */
 const CONSUMERS = "9188040d-6c67-4c5b-b112-36a304b66dad";
@@ -30,6 +38,7 @@ const CONSUMERS = "9188040d-6c67-4c5b-b112-36a304b66dad";
  * in the ID token, and they are read from Microsoft Graph.
  */
 export function entra(settings: EntraSettings): SignInProvider {
+  checkNames("entra", settings, NAMES);
   const { tenants, authority = "https://login.microsoftonline.com", graph = "https://graph.microsoft.com" } =
     settings;
   const { tenant } = settings;

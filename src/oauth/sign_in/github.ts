@@ -4,10 +4,12 @@
  *
  * @module
  */
+import { checkNames, type Names } from "../../options/option_check.ts";
 import type { Claims } from "../../crypto/jws.ts";
 import { checkConfiguredUrl, type PublicFetch } from "../../http/network/public_fetch.ts";
 import { secretDigest } from "../../crypto/secret.ts";
 import {
+  PROVIDER_NAMES,
   type ProviderContext,
   type ProviderSettings,
   SignInError,
@@ -26,12 +28,14 @@ export interface GithubSettings extends ProviderSettings {
   readonly api?: string;
 }
 
+const NAMES: Names<GithubSettings> = { ...PROVIDER_NAMES, organizations: 1, server: 1, api: 1 };
 const GITHUB = "https://github.com";
 /** Organisations, and addresses, that are read of one user. */
 const PAGE = "per_page=100";
 
 /** GitHub. @throws {TypeError} for an invalid address */
 export function github(settings: GithubSettings): SignInProvider {
+  checkNames("github", settings, NAMES);
   const { clientId, clientSecret, organizations } = settings;
   const server = (settings.server ?? GITHUB).replace(/\/$/, "");
   const api = (settings.api ?? (server === GITHUB ? "https://api.github.com" : `${server}/api/v3`)).replace(

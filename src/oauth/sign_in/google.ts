@@ -3,8 +3,9 @@
  *
  * @module
  */
+import { checkNames, type Names } from "../../options/option_check.ts";
 import { createOidc, isEmailVerified } from "./oidc.ts";
-import type { Identity, ProviderSettings, SignInProvider } from "./provider.ts";
+import { type Identity, PROVIDER_NAMES, type ProviderSettings, type SignInProvider } from "./provider.ts";
 
 /** Settings of Google. */
 export interface GoogleSettings extends ProviderSettings {
@@ -17,10 +18,12 @@ export interface GoogleSettings extends ProviderSettings {
   readonly parameters?: Readonly<Record<string, string>>;
 }
 
+const NAMES: Names<GoogleSettings> = { ...PROVIDER_NAMES, hostedDomains: 1, parameters: 1 };
 const GOOGLE = "https://accounts.google.com";
 
 /** Google. With `keepTokens` it is asked for offline access. */
 export function google(settings: GoogleSettings): SignInProvider {
+  checkNames("google", settings, NAMES);
   const { hostedDomains, keepTokens } = settings;
   const admits = hostedDomains === undefined
     ? settings.admits

@@ -3,12 +3,14 @@
  *
  * @module
  */
+import { checkNames, type Names } from "../../options/option_check.ts";
 import type { Claims } from "../../crypto/jws.ts";
 import type { PublicJwk } from "../../crypto/jwk.ts";
 import { checkConfiguredUrl } from "../../http/network/public_fetch.ts";
 import { secretDigest } from "../../crypto/secret.ts";
 import { verifyIdToken } from "./id_token.ts";
 import {
+  PROVIDER_NAMES,
   type ProviderContext,
   type ProviderSettings,
   type ProviderTokens,
@@ -38,6 +40,8 @@ export interface OidcSettings extends ProviderSettings {
   readonly parameters?: Readonly<Record<string, string>>;
 }
 
+const NAMES: Names<OidcSettings> = { ...PROVIDER_NAMES, issuer: 1, scope: 1, groupsClaim: 1, parameters: 1 };
+
 /** What differs between providers. */
 export interface OidcRules {
   /** The `issuer` of the metadata. */
@@ -60,6 +64,7 @@ export interface OidcRules {
 
 /** Any OpenID Provider. @throws {TypeError} for an invalid issuer */
 export function oidc(settings: OidcSettings): SignInProvider {
+  checkNames("oidc", settings, NAMES);
   return createOidc(settings, {
     named: settings.issuer,
     isIssuer: (iss) => iss === settings.issuer,

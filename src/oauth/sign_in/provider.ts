@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { type Names } from "../../options/option_check.ts";
 import type { Claims } from "../../crypto/jws.ts";
 import type { PublicFetch } from "../../http/network/public_fetch.ts";
 import type { RemoteDocuments } from "../clients/remote_document.ts";
@@ -72,6 +73,19 @@ export interface ProviderSettings extends Admission {
    */
   readonly keepTokens?: boolean;
 }
+
+export const PROVIDER_NAMES: Names<ProviderSettings> = {
+  id: 1,
+  name: 1,
+  clientId: 1,
+  clientSecret: 1,
+  domains: 1,
+  groups: 1,
+  admits: 1,
+  roles: 1,
+  scopes: 1,
+  keepTokens: 1,
+};
 
 /** What a provider uses of the server. */
 export interface ProviderContext {
@@ -172,17 +186,17 @@ export function defineProviders(providers: readonly SignInProvider[]): ReadonlyM
   for (const provider of providers) {
     if (!/^[a-z0-9-]{1,32}$/.test(provider.id)) {
       throw new TypeError(
-        `Cannot create Trivet: the id of a provider in "oauth.signIn" must be 1 to 32 characters of a-z, 0-9 and "-", but is "${provider.id}"`,
+        `Invalid options: the id of a provider in "oauth.signIn" must be 1 to 32 characters of a-z, 0-9 and "-", but is "${provider.id}"`,
       );
     }
     if (RESERVED_IDS.includes(provider.id)) {
       throw new TypeError(
-        `Cannot create Trivet: a provider in "oauth.signIn" has the id "${provider.id}", which is a page of this server`,
+        `Invalid options: a provider in "oauth.signIn" has the id "${provider.id}", which is a page of this server`,
       );
     }
     if (byId.has(provider.id)) {
       throw new TypeError(
-        `Cannot create Trivet: two providers in "oauth.signIn" have the id "${provider.id}"`,
+        `Invalid options: two providers in "oauth.signIn" have the id "${provider.id}"`,
       );
     }
     byId.set(provider.id, provider);

@@ -27,7 +27,7 @@ export function defineSignIn(
     const unknown = Object.keys(scopes).find((scope) => !Object.hasOwn(options.scopes, scope));
     if (unknown !== undefined) {
       throw new TypeError(
-        `Cannot create Trivet: "scopes" of the provider "${id}" has the scope "${unknown}", which is not defined`,
+        `Invalid options: "scopes" of the provider "${id}" has the scope "${unknown}", which is not defined`,
       );
     }
   }

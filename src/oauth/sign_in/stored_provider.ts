@@ -145,16 +145,16 @@ export async function openProvider(stored: StoredProvider, sealer: Sealer): Prom
   if (sealedSecret !== undefined && clientSecret === undefined) {
     throw new TypeError(`The secret of provider "${id}" was sealed by another server: add it again`);
   }
-  const settings = {
+  const shared = {
     id,
     clientId,
     ...(name !== undefined && { name }),
-    ...(clientSecret !== undefined && { clientSecret }),
     ...(groups && { groups }),
     ...(roles && { roles }),
     ...(scopes && { scopes }),
     ...(stored.keepTokens && { keepTokens: true }),
   };
+  const settings = { ...shared, ...(clientSecret !== undefined && { clientSecret }) };
   switch (kind) {
     case "google":
       return google({ ...settings, ...(domains && { hostedDomains: domains }) });
@@ -168,7 +168,7 @@ export async function openProvider(stored: StoredProvider, sealer: Sealer): Prom
       return entra({ ...settings, ...(domains && { domains }), tenant: tenant ?? "" });
     case "apple":
       return apple({
-        ...settings,
+        ...shared,
         ...(domains && { domains }),
         teamId: stored.teamId ?? "",
         keyId: stored.keyId ?? "",

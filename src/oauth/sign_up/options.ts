@@ -4,7 +4,7 @@
  * @module
  */
 
-import { checkOneOf } from "../../options/option_check.ts";
+import { checkNames, checkOneOf, type Names } from "../../options/option_check.ts";
 
 /** `open`: everyone. `invitation`: with a one-time link of the operator. `closed`: no one. */
 export type SignUpMode = "open" | "invitation" | "closed";
@@ -20,6 +20,8 @@ export interface SignUpSettings {
 /** Who can create an account: one mode for all, or one for each way of sign-in. */
 export type SignUpOption = SignUpMode | Partial<SignUpSettings>;
 
+const NAMES: Names<SignUpSettings> = { passwords: 1, providers: 1 };
+
 /** The settings. @throws {TypeError} naming the option and the rule */
 export function completeSignUp(
   { signUp = {}, sendMail, authenticateUser, passwordLogin = true }: {
@@ -30,6 +32,7 @@ export function completeSignUp(
   },
 ): SignUpSettings {
   const both = typeof signUp === "string";
+  if (!both) checkNames("oauth.signUp", signUp, NAMES);
   const { passwords = "closed", providers = "open" } = both
     ? { passwords: signUp, providers: signUp }
     : signUp;
@@ -39,7 +42,7 @@ export function completeSignUp(
   if (!hasPasswords) return { passwords: "closed", providers };
   if (passwords === "open" && !sendMail) {
     throw new TypeError(
-      'Cannot create Trivet: "oauth.signUp" with "open" passwords needs "oauth.sendMail" to verify addresses',
+      'Invalid options: "oauth.signUp" with "open" passwords needs "oauth.sendMail" to verify addresses',
     );
   }
   return { passwords, providers };

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { checkNames, type Names } from "../../options/option_check.ts";
 import type { Language } from "../pages/languages.ts";
 
 /** A field of the login form beside user name and password. */
@@ -20,6 +21,7 @@ export interface LoginField {
   readonly required?: boolean;
 }
 
+const NAMES: Names<LoginField> = { name: 1, label: 1, type: 1, autocomplete: 1, required: 1 };
 const TYPES = ["text", "password", "email", "tel", "url", "number"];
 const RESERVED = ["username", "password", "redirect"];
 
@@ -31,12 +33,14 @@ export function checkLoginFields(
   },
 ): readonly LoginField[] {
   if (loginFields.length > 0 && !authenticateUser) {
-    throw new TypeError('Cannot create Trivet: "oauth.loginFields" needs "oauth.authenticateUser"');
+    throw new TypeError('Invalid options: "oauth.loginFields" needs "oauth.authenticateUser"');
   }
   const names = new Set<string>(RESERVED);
-  for (const { name, label, type = "text", autocomplete = "off" } of loginFields) {
+  for (const field of loginFields) {
+    checkNames("oauth.loginFields", field, NAMES);
+    const { name, label, type = "text", autocomplete = "off" } = field;
     const fail = (rule: string) => {
-      throw new TypeError(`Cannot create Trivet: the field "${name}" in "oauth.loginFields" ${rule}`);
+      throw new TypeError(`Invalid options: the field "${name}" in "oauth.loginFields" ${rule}`);
     };
     if (!/^[A-Za-z][\w.-]{0,63}$/.test(name)) fail("must have a name of letters, digits, _, . and -");
     if (names.has(name)) fail("has a name that is taken");

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { checkWhole } from "../../options/option_check.ts";
+import { checkNames, checkWhole, type Names } from "../../options/option_check.ts";
 import { canonicalUsername } from "./username.ts";
 
 /** Which passwords people can choose. */
@@ -29,14 +29,17 @@ export interface PasswordOwner {
 /** Longer passwords are refused at login without a hash. */
 export const MAX_PASSWORD_CHARACTERS = 1024;
 
+const NAMES: Names<PasswordPolicy> = { minLength: 1, maxLength: 1, isBreached: 1 };
+
 /** The policy with every default. @throws {RangeError} for an invalid length */
 export function completePasswordPolicy(given: Partial<PasswordPolicy> = {}): PasswordPolicy {
+  checkNames("oauth.passwordPolicy", given, NAMES);
   const { minLength = 12, maxLength = MAX_PASSWORD_CHARACTERS } = given;
   checkWhole("oauth.passwordPolicy.minLength", minLength, 1);
   checkWhole("oauth.passwordPolicy.maxLength", maxLength, minLength);
   if (maxLength > MAX_PASSWORD_CHARACTERS) {
     throw new RangeError(
-      `Cannot create Trivet: "oauth.passwordPolicy.maxLength" must be at most ${MAX_PASSWORD_CHARACTERS}`,
+      `Invalid options: "oauth.passwordPolicy.maxLength" must be at most ${MAX_PASSWORD_CHARACTERS}`,
     );
   }
   return { ...given, minLength, maxLength };

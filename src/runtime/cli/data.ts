@@ -154,8 +154,8 @@ async function openRecords(store: Store, older: OpenOptions["older"]): Promise<S
 /** Opens the driver of a place. It accepts older records. */
 async function openDriver(place: Place, create: boolean): Promise<Store> {
   const onWarning = (message: string) => printError(`trivet: warning: ${message}`);
-  const options = { onWarning, create, allowOlder: true };
   if (isShared(place)) {
+    const options = { onWarning, create, allowOlder: true };
     const store = /^postgres/.test(place.store)
       ? (await load("postgres", () => import("../../store/drivers/postgres.ts"))).postgresStore(
         place.store,
@@ -179,7 +179,7 @@ async function openDriver(place: Place, create: boolean): Promise<Store> {
   try {
     makePrivateFolder(place.folder);
     warnOfSharedFolder(place.folder, onWarning);
-    return sqliteStore(file, options);
+    return sqliteStore(file, { onWarning, allowOlder: true });
   } catch (cause) {
     throw new Error(`Cannot open "${file}": ${describeError(cause)}. Choose another folder with --data`, {
       cause,

@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { checkNames, type Names } from "../../options/option_check.ts";
 import { AwsV4Signer } from "aws4fetch";
 import { ByteBuffer } from "../../http/body/byte_buffer.ts";
 import { timerDelay } from "../../timer.ts";
@@ -30,6 +31,17 @@ export interface S3Options {
   readonly timeout?: number;
 }
 
+const NAMES: Names<S3Options> = {
+  bucket: 1,
+  prefix: 1,
+  region: 1,
+  endpoint: 1,
+  accessKeyId: 1,
+  secretAccessKey: 1,
+  sessionToken: 1,
+  timeout: 1,
+};
+
 /**
  * S3 requires a content length. Node, Bun and workerd send it with a stream; Deno's fetch omits it, so there the stream is
  * read completely first.
@@ -45,6 +57,7 @@ const MIN_BYTES_PER_MS = 64;
 
 /** A blob store in a bucket. @throws {TypeError} for an endpoint that is not a URL */
 export function s3Blobs(options: S3Options): BlobStore {
+  checkNames("s3Blobs", options, NAMES);
   const { bucket, prefix = "", region = "us-east-1", timeout = 60_000 } = options;
   const endpoint = (options.endpoint ?? `https://s3.${region}.amazonaws.com`).replace(/\/$/, "");
   if (!/^https?:\/\//.test(endpoint) || !URL.canParse(endpoint)) {

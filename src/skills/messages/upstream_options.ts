@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { checkNames, type Names } from "../../options/option_check.ts";
 
 /** The model endpoint, as the operator configures it. */
 export interface Upstream {
@@ -28,6 +29,16 @@ export interface Upstream {
   readonly fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined;
 }
 
+const NAMES: Names<Upstream> = {
+  url: 1,
+  key: 1,
+  headers: 1,
+  connectLimit: 1,
+  answerLimit: 1,
+  idleLimit: 1,
+  sizeLimit: 1,
+  fetch: 1,
+};
 /** Default of `sizeLimit`: a response is assembled in memory. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 /** The maximum of `setTimeout()`. */
@@ -44,17 +55,18 @@ type Completed = {
  * @throws {TypeError | RangeError} for a URL that is not http or https, and for a limit outside its range
  */
 export function completeUpstream(upstream: Upstream): Completed {
+  checkNames("upstream", upstream, NAMES);
   const { connectLimit = 60_000, answerLimit = 300_000, idleLimit = 120_000, sizeLimit = MAX_ANSWER_BYTES } =
     upstream;
   for (const [name, limit] of Object.entries({ connectLimit, answerLimit, idleLimit })) {
     if (Number.isSafeInteger(limit) && limit > 0 && limit <= MAX_TIMEOUT_MS) continue;
     throw new RangeError(
-      `Cannot create Trivet: "${name}" of the model endpoint must be an integer from 1 to ${MAX_TIMEOUT_MS} milliseconds, but is ${limit}`,
+      `Invalid options: "${name}" of the model endpoint must be an integer from 1 to ${MAX_TIMEOUT_MS} milliseconds, but is ${limit}`,
     );
   }
   if (!Number.isSafeInteger(sizeLimit) || sizeLimit < 1) {
     throw new RangeError(
-      `Cannot create Trivet: "sizeLimit" of the model endpoint must be an integer of at least 1 byte, but is ${sizeLimit}`,
+      `Invalid options: "sizeLimit" of the model endpoint must be an integer of at least 1 byte, but is ${sizeLimit}`,
     );
   }
   return { url: messagesUrl(upstream.url), connectLimit, answerLimit, idleLimit, sizeLimit };
@@ -67,7 +79,7 @@ export function messagesUrl(base: string): string {
     !url || !/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "" || url.hash !== ""
   ) {
     throw new TypeError(
-      `Cannot create Trivet: the URL of the model endpoint must be http or https, without credentials and fragment, but is "${base}"`,
+      `Invalid options: the URL of the model endpoint must be http or https, without credentials and fragment, but is "${base}"`,
     );
   }
   const path = url.pathname.replace(/\/+$/, "");

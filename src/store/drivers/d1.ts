@@ -8,6 +8,7 @@
  *
  * @module
  */
+import { checkNames, type Names } from "../../options/option_check.ts";
 import {
   changedBy,
   CHECK_FAILED,
@@ -66,8 +67,11 @@ export interface D1Options extends FormatOptions {
   readonly monotonic?: () => number;
 }
 
+const NAMES: Names<D1Options> = { allowOlder: 1, pollEvery: 1, now: 1, monotonic: 1 };
+
 /** Opens a store. Its tables are created at the first use. */
 export function d1Store(database: D1Binding, options: D1Options = {}): Store {
+  checkNames("d1Store", options, NAMES);
   return new D1Store(database, options);
 }
 

@@ -17,6 +17,7 @@
  *
  * @module
  */
+import { checkNames, type Names } from "../../options/option_check.ts";
 import {
   changedBy,
   CHECK_FAILED,
@@ -60,11 +61,14 @@ export interface DurableObjectOptions extends FormatOptions {
   readonly monotonic?: () => number;
 }
 
+const NAMES: Names<DurableObjectOptions> = { allowOlder: 1, now: 1, monotonic: 1 };
+
 /**
  * Opens a store in an object's storage, and creates missing tables.
  * @throws {StoreFormatError} when its records are of another format
  */
 export function durableObjectStore(storage: DurableObjectBinding, options: DurableObjectOptions = {}): Store {
+  checkNames("durableObjectStore", options, NAMES);
   return new DurableObjectStore(storage, options);
 }
 

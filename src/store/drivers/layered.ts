@@ -12,6 +12,7 @@
  *
  * @module
  */
+import { checkNames, type Names } from "../../options/option_check.ts";
 import { encodeKey } from "../key.ts";
 import { LOST_RACE, retryLostRaces } from "../retry.ts";
 import { type Commit, type Entry, type GetOptions, type Key, putIfAbsent, type Store } from "../store.ts";
@@ -32,6 +33,8 @@ export interface LayeredOptions {
   /** Milliseconds since the epoch, for tests. */
   readonly now?: () => number;
 }
+
+const NAMES: Names<LayeredOptions> = { lifetime: 1, kinds: 1, limit: 1, now: 1 };
 
 /** A refresh replaces the grant without waiting: an access token is valid as long as its grant exists. */
 const KINDS: Readonly<Record<string, Waits>> = {
@@ -57,6 +60,7 @@ interface Copy {
 
 /** Creates the store with a cache in front of it. */
 export function layeredStore(store: Store, options: LayeredOptions = {}): Store {
+  checkNames("layeredStore", options, NAMES);
   const { lifetime: wanted = 1000, kinds = KINDS, limit = 20_000, now = () => store.now?.() ?? Date.now() } =
     options;
   const copies = new Map<string, Copy>();

@@ -14,6 +14,7 @@
  *
  * @module
  */
+import { checkNames, type Names } from "../../options/option_check.ts";
 import { PeriodicTasks } from "../periodic_tasks.ts";
 import { EngineClock } from "./engine_clock.ts";
 import { ensureFormat, type FormatOptions, StoreFormatError } from "../format.ts";
@@ -60,6 +61,15 @@ export interface PostgresOptions extends FormatOptions {
   readonly monotonic?: () => number;
 }
 
+const NAMES: Names<PostgresOptions> = {
+  allowOlder: 1,
+  create: 1,
+  sweepEvery: 1,
+  onWarning: 1,
+  now: 1,
+  monotonic: 1,
+};
+
 /** How often a watcher renews its registration, which expires after three times as long. */
 const WATCH_RENEWAL_MS = 20_000;
 /** How often a watcher polls for commits when it cannot use LISTEN. */
@@ -69,6 +79,7 @@ const MAX_DEADLOCK_RETRIES = 5;
 
 /** Opens a store. It connects at the first use. @throws {TypeError} for an invalid address */
 export function postgresStore(address: string, options: PostgresOptions = {}): Store {
+  checkNames("postgresStore", options, NAMES);
   return new PostgresStore(address, options);
 }
 

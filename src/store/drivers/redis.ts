@@ -17,6 +17,7 @@
  *
  * @module
  */
+import { checkNames, type Names } from "../../options/option_check.ts";
 import { Buffer } from "node:buffer";
 import { PeriodicTasks } from "../periodic_tasks.ts";
 import { EngineClock } from "./engine_clock.ts";
@@ -60,6 +61,15 @@ export interface RedisOptions extends FormatOptions {
   readonly monotonic?: () => number;
 }
 
+const NAMES: Names<RedisOptions> = {
+  allowOlder: 1,
+  create: 1,
+  sweepEvery: 1,
+  onWarning: 1,
+  now: 1,
+  monotonic: 1,
+};
+
 /** How long after its expiry Redis removes a record, so that its clock may differ from that of the instances. */
 const REMOVAL_DELAY_MS = 300_000;
 /** How often a watcher polls for commits in a cluster. */
@@ -67,6 +77,7 @@ const POLL_INTERVAL_MS = 500;
 
 /** Opens a store. It connects at the first use. @throws {TypeError} for an invalid address */
 export function redisStore(address: string, options: RedisOptions = {}): Store {
+  checkNames("redisStore", options, NAMES);
   return new RedisStore(address, options);
 }
 

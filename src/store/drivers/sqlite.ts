@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { checkNames, checkOneOf, type Names } from "../../options/option_check.ts";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { setImmediate } from "node:timers";
 import { PeriodicTasks } from "../periodic_tasks.ts";
@@ -49,6 +50,17 @@ export interface SqliteOptions extends FormatOptions {
   readonly monotonic?: () => number;
 }
 
+const NAMES: Names<SqliteOptions> = {
+  allowOlder: 1,
+  durable: 1,
+  busyTimeout: 1,
+  sweepEvery: 1,
+  checkpointEvery: 1,
+  onWarning: 1,
+  now: 1,
+  monotonic: 1,
+};
+
 interface Waiting {
   readonly prepared: Prepared;
   readonly resolve: (done: boolean) => void;
@@ -74,6 +86,7 @@ const POLL_INTERVAL_MS = 250;
  * @throws {Error} when the file is not a SQLite database or cannot be opened
  */
 export function sqliteStore(path: string, options: SqliteOptions = {}): Store {
+  checkNames("sqliteStore", options, NAMES);
   return new SqliteStore(path, options);
 }
 
@@ -99,7 +112,8 @@ class SqliteStore implements Store {
   #closed = false;
 
   constructor(path: string, options: SqliteOptions) {
-    const { durable = "power", busyTimeout = 5000, sweepEvery = 60_000, now = Date.now } = options;
+    const durable = checkOneOf("durable", options.durable, "power", "process");
+    const { busyTimeout = 5000, sweepEvery = 60_000, now = Date.now } = options;
     const { checkpointEvery = 60_000 } = options;
     const file = databaseFile(path);
     this.guarantees = { atomic: true, readYourWrites: true, durable: file === undefined ? "none" : durable };

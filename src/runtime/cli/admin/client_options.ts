@@ -6,7 +6,7 @@
 import { readFileSync } from "node:fs";
 import { JWS_ALGORITHMS } from "../../../crypto/jws.ts";
 import type { ClientChanges } from "../../../oauth/clients/client_changes.ts";
-import type { ClientRegistration } from "../../../oauth/clients/client.ts";
+import type { ClientRegistration } from "../../../oauth/clients/client_registration.ts";
 import { GRANT_TYPES } from "../../../oauth/records/client_record.ts";
 import { OPENID_SCOPES } from "../../../oauth/openid/options.ts";
 import { SCOPES } from "../../../options/oauth_options.ts";

@@ -64,7 +64,7 @@ export function readPages(
   } catch (error) {
     const { message } = error as Error;
     throw new UsageError(
-      message.replace("Cannot create Trivet: ", "").replace(
+      message.replace("Invalid options: ", "").replace(
         /"oauth\.pages\.(?:colors\.)?(\w+)"/,
         (_, key) => `--page-${key}`,
       ),

@@ -1,0 +1,101 @@
+/**
+ * What the operator registers a client with.
+ *
+ * @module
+ */
+import type { JwsAlgorithm } from "../../crypto/jws.ts";
+import { checkNames, type Names } from "../../options/option_check.ts";
+import type {
+  CertificateNameType,
+  ClientAuthMethod,
+  GrantType,
+  OpenIdClient,
+} from "../records/client_record.ts";
+
+/** The registration of a client by the operator. Without secret, keys or certificate it is a public client. */
+export interface ClientRegistration extends OpenIdClient {
+  readonly id: string;
+  readonly secret?: string | undefined;
+  /** Shown to the user at consent. @default the id */
+  readonly name?: string | undefined;
+  /** Any https redirect URI on exactly this host. */
+  readonly domain?: string | undefined;
+  /** Exact redirect URIs. */
+  readonly redirect_uris?: readonly string[] | undefined;
+  /** @default the code and refresh grants with a redirect URI, and `client_credentials` for a confidential client */
+  readonly grant_types?: readonly GrantType[] | undefined;
+  /** Space-separated. @default every scope of the operator but `admin` */
+  readonly scope?: string | undefined;
+  /** @default by its credentials: a secret, keys (`private_key_jwt`), a certificate, or `none` */
+  readonly token_endpoint_auth_method?: ClientAuthMethod | undefined;
+  readonly jwks?: { readonly keys: readonly unknown[] } | undefined;
+  readonly jwks_uri?: string | undefined;
+  readonly certificate?: { readonly type: CertificateNameType; readonly value: string } | undefined;
+  readonly access_token_format?: "opaque" | "jwt" | undefined;
+  readonly require_pushed_authorization_requests?: boolean | undefined;
+  readonly dpop_bound_access_tokens?: boolean | undefined;
+  readonly tls_client_certificate_bound_access_tokens?: boolean | undefined;
+  readonly authorization_details_types?: readonly string[] | undefined;
+  readonly introspection_signed_response_alg?: JwsAlgorithm | undefined;
+  /** RFC 9101: the only algorithm of its request objects. @default any that is supported */
+  readonly request_object_signing_alg?: JwsAlgorithm | undefined;
+  /** RFC 9101 §10.5: it must send signed request objects. @default false */
+  readonly require_signed_request_object?: boolean | undefined;
+  /** The https URLs that it may name as `request_uri` (RFC 9101 §5.2). @default none */
+  readonly request_uris?: readonly string[] | undefined;
+  /** The algorithm of signed responses (JARM). @default RS256 where `signingAlgorithms` has it, else the first */
+  readonly authorization_signed_response_alg?: JwsAlgorithm | undefined;
+  /**
+   * You trust this client: a remembered consent is used also when it is a public client with an https redirect URI, or
+   * when another site sent the browser. @default false
+   */
+  readonly trusted?: boolean | undefined;
+  /** The resources whose tokens it may introspect. @default all */
+  readonly introspects?: readonly string[] | undefined;
+  /** The resources that it may exchange tokens for (RFC 8693), beside those of the token that it sends. @default none */
+  readonly token_exchange_resources?: readonly string[] | undefined;
+}
+
+// Other names are refused: a client with `scopes` for `scope` could get every scope.
+const NAMES: Names<ClientRegistration> = {
+  id: 1,
+  secret: 1,
+  name: 1,
+  domain: 1,
+  redirect_uris: 1,
+  grant_types: 1,
+  scope: 1,
+  token_endpoint_auth_method: 1,
+  jwks: 1,
+  jwks_uri: 1,
+  certificate: 1,
+  access_token_format: 1,
+  require_pushed_authorization_requests: 1,
+  dpop_bound_access_tokens: 1,
+  tls_client_certificate_bound_access_tokens: 1,
+  authorization_details_types: 1,
+  introspection_signed_response_alg: 1,
+  request_object_signing_alg: 1,
+  require_signed_request_object: 1,
+  request_uris: 1,
+  authorization_signed_response_alg: 1,
+  trusted: 1,
+  introspects: 1,
+  token_exchange_resources: 1,
+  subject_type: 1,
+  sector_identifier_uri: 1,
+  id_token_signed_response_alg: 1,
+  userinfo_signed_response_alg: 1,
+  default_max_age: 1,
+  require_auth_time: 1,
+  default_acr_values: 1,
+  initiate_login_uri: 1,
+  post_logout_redirect_uris: 1,
+  backchannel_logout_uri: 1,
+  backchannel_logout_session_required: 1,
+};
+
+/** @throws {TypeError} naming a member that does not exist */
+export function checkRegistrationNames(registration: object): void {
+  checkNames("client", registration, NAMES);
+}

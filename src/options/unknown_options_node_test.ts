@@ -1,0 +1,128 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { toolServer } from "../mcp_service.ts";
+import { group, prompt, resource, resourceTemplate, tool } from "../mcp_service.ts";
+import { addClient, createTrivet, memoryStore } from "../mod.ts";
+import { createAudit } from "../observability.ts";
+import { openApi } from "../openapi.ts";
+import { passkeys } from "../passkeys.ts";
+import { serve } from "../runtime/node.ts";
+import { skillFolder } from "../runtime/skill_folder.ts";
+import { apple, entra, github, google, oidc } from "../sign_in.ts";
+import { s3Blobs } from "../skills/blobs/s3.ts";
+import { d1Store } from "../store/drivers/d1.ts";
+import { durableObjectStore } from "../store/drivers/durable_object.ts";
+import { layeredStore } from "../store/drivers/layered.ts";
+import { postgresStore } from "../store/drivers/postgres.ts";
+import { redisStore } from "../store/drivers/redis.ts";
+import { sqliteStore } from "../store/drivers/sqlite.ts";
+import { codeMode, gateway, searchMode } from "../gateway.ts";
+
+const test = suite("options/unknown");
+
+const issuer = "http://127.0.0.1:8787";
+const run = () => "";
+const login = { clientId: "c" };
+
+/** Calls with one option that does not exist: as JavaScript may write them, without types. */
+// deno-lint-ignore no-explicit-any -- what the compiler would refuse
+const any = (value: unknown): any => value;
+const trivet = (options: object) => createTrivet(any({ issuer, store: memoryStore(), ...options }));
+const oauth = (options: object) => trivet({ oauth: options });
+const skills = (options: object) => trivet({ skills: options });
+
+const CASES: readonly (readonly [option: string, call: () => unknown])[] = [
+  ["tool.scope", () => tool(any({ name: "a", description: "", run, scope: ["write"] }))],
+  ["resource.scope", () => resource(any({ uri: "a:b", name: "a", read: run, scope: ["write"] }))],
+  ["prompt.scope", () => prompt(any({ name: "a", get: run, scope: ["write"] }))],
+  [
+    "resourceTemplate.scope",
+    () => resourceTemplate(any({ uriTemplate: "a:{b}", name: "a", read: run, scope: ["write"] })),
+  ],
+  [
+    "complete.c",
+    () => resourceTemplate(any({ uriTemplate: "a:{b}", name: "a", read: run, complete: { c: () => [] } })),
+  ],
+  ["group.scope", () => group(any({ scope: ["write"] }), [])],
+  ["task.restarts", () =>
+    toolServer({
+      url: issuer,
+      store: memoryStore(),
+      tools: [tool(any({ name: "a", description: "", run, task: { support: "optional", restarts: true } }))],
+    })],
+  ["mcp.streamLimits.sessions", () => trivet({ mcp: { streamLimits: { sessions: 1 } } })],
+  ["mcp.storageLimits.users", () => trivet({ mcp: { storageLimits: { users: 1 } } })],
+  ["unsafe.httpissuer", () => trivet({ unsafe: { httpissuer: true } })],
+  ["trustedProxies.header", () => trivet({ trustedProxies: { addresses: [], header: "forwarded" } })],
+  ["oauth.scopes.a.rol", () => oauth({ scopes: { a: { description: "a", rol: "admin" } } })],
+  ["oauth.resources.scope", () => oauth({ resources: [{ resource: "https://a.example", scope: ["a"] }] })],
+  ["oauth.passwordPolicy.min", () => oauth({ passwordPolicy: { min: 20 } })],
+  ["oauth.openid.subjectType", () => oauth({ openid: { subjectType: "pairwise" } })],
+  ["oauth.signUp.password", () => oauth({ signUp: { password: "closed" } })],
+  ["oauth.pages.language", () => oauth({ pages: { language: "de" } })],
+  ["oauth.pages.colors.button", () => oauth({ pages: { colors: { button: "#000" } } })],
+  [
+    "oauth.trustedIssuers.idJag",
+    () => oauth({ trustedIssuers: [{ issuer: "https://a.example", idJag: true }] }),
+  ],
+  [
+    "oauth.certificateProxy.field",
+    () => oauth({ certificateProxy: { addresses: [], certificateField: "client-cert", field: "x" } }),
+  ],
+  ["oauth.loginFields.require", () =>
+    oauth({
+      authenticateUser: run,
+      loginFields: [{ name: "tenant", label: "Tenant", require: true }],
+    })],
+  ["client.scopes", () => oauth({ clients: [{ id: "c", domain: "a.example", scopes: "read" }] })],
+  ["skills.intake.time", () => skills({ intake: { time: 1 } })],
+  ["skills.packageRules.unknownkeys", () => skills({ packageRules: { unknownkeys: "refuse" } })],
+  ["skills.discovery.workspace", () => skills({ discovery: { workspace: "a" } })],
+  ["skills.messages.limit", () => skills({ messages: { limit: 1 } })],
+  ["upstream.apiKey", () => skills({ messages: { upstream: { url: "https://a.example", apiKey: "k" } } })],
+  ["oidc.domain", () => oidc(any({ ...login, issuer: "https://a.example", domain: ["a.example"] }))],
+  ["google.domain", () => google(any({ ...login, domain: ["a.example"] }))],
+  ["github.organisations", () => github(any({ ...login, organisations: ["a"] }))],
+  ["entra.tenantIds", () => entra(any({ ...login, tenant: "common", tenantIds: [] }))],
+  ["apple.team", () => apple(any({ ...login, team: "t" }))],
+  ["passkeys.rpID", () => passkeys(any({ rpID: "a.example" }))],
+  ["sqliteStore.durability", () => sqliteStore(":memory:", any({ durability: "power" }))],
+  ["durable", () => sqliteStore(":memory:", any({ durable: "disk" }))],
+  ["postgresStore.max", () => postgresStore("postgres://127.0.0.1/a", any({ max: 3 }))],
+  ["redisStore.name", () => redisStore("redis://127.0.0.1", any({ name: "a" }))],
+  ["d1Store.poll", () => d1Store(any({}), any({ poll: 1 }))],
+  ["durableObjectStore.poll", () => durableObjectStore(any({}), any({ poll: 1 }))],
+  ["layeredStore.ttl", () => layeredStore(memoryStore(), any({ ttl: 1 }))],
+  ["s3Blobs.key", () => s3Blobs(any({ bucket: "b", accessKeyId: "a", secretAccessKey: "s", key: "k" }))],
+  ["skillFolder.links", () => skillFolder("a", any({ links: true }))],
+  ["createAudit.days", () => createAudit(any({ store: memoryStore(), days: 30 }))],
+  ["openApi.scope", () => openApi(any({ document: {}, scope: () => ["a"] }))],
+  ["gateway.policies", () => gateway(any({ policies: {} }))],
+  ["searchMode.pin", () => searchMode(any({ pin: [] }))],
+  ["codeMode.limit", () => codeMode(any({ engine: {}, limit: {} }))],
+  ["codeMode.limits.timeMs", () => codeMode(any({ engine: {}, limits: { timeMs: 1 } }))],
+];
+
+for (const [option, call] of CASES) {
+  test(`the option ${option} is refused by name`, () => {
+    assert.throws(
+      call,
+      (error: unknown) => error instanceof TypeError && error.message.includes(`"${option}"`),
+    );
+  });
+}
+
+test("unknown options of calls that answer later are refused by name", async () => {
+  const refused = async (option: string, call: () => Promise<unknown>) => {
+    const error = await call().then(() => undefined, (reason: unknown) => reason);
+    assert.instance(error, TypeError);
+    assert.match((error as TypeError).message, `"${option}"`);
+  };
+  await refused(
+    "client.scopes",
+    () => addClient(memoryStore(), any({ domain: "a.example", scopes: "read" })),
+  );
+  await refused("serve.host", () => serve(any({}), any({ port: 0, host: "127.0.0.1" })));
+});
+
+test.run();
