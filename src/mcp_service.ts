@@ -14,7 +14,7 @@ import type { Extension } from "./mcp/definition/extension.ts";
 import type { Service } from "./http/service.ts";
 import { createToolServer, type ToolServer } from "./mcp/service.ts";
 import { completeMcp, type McpOptions } from "./options/mcp_options.ts";
-import { checkNames, type Names } from "./options/option_check.ts";
+import { checkMade, checkNames, type Names } from "./options/option_check.ts";
 import { MCP_NAMES, SERVER_NAMES } from "./options/option_names.ts";
 import { type Handler, mount } from "./mount.ts";
 import { completeServer, type ServerOptions } from "./options/server_options.ts";
@@ -58,6 +58,7 @@ const NAMES: Names<McpServerOptions> = {
 export function toolServer(options: McpServerOptions): McpServer {
   checkNames("options", options, NAMES);
   const { url, authenticate, auth, extensions = [] } = options;
+  checkMade("gateway", options.gateway, "connect", "gateway() of trivet/gateway");
   const source = findCallerSource(authenticate);
   if (!authenticate && auth !== undefined && auth !== "off") {
     throw new TypeError('Invalid options: "auth" needs "authenticate"');

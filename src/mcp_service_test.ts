@@ -175,4 +175,11 @@ test("a valibot schema without JSON Schema: the server does not become ready, an
   assert.is((await (await call("add", { a: 1, b: 2 })).json()).result.content[0].text, "3");
 });
 
+test("settings of a gateway that were not passed to gateway() are refused at start", () => {
+  assert.throws(
+    () => toolServer({ url: "http://127.0.0.1:8787", store: memoryStore(), gateway: {} as never }),
+    (error: unknown) => error instanceof TypeError && error.message.includes('"gateway"'),
+  );
+});
+
 test.run();

@@ -21,7 +21,7 @@ import { completePages } from "./oauth/pages/settings.ts";
 import { pagePaths } from "./oauth/page_paths.ts";
 import { createOAuthService, type OAuthService } from "./oauth/service.ts";
 import { completeOAuth, SCOPES } from "./options/oauth_options.ts";
-import { checkNames, type Names } from "./options/option_check.ts";
+import { checkMade, checkNames, type Names } from "./options/option_check.ts";
 import { MCP_NAMES, OAUTH_NAMES, SERVER_NAMES, SKILLS_NAMES } from "./options/option_names.ts";
 import type { TrivetOptions } from "./options/trivet_options.ts";
 import { completeServer, findRetryAfter } from "./options/server_options.ts";
@@ -50,6 +50,8 @@ export interface Trivet extends Handler, Protection {
  */
 export function createTrivet(options: TrivetOptions): Trivet {
   checkAllNames(options);
+  checkMade("gateway", options.gateway, "connect", "gateway() of trivet/gateway");
+  checkMade("admin", options.admin, "createService", "admin() of trivet/admin");
   const { issuer } = options;
   const server = completeServer("issuer", issuer, options);
   const { base, observe } = server;
@@ -114,9 +116,6 @@ export function createTrivet(options: TrivetOptions): Trivet {
   const allowedHosts = [...options.allowedHosts ?? [], ...mcpOptions?.allowedHosts ?? []];
   const allowedOrigins = [...options.allowedOrigins ?? [], ...mcpOptions?.allowedOrigins ?? []];
   const toolCounts = options.admin?.countTools(observe);
-  if (options.gateway && typeof options.gateway.connect !== "function") {
-    throw new TypeError('Invalid options: "gateway" must be gateway({ … }) of "trivet/gateway"');
-  }
   if (options.gateway && !mcpOptions) throw new TypeError('Invalid options: "gateway" needs "mcp"');
   const gateway: GatewayParts | undefined = options.gateway?.connect({
     ...server,

@@ -216,11 +216,24 @@ test("unsafe.httpIssuer allows a public http issuer", () => {
   createTrivet({ issuer: "http://public.example", store: memoryStore(), unsafe: { httpIssuer: true } });
 });
 
-test("settings in place of a gateway are refused at start", () => {
-  const gateway = { mcpServers: {} } as never;
-  const make = () => createTrivet({ issuer: ISSUER, store: memoryStore(), gateway });
-  assert.throws(make, (error: unknown) => error instanceof TypeError && error.message.includes('"gateway"'));
-});
+for (
+  const [named, options] of [
+    ["gateway", { gateway: { mcpServers: {} } }],
+    ["admin", { admin: true }],
+    ["rateLimits", { rateLimits: { address: "1/1m" } }],
+    ["telemetry", { telemetry: {} }],
+    ["oauth.passkeys", { oauth: { passkeys: { rpId: "localhost" } } }],
+  ] as const
+) {
+  test(`settings of ${named} that were not passed to its function are refused at start`, () => {
+    const given = { store: memoryStore(), ...options } as never;
+    const isNamed = (error: unknown) => error instanceof TypeError && error.message.includes(`"${named}"`);
+    assert.throws(
+      () => createTrivet({ issuer: "http://localhost:8787", ...given as object } as never),
+      isNamed,
+    );
+  });
+}
 
 test("a store without atomic commits is refused at start", () => {
   const store = memoryStore();

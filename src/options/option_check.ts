@@ -44,6 +44,23 @@ export function checkNames(what: string, options: unknown, names: object): void 
   }
 }
 
+/**
+ * Checks an option that a function makes; one that is not set passes.
+ * @param method a method that a value of the function has
+ * @param maker the function and its module
+ * @throws {TypeError} for settings that were not passed to the function
+ */
+export function checkMade<Made extends object>(
+  name: string,
+  made: Made | false | undefined,
+  method: keyof Made,
+  maker: string,
+): void {
+  if (made && typeof made[method] !== "function") {
+    throw new TypeError(describeOption(name, `made by ${maker}`, made));
+  }
+}
+
 /** The message for an option that breaks the rule: what it must be, and what it is. */
 export function describeOption(name: string, rule: string, value: unknown): string {
   return `Invalid options: "${name}" must be ${rule}, but is "${value}"`;

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { checkNames, describeOption, type Names } from "./option_check.ts";
+import { checkMade, checkNames, describeOption, type Names } from "./option_check.ts";
 import type { Observe } from "../events.ts";
 import { isLoopbackHost } from "../http/network/loopback.ts";
 import { createCallerFinder, type TrustedProxies } from "../http/network/trusted_proxy.ts";
@@ -78,6 +78,7 @@ export function completeServer(name: "issuer" | "url", address: string, options:
   checkNames("unsafe", options.unsafe ?? {}, UNSAFE_NAMES);
   const { origin, pathname } = checkAddress(name, address, options.unsafe);
   const store = checkStore(options.store);
+  checkMade("telemetry", options.telemetry, "traceRequest", "openTelemetry() of trivet/opentelemetry");
   const findCaller = options.trustedProxies && createCallerFinder(options.trustedProxies);
   const now = options.now ?? (store.now ? () => store.now!() : Date.now);
   const observe = options.onEvent ?? (() => {});
@@ -115,9 +116,7 @@ export function checkAddress(name: "issuer" | "url", address: string, unsafe?: S
 function createLimiter(limits: RateLimits | undefined, server: LimitedServer): RateLimiter | undefined {
   // Authors without types may pass false.
   if (!limits) return undefined;
-  if (!limits.createLimiter) {
-    throw new TypeError(describeOption("rateLimits", "made by rateLimits() of trivet/rate-limits", limits));
-  }
+  checkMade("rateLimits", limits, "createLimiter", "rateLimits() of trivet/rate-limits");
   return limits.createLimiter(server);
 }
 

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { checkMade } from "../../options/option_check.ts";
 
 /** COSE algorithms: EdDSA, ES256, RS256. All four runtimes verify them. */
 export const PASSKEY_ALGORITHMS: readonly number[] = [-8, -7, -257];
@@ -96,6 +97,7 @@ export function completeFactors(
       'Invalid options: "oauth.secondFactorAcr" must be visible ASCII without quotes, and not "password"',
     );
   }
+  checkMade("oauth.passkeys", passkeys, "verifyAssertion", "passkeys() of trivet/passkeys");
   if (passkeys && !canHavePasskeys(issuer)) {
     throw new TypeError(
       `Invalid options: "oauth.passkeys" needs an issuer on https or localhost with a host name, not ${issuer}`,
