@@ -109,7 +109,8 @@ export {
   updateUser,
   type UserChanges,
 } from "./oauth/users/user_changes.ts";
-export { endUserGrant, listUserGrants, type UserGrant } from "./oauth/users/user_grants.ts";
+export { endUserGrant } from "./oauth/grants/end_grants.ts";
+export { listUserGrants, type UserGrant } from "./oauth/users/user_grants.ts";
 export {
   endUserSession,
   endUserSessions,

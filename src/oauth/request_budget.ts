@@ -33,7 +33,7 @@ export const ENDPOINT_BUDGETS: Readonly<Record<string, EndpointBudget>> = {
   "/account/factors/codes": { storeCalls: 6, storedBytes: 28 * KIB, storedPerByte: 0 },
   // With `sendMail`.
   "/login/forgot": { storeCalls: 14, storedBytes: KIB, storedPerByte: 0 },
-  // Two more for each hundred sessions of the user, and four for each application whose access ends.
+  // Two more for each hundred sessions of the user, and for each hundred grants and consents that end.
   "/login/reset": { storeCalls: 20, storedBytes: 2 * KIB, storedPerByte: 0 },
   "/login/verify-email": { storeCalls: 6, storedBytes: KIB, storedPerByte: 0 },
   // With `signUp`.
@@ -45,7 +45,7 @@ export const ENDPOINT_BUDGETS: Readonly<Record<string, EndpointBudget>> = {
   "/account/email": { storeCalls: 12, storedBytes: 2 * KIB, storedPerByte: 0 },
   "/account/password": { storeCalls: 28, storedBytes: 6 * KIB, storedPerByte: 0, storeCallsPerRecord: 0.1 },
   "/account/sessions": { storeCalls: 10, storedBytes: 6 * KIB, storedPerByte: 0, storeCallsPerRecord: 1 },
-  "/account/applications": { storeCalls: 10, storedBytes: KIB, storedPerByte: 0, storeCallsPerRecord: 2 },
+  "/account/applications": { storeCalls: 10, storedBytes: 5 * KIB, storedPerByte: 0, storeCallsPerRecord: 2 },
   "/account/providers": { storeCalls: 16, storedBytes: KIB, storedPerByte: 0 },
   "/account/data": { storeCalls: 6, storedBytes: KIB, storedPerByte: 0 },
   "/account/export": { storeCalls: 14, storedBytes: KIB, storedPerByte: 0, storeCallsPerRecord: 2 },

@@ -3,7 +3,8 @@
  *
  * @module
  */
-import { endUserGrant, listUserGrants, type UserGrant } from "../../oauth/users/user_grants.ts";
+import { endUserGrant } from "../../oauth/grants/end_grants.ts";
+import { listUserGrants, type UserGrant } from "../../oauth/users/user_grants.ts";
 import { type Page, pageInput, pageOf, pageOfMembers, type PageQuery } from "../list_page.ts";
 import { type AdminOperation, notFound, type Schema, toIso } from "../operation.ts";
 import { input, object, text, time } from "../schema.ts";

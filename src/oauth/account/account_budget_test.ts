@@ -2,6 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { memoryStore } from "../../store/drivers/memory.ts";
 import { countingStore } from "../../store/test_counting_store.ts";
+import { markGrantsEnded } from "../grants/end_grants.ts";
 import { ENDPOINT_BUDGETS } from "../request_budget.ts";
 import { oidc } from "../sign_in/oidc.ts";
 import { CLIENT, newProvider, PROVIDER } from "../sign_in/test_provider.ts";
@@ -54,6 +55,9 @@ test("no request for the account makes more store calls or stores more than its 
       claims: {},
     };
     await linkIdentity(store, id, identity, { provider: "oidc", now: 0 });
+  }
+  for (let i = 0; i < 60; i++) {
+    await markGrantsEnded(store, id, `https://client.example/${"x".repeat(1000)}${i}`);
   }
 
   // A request that writes when the session was used.

@@ -6,11 +6,12 @@
 import type { RequestContext } from "../../http/service.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { describeAccess, describeApplication } from "../consent/access_description.ts";
+import { endUserGrants } from "../grants/end_grants.ts";
 import { chooseLanguage } from "../pages/language.ts";
 import { showPage } from "../pages/page.ts";
 import { notFound, openForm, readDone, redirectDone } from "./account_form.ts";
 import { openAccount } from "./account_user.ts";
-import { endUserApplication, listUserApplications } from "./user_application.ts";
+import { listUserApplications } from "./user_application.ts";
 
 const PATH = "/account/applications";
 /** Applications that are shown: those last used. */
@@ -54,7 +55,7 @@ export async function endApplication(
   if (form instanceof Response) return form;
   const { account, values } = form;
   const client = values.get("client_id") ?? "";
-  if (!await endUserApplication(as.store, account.id, client)) return await notFound(as, request);
+  if (!await endUserGrants(as.store, account.id, client)) return await notFound(as, request);
   as.observe({ type: "grant_revoked", user: account.id, client, ip: context.ip });
   return redirectDone(as, PATH, "application", account.signedIn.session);
 }

@@ -3,15 +3,11 @@
  *
  * @module
  */
-import type { Key, Store } from "../../store/store.ts";
-import { listAll } from "../../store/store.ts";
+import { listAll, type Store } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
-import { type AuthorizationDetail, type Consent, consentsPrefix } from "../records/authorization_record.ts";
+import { type AuthorizationDetail, type Consent } from "../records/authorization_record.ts";
 import { type Client, clientKey } from "../records/client_record.ts";
-import { grantKeys, listUserGrants, type UserGrant } from "../users/user_grants.ts";
-
-/** Keys that one commit removes. */
-const MAX_BATCH = 100;
+import { listUserGrants, type UserGrant } from "../users/user_grants.ts";
 
 /** An application, and what it may do. Times are milliseconds since the epoch. */
 export interface UserApplication {
@@ -58,25 +54,6 @@ export async function listUserApplications(
     };
   }));
   return found.sort((a, b) => (b.used ?? 0) - (a.used ?? 0) || b.since - a.since);
-}
-
-/**
- * Takes back all that the user allowed an application: its tokens end at once, and it has to ask again.
- * @returns `false` when the user allowed it nothing
- */
-export async function endUserApplication(store: Store, user: string, client: string): Promise<boolean> {
-  const grants = (await listUserGrants(store, user)).filter((each) => each.client === client);
-  const keys: Key[] = [...grants.flatMap(({ grant }) => grantKeys(user, grant))];
-  for await (const { key } of listAll(store, consentsPrefix(user, client))) keys.push(key);
-  await removeAll(store, keys);
-  return keys.length > 0;
-}
-
-/** Removes records in commits of limited size. */
-export async function removeAll(store: Store, keys: readonly Key[]): Promise<void> {
-  for (let at = 0; at < keys.length; at += MAX_BATCH) {
-    await store.commit({ remove: keys.slice(at, at + MAX_BATCH) });
-  }
 }
 
 interface RememberedConsent extends Pick<UserGrant, "client" | "scope" | "created" | "resource"> {

@@ -161,6 +161,7 @@ async function decide(
         status: "approved",
         user,
         authentication,
+        given: as.now(),
         ...describeSession(as, transaction.value, value),
       }
       : { ...value, status: "denied" };

@@ -45,7 +45,7 @@ export async function issueCode(
     client_id: client.id,
     user,
     grant: randomId(""),
-    unspent: { request, authentication, until: as.now() + as.codeLifetime * 1000 },
+    unspent: { request, authentication, until: as.now() + as.codeLifetime * 1000, given: as.now() },
   };
   const since = clientSince(as, client);
   if (since !== undefined) code.client_since = since;

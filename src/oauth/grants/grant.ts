@@ -3,14 +3,16 @@
  *
  * @module
  */
-import type { Entry, Put } from "../../store/store.ts";
+import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
+import type { Check, Entry, Put } from "../../store/store.ts";
 import { loadOnDemand } from "../../http/load_on_demand.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { isPublic } from "../clients/client.ts";
+import { OAuthError } from "../error.ts";
 import type { TokenCall, TokenResponse } from "./token_response.ts";
 import type { Authentication, Authorization, OpenIdRequest } from "../records/authorization_record.ts";
 import type { GrantType } from "../records/client_record.ts";
-import { type Grant, grantKey } from "../records/grant_record.ts";
+import { type EndedGrants, endedGrantsKey, type Grant, grantKey } from "../records/grant_record.ts";
 import type { Mutable } from "../records/token_record.ts";
 import type { Profile } from "../records/user_record.ts";
 import type { AccessTokenRequest } from "../tokens/access_token.ts";
@@ -19,7 +21,8 @@ import { mintRefreshToken, type RefreshKey } from "../tokens/refresh_token.ts";
 import { toUserGrant } from "../users/user_grants.ts";
 import { requireRole } from "../users/user_role.ts";
 import { narrowAuthorizationDetails } from "./authorization_details.ts";
-import { issueTokens } from "./issue_tokens.ts";
+import { isGrantEnded } from "./ended_grants.ts";
+import { type FamilyChange, issueTokens } from "./issue_tokens.ts";
 import { limitToResources, narrowResources } from "./resource.ts";
 import { limitToClient } from "./scope.ts";
 
@@ -42,6 +45,8 @@ export interface Allowed {
   readonly owner: Profile;
   readonly authorization: Authorization;
   readonly authentication: Authentication | undefined;
+  /** When the user allowed it. */
+  readonly given: number | undefined;
   /** Present when the scope `openid` was allowed. */
   readonly openid?: OpenIdRequest | undefined;
 }
@@ -49,14 +54,15 @@ export interface Allowed {
 /**
  * Consumes the code and issues access and refresh token for what the user allowed.
  * @returns `undefined` when another request consumed the code first
- * @throws {OAuthError} invalid_grant when the user's role allows none of it; invalid_target, invalid_scope or
- * invalid_authorization_details when the request exceeds it
+ * @throws {OAuthError} invalid_grant when the user's role allows none of it, or the user has taken it back; invalid_target,
+ * invalid_scope or invalid_authorization_details when the request exceeds it
  */
 export function startGrant(
   as: AuthorizationServer,
   call: TokenCall,
   refreshKey: RefreshKey,
-  { grant_type, code, consumed, grant, user, owner, authorization, authentication, openid: asked }: Allowed,
+  { grant_type, code, consumed, grant, user, owner, authorization, authentication, given, openid: asked }:
+    Allowed,
 ): Promise<TokenResponse | undefined> {
   const { client, form, cnf } = call;
   const { client_id, resource, authorization_details } = authorization;
@@ -82,7 +88,7 @@ export function startGrant(
   const refresh = client.grant_types.includes("refresh_token")
     ? mintRefreshToken(refreshKey, grant)
     : undefined;
-  return issueTokens(as, call, grant_type, request, {
+  const family: FamilyChange = {
     used: code,
     refresh_token: refresh?.refresh_token,
     toIdToken: as.openid && asked &&
@@ -113,5 +119,40 @@ export function startGrant(
       const index = toUserGrant(as, grant, value, expires)!;
       return [consumed, { key: grantKey(grant), value, expires }, index];
     },
+  };
+  return unlessEnded(
+    as,
+    code,
+    { user, client_id, given },
+    (check) => issueTokens(as, call, grant_type, request, { ...family, check }),
+  );
+}
+
+/**
+ * Issues tokens in a commit with the check that the user has not taken back what they allowed. The record of that is read
+ * only when the commit fails: few users have one.
+ * @returns `undefined` when another request consumed the code first
+ */
+function unlessEnded(
+  as: AuthorizationServer,
+  code: Entry<unknown>,
+  { user, client_id, given }: Pick<Allowed, "user" | "given"> & Pick<Authorization, "client_id">,
+  issue: (check: Check) => Promise<TokenResponse | undefined>,
+): Promise<TokenResponse | undefined> {
+  const key = endedGrantsKey(user);
+  let version: string | null = null;
+  return retryLostRaces(async () => {
+    const response = await issue({ key, version });
+    if (response) return response;
+    const [ended, present] = await Promise.all([
+      as.store.get<EndedGrants>(key),
+      as.store.get(code.key),
+    ]);
+    if (present?.version !== code.version) return undefined;
+    if (ended && isGrantEnded(ended.value, client_id, given)) {
+      throw new OAuthError("invalid_grant", "The user has taken back the access of this client");
+    }
+    version = ended?.version ?? null;
+    return LOST_RACE;
   });
 }

@@ -34,7 +34,7 @@ export async function grantCode(as: AuthorizationServer, call: TokenCall): Promi
   if (!code || !isOfClient(as, code.value, client)) throw new OAuthError("invalid_grant", REFUSED);
   const { user, grant, unspent } = code.value;
   if (!unspent) return await refuseReplay(as, code.value, form.get("code_verifier"));
-  const { request, authentication, until } = unspent;
+  const { request, authentication, until, given } = unspent;
   if (until <= as.now()) throw new OAuthError("invalid_grant", REFUSED);
   checkRedirectUri(request, form.get("redirect_uri"));
   const problem = findVerifierProblem(request.code_challenge, form.get("code_verifier"));
@@ -66,6 +66,7 @@ export async function grantCode(as: AuthorizationServer, call: TokenCall): Promi
     owner,
     authorization: request,
     authentication,
+    given,
     openid: request.openid,
   });
   return response ?? await refuseReplay(as, code.value, form.get("code_verifier"));

@@ -50,6 +50,7 @@ export async function grantDevice(as: AuthorizationServer, call: TokenCall): Pro
     owner,
     authorization: device,
     authentication: device.authentication,
+    given: device.given,
     openid: device.openid,
   });
   return response ?? await refuseReplay(as, device);

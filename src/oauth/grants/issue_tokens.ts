@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { Entry, Put } from "../../store/store.ts";
+import type { Check, Entry, Put } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { type TokenCall, type TokenResponse, tokenTypeOf } from "./token_response.ts";
 import type { Client, GrantType } from "../records/client_record.ts";
@@ -15,6 +15,8 @@ import { type AccessTokenRequest, mintAccessToken, type MintedAccessToken } from
 export interface FamilyChange {
   /** The record that the request uses. The commit fails when it has changed since it was read. */
   readonly used: Entry<unknown>;
+  /** A further check of the commit. */
+  readonly check?: Check | undefined;
   /** Absent when the client may not refresh. */
   readonly refresh_token: string | undefined;
   /** The value of an opaque access token. @default a random one */
@@ -60,11 +62,12 @@ export async function issueTokens(
   // Before the commit, so that a failure leaves the code or token unused.
   const id_token = family?.toIdToken && await family.toIdToken(access_token);
   if (family) {
-    const { key, version } = family.used;
+    const { used: { key, version }, check } = family;
     const records = family.toRecords(minted);
     const set = records instanceof Promise ? await records : records;
     if (put) set.push(put);
-    if (!await as.store.commit({ check: [{ key, version }], set })) return undefined;
+    const checks = check ? [{ key, version }, check] : [{ key, version }];
+    if (!await as.store.commit({ check: checks, set })) return undefined;
   } else if (put) {
     await as.store.commit({ set: [put] });
   }

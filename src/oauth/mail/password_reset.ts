@@ -23,7 +23,7 @@ import {
 import { canonicalEmail, isVerifiedAs } from "../users/email_address.ts";
 import { checkNewPassword, type PasswordProblem } from "../users/password_policy.ts";
 import { NOT_VERIFIED } from "../users/password_queue.ts";
-import { endUserGrant, listUserGrants } from "../users/user_grants.ts";
+import { endUserGrants } from "../grants/end_grants.ts";
 import { endUserSessions } from "../users/user_sessions.ts";
 import { canonicalUsername } from "../users/username.ts";
 import { createLinkToken, type LinkKind, type LinkToken, linkUrl } from "./link_token.ts";
@@ -135,11 +135,7 @@ export async function resetPassword(
   });
   if (!user) return { problem: "ended" };
   await endUserSessions(as.store, user.id);
-  if (endGrants) {
-    for (const { grant } of await listUserGrants(as.store, user.id)) {
-      await endUserGrant(as.store, user.id, grant);
-    }
-  }
+  if (endGrants) await endUserGrants(as.store, user.id);
   as.observe({ type: "password_reset", user: user.id, ip: context.ip });
   const values = { user: user.username };
   sendLater(as, context, () => writeMail(as, { kind: "password_changed", to: user.email, language }, values));

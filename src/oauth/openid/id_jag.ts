@@ -8,11 +8,12 @@ import { signJws } from "../../crypto/jws.ts";
 import { equalInConstantTime, randomId, secretDigest } from "../../crypto/secret.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { OAuthError, plain } from "../error.ts";
+import { isGrantEnded } from "../grants/ended_grants.ts";
 import { reportIssued } from "../grants/issue_tokens.ts";
 import { canonicalResource } from "../grants/resource.ts";
 import { parseScope } from "../grants/scope.ts";
 import type { TokenCall, TokenResponse } from "../grants/token_response.ts";
-import { type Grant, grantKey } from "../records/grant_record.ts";
+import { type EndedGrants, endedGrantsKey, type Grant, grantKey } from "../records/grant_record.ts";
 import { requireConfirmation } from "../tokens/confirmation.ts";
 import { clientSince, findLiveUser, isOfClient } from "../tokens/liveness.ts";
 import { readRefreshToken } from "../tokens/refresh_token.ts";
@@ -152,6 +153,8 @@ async function readIdTokenSubject(
   const { iat, auth_time, acr, amr } = claims;
   // An id that was registered again is another client's.
   if (typeof iat !== "number" || (iat + 1) * 1000 <= (clientSince(as, client) ?? 0)) throw invalidSubject();
+  const ended = await as.store.get<EndedGrants>(endedGrantsKey(claims.sub));
+  if (ended && isGrantEnded(ended.value, client.id, iat * 1000)) throw invalidSubject();
   return {
     user: claims.sub,
     authentication: {

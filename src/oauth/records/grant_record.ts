@@ -24,6 +24,8 @@ export interface Code {
   /** What it can be redeemed for, and until when; absent once the code is consumed. */
   readonly unspent?: Pick<AuthorizationTransaction, "request" | "authentication"> & {
     readonly until: number;
+    /** When the user allowed it; absent in codes of earlier versions. */
+    readonly given?: number;
   };
 }
 
@@ -47,6 +49,8 @@ export interface ApprovedDeviceRequest extends DeviceRequest {
   readonly user: string;
   readonly authentication: Authentication;
   readonly openid?: GrantedOpenId;
+  /** When the user allowed it; absent in codes of earlier versions. */
+  readonly given?: number;
 }
 
 /**
@@ -72,6 +76,17 @@ export interface Grant extends Authorization {
   readonly refresh?: { readonly digest: string; readonly expires: number };
   readonly previous?: Rotation;
   readonly revoked?: Revocations;
+}
+
+/**
+ * When a user took back access: what the user allowed up to then is refused, also when no client has redeemed it yet. Written
+ * by `end_grants.ts`; ended by its lifetime.
+ */
+export interface EndedGrants {
+  /** Of every client. */
+  readonly before: number;
+  /** Of one client each, by the digest of its id; oldest first. */
+  readonly clients: readonly (readonly [digest: string, ended: number])[];
 }
 
 /** Revoked signed access tokens: each by `jti` and time of issue, and all that were issued up to `before`. */
@@ -104,4 +119,5 @@ export const userCodeKey = (digest: string): Key => ["user_code", digest];
 export const grantKey = (id: string): Key => ["grant", id];
 /** The grants of a user (`user_grants.ts`). */
 export const userGrantsPrefix = (user: string): Key => ["user_grant", user];
+export const endedGrantsKey = (user: string): Key => ["ended_grants", user];
 export const userGrantKey = (user: string, id: string): Key => [...userGrantsPrefix(user), id];

@@ -3,12 +3,12 @@
  *
  * @module
  */
-import { type Key, listAll, type Store } from "../../store/store.ts";
+import { removeBelow } from "../remove_below.ts";
+import type { Store } from "../../store/store.ts";
 import { approvalMemoriesPrefix } from "../approvals/approval.ts";
-import { removeAll } from "../account/user_application.ts";
 import { endUserConnections } from "../connection_records.ts";
 import { factorKeys } from "../factors/factor_record.ts";
-import { userGrantsPrefix } from "../records/grant_record.ts";
+import { endedGrantsKey, userGrantsPrefix } from "../records/grant_record.ts";
 import { linkedAccountKey, userIdentityKey } from "../records/provider_record.ts";
 import {
   emailVerificationKey,
@@ -26,9 +26,6 @@ import { findAccount } from "./user_changes.ts";
 import { grantKeys } from "./user_grants.ts";
 import { endUserSessions } from "./user_sessions.ts";
 import { canonicalUsername } from "./username.ts";
-
-/** Records that are read before they are removed. */
-const MAX_BATCH = 100;
 
 /**
  * Removes a user with all that is stored about them, except calls that wait for an approval (10 minutes), whether they sign in with a password, at a provider, or both. Access
@@ -51,6 +48,7 @@ export async function removeUser(store: Store, user: string): Promise<boolean> {
       profileKey(id),
       passwordResetKey(id),
       emailVerificationKey(id),
+      endedGrantsKey(id),
       ...own ? [usernameKey(canonicalUsername(own.value.username))] : [],
       ...verified?.value === id ? [verified.key] : [],
       ...identities.flatMap(({ issuer, subject }) => [
@@ -64,19 +62,7 @@ export async function removeUser(store: Store, user: string): Promise<boolean> {
   await removeProviderTokens(store, id);
   await endUserConnections(store, id);
   await removeBelow(store, userGrantsPrefix(id), (key) => grantKeys(id, String(key.at(-1))));
-  await removeBelow(store, ["consent", id], (key) => [key]);
-  await removeBelow(store, approvalMemoriesPrefix(id), (key) => [key]);
+  await removeBelow(store, ["consent", id]);
+  await removeBelow(store, approvalMemoriesPrefix(id));
   return true;
-}
-
-/** Removes records below a prefix, and those that belong to them. */
-async function removeBelow(store: Store, prefix: Key, keysOf: (key: Key) => readonly Key[]): Promise<void> {
-  let keys: Key[] = [];
-  for await (const { key } of listAll(store, prefix)) {
-    keys.push(...keysOf(key));
-    if (keys.length < MAX_BATCH) continue;
-    await removeAll(store, keys);
-    keys = [];
-  }
-  await removeAll(store, keys);
 }

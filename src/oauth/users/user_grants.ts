@@ -1,5 +1,5 @@
 /**
- * What a user allowed applications: lists the grants, and takes one back. Every grant has an index record under its user,
+ * What a user allowed applications: lists the grants. Every grant has an index record under its user,
  * written in the same commit. It lives longer than the grant, so that few refreshes write it again; a grant of an earlier
  * version gets its index record with the next refresh.
  *
@@ -8,7 +8,7 @@
 import { secretDigest } from "../../crypto/secret.ts";
 import { type Key, listAll, type Put, type Store } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
-import { type AuthorizationDetail, consentsPrefix } from "../records/authorization_record.ts";
+import type { AuthorizationDetail } from "../records/authorization_record.ts";
 import { type Client, clientDocumentKey, clientKey } from "../records/client_record.ts";
 import { type Grant, grantKey, userGrantKey, userGrantsPrefix } from "../records/grant_record.ts";
 import type { Mutable } from "../records/token_record.ts";
@@ -85,20 +85,6 @@ export async function listUserGrants(
     });
   }
   return found.sort((a, b) => b.used - a.used);
-}
-
-/**
- * Takes back a grant: all its tokens end, and the client has to ask again for what it may do. Without a check of the
- * version: a refresh at the same time finds no grant, or its tokens end too.
- * @returns `false` when the user has no such grant
- */
-export async function endUserGrant(store: Store, user: string, id: string): Promise<boolean> {
-  const grant = (await store.get<Grant>(grantKey(id)))?.value;
-  if (grant?.user !== user) return false;
-  const consents: Key[] = [];
-  for await (const { key } of listAll(store, consentsPrefix(user, grant.client_id))) consents.push(key);
-  await store.commit({ remove: [...grantKeys(user, id), ...consents] });
-  return true;
 }
 
 /** The keys of a grant and its index record. */

@@ -1,10 +1,11 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { addClient } from "../clients/client.ts";
+import { endUserGrant } from "../grants/end_grants.ts";
 import { type Grant, grantKey, userGrantKey } from "../records/grant_record.ts";
 import { APP_URI, newServer, type TestServer, transactionOf } from "../test_server.ts";
 import { listUsers } from "./user.ts";
-import { endUserGrant, listUserGrants } from "./user_grants.ts";
+import { listUserGrants } from "./user_grants.ts";
 
 const test = suite("oauth/user_grants");
 const DAY = 86_400;

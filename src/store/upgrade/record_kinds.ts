@@ -34,6 +34,7 @@ export const RECORD_KINDS: Readonly<Record<string, number>> = {
   demo: 1,
   device_code: 1,
   email_verification: 1,
+  ended_grants: 1,
   ended_session: 1,
   format: 1,
   grant: 2,

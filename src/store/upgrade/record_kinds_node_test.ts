@@ -34,6 +34,7 @@ const TYPES: Readonly<Record<string, string>> = {
   demo: "true",
   device_code: "oauth/records/grant_record#DeviceCode",
   email_verification: "oauth/records/user_record#EmailVerification",
+  ended_grants: "oauth/records/grant_record#EndedGrants",
   ended_session: "true",
   format: "store/format#StoreFormat",
   grant: "oauth/records/grant_record#Grant",

@@ -1,0 +1,95 @@
+/**
+ * Takes back what a user allowed: one grant, all of a client, or all.
+ *
+ * @module
+ */
+import { secretDigest } from "../../crypto/secret.ts";
+import { removeBelow } from "../remove_below.ts";
+import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
+import { type Key, listAll, type Store } from "../../store/store.ts";
+import { consentsPrefix } from "../records/authorization_record.ts";
+import {
+  type EndedGrants,
+  endedGrantsKey,
+  type Grant,
+  grantKey,
+  userGrantsPrefix,
+} from "../records/grant_record.ts";
+import { grantKeys } from "../users/user_grants.ts";
+
+/** Clients in one record. When there are more, what was allowed to any client before the oldest time is refused. */
+const MAX_CLIENTS = 50;
+/** Longer than any code or ID token is valid. */
+const RETENTION_MS = 30 * 86_400_000;
+
+/**
+ * Takes back a grant: all its tokens end, and the client has to ask again for what it may do. What it has not redeemed yet is
+ * refused. Without a check of the version: a refresh at the same time finds no grant, or its tokens end too.
+ * @returns `false` when the user has no such grant
+ */
+export async function endUserGrant(store: Store, user: string, id: string): Promise<boolean> {
+  const grant = (await store.get<Grant>(grantKey(id)))?.value;
+  if (grant?.user !== user) return false;
+  await markGrantsEnded(store, user, grant.client_id);
+  const consents: Key[] = [];
+  for await (const { key } of listAll(store, consentsPrefix(user, grant.client_id))) consents.push(key);
+  await store.commit({ remove: [...grantKeys(user, id), ...consents] });
+  return true;
+}
+
+/**
+ * Takes back all that the user allowed a client, also what the client has not redeemed yet: its tokens end, and it has to ask
+ * again.
+ * @param client @default every client
+ * @returns `false` when the user allowed it nothing
+ */
+export async function endUserGrants(store: Store, user: string, client?: string): Promise<boolean> {
+  const grants = userGrantsPrefix(user);
+  const consents = client === undefined ? ["consent", user] : consentsPrefix(user, client);
+  const idOf = (key: Key) => String(key.at(-1));
+  const isOfClient = async (key: Key) =>
+    client === undefined || (await store.get<Grant>(grantKey(idOf(key))))?.value.client_id === client;
+  // The name of a client comes from a form: only of one that has access is anything stored.
+  const hasAccess = await hasRecord(store, consents) || await hasRecord(store, grants, isOfClient);
+  if (client !== undefined && !hasAccess) return false;
+  await markGrantsEnded(store, user, client);
+  await removeBelow(store, grants, async (key) => await isOfClient(key) ? grantKeys(user, idOf(key)) : []);
+  await removeBelow(store, consents);
+  return hasAccess;
+}
+
+async function hasRecord(
+  store: Store,
+  prefix: Key,
+  isWanted: (key: Key) => Promise<boolean> = () => Promise.resolve(true),
+): Promise<boolean> {
+  for await (const { key } of listAll(store, prefix)) if (await isWanted(key)) return true;
+  return false;
+}
+
+/**
+ * Refuses what the user allowed until now. Call it before the grants are removed: a grant that starts at the same time is then
+ * refused, or is one of those that are removed.
+ * @param client the only client that is concerned. @default all
+ */
+export async function markGrantsEnded(store: Store, user: string, client?: string): Promise<void> {
+  const key = endedGrantsKey(user);
+  await retryLostRaces(async () => {
+    const now = store.now?.() ?? Date.now();
+    const entry = await store.get<EndedGrants>(key);
+    const value = addEnded(entry?.value, now, client);
+    return await store.commit({
+      check: [{ key, version: entry?.version ?? null }],
+      set: [{ key, value, expires: now + RETENTION_MS }],
+    }) || LOST_RACE;
+  });
+}
+
+function addEnded(ended: EndedGrants | undefined, now: number, client: string | undefined): EndedGrants {
+  if (client === undefined) return { before: now, clients: [] };
+  const { before = 0, clients: known = [] } = ended ?? {};
+  const digest = secretDigest(client);
+  const clients = [...known.filter(([each]) => each !== digest), [digest, now] as const];
+  const dropped = clients.splice(0, Math.max(0, clients.length - MAX_CLIENTS));
+  return { before: dropped.at(-1)?.[1] ?? before, clients };
+}

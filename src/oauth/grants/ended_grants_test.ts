@@ -1,0 +1,199 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { memoryStore } from "../../store/drivers/memory.ts";
+import { get, post } from "../account/test_account.ts";
+import { toClient } from "../clients/client.ts";
+import { newProvider } from "../openid/test_provider.ts";
+import {
+  type EndedGrants,
+  endedGrantsKey,
+  type Grant,
+  grantKey,
+  userGrantKey,
+} from "../records/grant_record.ts";
+import { APP_URI, CLIENTS, newServer, type TestServer, transactionOf } from "../test_server.ts";
+import { listUsers } from "../users/user.ts";
+import { endUserGrant, endUserGrants, markGrantsEnded } from "./end_grants.ts";
+import { isGrantEnded } from "./ended_grants.ts";
+
+const test = suite("oauth/grants/ended_grants");
+const DEVICE = "urn:ietf:params:oauth:grant-type:device_code";
+const EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange";
+const WEB = { client_id: "web", client_secret: "web-secret", redirect_uri: "https://web.example/cb" };
+
+async function aliceOf({ store }: TestServer): Promise<string> {
+  for await (const { id } of listUsers(store)) return id;
+  throw new Error("no user");
+}
+
+async function redeem(server: TestServer, code: string | null, form: Record<string, string> = {}) {
+  const response = await server.token({
+    grant_type: "authorization_code",
+    code: code!,
+    redirect_uri: APP_URI,
+    ...form,
+  });
+  return [response.status, (await response.json()).error];
+}
+
+const codeOf = async (server: TestServer, parameters: Record<string, string> = {}) =>
+  (await server.authorize(parameters)).get("code");
+const webCode = (server: TestServer) =>
+  codeOf(server, { client_id: WEB.client_id, redirect_uri: WEB.redirect_uri });
+
+/** An approved device code. */
+async function approveDevice(server: TestServer): Promise<string> {
+  const form = { client_id: "tv", scope: "read" };
+  const device = await (await server.send("/oauth/device_authorization", { form })).json();
+  const headers = { cookie: await server.signIn() };
+  const page = await server.send("/device", { form: { user_code: device.user_code }, headers });
+  const transaction = transactionOf(await page.text());
+  await server.send("/device", { form: { transaction, decision: "approve" }, headers });
+  return device.device_code;
+}
+
+test("attack: a code that the user approved before taking the access back is refused", async () => {
+  const server = await newServer();
+  const [code, other] = [await codeOf(server), await webCode(server)];
+  const cookie = await server.signIn();
+  const taken = await post(server, "/account/applications", cookie, { client_id: "app" });
+  assert.is(taken.status, 303);
+  assert.equal(await redeem(server, code), [400, "invalid_grant"]);
+  assert.equal(await server.store.list(["grant"]), []);
+  assert.not.ok(server.events.some(({ type }) => type === "code_replayed"));
+  // The codes of other clients stay valid, and so does what is allowed later.
+  assert.is((await redeem(server, other, WEB))[0], 200);
+  assert.is((await get(server, server.authorizePath(), cookie)).status, 200, "the consent page");
+  assert.is((await redeem(server, await codeOf(server)))[0], 200);
+});
+
+test("attack: a code is refused after one grant of its client, or every grant, was taken back", async () => {
+  const server = await newServer();
+  const user = await aliceOf(server);
+  const { refresh_token } = await server.tokens();
+  const code = await codeOf(server);
+  assert.ok(await endUserGrant(server.store, user, refresh_token!.slice("trivet_rt_".length).split(".")[0]!));
+  assert.equal(await redeem(server, code), [400, "invalid_grant"]);
+  const codes = [await codeOf(server), await webCode(server)];
+  assert.is(await endUserGrants(server.store, user), true);
+  assert.equal(await redeem(server, codes[0]!), [400, "invalid_grant"]);
+  assert.equal(await redeem(server, codes[1]!, WEB), [400, "invalid_grant"]);
+  assert.equal(await server.store.list(["consent"]), []);
+});
+
+test("attack: an approved device code is refused after the access was taken back", async () => {
+  const clients = [toClient({ id: "tv", grant_types: [DEVICE, "refresh_token"] }, 0)];
+  const server = await newServer({ clients });
+  const user = await aliceOf(server);
+  const poll = async (device_code: string) => {
+    const form = { grant_type: DEVICE, device_code, client_id: "tv" };
+    const response = await server.send("/oauth/token", { form });
+    return [response.status, (await response.json()).error];
+  };
+  const device_code = await approveDevice(server);
+  assert.is((await poll(await approveDevice(server)))[0], 200);
+  assert.is(await endUserGrants(server.store, user, "tv"), true);
+  assert.equal(await poll(device_code), [400, "invalid_grant"]);
+  assert.is((await poll(await approveDevice(server)))[0], 200);
+});
+
+test("attack: a code that is redeemed while the access is taken back gives no grant", async () => {
+  const server = await newServer();
+  const user = await aliceOf(server);
+  const code = await codeOf(server);
+  const commit = server.store.commit.bind(server.store);
+  let isFirst = true;
+  Object.assign(server.store, {
+    async commit(...call: Parameters<typeof commit>) {
+      if (isFirst) {
+        isFirst = false;
+        assert.is(await endUserGrants(server.store, user, "app"), true);
+      }
+      return await commit(...call);
+    },
+  });
+  assert.equal(await redeem(server, code), [400, "invalid_grant"]);
+  assert.not.ok(isFirst);
+  assert.equal([await server.store.list(["grant"]), await server.store.list(["user_grant"])], [[], []]);
+});
+
+test("attack: an ID token of before gives no identity assertion", async () => {
+  const audience = "https://b.example";
+  const server = await newProvider({ identityAssertions: [{ audience }] }, {}, [{
+    id: "agent",
+    secret: "secret of agent",
+    redirect_uris: [APP_URI],
+    grant_types: ["authorization_code", "refresh_token", EXCHANGE],
+  }]);
+  const exchange = async (subject_token: string) =>
+    (await server.token({
+      client_id: "agent",
+      client_secret: "secret of agent",
+      grant_type: EXCHANGE,
+      requested_token_type: "urn:ietf:params:oauth:token-type:id-jag",
+      audience,
+      subject_token,
+      subject_token_type: "urn:ietf:params:oauth:token-type:id_token",
+    })).status;
+  const { tokens } = await server.signInWith({ client_id: "agent" });
+  assert.is(await exchange(tokens.id_token!), 200);
+  assert.is(await endUserGrants(server.store, await aliceOf(server), "agent"), true);
+  assert.is(await exchange(tokens.id_token!), 400);
+  server.advance(2);
+  const later = await server.signInWith({ client_id: "agent" });
+  assert.is(await exchange(later.tokens.id_token!), 200);
+});
+
+test("more than 1000 grants are taken back, and those of other clients stay", async () => {
+  const server = await newServer();
+  const user = await aliceOf(server);
+  const grant = (client_id: string): Grant => {
+    const created = Date.now();
+    return { client_id, user, scope: "read", created, until: created + 1e9 };
+  };
+  for (let i = 0; i < 1100; i++) {
+    const id = `grant${i}`;
+    await server.store.commit({
+      set: [
+        { key: grantKey(id), value: grant(i % 11 === 0 ? "web" : "app") },
+        { key: userGrantKey(user, id), value: true },
+      ],
+    });
+  }
+  assert.is(await endUserGrants(server.store, user, "app"), true);
+  const left = await server.store.list<Grant>(["grant"], { limit: 5000 });
+  assert.equal([left.length, new Set(left.map(({ value }) => value.client_id))], [100, new Set(["web"])]);
+  assert.is((await server.store.list(["user_grant"], { limit: 5000 })).length, 100);
+  assert.is(await endUserGrants(server.store, user, "app"), false);
+  assert.is(await endUserGrants(server.store, user), true);
+  assert.equal(await server.store.list(["grant"]), []);
+});
+
+test("a client without access leaves no record", async () => {
+  const server = await newServer({ clients: CLIENTS.map((client) => toClient(client, 0)) });
+  const user = await aliceOf(server);
+  assert.is(await endUserGrants(server.store, user, "unknown"), false);
+  assert.is(await server.store.get(endedGrantsKey(user)), undefined);
+});
+
+test("of many clients the record has the last ones, and the time of the others counts for all", async () => {
+  let time = 1000;
+  const now = () => time;
+  const store = Object.assign(memoryStore({ now }), { now });
+  for (let i = 0; i < 52; i++, time++) await markGrantsEnded(store, "user_1", `client${i}`);
+  const { value } = (await store.get<EndedGrants>(endedGrantsKey("user_1")))!;
+  assert.equal([value.clients.length, value.before], [50, 1001]);
+  assert.equal([isGrantEnded(value, "client51", 1051), isGrantEnded(value, "client51", 1052)], [
+    true,
+    false,
+  ]);
+  assert.equal([isGrantEnded(value, "client0", 1001), isGrantEnded(value, "other", 1002)], [true, false]);
+  assert.is(isGrantEnded(value, "other"), true, "an unknown time");
+  await markGrantsEnded(store, "user_1");
+  assert.equal((await store.get<EndedGrants>(endedGrantsKey("user_1")))!.value, {
+    before: 1052,
+    clients: [],
+  });
+});
+
+test.run();
