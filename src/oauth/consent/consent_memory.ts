@@ -34,6 +34,11 @@ export interface ConsentChange {
   readonly expires: number;
 }
 
+/** The scopes that the user is asked for: those to be granted, and those for claims only. */
+export function askedScopes({ scope, openid }: Pick<AuthorizationRequest, "scope" | "openid">): string[] {
+  return [...scope.split(" "), ...openid?.claim_scope?.split(" ") ?? []];
+}
+
 /** What the user allowed the client before, at the resources of the request. */
 export async function findConsent(
   as: AuthorizationServer,
@@ -47,7 +52,7 @@ export async function findConsent(
     : new Set([...first].filter((scope) => more.every((each) => each.has(scope))));
   // RFC 9396 §1: authorization details stand for one act, such as a payment, so each request needs consent.
   const coversRequest = request.authorization_details === undefined &&
-    request.scope.split(" ").every((scope) => scopes.has(scope));
+    askedScopes(request).every((scope) => scopes.has(scope));
   return { coversRequest, scopes };
 }
 
@@ -67,7 +72,7 @@ export async function toConsentChanges(
     key,
     version,
     value: {
-      scope: [...new Set([...scope, ...request.scope.split(" ")])].join(" "),
+      scope: [...new Set([...scope, ...askedScopes(request)])].join(" "),
       fingerprint: fingerprintClient(client),
       given: as.now(),
     },

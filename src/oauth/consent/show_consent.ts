@@ -11,6 +11,7 @@ import { showPage } from "../pages/page.ts";
 import type { AuthorizationRequest } from "../records/authorization_record.ts";
 import type { Client } from "../records/client_record.ts";
 import type { Profile } from "../records/user_record.ts";
+import { askedScopes } from "./consent_memory.ts";
 import {
   describeAccess,
   describeAccount,
@@ -46,7 +47,12 @@ export async function showConsent(
     hidden: { transaction: transactionToken },
     application: describeApplication(client),
     account: describeAccount(as, user, `${pathOf(browser.url)}?${queryOf(browser.url)}`),
-    access: await describeAccess(as, language, request, allowed),
+    access: await describeAccess(
+      as,
+      language,
+      { ...request, scope: askedScopes(request).join(" ") },
+      allowed,
+    ),
     destination: describeDestination(request.redirect_uri),
     duration: describeDuration(as, client),
   }, { ui_locales });

@@ -209,12 +209,16 @@ async function answer(
   if (isPromptNone && authentication?.hintsAtOther(signedIn.user)) {
     throw new OAuthError("account_selection_required", "Another user is signed in than login_hint names");
   }
+  const scope = requireRole(as, signedIn.user, checked.scope);
   const request = {
     ...checked,
-    scope: requireRole(as, signedIn.user, checked.scope),
+    scope,
     ...(dpop_jkt !== undefined && { dpop_jkt }),
     ...(authentication && {
-      openid: { ...authentication.openid, sid: sessionIdOf(signedIn.session, client.id) },
+      openid: {
+        ...authentication.toOpenId(signedIn.user, scope),
+        sid: sessionIdOf(signedIn.session, client.id),
+      },
     }),
   };
   const transaction: AuthorizationTransaction = {

@@ -12,7 +12,7 @@ import { respondToClient } from "../endpoints/authorize_response.ts";
 import { showErrorPage } from "../endpoints/error_page.ts";
 import { OAuthError } from "../error.ts";
 import { extendRegistration } from "../clients/client.ts";
-import { toConsentChanges } from "../consent/consent_memory.ts";
+import { askedScopes, toConsentChanges } from "../consent/consent_memory.ts";
 import { toSessionClient } from "../openid/session_client.ts";
 import { clientSince } from "../tokens/liveness.ts";
 import { type AuthorizationTransaction, pushedRequestKey } from "../records/authorization_record.ts";
@@ -68,7 +68,9 @@ export async function issueCode(
     });
     if (isStored) {
       if (client.source !== "operator") await extendRegistration(as, client);
-      if (question) as.observe({ type: "consent_given", user, client: client.id, scope: request.scope });
+      if (question) {
+        as.observe({ type: "consent_given", user, client: client.id, scope: askedScopes(request).join(" ") });
+      }
       return await respondToClient(as, browser, request, { code: secret });
     }
     if (!question || !await as.store.get(question.key)) break;

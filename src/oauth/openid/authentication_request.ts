@@ -12,14 +12,15 @@ import type { ClaimRequest, OpenIdRequest } from "../records/authorization_recor
 import type { Client } from "../records/client_record.ts";
 import type { Profile } from "../records/user_record.ts";
 import { canonicalUsername } from "../users/user.ts";
-import { parseClaims } from "./claims.ts";
+import { findClaimScope, parseClaims } from "./claims.ts";
 import { readIdToken } from "./id_token.ts";
 import { subjectOf } from "./subject.ts";
 
 const MAX_NONCE_CHARACTERS = 512;
 
 export interface AuthenticationRequest {
-  readonly openid: OpenIdRequest;
+  /** @param scope the scope to be granted */
+  readonly toOpenId: (user: Profile, scope: string) => OpenIdRequest;
   readonly requirements: AuthenticationRequirements;
   /** Whether a user with this id is the one whom the request names by `id_token_hint` or `claims`. */
   readonly isExpectedUser: (user: string) => Promise<boolean>;
@@ -59,7 +60,14 @@ export async function readAuthenticationRequest(
   const max_age = given.max_age ?? client.default_max_age;
   const prompt = given.prompt.has("select_account") ? new Set([...given.prompt, "login"]) : given.prompt;
   return {
-    openid: { ...(nonce !== undefined && { nonce }), ...(claims && { claims }) },
+    toOpenId(user, scope) {
+      const claim_scope = claims ? findClaimScope(as, client, user, claims, scope) : "";
+      return {
+        ...(nonce !== undefined && { nonce }),
+        ...(claims && { claims }),
+        ...(claim_scope !== "" && { claim_scope }),
+      };
+    },
     requirements: {
       ...given,
       prompt,

@@ -4,9 +4,13 @@
  *
  * @module
  */
+import type { AuthorizationServer } from "../authorization_server.ts";
 import { OAuthError } from "../error.ts";
+import { allowedScopes, expandScopes } from "../grants/scope.ts";
 import type { ClaimRequest, ClaimRequests, ClaimsRequest } from "../records/authorization_record.ts";
+import type { Client } from "../records/client_record.ts";
 import type { Profile } from "../records/user_record.ts";
+import { limitToRole } from "../users/user_role.ts";
 
 /** The claims that this server can return about a user. */
 export const USER_CLAIMS = [
@@ -28,16 +32,22 @@ const SCOPE_CLAIMS: Readonly<Record<string, readonly string[]>> = {
 };
 const MAX_CLAIMS_CHARACTERS = 2048;
 
-/** The claims that the scopes and the request name and that this server knows about the user, without `sub`. */
+/**
+ * The claims that the scopes and the request name and that this server knows about the user, without `sub`.
+ * @param scopes whose claims are added
+ * @param requested by the parameter `claims`
+ * @param allowed the scopes whose claims may be requested
+ */
 export function claimsOf(
   user: ClaimedUser,
   scopes: ReadonlySet<string>,
-  requested: ClaimRequests | undefined,
+  requested: ClaimRequests = {},
+  allowed: ReadonlySet<string> = scopes,
 ): Record<string, unknown> {
   const names = new Set(
     Object.keys(SCOPE_CLAIMS).flatMap((scope) => scopes.has(scope) ? SCOPE_CLAIMS[scope]! : []),
   );
-  for (const name of Object.keys(requested ?? {})) names.add(name);
+  for (const name of Object.keys(requested)) if (allowed.has(scopeOf(name))) names.add(name);
   const { name, username, email, email_verified, created, updated = created } = user;
   const known: Record<string, unknown> = {
     ...(name !== "" && { name }),
@@ -47,6 +57,39 @@ export function claimsOf(
     ...(email !== "" && { email, email_verified: Boolean(email_verified) }),
   };
   return Object.fromEntries(Object.entries(known).filter(([each]) => names.has(each)));
+}
+
+/**
+ * The scopes that the user must allow so that the requested claims are released: those of the claims, as far as the client may
+ * have them and the user may grant them, without those in `scope`.
+ */
+export function findClaimScope(
+  as: AuthorizationServer,
+  client: Client,
+  user: Profile,
+  { userinfo, id_token }: ClaimsRequest,
+  scope: string,
+): string {
+  const granted = expandScopes(as, scope.split(" "));
+  const wanted = new Set(Object.keys({ ...userinfo, ...id_token }).map(scopeOf));
+  const missing = [...wanted].filter((each) => each !== "" && !granted.has(each));
+  return limitClaimScope(as, client, user, missing.join(" ")).join(" ");
+}
+
+/** The part of scopes for claims that the client may have and the user may grant now. */
+export function limitClaimScope(
+  as: AuthorizationServer,
+  client: Client,
+  user: Profile,
+  scope: string = "",
+): readonly string[] {
+  const allowed = expandScopes(as, allowedScopes(as, client));
+  return limitToRole(as, user, scope).split(" ").filter((each) => allowed.has(each));
+}
+
+/** The scope to which a claim belongs; `""` for one that needs none. */
+function scopeOf(claim: string): string {
+  return Object.keys(SCOPE_CLAIMS).find((scope) => SCOPE_CLAIMS[scope]!.includes(claim)) ?? "";
 }
 
 /** Reads the `claims` parameter (§5.5). Unknown claims and members are ignored. @throws {OAuthError} invalid_request */

@@ -12,7 +12,7 @@ import type { Client } from "../records/client_record.ts";
 import type { Profile } from "../records/user_record.ts";
 import { acceptedAlgorithms } from "../security_profile.ts";
 import { scopesOf } from "../tokens/protect.ts";
-import { claimsOf } from "./claims.ts";
+import { claimsOf, limitClaimScope } from "./claims.ts";
 import { subjectOf } from "./subject.ts";
 
 /** What an ID token says beside its times. */
@@ -48,9 +48,11 @@ export function allowedAlgorithm(as: AuthorizationServer, alg: JwsAlgorithm): Jw
 export async function createIdToken(
   as: AuthorizationServer,
   client: Client,
-  { user, authentication, openid: { claims, sid }, nonce, access_token, scope }: IdTokenFacts,
+  { user, authentication, openid: { claims, claim_scope, sid }, nonce, access_token, scope }: IdTokenFacts,
 ): Promise<string> {
   const key = await as.keys.current(idTokenAlgorithmOf(as, client));
+  const scopes = scopesOf(as, scope);
+  const allowed = new Set([...scopes, ...limitClaimScope(as, client, user, claim_scope)]);
   const iat = Math.floor(as.now() / 1000);
   return await signJws(key, TYPE, {
     iss: as.issuer,
@@ -63,7 +65,7 @@ export async function createIdToken(
     at_hash: await leftHalfHash(key.alg, access_token),
     ...(sid !== undefined && { sid }),
     // §5.4: UserInfo has the claims of scopes. §2 allows them here too, where many clients look for them alone.
-    ...claimsOf(user, as.openid!.scopeClaimsInIdToken ? scopesOf(as, scope) : NO_SCOPES, claims?.id_token),
+    ...claimsOf(user, as.openid!.scopeClaimsInIdToken ? scopes : NO_SCOPES, claims?.id_token, allowed),
   });
 }
 

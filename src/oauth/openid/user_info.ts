@@ -15,7 +15,7 @@ import { OAuthError } from "../error.ts";
 import { type Grant, grantKey } from "../records/grant_record.ts";
 import { checkRequest, scopesOf, toLimitedCaller } from "../tokens/protect.ts";
 import { sendDueNotices } from "./backchannel_logout.ts";
-import { claimsOf } from "./claims.ts";
+import { claimsOf, limitClaimScope } from "./claims.ts";
 import { allowedAlgorithm } from "./id_token.ts";
 import { subjectOf } from "./subject.ts";
 
@@ -61,9 +61,11 @@ export async function showUserInfo(
   const grant = token.grant === undefined
     ? undefined
     : await as.store.get<Grant>(grantKey(token.grant), CACHED);
+  const { claims: requested, claim_scope } = grant?.value.openid ?? {};
+  const allowed = new Set([...scopes, ...limitClaimScope(as, client, owner, claim_scope)]);
   const claims = {
     sub: await subjectOf(as, client, owner.id),
-    ...claimsOf(owner, scopes, grant?.value.openid?.claims?.userinfo),
+    ...claimsOf(owner, scopes, requested?.userinfo, allowed),
   };
   const { userinfo_signed_response_alg: alg } = client;
   if (alg === undefined) return respondJson(200, claims, FIELDS);

@@ -29,6 +29,11 @@ export interface AuthorizationRequest extends Authorization {
 /** What lasts of an OpenID Connect authentication: its grant gets ID tokens. */
 export interface GrantedOpenId {
   readonly claims?: ClaimsRequest;
+  /**
+   * The scopes that were allowed for `claims` only, beside the scope of the grant: a claim is released with the scope that it
+   * belongs to. Space-separated; absent when there are none, and in records of earlier versions.
+   */
+  readonly claim_scope?: string;
   /** The login session, named for this client. */
   readonly sid?: string;
 }
