@@ -185,7 +185,7 @@ test("a user who signs in at a provider keeps the last way to sign in, and may b
   // A browser shows one space.
   provider.claims["name"] = "Jane  Doe";
   const user = newUser(server);
-  const begun = await user.send("/login/oidc", undefined, "none");
+  const begun = await user.send("/login/oidc?redirect=%2Faccount&reauthenticate=1", undefined, "none");
   await user.send(provider.authorize(begun.headers.get("location")!).href, undefined, "cross-site");
   const page = await (await user.send("/account/providers")).text();
   assert.not.match(page, 'name="subject"');

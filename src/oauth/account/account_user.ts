@@ -72,6 +72,6 @@ export async function openAccount(
 ): Promise<Account | Response> {
   const account = await findAccountUser(as, request);
   if (!account) return redirectToLogin(as, as.base + back, "");
-  if (isRecent && needsRecentLogin(as, account.signedIn)) return redirectToRecentLogin(as, back);
+  if (isRecent && await needsRecentLogin(as, account.signedIn)) return redirectToRecentLogin(as, back);
   return account;
 }

@@ -28,7 +28,7 @@ export async function openFactors(
   const signedIn = await findSession(as, request);
   const path = request.method === "GET" ? pathOf(request.url).slice(as.base.length) : FACTORS_PATH;
   if (!signedIn) return redirectToLogin(as, as.base + path, "");
-  return mustBeRecent && needsRecentLogin(as, signedIn) ? redirectToRecentLogin(as, path) : signedIn;
+  return mustBeRecent && await needsRecentLogin(as, signedIn) ? redirectToRecentLogin(as, path) : signedIn;
 }
 
 /** The session and the fields of a form; a response when it is refused. */

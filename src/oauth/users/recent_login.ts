@@ -13,12 +13,17 @@ import type { SignedIn } from "./session.ts";
 /** How long a login counts as recent, in milliseconds. */
 export const RECENT_LOGIN_MS = 600_000;
 
-/** Whether the user must sign in again before such a change. */
-export function needsRecentLogin(
-  { now }: Pick<AuthorizationServer, "now">,
-  { authentication }: Pick<SignedIn, "authentication">,
-): boolean {
-  return now() - authentication.auth_time * 1000 >= RECENT_LOGIN_MS;
+/**
+ * Whether the user must sign in again before such a change. A provider that does not say when the user signed in there may
+ * have answered without asking them, so a login there counts only where it could not be asked for more.
+ */
+export async function needsRecentLogin(
+  { now, providers, factors }: Pick<AuthorizationServer, "now" | "providers" | "factors">,
+  { authentication: { acr, auth_time }, since }: Pick<SignedIn, "authentication" | "since">,
+): Promise<boolean> {
+  if (now() - auth_time * 1000 >= RECENT_LOGIN_MS) return true;
+  if (since > 0 || acr === factors.acr) return false;
+  return (await providers.find(acr))?.asksAgain !== false;
 }
 
 /** 303 to the login page, which leads back to this path of the server. @param path below the issuer, such as `/account/email` */

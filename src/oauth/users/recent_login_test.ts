@@ -8,13 +8,31 @@ import { needsRecentLogin, RECENT_LOGIN_MS, redirectToRecentLogin } from "./rece
 const test = suite("oauth/users/recent_login");
 const AGAIN = "/login?redirect=%2Faccount%2Femail&reauthenticate=1";
 
-test("a login is recent for ten minutes", () => {
-  const since = (ms: number) => ({
-    authentication: { auth_time: Math.floor((1_000_000_000_000 - ms) / 1000), acr: "password" },
-  });
-  const now = () => 1_000_000_000_000;
-  assert.is(needsRecentLogin({ now }, since(RECENT_LOGIN_MS - 1000)), false);
-  assert.is(needsRecentLogin({ now }, since(RECENT_LOGIN_MS)), true);
+/** Whether a session needs a new login that began at this time, of which the user's login is known to be as old as `since`. */
+function isNeeded(began: number, acr = "password", since = began): Promise<boolean> {
+  const providers = new Map([["github", { asksAgain: false }], ["oidc", {}]]);
+  const server = {
+    now: () => 1_000_000_000_000,
+    factors: { acr: "mfa" },
+    providers: { find: (id: string) => Promise.resolve(providers.get(id)) },
+  };
+  const authentication = { auth_time: Math.floor(began / 1000), acr };
+  return needsRecentLogin(server as never, { authentication, since });
+}
+
+test("a login is recent for ten minutes", async () => {
+  const now = 1_000_000_000_000;
+  assert.is(await isNeeded(now - RECENT_LOGIN_MS + 1000), false);
+  assert.is(await isNeeded(now - RECENT_LOGIN_MS), true);
+});
+
+test("a session of a provider that does not say when the user signed in there is not a recent login", async () => {
+  const now = 1_000_000_000_000;
+  assert.is(await isNeeded(now, "oidc", 0), true);
+  assert.is(await isNeeded(now, "removed", 0), true);
+  assert.is(await isNeeded(now, "oidc"), false);
+  assert.is(await isNeeded(now, "github", 0), false, "it cannot be asked again");
+  assert.is(await isNeeded(now, "mfa", 0), false, "the second factor was checked here");
 });
 
 test("the redirect leads to the login page and back", () => {
@@ -63,6 +81,22 @@ test("a provider that can is asked for a new login", async () => {
   assert.is((await signIn(browser, provider, path)).status, 403);
   delete provider.idToken["auth_time"];
   assert.is((await signIn(browser, provider, path)).status, 302);
+});
+
+test("attack: signing in at a provider without reauthenticate=1 is no recent login", async () => {
+  const provider = await newProvider();
+  const server = await newSignInServer(provider);
+  const browser = newBrowser(server);
+  const path = AGAIN.replace("/login", "/login/oidc").replace("email", "delete");
+  // The provider has a session of its own, and answers without asking the user.
+  assert.is((await signIn(browser, provider, path.replace("&reauthenticate=1", ""))).status, 302);
+  const refused = await browser.get("/account/delete");
+  assert.equal([refused.status, refused.headers.get("location")], [
+    303,
+    "/login?redirect=%2Faccount%2Fdelete&reauthenticate=1",
+  ]);
+  assert.is((await signIn(browser, provider, path)).status, 302);
+  assert.is((await browser.get("/account/delete")).status, 200);
 });
 
 test("at a provider that cannot, a new sign-in is all that is asked for", async () => {
