@@ -130,7 +130,7 @@ export async function finishSignIn(
     await keepTokens(as, provider, user.id, identity);
     // RFC 9470: a session at the provider is as old as the provider says, and of unknown age if it says nothing.
     const authenticated = pending.isNewLogin ? as.now() : Math.min((identity.authTime ?? 0) * 1000, as.now());
-    const method = { provider: id, authenticated };
+    const method = { provider: id, authenticated, began: pending.began };
     return await completeLogin(as, request, context, { ...user, acr: id }, method, pending.redirect, end);
   } catch (error) {
     return await showFailure(

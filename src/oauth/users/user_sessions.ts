@@ -19,8 +19,8 @@ import {
 const MAX_LISTED = 1000;
 /** Sessions that end in one commit. */
 const MAX_BATCH = 100;
-/** The longest time that a login is under way, second factor and identity provider included. */
-const MAX_LOGIN_MS = 15 * 60_000;
+/** Longer than a login can be under way: ten minutes at an identity provider, then ten for the second factor. */
+const MAX_LOGIN_MS = 25 * 60_000;
 /** For the notices to clients, while no server runs. */
 export const NOTICE_LIFETIME_MS = 86_400_000;
 

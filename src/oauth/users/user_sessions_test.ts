@@ -1,6 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { type Session, sessionKey, userSessionKey } from "../records/session_record.ts";
+import { newBrowser, newProvider, newSignInServer, signIn as signInAt } from "../sign_in/test_provider.ts";
 import { newServer, type TestServer } from "../test_server.ts";
 import { listUsers } from "./user.ts";
 import { endUserSession, endUserSessions, listUserSessions } from "./user_sessions.ts";
@@ -106,6 +107,21 @@ test("attack: a login that was under way while all sessions ended starts none", 
   await new Promise((resolve) => setTimeout(resolve, 2));
   assert.is((await login()).status, 200, "a later login");
   assert.is((await listUserSessions(server.store, "user_1")).length, 1);
+});
+
+test("attack: a sign-in at a provider that was under way while all sessions ended starts none", async () => {
+  const provider = await newProvider();
+  const server = await newSignInServer(provider);
+  const browser = newBrowser(server);
+  assert.is((await signInAt(browser, provider)).status, 302);
+  const [session] = await server.store.list<Session>(["session"]);
+  const { user } = session!.value;
+  const begun = await browser.get("/login/oidc?redirect=%2Fdevice");
+  await endUserSessions(server.store, user);
+  const refused = await browser.get(provider.authorize(begun.headers.get("location")!).href);
+  assert.is(refused.status, 403);
+  assert.equal(await listUserSessions(server.store, user), []);
+  assert.is((await signInAt(browser, provider)).status, 302, "a later sign-in");
 });
 
 test("a login that begins when all sessions have ended starts one, also within a millisecond", async () => {
