@@ -112,7 +112,7 @@ export const CLIENT_OBJECT: Schema = object(CLIENT_PROPERTIES, OPTIONAL_CLIENT_P
 
 /** The client without its secrets. @param now milliseconds since the epoch */
 export function toAdminClient(client: Client, now: number): AdminClient {
-  const { created, weak_secret = false, ...shown } = withoutSecrets(client);
+  const { created, weak_secret = false, set_by_operator: _, ...shown } = withoutSecrets(client);
   const { previous_secret: previous } = client;
   return {
     ...shown,

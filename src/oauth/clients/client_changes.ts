@@ -1,6 +1,6 @@
 /**
- * Changes to registered clients by the operator: their metadata, and a new secret. Tokens and codes of the client stay
- * valid, and users are asked again where the change concerns what they saw (`../consent/consent_memory.ts`).
+ * Changes to registered clients: their metadata, and a new secret. What the operator changed on a client that registered
+ * itself stays so when the client updates its registration. Tokens and codes of the client stay valid, and users are asked again where the change concerns what they saw (`../consent/consent_memory.ts`).
  *
  * @module
  */
@@ -108,11 +108,13 @@ function applyChanges(
     created,
     metadata,
     default_scope,
+    set_by_operator = [],
     ...before
   } = client;
   const members: Record<string, unknown> = { ...before };
   if (changes.jwks) delete members.jwks_uri;
   if (changes.jwks_uri) delete members.jwks;
+  const changed = Object.entries(changes).filter(([, value]) => value !== undefined).map(([name]) => name);
   for (const [name, value] of Object.entries(changes)) {
     if (value === null) delete members[name];
     else if (value !== undefined) members[name] = value;
@@ -131,5 +133,32 @@ function applyChanges(
     ...(registration_access_token_digest !== undefined && { registration_access_token_digest }),
     ...(metadata && { metadata }),
     ...(default_scope !== undefined && changes.scope === undefined && { default_scope }),
+    ...(source === "registration" && { set_by_operator: [...new Set([...set_by_operator, ...changed])] }),
   };
+}
+
+/** Members that no client can describe itself: only an operator sets them. */
+const OPERATOR_MEMBERS = [
+  "scope",
+  "domain",
+  "certificate",
+  "access_token_format",
+  "tls_client_certificate_bound_access_tokens",
+  "trusted",
+  "introspects",
+  "token_exchange_resources",
+];
+/** Of these one takes the place of another. */
+const GROUPS = [["jwks", "jwks_uri"], ["scope", "default_scope"]];
+
+/** The metadata with which a client replaces its own, where the operator has not changed it (RFC 7592 §2.2). */
+export function keepOperatorChanges<Metadata extends object>(before: Client, metadata: Metadata): Metadata {
+  const { set_by_operator = [] } = before;
+  const names = [...set_by_operator, ...OPERATOR_MEMBERS.filter((name) => Object.hasOwn(before, name))];
+  const kept = names.flatMap((name) => GROUPS.find((group) => group.includes(name)) ?? [name]);
+  const members = [
+    ...Object.entries(metadata).filter(([name]) => !kept.includes(name)),
+    ...Object.entries(before).filter(([name]) => kept.includes(name)),
+  ];
+  return Object.fromEntries(members) as Metadata;
 }

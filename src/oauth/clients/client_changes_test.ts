@@ -160,7 +160,7 @@ test("a client that registered itself keeps its lifetime and its registration ac
   assert.is(after!.expires, before!.expires);
   const { secret_digest: _, previous_secret: __, ...kept } = after!.value;
   const { secret_digest: ___, ...had } = before!.value;
-  assert.equal(kept, { ...had, name: "Renamed" });
+  assert.equal(kept, { ...had, name: "Renamed", set_by_operator: ["name"] });
   const shown = await server.send(new URL(registered.registration_client_uri).pathname, {
     headers: { authorization: `Bearer ${registered.registration_access_token}` },
   });

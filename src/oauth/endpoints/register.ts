@@ -14,6 +14,7 @@ import { NO_STORE, respond, respondJson } from "../../http/response.ts";
 import type { RequestContext } from "../../http/service.ts";
 import { type Entry, putIfAbsent } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
+import { keepOperatorChanges } from "../clients/client_changes.ts";
 import { readClientMetadata, type SelfDescription } from "../clients/client_metadata.ts";
 import { OAuthError } from "../error.ts";
 import { identifyCaller } from "../tokens/protect.ts";
@@ -71,7 +72,10 @@ export async function showRegistration(
   return respondJson(200, { ...describeClient(as, value), ...currentToken(request) }, NO_STORE_JSON);
 }
 
-/** `PUT /oauth/register/:id`: replaces the metadata of the client (RFC 7592 §2.2). @throws {OAuthError} */
+/**
+ * `PUT /oauth/register/:id`: replaces the metadata of the client (RFC 7592 §2.2), except what the operator changed.
+ * @throws {OAuthError}
+ */
 export async function updateRegistration(
   as: AuthorizationServer,
   request: Request,
@@ -87,20 +91,20 @@ export async function updateRegistration(
   if (client_secret !== undefined && !isSecretOf(before, client_secret)) {
     throw invalidMetadata("client_secret must be the current secret or be omitted");
   }
-  const clientMetadata = await readMetadata(as, metadata, context);
-  const gainsSecret = needsSecret(clientMetadata.token_endpoint_auth_method) &&
-    before.secret_digest === undefined;
-  const secret = gainsSecret ? randomSecret("trivet_cs_") : undefined;
-  const { secret_digest = undefined } = secret === undefined
-    ? before
-    : { secret_digest: secretDigest(secret) };
+  const clientMetadata = keepOperatorChanges(before, await readMetadata(as, metadata, context));
+  const { secret_digest, previous_secret, weak_secret, set_by_operator } = before;
+  const usesSecret = needsSecret(clientMetadata.token_endpoint_auth_method);
+  const secret = usesSecret && secret_digest === undefined ? randomSecret("trivet_cs_") : undefined;
   const value: Client = {
     ...clientMetadata,
     id,
     source: "registration",
-    ...(needsSecret(clientMetadata.token_endpoint_auth_method) && secret_digest !== undefined &&
-      { secret_digest }),
+    ...(secret !== undefined && { secret_digest: secretDigest(secret) }),
+    ...(usesSecret && secret_digest !== undefined && { secret_digest }),
+    ...(usesSecret && previous_secret && { previous_secret }),
+    ...(usesSecret && weak_secret && { weak_secret }),
     registration_access_token_digest: before.registration_access_token_digest!,
+    ...(set_by_operator && { set_by_operator }),
     created: before.created,
   };
   checkSize(value);
@@ -229,6 +233,7 @@ function describeClient(as: AuthorizationServer, client: Client, secret?: string
     previous_secret: __,
     weak_secret: ___,
     registration_access_token_digest: ____,
+    set_by_operator: _____,
     created,
     metadata,
     default_scope,

@@ -1,7 +1,9 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { rotateClientSecret, updateClient } from "../clients/client_changes.ts";
+import { type Client, clientKey } from "../records/client_record.ts";
 import { register, send, WEB } from "./test_registration.ts";
-import { CHALLENGE, newServer, VERIFIER } from "../test_server.ts";
+import { CHALLENGE, ISSUER, newServer, VERIFIER } from "../test_server.ts";
 
 const test = suite("oauth/register: managing a registration");
 
@@ -223,6 +225,55 @@ test("an operator's client does not expire", async () => {
   await addClient(server.store, { id: "stored", secret: "s", redirect_uris: ["https://client.example/cb"] });
   await server.authorize({ client_id: "stored", redirect_uri: "https://client.example/cb" });
   assert.is((await server.store.get(["client", "stored"]))!.expires, undefined);
+});
+
+test("an update does not undo what the operator changed, nor the state of the secret", async () => {
+  const server = await newServer();
+  const metadata = { ...WEB, scope: "read" };
+  const { body: { client_id, client_secret, registration_access_token: token } } = await register(
+    server,
+    metadata,
+  );
+  const path = `/oauth/register/${client_id}`;
+  const redirect_uris = ["https://client.example/operator"];
+  await updateClient(server.store, client_id, {
+    redirect_uris,
+    scope: "profile",
+    trusted: true,
+    token_exchange_resources: [`${ISSUER}/mcp`],
+    require_pushed_authorization_requests: true,
+  });
+  await rotateClientSecret(server.store, client_id, { secret: "short", keepOld: 3600 });
+  const stored = async () => (await server.store.get<Client>(clientKey(client_id)))!.value;
+  const before = await stored();
+  const put = await send(server, "PUT", path, { ...metadata, client_id, client_name: "Renamed" }, token);
+  assert.equal([put.status, put.body.client_name, put.body.scope], [200, "Renamed", "profile"]);
+  assert.equal(put.body.redirect_uris, redirect_uris);
+  assert.not.ok("client_secret" in put.body || "set_by_operator" in put.body);
+  assert.equal(await stored(), { ...before, name: "Renamed" });
+  // Both secrets are valid, as before.
+  for (const secret of ["short", client_secret]) {
+    const form = { token: "x", client_id, client_secret: secret };
+    assert.is((await server.send("/oauth/revoke", { form })).status, 200, secret);
+  }
+  // What the operator removed stays away.
+  await updateClient(server.store, client_id, { require_pushed_authorization_requests: null });
+  const asked = { ...metadata, client_id, require_pushed_authorization_requests: true };
+  await send(server, "PUT", path, asked, token);
+  assert.not.ok("require_pushed_authorization_requests" in await stored());
+});
+
+test("an update keeps what only an operator can set, also in a record without the names of the changes", async () => {
+  const server = await newServer();
+  const { body: { client_id, registration_access_token: token } } = await register(server, WEB);
+  await updateClient(server.store, client_id, { scope: "read", introspects: [`${ISSUER}/mcp`] });
+  const { key, value } = (await server.store.get<Client>(clientKey(client_id)))!;
+  const { set_by_operator, ...earlier } = value;
+  assert.equal(set_by_operator, ["scope", "introspects"]);
+  await server.store.commit({ set: [{ key, value: earlier }] });
+  const put = await send(server, "PUT", `/oauth/register/${client_id}`, { ...WEB, client_id }, token);
+  assert.is(put.status, 200);
+  assert.equal((await server.store.get<Client>(key))!.value, earlier);
 });
 
 test.run();

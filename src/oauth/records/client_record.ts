@@ -95,6 +95,8 @@ export interface Client extends OpenIdClient {
   readonly metadata?: Readonly<Record<string, unknown>>;
   /** RFC 7592 §3 */
   readonly registration_access_token_digest?: string;
+  /** The members that the operator changed: the client cannot change them. Only of a client that registered itself. */
+  readonly set_by_operator?: readonly string[];
   readonly created: number;
 }
 
