@@ -47,6 +47,8 @@ export interface AdminContext {
   readonly configuredClients?: ReadonlyMap<string, Client> | undefined;
   /** Private-use schemes without a dot that redirect URIs may have. @default none */
   readonly redirectSchemes?: readonly string[] | undefined;
+  /** Seconds for which a signed token can be valid. @default 7200 */
+  readonly maxTokenLifetime?: number | undefined;
   /** Of PBKDF2, for new passwords. @default 600000 */
   readonly passwordIterations?: number | undefined;
   /** Where files of skills are. @default in the store */

@@ -35,7 +35,14 @@ export interface AdminServer {
   /** Settings of the authorization server. */
   readonly oauth: Pick<
     AuthorizationServerOptions,
-    "clients" | "defaultRole" | "passwordIterations" | "redirectSchemes" | "scopes"
+    | "accessTokenLifetime"
+    | "clients"
+    | "defaultRole"
+    | "openid"
+    | "passwordIterations"
+    | "redirectSchemes"
+    | "resources"
+    | "scopes"
   >;
   /** How pages look. */
   readonly pages: PageSettings;

@@ -21,6 +21,7 @@ import {
 import { RateLimitError } from "../http/rate_limit.ts";
 import { createRouter, pathOf, type PathParameters, type Route } from "../http/router.ts";
 import type { RequestContext, Service } from "../http/service.ts";
+import { maxTokenLifetime } from "../oauth/tokens/signing_keys.ts";
 import { StoreUnavailableError } from "../store/store.ts";
 import { describeApi } from "./openapi.ts";
 import { type AdminContext, AdminError, type AdminErrorType, type AdminOperation } from "./operation.ts";
@@ -60,6 +61,7 @@ export function createAdminService(server: AdminServer): Service {
     defaultRole: oauth.defaultRole,
     passwordIterations: oauth.passwordIterations,
     redirectSchemes: oauth.redirectSchemes,
+    maxTokenLifetime: maxTokenLifetime(oauth),
     configuredClients: new Map(oauth.clients.map((client) => [client.id, client])),
     scopes: Object.keys(oauth.scopes),
     blobs: server.blobs,

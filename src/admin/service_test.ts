@@ -4,6 +4,7 @@ import { admin } from "./admin.ts";
 import type { TrivetEvent } from "../events.ts";
 import { gateway } from "../gateway/gateway.ts";
 import { compileSchema, type JsonSchema } from "../json_schema/compile.ts";
+import type { OAuthOptions } from "../oauth_service.ts";
 import { addClient } from "../oauth/clients/client.ts";
 import { createApiKey } from "../skills/api_key.ts";
 import { rateLimits } from "../rate_limits/rate_limits.ts";
@@ -18,14 +19,14 @@ const ISSUER = "https://trivet.example";
 // deno-lint-ignore no-explicit-any
 type Json = any;
 
-async function newServer() {
+async function newServer(oauth: OAuthOptions = {}) {
   const store = memoryStore();
   const events: TrivetEvent[] = [];
   const trivet = createTrivet({
     issuer: ISSUER,
     store,
     admin: admin(),
-    oauth: { passwordIterations: 1000 },
+    oauth: { passwordIterations: 1000, ...oauth },
     gateway: gateway({ fetch: () => Promise.reject(new TypeError("no network in this test")) }),
     onEvent: (event) => void events.push(event),
   });
@@ -213,6 +214,23 @@ test("every operation answers as the document says, in good cases and bad ones",
   assert.ok(changed.every(({ actor }) => actor.startsWith("key_")));
   const seen = JSON.stringify(events);
   for (const secret of secrets) assert.not.ok(seen.includes(secret));
+});
+
+test("a rotated signing key is accepted as long as a token of this server can be valid", async () => {
+  for (
+    const oauth of [
+      { accessTokenLifetime: 3 * 86_400 },
+      { openid: { idTokenLifetime: 3 * 86_400 } },
+      { resources: [{ resource: "https://api.example/", accessTokenLifetime: 3 * 86_400 }] },
+    ]
+  ) {
+    const { send, trivet } = await newServer({ accessTokenFormat: "jwt", ...oauth });
+    await trivet.fetch(new Request(`${ISSUER}/.well-known/jwks.json`));
+    const { body } = await send("POST", "/admin/signing_keys/rotate", { body: { notice_seconds: 0 } });
+    const [old, next] = body.data;
+    const seconds = (Date.parse(old.accepted_until) - Date.parse(next.signs_from)) / 1000;
+    assert.is(seconds, 3 * 86_400 + 3600, JSON.stringify(oauth));
+  }
 });
 
 test("only an administrator is let in", async () => {

@@ -87,13 +87,14 @@ export const rotateSigningKeys: AdminOperation<SigningKeyRotation, Page<AdminSig
   }),
   output: pageOf(SIGNING_KEY),
   subject: (_, { data }) => data.at(-1)?.id ?? "none",
-  run: ({ store }, { notice_seconds, revoke_old, algorithms }) =>
+  run: ({ store, maxTokenLifetime }, { notice_seconds, revoke_old, algorithms }) =>
     refuseInvalid(async () =>
       toPage(
         await rotate(store, {
           ...(notice_seconds !== undefined && { notice: notice_seconds }),
           ...(revoke_old !== undefined && { revokeOld: revoke_old }),
           ...(algorithms && { algorithms }),
+          ...(maxTokenLifetime !== undefined && { maxTokenLifetime }),
         }),
       )
     ),

@@ -35,6 +35,21 @@ test("signing keys are listed, rotated, and replaced after a compromise, and no 
   assert.equal(subjects.at(-1), ["rotateSigningKeys", replaced.data[0].id]);
 });
 
+test("a key that is rotated is published as long as the tokens of the server are valid", async () => {
+  const { call, store } = newAdmin(memoryStore(), { maxTokenLifetime: 5 * 86_400 });
+  const keys = createSigningKeys({
+    store,
+    now: Date.now,
+    signingAlgorithms: ["ES256"],
+    signingKeyLifetime: 90 * 86_400,
+    signingKeyNotice: 86_400,
+    maxTokenLifetime: 5 * 86_400,
+  });
+  await keys.current();
+  const [old, next] = (await call("rotateSigningKeys", { notice_seconds: 0 })).data;
+  assert.is(Date.parse(old.accepted_until) - Date.parse(next.signs_from), (5 * 86_400 + 3600) * 1000);
+});
+
 test("the server secret is rotated, and the answer has its id only", async () => {
   let at = Date.now();
   // Each look at the clock is half a minute later, so that the rotation does not wait.

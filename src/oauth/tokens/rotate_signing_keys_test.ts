@@ -146,4 +146,30 @@ test("a server accepts its access tokens across a rotation, and not after one th
   assert.is(await ask(await tokenOf()), 200);
 });
 
+test("a server whose tokens are valid for longer keeps the old key for as long", async () => {
+  let at = Date.UTC(2026, 0, 1);
+  const now = () => at;
+  const store: Store = Object.assign(memoryStore({ now }), { now });
+  const keys = createSigningKeys({
+    store,
+    now,
+    signingAlgorithms: ["ES256", "RS256"],
+    signingKeyLifetime: 90 * DAY,
+    signingKeyNotice: DAY,
+    maxTokenLifetime: 3 * DAY,
+  });
+  const token = await sign(keys);
+  // As the command line does, which does not know the options of the server.
+  await rotateSigningKeys(store, { notice: 0 });
+  at += 61_000;
+  assert.ok(await isAccepted(keys, token));
+  const [old, current] = await listSigningKeys(store);
+  assert.equal([old!.state, current!.state], ["retired", "current"]);
+  assert.is(old!.expires, current!.starts + 3 * DAY * 1000 + 3600_000);
+  at += 3 * DAY * 1000 - 61_000;
+  assert.ok(await isAccepted(keys, token));
+  at += 3600_000;
+  assert.is(await isAccepted(keys, token), false);
+});
+
 test.run();

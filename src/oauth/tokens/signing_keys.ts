@@ -8,7 +8,7 @@
 import { importPublicJwk, type PrivateJwk, type PublicJwk } from "../../crypto/jwk.ts";
 import { ALGORITHMS, type JwsAlgorithm, type JwsKey } from "../../crypto/jws.ts";
 import { randomId } from "../../crypto/secret.ts";
-import type { Store } from "../../store/store.ts";
+import type { Entry, Store } from "../../store/store.ts";
 import { type SigningKey, signingKeyKey } from "../records/token_record.ts";
 
 export interface SigningKeys {
@@ -59,6 +59,7 @@ export function createSigningKeys(options: SigningKeyOptions): SigningKeys {
 
   async function readAll(): Promise<void> {
     const entries = await store.list<SigningKey>(["signing_key"]);
+    await extendRetired(entries);
     const records = entries.map((entry) => entry.value).filter((record) => record.starts !== undefined);
     loaded = await Promise.all(
       records.map(async (record) => {
@@ -68,6 +69,19 @@ export function createSigningKeys(options: SigningKeyOptions): SigningKeys {
     );
     signing.clear();
     read = now();
+  }
+
+  /** Who rotated the keys may not have known how long the tokens of this server are valid. */
+  async function extendRetired(entries: readonly Entry<SigningKey>[]): Promise<void> {
+    for (const [i, { key, version, value, expires }] of entries.entries()) {
+      const next = entries[i + 1]?.value;
+      if (expires === undefined || next?.alg !== value.alg || expires >= next.starts + longest) continue;
+      // After a lost race another instance has written it, or it is read again within a minute.
+      await store.commit({
+        check: [{ key, version }],
+        set: [{ key, value, expires: next.starts + longest }],
+      });
+    }
   }
 
   /** Whether the cache is that old. A clock that was set back makes its age unknown, which counts as old. */
