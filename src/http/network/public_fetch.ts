@@ -142,7 +142,9 @@ function createCheckedFetch(
       return { text: await readWithin(response, limit, late), headers: response.headers, status };
     } catch (error) {
       if (error instanceof PublicFetchError) throw error;
-      if (signal.aborted) throw new PublicFetchError(`The URL did not respond within ${timeout} ms`);
+      if (signal.aborted) {
+        throw new PublicFetchError(`The URL did not respond within ${timeout} ms`, { cause: error });
+      }
       throw new PublicFetchError("The URL could not be fetched", { cause: error });
     }
   };

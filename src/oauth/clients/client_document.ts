@@ -20,6 +20,9 @@ import type { RemoteCopy } from "./remote_document.ts";
 const MIN_LIFETIME_MS = 5 * 60 * 1000;
 const MAX_LIFETIME_MS = 24 * 60 * 60 * 1000;
 
+/** After a document could not be fetched. */
+const RETRY_SECONDS = 5;
+
 /** The record of a client to which a user has consented; it expires without use. Times are milliseconds since the epoch. */
 interface ClientDocument {
   readonly client: Client;
@@ -30,8 +33,8 @@ interface ClientDocument {
 
 /**
  * The client that the document describes; `undefined` when the id is not such a URL.
- * @throws {OAuthError} invalid_client, naming the rule that the URL or the document breaks; temporarily_unavailable (429)
- * when the document must not be fetched now
+ * @throws {OAuthError} invalid_client, naming the rule that the URL or the document breaks; temporarily_unavailable when the
+ * document cannot be fetched now (503), or must not be (429)
  */
 export async function findClientByDocument(
   as: AuthorizationServer,
@@ -71,7 +74,9 @@ export async function findClientByDocument(
     if (known) await keepDocument(as, found);
     return found.value;
   } catch (error) {
-    if (error instanceof PublicFetchError) throw refusal(error.message);
+    if (error instanceof PublicFetchError) {
+      throw isTemporary(error) ? unavailable(error) : refusal(error.message);
+    }
     if (error instanceof OAuthError && error.code === "invalid_client_metadata") throw refusal(error.message);
     throw error;
   }
@@ -153,6 +158,19 @@ function lifetimeOf(headers: Headers): number {
     ? 0
     : Number(/max-age=(\d{1,9})/i.exec(control)?.[1] ?? 3600);
   return Math.min(MAX_LIFETIME_MS, Math.max(MIN_LIFETIME_MS, seconds * 1000));
+}
+
+/** Whether the same request may succeed later: no connection, no response in time, or an error of the host. */
+function isTemporary({ status, cause }: PublicFetchError): boolean {
+  return status === undefined ? cause !== undefined : status >= 500 || status === 429;
+}
+
+function unavailable(error: PublicFetchError): OAuthError {
+  return new OAuthError(
+    "temporarily_unavailable",
+    `The client metadata document is not available: ${error.message}`,
+    { cause: error, fields: [["retry-after", String(RETRY_SECONDS)]] },
+  );
 }
 
 function refusal(problem: string): OAuthError {

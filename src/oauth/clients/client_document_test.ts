@@ -1,6 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { listAll } from "../../store/store.ts";
+import { newProvider } from "../openid/test_provider.ts";
 import { createAssertion, newKey } from "../test_keys.ts";
 import { CHALLENGE, ISSUER, newServer, type TestServer, VERIFIER } from "../test_server.ts";
 
@@ -141,6 +142,55 @@ for (const [name, answer] of Object.entries(INVALID)) {
     assert.is((await ask(server, cookie)).status, 200, "the failure is not cached");
   });
 }
+
+test("a document that cannot be fetched now is a temporary error, and the same request succeeds later", async () => {
+  const down: Record<string, () => Response | Promise<Response>> = {
+    "no connection": () => Promise.reject(new Error("refused")),
+    "status 503": () => new Response("{}", { status: 503 }),
+  };
+  for (const [name, answer] of Object.entries(down)) {
+    let isUp = false;
+    const { server } = await newDocumentServer(() => isUp ? json(DOCUMENT)() : answer());
+    const cookie = await server.signIn();
+    assert.is((await ask(server, cookie)).status, 503, name);
+    const form = { grant_type: "refresh_token", refresh_token: "x", client_id: ID, client_secret: undefined };
+    const token = await server.token(form);
+    assert.equal([token.status, (await token.json()).error], [503, "temporarily_unavailable"], name);
+    assert.ok(token.headers.has("retry-after"));
+    isUp = true;
+    assert.is((await ask(server, cookie)).status, 200, name);
+  }
+});
+
+test("UserInfo of a client whose document is not available is a temporary error, and invalid_token when it is gone", async () => {
+  let answer: () => Response = json(DOCUMENT);
+  const server = await newProvider({}, { connect: () => Promise.resolve(answer()) });
+  const redirect_uri = "http://localhost:1/callback";
+  const pkce = { code_challenge: CHALLENGE, code_challenge_method: "S256" };
+  const asked = { client_id: ID, redirect_uri, scope: "openid", ...pkce };
+  const code = (await server.authorize(asked)).get("code")!;
+  const { access_token } = await (await server.token({
+    grant_type: "authorization_code",
+    code,
+    redirect_uri,
+    code_verifier: VERIFIER,
+    client_id: ID,
+    client_secret: undefined,
+  })).json();
+  const headers = { authorization: `Bearer ${access_token}` };
+  const read = async () => {
+    const response = await server.send("/oauth/userinfo", { headers });
+    return [response.status, (await response.json()).error, response.headers.has("www-authenticate")];
+  };
+  assert.is((await read())[0], 200);
+  server.advance(3700);
+  answer = () => new Response("", { status: 502 });
+  assert.equal(await read(), [503, "temporarily_unavailable", false]);
+  answer = () => new Response("", { status: 404 });
+  assert.equal(await read(), [401, "invalid_token", true]);
+  answer = json(DOCUMENT);
+  assert.is((await read())[0], 200);
+});
 
 for (
   const id of [

@@ -12,6 +12,7 @@ import { CACHED } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { findClient } from "../clients/client.ts";
 import { OAuthError } from "../error.ts";
+import type { Client } from "../records/client_record.ts";
 import { type Grant, grantKey } from "../records/grant_record.ts";
 import { checkRequest, scopesOf, toLimitedCaller } from "../tokens/protect.ts";
 import { sendDueNotices } from "./backchannel_logout.ts";
@@ -20,6 +21,25 @@ import { allowedAlgorithm } from "./id_token.ts";
 import { subjectOf } from "./subject.ts";
 
 const FIELDS = jsonFields(NO_STORE);
+
+/**
+ * The client of a token.
+ * @throws {OAuthError} invalid_token when its metadata document is no longer valid; temporarily_unavailable when the document
+ * cannot be fetched
+ */
+async function findTokenClient(
+  as: AuthorizationServer,
+  id: string,
+  context: RequestContext,
+): Promise<Client | undefined> {
+  try {
+    return await findClient(as, id, context);
+  } catch (error) {
+    if (!(error instanceof OAuthError) || error.code !== "invalid_client") throw error;
+    const refusal = new TokenRefusal("invalid_token", "The client of the access token is no longer valid");
+    throw new OAuthError("invalid_token", refusal.description, { cause: error, fields: refusal.challenge() });
+  }
+}
 
 /**
  * 200 with the claims: JSON, or a JWT for a client that registered `userinfo_signed_response_alg`.
@@ -47,7 +67,9 @@ export async function showUserInfo(
   await context.limitCaller?.(toLimitedCaller(token));
   await sendDueNotices(as, context);
   const scopes = scopesOf(as, token.scope);
-  const client = owner && scopes.has("openid") ? await findClient(as, token.client_id, context) : undefined;
+  const client = owner && scopes.has("openid")
+    ? await findTokenClient(as, token.client_id, context)
+    : undefined;
   if (!owner || !client) {
     throw new OAuthError(
       "insufficient_scope",
