@@ -88,8 +88,11 @@ export function startGrant(
   const refresh = client.grant_types.includes("refresh_token")
     ? mintRefreshToken(refreshKey, grant)
     : undefined;
+  const created = as.now();
+  const until = created + as.grantLifetime * 1000;
   const family: FamilyChange = {
     used: code,
+    until,
     refresh_token: refresh?.refresh_token,
     toIdToken: as.openid && asked &&
       ((access_token) =>
@@ -102,8 +105,6 @@ export function startGrant(
           scope: request.scope,
         })),
     toRecords({ expires_in }) {
-      const created = as.now();
-      const until = created + as.grantLifetime * 1000;
       const expires = Math.min(until, created + (refresh ? as.refreshTokenLifetime : expires_in) * 1000);
       const value: Mutable<Grant> = { client_id, user, scope: granted, created, used: created, until };
       const since = clientSince(as, client);

@@ -123,6 +123,7 @@ function tryRotate(
   if (cnf) request.cnf = cnf;
   return issueTokens(as, call, "refresh_token", request, {
     used: entry,
+    until: grant.until,
     refresh_token: next.refresh_token,
     ...(next.access_token !== undefined && { access_token: next.access_token }),
     toIdToken: as.openid && grant.openid &&

@@ -1,5 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { readJws } from "../../crypto/jws.ts";
 import { listAll } from "../../store/store.ts";
 import { toClient } from "../clients/client.ts";
 import { newServer, type TestServer } from "../test_server.ts";
@@ -288,5 +289,21 @@ test("the tokens of a removed user cannot be refreshed", async () => {
   assert.is(await removeUser(server.store, "alice"), true);
   assert.equal(await refusal(await refresh(server, refresh_token)), [400, "invalid_grant"]);
 });
+
+for (const accessTokenFormat of ["opaque", "jwt"] as const) {
+  test(`${accessTokenFormat}: no access token lives longer than its grant`, async () => {
+    const server = await newServer({ accessTokenFormat, accessTokenLifetime: 7200, grantLifetime: 3600 });
+    const first = await server.tokens();
+    assert.is(Number(first.expires_in), 3600);
+    server.advance(3000);
+    const form = { grant_type: "refresh_token", refresh_token: first.refresh_token };
+    const { access_token, expires_in } = await (await server.token(form)).json();
+    assert.ok(expires_in <= 600 && expires_in > 590, `${expires_in} seconds`);
+    if (accessTokenFormat === "jwt") {
+      const { exp, iat } = readJws(access_token)!.claims as { exp: number; iat: number };
+      assert.ok(exp - iat <= 601, `${exp - iat} seconds`);
+    }
+  });
+}
 
 test.run();

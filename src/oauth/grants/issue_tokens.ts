@@ -15,6 +15,8 @@ import { type AccessTokenRequest, mintAccessToken, type MintedAccessToken } from
 export interface FamilyChange {
   /** The record that the request uses. The commit fails when it has changed since it was read. */
   readonly used: Entry<unknown>;
+  /** When the grant ends, in milliseconds since the epoch: no access token lives longer. */
+  readonly until: number;
   /** A further check of the commit. */
   readonly check?: Check | undefined;
   /** Absent when the client may not refresh. */
@@ -56,7 +58,7 @@ export async function issueTokens(
   family?: FamilyChange,
   until?: number,
 ): Promise<TokenResponse | undefined> {
-  const minting = mintAccessToken(as, client, request, family?.access_token, until);
+  const minting = mintAccessToken(as, client, request, family?.access_token, family?.until ?? until);
   const minted = minting instanceof Promise ? await minting : minting;
   const { access_token, put, expires_in } = minted;
   // Before the commit, so that a failure leaves the code or token unused.
