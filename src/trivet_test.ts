@@ -179,6 +179,7 @@ for (
     [{ issuer: "nonsense" }, '"issuer"'],
     [{ oauth: { accessTokenLifetime: 0 } }, '"oauth.accessTokenLifetime"'],
     [{ oauth: { codeLifetime: 1.5 } }, '"oauth.codeLifetime"'],
+    [{ oauth: { codeLifetime: 601 } }, '"oauth.codeLifetime"'],
     [{ oauth: { scopes: { "a b": "" } } }, '"a b"'],
     [{ oauth: { clients: [{ id: "x" }] } }, '"x"'],
     [{ skills: { uploadLimit: -1 } }, '"skills.uploadLimit"'],

@@ -62,7 +62,7 @@ export interface OAuthOptions extends FactorOptions {
   readonly refreshRetryGrace?: number;
   /** Seconds since consent, however often the token is refreshed. @default 7776000 */
   readonly grantLifetime?: number;
-  /** Seconds. @default 60 */
+  /** Seconds, at most 600 (RFC 6749 section 4.1.2). @default 60 */
   readonly codeLifetime?: number;
   /** Seconds until a pushed authorization request expires (RFC 9126). @default 600 */
   readonly pushedRequestLifetime?: number;
@@ -204,6 +204,8 @@ export const SCOPES: Readonly<Record<string, ScopeDefinition>> = {
 };
 
 const DAY = 86_400;
+/** RFC 6749 §4.1.2. For as long a replay is recognized. */
+const MAX_CODE_LIFETIME_SECONDS = 600;
 type WholeOption =
   | "accessTokenLifetime"
   | "refreshTokenLifetime"
@@ -302,6 +304,11 @@ export function completeOAuth(
     pages: completePages(oauth.pages),
   };
   checkSecurityProfile(complete);
+  if (complete.codeLifetime > MAX_CODE_LIFETIME_SECONDS) {
+    throw new RangeError(
+      `Cannot create Trivet: "oauth.codeLifetime" must be at most ${MAX_CODE_LIFETIME_SECONDS}`,
+    );
+  }
   if (complete.signingAlgorithms.length === 0) {
     throw new TypeError('Invalid options: "oauth.signingAlgorithms" must name at least one');
   }
