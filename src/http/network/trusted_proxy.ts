@@ -108,7 +108,7 @@ function tail(field: string): string {
 function readForwarded(field: string): string[] {
   return splitOutsideQuotes(field, ",").map((element) => {
     for (const pair of splitOutsideQuotes(element, ";")) {
-      const [, value] = /^for\s*=\s*(.*)$/is.exec(pair.trim()) ?? [];
+      const value = /^\s*for\s*=(.*)/is.exec(pair)?.[1]?.trim();
       if (value === undefined) continue;
       const quoted = /^"((?:[^"\\]|\\.)*)"$/s.exec(value)?.[1];
       return withoutPort(quoted?.replace(/\\(.)/gs, "$1") ?? value);

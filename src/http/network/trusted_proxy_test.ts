@@ -105,4 +105,16 @@ for (
   });
 }
 
+test("attack: the time to read a Forwarded field grows with its length, not with its square", () => {
+  const millisecondsFor = (length: number) => {
+    const forwarded = "for=a" + " ".repeat(length) + "b";
+    const start = performance.now();
+    for (let i = 0; i < 100; i++) assert.is(callerOf({ forwarded }, "10.0.0.1", OURS), undefined);
+    return performance.now() - start;
+  };
+  millisecondsFor(100);
+  const [short, long] = [millisecondsFor(100), millisecondsFor(4000)];
+  assert.ok(long < short * 40 + 200, `${short} and ${long} ms`);
+});
+
 test.run();
