@@ -391,4 +391,14 @@ test("a client without the grant gets no device code", async () => {
   assert.equal([response.status, (await response.json()).error], [400, "unauthorized_client"]);
 });
 
+for (const decision of ["approve", "deny"]) {
+  test(`a user code ends with the decision of the user: ${decision}`, async () => {
+    const server = await newServer({ clients });
+    const { user_code } = await start(server);
+    assert.is((await server.store.list(["user_code"])).length, 1);
+    assert.is((await decide(server, user_code, decision)).status, 200);
+    assert.equal(await server.store.list(["user_code"]), []);
+  });
+}
+
 test.run();
