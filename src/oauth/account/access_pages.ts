@@ -5,7 +5,7 @@
  */
 import { html, type Markup } from "../../http/page.ts";
 import { hiddenFields, problemNote } from "../pages/parts.ts";
-import type { PageContent } from "../pages/room.ts";
+import type { PageContent } from "../pages/page_module.ts";
 import { fill, fillText } from "../pages/text.ts";
 import { type AccountWriting, backLink, buttonForm, dayOf, doneNote, sinceOf } from "./account_parts.ts";
 import type {

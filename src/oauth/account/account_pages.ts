@@ -3,14 +3,14 @@
  *
  * @module
  */
-import type { Writers } from "../pages/room.ts";
+import type { Writers } from "../pages/page_module.ts";
 import { writeApplications, writeProviders, writeSessions } from "./access_pages.ts";
-import type { AccountRoomView } from "./account_views.ts";
+import type { AccountPageView } from "./account_views.ts";
 import { writeData, writeDelete, writeDeleted } from "./data_pages.ts";
 import { writeEmail, writeOverview, writePassword, writeProfile } from "./profile_pages.ts";
 import type { AccountTexts } from "./texts_en.ts";
 
-export const WRITERS: Writers<AccountRoomView, AccountTexts> = {
+export const WRITERS: Writers<AccountPageView, AccountTexts> = {
   account: writeOverview,
   account_profile: writeProfile,
   account_email: writeEmail,

@@ -6,7 +6,7 @@
 import { html, type Markup } from "../../http/page.ts";
 import type { Language } from "../pages/languages.ts";
 import { hiddenFields } from "../pages/parts.ts";
-import type { Writing } from "../pages/room.ts";
+import type { Writing } from "../pages/page_module.ts";
 import type { FormView } from "./account_views.ts";
 import type { AccountTexts } from "./texts_en.ts";
 

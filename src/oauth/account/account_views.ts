@@ -166,7 +166,7 @@ export interface AccountDeletedView {
   readonly signIn: string;
 }
 
-export type AccountRoomView =
+export type AccountPageView =
   | AccountOverviewView
   | AccountProfileView
   | AccountEmailView

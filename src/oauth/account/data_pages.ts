@@ -5,7 +5,7 @@
  */
 import { html } from "../../http/page.ts";
 import { hiddenFields, inputField, problemNote } from "../pages/parts.ts";
-import type { PageContent } from "../pages/room.ts";
+import type { PageContent } from "../pages/page_module.ts";
 import { fill, fillText } from "../pages/text.ts";
 import { type AccountWriting, backLink } from "./account_parts.ts";
 import type { AccountDataView, AccountDeletedView, AccountDeleteView } from "./account_views.ts";

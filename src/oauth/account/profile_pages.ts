@@ -5,7 +5,7 @@
  */
 import { html, type Markup } from "../../http/page.ts";
 import { hiddenFields, inputField, problemNote } from "../pages/parts.ts";
-import type { PageContent } from "../pages/room.ts";
+import type { PageContent } from "../pages/page_module.ts";
 import { fill, fillText, formatDuration } from "../pages/text.ts";
 import { type AccountWriting, backLink, doneNote } from "./account_parts.ts";
 import type {

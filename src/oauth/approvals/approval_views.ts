@@ -55,4 +55,4 @@ export interface AllowedCallView {
   readonly end: { readonly action: string; readonly hidden: HiddenFields };
 }
 
-export type ApprovalRoomView = ApprovalView | ApprovalDoneView | AllowedCallsView;
+export type ApprovalPageView = ApprovalView | ApprovalDoneView | AllowedCallsView;

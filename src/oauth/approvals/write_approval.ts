@@ -6,14 +6,14 @@
 import { html, type Markup } from "../../http/page.ts";
 import { accountBox, switchAccountForm, trustNote } from "../pages/consent_page.ts";
 import { applicationName, hiddenFields } from "../pages/parts.ts";
-import type { PageContent, Writers, Writing } from "../pages/room.ts";
+import type { PageContent, Writers, Writing } from "../pages/page_module.ts";
 import { fillText, formatDuration } from "../pages/text.ts";
 import type { BasicTexts } from "../pages/texts_en.ts";
 import type {
   AllowedCallsView,
   AllowedCallView,
   ApprovalDoneView,
-  ApprovalRoomView,
+  ApprovalPageView,
   ApprovalView,
 } from "./approval_views.ts";
 import type { ApprovalTexts } from "./texts_en.ts";
@@ -23,7 +23,7 @@ export type ApprovalPageTexts = ApprovalTexts & BasicTexts;
 
 type Approving = Writing<ApprovalPageTexts>;
 
-export const WRITERS: Writers<ApprovalRoomView, ApprovalPageTexts> = {
+export const WRITERS: Writers<ApprovalPageView, ApprovalPageTexts> = {
   approval: writeApproval,
   approval_given: writeDone,
   approval_refused: writeDone,

@@ -6,14 +6,14 @@
 import { html, type Markup } from "../../http/page.ts";
 import type { ProblemView } from "../pages/basic_views.ts";
 import { inputField, problemNote } from "../pages/parts.ts";
-import type { PageContent, Writers, Writing } from "../pages/room.ts";
+import type { PageContent, Writers, Writing } from "../pages/page_module.ts";
 import { fill, fillText, formatDuration } from "../pages/text.ts";
 import type { BasicTexts } from "../pages/texts_en.ts";
 import type { PasswordProblem } from "../users/password_policy.ts";
 import type { MailTexts } from "./texts_en.ts";
-import type { MailRoomView } from "./views.ts";
+import type { MailPageView } from "./views.ts";
 
-/** The texts of this room, and those of the basic pages that it uses. */
+/** The texts of these pages, and those of the basic pages that it uses. */
 export type MailPageTexts =
   & MailTexts
   & Pick<BasicTexts, "username" | "signIn" | "backToSignIn" | "tooManyAttempts">;
@@ -47,7 +47,7 @@ function button(url: string, text: string): Markup {
   return html`<a class="button plain full" href="${url}">${text}</a>`;
 }
 
-export const WRITERS: Writers<MailRoomView, MailPageTexts> = {
+export const WRITERS: Writers<MailPageView, MailPageTexts> = {
   forgot_password: ({ action, identifier, signIn, problem }, { texts, language }) => ({
     title: texts.forgotTitle,
     body: html`

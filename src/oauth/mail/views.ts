@@ -64,7 +64,7 @@ export interface LinkRefusedView {
   readonly isPasswordReset: boolean;
 }
 
-export type MailRoomView =
+export type MailPageView =
   | ForgotPasswordView
   | ResetSentView
   | ResetPasswordView

@@ -13,7 +13,7 @@ import {
 } from "./device_pages.ts";
 import { writeError } from "./error_page.ts";
 import { writeHome } from "./home_page.ts";
-import type { Writers } from "./room.ts";
+import type { Writers } from "./page_module.ts";
 import {
   writeFormPost,
   writeSignedIn,

@@ -13,7 +13,7 @@ import type {
   HiddenFields,
 } from "./basic_views.ts";
 import { applicationName, hiddenFields } from "./parts.ts";
-import type { PageContent, Writing } from "./room.ts";
+import type { PageContent, Writing } from "./page_module.ts";
 import { fill, fillText, formatDuration } from "./text.ts";
 import type { BasicTexts } from "./texts_en.ts";
 

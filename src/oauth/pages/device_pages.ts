@@ -15,7 +15,7 @@ import {
   trustNote,
 } from "./consent_page.ts";
 import { applicationName, inputField, problemNote } from "./parts.ts";
-import type { PageContent, Writing } from "./room.ts";
+import type { PageContent, Writing } from "./page_module.ts";
 import { fill, fillText, formatWait } from "./text.ts";
 import type { BasicTexts } from "./texts_en.ts";
 

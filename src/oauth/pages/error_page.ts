@@ -5,7 +5,7 @@
  */
 import { html } from "../../http/page.ts";
 import type { ErrorCode, ErrorView } from "./basic_views.ts";
-import type { PageContent, Writing } from "./room.ts";
+import type { PageContent, Writing } from "./page_module.ts";
 import type { BasicTexts } from "./texts_en.ts";
 
 type Key = keyof BasicTexts;

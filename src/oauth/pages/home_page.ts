@@ -5,7 +5,7 @@
  */
 import { html, type Markup } from "../../http/page.ts";
 import type { HomeView } from "./basic_views.ts";
-import type { PageContent, Writing } from "./room.ts";
+import type { PageContent, Writing } from "./page_module.ts";
 import { fill } from "./text.ts";
 import type { BasicTexts } from "./texts_en.ts";
 

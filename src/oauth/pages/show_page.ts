@@ -1,5 +1,5 @@
 /**
- * Writes a page and its response: by the hook of the operator, or by the room of the view in the layout of all pages.
+ * Writes a page and its response: by the hook of the operator, or by the module of the view in the layout of all pages.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import { chooseLanguage } from "./language.ts";
 import type { Language } from "./languages.ts";
 import { contentSecurityPolicy, writeDocument } from "./layout/document.ts";
 import type { PageServer, ShowOptions } from "./page_server.ts";
-import { ROOMS } from "./rooms.ts";
+import { PAGE_MODULES } from "./page_modules.ts";
 import type { RenderContext } from "./settings.ts";
 import type { Texts, View } from "./views.ts";
 
@@ -25,8 +25,8 @@ export async function showPage(
   const language = chooseLanguage(request, options.ui_locales, pages.defaultLanguage);
   const { host } = new URL(issuer);
   const product = pages.name ?? host;
-  const room = ROOMS[view.name];
-  const texts = { ...await room.texts(language), ...pages.texts?.[language] };
+  const module = PAGE_MODULES[view.name];
+  const texts = { ...await module.texts(language), ...pages.texts?.[language] };
   const own = pages.render &&
     await renderOwn(server, view, {
       language,
@@ -40,7 +40,7 @@ export async function showPage(
     const policy = contentSecurityPolicy(pages, options, true);
     return respond(status, own.body, [...own.fields, ...pageFields(language, policy), ...fields]);
   }
-  const content = await room.write(view, { texts, language, product, host });
+  const content = await module.write(view, { texts, language, product, host });
   const text = writeDocument({ pages, content, language, product, host, script });
   const policy = contentSecurityPolicy(pages, options, false);
   return respond(status, text, [...pageFields(language, policy), ...fields]);

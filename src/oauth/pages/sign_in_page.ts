@@ -7,7 +7,7 @@ import { html, type Markup } from "../../http/page.ts";
 import { passkeyForm } from "../factors/pages/passkey_form.ts";
 import type { SignInView } from "./basic_views.ts";
 import { applicationName, inputField, problemNote } from "./parts.ts";
-import type { PageContent, Writing } from "./room.ts";
+import type { PageContent, Writing } from "./page_module.ts";
 import { fill, formatWait } from "./text.ts";
 import type { BasicTexts } from "./texts_en.ts";
 

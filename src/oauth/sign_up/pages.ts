@@ -7,13 +7,13 @@ import { html, type Markup } from "../../http/page.ts";
 import { describePasswordProblem } from "../mail/pages.ts";
 import type { MailTexts } from "../mail/texts_en.ts";
 import { inputField, problemNote } from "../pages/parts.ts";
-import type { Writers, Writing } from "../pages/room.ts";
+import type { Writers, Writing } from "../pages/page_module.ts";
 import { fill, fillText, formatDuration } from "../pages/text.ts";
 import type { BasicTexts } from "../pages/texts_en.ts";
 import type { SignUpTexts } from "./texts_en.ts";
-import type { SignUpRefusedView, SignUpRoomView, SignUpView } from "./views.ts";
+import type { SignUpPageView, SignUpRefusedView, SignUpView } from "./views.ts";
 
-/** The texts of this room, and those of others that it uses. */
+/** The texts of these pages, and those of others that it uses. */
 export type SignUpPageTexts =
   & SignUpTexts
   & MailTexts
@@ -109,7 +109,7 @@ function passwordForm(view: SignUpView, texts: SignUpPageTexts): Markup {
   `;
 }
 
-export const WRITERS: Writers<SignUpRoomView, SignUpPageTexts> = {
+export const WRITERS: Writers<SignUpPageView, SignUpPageTexts> = {
   sign_up: (view, writing) => {
     const { texts } = writing;
     const { providers, hasPassword, signIn } = view;

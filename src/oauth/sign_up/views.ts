@@ -55,7 +55,7 @@ export interface SignUpRefusedView {
   readonly signUp?: string;
 }
 
-export type SignUpRoomView =
+export type SignUpPageView =
   | SignUpView
   | SignUpSentView
   | SignUpConfirmView

@@ -65,7 +65,7 @@ export interface LoginThrottle {
 }
 
 export function createLoginThrottle(store: Store, now: () => number): LoginThrottle {
-  const room = createAllowance({
+  const allowance = createAllowance({
     perNetwork: MAX_NEW_RECORDS_BYTES,
     overall: MAX_NEW_RECORDS_BYTES,
     windowMs: 2 * DAY_SECONDS * 1000,
@@ -106,7 +106,7 @@ export function createLoginThrottle(store: Store, now: () => number): LoginThrot
       // As long as for the account with the longest wait, whichever was tried last.
       const ends = Object.values(value.accounts).map(([, until]) => until);
       const expires = Math.max(value.all[1], ...ends) + each.retentionSeconds * 1000;
-      if (!entry && room.take(undefined, MAX_RECORD_BYTES) > 0) return 0;
+      if (!entry && allowance.take(undefined, MAX_RECORD_BYTES) > 0) return 0;
       const done = entry
         ? await compareAndSet(store, key, entry.version, value, expires)
         : await putIfAbsent(store, key, value, expires);

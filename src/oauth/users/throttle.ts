@@ -44,7 +44,7 @@ const NEW_SERIES = {
 };
 
 export function createThrottle(store: Store, now: () => number): Throttle {
-  const room = createAllowance({ ...NEW_SERIES, now });
+  const allowance = createAllowance({ ...NEW_SERIES, now });
   const keyOf = ({ kind, subject }: AttemptSeries) => attemptsKey(kind, secretDigest(subject));
 
   const waitOf = (attempts: Attempts | undefined) =>
@@ -64,7 +64,8 @@ export function createThrottle(store: Store, now: () => number): Throttle {
       const expires = now() + RETENTION_MS;
       const done = entry
         ? await compareAndSet(store, entry.key, entry.version, value, expires)
-        : room.take(undefined, RECORD_BYTES) > 0 || await putIfAbsent(store, keyOf(series), value, expires);
+        : allowance.take(undefined, RECORD_BYTES) > 0 ||
+          await putIfAbsent(store, keyOf(series), value, expires);
       if (done) return 0;
     }
     return 1;

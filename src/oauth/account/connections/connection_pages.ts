@@ -5,14 +5,14 @@
  */
 import { html, type Markup } from "../../../http/page.ts";
 import { hiddenFields, inputField, problemNote } from "../../pages/parts.ts";
-import type { PageContent, Writers, Writing } from "../../pages/room.ts";
+import type { PageContent, Writers, Writing } from "../../pages/page_module.ts";
 import { fill, fillText } from "../../pages/text.ts";
 import { dayOf, doneNote } from "../account_parts.ts";
 import type {
   ConnectionConnectView,
   ConnectionDisconnectView,
+  ConnectionPageView,
   ConnectionRefusedView,
-  ConnectionRoomView,
   ConnectionsView,
   ConnectionView,
 } from "./connection_views.ts";
@@ -20,7 +20,7 @@ import type { ConnectionTexts } from "./texts_en.ts";
 
 type ConnectionWriting = Writing<ConnectionTexts>;
 
-export const WRITERS: Writers<ConnectionRoomView, ConnectionTexts> = {
+export const WRITERS: Writers<ConnectionPageView, ConnectionTexts> = {
   connections: writeConnections,
   connection_connect: writeConnect,
   connection_disconnect: writeDisconnect,

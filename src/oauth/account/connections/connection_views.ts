@@ -75,7 +75,7 @@ export interface ConnectionRefusedView extends ConnectionPage {
   readonly signOut?: string;
 }
 
-export type ConnectionRoomView =
+export type ConnectionPageView =
   | ConnectionsView
   | ConnectionConnectView
   | ConnectionDisconnectView

@@ -5,7 +5,7 @@
  */
 import { html, type Markup } from "../../../http/page.ts";
 import { hiddenFields, inputField, problemNote } from "../../pages/parts.ts";
-import type { PageContent, Writers, Writing } from "../../pages/room.ts";
+import type { PageContent, Writers, Writing } from "../../pages/page_module.ts";
 import { fill, fillText, formatWait } from "../../pages/text.ts";
 import type {
   FactorsView,

@@ -8,7 +8,7 @@ import { sha256 } from "../../../crypto/sha256.ts";
 import type { Language } from "../languages.ts";
 import { drawMark, toIcon } from "./mark.ts";
 import type { ShowOptions } from "../page_server.ts";
-import type { PageContent } from "../room.ts";
+import type { PageContent } from "../page_module.ts";
 import type { PageSettings } from "../settings.ts";
 import { writeStyle } from "./style.ts";
 

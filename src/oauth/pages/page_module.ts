@@ -1,5 +1,5 @@
 /**
- * A room: the pages of one module, with the type of their data, their texts in each language, and the functions that write
+ * A page module: the pages of one feature, with the type of their data, their texts in each language, and the functions that write
  * them. All is loaded with the first page.
  *
  * @module
@@ -32,7 +32,7 @@ interface Named {
   readonly name: string;
 }
 
-/** For each view of a room the function that writes its page. */
+/** For each view of a page module the function that writes its page. */
 export type Writers<View extends Named, Texts> = {
   readonly [Name in View["name"]]: (
     view: Extract<View, { readonly name: Name }>,
@@ -40,26 +40,26 @@ export type Writers<View extends Named, Texts> = {
   ) => PageContent;
 };
 
-export interface RoomDefinition<View extends Named, Texts> {
+export interface PageModuleDefinition<View extends Named, Texts> {
   readonly texts: { readonly [Each in Language]: () => Promise<{ readonly TEXTS: Texts }> };
   readonly writers: () => Promise<{ readonly WRITERS: Writers<View, Texts> }>;
 }
 
-/** A room whose types are checked: it writes the pages of its own views. */
-export interface Room {
+/** A page module whose types are checked: it writes the pages of its own views. */
+export interface PageModule {
   texts(language: Language): Promise<Readonly<Record<string, string>>>;
   write(view: Named, writing: Writing<Readonly<Record<string, string>>>): Promise<PageContent>;
 }
 
-/** Makes a room of its views and texts. */
-export function defineRoom<View extends Named, Texts extends Readonly<Record<string, string>>>(
-  { texts, writers }: RoomDefinition<View, Texts>,
-): Room {
+/** Makes a page module of its views and texts. */
+export function definePageModule<View extends Named, Texts extends Readonly<Record<string, string>>>(
+  { texts, writers }: PageModuleDefinition<View, Texts>,
+): PageModule {
   return {
     texts: async (language) => (await texts[language]()).TEXTS,
     async write(view, writing) {
       const { WRITERS } = await writers();
-      // `ROOMS` gives each room its own views only.
+      // `PAGE_MODULES` gives each module its own views only.
       const write = WRITERS[view.name as View["name"]] as (view: Named, writing: unknown) => PageContent;
       return write(view, writing);
     },

@@ -1,31 +1,31 @@
 /**
- * The rooms by view: which module writes a page. A view without a room does not compile.
+ * The page modules by view: which one writes a page. A view without a module does not compile.
  *
  * @module
  */
 import type { MailPageTexts } from "../mail/pages.ts";
-import type { MailRoomView } from "../mail/views.ts";
+import type { MailPageView } from "../mail/views.ts";
 import type { SignUpPageTexts } from "../sign_up/pages.ts";
-import type { SignUpRoomView } from "../sign_up/views.ts";
+import type { SignUpPageView } from "../sign_up/views.ts";
 import type { FactorView } from "../factors/pages/factor_views.ts";
 import type { FactorTexts } from "../factors/pages/texts_en.ts";
-import type { AccountRoomView } from "../account/account_views.ts";
+import type { AccountPageView } from "../account/account_views.ts";
 import type { AccountTexts } from "../account/texts_en.ts";
-import type { ConnectionRoomView } from "../account/connections/connection_views.ts";
+import type { ConnectionPageView } from "../account/connections/connection_views.ts";
 import type { ConnectionTexts } from "../account/connections/texts_en.ts";
-import type { ApprovalRoomView } from "../approvals/approval_views.ts";
+import type { ApprovalPageView } from "../approvals/approval_views.ts";
 import type { ApprovalPageTexts } from "../approvals/write_approval.ts";
 import type { BasicView } from "./basic_views.ts";
-import { defineRoom, type Room } from "./room.ts";
+import { definePageModule, type PageModule } from "./page_module.ts";
 import type { BasicTexts } from "./texts_en.ts";
 import type { View } from "./views.ts";
 
-const basic = defineRoom<BasicView, BasicTexts>({
+const basic = definePageModule<BasicView, BasicTexts>({
   texts: { en: () => import("./texts_en.ts"), de: () => import("./texts_de.ts") },
   writers: () => import("./basic_pages.ts"),
 });
 
-const mail = defineRoom<MailRoomView, MailPageTexts>({
+const mail = definePageModule<MailPageView, MailPageTexts>({
   texts: {
     en: () => merge(import("./texts_en.ts"), import("../mail/texts_en.ts")),
     de: () => merge(import("./texts_de.ts"), import("../mail/texts_de.ts")),
@@ -33,7 +33,7 @@ const mail = defineRoom<MailRoomView, MailPageTexts>({
   writers: () => import("../mail/pages.ts"),
 });
 
-const signUp = defineRoom<SignUpRoomView, SignUpPageTexts>({
+const signUp = definePageModule<SignUpPageView, SignUpPageTexts>({
   texts: {
     en: () =>
       merge(
@@ -49,7 +49,7 @@ const signUp = defineRoom<SignUpRoomView, SignUpPageTexts>({
   writers: () => import("../sign_up/pages.ts"),
 });
 
-/** The texts of a room that also uses those of another. */
+/** The texts of a page module that also uses those of another. */
 async function merge<First, Second>(
   first: Promise<{ readonly TEXTS: First }>,
   second: Promise<{ readonly TEXTS: Second }>,
@@ -57,7 +57,7 @@ async function merge<First, Second>(
   return { TEXTS: { ...(await first).TEXTS, ...(await second).TEXTS } };
 }
 
-const factors = defineRoom<FactorView, FactorTexts>({
+const factors = definePageModule<FactorView, FactorTexts>({
   texts: {
     en: () => import("../factors/pages/texts_en.ts"),
     de: () => import("../factors/pages/texts_de.ts"),
@@ -65,12 +65,12 @@ const factors = defineRoom<FactorView, FactorTexts>({
   writers: () => import("../factors/pages/factor_pages.ts"),
 });
 
-const account = defineRoom<AccountRoomView, AccountTexts>({
+const account = definePageModule<AccountPageView, AccountTexts>({
   texts: { en: () => import("../account/texts_en.ts"), de: () => import("../account/texts_de.ts") },
   writers: () => import("../account/account_pages.ts"),
 });
 
-const connections = defineRoom<ConnectionRoomView, ConnectionTexts>({
+const connections = definePageModule<ConnectionPageView, ConnectionTexts>({
   texts: {
     en: () => import("../account/connections/texts_en.ts"),
     de: () => import("../account/connections/texts_de.ts"),
@@ -78,7 +78,7 @@ const connections = defineRoom<ConnectionRoomView, ConnectionTexts>({
   writers: () => import("../account/connections/connection_pages.ts"),
 });
 
-const approvals = defineRoom<ApprovalRoomView, ApprovalPageTexts>({
+const approvals = definePageModule<ApprovalPageView, ApprovalPageTexts>({
   texts: {
     en: () => merge(import("./texts_en.ts"), import("../approvals/texts_en.ts")),
     de: () => merge(import("./texts_de.ts"), import("../approvals/texts_de.ts")),
@@ -86,7 +86,7 @@ const approvals = defineRoom<ApprovalRoomView, ApprovalPageTexts>({
   writers: () => import("../approvals/write_approval.ts"),
 });
 
-export const ROOMS: { readonly [Name in View["name"]]: Room } = {
+export const PAGE_MODULES: { readonly [Name in View["name"]]: PageModule } = {
   sign_in: basic,
   sign_in_failed: basic,
   signed_in: basic,
