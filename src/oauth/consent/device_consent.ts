@@ -10,8 +10,7 @@ import { networkOf } from "../../http/network/network.ts";
 import { isSameOrigin } from "../../http/network/origin.ts";
 import { pathOf, queryOf } from "../../http/router.ts";
 import type { RequestContext } from "../../http/service.ts";
-import { MAX_COMMIT_TRIES, pauseBefore } from "../../store/retry.ts";
-import { StoreUnavailableError } from "../../store/store.ts";
+import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { extendRegistration, findClient } from "../clients/client.ts";
 import { redirectToLogin } from "../endpoints/login_redirect.ts";
@@ -145,45 +144,39 @@ async function decide(
   form: ReadonlyMap<string, string>,
 ): Promise<Response> {
   const decision = parseDecision(form);
-  for (let attempt = 0; attempt < MAX_COMMIT_TRIES; attempt++) {
-    if (attempt > 0) await pauseBefore(attempt);
+  const { value, user, scope } = await retryLostRaces(async () => {
     const transaction = await getTransaction(as, request, form.get("transaction"), "device");
     const { device, user, authentication } = transaction.value;
     const entry = await as.store.get<DeviceCode>(deviceCodeKey(device));
     if (!entry || !isPending(as, entry.value)) throw transactionEnded();
     const { key, version, value, expires } = entry;
-    const scope = limitToRole(as, signedIn.user, value.scope);
-    const isApproved = decision === "approve" && scope !== "";
-    const answered: DeviceCode = isApproved
-      ? {
-        ...value,
-        scope,
-        status: "approved",
-        user,
-        authentication,
-        given: as.now(),
-        ...describeSession(as, transaction.value, value),
-      }
-      : { ...value, status: "denied" };
-    const isStored = await as.store.commit({
-      check: [{ key, version }, { key: transaction.key, version: transaction.version }],
-      set: [{ key, value: answered, expires }],
-      remove: [transaction.key, userCodeKey(secretDigest(canonicalUserCode(value.user_code)))],
-    });
-    // Lost to a poll of the device or to the same answer sent twice: read both again.
-    if (!isStored) continue;
-    if (!isApproved) {
-      as.observe({ type: "consent_denied", user, client: value.client_id });
-      return await showPage(as, request, { name: "device_denied" }, OWN_FORMS);
-    }
-    const client = await findClient(as, value.client_id, context);
-    if (client) await extendRegistration(as, client);
-    as.observe({ type: "consent_given", user, client: value.client_id, scope });
-    return await showPage(as, request, { name: "device_connected" }, OWN_FORMS);
+    const scope = decision === "approve" ? limitToRole(as, signedIn.user, value.scope) : "";
+    const answered: DeviceCode = scope === "" ? { ...value, status: "denied" } : {
+      ...value,
+      scope,
+      status: "approved",
+      user,
+      authentication,
+      given: as.now(),
+      ...describeSession(as, transaction.value, value),
+    };
+    // The race may be lost to a poll of the device, or to the same answer sent twice.
+    return await as.store.commit({
+        check: [{ key, version }, { key: transaction.key, version: transaction.version }],
+        set: [{ key, value: answered, expires }],
+        remove: [transaction.key, userCodeKey(secretDigest(canonicalUserCode(value.user_code)))],
+      })
+      ? { value, user, scope }
+      : LOST_RACE;
+  });
+  if (scope === "") {
+    as.observe({ type: "consent_denied", user, client: value.client_id });
+    return await showPage(as, request, { name: "device_denied" }, OWN_FORMS);
   }
-  throw new StoreUnavailableError(
-    "Too many concurrent requests for this device code: try again in a second",
-  );
+  const client = await findClient(as, value.client_id, context);
+  if (client) await extendRegistration(as, client);
+  as.observe({ type: "consent_given", user, client: value.client_id, scope });
+  return await showPage(as, request, { name: "device_connected" }, OWN_FORMS);
 }
 
 /** OpenID Connect: the session in which the device was approved. */
