@@ -5,12 +5,7 @@
  * @module
  */
 import { type Commit, type Entry, listAll, type Store } from "../../store/store.ts";
-import {
-  type LinkedAccount,
-  linkedAccountKey,
-  userIdentitiesPrefix,
-  userProviderTokensPrefix,
-} from "../records/provider_record.ts";
+import { userProviderTokensPrefix } from "../records/provider_record.ts";
 import { type Profile, profileKey, type User, userKey } from "../records/user_record.ts";
 
 /** The record of an account, locked or not: of this server, or made at the first sign-in at a provider. */
@@ -28,20 +23,6 @@ export async function withdrawRights(store: Store, user: string): Promise<Pick<C
     check: [{ key: owner.key, version: owner.version }],
     set: [{ key: owner.key, value: { ...kept, ...none } }],
   };
-}
-
-/** Removes the identities of a user of this server who was removed, and the kept tokens of providers. */
-export async function removeIdentities(store: Store, user: string): Promise<void> {
-  for await (const { key } of listAll(store, userIdentitiesPrefix(user))) {
-    const link = await store.get<LinkedAccount>(linkedAccountKey(String(key[2]), String(key[3])));
-    // It may be another account's by now.
-    const isOwn = link?.value.user === user;
-    await store.commit({
-      ...(isOwn && { check: [{ key: link.key, version: link.version }] }),
-      remove: [key, ...isOwn ? [link.key] : []],
-    });
-  }
-  await removeProviderTokens(store, user);
 }
 
 /** Removes the kept tokens of a removed user. `revokeProviderTokens` ends them at the providers, too. */
