@@ -19,7 +19,7 @@ const OUT = "dist";
 /** The entry that imports what only its runtime has. */
 const OTHER_RUNTIME = "./workerd";
 /** Tests, and modules that only tests import. */
-const EXCLUDED = /_test\.ts$|\/contract\.ts$|\/test_[a-z_]+\.ts$|_for_kill\.ts$/;
+const EXCLUDED = /_test\.ts$|^\/store\/contract\/|\/test_[a-z_]+\.ts$|_for_kill\.ts$/;
 
 process.removeAllListeners("warning");
 rmSync(OUT, { recursive: true, force: true });

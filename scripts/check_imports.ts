@@ -133,7 +133,7 @@ const PACKAGES: Readonly<Record<string, RegExp>> = {
 /** Files that may use a runtime. */
 const RUNTIME_FILES = /^src\/(runtime\/|end_to_end\/|store\/drivers\/(sqlite|redis))/;
 const TESTS =
-  /_test\.ts$|^src\/end_to_end\/|^conformance\/runner\/test_|^src\/store\/(contract|cloudflare_suite)\.ts$|^src\/(?:[a-z_]+\/)+test_[a-z_]+\.ts$/;
+  /_test\.ts$|^src\/end_to_end\/|^conformance\/runner\/test_|^src\/store\/contract\/|^src\/(?:[a-z_]+\/)+test_[a-z_]+\.ts$/;
 const RUNTIME_NAMES = /(?<![\w.$'"])(Deno|Bun|process|Buffer|setImmediate|require|__dirname)(?=\s*[.([])/g;
 
 /** Identifies the broken rule, for tests. */

@@ -11,7 +11,7 @@ if ("Deno" in globalThis || "Bun" in globalThis) {
   skipBecause(test, "Miniflare runs on Node: the contract on D1 and Durable Objects is tested there");
 } else {
   test("the store contract and Trivet pass on D1 and Durable Objects", async () => {
-    const { passed, failed, errors } = await runOnCloudflare("src/store/cloudflare_suite.ts");
+    const { passed, failed, errors } = await runOnCloudflare("src/store/contract/cloudflare_suite.ts");
     assert.is(failed, 0, errors);
     assert.ok(passed >= 75, `${passed} tests`);
   });

@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { storeContract } from "../contract.ts";
+import { storeContract } from "../contract/contract.ts";
 import { layeredStore } from "./layered.ts";
 import { memoryStore } from "./memory.ts";
 import type { Key, Store } from "../store.ts";

@@ -3,7 +3,7 @@ import postgres from "postgres";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { CutProxy } from "../../../scripts/faults/cut_proxy.ts";
-import { storeContract } from "../contract.ts";
+import { storeContract } from "../contract/contract.ts";
 import { postgresStore } from "./postgres.ts";
 import { withPostgresSnapshot } from "./postgres_snapshot.ts";
 import { encodeKey } from "../key.ts";

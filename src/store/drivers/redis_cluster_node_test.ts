@@ -8,7 +8,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { skipBecause } from "../../../scripts/test/run_files.ts";
 import { freePort } from "../../../scripts/test/workerd.ts";
-import { storeContract } from "../contract.ts";
+import { storeContract } from "../contract/contract.ts";
 import { redisStore } from "./redis.ts";
 
 const test = suite("redis in cluster mode");

@@ -3,7 +3,7 @@ import { skipBecause } from "../../../scripts/test/run_files.ts";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { createClient } from "redis";
-import { storeContract } from "../contract.ts";
+import { storeContract } from "../contract/contract.ts";
 import { redisStore } from "./redis.ts";
 import type { Store } from "../store.ts";
 import { closingWith, findEngine } from "../test_engines.ts";

@@ -8,7 +8,7 @@ import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { storeContract } from "../contract.ts";
+import { storeContract } from "../contract/contract.ts";
 import { CURRENT_FORMAT, FORMAT_VERSION, StoreFormatError } from "../format.ts";
 import { sqliteStore } from "./sqlite.ts";
 import { encodeKey, pageRange } from "../key.ts";

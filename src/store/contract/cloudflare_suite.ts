@@ -6,13 +6,13 @@
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { createTrivet } from "../trivet.ts";
-import { createApiKey } from "../skills/api_key.ts";
-import { SCHEMA } from "./drivers/cloudflare_rows.ts";
+import { createTrivet } from "../../trivet.ts";
+import { createApiKey } from "../../skills/api_key.ts";
+import { SCHEMA } from "../drivers/cloudflare_rows.ts";
 import { storeContract } from "./contract.ts";
-import { type D1Binding, d1Store } from "./drivers/d1.ts";
-import { type DurableObjectBinding, durableObjectStore } from "./drivers/durable_object.ts";
-import type { Store } from "./store.ts";
+import { type D1Binding, d1Store } from "../drivers/d1.ts";
+import { type DurableObjectBinding, durableObjectStore } from "../drivers/durable_object.ts";
+import type { Store } from "../store.ts";
 
 const { database, storage } = (globalThis as unknown as {
   CLOUDFLARE: { database: D1Binding; storage: DurableObjectBinding };
