@@ -99,6 +99,27 @@ for (const [name, openPlace] of Object.entries(PLACES)) {
     assert.match(repeated.stderr, `"${id}"`);
   });
 
+  test(`${name}: files that are not part of a skill are not uploaded, and the command names them`, async () => {
+    const { args, key } = await openPlace();
+    const excluded = [".env", ".git/config", "a/.env.local", "a/node_modules/x/index.js", "a/x.swp"];
+    const source = writeSkill(newFolder(), "demo", {
+      ...Object.fromEntries(excluded.map((path) => [path, "secret"])),
+      "a/.env.example": "x",
+      ".gitignore": "x",
+    });
+    symlinkSync("/nowhere", join(source, "node_modules"));
+    const added = await runSkill(["add", source, ...args], key);
+    assert.is(added.code, 0, added.stderr);
+    for (const path of [".env", ".git/", "a/.env.local", "a/node_modules/", "a/x.swp", "node_modules"]) {
+      assert.ok(added.stderr.includes(path), `${path} in ${added.stderr}`);
+    }
+    assert.is((await runSkill(["validate", source], key)).stderr, added.stderr);
+    const output = newFolder();
+    await runSkillJson(["pull", "demo", "--output", output, ...args], key);
+    const pulled = readdirSync(join(output, "demo"), { recursive: true }).map(String).sort();
+    assert.equal(pulled, [".gitignore", "SKILL.md", "a", join("a", ".env.example")]);
+  });
+
   test(`${name}: --as-version and --skill add a version, which is pulled and removed by its id`, async () => {
     const { args, key } = await openPlace();
     const parent = newFolder();

@@ -5,6 +5,7 @@
  * @module
  */
 import { type FolderEntry, FolderError, type SkillFolder } from "./folder.ts";
+import { findExclusion } from "../package/excluded_files.ts";
 import { mediaTypeByName, mediaTypeOf } from "../package/media_type_of.ts";
 import { collisionKey } from "../package/path.ts";
 import type { Problem } from "../package/problem.ts";
@@ -52,7 +53,7 @@ const MAX_FILES = 2000;
 const MAX_DEPTH = 8;
 /** Bytes. */
 const MAX_FILE_BYTES = 8 * 1024 * 1024;
-const IGNORED_NAMES = new Set([".git", "node_modules", ".DS_Store"]);
+const MOVE_CREDENTIALS = "keep it outside the folder of the skill";
 
 /** Whether every client accepts a skill with these files. */
 export function isWithinClientLimits(files: readonly { readonly size: number }[]): boolean {
@@ -61,7 +62,8 @@ export function isWithinClientLimits(files: readonly { readonly size: number }[]
 }
 
 /**
- * The regular files below a skill's folder. Links and files beyond the limits are ignored and reported.
+ * The regular files below a skill's folder. Links, files that usually contain credentials and files beyond the limits are
+ * ignored and reported; the other excluded files are only ignored.
  * @param top the entries of the folder itself
  */
 export async function findFiles(
@@ -82,8 +84,12 @@ export async function findFiles(
     for (const entry of relative === "" ? top : await listOrReport(relative, list, report) ?? []) {
       const { name, type, size, stamp } = entry;
       const path = relative === "" ? name : `${relative}/${name}`;
+      const exclusion = findExclusion(path);
+      if (exclusion === "credentials") {
+        report(path, "credential-file", "usually contains credentials and is ignored", MOVE_CREDENTIALS);
+      }
       // A lone surrogate cannot be part of a URI.
-      if (IGNORED_NAMES.has(name) || !name.isWellFormed()) continue;
+      if (exclusion || !name.isWellFormed()) continue;
       if (++entries > MAX_FILES) {
         if (entries === MAX_FILES + 1) report("", "too-many-files", `has more than ${MAX_FILES} files`);
         return;

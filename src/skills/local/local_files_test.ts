@@ -47,6 +47,21 @@ test("the list has path, size, type and digest of each file, in path order", asy
   );
 });
 
+test("excluded files are neither listed nor read, and credentials are reported", async () => {
+  const files = new Map<string, string | null>([["demo/SKILL.md", SKILL_MD], ["demo/.env.example", "x"]]);
+  const excluded = [".env", "a/.env.local", ".hg/store", ".venv/x", "a/__pycache__/x.pyc", ".idea/x", "x~"];
+  for (const path of excluded) files.set(`demo/${path}`, "secret");
+  const { demo, read, service } = await watched(files);
+  assert.equal((await (await demo()).files())!.map(({ path }) => path), [".env.example", "SKILL.md"]);
+  for (const path of excluded) assert.is(await (await demo()).read(path), undefined, path);
+  assert.equal(read.filter((path) => excluded.some((each) => path === `demo/${each}`)), []);
+  const problems = (await service.diagnostics()).flatMap(({ problems }) => problems);
+  assert.equal(problems.map(({ file, rule }) => [file, rule]), [
+    [".env", "credential-file"],
+    ["a/.env.local", "credential-file"],
+  ]);
+});
+
 test("unchanged files are not read again, and folders are listed once a second", async () => {
   const files = new Map<string, string | null>([
     ["demo/SKILL.md", SKILL_MD],

@@ -5,6 +5,7 @@
  * @module
  */
 import { WorkSlice } from "../../http/work_slice.ts";
+import { findExclusion } from "./excluded_files.ts";
 import { checkPath, collisionKey, isSystemFile, showPath } from "./path.ts";
 import type { Problem } from "./problem.ts";
 import type { SentFile } from "./sent_file.ts";
@@ -74,6 +75,12 @@ export async function findLayout(sent: readonly SentFile[], rules: LayoutRules):
       );
     } else inside.push({ ...file, path: file.path.slice(prefix.length) });
   }
+  for (const { path } of inside) {
+    if (slice.isOver) await slice.yield();
+    if (!hasCredentials(path)) continue;
+    const message = "the file usually contains credentials, and everyone who reads the skill gets it";
+    warnings.push(problem("credential-file", path, message, "remove it, unless it has none"));
+  }
   return {
     directory,
     files: inside,
@@ -107,6 +114,12 @@ function findRoot(
     return { problem: problem("several-skills", "", message, "send each skill in its own request") };
   }
   return { directory: top.slice(0, -"/SKILL.md".length), markdown: top };
+}
+
+/** Whether a file, or a folder around it, usually contains credentials. */
+function hasCredentials(path: string): boolean {
+  const parts = path.split("/");
+  return parts.some((part) => findExclusion(part) === "credentials");
 }
 
 function unwrapped(): Problem {

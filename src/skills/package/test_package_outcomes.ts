@@ -66,6 +66,7 @@ export const OUTCOMES: readonly (readonly [what: string, upload: string, local: 
   ["file names beyond ASCII", "accepted", "served"],
   ["blanks and signs in file names", "accepted", "served"],
   ["dotfiles", "accepted", "served"],
+  ["credentials", "accepted credential-file", "served"],
   ["litter of desktops", "accepted", "served"],
   ["backslashes", "accepted", ""],
   ["sixteen parts", "accepted", "served"],

@@ -11,7 +11,7 @@ import { checkSource } from "./skill_check.ts";
 import { type SkillCommand, skillCommand } from "./skill_command.ts";
 import { findUploaded, type ListedSkill, type SkillPlace } from "./skill_place.ts";
 import { describeProblems } from "./skill_problems.ts";
-import { MAX_SOURCE_BYTES, openSource, type SkillSource } from "./skill_source.ts";
+import { MAX_SOURCE_BYTES, openSource, printExcluded, type SkillSource } from "./skill_source.ts";
 
 /** Skills whose labels are compared with that of a new one. */
 const MAX_COMPARED_SKILLS = 1000;
@@ -31,6 +31,7 @@ export const add: SkillCommand = skillCommand({
       throw new UsageError("--display-name is only for a new skill: its versions keep the label");
     }
     const source = await openSource(path!);
+    printExcluded(source);
     const place = await open();
     const skill = asVersion ? await findByPackage(place, source) : id;
     if (skill === undefined) await refuseSecond(place, source, displayName);

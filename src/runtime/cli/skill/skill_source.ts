@@ -1,16 +1,19 @@
 /**
  * The source of an upload: a folder, whose files are named from it on, or one archive. It is checked before anything is
- * sent; files are read while they are sent.
+ * sent; files are read while they are sent. Of a folder, the files that are not part of the skill are left out.
  *
  * @module
  */
 import { constants, lstatSync, readdirSync, statSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
-import { basename, join, relative, resolve, sep } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { refuseSize } from "../../../skills/archive/archive_refusal.ts";
+import { findExclusion } from "../../../skills/package/excluded_files.ts";
 import type { SentFile } from "../../../skills/package/sent_file.ts";
 import { isZip, readZip } from "../../../skills/archive/zip_reader.ts";
 import type { FormFile } from "../api/multipart_body.ts";
+import { printError } from "../output.ts";
+import { printableText } from "../printable_text.ts";
 import type { Progress } from "../progress_bar.ts";
 
 export interface SkillSource {
@@ -20,11 +23,15 @@ export interface SkillSource {
   /** Bytes of all files together. */
   readonly size: number;
   readonly files: readonly FormFile[];
+  /** Paths in the folder that are left out; those of folders end with `/`. */
+  readonly excluded: readonly string[];
 }
 
 /** More than any server accepts: they catch a home folder that is named by mistake. */
 const MAX_FILES = 10_000;
 export const MAX_SOURCE_BYTES: number = 256 * 1024 * 1024;
+/** Names of files that are left out. */
+const MAX_PRINTED = 20;
 const CHUNK_BYTES = 64 * 1024;
 // `open` does not follow a symbolic link, and does not wait for a named pipe.
 const FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
@@ -41,26 +48,49 @@ export async function openSource(path: string): Promise<SkillSource> {
 function openFolder(top: string): SkillSource {
   const files: FormFile[] = [];
   let size = 0;
-  for (const entry of readdirSync(top, { recursive: true, withFileTypes: true })) {
-    const target = join(entry.parentPath, entry.name);
-    if (entry.isSymbolicLink()) {
-      throw new Error(`"${target}" is a symbolic link. A skill must contain its files`);
-    }
-    if (entry.isDirectory()) continue;
-    if (!entry.isFile()) throw new Error(`"${target}" is not a regular file`);
-    const { size: length } = lstatSync(target);
-    const name = [basename(top), ...relative(top, target).split(sep)].join("/");
-    files.push({ name, size: length, open: () => readChunks(target, length, FLAGS) });
-    size += length;
-    if (files.length > MAX_FILES || size > MAX_SOURCE_BYTES) {
-      throw new Error(
-        `"${top}" is too large: it has more than ${MAX_FILES} files or ${MAX_SOURCE_BYTES} bytes`,
-      );
+  const excluded: string[] = [];
+  const folders = [""];
+  for (const folder of folders) {
+    for (const entry of readdirSync(join(top, folder), { withFileTypes: true })) {
+      const path = folder + entry.name;
+      const target = join(top, path);
+      if (findExclusion(path)) {
+        excluded.push(entry.isDirectory() ? path + "/" : path);
+        continue;
+      }
+      if (entry.isSymbolicLink()) {
+        throw new Error(`"${target}" is a symbolic link. A skill must contain its files`);
+      }
+      if (entry.isDirectory()) {
+        folders.push(path + "/");
+        continue;
+      }
+      if (!entry.isFile()) throw new Error(`"${target}" is not a regular file`);
+      const { size: length } = lstatSync(target);
+      files.push({
+        name: `${basename(top)}/${path}`,
+        size: length,
+        open: () => readChunks(target, length, FLAGS),
+      });
+      size += length;
+      if (files.length > MAX_FILES || size > MAX_SOURCE_BYTES) {
+        throw new Error(
+          `"${top}" is too large: it has more than ${MAX_FILES} files or ${MAX_SOURCE_BYTES} bytes`,
+        );
+      }
     }
   }
   // The order must not depend on the file system.
   files.sort((a, b) => a.name < b.name ? -1 : 1);
-  return { name: basename(top), isArchive: false, size, files };
+  return { name: basename(top), isArchive: false, size, files, excluded: excluded.sort() };
+}
+
+/** Prints which files of a folder are left out, on standard error. */
+export function printExcluded({ excluded }: SkillSource): void {
+  if (excluded.length === 0) return;
+  const more = excluded.length > MAX_PRINTED ? `, and ${excluded.length - MAX_PRINTED} more` : "";
+  const names = excluded.slice(0, MAX_PRINTED).map((path) => printableText(path));
+  printError(`Left out: ${names.join(", ")}${more}`);
 }
 
 async function openArchive(path: string, top: string): Promise<SkillSource> {
@@ -76,7 +106,8 @@ async function openArchive(path: string, top: string): Promise<SkillSource> {
       throw new Error(`"${path}" is too large: it has more than ${MAX_SOURCE_BYTES} bytes`);
     }
     const name = basename(top);
-    return { name, isArchive: true, size, files: [{ name, size, open: () => readChunks(top, size, flags) }] };
+    const files = [{ name, size, open: () => readChunks(top, size, flags) }];
+    return { name, isArchive: true, size, files, excluded: [] };
   } finally {
     await file.close();
   }

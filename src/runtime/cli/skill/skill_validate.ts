@@ -10,7 +10,7 @@ import { formatBytes, withProgressBar } from "../progress_bar.ts";
 import { checkSource, MAX_UPLOAD_BYTES } from "./skill_check.ts";
 import { type SkillCommand, skillCommand } from "./skill_command.ts";
 import { countProblems, describeProblems } from "./skill_problems.ts";
-import { openSource } from "./skill_source.ts";
+import { openSource, printExcluded } from "./skill_source.ts";
 
 export const validate: SkillCommand = skillCommand({
   operands: "FOLDER|ZIP",
@@ -19,6 +19,7 @@ export const validate: SkillCommand = skillCommand({
   async run({ values, operands, json, terminal, open }) {
     const path = operands[0]!;
     const source = await openSource(path);
+    printExcluded(source);
     // The rules do not need a store.
     const place = values.url === undefined ? undefined : await open();
     const report = await withProgressBar(
