@@ -35,15 +35,18 @@ export async function respondArchive(
 ): Promise<Response> {
   const folder = safeName(name);
   const digested = await complete(files, "digest");
-  const tag = archiveTag(digested, folder);
-  const fields: Fields = [
+  const fieldsOf = (tag: string): Fields => [
     ["etag", tag],
     ["cache-control", isImmutable ? IMMUTABLE : REVALIDATED],
     // The response depends on the workspace of the key.
     ["vary", "authorization, x-api-key"],
   ];
-  if (isUnchanged(request, tag)) return respond(304, null, fields);
-  const archive = writeZip(await complete(digested, "crc"), folder);
+  const listed = archiveTag(digested, folder);
+  if (isUnchanged(request, listed)) return respond(304, null, fieldsOf(listed));
+  // A local file may have changed since it was listed: the tag is that of the content that is sent.
+  const measured = await complete(digested, "crc");
+  const fields = fieldsOf(archiveTag(measured, folder));
+  const archive = writeZip(measured, folder);
   return respond(200, request.method === "HEAD" ? null : archive.stream(), [
     ["content-type", "application/zip"],
     ["content-length", String(archive.length)],

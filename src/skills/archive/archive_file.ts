@@ -43,7 +43,8 @@ export function localFiles(skill: LocalSkill): ArchiveFile[] {
 }
 
 /**
- * The files with the wanted members. A file that lacks one is read, one file at a time.
+ * The files with the wanted members. A file that lacks one is read, one file at a time, and gets those of its present
+ * content.
  * @throws {ContentChangedError} when a content is gone
  */
 export async function complete<Wanted extends "digest" | "crc">(
@@ -62,5 +63,22 @@ async function measure(file: ArchiveFile): Promise<KnownFile> {
   const content = await file.open();
   if (!content) throw new ContentChangedError(`"${file.path}" is gone`);
   const bytes = content instanceof Uint8Array ? content : await readAll(content, file.size);
-  return { ...file, size: bytes.length, digest: await digestOf(bytes), crc: crc32(bytes) };
+  return verified({ ...file, size: bytes.length, digest: await digestOf(bytes), crc: crc32(bytes) });
+}
+
+/**
+ * The file, but opening it fails when its content is not that of its digest any more. A local file may change at any time;
+ * the content of an uploaded one, a stream, never does.
+ */
+export function verified<File extends ArchiveFile & Pick<KnownFile, "digest">>(file: File): File {
+  return {
+    ...file,
+    async open() {
+      const content = await file.open();
+      if (content instanceof Uint8Array && await digestOf(content) !== file.digest) {
+        throw new ContentChangedError(`"${file.path}" has changed`);
+      }
+      return content;
+    },
+  };
 }

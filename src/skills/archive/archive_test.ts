@@ -121,6 +121,45 @@ test("local files without digests give the same archive and ETag", async () => {
   assert.equal(new Uint8Array(await local.arrayBuffer()), new Uint8Array(await known.arrayBuffer()));
 });
 
+/** A local file that was listed with its digest, and whose content may change. */
+async function localFile(content: { now: string }): Promise<ArchiveFile> {
+  const listed = await file("SKILL.md", content.now, false);
+  return {
+    ...listed,
+    digest: await digestOf(encoder.encode(content.now)),
+    open: () => Promise.resolve(encoder.encode(content.now)),
+  };
+}
+
+test("the ETag is that of the content that is sent, also when a local file changed since it was listed", async () => {
+  const content = { now: "old" };
+  const files = [await localFile(content)];
+  const respond = (headers?: Record<string, string>) =>
+    respondArchive(createRequest(headers), { name: "demo", files, isImmutable: false });
+  const before = await respond();
+  await before.arrayBuffer();
+  content.now = "new";
+  const after = await respond();
+  const [{ bytes }] = await readZip(new Uint8Array(await after.arrayBuffer()), 1000) as [
+    { bytes: Uint8Array },
+  ];
+  assert.is(new TextDecoder().decode(bytes), "new");
+  assert.is.not(after.headers.get("etag"), before.headers.get("etag"));
+  const digest = await digestOf(encoder.encode("new"));
+  assert.is(after.headers.get("etag"), archiveTag([{ path: "SKILL.md", digest }], "demo"));
+});
+
+test("a local file that changes while its archive is sent ends the response", async () => {
+  const content = { now: "old" };
+  const response = await respondArchive(createRequest(), {
+    name: "demo",
+    files: [await localFile(content)],
+    isImmutable: false,
+  });
+  content.now = "new";
+  assert.instance(await response.arrayBuffer().catch((error) => error), Error);
+});
+
 test("a file that was removed since it was listed rejects before the response", async () => {
   const removed = { ...await file("SKILL.md", "x", false), open: () => Promise.resolve(undefined) };
   const error = await complete([removed], "crc").catch((error) => error);

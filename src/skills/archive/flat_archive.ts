@@ -8,7 +8,7 @@
 import { createSha256 } from "../../crypto/sha256.ts";
 import type { Key, Store } from "../../store/store.ts";
 import { archiveTag } from "./archive.ts";
-import { complete } from "./archive_file.ts";
+import { complete, type KnownFile, verified } from "./archive_file.ts";
 import { formatDigest } from "../../crypto/large_digest.ts";
 import { SkillError } from "../error.ts";
 import type { PublicFile } from "../discovery/public_skills.ts";
@@ -72,14 +72,19 @@ export function createFlatArchives(store: Store, now: () => number): FlatArchive
   }
 
   async function open(files: readonly PublicFile[], isLasting: boolean): Promise<FlatArchive> {
-    const tag = archiveTag(files, undefined);
+    const listed = archiveTag(files, undefined);
     const sorted = sortByPath(files);
-    const before = known.get(tag);
+    const before = known.get(listed);
     if (before) {
-      const archive = writeZip(sorted.map((file, i) => ({ ...file, crc: before.crcs[i]! })), undefined);
-      return { archive, digest: before.digest, tag };
+      const archive = writeZip(
+        sorted.map((file, i) => verified({ ...file, crc: before.crcs[i]! })),
+        undefined,
+      );
+      return { archive, digest: before.digest, tag: listed };
     }
     const measured = await complete(sorted, "crc");
+    // A local file may have changed since it was listed.
+    const tag = archiveTag(measured as KnownFile[], undefined);
     const archive = writeZip(measured, undefined);
     const stored = isLasting ? await readDigest(tag) : undefined;
     const digest = stored ?? await digestOfStream(archive.stream());
