@@ -1,7 +1,7 @@
 /**
- * The records of the Skills service: the key of each kind, who writes it, and who removes it. One commit writes a skill
- * with its version and their references to files (`blob_ledger.ts`), and one commit removes them, so no reader sees one
- * without the others. Times are milliseconds since the epoch.
+ * The records of the Skills service: the key of each kind, who writes it, and who removes it. One commit writes a version
+ * with its skill and their references to files (`blob_ledger.ts`), and one commit removes it, so no reader sees one without
+ * the others. Times are milliseconds since the epoch.
  *
  * @module
  */
@@ -47,14 +47,20 @@ export interface VersionNames {
   readonly number: number;
 }
 
-/** Never changes. `versionNumberKey` holds its id under its number. */
-export interface SkillVersion extends VersionNames {
+/** What lists show of a version, in any dialect, so that they read no lists of files. Never changes. */
+export interface VersionSummary extends VersionNames {
   readonly name: string;
   readonly description: string;
-  readonly front_matter?: FrontMatter;
   /** The wrapping folder of the upload; empty when it had none. */
   readonly directory: string;
   readonly created: number;
+}
+
+/** Never changes. `versionNumberKey` holds its id under its number, `versionSummaryKey` its summary under its id. */
+export interface SkillVersion extends VersionSummary {
+  readonly front_matter?: FrontMatter;
+  /** Says that it has a summary: an upgrade of the store adds it to earlier records. */
+  readonly listed: true;
   /** What the levels cost a model, estimated. */
   readonly tokens: { readonly metadata: number; readonly instructions: number };
   readonly files: readonly SkillFile[];
@@ -124,6 +130,12 @@ export const skillNameKey = (workspace: string, name: string, id: string): Key =
 ];
 export const versionKey = (workspace: string, skill: string, version: string): Key => [
   "skill_version",
+  workspace,
+  skill,
+  version,
+];
+export const versionSummaryKey = (workspace: string, skill: string, version: string): Key => [
+  "skill_version_summary",
   workspace,
   skill,
   version,

@@ -24,6 +24,8 @@ import {
   titleClaimKey,
   versionKey,
   versionNumberKey,
+  type VersionSummary,
+  versionSummaryKey,
 } from "../records.ts";
 
 export interface Published {
@@ -227,6 +229,7 @@ function toVersion(
     directory,
     created,
     tokens,
+    listed: true,
     files: files.map(({ path, bytes, digest, crc }): SkillFile => ({
       path,
       size: bytes.length,
@@ -238,11 +241,18 @@ function toVersion(
   };
 }
 
+function summarize(
+  { id, epoch, number, name, description, directory, created }: SkillVersion,
+): VersionSummary {
+  return { id, epoch, number, name, description, directory, created };
+}
+
 function recordsOf(workspace: string, { skill, version }: Published): NonNullable<Commit["set"]> {
   return [
     { key: skillKey(workspace, skill.id), value: skill },
     { key: skillNameKey(workspace, skill.name, skill.id), value: "" },
     { key: versionKey(workspace, skill.id, version.id), value: version },
+    { key: versionSummaryKey(workspace, skill.id, version.id), value: summarize(version) },
     { key: versionNumberKey(workspace, skill.id, version.number), value: version.id },
   ];
 }

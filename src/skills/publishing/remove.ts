@@ -1,9 +1,10 @@
 /**
- * Deletes a skill or a version: one commit removes the records and the references to files.
+ * Deletes a skill or a version: a commit removes the records and the references to files. A skill with many versions takes
+ * several commits, each of limited size.
  *
  * @module
  */
-import { type Commit, type Entry, type Key, listAll, type Store } from "../../store/store.ts";
+import type { Commit, Entry, Key, Store } from "../../store/store.ts";
 import type { Ledger } from "../blobs/blob_ledger.ts";
 import { contentOf, type Reference } from "../blobs/blob_references.ts";
 import { busy, describe, namesOf, withoutFrontMatter } from "./publish.ts";
@@ -16,6 +17,7 @@ import {
   titleClaimKey,
   versionKey,
   versionNumberKey,
+  versionSummaryKey,
 } from "../records.ts";
 import { findVersion, listVersions } from "./versions.ts";
 
@@ -33,23 +35,37 @@ class RemovalRefused {
   }
 }
 
+/** Limits of one commit: versions, and references to files; a version with more references has a commit of its own. */
+const MAX_VERSIONS_PER_COMMIT = 50;
+const MAX_REFERENCES_PER_COMMIT = 500;
+
 /**
- * Deletes a skill with all of its versions; with `onlyEmpty`, one that has none.
+ * Deletes a skill with all of its versions; with `onlyEmpty`, one that has none. The oldest versions go first, and the last
+ * commit removes the skill: after an interruption it has its newer versions, and can be deleted again.
  * @returns `gone` when there is no such skill (or another call removed it first)
  * @throws {SkillError} 529 when every try lost against another writer
  */
-export function removeSkill(
+export async function removeSkill(
   store: Store,
   ledger: Ledger,
   workspace: string,
   id: string,
   { onlyEmpty = false }: { readonly onlyEmpty?: boolean } = {},
 ): Promise<"done" | "gone" | Refusal> {
-  return remove(ledger, async () => {
-    const entry = await open(store, workspace, id);
-    if (onlyEmpty && entry.value.versions > 0) throw new RemovalRefused("has_versions");
-    return await removalOf(store, workspace, entry);
-  });
+  for (;;) {
+    let isLast = true;
+    const outcome = await remove(ledger, async () => {
+      const entry = await open(store, workspace, id);
+      if (onlyEmpty && entry.value.versions > 0) throw new RemovalRefused("has_versions");
+      const versions = await readOldest(store, workspace, id);
+      // Without a version that can be read, another call removes them, and the check of the commit fails.
+      isLast = versions.length === 0 || versions.length >= entry.value.versions;
+      return isLast
+        ? await removalOf(store, workspace, entry, versions)
+        : partialRemovalOf(workspace, entry, versions);
+    });
+    if (outcome !== "done" || isLast) return outcome;
+  }
 }
 
 /**
@@ -74,10 +90,12 @@ export async function removeVersion(
     if (!version || !await store.get(versionKey(workspace, id, version.id))) throw new RemovalRefused("gone");
     removed = version;
     if (keep === "last" && skill.versions === 1) throw new RemovalRefused("last_version");
-    if (keep === "default" && skill.versions === 1) return await removalOf(store, workspace, entry);
+    if (keep === "default" && skill.versions === 1) {
+      return await removalOf(store, workspace, entry, [version]);
+    }
     if (keep === "default" && skill.default?.id === version.id) throw new RemovalRefused("default_version");
     const latest = skill.latest?.id === version.id
-      ? (await listVersions(store, workspace, id, { after: version.id, limit: 1, newestFirst: true }))[0]
+      ? await findOlder(store, workspace, id, version.id)
       : undefined;
     const names = latest ? namesOf(latest) : skill.latest?.id === version.id ? null : skill.latest;
     const left: Skill = {
@@ -92,8 +110,7 @@ export async function removeVersion(
         check: [{ key: entry.key, version: entry.version }],
         set: [{ key: entry.key, value: left }],
         remove: [
-          versionKey(workspace, id, version.id),
-          versionNumberKey(workspace, id, version.number),
+          ...keysOf(workspace, id, version),
           ...names === null ? [skillNameKey(workspace, skill.name, id)] : [],
         ],
       },
@@ -119,8 +136,71 @@ async function open(store: Store, workspace: string, id: string): Promise<Entry<
   return entry;
 }
 
-/** The removal of a whole skill. */
-async function removalOf(store: Store, workspace: string, entry: Entry<Skill>): Promise<Removal> {
+/** The newest version that is older than the one of this id. */
+async function findOlder(
+  store: Store,
+  workspace: string,
+  skill: string,
+  id: string,
+): Promise<SkillVersion | undefined> {
+  const [older] = await listVersions(store, workspace, skill, { after: id, limit: 1, newestFirst: true });
+  return older && (await store.get<SkillVersion>(versionKey(workspace, skill, older.id)))?.value;
+}
+
+/** The oldest versions, as many as one commit may remove. */
+async function readOldest(store: Store, workspace: string, skill: string): Promise<SkillVersion[]> {
+  const options = { after: undefined, limit: MAX_VERSIONS_PER_COMMIT, newestFirst: false };
+  const versions: SkillVersion[] = [];
+  let references = 0;
+  for (const { id } of await listVersions(store, workspace, skill, options)) {
+    // One at a time: each may have a long list of files.
+    const version = (await store.get<SkillVersion>(versionKey(workspace, skill, id)))?.value;
+    // Another call removes it.
+    if (!version) break;
+    references += referencesOf([version]).length;
+    if (versions.length > 0 && references > MAX_REFERENCES_PER_COMMIT) break;
+    versions.push(version);
+  }
+  return versions;
+}
+
+function keysOf(workspace: string, skill: string, { id, number }: SkillVersion): Key[] {
+  return [
+    versionKey(workspace, skill, id),
+    versionSummaryKey(workspace, skill, id),
+    versionNumberKey(workspace, skill, number),
+  ];
+}
+
+/** The removal of the oldest versions of a skill that has others. */
+function partialRemovalOf(
+  workspace: string,
+  { key, version, value: skill }: Entry<Skill>,
+  versions: readonly SkillVersion[],
+): Removal {
+  const isDefaultRemoved = versions.some(({ id }) => id === skill.default?.id);
+  const left: Skill = {
+    ...skill,
+    default: isDefaultRemoved ? skill.latest : skill.default,
+    versions: skill.versions - versions.length,
+  };
+  return {
+    references: referencesOf(versions),
+    commit: {
+      check: [{ key, version }],
+      set: [{ key, value: left }],
+      remove: versions.flatMap((each) => keysOf(workspace, skill.id, each)),
+    },
+  };
+}
+
+/** The removal of a skill with these versions, which are all that it has. */
+async function removalOf(
+  store: Store,
+  workspace: string,
+  entry: Entry<Skill>,
+  versions: readonly SkillVersion[],
+): Promise<Removal> {
   const { id, name, display_name } = entry.value;
   const keys: Key[] = [entry.key, skillNameKey(workspace, name, id)];
   if (display_name !== null) {
@@ -128,11 +208,7 @@ async function removalOf(store: Store, workspace: string, entry: Entry<Skill>): 
     const claim = await store.get(titleClaimKey(workspace, display_name));
     if (claim?.value === id) keys.push(claim.key);
   }
-  const versions: SkillVersion[] = [];
-  for await (const { key, value } of listAll<SkillVersion>(store, ["skill_version", workspace, id])) {
-    keys.push(key, versionNumberKey(workspace, id, value.number));
-    versions.push(value);
-  }
+  keys.push(...versions.flatMap((version) => keysOf(workspace, id, version)));
   return {
     references: referencesOf(versions),
     commit: { check: [{ key: entry.key, version: entry.version }], remove: keys },

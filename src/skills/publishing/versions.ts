@@ -5,7 +5,14 @@
  */
 import { CACHED, type Entry, type Key, type Store } from "../../store/store.ts";
 import { identifierPrefix } from "../identifier.ts";
-import { type Skill, type SkillVersion, versionKey, versionNumberKey } from "../records.ts";
+import {
+  type Skill,
+  type SkillVersion,
+  versionKey,
+  versionNumberKey,
+  type VersionSummary,
+  versionSummaryKey,
+} from "../records.ts";
 
 /** Prefixes of version ids in older clients. */
 const OLDER_ID = /^skill_?ver(sion)?_/;
@@ -46,7 +53,7 @@ async function findEpoch(
   return entry?.value.epoch === epoch ? entry : undefined;
 }
 
-/** At most `limit` versions after the one of this id, newest first or oldest first. */
+/** What lists show of at most `limit` versions after the one of this id, newest first or oldest first. */
 export async function listVersions(
   store: Store,
   workspace: string,
@@ -56,9 +63,9 @@ export async function listVersions(
     readonly limit: number;
     readonly newestFirst: boolean;
   },
-): Promise<SkillVersion[]> {
-  const start: Key | undefined = after === undefined ? undefined : versionKey(workspace, skill, after);
-  const entries = await store.list<SkillVersion>(["skill_version", workspace, skill], {
+): Promise<VersionSummary[]> {
+  const start: Key | undefined = after === undefined ? undefined : versionSummaryKey(workspace, skill, after);
+  const entries = await store.list<VersionSummary>(["skill_version_summary", workspace, skill], {
     after: start,
     limit,
     reverse: newestFirst,

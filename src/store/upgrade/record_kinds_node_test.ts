@@ -74,6 +74,7 @@ const TYPES: Readonly<Record<string, string>> = {
   skill_usage: "skills/records#SkillUsage",
   skill_version: "skills/records#SkillVersion",
   skill_version_number: "version id",
+  skill_version_summary: "skills/records#VersionSummary",
   tool_approval: "gateway/policy/held/held_tools#ToolApproval",
   tool_list: "number",
   transaction: "oauth/records/authorization_record#Transaction",

@@ -71,6 +71,14 @@ test("every record gets the current form, and the format record says so", async 
     (await store.get<{ listed: number; until: number; user: string }>(["grant", "g000000"]))!.value;
   assert.is(grant.listed, grant.until);
   assert.is((await store.get(["user_grant", grant.user, "g000000"]))!.expires, grant.until);
+  const version = ["default", "skill_0", "skver_0"];
+  const { tokens, files, listed, ...summary } = (await valueOf<Record<string, unknown>>(
+    store,
+    "skill_version",
+    ...version,
+  ))!;
+  assert.equal([tokens, files, listed], [{ metadata: 1, instructions: 1 }, [], true]);
+  assert.equal(await valueOf(store, "skill_version_summary", ...version), summary);
   assert.equal(await store.list(["upgrade"]), [], "no position is left");
 });
 

@@ -27,6 +27,20 @@ export async function fillOlder(store: Store, grants: number): Promise<Key[]> {
     { key: ["session", "s"], value: { user: "ada", created: 1, seen: 2, acr: "password" }, expires: until },
     { key: ["grant", "early"], value: { user: "ada", client_id: "early", created: 1 }, expires: until },
     { key: ["username", "ada"], value: "ada" },
+    {
+      key: ["skill_version", "default", "skill_0", "skver_0"],
+      value: {
+        id: "skver_0",
+        epoch: "1700000000000000",
+        number: 1,
+        name: "demo",
+        description: "Use it in tests.",
+        directory: "demo",
+        created: 1_700_000_000_000,
+        tokens: { metadata: 1, instructions: 1 },
+        files: [],
+      },
+    },
   ];
   const keys = Array.from({ length: grants }, (_, i) => ["grant", `g${String(i).padStart(6, "0")}`]);
   for (const [i, key] of keys.entries()) {

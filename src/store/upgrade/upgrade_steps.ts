@@ -98,6 +98,23 @@ export const UPGRADE_STEPS: readonly UpgradeStep[] = [
     ({ references }) => references === undefined ? undefined : { refuse: SKILLS_ADVICE },
   ),
   step(
+    "skill_version",
+    2,
+    "versions of skills get a summary, so that lists read no lists of files",
+    (version, { key }) => {
+      if (version.listed !== undefined) return undefined;
+      const { id, epoch, number, name, description, directory, created } = version;
+      return {
+        value: { ...version, listed: true },
+        add: [{
+          key: ["skill_version_summary", ...key.slice(1)],
+          value: { id, epoch, number, name, description, directory, created },
+        }],
+      };
+    },
+    ["skill_version_summary"],
+  ),
+  step(
     "session",
     2,
     "login sessions are listed by user; those without a time of last use end",
