@@ -17,6 +17,9 @@ import { listVersions } from "../publishing/versions.ts";
 
 const PREFIX = "page_";
 const SOURCES = new Set(["custom", "local", "anthropic", "anthropic_example", "plugin"]);
+/** Records of one read beyond the first, and reads, where skills without a version are skipped. */
+const SKIPPING_PAGE_SIZE = 100;
+const MAX_READS = 4;
 const LOCAL_ID = /^skill_local_/;
 
 export interface ListRequest {
@@ -51,7 +54,7 @@ export async function listSkills(store: Store, directory: Directory, request: Li
   const items: string[] = [];
   const ids: string[] = [];
   let last: readonly [Source, string] | undefined;
-  // One more item than the page holds shows whether there is a next page.
+  // One more item than the page holds shows whether there is a next page. A page that skips many skills ends early.
   let isFull = false;
   const [kind, after] = asked.after ?? [];
 
@@ -80,8 +83,8 @@ export async function listSkills(store: Store, directory: Directory, request: Li
 
   async function addUploaded(): Promise<void> {
     let from = kind === "custom" ? skillKey(workspace, after!) : undefined;
-    while (!isFull) {
-      const wanted = limit + 1 - items.length;
+    for (let reads = 1; !isFull; reads++) {
+      const wanted = reads === 1 ? limit + 1 - items.length : SKIPPING_PAGE_SIZE;
       const options = { after: from, limit: wanted, reverse: !asked.reverse };
       const entries = await store.list<Skill>(["skill", workspace], options);
       for (const { value } of entries) {
@@ -90,6 +93,10 @@ export async function listSkills(store: Store, directory: Directory, request: Li
       }
       if (entries.length < wanted) return;
       from = entries.at(-1)!.key;
+      // The position in the OpenAI dialect is that of the last item, so its page cannot be empty.
+      if (isFull || reads < MAX_READS || dialect.pagesById && items.length === 0) continue;
+      isFull = true;
+      if (!dialect.pagesById) last = ["custom", from.at(-1) as string];
     }
   }
 
