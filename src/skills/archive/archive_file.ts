@@ -47,15 +47,15 @@ export function localFiles(skill: LocalSkill): ArchiveFile[] {
  * content.
  * @throws {ContentChangedError} when a content is gone
  */
-export async function complete<Wanted extends "digest" | "crc">(
-  files: readonly ArchiveFile[],
+export async function complete<File extends ArchiveFile, Wanted extends "digest" | "crc">(
+  files: readonly File[],
   ...wanted: Wanted[]
-): Promise<(ArchiveFile & Pick<KnownFile, Wanted>)[]> {
+): Promise<(File & Pick<KnownFile, Wanted>)[]> {
   const completed: ArchiveFile[] = [];
   for (const file of files) {
     completed.push(wanted.every((name) => file[name] !== undefined) ? file : await measure(file));
   }
-  return completed as (ArchiveFile & Pick<KnownFile, Wanted>)[];
+  return completed as (File & Pick<KnownFile, Wanted>)[];
 }
 
 /** Reads a local file to compute its digest and checksum; uploaded files have both. */

@@ -140,10 +140,8 @@ test("the ETag is that of the content that is sent, also when a local file chang
   await before.arrayBuffer();
   content.now = "new";
   const after = await respond();
-  const [{ bytes }] = await readZip(new Uint8Array(await after.arrayBuffer()), 1000) as [
-    { bytes: Uint8Array },
-  ];
-  assert.is(new TextDecoder().decode(bytes), "new");
+  const [sent] = await readZip(new Uint8Array(await after.arrayBuffer()), 1000);
+  assert.is(new TextDecoder().decode(sent!.bytes), "new");
   assert.is.not(after.headers.get("etag"), before.headers.get("etag"));
   const digest = await digestOf(encoder.encode("new"));
   assert.is(after.headers.get("etag"), archiveTag([{ path: "SKILL.md", digest }], "demo"));

@@ -8,7 +8,7 @@
 import { createSha256 } from "../../crypto/sha256.ts";
 import type { Key, Store } from "../../store/store.ts";
 import { archiveTag } from "./archive.ts";
-import { complete, type KnownFile, verified } from "./archive_file.ts";
+import { complete, verified } from "./archive_file.ts";
 import { formatDigest } from "../../crypto/large_digest.ts";
 import { SkillError } from "../error.ts";
 import type { PublicFile } from "../discovery/public_skills.ts";
@@ -84,7 +84,7 @@ export function createFlatArchives(store: Store, now: () => number): FlatArchive
     }
     const measured = await complete(sorted, "crc");
     // A local file may have changed since it was listed.
-    const tag = archiveTag(measured as KnownFile[], undefined);
+    const tag = archiveTag(measured, undefined);
     const archive = writeZip(measured, undefined);
     const stored = isLasting ? await readDigest(tag) : undefined;
     const digest = stored ?? await digestOfStream(archive.stream());
