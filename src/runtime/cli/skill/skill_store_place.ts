@@ -8,7 +8,7 @@ import { type BlobStore, storeBlobs } from "../../../skills/blobs/blob_store.ts"
 import { findHidden } from "../../../text/hidden_text.ts";
 import { readPackage } from "../../../skills/package/package.ts";
 import { publish, type Published, publishVersion } from "../../../skills/publishing/publish.ts";
-import { type Skill, skillKey, type SkillVersion } from "../../../skills/records.ts";
+import { type Skill, skillKey, type SkillVersion, type VersionSummary } from "../../../skills/records.ts";
 import { removeSkill, removeVersion } from "../../../skills/publishing/remove.ts";
 import { findVersion, listVersions } from "../../../skills/publishing/versions.ts";
 import { writeZip } from "../../../skills/archive/zip_writer.ts";
@@ -163,7 +163,7 @@ function toListed(skill: Skill): ListedSkill {
   };
 }
 
-function toListedVersion({ id, name, description, created }: SkillVersion): ListedVersion {
+function toListedVersion({ id, name, description, created }: VersionSummary): ListedVersion {
   return { id, name, description, created_at: new Date(created).toISOString() };
 }
 
