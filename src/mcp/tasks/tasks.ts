@@ -70,17 +70,27 @@ export class Tasks {
     }
     return await new Promise((resolve, reject) => {
       let record: TaskRecord | undefined;
-      call.begin = async (options) => {
+      let beginning: Promise<boolean> | undefined;
+      const begin = async (options: TaskOptions): Promise<boolean> => {
         record = await this.#create(tool, given, call, { ...task, ...options });
         this.#attach(record, call);
         resolve({ resultType: "task", ...toTask(record) });
         return true;
       };
+      // A call becomes one task, also when its tool starts it twice at once.
+      call.begin = (options) =>
+        beginning ??= begin(options).catch((error) => {
+          beginning = undefined;
+          throw error;
+        });
+      const settle = async (outcome: Outcome): Promise<void> => {
+        call.begin = undefined;
+        // The tool may have ended without waiting for its task.
+        await beginning?.catch(() => {});
+        if (record) await this.#settle(record, call, outcome);
+      };
       const work = runTool(tool, input, call);
-      const settled = work.then(
-        (result) => record ? this.#settle(record, call, { result }) : undefined,
-        (error) => record ? this.#settle(record, call, { error }) : undefined,
-      );
+      const settled = work.then((result) => settle({ result }), (error) => settle({ error }));
       call.waitUntil(settled);
       settled.then(() => record ? undefined : inputRequired.run(call, "tools/call", params, () => work)).then(
         resolve,

@@ -86,6 +86,21 @@ const definitions = [
       return `${inTask} ${content?.name}`;
     },
   }),
+  tool({
+    name: "starts_twice",
+    description: "Starts its task twice at once",
+    task: { support: "optional", start: "by_run" },
+    run: async (_, call) => String(await Promise.all([call.startTask(), call.startTask()])),
+  }),
+  tool({
+    name: "starts_and_ends",
+    description: "Starts its task and does not wait",
+    task: { support: "optional", start: "by_run" },
+    run(_, call) {
+      call.startTask();
+      return "ended";
+    },
+  }),
 ];
 
 const callTool = (
@@ -217,6 +232,20 @@ test("input requests before the task are an InputRequiredResult, later ones belo
     (await callTool(server, "later", { ...retry, inputResponses: { sure: { action: "decline" } } })).answer;
   assert.is(refused.result.content[0].text, "then not");
 });
+
+for (const [name, text] of [["starts_twice", "true,true"], ["starts_and_ends", "ended"]] as const) {
+  test(`${name}: the call becomes one task, which completes`, async () => {
+    const store = memoryStore();
+    const { server } = newServer({ store, definitions });
+    const { taskId, resultType } = (await callTool(server, name)).answer.result;
+    assert.is(resultType, "task");
+    assert.is((await until(server, taskId, "completed")).result.content[0].text, text);
+    const ids = (await store.list<{ id?: string; tool?: string }>(["mcp"])).filter(({ value }) =>
+      value.tool === name
+    );
+    assert.is(ids.length, 1);
+  });
+}
 
 test("tasks/cancel on another instance stops the tool, and may be repeated", async () => {
   const [a, b] = pair();
