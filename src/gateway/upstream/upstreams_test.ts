@@ -126,6 +126,21 @@ test("a call of a crashed upstream fails with its name, and the next one starts 
   assert.ok(clients.every(({ isClosed }) => isClosed));
 });
 
+test("the late end of a replaced connection does not end the one that replaced it", async () => {
+  const { upstreams, clients } = start({ up: {} });
+  await upstreams.ready();
+  clients[0]!.crash();
+  const late = new ConnectionError("closed", "up", "late");
+  assert.match(await call(upstreams, "up_echo"), '"a":1');
+  clients[0]!.options.onClosed?.(late);
+  const [status] = upstreams.status();
+  assert.is(status!.state, "connected");
+  assert.is(clients[1]!.isClosed, false);
+  assert.match(await call(upstreams, "up_echo"), '"a":1');
+  assert.is(clients.length, 2);
+  await upstreams.close();
+});
+
 test("a call that cannot connect leaves its place", async () => {
   let works = true;
   let time = 0;

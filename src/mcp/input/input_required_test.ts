@@ -117,6 +117,17 @@ test("the result has an input request and requestState, and the retry with a res
   assert.is(retry.answer.result.resultType, "complete");
 });
 
+test("a first request may have the responses already", async () => {
+  const given = { arguments: { greeting: "Hi" }, inputResponses: { user_name: accept({ name: "Ann" }) } };
+  const { result } = (await callTool("greet", given)).answer;
+  assert.is(result.resultType, "complete");
+  assert.equal(result.content, [{ type: "text", text: "Hi, Ann" }]);
+  const { inputRequests } =
+    (await callTool("steps", { inputResponses: { elicitation_1: accept({ a: 1 }) } })).answer
+      .result;
+  assert.equal(Object.keys(inputRequests), ["elicitation_2"]);
+});
+
 test("a handler that asks and does not wait is answered with its input request too", async () => {
   for (const fails of [false, true]) {
     const { answer } = await callTool("hurries", { arguments: { fails } });
