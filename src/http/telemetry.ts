@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { Fetch } from "./network/default_fetch.ts";
 
 /** W3C trace context: header fields of HTTP, and members of `_meta` in MCP (https://www.w3.org/TR/trace-context/). */
 export interface TraceContext {
@@ -50,9 +51,6 @@ export interface EndedSession {
   readonly seconds: number;
   readonly transport: "tcp" | "pipe";
 }
-
-/** A function like the global `fetch`. */
-export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 /** Traces and measures what a server does: for the option `telemetry`. */
 export interface Telemetry {

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { defaultFetch } from "../http/network/default_fetch.ts";
+import { defaultFetch, type Fetch } from "../http/network/default_fetch.ts";
 import { createConfiguredFetch } from "../http/network/public_fetch.ts";
 import type { Definition } from "../mcp/definition/definition.ts";
 import { resourceTemplate } from "../mcp/definition/definition.ts";
@@ -16,7 +16,6 @@ import { objectOf, type OpenApiDocument, OpenApiError, parseText, readDocument }
 import { type AnswerStore, keepAnswers, ownerOf } from "./kept_answers.ts";
 import { listOperations, type Operation, reasonOf, type SkippedOperation } from "./operation.ts";
 import { type Select, selectOperations } from "./select.ts";
-import type { Fetch } from "./send.ts";
 import { readAddress } from "./server_address.ts";
 
 /** Options of {@linkcode openApi}. */

@@ -5,14 +5,12 @@
  * @module
  */
 import { ByteBuffer } from "../http/body/byte_buffer.ts";
+import type { Fetch } from "../http/network/default_fetch.ts";
 import { ToolError } from "../mcp/definition/definition.ts";
 import { timerDelay } from "../timer.ts";
 import type { Answer } from "./answer.ts";
 import type { PlannedRequest } from "./request.ts";
 import type { Credentials } from "./security.ts";
-
-/** A function like `fetch`. */
-export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 export interface SendOptions {
   readonly fetch: Fetch;

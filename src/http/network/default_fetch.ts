@@ -4,7 +4,7 @@
  * @module
  */
 
-/** A `fetch` for a URL, with a body of text. */
+/** A function like the global `fetch`, for the text of a URL. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 let current: Fetch = (url, init) => globalThis.fetch(url, init);

@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { toCanonicalJson } from "../../crypto/canonical_json.ts";
 import { createSealer, type Sealer } from "../../crypto/seal.ts";
 import { secretDigest } from "../../crypto/secret.ts";
 import type { FindSecrets } from "../../crypto/server_secrets.ts";
@@ -184,15 +185,6 @@ export function readResponses(value: unknown): Record<string, unknown> {
 /** The text that two requests share when one is a retry of the other: caller, method and parameters. */
 function toRequestText(principal: Principal | undefined, method: string, params: Params): string {
   const { _meta: _, requestState: _state, inputResponses: _responses, ...rest } = params;
+  // A client may serialize the retry with its members in another order.
   return toCanonicalJson([principalKey(principal), method, rest]);
-}
-
-/** JSON text with members ordered by name: a client may serialize the retry in another order. */
-function toCanonicalJson(value: unknown): string {
-  // JSON.stringify writes the Infinity of 1e999 as null.
-  if (typeof value === "number") return String(value);
-  if (typeof value !== "object" || value === null) return JSON.stringify(value);
-  if (Array.isArray(value)) return `[${value.map(toCanonicalJson).join(",")}]`;
-  const members = Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1);
-  return `{${members.map(([name, each]) => `${JSON.stringify(name)}:${toCanonicalJson(each)}`).join(",")}}`;
 }

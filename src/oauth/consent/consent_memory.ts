@@ -4,9 +4,9 @@
  *
  * @module
  */
+import { toCanonicalJson } from "../../crypto/canonical_json.ts";
 import { secretDigest } from "../../crypto/secret.ts";
 import type { Key } from "../../store/store.ts";
-import { canonicalJson } from "../grants/authorization_details.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { isPublic } from "../clients/client.ts";
 import {
@@ -140,7 +140,7 @@ function fingerprintClient(client: Client): string {
   if (fingerprint === undefined) {
     const { name, redirect_uris, domain, jwks, jwks_uri } = client;
     fingerprint = secretDigest(
-      canonicalJson([name, redirect_uris ?? [], domain ?? "", jwks ?? {}, jwks_uri ?? ""]),
+      toCanonicalJson([name, redirect_uris ?? [], domain ?? "", jwks ?? {}, jwks_uri ?? ""]),
     );
     fingerprints.set(client, fingerprint);
   }

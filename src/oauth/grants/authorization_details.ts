@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { toCanonicalJson } from "../../crypto/canonical_json.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { OAuthError, plain } from "../error.ts";
 import type { AuthorizationDetail } from "../records/authorization_record.ts";
@@ -73,8 +74,8 @@ export function narrowAuthorizationDetails(
 ): readonly AuthorizationDetail[] | undefined {
   const asked = parseAuthorizationDetails(as, client, text);
   if (!asked) return granted;
-  const held = new Set(granted?.map(canonicalJson));
-  if (asked.some((detail) => !held.has(canonicalJson(detail)))) {
+  const held = new Set(granted?.map(toCanonicalJson));
+  if (asked.some((detail) => !held.has(toCanonicalJson(detail)))) {
     throw refusal("exceeds the granted authorization_details");
   }
   return asked;
@@ -86,17 +87,6 @@ export function describeAuthorizationDetails(
   details: readonly AuthorizationDetail[] = [],
 ): readonly string[] {
   return details.map((detail) => as.authorizationDetailTypes[detail.type]?.describe(detail) ?? detail.type);
-}
-
-/** The same text for the same value, whatever the order of its members. */
-export function canonicalJson(value: unknown): string {
-  return JSON.stringify(
-    value,
-    (_, each) =>
-      typeof each === "object" && each !== null && !Array.isArray(each)
-        ? Object.fromEntries(Object.entries(each).sort(([a], [b]) => a < b ? -1 : 1))
-        : each,
-  );
 }
 
 function refusal(rule: string): OAuthError {

@@ -18,7 +18,8 @@ import {
   type Tracer,
 } from "@opentelemetry/api";
 import { pathOf } from "../../http/router.ts";
-import type { Fetch, TracedServer } from "../../http/telemetry.ts";
+import type { Fetch } from "../../http/network/default_fetch.ts";
+import type { TracedServer } from "../../http/telemetry.ts";
 import { shortPath } from "../request_outcome.ts";
 import { routeOf } from "../route.ts";
 import { readSpanContext, withParent, writeTraceContext } from "./trace_context.ts";

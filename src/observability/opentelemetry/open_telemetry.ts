@@ -11,9 +11,9 @@ import { traceFetch, traceHttpRequest } from "./http_spans.ts";
 import { createInstruments } from "./instruments.ts";
 import { traceMcpClientRequest, traceMcpMessage } from "./mcp_spans.ts";
 
+export type { Fetch } from "../../http/network/default_fetch.ts";
 export type {
   EndedSession,
-  Fetch,
   Telemetry,
   TraceContext,
   TracedCall,

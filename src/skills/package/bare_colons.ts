@@ -25,7 +25,7 @@ export function readDespiteColons(
     : [...read.fields].some(([name, value]) => TEXTS.test(name) && value instanceof Map);
   if (!isSuspect) return { read, repaired: undefined };
   const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
-  const changed = quoteText(text);
+  const changed = quoteBareColons(text);
   const again = changed && readSkillMarkdown(new TextEncoder().encode(changed.text));
   if (!again || "rule" in again && again.rule === "yaml") return { read, repaired: undefined };
   const what = "rule" in read
@@ -45,19 +45,13 @@ export function readDespiteColons(
 }
 
 /**
- * The front matter with quotes around values that contain a bare colon: values of top-level fields, also on the lines
- * below the name. Every other byte, and the number of lines, stays.
+ * The text with quotes around values that contain a bare colon: values of top-level fields, also on the lines below the
+ * name. Everything else, and the number of lines, stays. With the first line that has quotes, and its text if it is the only
+ * one; `undefined` when no quotes are needed.
  */
-export function quoteBareColons(bytes: Uint8Array): Uint8Array {
-  const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
-  return new TextEncoder().encode(quoteText(text)?.text ?? text);
-}
-
-/**
- * The text with quotes, the first line that has them, and that line if it is the only one; `undefined` when no quotes
- * are needed.
- */
-function quoteText(text: string): { text: string; line: number; shown: string | undefined } | undefined {
+export function quoteBareColons(
+  text: string,
+): { text: string; line: number; shown: string | undefined } | undefined {
   const end = /(?:\r\n|\r|\n)---(?![^\r\n])/.exec(text)?.index ?? 0;
   // Even items are lines, odd items are line ends.
   const parts = text.slice(0, end).split(/(\r\n|\r|\n)/);

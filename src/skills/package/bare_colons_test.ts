@@ -4,8 +4,7 @@ import { quoteBareColons, readDespiteColons } from "./bare_colons.ts";
 
 const test = suite("skills/package/bare_colons");
 const encoder = new TextEncoder();
-const quote = (text: string): string =>
-  new TextDecoder("utf-8", { ignoreBOM: true }).decode(quoteBareColons(encoder.encode(text)));
+const quote = (text: string): string => quoteBareColons(text)?.text ?? text;
 const within = (yaml: string): string => `---\n${yaml}\n---\nbody: a: b\n`;
 
 for (
