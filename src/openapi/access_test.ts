@@ -115,29 +115,6 @@ test("no argument replaces a header field of the operator", async () => {
   assert.is(api.requests[0]!.headers.get("x-tenant"), "mine");
 });
 
-test("header fields of an answer are given without the credentials", async () => {
-  const answers = (status: number, type: string) =>
-    newApi(
-      { document: secured([{ query: [] }]), credentials: { query: "secret&key-2" } },
-      ({ url }) =>
-        new Response("[1]", {
-          status,
-          headers: { link: `<${url}&page=2>; rel="next"`, "content-type": `${type}; a="secret&key-2"` },
-        }),
-    );
-  for (
-    const [status, type] of [[200, "application/json"], [200, "application/pdf"], [
-      400,
-      "text/plain",
-    ]] as const
-  ) {
-    const api = answers(status, type);
-    const result = JSON.stringify(await api.call("op"));
-    assert.not.match(result, /secret(&|%26)key-2/, `${status} ${type}`);
-    if (status === 200) assert.match(result, /key=\*+&page=2/);
-  }
-});
-
 test("no member of an exploded object stands for a credential or another parameter", async () => {
   const parameters = [
     { name: "filter", in: "query", schema: { type: "object", additionalProperties: { type: "string" } } },
@@ -145,7 +122,7 @@ test("no member of an exploded object stands for a credential or another paramet
   ];
   const document = secured([{ query: [] }], { parameters });
   const api = newApi({ document, credentials: { query: "mine" } });
-  for (const name of ["key", "KEY", "limit"]) {
+  for (const name of ["key", "KEY", "limit", "key[]", "Key[a]", "key[a][b]"]) {
     assert.match(await errorOf(() => api.call("op", { filter: { [name]: "theirs" } })), `"${name}"`);
   }
   assert.is(api.requests.length, 0);
@@ -153,18 +130,14 @@ test("no member of an exploded object stands for a credential or another paramet
   assert.is(api.requests[0]!.url, "https://api.example/base/things?filter=a&other=b&limit=1&key=mine");
 });
 
-test("an answer that repeats the credentials is given without them", async () => {
-  const api = newApi(
-    {
-      document: secured([{ token: [], query: [] }]),
-      credentials: { token: "secret-token-1", query: "secret&key-2" },
-    },
-    ({ headers, url }) =>
-      Response.json({ got: headers.get("authorization"), url, twice: "secret-token-1", key: "secret&key-2" }),
-  );
-  const result = JSON.stringify(await api.call("op"));
-  assert.not.match(result, /secret-token-1|secret&key-2|secret%26key-2/);
-  assert.match(result, /\*\*\*\*/);
+test("no parameter with brackets stands for a credential", async () => {
+  const parameters = [
+    { name: "key[]", in: "query", schema: { type: "array", items: { type: "string" } } },
+    { name: "keys[]", in: "query", schema: { type: "array", items: { type: "string" } } },
+  ];
+  const api = newApi({ document: secured([{ query: [] }], { parameters }), credentials: { query: "mine" } });
+  await api.call("op", { key: ["theirs"], keys: ["a"] });
+  assert.is(api.requests[0]!.url, "https://api.example/base/things?keys%5B%5D=a&key=mine");
 });
 
 /** Credentials that are kept elsewhere: `refused` counts and decides. */

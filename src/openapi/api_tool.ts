@@ -16,10 +16,11 @@ import { objectOf, type OpenApiDocument, OpenApiError, resolve, textOf } from ".
 import { type AnswerStore, ownerOf } from "./kept_answers.ts";
 import type { DescribedOperation, Operation } from "./operation.ts";
 import { BODY_ARGUMENT, type Parameter, readContent, readParameters } from "./parameter.ts";
+import { redact } from "./redact.ts";
 import { planRequest, type RequestPlan } from "./request.ts";
 import { SchemaBundle } from "./schema_bundle.ts";
 import { readSecurity, type Requirement, reservedPlaces } from "./security.ts";
-import { fetchAnswer, redact, type SendOptions } from "./send.ts";
+import { fetchAnswer, type SendOptions } from "./send.ts";
 import { addressOf, type AddressOptions } from "./server_address.ts";
 
 export interface ApiToolOptions extends AccessOptions, SendOptions {
@@ -125,7 +126,7 @@ async function run(
       ? await collectCredentials(options, request, context)
       : { credentials: { headers: {}, query: [], cookies: [] }, used: {} };
     const answer = await fetchAnswer(planned, credentials, context.signal, options);
-    return { answer: redact(answer, credentials), used };
+    return { answer: await redact(answer, credentials), used };
   };
   let { answer, used } = await attempt();
   const isRefused = isAuthorized && (answer.status === 401 || answer.status === 403);

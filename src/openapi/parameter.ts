@@ -13,6 +13,7 @@ import {
   textOf,
 } from "./document.ts";
 import type { DescribedOperation } from "./operation.ts";
+import { withoutBrackets } from "./security.ts";
 import { type Style, STYLES } from "./serialize.ts";
 
 export type Place = "path" | "query" | "header" | "cookie";
@@ -65,6 +66,7 @@ export function readParameters(
     }
     const isHeader = place === "header";
     if (reserved.has(`${place} ${isHeader ? name.toLowerCase() : name}`)) continue;
+    if (place === "query" && reserved.has(`query ${withoutBrackets(name)}`)) continue;
     if (isHeader && (IGNORED_HEADERS.includes(name.toLowerCase()) || FORBIDDEN_HEADERS.test(name))) continue;
     if ((isHeader || place === "cookie") && !TOKEN.test(name)) {
       throw new OpenApiError(`Parameter ${JSON.stringify(name)} is not a valid name of a ${place}`);

@@ -8,6 +8,7 @@ import { ToolError } from "../mcp/definition/definition.ts";
 import { isObject } from "../json_schema/value.ts";
 import { type RequestBody, writeBody } from "./body.ts";
 import { BODY_ARGUMENT, type Parameter } from "./parameter.ts";
+import { withoutBrackets } from "./security.ts";
 import { encode, toText, writeHeader, writePath, writeQuery } from "./serialize.ts";
 
 /** What the request of an operation is made from. */
@@ -89,7 +90,9 @@ function checkQueryNames(
   taken: RequestPlan["takenQueryNames"],
 ): void {
   if (!style.explode || style.style !== "form" || !isObject(value)) return;
-  const found = Object.keys(value).find((each) => each !== name && taken.has(each.toLowerCase()));
+  const found = Object.keys(value).find((each) =>
+    each !== name && (taken.has(each.toLowerCase()) || taken.has(withoutBrackets(each.toLowerCase())))
+  );
   if (found !== undefined) {
     throw new ToolError(`Invalid arguments: "${argument}" must not have the member "${found}"`);
   }

@@ -81,6 +81,11 @@ export function reservedPlaces(security: readonly Requirement[]): ReadonlySet<st
   );
 }
 
+/** The name of a query parameter without brackets: many servers read `key[]` and `key[a]` as parts of `key`. */
+export function withoutBrackets(name: string): string {
+  return name.replace(/\[.*$/s, "");
+}
+
 /** Puts a credential where its scheme wants it: `user:password` for `basic`. */
 export function place(credentials: Credentials, { place, key }: SecurityScheme, value: string): void {
   switch (place) {

@@ -33,9 +33,9 @@ export interface RecordedUse {
 }
 
 const AUDIT_MEMBERS: ReadonlySet<string> = new Set<keyof AuditOfCalls>(["digest", "keep", "redact"]);
-/** Names that secrets have. */
+/** Names that secrets have; the last three only as words of their own, such as in `keys[key]`. */
 const SECRET_NAME =
-  /pass|secret|token|credential|authorization|cookie|private|signature|(?:^|[-_. ])(?:pin|otp|key)(?:$|[-_. ])|api.?key/i;
+  /pass|secret|token|credential|authorization|cookie|private|signature|api.?key|(?:^|[^a-z\d])(?:pin|otp|key)(?:$|[^a-z\d])/i;
 const REDACTED = "[redacted]";
 /** Of arguments that are kept: an event is one line. */
 const MAX_KEPT_CHARACTERS = 500;
