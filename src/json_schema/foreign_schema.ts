@@ -4,20 +4,14 @@
  *
  * @module
  */
-import { isSafePattern } from "./safe_pattern.ts";
+import { isRegularExpression, isSafePattern, MAX_PATTERN_CHARACTERS } from "./safe_pattern.ts";
 import { compileSchema, type Violation } from "./compile.ts";
 import { isObject } from "./value.ts";
 
-/** Longer patterns are not parsed. */
-const MAX_PATTERN_CHARACTERS = 500;
 /** Characters of all patterns of one schema that are parsed. */
 const MAX_SCHEMA_PATTERN_CHARACTERS = 5000;
 /** What one Unicode property escape (`\p{L}`) counts: engines build its set of characters while they parse. */
 const PROPERTY_ESCAPE_CHARACTERS = 500;
-/** Characters of a pattern by the power of the text's length in its time: constant, linear, quadratic. */
-const MAX_WIDTHS = [200, 24, 8] as const;
-/** Alternatives in several groups multiply. */
-const MAX_ALTERNATIVES = 4;
 /** Keywords by which a schema without one of its patterns may refuse what the whole schema accepts. */
 const NARROWING = ["not", "if", "oneOf", "maxContains", "unevaluatedItems", "unevaluatedProperties"];
 
@@ -81,35 +75,9 @@ class PatternReader {
     if (source.length <= MAX_PATTERN_CHARACTERS) {
       const escapes = source.match(/\\p/gi)?.length ?? 0;
       this.#charactersLeft -= source.length + PROPERTY_ESCAPE_CHARACTERS * escapes;
-      if (this.#charactersLeft >= 0 && (isQuick(source) || !isRegularExpression(source))) return true;
+      if (this.#charactersLeft >= 0 && (isSafePattern(source) || !isRegularExpression(source))) return true;
     }
     this.#hasLoss = true;
     return false;
   }
-}
-
-function isRegularExpression(source: string): boolean {
-  try {
-    new RegExp(source, "u");
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** Whether a pattern takes quadratic time at most, and is so short that this is little. */
-function isQuick(source: string): boolean {
-  if (!isSafePattern(source)) return false;
-  const plain = source.replace(/\\[pPu]\{[^}]*\}|\\.|\[(?:\\.|[^\]\\])*\]/gu, "c");
-  const alternatives = plain.split(/[()]/).map((part) => part.split("|").length - 1).filter(Boolean);
-  if (alternatives.length > 1 && alternatives.reduce((sum, each) => sum + each) > MAX_ALTERNATIVES) {
-    return false;
-  }
-  const repetitions = plain.match(/[*+]|\{\d+,\d*\}/g)?.length ?? 0;
-  const isAnchored = plain.startsWith("^") && !plain.replace(/\((?:[^()]|\([^()]*\))*\)/g, "").includes("|");
-  const width = (plain.match(/\d+(?=[,\d]*\})/g) ?? []).reduce(
-    (sum, each) => sum + Number(each),
-    plain.length,
-  );
-  return width <= (MAX_WIDTHS[repetitions + (isAnchored ? 0 : 1)] ?? 0);
 }

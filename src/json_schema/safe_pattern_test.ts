@@ -1,5 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { assertLoopIsFree } from "../http/test_loop_watchdog.ts";
+import { compileSchema } from "./compile.ts";
 import { isSafePattern } from "./safe_pattern.ts";
 
 const test = suite("json_schema/safe_pattern");
@@ -19,6 +21,10 @@ test("patterns that could take long are left out, simple ones are kept", () => {
       "^([a-z0-9]|[a-z0-9][a-z0-9-]*[a-z0-9])$",
       "[0-9a-f]{64}",
       "^[^|(?*+{]+[)|]$",
+      "^data:image/png;base64,[A-Za-z0-9+/=]+$",
+      "^arn:aws:[a-z]+$",
+      "https?://",
+      "^[^@]+@[^@]+$",
     ]
   ) assert.ok(isSafePattern(safe), safe);
   for (
@@ -46,8 +52,37 @@ test("patterns that could take long are left out, simple ones are kept", () => {
       "(?<=x)y",
       "(?<name>a)\\k<name>",
       "(?i:a)",
+      "^[^x]*" + "[^y]{99}".repeat(54),
+      "^[^x]*[^x]*" + "[^y]".repeat(50) + "z",
+      "\\S*" + "\\S".repeat(100) + "z",
+      "a?a?a*z",
+      "\\S".repeat(120) + "z",
     ]
   ) assert.not.ok(isSafePattern(unsafe), unsafe);
+});
+
+test("no pattern that is kept holds the event loop", async () => {
+  const classes = ["[^y]", "\\S", "\\p{L}", "[^\\p{Lu}]"];
+  const beginnings = ["", "^"].flatMap((anchor) => ["", "C*", "C*C*", "C?C*"].map((begin) => anchor + begin));
+  const middles = ["C", "C{99}", "(?:CC|C{2})", "C{1,99}", "(?:C|C|C|C)"];
+  let kept = 0;
+  for (const begin of beginnings) {
+    for (const middle of middles) {
+      for (const each of classes) {
+        const patternOf = (count: number) => `${begin}${middle.repeat(count)}z`.replaceAll("C", each);
+        let count = 120;
+        while (count > 0 && !isSafePattern(patternOf(count))) count--;
+        if (count === 0) continue;
+        kept++;
+        const validate = compileSchema({ pattern: patternOf(count) });
+        for (const length of [3000, 1_000_000]) {
+          const text = "é".repeat(length);
+          await assertLoopIsFree(() => void validate(text));
+        }
+      }
+    }
+  }
+  assert.ok(kept > 50, String(kept));
 });
 
 test.run();
