@@ -7,7 +7,8 @@ const test = suite("json_schema/foreign_schema");
 type Schema = Record<string, unknown>;
 
 /** Whether the value is accepted. */
-const accepts = (schema: Schema, value: unknown): boolean => compileForeignSchema(schema)(value).length === 0;
+const accepts = (schema: Schema, value: unknown): boolean =>
+  compileForeignSchema(schema)!(value).length === 0;
 
 test("patterns that take little time are checked", () => {
   for (
@@ -91,6 +92,48 @@ test("the rest of the schema is checked", () => {
   assert.ok(accepts(schema, { a: "b", b: 1 }));
   for (const value of [{}, { a: 1 }, { a: "a", b: "1" }]) assert.not.ok(accepts(schema, value));
   assert.not.ok(accepts({ not: { const: 1 }, properties: { a: { pattern: "^a" } } }, 1));
+});
+
+const repeat = (count: number, schemaOf: (i: number) => unknown): Schema => ({
+  properties: Object.fromEntries(Array.from({ length: count }, (_, i) => [`p${i}`, schemaOf(i)])),
+});
+const nested = (depth: number): unknown => depth === 0 ? {} : { anyOf: [nested(depth - 1)] };
+
+for (
+  const [what, schema] of [
+    ["empty subschemas", repeat(9900, () => ({}))],
+    [
+      "keywords",
+      repeat(
+        1200,
+        () => ({ type: ["string"], minLength: 1, maxLength: 2, enum: [1, 2], const: 1, required: [] }),
+      ),
+    ],
+    ["references", repeat(9900, (i) => ({ $ref: `#/properties/p${(i + 1) % 9900}` }))],
+    ["identifiers", repeat(5000, (i) => ({ $id: `http://a/${i}` }))],
+    [
+      "dynamic references",
+      repeat(900, (i) => ({ $id: `http://a/${i}`, $dynamicAnchor: "a", $dynamicRef: "#a" })),
+    ],
+    ["nested subschemas", { anyOf: Array.from({ length: 99 }, () => nested(100)) }],
+    ["values", repeat(1, () => ({ enum: Array.from({ length: 200_000 }, (_, i) => i) }))],
+    ["array levels", JSON.parse('{"x":' + "[".repeat(5000) + "]".repeat(5000) + "}")],
+  ] as [string, Schema][]
+) {
+  test(`a schema of many ${what} is not compiled`, async () => {
+    await assertLoopIsFree(() => assert.is(compileForeignSchema(schema), undefined));
+  });
+}
+
+test("large schemas within the limits are compiled, and do not hold the event loop", async () => {
+  for (
+    const schema of [
+      repeat(2400, () => ({ type: "string" })),
+      repeat(2400, (i) => ({ $ref: `#/properties/p${(i + 1) % 2400}` })),
+      repeat(1200, (i) => ({ $id: `http://a/${i}`, type: ["string", "null"], minLength: 1 })),
+      repeat(50, (i) => ({ $id: `http://a/${i}`, $dynamicAnchor: "a", $dynamicRef: "#a" })),
+    ]
+  ) await assertLoopIsFree(() => assert.type(compileForeignSchema(schema), "function"));
 });
 
 test("an invalid schema is refused, and the given one is not changed", () => {

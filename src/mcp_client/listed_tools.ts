@@ -67,7 +67,7 @@ async function compile(schema: unknown): Promise<Check> {
   try {
     const validate = compileForeignSchema(schema as JsonObject);
     return (value) => {
-      const [violation] = validate(value);
+      const [violation] = validate?.(value) ?? [];
       return violation && `does not match its output schema: ${violation.message}`;
     };
   } catch {

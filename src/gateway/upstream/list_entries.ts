@@ -185,7 +185,7 @@ function checkSchema(member: string, schema: unknown): JsonObject {
   const { $schema } = schema;
   if ($schema === undefined || typeof $schema === "string" && DIALECTS.test($schema)) {
     try {
-      compileForeignSchema(schema);
+      if (!compileForeignSchema(schema)) refuseNetworkReferences(member, schema, 0);
     } catch (error) {
       throw new Error(`${member}: ${(error as Error).message}`, { cause: error });
     }

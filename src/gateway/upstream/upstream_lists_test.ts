@@ -31,6 +31,11 @@ function raw(
 
 test("leaves out what cannot be offered, with a reason, and keeps the others", async () => {
   const deep = (levels: number): JsonObject => levels === 0 ? {} : { properties: { a: deep(levels - 1) } };
+  // Too many to compile.
+  const many = (first: JsonObject): JsonObject => ({
+    ...first,
+    ...Object.fromEntries(Array.from({ length: 3000 }, (_, i) => [`p${i}`, {}])),
+  });
   const bad: [string, JsonObject][] = [
     ["no schema", {}],
     ["not an object", { inputSchema: { type: "string" } }],
@@ -48,6 +53,12 @@ test("leaves out what cannot be offered, with a reason, and keeps the others", a
         $schema: "https://json-schema.org/draft/2019-09/schema",
         type: "object",
         properties: { a: { $ref: "https://evil.example/x" } },
+      },
+    }],
+    ["network and many subschemas", {
+      inputSchema: {
+        type: "object",
+        properties: many({ a: { $ref: "https://evil.example/x" } }),
       },
     }],
     ["pattern", {
@@ -73,6 +84,7 @@ test("leaves out what cannot be offered, with a reason, and keeps the others", a
         { inputSchema: INPUT },
         { name: "first", inputSchema: INPUT, description: "again" },
         { name: "x".repeat(1001), inputSchema: INPUT },
+        { name: "many subschemas", inputSchema: { type: "object", properties: many({}) } },
         {
           name: "last",
           inputSchema: {
@@ -92,7 +104,7 @@ test("leaves out what cannot be offered, with a reason, and keeps the others", a
     }),
     ALL,
   );
-  assert.equal(lists.tools.map(({ name }) => name), ["first", "last"]);
+  assert.equal(lists.tools.map(({ name }) => name), ["first", "many subschemas", "last"]);
   assert.equal(lists.resources.map(({ name }) => name), ["a://b"]);
   assert.equal(lists.resourceTemplates.map(({ uri }) => uri), ["a://{b}"]);
   assert.equal(lists.prompts.map(({ name }) => name), ["q"]);

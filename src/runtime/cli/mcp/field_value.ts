@@ -71,9 +71,8 @@ export function checkValue(
   const shared = Object.entries({ $schema, $defs, definitions }).filter(([, each]) => each !== undefined);
   if (!isObject(schema)) return [];
   try {
-    return compileForeignSchema({ ...Object.fromEntries(shared), ...schema })(value).map((
-      { path, message },
-    ) => path === "" ? message : `${path} ${message}`);
+    const validate = compileForeignSchema({ ...Object.fromEntries(shared), ...schema });
+    return (validate?.(value) ?? []).map(({ path, message }) => path === "" ? message : `${path} ${message}`);
   } catch {
     // The schema is invalid, or refers to other parts of its document: the server checks.
     return [];
