@@ -24,6 +24,7 @@ import { retryWhileUnavailable } from "../session/retry_while_unavailable.ts";
 import { principalKey } from "../session/principal_key.ts";
 import { recordBytes, type StorageAllowance } from "../session/storage_limits.ts";
 import { type Outcome, toStorable, toTaskError } from "./task_outcome.ts";
+import { createNotes } from "./task_notes.ts";
 import { checkTaskTimes } from "./task_times.ts";
 import { isTerminal, type TaskRecord, type TaskStore, toFailed, toPrincipal, toTask } from "./task_store.ts";
 
@@ -191,26 +192,7 @@ export class Tasks {
       record,
       () => call.cancel("The task was cancelled, or another instance took it over"),
     );
-    let unwritten: string | undefined;
-    let writing = false;
-    const write = async (): Promise<void> => {
-      writing = true;
-      while (unwritten !== undefined) {
-        const message = unwritten;
-        unwritten = undefined;
-        const note = (now: TaskRecord) =>
-          now.status === "working" && !call.isCancelled ? { ...now, statusMessage: message } : undefined;
-        await store.change(record.id, note).catch(() => {});
-      }
-      writing = false;
-    };
-    call.task = {
-      note: (message) => {
-        unwritten = message;
-        if (!writing) write();
-      },
-      end,
-    };
+    call.task = { note: createNotes(store, record, call), end };
   }
 
   #runAsTask(record: TaskRecord, tool: CompiledTool, input: unknown, call: Call): void {
