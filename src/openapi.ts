@@ -15,4 +15,4 @@ export {
   type KeptAnswer,
   type KeptAnswersOptions,
 } from "./openapi/kept_answers.ts";
-export type { Fetch } from "./http/network/default_fetch.ts";
+export type { Fetch } from "./openapi/send.ts";

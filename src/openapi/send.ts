@@ -12,6 +12,8 @@ import type { Answer } from "./answer.ts";
 import type { PlannedRequest } from "./request.ts";
 import type { Credentials } from "./security.ts";
 
+export type { Fetch };
+
 export interface SendOptions {
   readonly fetch: Fetch;
   /** Milliseconds from a request to the end of its answer. */
