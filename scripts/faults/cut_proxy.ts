@@ -1,6 +1,6 @@
 /**
- * A TCP proxy in front of an engine that simulates network faults: it refuses connections, closes all connections, or
- * forwards a message of the client and closes the connection before the response.
+ * A TCP proxy in front of an engine that simulates network faults: it refuses connections, closes all connections, makes them
+ * silent, or forwards a message of the client and closes the connection before the response.
  *
  * @module
  */
@@ -13,6 +13,7 @@ export class CutProxy {
   #target: number;
   #server: Server;
   #pairs = new Set<readonly [Socket, Socket]>();
+  #silent = new WeakSet<readonly [Socket, Socket]>();
   #refusing = false;
   #isNextCut: ((sent: string) => boolean) | undefined;
 
@@ -40,6 +41,11 @@ export class CutProxy {
     this.#refusing = false;
   }
 
+  /** Forwards nothing more on the open connections, as a router that has forgotten them. New ones work. */
+  silence(): void {
+    for (const pair of this.#pairs) this.#silent.add(pair);
+  }
+
   /** Closes the connection after the next message of a client that matches, before the response of the engine. */
   cutResponseTo(matches: (sent: string) => boolean): void {
     this.#isNextCut = matches;
@@ -57,6 +63,7 @@ export class CutProxy {
     this.#pairs.add(pair);
     let isCut = false;
     client.on("data", (data) => {
+      if (this.#silent.has(pair)) return;
       if (this.#isNextCut?.(data.toString("latin1"))) {
         this.#isNextCut = undefined;
         isCut = true;
@@ -65,6 +72,7 @@ export class CutProxy {
       engine.write(data);
     });
     engine.on("data", (data) => {
+      if (this.#silent.has(pair)) return;
       // The engine has processed the message; the client does not receive the response.
       if (isCut) return this.#cut(pair);
       client.write(data);

@@ -13,22 +13,27 @@ export interface EngineTimeout {
   readonly milliseconds: number;
   /** The reason, in a word, why the engine is unavailable; `undefined` for an error that a retry cannot solve. */
   readonly reasonOf: (error: unknown) => string | undefined;
+  /** Why there is no connection now, where a driver knows it beside the error of a request. */
+  readonly findFailure?: () => unknown;
 }
 
 /**
  * The result of a request to the engine.
  * @param onTimeout cancels the request, if that is possible
- * @throws {StoreUnavailableError} when the engine does not respond in time or is unavailable; otherwise what it threw
+ * @throws {StoreUnavailableError} when the engine does not respond in time or is unavailable; otherwise what it threw, or why
+ * no connection can be made
  */
 export async function withinTimeout<Result>(
-  { engine, milliseconds, reasonOf }: EngineTimeout,
+  timeout: EngineTimeout,
   answer: Promise<Result>,
   onTimeout: () => unknown = () => {},
 ): Promise<Result> {
+  const { engine, milliseconds, reasonOf } = timeout;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
-      reject(new StoreUnavailableError(`${engine} did not respond within ${milliseconds} ms`));
+      const message = `${engine} did not respond within ${milliseconds} ms`;
+      reject(noConnection(timeout) ?? new StoreUnavailableError(message));
       onTimeout();
     }, timerDelay(milliseconds));
   });
@@ -37,8 +42,20 @@ export async function withinTimeout<Result>(
   } catch (error) {
     const reason = error instanceof StoreUnavailableError ? undefined : reasonOf(error);
     if (reason === undefined) throw error;
-    throw new StoreUnavailableError(`${engine} is unavailable (${reason})`, { cause: error });
+    throw noConnection(timeout) ??
+      new StoreUnavailableError(`${engine} is unavailable (${reason})`, { cause: error });
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** The error that says why there is no connection; `undefined` when that is unknown. */
+function noConnection({ engine, reasonOf, findFailure }: EngineTimeout): Error | undefined {
+  const cause = findFailure?.();
+  if (cause === undefined) return undefined;
+  const reason = reasonOf(cause);
+  if (reason === undefined) {
+    return new Error(`Cannot connect to ${engine}: ${(cause as Error).message}`, { cause });
+  }
+  return new StoreUnavailableError(`${engine} is unavailable (${reason})`, { cause });
 }

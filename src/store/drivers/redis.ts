@@ -121,8 +121,11 @@ class RedisStore implements Store {
       engine: "Redis",
       milliseconds: timeout * 1000,
       reasonOf: (error) => this.#closed || !isUnavailable(error) ? undefined : reasonOf(error),
+      findFailure: () => this.#connection.findFailure(),
     };
-    this.#connection = isCluster ? openCluster(url, this.#prefix) : openClient(url, timeout * 1000);
+    this.#connection = isCluster
+      ? openCluster(url, this.#prefix, timeout * 1000)
+      : openClient(url, timeout * 1000);
     this.#clock = new EngineClock(options, () => this.#measureSoon());
     this.#guard = new SweepGuard({
       now: () => this.#clock.now(),
@@ -306,11 +309,13 @@ class RedisStore implements Store {
   async #connect(): Promise<void> {
     if (this.#closed) throw new StoreClosedError();
     if (!this.#ready) {
-      // Retries until it succeeds or the store is closed. Callers wait no longer than the timeout.
-      this.#connecting ??= this.#connection.connect().catch((error) => {
-        this.#connecting = undefined;
-        throw error;
-      });
+      if (!this.#connecting) {
+        // Retries until it succeeds or the connection is dropped. Callers wait no longer than the timeout.
+        const connecting = this.#connecting = this.#connection.connect();
+        connecting.catch(() => {
+          if (this.#connecting === connecting) this.#connecting = undefined;
+        });
+      }
       await this.#inTime(this.#connecting);
       this.#scripts ??= this.#load().finally(() => this.#scripts = undefined);
       this.#ready = await this.#scripts;
@@ -412,6 +417,7 @@ class RedisStore implements Store {
     let seen = await readVersion();
     this.#isPolling = true;
     this.#tasks.every(POLL_INTERVAL_MS, async () => {
+      await this.#connect();
       const version = await readVersion();
       if (version !== seen) this.#watchers.changedAll();
       seen = version;
@@ -420,11 +426,16 @@ class RedisStore implements Store {
 
   #send(args: readonly (string | Buffer)[]): Promise<unknown> {
     if (this.#closed) return Promise.reject(new StoreClosedError());
-    return this.#inTime(this.#connection.send(args));
+    const began = performance.now();
+    return this.#inTime(this.#connection.send(args), () => {
+      if (this.#closed || !this.#connection.dropSilent(began)) return;
+      // The next call connects.
+      this.#ready = this.#connecting = undefined;
+    });
   }
 
-  #inTime<Result>(answer: Promise<Result>): Promise<Result> {
-    return withinTimeout(this.#timeout, answer);
+  #inTime<Result>(answer: Promise<Result>, onTimeout?: () => void): Promise<Result> {
+    return withinTimeout(this.#timeout, answer, onTimeout);
   }
 }
 

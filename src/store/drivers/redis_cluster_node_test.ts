@@ -8,7 +8,9 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { skipBecause } from "../../../scripts/test/run_files.ts";
 import { freePort } from "../../../scripts/test/workerd.ts";
+import { CutProxy } from "../../../scripts/faults/cut_proxy.ts";
 import { storeContract } from "../contract/contract.ts";
+import { StoreUnavailableError } from "../store.ts";
 import { redisStore } from "./redis.ts";
 
 const test = suite("redis in cluster mode");
@@ -65,6 +67,41 @@ if (PROGRAM === undefined) {
     assert.equal((await reader.read()).value, [["k"]]);
     clearTimeout(alive);
     await store.close();
+  });
+
+  test("a node whose connections have no peer any more gets new ones, also while a watcher polls", async () => {
+    const proxy = new CutProxy(port);
+    await proxy.start();
+    // The cluster names its nodes, and clients connect to these addresses.
+    await admin.sendCommand(["CONFIG", "SET", "cluster-announce-port", String(proxy.port)]);
+    const store = redisStore(`redis://127.0.0.1:${proxy.port}?name=silent&cluster=true&timeout=0.5`);
+    try {
+      const reader = store.watch(["k"]).getReader();
+      await store.commit({ set: [{ key: ["k"], value: 1 }] });
+      await reader.read();
+      proxy.silence();
+      assert.instance(await store.get(["k"]).catch((error) => error), StoreUnavailableError);
+      assert.is((await store.get(["k"]))?.value, 1);
+      const alive = setTimeout(() => reader.cancel(), 10_000);
+      await store.commit({ set: [{ key: ["k"], value: 2 }] });
+      assert.equal((await reader.read()).value, [["k"]]);
+      clearTimeout(alive);
+    } finally {
+      await admin.sendCommand(["CONFIG", "SET", "cluster-announce-port", "0"]);
+      await store.close();
+      await proxy.stop();
+    }
+  });
+
+  test("the password of the address is that of every node", async () => {
+    await admin.sendCommand(["CONFIG", "SET", "requirepass", "of-all-nodes"]);
+    const store = redisStore(`redis://:of-all-nodes@127.0.0.1:${port}?name=secret&cluster=true`);
+    try {
+      assert.is(await store.commit({ set: [{ key: ["k"], value: 1 }] }), true);
+    } finally {
+      await admin.sendCommand(["CONFIG", "SET", "requirepass", ""]);
+      await store.close();
+    }
   });
 
   test.after(() => {

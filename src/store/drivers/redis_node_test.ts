@@ -5,7 +5,7 @@ import * as assert from "uvu/assert";
 import { createClient } from "redis";
 import { storeContract } from "../contract/contract.ts";
 import { redisStore } from "./redis.ts";
-import type { Store } from "../store.ts";
+import { type Store, StoreUnavailableError } from "../store.ts";
 import { closingWith, findEngine } from "../test_engines.ts";
 
 const address = await findEngine("redis");
@@ -219,6 +219,31 @@ if (address === undefined) {
     await new Promise((resolve) => proxy.close(resolve));
   });
 
+  test("an error says why there is no connection, without the password", async () => {
+    const { hostname, port } = new URL(address);
+    const closed = net.createServer();
+    await new Promise<void>((resolve) => closed.listen(0, "127.0.0.1", resolve));
+    const free = (closed.address() as net.AddressInfo).port;
+    await new Promise((resolve) => closed.close(resolve));
+    const broken: readonly (readonly [address: string, code: RegExp, isTemporary: boolean])[] = [
+      [`redis://127.0.0.1:${free}`, /ECONNREFUSED/, true],
+      [`redis://127.0.0.1:${free}?cluster=true`, /ECONNREFUSED/, true],
+      [`redis://nobody:hidden-secret@${hostname}:${port || 6379}`, /WRONGPASS/, false],
+      [`rediss://${hostname}:${port || 6379}`, /E[A-Z]{4,}|ConnectionTimeoutError/, true],
+    ];
+    for (const [address, code, isTemporary] of broken) {
+      const store = redisStore(`${address}${address.includes("?") ? "&" : "?"}timeout=0.4`);
+      for (const key of ["a", "b"]) {
+        const error = await store.get([key]).catch((error: Error) => error) as Error;
+        assert.match(error.message, code);
+        assert.not.match(error.message, "hidden-secret");
+        assert.is(error instanceof StoreUnavailableError, isTemporary, error.message);
+        assert.instance(error.cause, Error);
+      }
+      await store.close();
+    }
+  });
+
   test("guarantees.durable follows the persistence of the server, and none causes a warning", async () => {
     const warnings: string[] = [];
     const store = redisStore(named(newName()), { onWarning: (text) => warnings.push(text) });
@@ -237,6 +262,7 @@ test("an invalid address is refused at once", () => {
   assert.throws(() => redisStore("http://x"), /\bredis:\/\//);
   assert.throws(() => redisStore("redis://x?name={a}"), /\bname\b/);
   assert.throws(() => redisStore("redis://x?timeout=0"), /timeout/);
+  assert.throws(() => redisStore("redis://x/abc"), /database.*"abc"/);
 });
 
 test.after(() => admin?.destroy());

@@ -7,39 +7,44 @@
 import { Buffer } from "node:buffer";
 import { createClient, createCluster, RESP_TYPES } from "redis";
 
-/** The part of node-redis that is used, for a client and for a cluster. */
+/** A connection, and what replaces it. */
 export interface Connection {
-  readonly isReady: boolean;
   connect(): Promise<unknown>;
   send(args: readonly (string | Buffer)[]): Promise<unknown>;
   /** Absent for a cluster. A channel may end in `*`. `onMessage` gets `undefined` when messages may have been missed. */
   subscribe?(channel: string, onMessage: (message: string | undefined) => void): Promise<void>;
+  /**
+   * Drops a connection that answered nothing since a moment (`performance.now()`): its peer may have vanished. Returns
+   * whether it was dropped; then connect again.
+   */
+  dropSilent(since: number): boolean;
+  /** Why it last failed to connect, or broke; `undefined` once the server has answered again. */
+  findFailure(): unknown;
   destroy(): void;
+}
+
+/** What a client and a cluster of node-redis have in common. */
+interface Peer {
+  readonly isOpen: boolean;
+  connect(): Promise<unknown>;
+  destroy(): void;
+  on(event: string, listener: (error: unknown) => void): unknown;
 }
 
 /** Values may be bytes, so all strings are returned as bytes. */
 const AS_BYTES = { typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } };
 
 export function openClient(url: string, timeoutMs: number): Connection {
-  const client = createClient({
-    url,
-    RESP: 2,
-    // Without a queue, callers get a 503 at once, and no write is done long after its caller gave up.
-    disableOfflineQueue: true,
-    pingInterval: timeoutMs,
-    socket: { connectTimeout: timeoutMs, socketTimeout: 3 * timeoutMs, reconnectStrategy: wait },
-  });
-  client.on("error", () => {});
-  let subscriber: typeof client | undefined;
+  // Without a queue, callers get a 503 at once, and no write is done long after its caller gave up.
+  const create = (disableOfflineQueue = true) =>
+    createClient({ url, RESP: 2, disableOfflineQueue, ...settings(timeoutMs) });
+  let subscriber: ReturnType<typeof create> | undefined;
+  const connection = openPeer(() => create(), (client, args) => client.sendCommand(args, AS_BYTES));
   return {
-    get isReady() {
-      return client.isReady;
-    },
-    connect: () => client.connect(),
-    send: (args) => client.sendCommand(args, AS_BYTES),
+    ...connection,
     async subscribe(channel, onMessage) {
       if (!subscriber) {
-        subscriber = client.duplicate({ disableOfflineQueue: false });
+        subscriber = create(false);
         subscriber.on("error", () => {});
         await subscriber.connect();
         subscriber.on("ready", () => onMessage(undefined));
@@ -48,26 +53,84 @@ export function openClient(url: string, timeoutMs: number): Connection {
       else await subscriber.subscribe(channel, (message) => onMessage(message));
     },
     destroy() {
-      if (client.isOpen) client.destroy();
+      connection.destroy();
       if (subscriber?.isOpen) subscriber.destroy();
     },
   };
 }
 
-export function openCluster(url: string, key: string): Connection {
-  const cluster = createCluster({
-    rootNodes: [{ url }],
-    RESP: 2,
-    defaults: { disableOfflineQueue: true, socket: { reconnectStrategy: wait } },
-  });
-  cluster.on("error", () => {});
+export function openCluster(url: string, key: string, timeoutMs: number): Connection {
+  const { protocol, username, password } = new URL(url);
+  const { socket, pingInterval } = settings(timeoutMs);
+  // Nodes that the cluster names do not inherit from the address.
+  const defaults = {
+    disableOfflineQueue: true,
+    pingInterval,
+    ...(username !== "" && { username: decodeURIComponent(username) }),
+    ...(password !== "" && { password: decodeURIComponent(password) }),
+    socket: protocol === "rediss:" ? { ...socket, tls: true as const } : socket,
+  };
+  const create = (before?: { readonly nodeByAddress: ReadonlyMap<string, unknown> }) => {
+    const known = [...before?.nodeByAddress.keys() ?? []].map((address) => {
+      const node = new URL(url);
+      node.host = address;
+      return { url: node.href };
+    });
+    return createCluster({ rootNodes: [{ url }, ...known], RESP: 2, defaults });
+  };
+  return openPeer<ReturnType<typeof create>>(
+    create,
+    (cluster, args) => cluster.sendCommand(key, false, args as (string | Buffer)[], AS_BYTES),
+  );
+}
+
+/** Sends by one client or cluster at a time. */
+function openPeer<Each extends Peer>(
+  create: (before?: Each) => Each,
+  send: (peer: Each, args: readonly (string | Buffer)[]) => Promise<unknown>,
+): Connection {
+  let failure: unknown;
+  let answered = 0;
+  const open = (before?: Each): Each => {
+    const opened = create(before);
+    for (const event of ["error", "node-error"]) opened.on(event, (error) => failure = error);
+    answered = performance.now();
+    return opened;
+  };
+  let peer = open();
+  const destroy = (each: Each) => {
+    if (each.isOpen) each.destroy();
+  };
   return {
-    get isReady() {
-      return cluster.isOpen;
+    connect: () => peer.connect(),
+    async send(args) {
+      const reply = await send(peer, args);
+      answered = performance.now();
+      failure = undefined;
+      return reply;
     },
-    connect: () => cluster.connect(),
-    send: (args) => cluster.sendCommand(key, false, args as (string | Buffer)[], AS_BYTES),
-    destroy: () => cluster.destroy(),
+    dropSilent(since) {
+      if (answered >= since) return false;
+      const before = peer;
+      peer = open(before);
+      destroy(before);
+      return true;
+    },
+    findFailure: () => failure,
+    destroy: () => destroy(peer),
+  };
+}
+
+/** A ping shows that an idle connection has no peer any more; `dropSilent` does it for one in use. */
+function settings(timeoutMs: number) {
+  return {
+    pingInterval: timeoutMs,
+    // Connecting fails before the caller gives up, so that the caller gets the reason.
+    socket: {
+      connectTimeout: Math.ceil(0.8 * timeoutMs),
+      socketTimeout: 3 * timeoutMs,
+      reconnectStrategy: wait,
+    },
   };
 }
 
@@ -90,13 +153,19 @@ export function readAddress(
   const timeout = Number(url.searchParams.get("timeout") ?? 5);
   if (!(timeout > 0)) throw new TypeError("timeout must be a number of seconds above 0");
   const isCluster = url.searchParams.get("cluster") === "true";
+  if (!/^(\/\d*)?$/.test(url.pathname)) {
+    throw new TypeError(
+      `The database must be a number, as in redis://host:6379/0, but is "${url.pathname.slice(1)}"`,
+    );
+  }
   url.search = "";
   return { url: url.href, name, timeout, isCluster };
 }
 
+/** The code of an error, the first word of an error reply, or else the class. */
 export function reasonOf(error: unknown): string {
-  const { code, name, message } = error as { code?: string; name: string; message: string };
-  return code ?? /^[A-Z]{3,}(?= )/.exec(message)?.[0] ?? name;
+  const { code, message, constructor } = error as Error & { code?: string };
+  return code ?? /^[A-Z]{3,}(?= )/.exec(message)?.[0] ?? constructor.name;
 }
 
 /** Whether the error is temporary: of the network, or of a server that starts, fails over or is full. */
