@@ -3,11 +3,13 @@ import { chownSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
+import postgres from "postgres";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { dropStore } from "../../../scripts/cluster/cluster.ts";
 import { skipBecause } from "../../../scripts/test/run_files.ts";
 import { freePort } from "../../../scripts/test/workerd.ts";
+import { encodeKey } from "../key.ts";
 import { postgresStore } from "./postgres.ts";
 import { PostgresPool } from "./postgres_pool.ts";
 import { putIfAbsent, take } from "../store.ts";
@@ -36,6 +38,7 @@ if (address === undefined || PROGRAM === undefined) {
       config,
       `[databases]
 ${database} = host=${hostname} port=${at || 5432} dbname=${database} ${login}
+session = host=${hostname} port=${at || 5432} dbname=${database} ${login} pool_mode=session pool_size=8
 [pgbouncer]
 listen_addr = 127.0.0.1
 listen_port = ${port}
@@ -114,6 +117,38 @@ server_reset_query_always = 1
       assert.equal(rows.map(([row]) => row!.n), [7, 7, 7, 7, 7, 7]);
     }
     await pool.end();
+  });
+
+  test("commits of a locked record end, so that the server connections are free for other records", async () => {
+    const store = postgresStore(`${pooled()}&timeout=2`);
+    await store.commit({ set: [{ key: ["locked"], value: 1 }, { key: ["free"], value: 1 }] });
+    const sql = postgres(address, { max: 1 });
+    await sql.begin(async (sql) => {
+      await sql.unsafe(`SELECT 1 FROM ${schema}.record WHERE key = $1 FOR UPDATE`, [encodeKey(["locked"])]);
+      for (let round = 0; round < 3; round++) {
+        const locked = Array.from(
+          { length: 4 },
+          () => store.commit({ set: [{ key: ["locked"], value: 2 }] }).then(() => "done", () => "failed"),
+        );
+        assert.is(await store.commit({ set: [{ key: ["free"], value: round }] }), true);
+        assert.is((await store.get(["free"]))?.value, round);
+        assert.equal(await Promise.all(locked), Array(4).fill("failed"));
+      }
+    });
+    await sql.end();
+    await store.close();
+  });
+
+  test("a pool in session mode, which refuses settings, works without pgbouncer=true", async () => {
+    const store = postgresStore(
+      `${pooled().replace(/\/[^/?]*\?/, "/session?").replace("&pgbouncer=true", "")}`,
+    );
+    const done = await Promise.all(
+      Array.from({ length: 20 }, (_, i) => store.commit({ set: [{ key: ["session", i], value: i }] })),
+    );
+    assert.equal(done, Array(20).fill(true));
+    assert.is((await store.list(["session"])).length, 20);
+    await store.close();
   });
 
   test("a watcher is notified of commits of another store", async () => {

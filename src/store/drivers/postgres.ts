@@ -39,7 +39,7 @@ import {
   toArrays,
   toEntry,
 } from "./postgres_rows.ts";
-import { PostgresCommits } from "./postgres_commits.ts";
+import { codeOf, PostgresCommits } from "./postgres_commits.ts";
 import { MIGRATIONS } from "./postgres_tables.ts";
 import { PostgresPool } from "./postgres_pool.ts";
 import { type EngineTimeout, withinTimeout } from "./engine_timeout.ts";
@@ -74,6 +74,13 @@ const NAMES: Names<PostgresOptions> = {
 const WATCH_RENEWAL_MS = 20_000;
 /** How often a watcher polls for commits when it cannot use LISTEN. */
 const POLL_INTERVAL_MS = 500;
+/** The timeout of the server for a statement, as a part of that of the caller. */
+const STATEMENT_TIMEOUT_RATIO = 0.9;
+/**
+ * That of a commit for locks. A commit that waits behind one that waits for a lock, and then again in one group with another
+ * one, is still in time.
+ */
+const LOCK_TIMEOUT_RATIO = 0.3;
 /** How often a commit is retried that the engine aborted because of a deadlock. */
 const MAX_DEADLOCK_RETRIES = 5;
 
@@ -134,7 +141,7 @@ class PostgresStore implements Store {
     this.#onWarning = onWarning;
     this.#create = create;
     this.#allowOlder = allowOlder;
-    this.#statements = statementsOf(schema);
+    this.#statements = statementsOf(schema, Math.ceil(timeout * 1000 * LOCK_TIMEOUT_RATIO));
     this.#pool = new PostgresPool(url, {
       max,
       fetch_types: false,
@@ -142,6 +149,9 @@ class PostgresStore implements Store {
       // Finds a server that is available again within half a second, without flooding one that is down.
       backoff: (retries: number) => Math.min(0.05 * 2 ** Math.min(retries, 10), 0.5),
       ...(!/[?&]connect_timeout=/.test(address) && { connect_timeout: timeout }),
+      // The server gives up before the caller does, so that waiting statements do not add up. A pooler in transaction mode
+      // has no settings of one client.
+      ...(!pooled && { statementTimeout: Math.ceil(timeout * 1000 * STATEMENT_TIMEOUT_RATIO) }),
     }, !pooled);
     this.#tasks.every(sweepEvery, () => this.sweep());
   }
@@ -396,7 +406,7 @@ class PostgresStore implements Store {
       });
     if (this.#seenVersion === "") {
       this.#seenVersion = "listening";
-      this.#tasks.every(WATCH_RENEWAL_MS, announce);
+      this.#tasks.every(WATCH_RENEWAL_MS, () => Promise.all([announce(), this.#checkListener()]));
       let lost = false;
       const onNotification = (payload: string) => {
         // Others may watch when this instance does not any more.
@@ -416,6 +426,11 @@ class PostgresStore implements Store {
       });
     }
     await announce();
+  }
+
+  /** Replaces the listening connection unless it answers: only a statement shows that the peer is gone. */
+  async #checkListener(): Promise<void> {
+    await this.#answer(this.#pool.probeListener()).catch(() => this.#pool.replaceListener());
   }
 
   /** Retries a registration that failed because the engine is unavailable. */
@@ -443,10 +458,6 @@ class PostgresStore implements Store {
   #answer<Result>(query: Promise<Result>, cancel?: () => unknown): Promise<Result> {
     return withinTimeout(this.#timeout, query, cancel);
   }
-}
-
-function codeOf(error: unknown): string {
-  return String((error as { code?: unknown } | undefined)?.code ?? "");
 }
 
 function isDeadlock(error: unknown): boolean {

@@ -3,7 +3,8 @@
  * each with its own checks and its own answer. So one caller waits for nothing, and many callers share the costs of a
  * transaction.
  *
- * Commits of one round trip have no key in common: those that race are in different ones, and the first one wins.
+ * Commits on their way have no key in common: those that race go one after the other, and the first one wins. So a record
+ * that is locked keeps up its own commits only.
  *
  * @module
  */
@@ -32,6 +33,8 @@ interface Waiting {
 const MAX_ON_THEIR_WAY = 2;
 /** The function in the database locks each key up to this number, and more keys by a lock on everything. */
 const MAX_KEYS = 100;
+/** The code of a statement that waited for a lock too long. */
+const LOCK_TIMEOUT = "55P03";
 /** Larger commits go alone. */
 const MAX_CHARACTERS = 256 * 1024;
 
@@ -39,6 +42,8 @@ export class PostgresCommits {
   readonly #statements: CommitStatements;
   #waiting: Waiting[] = [];
   #onTheirWay = 0;
+  /** The keys of the commits on their way: another commit of them would wait for a lock, and with it all others. */
+  #busy = new Set<string>();
 
   constructor(statements: CommitStatements) {
     this.#statements = statements;
@@ -67,32 +72,36 @@ export class PostgresCommits {
   }
 
   #send(): void {
-    while (this.#onTheirWay < MAX_ON_THEIR_WAY && this.#waiting.length > 0) {
+    while (this.#onTheirWay < MAX_ON_THEIR_WAY) {
       const group = this.#takeGroup();
+      if (group.length === 0) return;
       this.#onTheirWay++;
+      for (const { keys } of group) for (const key of keys) this.#busy.add(key);
       this.#execute(group).finally(() => {
         this.#onTheirWay--;
+        for (const { keys } of group) for (const key of keys) this.#busy.delete(key);
         this.#send();
       });
     }
   }
 
-  /** The first waiting commits that have no key in common; the others keep their order. */
+  /** The first waiting commits that have no key in common with each other and with those on their way; the others keep their order. */
   #takeGroup(): Waiting[] {
-    const [first, ...others] = this.#waiting as [Waiting, ...Waiting[]];
-    const group = [first];
-    const keys = new Set(first.keys);
-    let { characters } = first;
+    const group: Waiting[] = [];
     const rest: Waiting[] = [];
-    for (const each of others) {
-      const fits = keys.size + each.keys.size <= MAX_KEYS && characters + each.characters <= MAX_CHARACTERS &&
-        keys.isDisjointFrom(each.keys);
-      if (fits) {
+    const passed = new Set(this.#busy);
+    let size = 0;
+    let total = 0;
+    for (const each of this.#waiting) {
+      const { keys, characters } = each;
+      const fits = group.length === 0 || size + keys.size <= MAX_KEYS && total + characters <= MAX_CHARACTERS;
+      if (fits && keys.isDisjointFrom(passed)) {
         group.push(each);
-        characters += each.characters;
+        size += keys.size;
+        total += characters;
       } else rest.push(each);
       // Also of those that stay: a later commit of the same key must not overtake them.
-      for (const key of each.keys) keys.add(key);
+      for (const key of keys) passed.add(key);
     }
     this.#waiting = rest;
     return group;
@@ -105,12 +114,12 @@ export class PostgresCommits {
       const answers = await this.#statements.many(toGroup(group.map(({ elements }) => elements)));
       for (const [i, { resolve }] of group.entries()) resolve(answers[i] === "1");
     } catch (error) {
-      if (error instanceof StoreUnavailableError) {
+      if (error instanceof StoreUnavailableError && codeOf(error.cause) !== LOCK_TIMEOUT) {
         for (const { reject } of group) reject(error);
         return;
       }
-      // One of them is invalid, and all were rolled back: each gets its own answer.
-      for (const each of group) await this.#executeOne(each);
+      // One of them is invalid or waits for a lock, and all were rolled back: each gets its own answer.
+      await Promise.all(group.map((each) => this.#executeOne(each)));
     }
   }
 
@@ -121,6 +130,11 @@ export class PostgresCommits {
       reject(error);
     }
   }
+}
+
+/** The error code of PostgreSQL; empty for other errors. */
+export function codeOf(error: unknown): string {
+  return String((error as { code?: unknown } | undefined)?.code ?? "");
 }
 
 /** The parameters of `many`: each list with the elements of all commits, and the number of the commit of each element. */

@@ -201,6 +201,45 @@ if (address === undefined) {
     await store.close();
   });
 
+  for (const lock of ["record", "table"] as const) {
+    test(`a locked ${lock} fails its own calls in time, and leaves no statement that waits`, async () => {
+      const schema = newSchema();
+      const store = postgresStore(`${inSchema(schema)}&timeout=2`);
+      await store.commit({ set: [put("a"), put("b")] });
+      const waiting = async () => {
+        const [row] = await admin!`
+          SELECT count(*)::int AS n FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE ${`%${schema}%`}`;
+        return row!["n"];
+      };
+      let isDone = false;
+      await admin!.begin(async (sql) => {
+        if (lock === "table") await sql.unsafe(`LOCK TABLE ${schema}.record`);
+        else await sql.unsafe(`SELECT 1 FROM ${schema}.record WHERE key = $1 FOR UPDATE`, [encodeKey(["a"])]);
+        const locked = Array.from({ length: 8 }, () => [
+          store.commit({ set: [put("a")] }),
+          lock === "table" ? store.get(["a"]) : store.commit({ set: [put("a"), put("c")] }),
+        ]).flat();
+        const failed = Promise.allSettled(locked).finally(() => isDone = true);
+        let others = 0;
+        while (lock === "record" && !isDone) {
+          assert.is(await store.commit({ set: [put("b")] }), true);
+          others++;
+        }
+        assert.equal(
+          (await failed).map((each) => each.status === "rejected" && each.reason.name),
+          locked.map(() => "StoreUnavailableError"),
+        );
+        assert.ok(lock === "table" || others > 0);
+        // A statement that began late ends later than the call that gave up.
+        for (let i = 0; i < 100 && await waiting() > 0; i++) await pause(100);
+        assert.is(await waiting(), 0);
+      });
+      assert.is(await store.commit({ set: [put("a")] }), true);
+      await store.close();
+      await admin!.unsafe(`DROP SCHEMA ${schema} CASCADE`);
+    });
+  }
+
   test("a watcher is notified of the keys of a commit of another instance", async () => {
     const schema = newSchema();
     const [a, b] = [open(undefined, schema), open(undefined, schema)];

@@ -2,17 +2,19 @@
  * Connections to PostgreSQL through postgres.js, for statements with a timeout and for an engine that restarts.
  *
  * When a connection breaks, postgres.js 3.4 opens a new one that never sends anything, because it still waits for a write
- * of the old one; every statement on it hangs. So when a connection breaks during a statement, all connections are
- * replaced, and statements that were not sent go to the new ones.
+ * of the old one; every statement on it hangs. So when a connection breaks during a statement, or no longer answers, all
+ * connections are replaced, and statements that were not sent go to the new ones.
  *
  * @module
  */
+import { connect, type Socket } from "node:net";
 import postgres from "postgres";
+import { codeOf } from "./postgres_commits.ts";
 
 /** Members of a query of postgres.js that are missing in its types. */
 interface SentQuery extends PromiseLike<readonly unknown[]> {
-  /** `null` until it is sent. */
-  readonly state: unknown;
+  /** An object for each connection; `null` until it is sent. */
+  readonly state: object | null;
   cancelled: unknown;
   strings: string[];
   args: unknown[];
@@ -26,13 +28,26 @@ interface Call {
   readonly resolve: (rows: readonly unknown[]) => void;
   readonly reject: (reason: unknown) => void;
   query: SentQuery;
+  /** The connections of `query`. */
+  on: Connections;
+  /** By `performance.now()`. */
+  since: number;
 }
 
 /** A statement and its result. */
 export interface RunningStatement<Row> {
   readonly rows: Promise<readonly Row[]>;
-  /** Cancels the statement if it was not sent yet. */
+  /** Gives up the statement: cancels it if it was not sent yet, else replaces a connection that no longer answers. */
   cancel(): void;
+}
+
+/** How a pool connects. */
+export interface PoolOptions extends postgres.Options<Record<never, never>> {
+  /**
+   * Milliseconds after which the server ends a statement, outside of `transact`: its connection is useless meanwhile. Poolers
+   * that do not pass this setting are used without it.
+   */
+  readonly statementTimeout?: number;
 }
 
 /** The error codes of a statement whose connection broke. */
@@ -46,22 +61,73 @@ const ONE_AT_A_TIME = { prepare: false, max_pipeline: 0 };
 /** How long pending statements on replaced connections may take to end. */
 const END_TIMEOUT_SECONDS = 5;
 
+/** The only channel that no one sends to: listening to it shows whether a connection answers. */
+const PROBE_CHANNEL = "trivet_probe";
+/** A setting that a pooler does not pass (https://www.pgbouncer.org/config.html#ignore_startup_parameters). */
+const REFUSED_SETTING = "08P01";
+
+/** The connections of one instance of postgres.js. */
+class Connections {
+  readonly sql: postgres.Sql;
+  readonly #sockets = new Set<Socket>();
+
+  constructor(url: string, options: postgres.Options<Record<never, never>>) {
+    // postgres.js itself tries several hosts in turn.
+    const isSocketKnown = !("socket" in options) && !/^[^/]*\/\/[^/?]*,/.test(url);
+    const socket = (given: ConnectOptions) => this.#connect(given);
+    this.sql = postgres(url, isSocketKnown ? { ...options, socket } as typeof options : options);
+  }
+
+  #connect({ host: [host], port: [port], path }: ConnectOptions): Socket {
+    const socket = path ? connect(path) : connect(port!, host);
+    for (const each of this.#sockets) if (each.destroyed) this.#sockets.delete(each);
+    this.#sockets.add(socket);
+    // postgres.js reads them for TLS and for messages.
+    return Object.assign(socket, { host, port });
+  }
+
+  /** Waits for pending statements, up to a timeout, and closes all connections, also those that no longer answer. */
+  async end(): Promise<void> {
+    await this.sql.end({ timeout: END_TIMEOUT_SECONDS });
+    for (const socket of this.#sockets) socket.destroy();
+  }
+}
+
+/** What postgres.js passes to its option `socket`. */
+interface ConnectOptions {
+  readonly host: readonly string[];
+  readonly port: readonly number[];
+  readonly path: string | false;
+}
+
 export class PostgresPool {
-  readonly #open: () => postgres.Sql;
-  readonly #openAlone: () => postgres.Sql;
+  #open: () => Connections;
+  readonly #openAlone: () => Connections;
   readonly #prepares: boolean;
-  #sql: postgres.Sql;
-  #listener: postgres.Sql | undefined;
+  #current: Connections;
+  #listener: Connections | undefined;
+  /** Listens again, on new connections. */
+  #listenAgain = (): void => {};
   #calls = new Set<Call>();
+  /** When a connection last answered, by `performance.now()`. */
+  #answered = new WeakMap<object, number>();
+  /** Opens connections without the setting that a pooler refused. */
+  #withoutSetting: (() => Connections) | undefined;
   #ended = false;
 
   /** @param prepares whether statements are prepared by name */
-  constructor(url: string, options: postgres.Options<Record<never, never>>, prepares: boolean) {
+  constructor(url: string, { statementTimeout, ...options }: PoolOptions, prepares: boolean) {
     const each = prepares ? options : { ...options, ...ONE_AT_A_TIME };
-    this.#open = () => postgres(url, each);
-    this.#openAlone = () => postgres(url, { ...options, prepare: prepares, max: 1 });
+    const open = () => new Connections(url, each);
+    this.#open = open;
+    if (statementTimeout !== undefined) {
+      const connection = { ...options.connection, statement_timeout: statementTimeout };
+      this.#open = () => new Connections(url, { ...each, connection });
+      this.#withoutSetting = open;
+    }
+    this.#openAlone = () => new Connections(url, { ...options, prepare: prepares, max: 1 });
     this.#prepares = prepares;
-    this.#sql = this.#open();
+    this.#current = this.#open();
   }
 
   /** Sends a statement. */
@@ -69,7 +135,7 @@ export class PostgresPool {
     const { promise, resolve, reject } = Promise.withResolvers<readonly unknown[]>();
     const call = { statement, parameters, resolve, reject } as unknown as Call;
     this.#send(call);
-    return { rows: promise as Promise<readonly Row[]>, cancel: () => cancelUnsent(call.query) };
+    return { rows: promise as Promise<readonly Row[]>, cancel: () => this.#giveUp(call) };
   }
 
   /** Runs work in one transaction, on a connection of its own: postgres.js cannot begin one with `ONE_AT_A_TIME`. @param mode such as `READ ONLY` */
@@ -79,59 +145,96 @@ export class PostgresPool {
   ): Promise<Result> {
     const alone = this.#openAlone();
     try {
-      return await alone.begin(mode, work) as Result;
+      return await alone.sql.begin(mode, work) as Result;
     } finally {
-      await alone.end({ timeout: END_TIMEOUT_SECONDS });
+      await alone.end();
     }
   }
 
   /** Listens to a channel, on a connection of its own that reopens when it breaks. */
   listen(channel: string, onPayload: (payload: string) => void, onListening: () => void): Promise<unknown> {
     this.#listener ??= this.#open();
-    return this.#listener.listen(channel, onPayload, onListening);
+    const listen = () => this.#listener!.sql.listen(channel, onPayload, onListening);
+    // postgres.js retries by itself.
+    this.#listenAgain = () => void listen().catch(() => {});
+    return listen();
+  }
+
+  /** Resolves when the listening connection answers. */
+  async probeListener(): Promise<void> {
+    const probe = await this.#listener?.sql.listen(PROBE_CHANNEL, () => {});
+    await probe?.unlisten();
+  }
+
+  /** Listens on a new connection instead of one that does not answer. */
+  replaceListener(): void {
+    if (!this.#listener || this.#ended) return;
+    this.#listener.end().catch(() => {});
+    this.#listener = this.#open();
+    this.#listenAgain();
   }
 
   /** Waits for pending statements, up to a timeout, and closes all connections. */
   async end(): Promise<void> {
     this.#ended = true;
-    await Promise.all([this.#sql, this.#listener].map((sql) => sql?.end({ timeout: END_TIMEOUT_SECONDS })));
+    await Promise.all([this.#current.end(), this.#listener?.end()]);
   }
 
   #send(call: Call): void {
-    const query = this.#sql.unsafe(
+    const on = this.#current;
+    const query = on.sql.unsafe(
       call.statement,
       call.parameters as postgres.ParameterOrJSON<never>[],
       { prepare: this.#prepares },
     ) as unknown as SentQuery;
     call.query = query;
+    call.on = on;
+    call.since = performance.now();
     this.#calls.add(call);
-    const sql = this.#sql;
     query.then((rows) => {
+      this.#answered.set(query.state!, performance.now());
       if (call.query !== query) return;
       this.#calls.delete(call);
       call.resolve(rows);
     }, (error) => {
       if (call.query !== query) return;
       this.#calls.delete(call);
+      const code = codeOf(error);
+      if (query.state === null && code === REFUSED_SETTING && this.#dropSetting(on)) return this.#send(call);
       call.reject(error);
       // A statement that was not sent proves nothing: an engine that is down refuses new connections.
-      const code = String((error as { code?: unknown } | undefined)?.code ?? "");
-      if (query.state !== null && sql === this.#sql && BROKEN.test(code)) this.#replace();
+      if (query.state === null) return;
+      if (!BROKEN.test(code)) this.#answered.set(query.state, performance.now());
+      else if (on === this.#current) this.#replace();
     });
+  }
+
+  #giveUp({ query, on, since }: Call): void {
+    if (query.state === null) return cancelUnsent(query);
+    if (on === this.#current && (this.#answered.get(query.state) ?? -Infinity) < since) this.#replace();
+  }
+
+  /** Connects without the setting from now on. Returns whether the statement can be sent again. */
+  #dropSetting(refused: Connections): boolean {
+    if (!this.#withoutSetting) return refused !== this.#current;
+    this.#open = this.#withoutSetting;
+    this.#withoutSetting = undefined;
+    this.#replace();
+    return true;
   }
 
   /** Opens new connections for the statements that were not sent, and lets the others end. */
   #replace(): void {
     if (this.#ended) return;
-    const before = this.#sql;
-    this.#sql = this.#open();
+    const before = this.#current;
+    this.#current = this.#open();
     for (const call of [...this.#calls]) {
       const { query } = call;
       if (query.state !== null) continue;
       this.#send(call);
       cancelUnsent(query);
     }
-    before.end({ timeout: END_TIMEOUT_SECONDS }).catch(() => {});
+    before.end().catch(() => {});
   }
 }
 

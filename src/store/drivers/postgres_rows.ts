@@ -25,8 +25,13 @@ export interface Statements {
   readonly sweep: string;
 }
 
-/** The statements, for the tables of a schema. */
-export function statementsOf(schema: string): Statements {
+/**
+ * The statements, for the tables of a schema.
+ * @param lockTimeout milliseconds for which a commit waits for locks; a setting of the transaction, so that it works behind a
+ * pooler
+ */
+export function statementsOf(schema: string, lockTimeout = 0): Statements {
+  const waiting = `WHERE set_config('lock_timeout', '${lockTimeout}', true) <> ''`;
   const alive = (parameter: string) => `(expires IS NULL OR expires > ${parameter}::bigint)`;
   const columns = "value, bytes, version::text, expires::text";
   const page = `SELECT key, ${columns} FROM ${schema}.record WHERE key > $1 AND key < $2 AND ${alive("$3")}`;
@@ -34,8 +39,8 @@ export function statementsOf(schema: string): Statements {
     get: `SELECT ${columns} FROM ${schema}.record WHERE key = $1 AND ${alive("$2")}`,
     ascending: `${page} ORDER BY key LIMIT $4`,
     descending: `${page} ORDER BY key DESC LIMIT $4`,
-    commit: `SELECT ${schema}.commit($1, $2, $3, $4, $5, $6, $7, $8) AS done`,
-    commits: `SELECT ${schema}.commits($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) AS done`,
+    commit: `SELECT ${schema}.commit($1, $2, $3, $4, $5, $6, $7, $8) AS done ${waiting}`,
+    commits: `SELECT ${schema}.commits($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) AS done ${waiting}`,
     // The lock ensures that one instance sweeps at a time. Locked rows are left for the next sweep.
     sweep: `
       WITH turn AS MATERIALIZED (SELECT pg_try_advisory_xact_lock(hashtextextended('${schema} sweep', 0)) AS mine),
