@@ -100,7 +100,7 @@ export interface Audit {
   add(event: TrivetEvent, request?: string, time?: number): void;
   /** Resolves when everything added before is written. @throws {StoreUnavailableError} */
   flush(): Promise<void>;
-  /** Writes the rest and stops. */
+  /** Writes the rest, once, and stops. @throws {StoreUnavailableError} when records were not written: they are lost */
   close(): Promise<void>;
 }
 
@@ -127,6 +127,11 @@ export function createAudit(options: AuditOptions): Audit {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let summaryTimer: ReturnType<typeof setTimeout> | undefined;
   let writing: Promise<void> = Promise.resolve();
+  let isClosing = false;
+  /** The first records that wait, which a commit may have written whose outcome is unknown. */
+  let unknown = 0;
+  /** For each such commit the number of its first record, with the digest of its first group. */
+  const tried = new Map<number, string>();
   /** By `performance.now()`. */
   let pauseEnds = 0;
 
@@ -154,17 +159,19 @@ export function createAudit(options: AuditOptions): Audit {
       const began = performance.now();
       // What is added meanwhile waits for its own flush: under load each would else be a commit of its own.
       for (let left = waiting.length; left > 0;) {
-        const records = waiting.slice(0, Math.min(left, MAX_COMMIT));
-        await append(store, records, retentionDays);
-        waiting = waiting.slice(records.length);
-        left -= records.length;
+        unknown ||= Math.min(left, MAX_COMMIT);
+        await append(store, waiting.slice(0, unknown), retentionDays, tried);
+        waiting = waiting.slice(unknown);
+        left -= unknown;
+        unknown = 0;
+        tried.clear();
       }
       const ended = performance.now();
       pauseEnds = ended + Math.min(PAUSE_RATIO * (ended - began), MAX_PAUSE_MS);
     });
     // The next flush tries again what this one could not write.
     writing = done.catch(() => {
-      if (waiting.length > 0) timer ??= setTimeout(() => void flush().catch(onError), 1000);
+      if (waiting.length > 0 && !isClosing) timer ??= setTimeout(() => void flush().catch(onError), 1000);
     });
     return done;
   }
@@ -181,33 +188,58 @@ export function createAudit(options: AuditOptions): Audit {
     flush,
     async close() {
       budget.end();
-      do await flush(); while (waiting.length > 0);
-      clearTimeout(timer);
+      isClosing = true;
+      try {
+        do await flush(); while (waiting.length > 0);
+      } finally {
+        clearTimeout(timer);
+      }
     },
   };
 }
 
-/** Writes records in groups, in one commit. */
+/**
+ * Writes records in groups, in one commit, unless an earlier commit did.
+ * @param tried the earlier commits of these records whose outcome is unknown; this one is added when it fails
+ */
 async function append(
   store: Store,
   records: readonly Waiting[],
   retentionDays: number | undefined,
+  tried: Map<number, string>,
 ): Promise<void> {
   await retryLostRaces(async () => {
+    // Before the groups: an earlier commit that is done after them changes the head, so that this one fails.
     const entry = await store.get<AuditHead>(AUDIT_HEAD);
+    for (const [number, digest] of tried) if (await hasGroup(store, number, digest)) return;
     let head = entry?.value ?? await readLast(store);
     const days = retentionDays ?? head.retentionDays ?? DEFAULT_RETENTION_DAYS;
+    const first = head.number + 1;
+    const digests: string[] = [];
     const set: Put[] = [];
     for (let at = 0; at < records.length; at += MAX_GROUP) {
       const group = records.slice(at, at + MAX_GROUP);
       const value = new TextEncoder().encode(writeGroup(head, group));
       const { time } = group.at(-1)!;
       set.push({ key: groupKey(head.number + 1), value, expires: time + days * DAY_MS });
-      head = { number: head.number + group.length, time, digest: await digestOf(value), retentionDays: days };
+      const digest = await digestOf(value);
+      digests.push(digest);
+      head = { number: head.number + group.length, time, digest, retentionDays: days };
     }
     const check: Check[] = [{ key: AUDIT_HEAD, version: entry?.version ?? null }];
-    return await store.commit({ check, set: [...set, { key: AUDIT_HEAD, value: head }] }) || LOST_RACE;
+    try {
+      return await store.commit({ check, set: [...set, { key: AUDIT_HEAD, value: head }] }) || LOST_RACE;
+    } catch (error) {
+      tried.set(first, digests[0]!);
+      throw error;
+    }
   });
+}
+
+/** Whether the trail has a group that begins with this record and has this digest. */
+async function hasGroup(store: Store, first: number, digest: string): Promise<boolean> {
+  const entry = await store.get<Uint8Array>(groupKey(first));
+  return entry !== undefined && await digestOf(entry.value) === digest;
 }
 
 /** The text of the group after `head`. */
