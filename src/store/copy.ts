@@ -93,9 +93,11 @@ export async function compareRecords(
   let same = 0;
   async function differs(source: Entry | undefined, target: Entry | undefined): Promise<void> {
     const entry = (source ?? target)!;
-    if (
-      !(source && target) && entry.expires !== undefined && entry.expires < Date.now() + EXPIRY_TOLERANCE_MS
-    ) return;
+    // Each store hides what has expired by its own clock.
+    const now = Math.max(...[from, to].map((store) => store.now?.() ?? Date.now()));
+    if (!(source && target) && entry.expires !== undefined && entry.expires < now + EXPIRY_TOLERANCE_MS) {
+      return;
+    }
     if (differences.length < 100) differences.push(entry.key);
     if (!repair) return;
     const { key, value, expires } = entry;

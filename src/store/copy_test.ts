@@ -116,6 +116,19 @@ test("a target with other records is refused and not changed", async () => {
   assert.is(await countRecords(to), 1);
 });
 
+test("compareRecords() uses the clocks of the stores: a record that is live by them is a difference", async () => {
+  // An hour behind the clock of this machine.
+  const now = () => Date.now() - 3_600_000;
+  const open = () => Object.assign(memoryStore({ now }), { now });
+  const [from, to] = [open(), open()];
+  const set = [
+    { key: ["access_token", "live"], value: 1, expires: now() + 1_800_000 },
+    { key: ["access_token", "expires now"], value: 1, expires: now() + 5000 },
+  ];
+  await from.commit({ set });
+  assert.equal((await compareRecords(from, to)).differences, [["access_token", "live"]]);
+});
+
 test("compareRecords() finds missing, changed and extra records and other expiries, and repair makes the stores equal", async () => {
   const [from, to] = [memoryStore(), memoryStore()];
   const count = await fill(from, 100);
