@@ -14,6 +14,9 @@ import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/
 import { ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { dropStore } from "../../../scripts/cluster/cluster.ts";
+import { CutProxy } from "../../../scripts/faults/cut_proxy.ts";
+import { findEngine } from "../../store/test_engines.ts";
 import { type RunningTrivet, startTrivet, temporaryFolder, trivet } from "../test_process.ts";
 
 const test = suite("end_to_end/stop");
@@ -194,6 +197,39 @@ test("what was acknowledged while the server drained survives its kill, and the 
   const listed = await trivet(["audit", "list", "--type", "login_failed", "--json", ...options.slice(0, 2)]);
   assert.is(JSON.parse(listed.stdout).data.length, 1);
   assert.is((await trivet(["audit", "verify", ...options.slice(0, 2)])).code, 0);
+});
+
+test("a server whose store went away ends in time, with an error that says what was lost", async () => {
+  for (const engine of ["postgres", "redis"] as const) {
+    const address = await findEngine(engine);
+    if (address === undefined) continue;
+    const proxy = new CutProxy(Number(new URL(address).port));
+    await proxy.start();
+    const space = `trivet_test_stop_${Math.random().toString(36).slice(2, 8)}`;
+    const direct = `${address}?${engine === "redis" ? "name" : "schema"}=${space}`;
+    const url = new URL(direct);
+    url.host = `127.0.0.1:${proxy.port}`;
+    try {
+      const server = await startTrivet([
+        "--store",
+        `${url}&timeout=1`,
+        "--stop-timeout",
+        "3",
+        ...newOptions(),
+      ]);
+      const body = new URLSearchParams({ username: "stranger", password: "wrong" });
+      await fetch(`${server.facts.url}/login`, { method: "POST", body });
+      // The record of the failed login is not yet written.
+      proxy.refuse();
+      const began = performance.now();
+      assert.is(await server.stop(), 1, engine);
+      assert.ok(performance.now() - began < 8000, engine);
+      assert.match(server.stderr(), /^trivet serve: .*audit trail/m);
+    } finally {
+      await proxy.stop();
+      await dropStore(direct);
+    }
+  }
 });
 
 test.after(() => folder.remove());

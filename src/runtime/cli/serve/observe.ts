@@ -209,7 +209,9 @@ export function createObservers(
     },
     async close() {
       processSeen();
-      await audit?.close();
+      await audit?.close().catch((cause) => {
+        throw new Error(`The last records of the audit trail were not written: ${cause.message}`, { cause });
+      });
     },
   };
 }

@@ -39,7 +39,7 @@ import {
 } from "./serve_options.ts";
 import { readTls } from "./tls_files.ts";
 import { checkStart } from "./start_checks.ts";
-import { finishRequests, stopOnSignal } from "./stop.ts";
+import { closeAll, finishRequests, stopOnSignal } from "./stop.ts";
 import { readModule } from "./tool_module.ts";
 import { watchSkills } from "./watch_skills.ts";
 
@@ -241,11 +241,13 @@ export async function run(argv: readonly string[]): Promise<void> {
       await new Promise((resolve) => setTimeout(resolve, values.drain));
     } finally {
       await finishRequests(server, trivet?.mcp, closeTimeout);
-      await trivet?.gateway?.close();
-      await metricsServer?.close();
-      await trivet?.skills?.flush();
-      await observers.close();
-      await store.close();
+      await closeAll([
+        () => trivet?.gateway?.close(),
+        () => metricsServer?.close(),
+        () => trivet?.skills?.flush(),
+        () => observers.close(),
+        () => store.close(),
+      ], closeTimeout);
     }
   } finally {
     stopWatchingAccess();

@@ -7,6 +7,7 @@
 import process from "node:process";
 import type { Trivet } from "../../../trivet.ts";
 import type { RunningServer } from "../../server.ts";
+import { exitSoon } from "./reload_tools.ts";
 
 /** How long before all connections are closed running calls get their error. */
 const STOP_CALLS_MS = 500;
@@ -39,4 +40,35 @@ export async function finishRequests(
   }, timeoutMs - STOP_CALLS_MS);
   await server.close();
   clearTimeout(late);
+}
+
+/**
+ * Takes all steps, one after the other, also after one that failed.
+ * @throws {Error} for the first step that failed, or when they take longer than the timeout
+ */
+export async function closeAll(steps: readonly (() => unknown)[], timeoutMs: number): Promise<void> {
+  const errors: unknown[] = [];
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(() => {
+      const what = "the last records of the audit trail may not be written";
+      errors.push(new Error(`The store was not closed within ${timeoutMs / 1000} seconds: ${what}`));
+      resolve();
+    }, timeoutMs);
+  });
+  const close = async (): Promise<void> => {
+    for (const step of steps) {
+      try {
+        await step();
+      } catch (error) {
+        errors.push(error);
+      }
+    }
+  };
+  await Promise.race([close(), late]);
+  clearTimeout(timer);
+  if (errors.length === 0) return;
+  // What could not be closed keeps the process alive.
+  exitSoon();
+  throw errors[0];
 }
