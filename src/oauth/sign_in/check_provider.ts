@@ -4,7 +4,7 @@
  * @module
  */
 import type { StoredProvider } from "../records/provider_record.ts";
-import { TokenRefusedError } from "./provider.ts";
+import { SignInError, TokenRefusedError } from "./provider.ts";
 import { contextOf } from "./provider_context.ts";
 import type { ProviderAccess } from "./provider_tokens.ts";
 import { createSecretSealer, openProvider } from "./stored_provider.ts";
@@ -47,6 +47,8 @@ export async function checkProvider(access: ProviderAccess, stored: StoredProvid
       : [];
     await provider.finish(context, attempt, new Map([["code", "test"], ...iss]));
   } catch (error) {
+    // Anything else than an answer of the provider: it cannot be reached, or its settings are wrong.
+    if (!(error instanceof SignInError)) throw error;
     const code = error instanceof TokenRefusedError ? error.code : "";
     if (CLIENT_REFUSED.includes(code)) return { authorization, client: "refused", code };
     if (CODE_REFUSED.includes(code)) return { authorization, client: "accepted" };

@@ -139,19 +139,21 @@ test("an audit trail that was changed is found, and a long one is checked for a 
 });
 
 test("an identity provider that does not answer is found, without its secret", async () => {
-  const store = memoryStore();
-  const issuer = "http://127.0.0.1:9";
-  const registration = {
-    kind: "oidc",
-    id: "work",
-    issuer,
-    clientId: "a",
-    clientSecret: "hidden-secret",
-  } as const;
-  await addProvider(store, createSecretSealer(serverSecret(store)), registration);
-  const findings = await checkProviders(store);
-  await assertFinds(findings, "FAIL", /^work: /);
-  assert.not.match(JSON.stringify(findings), "hidden-secret");
+  // GitHub has no metadata: only its token endpoint can fail.
+  for (const kind of ["oidc", "github"] as const) {
+    const store = memoryStore();
+    const registration = {
+      kind,
+      id: "work",
+      issuer: "http://127.0.0.1:9",
+      clientId: "a",
+      clientSecret: "hidden-secret",
+    };
+    await addProvider(store, createSecretSealer(serverSecret(store)), registration);
+    const findings = await checkProviders(store);
+    await assertFinds(findings, "FAIL", /^work: /);
+    assert.not.match(JSON.stringify(findings), "hidden-secret");
+  }
 });
 
 test("files that others can read, a folder that they can write to, and a full disk are found", async () => {
