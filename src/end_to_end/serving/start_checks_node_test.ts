@@ -6,7 +6,8 @@ import * as assert from "uvu/assert";
 import { addProvider, createSecretSealer } from "../../oauth/sign_in/stored_provider.ts";
 import { soleSecret } from "../../crypto/server_secrets.ts";
 import { sqliteStore } from "../../store/drivers/sqlite.ts";
-import { CLI, newDataFolder, runtimeCommand, startTrivet, temporaryFolder } from "../test_process.ts";
+import { findEngine } from "../../store/test_engines.ts";
+import { CLI, newDataFolder, runtimeCommand, startTrivet, temporaryFolder, trivet } from "../test_process.ts";
 
 const test = suite("end_to_end/start_checks");
 const folder = temporaryFolder();
@@ -61,6 +62,43 @@ test("serve says in a line each what it checked, and warns of a provider that it
     assert.not.match(server.stderr(), "of-github");
   } finally {
     assert.is(await server.stop(), 0);
+  }
+});
+
+test("serve and doctor say why a store cannot be reached", async () => {
+  const redis = await findEngine("redis");
+  const gone = "redis://127.0.0.1:1?timeout=0.5";
+  const server = await startTrivet(["--store", gone, "--data", join(folder.path, "gone")]);
+  const found = checksOf(server.stderr()).find(({ check }) => check === "store")!;
+  assert.is(found.level, "warn");
+  assert.match(found.what, "ECONNREFUSED");
+  await server.stop();
+  const places: readonly (readonly [store: string, code: string])[] = [
+    [gone, "ECONNREFUSED"],
+    ["postgres://127.0.0.1:1/none?timeout=0.5", "ECONNREFUSED"],
+    ["redis://127.0.0.1:1/abc", "abc"],
+    ...redis === undefined
+      ? []
+      : [[`${redis.replace("//", "//stranger:hidden-secret@")}?timeout=0.5`, "WRONGPASS"] as const],
+  ];
+  for (const [store, code] of places) {
+    const { code: status, stdout } = await trivet(["doctor", "--store", store, "--json"]);
+    assert.is(status, 1);
+    // No other check can say anything.
+    const findings = JSON.parse(stdout) as readonly { readonly check: string; readonly what: string }[];
+    assert.equal(findings.map(({ check }) => check), ["store"], stdout);
+    assert.match(findings[0]!.what, code);
+    assert.not.match(stdout, "hidden-secret");
+    if (code === "ECONNREFUSED") continue;
+    const { code: ended, stderr } = await startBroken([
+      "--store",
+      store,
+      "--data",
+      join(folder.path, "refused"),
+    ]);
+    assert.is(ended, 1, stderr);
+    assert.match(stderr, code);
+    assert.not.match(stderr, "hidden-secret");
   }
 });
 

@@ -7,7 +7,7 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { BlobStore } from "../../skills/blobs/blob_store.ts";
-import { findOlderKinds, FORMAT_KEY, StoreFormatError, toOlderError } from "../../store/format.ts";
+import { findOlderKinds, FORMAT_KEY, toOlderError } from "../../store/format.ts";
 import { layeredStore } from "../../store/drivers/layered.ts";
 import { memoryStore } from "../../store/drivers/memory.ts";
 import { sqliteStore } from "../../store/drivers/sqlite.ts";
@@ -162,11 +162,11 @@ async function openDriver(place: Place, create: boolean): Promise<Store> {
         options,
       )
       : (await load("redis", () => import("../../store/drivers/redis.ts"))).redisStore(place.store, options);
-    // No store, or a format that this version cannot read, is an error at once; a database that is down may come back.
+    // Anything else than a database that is down, which may come back, is an error at once.
     await store.get(FORMAT_KEY).catch(async (error) => {
-      if (!(error instanceof StoreFormatError || error instanceof StoreNotFoundError)) return;
+      if (error instanceof StoreUnavailableError) return;
       await store.close();
-      if (error instanceof StoreFormatError) throw error;
+      if (!(error instanceof StoreNotFoundError)) throw error;
       throw new Error(`There is no store: ${error.message}. ${NO_STORE_ADVICE} --store`, { cause: error });
     });
     return store;

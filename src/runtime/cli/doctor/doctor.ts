@@ -76,8 +76,18 @@ export async function run(argv: readonly string[]): Promise<void> {
   if (hasStore) {
     try {
       await withStore(place, async (store) => {
+        let isReached = false;
+        await report([{
+          name: "store",
+          async run() {
+            const findings = await checkRoundTrip(store);
+            isReached = true;
+            return findings;
+          },
+        }]);
+        // What the driver says before it has connected are guesses, and the other checks would each fail for the same reason.
+        if (!isReached) return;
         await report([
-          { name: "store", run: () => checkRoundTrip(store) },
           { name: "durable", run: () => checkDurable(store) },
           { name: "format", run: () => checkFormat(store) },
           { name: "expired", run: () => checkExpired(store) },

@@ -56,7 +56,8 @@ async function findAtStart({ store, place, hasTls, tools }: StartedParts): Promi
   } catch (error) {
     if (!(error instanceof StoreUnavailableError)) throw error;
     // It may come back: until then requests are refused, and /readyz is 503.
-    return [warn("store", "does not answer yet", "see whether the database runs, and its address"), ...local];
+    const what = `does not answer yet: ${error.message}`;
+    return [warn("store", what, "see whether the database runs, and its address"), ...local];
   }
 }
 
