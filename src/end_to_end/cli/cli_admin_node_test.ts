@@ -314,9 +314,14 @@ test("every kind of metadata is set, shown, changed and removed", async () => {
 });
 
 test("providers are added, shown, changed, tested and removed, and their secrets never shown", async () => {
+  let hasTokens = false;
   const idp = createServer((request, response) => {
     const issuer = `http://127.0.0.1:${(idp.address() as AddressInfo).port}`;
     response.setHeader("content-type", "application/json");
+    if (request.url === "/token" && hasTokens) {
+      response.statusCode = 400;
+      return void response.end('{"error":"invalid_grant"}');
+    }
     if (request.url !== "/.well-known/openid-configuration") response.statusCode = 404;
     response.end(JSON.stringify({
       issuer,
@@ -338,7 +343,10 @@ test("providers are added, shown, changed, tested and removed, and their secrets
     assert.equal([added.id, added.roles.admin], ["work", ["Owners"]]);
     const login = async () => await (await fetch(`${server.facts.url}/login`)).text();
     assert.match(await login(), "/login/work");
-    assert.is((await run("provider test work")).authorization_endpoint, `${issuer}/authorize`);
+    assert.match((await fail("provider test work"))[1], "404");
+    hasTokens = true;
+    const tested = await run("provider test work");
+    assert.equal([tested.authorization_endpoint, tested.client], [`${issuer}/authorize`, "accepted"]);
     assert.is((await run("provider update work --name Work --domain example.com")).name, "Work");
     const shown = await run("provider show work");
     assert.equal([shown.client_id, shown.domains, shown.has_secret], ["c1", ["example.com"], true]);
