@@ -6,8 +6,9 @@
  */
 import { createHash } from "node:crypto";
 import { closeSync, openSync, statSync } from "node:fs";
-import { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
 import { decodeKey, encodeKey } from "../key.ts";
+import { loadSqlite } from "./sqlite_open.ts";
 import { type Row, toEntry } from "./sqlite_rows.ts";
 
 /** A store has no such table: restoring removes it. */
@@ -107,6 +108,7 @@ function withDatabase<Result>(
   options: { readonly readOnly?: boolean },
   work: (database: DatabaseSync) => Result,
 ): Result {
+  const { DatabaseSync } = loadSqlite();
   const database = new DatabaseSync(file, options);
   try {
     return work(database);

@@ -12,7 +12,7 @@ import { storeContract } from "../contract/contract.ts";
 import { CURRENT_FORMAT, FORMAT_VERSION, StoreFormatError } from "../format.ts";
 import { sqliteStore } from "./sqlite.ts";
 import { encodeKey, pageRange } from "../key.ts";
-import { openDatabase, rebuildRecords } from "./sqlite_open.ts";
+import { loadSqlite, openDatabase, rebuildRecords } from "./sqlite_open.ts";
 import { type Put, type Store, StoreUnavailableError } from "../store.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "trivet-sqlite-"));
@@ -401,6 +401,23 @@ test("SIGKILL during writes loses no acknowledged commit and leaves no partial o
     assert.equal(left.map((entry) => entry.value), right.map((entry) => entry.value));
     await store.close();
   }
+});
+
+test("invalid options are refused before a file is made", () => {
+  const file = newFile();
+  for (const options of [{ durable: "zz" }, { busyTimeout: "zz" }, { busyTimeout: NaN }]) {
+    const open = () => sqliteStore(file, options as never);
+    assert.throws(
+      open,
+      (error: Error) => error instanceof TypeError && /^(durable|busyTimeout) /.test(error.message),
+    );
+  }
+  assert.is(statSync(file, { throwIfNoEntry: false }), undefined);
+});
+
+test("a runtime without node:sqlite is refused with an error that names it", () => {
+  assert.throws(() => loadSqlite(() => undefined), /node:sqlite/);
+  assert.type(loadSqlite().DatabaseSync, "function");
 });
 
 /** Arguments with which this runtime runs another file. */

@@ -3,7 +3,8 @@
  *
  * @module
  */
-import { DatabaseSync } from "node:sqlite";
+import process from "node:process";
+import type { DatabaseSync } from "node:sqlite";
 import { requireVersion, StoreFormatError } from "../format.ts";
 
 // Values stay out of the tree of the keys: SQLite reads a long entry whole whenever a search compares with it.
@@ -27,11 +28,28 @@ export interface DatabaseSettings {
 }
 
 /**
+ * The module `node:sqlite`. It is not imported, because an import that fails cannot say what is needed instead.
+ * @param load finds a module of the runtime, for tests
+ * @throws {Error} when this version of the runtime does not have it
+ */
+export function loadSqlite(
+  load: (name: "node:sqlite") => typeof import("node:sqlite") | undefined = (name) =>
+    process.getBuiltinModule?.(name),
+): typeof import("node:sqlite") {
+  const sqlite = load("node:sqlite");
+  if (sqlite) return sqlite;
+  throw new Error(
+    `SQLite needs the module node:sqlite, which Node ${process.version} does not have. Use Node 22.18 or later`,
+  );
+}
+
+/**
  * Opens the database and creates missing tables.
  * @throws {StoreFormatError} for a database of another program, or of a format that this version does not read
  * @throws {Error} when the file is not a SQLite database or cannot be opened
  */
 export function openDatabase(path: string, { durable, busyTimeout }: DatabaseSettings): DatabaseSync {
+  const { DatabaseSync } = loadSqlite();
   const database = new DatabaseSync(path);
   try {
     database.exec(`PRAGMA busy_timeout = ${Math.trunc(busyTimeout)}`);
