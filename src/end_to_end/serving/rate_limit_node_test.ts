@@ -58,6 +58,30 @@ test("--rate-limit and --trusted-proxy: each caller behind the proxy has a limit
   assert.is(JSON.parse(listed.stdout).data.length, 2, listed.stderr);
 });
 
+test("private addresses are limited with --trusted-proxy none; without it a line at start says that they are not", async () => {
+  for (const proxy of [[], ["--trusted-proxy", "none"]]) {
+    const data = ["--data", join(folder.path, `private ${proxy.length}`)];
+    const server = await startTrivet([
+      ...data,
+      "--rate-limit",
+      "mcp.address=9/1h",
+      "--rate-limit",
+      "address=2/1h",
+      ...proxy,
+    ]);
+    const statuses: number[] = [];
+    for (let i = 0; i < 3; i++) statuses.push((await fetch(server.facts.issuer)).status);
+    assert.is(await server.stop(), 0);
+    assert.equal(statuses, proxy.length === 0 ? [200, 200, 200] : [200, 200, 429]);
+    const checked = server.stderr().trim().split("\n").map((line) => JSON.parse(line))
+      .filter(({ event, check }) => event === "checked" && check === "limits").map(({ level }) => level);
+    assert.equal(checked, proxy.length === 0 ? ["warn"] : []);
+  }
+  for (const more of [["--trusted-proxy", "10.0.0.1"], ["--trusted-proxy-field", "forwarded"]]) {
+    assert.is((await trivet(["serve", "--trusted-proxy", "none", ...more])).code, 2);
+  }
+});
+
 test("a limit that cannot be is refused at start", async () => {
   for (
     const limits of [["address"], ["address=0/1m"], ["ip=5/1m"], ["user=5/2d"], ["user=5/1m", "user=6/1m"]]

@@ -33,3 +33,8 @@ export function readRateLimits(
   if (twice) throw new UsageError(`--rate-limit ${twice[0]} is given twice`);
   return limits && rateLimits(Object.fromEntries(limits));
 }
+
+/** Whether a limit counts the requests of an address. */
+export function limitsAddresses({ "rate-limit": limits }: ValuesOf<typeof RATE_LIMIT_OPTIONS>): boolean {
+  return limits?.some(([name, limit]) => parseLimit(name, limit)?.scope === "address") ?? false;
+}

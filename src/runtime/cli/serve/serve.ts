@@ -25,7 +25,7 @@ import { startTelemetry } from "../telemetry.ts";
 import { logUpgrade } from "./log_upgrade.ts";
 import { createObservers, createServeLog, readMetricsToken } from "./observe.ts";
 import { exitSoon, listNames, reloadOnChange } from "./reload_tools.ts";
-import { readRateLimits } from "./rate_limit_options.ts";
+import { limitsAddresses, readRateLimits } from "./rate_limit_options.ts";
 import { printBanner } from "./serve_banner.ts";
 import { createSendMail } from "./serve_mail.ts";
 import { readPages } from "./serve_pages.ts";
@@ -180,7 +180,14 @@ export async function run(argv: readonly string[]): Promise<void> {
       const { demo, created } = wantsDemo
         ? await ensureDemo(store, place.store === "memory" ? undefined : folder)
         : { demo: undefined, created: false };
-      await checkStart(log, { store, place, hasTls: tls !== undefined, tools: definitions.length });
+      await checkStart(log, {
+        store,
+        place,
+        hasTls: tls !== undefined,
+        tools: definitions.length,
+        limitsAddresses: limitsAddresses(values),
+        knowsProxies: trustedProxies !== undefined,
+      });
       handler = observers.wrap(trivet);
       ready!(handler);
       const unwatchTls = tls?.watch(server, log);

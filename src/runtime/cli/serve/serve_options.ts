@@ -38,10 +38,11 @@ const NETWORK_OPTIONS = {
     value: "ADDRESS",
     isRepeatable: true,
     summary: `address or block (10.0.0.0/8) of a proxy in front of the server; its X-Forwarded-For, or else
-      Forwarded, names the client's address`,
-    shownDefault: "none, both headers are ignored",
-    parse: (text: string): string | undefined => checked(text, () => createCallerFinder([text])),
-    expected: "an address such as 10.0.0.2 or a block such as 10.0.0.0/8",
+      Forwarded, names the client's address; "none" where clients themselves have private addresses`,
+    shownDefault: "both headers are ignored, and clients of private addresses share the overall limits",
+    parse: (text: string): string | undefined =>
+      text === "none" ? text : checked(text, () => createCallerFinder([text])),
+    expected: "an address such as 10.0.0.2, a block such as 10.0.0.0/8, or none",
   },
   "trusted-proxy-field": {
     value: "NAME",
@@ -265,6 +266,8 @@ type ServeValues = ValuesOf<typeof SERVE_OPTIONS>;
 /** The trusted proxies; `undefined` when none is named. @throws {UsageError} for a field without a proxy */
 export function readTrustedProxies(values: ServeValues): TrustedProxies | undefined {
   const { "trusted-proxy": addresses, "trusted-proxy-field": field } = values;
+  if (addresses?.join() === "none" && field === undefined) return { addresses: [] };
+  if (addresses?.includes("none")) throw new UsageError("--trusted-proxy none excludes other proxies");
   if (addresses !== undefined) return { addresses, ...(field && { field }) };
   if (field === undefined) return undefined;
   throw new UsageError("--trusted-proxy-field needs --trusted-proxy");

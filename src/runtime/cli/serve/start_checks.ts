@@ -21,7 +21,18 @@ export interface StartedParts {
   readonly place: Place;
   readonly hasTls: boolean;
   readonly tools: number;
+  /** Whether requests of an address are limited. */
+  readonly limitsAddresses: boolean;
+  /** Whether it is known which addresses are those of proxies. */
+  readonly knowsProxies: boolean;
 }
+
+/** A private address may be that of a proxy, whose clients would share one limit. */
+const UNLIMITED = warn(
+  "limits",
+  "requests from private addresses, such as those of a proxy, count in no limit for addresses",
+  "name the proxy with --trusted-proxy; without a proxy: --trusted-proxy none",
+);
 
 /**
  * Checks the store, keys, clock, files, providers, tools and TLS. Writes nothing.
@@ -34,9 +45,12 @@ export async function checkStart(log: Log, parts: StartedParts): Promise<void> {
   }
 }
 
-async function findAtStart({ store, place, hasTls, tools }: StartedParts): Promise<readonly Finding[]> {
+async function findAtStart(
+  { store, place, hasTls, tools, limitsAddresses, knowsProxies }: StartedParts,
+): Promise<readonly Finding[]> {
   const local = [
     ...checkFiles(place),
+    ...limitsAddresses && !knowsProxies ? [UNLIMITED] : [],
     ok("tools", `${tools} tools, resources and prompts of a module`),
     ok("tls", hasTls ? "https with certificate and key" : "http: https is up to a proxy"),
   ];
