@@ -212,6 +212,7 @@ export async function run(argv: readonly string[]): Promise<void> {
           upstream,
           hasSse: values.sse,
           module: module && `${module.name}: ${listNames(definitions)}`,
+          hasGateway: gateway !== undefined,
           demo: wantsDemo ? shown : undefined,
           isFirstStart: created,
           hasAdmin: !values["no-admin"],

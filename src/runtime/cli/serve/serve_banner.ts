@@ -18,6 +18,8 @@ export interface BannerFacts {
   readonly hasSse: boolean;
   /** The name of the user's module and what it exports. */
   readonly module: string | undefined;
+  /** Whether tools of other MCP servers are offered. */
+  readonly hasGateway: boolean;
   readonly demo: Demo | undefined;
   /** Whether this start made the demo. */
   readonly isFirstStart: boolean;
@@ -28,14 +30,25 @@ export interface BannerFacts {
 }
 
 export function printBanner(
-  { issuer, skillFolders, offersSkills, upstream, hasSse, module, demo, isFirstStart, hasAdmin, needsToken }:
-    BannerFacts,
+  {
+    issuer,
+    skillFolders,
+    offersSkills,
+    upstream,
+    hasSse,
+    module,
+    hasGateway,
+    demo,
+    isFirstStart,
+    hasAdmin,
+    needsToken,
+  }: BannerFacts,
 ): void {
   const id = demo?.client.id ?? "<client id>";
   const secret = demo?.client.secret ?? "<client secret>";
   const key = demo?.api_key ?? "<api key>";
   const bearer = needsToken ? " -H 'authorization: Bearer <access token>'" : "";
-  const hasTools = offersSkills || module !== undefined;
+  const hasTools = offersSkills || module !== undefined || hasGateway;
   const request = {
     jsonrpc: "2.0",
     id: 1,
@@ -47,6 +60,8 @@ Trivet runs at ${issuer}
 ${describeSkills(issuer, skillFolders, upstream)}  tools       ${issuer}/mcp${hasSse ? ", /mcp/sse" : ""}${
     module !== undefined
       ? `           ${module}`
+      : hasGateway
+      ? "           those of other MCP servers"
       : hasTools
       ? ""
       : "           no tools yet: trivet serve FILE serves those of a file"
