@@ -7,7 +7,6 @@
  *
  * @module
  */
-import { connect, type Socket } from "node:net";
 import postgres from "postgres";
 import { codeOf } from "./postgres_commits.ts";
 
@@ -66,6 +65,21 @@ const PROBE_CHANNEL = "trivet_probe";
 /** A setting that a pooler does not pass (https://www.pgbouncer.org/config.html#ignore_startup_parameters). */
 const REFUSED_SETTING = "08P01";
 
+/** The part of `node:net` that is used. */
+interface Net {
+  connect(port: number, host: string | undefined): Socket;
+  connect(path: string): Socket;
+}
+interface Socket {
+  readonly destroyed: boolean;
+  destroy(): unknown;
+}
+/** Not imported, so that this file loads on workerd too, where postgres.js has sockets of its own. */
+const net = globalThis.navigator?.userAgent === "Cloudflare-Workers"
+  ? undefined
+  : (globalThis as { process?: { getBuiltinModule?(name: string): unknown } }).process
+    ?.getBuiltinModule?.("node:net") as Net | undefined;
+
 /** The connections of one instance of postgres.js. */
 class Connections {
   readonly sql: postgres.Sql;
@@ -73,13 +87,13 @@ class Connections {
 
   constructor(url: string, options: postgres.Options<Record<never, never>>) {
     // postgres.js itself tries several hosts in turn.
-    const isSocketKnown = !("socket" in options) && !/^[^/]*\/\/[^/?]*,/.test(url);
-    const socket = (given: ConnectOptions) => this.#connect(given);
-    this.sql = postgres(url, isSocketKnown ? { ...options, socket } as typeof options : options);
+    const isOwn = net && !("socket" in options) && !/^[^/]*\/\/[^/?]*,/.test(url);
+    const socket = (given: ConnectOptions) => this.#connect(net!, given);
+    this.sql = postgres(url, isOwn ? { ...options, socket } as typeof options : options);
   }
 
-  #connect({ host: [host], port: [port], path }: ConnectOptions): Socket {
-    const socket = path ? connect(path) : connect(port!, host);
+  #connect(net: Net, { host: [host], port: [port], path }: ConnectOptions): Socket {
+    const socket = path ? net.connect(path) : net.connect(port!, host);
     for (const each of this.#sockets) if (each.destroyed) this.#sockets.delete(each);
     this.#sockets.add(socket);
     // postgres.js reads them for TLS and for messages.

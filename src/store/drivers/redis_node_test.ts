@@ -228,7 +228,7 @@ if (address === undefined) {
     const broken: readonly (readonly [address: string, code: RegExp, isTemporary: boolean])[] = [
       [`redis://127.0.0.1:${free}`, /ECONNREFUSED/, true],
       [`redis://127.0.0.1:${free}?cluster=true`, /ECONNREFUSED/, true],
-      [`redis://nobody:hidden-secret@${hostname}:${port || 6379}`, /WRONGPASS/, false],
+      [`redis://stranger:hidden-secret@${hostname}:${port || 6379}`, /WRONGPASS/, false],
       [`rediss://${hostname}:${port || 6379}`, /E[A-Z]{4,}|ConnectionTimeoutError/, true],
     ];
     for (const [address, code, isTemporary] of broken) {
