@@ -159,6 +159,22 @@ test("an expected failure does not count; one that passes does", async () => {
   assert.match(stale.out, /stale oauth\/mine\/right/);
 });
 
+test("expected failures that name no vector: 2, before anything is tested", async () => {
+  write("misspelt.json", { "oauth/mine/must": "it was decided so", "oauth/mine/mist": "misspelt" });
+  const { code, out, err } = await mine("--expected-failures", join(folder, "misspelt.json"));
+  assert.equal([code, out], [2, ""]);
+  assert.match(err, /misspelt\.json.*"oauth\/mine\/mist"/);
+  assert.not.match(err, "oauth/mine/must");
+  // A list may name vectors of other suites.
+  write("others.json", { "oauth/mine/must": "it was decided so", "mcp/http/not-json": "another suite" });
+  assert.is((await mine("--expected-failures", join(folder, "others.json"))).code, 0);
+  const deviations = { "oauth/pkce/no-such-vector": "misspelt" };
+  write("deviating.json", { name: "deviating", base: server.url, features: [], deviations });
+  const target = await run(join(folder, "many.json"), "--target", join(folder, "deviating.json"));
+  assert.is(target.code, 2);
+  assert.match(target.err, '"oauth/pkce/no-such-vector"');
+});
+
 test("an expected failure in a race may pass by chance", async () => {
   const [vectors, known] = ["racing.json", "racing_known.json"].map((name) => join(folder, name));
   const target = ["--module", join(folder, "target.ts")];

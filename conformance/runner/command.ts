@@ -11,7 +11,7 @@ import { killAllGroups } from "./exchange/child_processes.ts";
 import { stopPrograms } from "./target/execute.ts";
 import { createInterruptSignal, INTERRUPTED_EXIT_CODE, reportUncaughtErrors } from "./interrupt.ts";
 import { type Arguments, parseArguments, USAGE } from "./arguments.ts";
-import { readBaseline } from "./report/baseline.ts";
+import { type Baseline, checkNames, readBaseline } from "./report/baseline.ts";
 import { readSet } from "./report/sets.ts";
 import { digestVectors } from "./vector/digest.ts";
 import { VERSION } from "./version.ts";
@@ -75,7 +75,13 @@ async function run(parsed: Arguments): Promise<number> {
   const isSelf = vectors.every(({ file }) => file.suite.startsWith("self/"));
   const hasTarget = parsed.target !== undefined || parsed.stdio !== undefined || parsed.module !== undefined;
   // A run may take long, so files that cannot be read or written are reported before it.
-  readBaseline(parsed.baseline, {});
+  // A list may name vectors of other suites than those of the run.
+  const checkBaseline = (baseline: Baseline, where: string): void => {
+    if (baseline.size === 0) return;
+    const all = [...loaded, ...loadVectors(ROOT, ["self", "all"], requirements)];
+    checkNames(baseline, all.map(({ name }) => name), where);
+  };
+  if (parsed.baseline !== undefined) checkBaseline(readBaseline(parsed.baseline, {}), parsed.baseline);
   if (parsed.set !== undefined) readSet(join(ROOT, "sets.json"), parsed.set, vectors);
   if (parsed.reportDir) mkdirSync(parsed.reportDir, { recursive: true });
   const suiteFolders = new Set(vectors.map(({ file }) => file.suite.split("/")[0]!));
@@ -88,6 +94,7 @@ async function run(parsed: Arguments): Promise<number> {
   const started = new Date();
   const progress = createProgress(vectors.length, parsed.format === "table" ? undefined : false);
   try {
+    checkBaseline(readBaseline(undefined, target.deviations), `"deviations" of the target`);
     const results = await runAll(
       vectors,
       { target, seed, maxWaitSeconds: parsed.wait },

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { killAllGroups } from "../exchange/child_processes.ts";
 import { FAILING_OUTCOMES } from "../outcome.ts";
-import { readBaseline } from "../report/baseline.ts";
+import { checkNames, readBaseline } from "../report/baseline.ts";
 import { loadRequirements } from "../vector/load.ts";
 import { toClientJson, toClientTable } from "./client_report.ts";
 import { createProgramDriver } from "./driver.ts";
@@ -83,9 +83,13 @@ async function main(args: readonly string[]): Promise<number> {
     }
     const command = values.driver?.trim().split(/\s+/);
     if (!command) throw new TypeError('--driver is required: --driver "node driver.mjs".');
+    const path = values["expected-failures"];
+    const expected = readBaseline(path, {});
+    if (path !== undefined) {
+      checkNames(expected, loadScenarios(ROOT, ["all"], requirements).map(({ name }) => name), path);
+    }
     const driver = createProgramDriver(command, parseNumber("timeout", values.timeout, 15));
     const results = await runClient(scenarios, driver, parseNumber("jobs", values.jobs, 2), without);
-    const expected = readBaseline(values["expected-failures"], {});
     const isUnexpected = results.some(({ name, outcome }) =>
       expected.has(name) ? outcome === "pass" : FAILING_OUTCOMES.has(outcome)
     );

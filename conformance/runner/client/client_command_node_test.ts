@@ -4,6 +4,9 @@
  * @module
  */
 import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { suite } from "uvu";
@@ -45,6 +48,19 @@ test("a driver that does not end is a faulty setup", () => {
 test("the exit code is 2 if every scenario was skipped", () => {
   assert.equal(run("process.exit(4)"), { status: 2, outcomes: ["skip", "skip"] });
   assert.equal(run("process.exit(0)", "--without", "pkce"), { status: 2, outcomes: ["skip", "skip"] });
+});
+
+test("expected failures that name no scenario: 2, and no driver is started", () => {
+  const folder = mkdtempSync(join(tmpdir(), "conformance-"));
+  const known = join(folder, "known.json");
+  writeFileSync(known, JSON.stringify({ "oauth/requests/no-such-scenario": "misspelt" }));
+  const driver = ["--driver", "no-such-command", "--expected-failures", known];
+  const { status, stdout, stderr } = spawnSync(process.execPath, [CLI, "client", "oauth", ...driver], {
+    encoding: "utf8",
+  });
+  rmSync(folder, { recursive: true });
+  assert.equal([status, stdout], [2, ""]);
+  assert.match(stderr, '"oauth/requests/no-such-scenario"');
 });
 
 test.run();

@@ -25,6 +25,24 @@ export function readBaseline(
   return known;
 }
 
+/**
+ * Checks that expected failures name vectors or scenarios that exist: a misspelt name would never match.
+ * @param where the list comes from
+ * @throws {LoadError}
+ */
+export function checkNames(baseline: Baseline, known: Iterable<string>, where: string): void {
+  const names = new Set(known);
+  const unknown = [...baseline.keys()].filter((name) => !names.has(name));
+  if (unknown.length === 0) return;
+  const list = unknown.slice(0, MAX_LISTED).map((name) => `"${name}"`).join(", ");
+  const more = unknown.length > MAX_LISTED ? ` and ${unknown.length - MAX_LISTED} more` : "";
+  throw new LoadError(
+    `Invalid expected failures in ${where}: unknown ${list}${more}. --list prints the names.`,
+  );
+}
+
+const MAX_LISTED = 5;
+
 /** @throws {LoadError} */
 export function readJsonObject(path: string): Readonly<Record<string, unknown>> {
   let value: unknown;
