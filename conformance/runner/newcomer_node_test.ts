@@ -93,6 +93,11 @@ test("a URL without a server", async () => {
   const { code, out } = await run("oauth", "http://127.0.0.1:1");
   assert.is(code, 2);
   assert.match(out, /RFC 8414 .*127\.0\.0\.1:1.*ECONNREFUSED/);
+  for (const suite of ["oauth", "mcp", "jsonrpc", "skills"]) {
+    const { code, out } = await run(suite, "http://127.0.0.1:1");
+    assert.is(code, 2, suite);
+    assert.match(out, /not tested\. http:\/\/127\.0\.0\.1:1 accepts no connection\./, suite);
+  }
 });
 
 test("a command that speaks JSON-RPC or MCP, and a URL that does not", async () => {

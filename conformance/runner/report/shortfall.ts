@@ -19,17 +19,17 @@ const MIN_ASKED_PART = 0.1;
 /** Why the run says little about the target, or `undefined` if it asked enough. */
 export function findShortfall(
   results: readonly Result[],
-  { base, notes, stdio }: Pick<Target, "base" | "notes" | "stdio">,
+  { base, notes, stdio, isRefusing }: Pick<Target, "base" | "notes" | "stdio" | "isRefusing">,
 ): Shortfall | undefined {
   const asked = results.filter(({ outcome }) => outcome !== "skip");
   const text = `${asked.length} of ${results.length} vectors were asked`;
+  const isDead = !stdio && asked.every(isRefusedConnection) && (asked.length > 0 || isRefusing === true);
+  if (isDead) {
+    return { text: `${base} accepts no connection`, advice: "Start the server, or correct its address." };
+  }
   if (asked.length === 0) return { text: `None of ${results.length} vectors was asked`, advice: ADVICE };
   if (stdio && asked.every(isNotStarted)) {
     return { text: "The command cannot be started", advice: "Correct the command, or install the program." };
-  }
-  const isDead = !stdio && asked.every(isRefusedConnection);
-  if (isDead) {
-    return { text: `${base} accepts no connection`, advice: "Start the server, or correct its address." };
   }
   const isFailing = asked.some(({ outcome }) => outcome === "fail");
   if (notes !== undefined && !isFailing && asked.length < MIN_ASKED_PART * results.length) {

@@ -6,7 +6,13 @@
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { discover } from "./discover.ts";
-import { type Sender, withTimeout } from "../exchange/exchange.ts";
+import {
+  BrokenExchange,
+  type Limits,
+  openWithTimeout,
+  type Sender,
+  withTimeout,
+} from "../exchange/exchange.ts";
 import { fillPort } from "./free_port.ts";
 import { probe } from "./probe.ts";
 import { httpSender } from "../exchange/send_http.ts";
@@ -122,5 +128,25 @@ async function probeTarget(
     vars: { ...vars, ...description.vars },
     procedures: { ...procedures, ...description.procedures },
   };
-  return { ...target, ...toTarget(completed, sender, close), notes };
+  const isRefusing = sender !== undefined && await refusesConnections(sender, target.base, target.limits);
+  return { ...target, ...toTarget(completed, sender, close), notes, isRefusing };
+}
+
+/** Whether no connection to the server can be opened. The response does not matter. */
+async function refusesConnections(sender: Sender, url: string, limits: Limits): Promise<boolean> {
+  const request = {
+    method: "GET",
+    url,
+    fields: [],
+    without: [],
+    body: undefined,
+    raw: false,
+    wire: undefined,
+  };
+  try {
+    (await openWithTimeout(sender, request, limits)).cancel();
+    return false;
+  } catch (error) {
+    return error instanceof BrokenExchange && error.kind === "refused";
+  }
 }
