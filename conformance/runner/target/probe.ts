@@ -9,7 +9,8 @@ import { probeMcp } from "./probe_mcp.ts";
 import { sendMessages } from "../exchange/rpc_steps.ts";
 import type { Target } from "./target.ts";
 import { isJsonObject, type JsonObject } from "../vector/vector_file.ts";
-import { createContext } from "../context.ts";
+import { createContext, type VectorContext } from "../context.ts";
+import { isEqual } from "../vector/match.ts";
 
 /**
  * @param suiteFolders folders of the selected vectors
@@ -74,11 +75,41 @@ function readMetadataClaims({ variables, discovered }: Target, why?: string): Cl
   return { features, notes: [formatNote(`metadata at ${discovered}`, features)] };
 }
 
+/** Requests of the example methods, with the result that shows each. Those without one may return anything. */
+const EXAMPLE_REQUESTS: readonly ExampleRequest[] = [
+  { method: "subtract", params: [42, 23], result: 19 },
+  { method: "subtract", params: { subtrahend: 23, minuend: 42 }, result: 19 },
+  { method: "sum", params: [1, 2, 4], result: 7 },
+  { method: "get_data", result: ["hello", 5] },
+  { method: "update", params: [1, 2, 3, 4, 5] },
+  { method: "notify_hello", params: [7] },
+  { method: "notify_sum", params: [1, 2, 4] },
+];
+
+interface ExampleRequest {
+  readonly method: string;
+  readonly params?: unknown;
+  readonly result?: unknown;
+}
+
+const METHOD_NOT_FOUND = -32601;
+
 async function probeRpc(target: Target): Promise<Claims> {
   const context = createContext("probe", { target, seed: "probe", maxWaitSeconds: 0 });
-  const request = { jsonrpc: "2.0", id: 1, method: "subtract", params: [42, 23] };
-  const { messages, broken, status } = await sendMessages({ send: [request] }, context);
-  await context.stdio?.kill();
+  try {
+    return await probeExampleMethods(context);
+  } finally {
+    await context.stdio?.kill();
+  }
+}
+
+async function probeExampleMethods(context: VectorContext): Promise<Claims> {
+  const requests = EXAMPLE_REQUESTS.map(({ result: _, ...call }, n) => ({
+    jsonrpc: "2.0",
+    id: n + 1,
+    ...call,
+  }));
+  const { messages, broken, status } = await sendMessages({ send: requests.slice(0, 1) }, context);
   const [response] = Array.isArray(messages) ? messages : [];
   if (!isJsonObject(response) || response["jsonrpc"] !== "2.0") {
     const received = broken ?? (status === undefined ? "no JSON-RPC message" : `status ${status}`);
@@ -87,6 +118,28 @@ async function probeRpc(target: Target): Promise<Claims> {
       notes: [`no response to the first JSON-RPC request: ${received}`],
     };
   }
-  const features = ["jsonrpc", "batch", ...(response["result"] === 19 ? ["example_methods"] : [])];
+  const common = ["jsonrpc", "batch"];
+  if (response["result"] !== EXAMPLE_REQUESTS[0]!.result) {
+    return { features: common, notes: [formatNote("JSON-RPC 2.0 response", common)] };
+  }
+  const rest = await sendMessages({ send: requests.slice(1) }, context);
+  const responses = [response, ...Array.isArray(rest["messages"]) ? rest["messages"] : []].filter(
+    isJsonObject,
+  );
+  const missing = EXAMPLE_REQUESTS.filter((example, n) =>
+    !isExample(example, responses.find((each) => each["id"] === n + 1))
+  ).map(({ method }) => method);
+  if (missing.length > 0) {
+    const note = formatNote("JSON-RPC 2.0 response", common);
+    return { features: common, notes: [note, `example methods that are missing: ${missing.join(", ")}`] };
+  }
+  const features = [...common, "example_methods"];
   return { features, notes: [formatNote("JSON-RPC 2.0 response", features)] };
+}
+
+/** Whether the response is that of the example method. */
+function isExample({ result }: ExampleRequest, response: JsonObject | undefined): boolean {
+  if (result !== undefined) return isEqual(response?.["result"], result);
+  const error = response?.["error"];
+  return response !== undefined && !(isJsonObject(error) && error["code"] === METHOD_NOT_FOUND);
 }

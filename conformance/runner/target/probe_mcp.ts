@@ -9,6 +9,7 @@ import { type Claims, formatNote } from "./claims.ts";
 import type { Target } from "./target.ts";
 import { isJsonObject, type JsonObject } from "../vector/vector_file.ts";
 import type { View } from "../vector/view.ts";
+import { formatValue } from "../report/describe.ts";
 import { createContext, type VectorContext } from "../context.ts";
 
 const HANDSHAKE_REVISIONS = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] as const;
@@ -70,21 +71,20 @@ export async function probeMcp(target: Target): Promise<Claims> {
 
 function toClaims(target: Target, features: Set<string>, first: View): Claims {
   const vars = { mcp: { host: new URL(target.base).hostname } };
-  const { status, broken, why } = first;
-  if (status === 401) {
+  if (first["status"] === 401) {
     features.add("mcp_authorization");
     const hint =
       'the server requires a token (401): add "features" and a procedure "mcp_token" that sets "token" to the target file';
     return { features: [...features], vars, notes: [hint] };
   }
   if (features.size === 1) {
-    const received = broken === undefined ? `status ${status ?? "none"}` : `${broken}: ${why}`;
     return {
       features: [...features],
       vars,
-      notes: [`"initialize" returned no known protocol revision (${received})`],
+      notes: [`"initialize" returned no known protocol revision (${describeReceived(first)})`],
     };
   }
+  if (target.sender && isLoopback(vars.mcp.host)) features.add("mcp_origin");
   // The server requires no token and may refuse an invalid one, so none is sent.
   const procedures = { mcp_token: () => ({ token: null }) };
   return {
@@ -136,6 +136,28 @@ function findResult({ messages }: View): JsonObject | undefined {
   );
   const result = isJsonObject(response) ? response["result"] : undefined;
   return isJsonObject(result) ? result : undefined;
+}
+
+/** What came in place of a result of "initialize". */
+function describeReceived({ messages, broken, why, status }: View): string {
+  const response = (Array.isArray(messages) ? messages : []).find((each) =>
+    isJsonObject(each) && ("result" in each || "error" in each)
+  ) as JsonObject | undefined;
+  if (response && response["id"] !== 1) {
+    return `the id of the response is ${formatValue(response["id"])}, that of the request is 1`;
+  }
+  if (response?.["error"] !== undefined) return `error ${formatValue(response["error"])}`;
+  if (response) {
+    const { result } = response;
+    const revision = isJsonObject(result) ? result["protocolVersion"] : undefined;
+    return `protocolVersion is ${formatValue(revision)}`;
+  }
+  return broken === undefined ? `status ${status ?? "none"}` : `${broken}: ${why}`;
+}
+
+/** Servers on loopback must refuse foreign origins: a page of another site could reach them by DNS rebinding. */
+function isLoopback(host: string): boolean {
+  return /^(?:localhost|.+\.localhost|127\.[\d.]+|\[::1\])$/.test(host);
 }
 
 function addCapabilities(features: Set<string>, { capabilities }: JsonObject): void {
