@@ -180,6 +180,22 @@ export const MCP_MESSAGES: readonly Mutant[] = [
     },
   },
   {
+    name: "mcp/notifications-with-200",
+    fault: "Accepts notifications with 200 in place of 202",
+    wrap: changeResponses(MCP, (answer) => answer.status === 202 ? withHeaders(answer, {}, 200) : answer),
+    killedBy: names("http/notification-accepted"),
+    mayFail: {
+      "They expect 202 for a message that needs no response": names(
+        "batch_2025_03_26/notifications",
+        "http/response-unknown",
+        "http/unknown-notification",
+        "http_2025_03_26/notification-accepted",
+        "http_2025_06_18/notification-accepted",
+        "modern/notification",
+      ),
+    },
+  },
+  {
     name: "mcp/responses-answered",
     fault: "Answers responses with an empty result",
     wrap: answerPosts((sent) =>
