@@ -11,6 +11,7 @@ import { MCP_ACCESS } from "./mcp/mcp_access.ts";
 import { MCP_ENTERPRISE } from "./mcp/mcp_enterprise.ts";
 import { MCP_MESSAGES } from "./mcp/mcp_messages.ts";
 import { MCP_METHODS } from "./mcp/mcp_methods.ts";
+import { MCP_RESULTS } from "./mcp/mcp_results.ts";
 import { MCP_REVISIONS } from "./mcp/mcp_revisions.ts";
 import { MCP_SESSIONS } from "./mcp/mcp_sessions.ts";
 import { MCP_SKILLS } from "./mcp/mcp_skills.ts";
@@ -122,6 +123,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...MCP_ENTERPRISE,
   ...MCP_SESSIONS,
   ...MCP_METHODS,
+  ...MCP_RESULTS,
   ...MCP_SELF_CONTAINED,
   ...MCP_MESSAGES,
   ...MCP_STREAMS,

@@ -231,7 +231,7 @@ async function createInstance(
       initialScope: "profile",
       pageSize: 25,
       sse: true,
-      definitions: [...everything(() => trivet.mcp!), ...vectorTools(vars.mcp)],
+      definitions: [...vectorTools(vars.mcp), ...everything(() => trivet.mcp!)],
     },
   });
   return { trivet, store };

@@ -1,6 +1,6 @@
 /**
- * Tools that vectors need beside those of the official suite: one that can be cancelled, one that needs a scope, and one
- * whose task ends at once with an error.
+ * Tools that vectors need beside those of the official suite: one that can be cancelled, one that needs a scope, one with
+ * an output schema, and one whose task ends at once with an error.
  *
  * @module
  */
@@ -12,12 +12,15 @@ export interface ToolNames {
   readonly scoped_tool: string;
   readonly missing_scope: string;
   readonly slow_tool: string;
+  readonly structured_tool: { readonly name: string };
 }
 
 /** How long the slow tool runs if it is not cancelled. */
 const SLOW_TOOL_MS = 1000;
 
-export function vectorTools({ scoped_tool, missing_scope, slow_tool }: ToolNames): readonly Definition[] {
+export function vectorTools(
+  { scoped_tool, missing_scope, slow_tool, structured_tool }: ToolNames,
+): readonly Definition[] {
   return [
     tool({
       name: scoped_tool,
@@ -33,6 +36,16 @@ export function vectorTools({ scoped_tool, missing_scope, slow_tool }: ToolNames
         await pause(SLOW_TOOL_MS, context.signal);
         return "Not cancelled";
       },
+    }),
+    tool({
+      name: structured_tool.name,
+      description: "Measures the temperature",
+      output: {
+        type: "object",
+        properties: { celsius: { type: "number" } },
+        required: ["celsius"],
+      },
+      run: () => ({ celsius: 21.5 }),
     }),
     tool({
       name: "failing_task",
