@@ -111,6 +111,15 @@ export const RPC_REQUESTS: readonly Mutant[] = [
     killedBy: names("examples/params-text", "examples/params-number", "examples/params-boolean"),
   },
   {
+    name: "jsonrpc/params-null-as-omitted",
+    fault: "Treats null as params that are left out",
+    wrap: changeEachMessage(RPC, (call) => {
+      const { params, ...rest } = call;
+      return params === null ? rest : call;
+    }),
+    killedBy: names("examples/params-null"),
+  },
+  {
     name: "jsonrpc/answers-notifications",
     fault: "Answers notifications",
     wrap: changeMessages(RPC, (value) => isNotification(value) ? { ...value, id: null } : value),
