@@ -70,7 +70,7 @@ function checkSchemas(): void {
       ["vector", "vectors/*/*.json"],
       ["requirement", "requirements/*.json"],
       ["clients/scenario", "clients/scenarios/*.json"],
-      ["target", "targets/{*,*/!(package*|findings|result)}.json"],
+      ["target", "targets/{*,*/!(package*|findings|result|mutants)}.json"],
       ["findings", "targets/*/findings.json"],
     ] as const
   ) {
