@@ -300,6 +300,17 @@ export const AUTHORIZE_ENDPOINT: readonly Mutant[] = [
     },
   },
   {
+    name: "oauth/consent-page-echoes-state",
+    fault: "Writes state unescaped into its consent page",
+    wrap: changeResponses(AUTHORIZE, async (answer, request) => {
+      const state = new URL(request.url).searchParams.get("state");
+      if (answer.status !== 200 || state === null) return answer;
+      return withBody(answer, (await answer.text()).replace("</body>", () => `${state}</body>`));
+    }),
+    killedBy: names("state-is-no-markup"),
+    mayFail: { "It reads the page": ["oauth/form_post/state-is-no-markup"] },
+  },
+  {
     name: "oauth/consent-framed",
     fault: "Lets other sites frame the consent page",
     wrap: withoutFrameProtection(AUTHORIZE),
