@@ -5,8 +5,8 @@
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { LOGIN, METADATA, onPath } from "./http_faults.ts";
-import type { Mutant } from "./mutant.ts";
+import { changeResponses, LOGIN, METADATA, onPath, pathOf, readForm } from "./http_faults.ts";
+import type { Mutant, Wrap } from "./mutant.ts";
 import { MUTANTS } from "./mutants.ts";
 import { type Baseline, closeBaseline, runBaseline, runMutant } from "./run_mutant.ts";
 
@@ -36,6 +36,57 @@ test("each mutant is killed by the vectors that it names", async ({ baseline }) 
     if (survived.length > 0) wrong.push(`${mutant.name}: ${survived.join(" ")} did not fail`);
   }
   assert.equal(wrong, []);
+});
+
+/** After this many wrong secrets or passwords, the right one is refused too. */
+const MAX_ATTEMPTS = 20;
+
+/** Refuses the right secret or password after many wrong ones, in the same way as those. */
+const lockOut: Wrap = (next) => {
+  const failures = new Map<string, number>();
+  return async (request) => {
+    const form = await readForm(request);
+    const subject = form?.get("client_secret") != null ? form.get("client_id") : form?.get("username");
+    if (subject == null) return await next(request);
+    const count = (): number => failures.get(subject) ?? 0;
+    const answer = count() < MAX_ATTEMPTS ? await next(request) : undefined;
+    if (answer && answer.status !== 401 && answer.status !== 429) return answer;
+    failures.set(subject, count() + 1);
+    return pathOf(request) === LOGIN
+      ? new Response("Wrong", { status: 401 })
+      : Response.json({ error: "invalid_client" }, { status: 401 });
+  };
+};
+
+/** Servers that behave otherwise than Trivet and conform, with the vectors that must pass on them. */
+const CONFORMING: readonly (readonly [what: string, wrap: Wrap, vectors: readonly string[]])[] = [
+  ["locks accounts and clients", lockOut, [
+    "oauth/client_authentication/guessing",
+    "oauth/login/guessing-passwords",
+    "oauth/revocation/guessing-secrets",
+  ]],
+  [
+    "redirects a login from another site to the form",
+    changeResponses(
+      LOGIN,
+      (answer, request) =>
+        request.method === "POST" && answer.status === 403
+          ? new Response(null, { status: 303, headers: { location: LOGIN } })
+          : answer,
+    ),
+    ["oauth/login/from-another-site"],
+  ],
+];
+
+test("vectors pass on a server that conforms in another way than Trivet", async ({ baseline }) => {
+  for (const [fault, wrap, killedBy] of CONFORMING) {
+    const { notPassed } = await runMutant(
+      { name: "oauth/conforming", fault, wrap, killedBy },
+      baseline,
+      false,
+    );
+    assert.equal(notPassed, [], fault);
+  }
 });
 
 test("an equivalent mutant survives, and the result reports it", async ({ baseline }) => {

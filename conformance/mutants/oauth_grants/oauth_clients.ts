@@ -160,8 +160,7 @@ export const CLIENT_AUTHENTICATION: readonly Mutant[] = [
       undefined,
       (answer) => answer.status === 429 ? withHeaders(answer, {}, 401) : answer,
     ),
-    killedBy: [...auth("guessing"), "oauth/login/guessing-passwords"],
-    mayFail: { "It guesses secrets": ["oauth/revocation/guessing-secrets"] },
+    killedBy: [...auth("guessing"), "oauth/login/guessing-passwords", "oauth/revocation/guessing-secrets"],
   },
   {
     name: "oauth/scope-in-any-case",
