@@ -8,6 +8,16 @@ import type { Handler, Mutant } from "../mutant.ts";
 
 const names = (...ids: string[]): string[] => ids.map((id) => `oauth/token_endpoint/${id}`);
 
+/** They check the types of the members of a response with a token. */
+const TYPED: readonly string[] = [
+  ...names("granted"),
+  "oauth/client_credentials/granted",
+  "oauth/device/allowed",
+  "oauth/jwt_bearer/good",
+  "oauth/refresh/refreshed",
+  "oauth/token_exchange/exchanged",
+];
+
 const isGranted = (json: Record<string, unknown>): boolean => "access_token" in json;
 
 export const TOKEN_RESPONSES: readonly Mutant[] = [
@@ -101,13 +111,22 @@ export const TOKEN_RESPONSES: readonly Mutant[] = [
     name: "oauth/tokens-lifetime-as-string",
     fault: "Returns expires_in as a string",
     wrap: changeJson(TOKEN, (json) => isGranted(json) && (json["expires_in"] = String(json["expires_in"]))),
-    killedBy: names("granted"),
+    killedBy: TYPED,
     mayFail: {
       "They read the lifetime of a token": [
         "oauth/token_endpoint/granted-lifetime",
         "oauth/token_exchange/lifetime-told",
       ],
     },
+  },
+  {
+    name: "oauth/tokens-scope-as-list",
+    fault: "Returns scope as a list",
+    wrap: changeJson(TOKEN, (json) => {
+      if (isGranted(json)) json["scope"] = String(json["scope"] ?? "").split(" ");
+    }),
+    killedBy: TYPED,
+    mayFailWith: { "They read the scope of a token": /^json\.scope: / },
   },
   {
     name: "oauth/tokens-lifetime-omitted",
