@@ -35,6 +35,15 @@ const readFormFrom = (read: (request: Request) => Promise<URLSearchParams | unde
 
 export const PUSHED: readonly Mutant[] = [
   {
+    name: "oauth/par-with-200",
+    fault: "Answers pushed requests with 200",
+    wrap: changeResponses(
+      PAR,
+      (answer) => answer.status === 201 ? withHeaders(answer, {}, 200) : answer,
+    ),
+    killedBy: names("answer"),
+  },
+  {
     name: "oauth/par-without-authentication",
     fault: "Accepts pushed requests without authenticating the client",
     wrap: acceptPushes(({ error, description }) =>

@@ -5,7 +5,6 @@
  */
 import { changeJson, changeResponses, onPath, REGISTER, withHeaders } from "../http_faults.ts";
 import type { Mutant, Wrap } from "../mutant.ts";
-import { resembling } from "../resembling.ts";
 
 const names = (...ids: string[]): string[] => ids.map((id) => `oauth/registration/${id}`);
 
@@ -56,18 +55,7 @@ export const REGISTRATION: readonly Mutant[] = [
       REGISTER,
       (answer) => answer.status === 201 ? withHeaders(answer, {}, 200) : answer,
     ),
-    killedBy: names("registered", "open"),
-    mayFail: {
-      "It registers a client": ["oauth/jarm/registered-algorithm"],
-      "They check what caches may keep": [
-        "oauth/caching/registration-read",
-        "oauth/caching/registration-updated",
-      ],
-      "They send values that resemble the right ones": resembling("registration-token"),
-      "They expect 201": REGISTRATION_SUITES,
-      "It registers a client first": ["oauth/introspection/of-a-stranger"],
-      "It expects 201": ["oauth/metadata/registration"],
-    },
+    killedBy: names("registered"),
   },
   {
     name: "oauth/registration-missing",
