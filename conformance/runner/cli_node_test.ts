@@ -143,6 +143,10 @@ test("--only, --level and --since select vectors", async () => {
   assert.match((await mine("--since", "2026-01-02")).out, /4 vectors/);
   assert.is((await mine("--since", "2026-01-03")).code, 2);
   assert.match((await mine("--list")).out, /oauth\/mine\/right {2}MUST {2}It is right/);
+  const misspelt = await mine("--only", "right", "--only", "rihgt");
+  assert.is(misspelt.code, 2);
+  assert.match(misspelt.err, '--only "rihgt"');
+  assert.match((await mine("--document", "format", "--document", "fromat")).err, '--document "fromat"');
 });
 
 test("--strict counts warnings", async () => {

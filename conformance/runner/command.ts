@@ -16,7 +16,7 @@ import { readSet } from "./report/sets.ts";
 import { digestVectors } from "./vector/digest.ts";
 import { VERSION } from "./version.ts";
 import { loadRequirements, loadVectors } from "./vector/load.ts";
-import { readClaims, selectVectors } from "./vector/select_vectors.ts";
+import { findUnmatched, readClaims, selectVectors } from "./vector/select_vectors.ts";
 import { createProgress } from "./report/progress.ts";
 import { type Report, toReport } from "./report/report.ts";
 import { toHtml } from "./report/report_html.ts";
@@ -61,6 +61,8 @@ async function run(parsed: Arguments): Promise<number> {
   const requirements = loadRequirements(ROOT);
   const loaded = loadVectors(ROOT, parsed.suites, requirements);
   const vectors = selectVectors(loaded, parsed);
+  const unmatched = findUnmatched(loaded, parsed);
+  if (unmatched !== undefined) throw new TypeError(`No vector of the suites matches ${unmatched}.`);
   if (vectors.length === 0) {
     throw new TypeError(
       "No vector matches the options. Change --only, --document, --level or --since, or add --slow.",
@@ -74,13 +76,13 @@ async function run(parsed: Arguments): Promise<number> {
   }
   const isSelf = vectors.every(({ file }) => file.suite.startsWith("self/"));
   const hasTarget = parsed.target !== undefined || parsed.stdio !== undefined || parsed.module !== undefined;
-  // A run may take long, so files that cannot be read or written are reported before it.
   // A list may name vectors of other suites than those of the run.
   const checkBaseline = (baseline: Baseline, where: string): void => {
     if (baseline.size === 0) return;
     const all = [...loaded, ...loadVectors(ROOT, ["self", "all"], requirements)];
     checkNames(baseline, all.map(({ name }) => name), where);
   };
+  // A run may take long, so files that cannot be read or written are reported before it.
   if (parsed.baseline !== undefined) checkBaseline(readBaseline(parsed.baseline, {}), parsed.baseline);
   if (parsed.set !== undefined) readSet(join(ROOT, "sets.json"), parsed.set, vectors);
   if (parsed.reportDir) mkdirSync(parsed.reportDir, { recursive: true });

@@ -57,3 +57,16 @@ export function selectVectors(
       (slow || vector.slow !== true);
   });
 }
+
+/** The first option that selects nothing although others may: `--only` with a misspelt name. */
+export function findUnmatched(
+  vectors: readonly LoadedVector[],
+  { only, documents }: Pick<Arguments, "only" | "documents">,
+): string | undefined {
+  const text = only.find((part) => !vectors.some(({ name }) => name.includes(part)));
+  if (text !== undefined) return `--only "${text}"`;
+  const document = documents.find((prefix) =>
+    !vectors.some(({ rows }) => rows.some((row) => row.document.startsWith(prefix)))
+  );
+  return document === undefined ? undefined : `--document "${document}"`;
+}
