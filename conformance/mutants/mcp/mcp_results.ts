@@ -91,6 +91,16 @@ export const MCP_RESULTS: readonly Mutant[] = [
     killedBy: names("results/output-schemas-are-objects"),
   },
   {
+    name: "mcp/versions-are-text",
+    fault: "Returns the supported revisions as text",
+    wrap: changeResults((result) => {
+      const { supportedVersions: versions } = result;
+      if (Array.isArray(versions)) result["supportedVersions"] = versions.join(" ");
+    }),
+    killedBy: names("modern/discover"),
+    mayFail: { "They call server/discover": names("modern_methods/id-") },
+  },
+  {
     name: "mcp/cursors-are-numbers",
     fault: "Returns a number as nextCursor",
     wrap: changeResults((result) => {

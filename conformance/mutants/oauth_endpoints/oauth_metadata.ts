@@ -145,6 +145,30 @@ export const SERVER_METADATA: readonly Mutant[] = [
     killedBy: names("scopes"),
   },
   {
+    name: "oauth/metadata-lists-as-text",
+    fault: "Returns lists as text, joined by spaces",
+    wrap: changeMetadata((members) =>
+      Object.fromEntries(
+        Object.entries(members).filter(([, value]) => Array.isArray(value))
+          .map(([name, list]) => [name, list.join(" ")]),
+      )
+    ),
+    killedBy: [
+      ...names(
+        "response-type-code",
+        "grant-type-code",
+        "grant-type-refresh",
+        "grant-type-client-credentials",
+        "client-authentication-basic",
+        "client-authentication-post",
+        "challenge-methods",
+      ),
+      "oauth/device/metadata",
+      "oauth/jarm/metadata",
+    ],
+    mayFail: { "They read a list of the metadata": ["oauth/"] },
+  },
+  {
     name: "oauth/metadata-response-types-twice",
     fault: "Lists a response type twice",
     wrap: addToList("response_types_supported", "code"),

@@ -229,6 +229,7 @@ export const PUSHED: readonly Mutant[] = [
     mayFail: {
       "They push a request object": [
         "oauth/request_object/pushed",
+        "oauth/request_object/required-pushed-plain",
         "oauth/request_object/pushed-altered",
         "oauth/request_object/pushed-client-id-of-another",
         "oauth/request_object/pushed-unsigned",
