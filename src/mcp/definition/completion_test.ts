@@ -141,7 +141,10 @@ test("a completion function for an unknown variable is refused at start", () => 
         }),
       ],
     });
-  assert.throws(define, (error: unknown) => error instanceof TypeError && error.message.includes('"complete.b"'));
+  assert.throws(
+    define,
+    (error: unknown) => error instanceof TypeError && error.message.includes('"complete.b"'),
+  );
 });
 
 test.run();

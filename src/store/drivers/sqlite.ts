@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { checkNames, checkOneOf, type Names } from "../../options/option_check.ts";
+import { checkNames, checkOneOf, checkWhole, type Names } from "../../options/option_check.ts";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { setImmediate } from "node:timers";
 import { PeriodicTasks } from "../periodic_tasks.ts";
@@ -83,7 +83,7 @@ const POLL_INTERVAL_MS = 250;
 /**
  * Opens or creates the file, which only its owner can read. `":memory:"` stores nothing on disk.
  * @throws {StoreFormatError} when its records are of another version
- * @throws {TypeError} for an invalid option
+ * @throws {TypeError | RangeError} naming the option and the rule
  * @throws {Error} when the file is not a SQLite database or cannot be opened
  */
 export function sqliteStore(path: string, options: SqliteOptions = {}): Store {
@@ -114,12 +114,8 @@ class SqliteStore implements Store {
 
   constructor(path: string, options: SqliteOptions) {
     const durable = checkOneOf("durable", options.durable, "power", "process");
-    const { busyTimeout = 5000, sweepEvery = 60_000, now = Date.now } = options;
-    const { checkpointEvery = 60_000 } = options;
-    if (durable !== "power" && durable !== "process") {
-      throw new TypeError(`durable must be "power" or "process", but is ${JSON.stringify(durable)}`);
-    }
-    if (!(busyTimeout >= 0)) throw new TypeError("busyTimeout must be a number of milliseconds");
+    const busyTimeout = checkWhole("busyTimeout", options.busyTimeout ?? 5000, 0);
+    const { sweepEvery = 60_000, checkpointEvery = 60_000, now = Date.now } = options;
     const file = databaseFile(path);
     this.guarantees = { atomic: true, readYourWrites: true, durable: file === undefined ? "none" : durable };
     if (file !== undefined) protectDatabase(file, options.onWarning ?? emitWarning);

@@ -409,7 +409,8 @@ test("invalid options are refused before a file is made", () => {
     const open = () => sqliteStore(file, options as never);
     assert.throws(
       open,
-      (error: Error) => error instanceof TypeError && /^(durable|busyTimeout) /.test(error.message),
+      (error: Error) =>
+        error.message.startsWith("Invalid options: ") && /"(durable|busyTimeout)"/.test(error.message),
     );
   }
   assert.is(statSync(file, { throwIfNoEntry: false }), undefined);
