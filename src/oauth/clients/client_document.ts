@@ -34,7 +34,7 @@ interface ClientDocument {
 /**
  * The client that the document describes; `undefined` when the id is not such a URL.
  * @throws {OAuthError} invalid_client, naming the rule that the URL or the document breaks; temporarily_unavailable when the
- * document cannot be fetched now (503), or must not be (429)
+ * document cannot be fetched now (400), or must not be (429)
  */
 export async function findClientByDocument(
   as: AuthorizationServer,
@@ -169,7 +169,8 @@ function unavailable(error: PublicFetchError): OAuthError {
   return new OAuthError(
     "temporarily_unavailable",
     `The client metadata document is not available: ${error.message}`,
-    { cause: error, fields: [["retry-after", String(RETRY_SECONDS)]] },
+    // Not 503: everyone can name a URL that does not answer, and a load balancer would take the server for faulty.
+    { cause: error, status: 400, fields: [["retry-after", String(RETRY_SECONDS)]] },
   );
 }
 

@@ -152,10 +152,10 @@ test("a document that cannot be fetched now is a temporary error, and the same r
     let isUp = false;
     const { server } = await newDocumentServer(() => isUp ? json(DOCUMENT)() : answer());
     const cookie = await server.signIn();
-    assert.is((await ask(server, cookie)).status, 503, name);
+    assert.is((await ask(server, cookie)).status, 400, name);
     const form = { grant_type: "refresh_token", refresh_token: "x", client_id: ID, client_secret: undefined };
     const token = await server.token(form);
-    assert.equal([token.status, (await token.json()).error], [503, "temporarily_unavailable"], name);
+    assert.equal([token.status, (await token.json()).error], [400, "temporarily_unavailable"], name);
     assert.ok(token.headers.has("retry-after"));
     isUp = true;
     assert.is((await ask(server, cookie)).status, 200, name);

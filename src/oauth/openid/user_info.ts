@@ -35,7 +35,11 @@ async function findTokenClient(
   try {
     return await findClient(as, id, context);
   } catch (error) {
-    if (!(error instanceof OAuthError) || error.code !== "invalid_client") throw error;
+    if (!(error instanceof OAuthError)) throw error;
+    const { code, message, fields } = error;
+    // 503: nothing is wrong with the request.
+    if (code === "temporarily_unavailable") throw new OAuthError(code, message, { cause: error, fields });
+    if (code !== "invalid_client") throw error;
     const refusal = new TokenRefusal("invalid_token", "The client of the access token is no longer valid");
     throw new OAuthError("invalid_token", refusal.description, { cause: error, fields: refusal.challenge() });
   }
