@@ -95,25 +95,6 @@ export const PUSHED: readonly Mutant[] = [
     killedBy: names("request-uri-inside", "foreign-request-uri-inside"),
   },
   {
-    name: "oauth/par-with-200",
-    fault: "Answers pushed requests with 200",
-    wrap: changeResponses(PAR, (answer) => answer.status === 201 ? withHeaders(answer, {}, 200) : answer),
-    killedBy: names(
-      "pushed",
-      "answer",
-      "public",
-      "unguessable",
-      "proof-that-is-not-repeated",
-      "assertion-for-the-issuer",
-    ),
-    mayFail: {
-      "They push a request object": ["oauth/request_object/pushed"],
-      "They check what caches may keep": ["oauth/caching/pushed"],
-      "They send values that resemble the right ones": resembling("request-uri"),
-      "They push first": ["oauth/par/", "oauth/dpop/pushed-"],
-    },
-  },
-  {
     name: "oauth/par-lifetime-as-string",
     fault: "Returns expires_in as a string",
     wrap: changeJson(

@@ -1,6 +1,7 @@
 /**
  * Changes to registered clients: their metadata, and a new secret. What the operator changed on a client that registered
- * itself stays so when the client updates its registration. Tokens and codes of the client stay valid, and users are asked again where the change concerns what they saw (`../consent/consent_memory.ts`).
+ * itself stays so when the client updates its registration. Tokens and codes of the client stay valid, and users are asked
+ * again where the change concerns what they saw (`../consent/consent_memory.ts`).
  *
  * @module
  */
