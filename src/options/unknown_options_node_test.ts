@@ -2,7 +2,17 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { toolServer } from "../mcp_service.ts";
 import { group, prompt, resource, resourceTemplate, tool } from "../mcp_service.ts";
-import { addClient, createTrivet, memoryStore } from "../mod.ts";
+import {
+  addClient,
+  addUser,
+  createTrivet,
+  inviteUser,
+  memoryStore,
+  rotateServerSecret,
+  rotateSigningKeys,
+} from "../mod.ts";
+import { addProvider } from "../oauth/sign_in/stored_provider.ts";
+import { createApiKey } from "../skills/api_key.ts";
 import { createAudit } from "../observability.ts";
 import { openApi } from "../openapi.ts";
 import { passkeys } from "../passkeys.ts";
@@ -58,6 +68,13 @@ const CASES: readonly (readonly [option: string, call: () => unknown])[] = [
   ["oauth.resources.scope", () => oauth({ resources: [{ resource: "https://a.example", scope: ["a"] }] })],
   ["oauth.passwordPolicy.min", () => oauth({ passwordPolicy: { min: 20 } })],
   ["oauth.openid.subjectType", () => oauth({ openid: { subjectType: "pairwise" } })],
+  [
+    "oauth.openid.identityAssertions.resource",
+    () =>
+      oauth({
+        openid: { identityAssertions: [{ audience: "https://a.example", resource: "https://b.example" }] },
+      }),
+  ],
   ["oauth.signUp.password", () => oauth({ signUp: { password: "closed" } })],
   ["oauth.pages.language", () => oauth({ pages: { language: "de" } })],
   ["oauth.pages.colors.button", () => oauth({ pages: { colors: { button: "#000" } } })],
@@ -122,6 +139,20 @@ test("unknown options of calls that answer later are refused by name", async () 
     "client.scopes",
     () => addClient(memoryStore(), any({ domain: "a.example", scopes: "read" })),
   );
+  const store = memoryStore();
+  await refused("createApiKey.scope", () => createApiKey(store, any({ name: "a", scope: ["skills:read"] })));
+  await refused("inviteUser.mail", () => inviteUser(store, any({ mail: "ada@example.com" })));
+  await refused(
+    "addUser.roles",
+    () => addUser(store, any({ username: "a", password: "b", roles: "reader" })),
+  );
+  await refused("rotateSigningKeys.revoke", () => rotateSigningKeys(store, any({ revoke: true })));
+  await refused("rotateServerSecret.revoke", () => rotateServerSecret(store, any({ revoke: true })));
+  await refused(
+    "addProvider.domain",
+    () => addProvider(store, any({}), any({ kind: "google", clientId: "c", domain: ["a.example"] })),
+  );
+  assert.equal(await store.list([]), []);
   await refused("serve.host", () => serve(any({}), any({ port: 0, host: "127.0.0.1" })));
 });
 

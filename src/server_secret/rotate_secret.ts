@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { checkNames, type Names } from "../options/option_check.ts";
 import { encodeBase64url } from "../crypto/base64url.ts";
 import { randomBytes } from "../crypto/random_bytes.ts";
 import { randomId } from "../crypto/secret.ts";
@@ -47,6 +48,8 @@ export interface SecretRotationOptions {
   readonly pause?: (milliseconds: number) => Promise<void>;
 }
 
+const NAMES: Names<SecretRotationOptions> = { retentionDays: 1, revokeOld: 1, pause: 1 };
+
 /** What a rotation did. */
 export interface SecretRotation {
   /** The secret that signs and seals now. */
@@ -82,8 +85,10 @@ export async function listServerSecrets(store: Store): Promise<ShownServerSecret
  */
 export async function rotateServerSecret(
   store: Store,
-  { retentionDays = 30, revokeOld = false, pause = sleep }: SecretRotationOptions = {},
+  options: SecretRotationOptions = {},
 ): Promise<SecretRotation> {
+  checkNames("rotateServerSecret", options, NAMES);
+  const { retentionDays = 30, revokeOld = false, pause = sleep } = options;
   const { newest, isResumed } = await begin(store);
   const left = newest.starts + SETTLE_MS - timeOf(store);
   if (left > 0) await pause(left);

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { checkNames, type Names } from "../options/option_check.ts";
 import { randomId, randomSecret, secretDigest } from "../crypto/secret.ts";
 import type { Principal } from "../http/principal.ts";
 import { LOST_RACE, retryLostRaces } from "../store/retry.ts";
@@ -20,11 +21,18 @@ export interface ApiKeyRequest {
   readonly scopes?: readonly string[] | undefined;
 }
 
-/** Creates a key. The secret is returned only here; the store keeps its digest. */
+const NAMES: Names<ApiKeyRequest> = { name: 1, workspace: 1, scopes: 1 };
+
+/**
+ * Creates a key. The secret is returned only here; the store keeps its digest.
+ * @throws {TypeError} naming an option that does not exist
+ */
 export async function createApiKey(
   store: Store,
-  { name, workspace = "default", scopes = ["skills:read", "skills:write"] }: ApiKeyRequest,
+  request: ApiKeyRequest,
 ): Promise<{ key: ApiKey; secret: string }> {
+  checkNames("createApiKey", request, NAMES);
+  const { name, workspace = "default", scopes = ["skills:read", "skills:write"] } = request;
   const secret = randomSecret(API_KEY_PREFIX);
   const key: ApiKey = { id: randomId("key_"), name, workspace, scopes, created: Date.now() };
   await putIfAbsent(store, apiKeyKey(secretDigest(secret)), key);

@@ -4,21 +4,27 @@ import { listSecretRecords } from "../../server_secret/read_secrets.ts";
 import { serverSecret } from "../../server_secret.ts";
 import { createSigningKeys } from "../../oauth/tokens/signing_keys.ts";
 import { memoryStore } from "../../store/drivers/memory.ts";
+import type { Store } from "../../store/store.ts";
 import { newAdmin } from "../test_admin.ts";
 
 const test = suite("admin/keys_of_server");
 
-test("signing keys are listed, rotated, and replaced after a compromise, and no answer has a key", async () => {
-  const { call, refuse, store, events } = newAdmin();
-  assert.equal((await call("rotateSigningKeys")).data, []);
-  const keys = createSigningKeys({
+/** @param maxTokenLifetime seconds */
+function createKeys(store: Store, maxTokenLifetime = 7200) {
+  return createSigningKeys({
     store,
     now: Date.now,
     signingAlgorithms: ["ES256"],
     signingKeyLifetime: 90 * 86_400,
     signingKeyNotice: 86_400,
-    maxTokenLifetime: 7200,
+    maxTokenLifetime,
   });
+}
+
+test("signing keys are listed, rotated, and replaced after a compromise, and no answer has a key", async () => {
+  const { call, refuse, store, events } = newAdmin();
+  assert.equal((await call("rotateSigningKeys")).data, []);
+  const keys = createKeys(store);
   const { kid } = await keys.current();
   const [only] = (await call("listSigningKeys")).data;
   assert.equal([only.id, only.state, only.accepted_until], [kid, "current", null]);
@@ -37,14 +43,7 @@ test("signing keys are listed, rotated, and replaced after a compromise, and no 
 
 test("a key that is rotated is published as long as the tokens of the server are valid", async () => {
   const { call, store } = newAdmin(memoryStore(), { maxTokenLifetime: 5 * 86_400 });
-  const keys = createSigningKeys({
-    store,
-    now: Date.now,
-    signingAlgorithms: ["ES256"],
-    signingKeyLifetime: 90 * 86_400,
-    signingKeyNotice: 86_400,
-    maxTokenLifetime: 5 * 86_400,
-  });
+  const keys = createKeys(store, 5 * 86_400);
   await keys.current();
   const [old, next] = (await call("rotateSigningKeys", { notice_seconds: 0 })).data;
   assert.is(Date.parse(old.accepted_until) - Date.parse(next.signs_from), (5 * 86_400 + 3600) * 1000);

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { checkNames, type Names } from "../../options/option_check.ts";
 import { createSealer, type Sealer } from "../../crypto/seal.ts";
 import type { FindSecrets } from "../../crypto/server_secrets.ts";
 import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
@@ -46,6 +47,24 @@ export interface ProviderRegistration {
   readonly keyId?: string | undefined;
 }
 
+const NAMES: Names<ProviderRegistration> = {
+  kind: 1,
+  id: 1,
+  name: 1,
+  clientId: 1,
+  clientSecret: 1,
+  issuer: 1,
+  tenant: 1,
+  domains: 1,
+  groups: 1,
+  roles: 1,
+  scopes: 1,
+  keepTokens: 1,
+  groupsClaim: 1,
+  teamId: 1,
+  keyId: 1,
+};
+
 const PURPOSE = "secret of an identity provider";
 
 /** Seals the client secrets with the server's secret. */
@@ -75,6 +94,7 @@ export async function addProvider(
   registration: ProviderRegistration,
   { replace }: { readonly replace: boolean } = { replace: true },
 ): Promise<StoredProvider | undefined> {
+  checkNames("addProvider", registration, NAMES);
   const { clientSecret, id = registration.kind, ...rest } = registration;
   const stored: StoredProvider = {
     ...rest,

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { checkNames, type Names } from "../../options/option_check.ts";
 import { randomId } from "../../crypto/secret.ts";
 import { type Entry, listAll, type Store } from "../../store/store.ts";
 import { createLinkToken, type LinkKind, type LinkToken } from "../mail/link_token.ts";
@@ -36,6 +37,8 @@ export interface InvitationRequest {
   readonly lifetime?: number | undefined;
 }
 
+const NAMES: Names<InvitationRequest> = { email: 1, mailed: 1, role: 1, lifetime: 1 };
+
 /** An invitation without the digest of its token. */
 export type ShownInvitation = Omit<Invitation, "digest">;
 
@@ -45,8 +48,10 @@ export type ShownInvitation = Omit<Invitation, "digest">;
  */
 export async function inviteUser(
   store: Store,
-  { email, mailed = false, role, lifetime = DEFAULT_LIFETIME_SECONDS }: InvitationRequest = {},
+  request: InvitationRequest = {},
 ): Promise<{ readonly invitation: ShownInvitation; readonly token: string }> {
+  checkNames("inviteUser", request, NAMES);
+  const { email, mailed = false, role, lifetime = DEFAULT_LIFETIME_SECONDS } = request;
   if (email !== undefined && !isEmailAddress(email)) {
     throw new TypeError(`Cannot invite: "${email}" is not an e-mail address`);
   }

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { checkNames, type Names } from "../../options/option_check.ts";
 import { JWS_ALGORITHMS, type JwsAlgorithm } from "../../crypto/jws.ts";
 import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
 import type { Entry, Store } from "../../store/store.ts";
@@ -41,6 +42,8 @@ export interface KeyRotationOptions {
   readonly revokeOld?: boolean;
 }
 
+const NAMES: Names<KeyRotationOptions> = { algorithms: 1, notice: 1, maxTokenLifetime: 1, revokeOld: 1 };
+
 /** The signing keys of the servers on this store, oldest first for each algorithm. */
 export async function listSigningKeys(store: Store): Promise<ShownSigningKey[]> {
   const now = store.now?.() ?? Date.now();
@@ -66,8 +69,10 @@ export async function listSigningKeys(store: Store): Promise<ShownSigningKey[]> 
  */
 export async function rotateSigningKeys(
   store: Store,
-  { algorithms, notice = 86_400, maxTokenLifetime = 7200, revokeOld = false }: KeyRotationOptions = {},
+  options: KeyRotationOptions = {},
 ): Promise<ShownSigningKey[]> {
+  checkNames("rotateSigningKeys", options, NAMES);
+  const { algorithms, notice = 86_400, maxTokenLifetime = 7200, revokeOld = false } = options;
   const known = new Set((await listSigningKeys(store)).map(({ alg }) => alg));
   for (const alg of algorithms ?? known) {
     if (!known.has(alg)) throw new TypeError(`The server has no signing key for ${alg}`);

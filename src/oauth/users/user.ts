@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { checkNames, type Names } from "../../options/option_check.ts";
 import { ITERATIONS, passwords } from "../../crypto/password.ts";
 import { randomId } from "../../crypto/secret.ts";
 import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
@@ -35,6 +36,8 @@ export interface UserRegistration {
   readonly role?: UserRole | undefined;
 }
 
+const NAMES: Names<UserRegistration> = { username: 1, password: 1, name: 1, email: 1, role: 1 };
+
 /**
  * Adds a user.
  * @param iterations of PBKDF2, for tests
@@ -42,9 +45,11 @@ export interface UserRegistration {
  */
 export async function addUser(
   store: Store,
-  { username, password, name = username, email = "", role }: UserRegistration,
+  registration: UserRegistration,
   iterations: number = ITERATIONS,
 ): Promise<User> {
+  checkNames("addUser", registration, NAMES);
+  const { username, password, name = username, email = "", role } = registration;
   const problem = checkUsername(username);
   if (problem !== undefined) throw new TypeError(`Cannot add user: ${USERNAME_RULES[problem]}`);
   if (password === "" || password.length > MAX_PASSWORD_CHARACTERS) {
