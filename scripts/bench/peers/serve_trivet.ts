@@ -8,6 +8,8 @@ import { addUser } from "../../../src/oauth/users/user.ts";
 import { serve } from "../../../src/runtime/node.ts";
 import { CLIENT, LIFETIME_SECONDS, SCOPE, serveParent, USER } from "./child.ts";
 
+/** The maximum. Codes are used in the slice for which they are created. */
+const CODE_LIFETIME_SECONDS = 600;
 const store = memoryStore();
 await addUser(store, USER);
 const options = {
@@ -15,7 +17,7 @@ const options = {
   oauth: {
     clients: [{ id: CLIENT.id, secret: CLIENT.secret, redirect_uris: [CLIENT.redirect_uri] }],
     accessTokenLifetime: LIFETIME_SECONDS,
-    codeLifetime: LIFETIME_SECONDS,
+    codeLifetime: CODE_LIFETIME_SECONDS,
   },
 };
 let handler = createTrivet({ issuer: "http://127.0.0.1", ...options });
