@@ -42,10 +42,12 @@ export function mount(
   const { base, toContext, observe, limiter, onRequest, requestId, telemetry } = server;
   const mounted = new Map(services.flatMap((service) => service.mounts.map((each) => [each, service])));
 
+  const prefix = base + "/";
+
   /** The service whose mount covers the path: by its first segment below the base, the whole path, or its first two. */
   function find(path: string): Service | undefined {
-    if (path.startsWith(base + "/")) {
-      const start = base.length + 1;
+    if (path.startsWith(prefix)) {
+      const start = prefix.length;
       const end = path.indexOf("/", start);
       const service = mounted.get(end < 0 ? path.slice(start) : path.slice(start, end)) ??
         mounted.get(path.slice(base.length)) ??

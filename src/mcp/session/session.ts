@@ -154,7 +154,8 @@ export class Sessions {
       : this.#open(secrets, signed, principal);
   }
 
-  async #open(
+  /** Not `async`: on the path of every request of a session a promise less. */
+  #open(
     secrets: ServerSecrets,
     signed: string,
     principal: Principal | undefined,
@@ -164,7 +165,7 @@ export class Sessions {
     if (!session && (session = this.#openedBefore.get(signed) ?? verify(secrets, signed))) {
       this.#cache(signed, session);
     }
-    return session && await this.#check(session, principal);
+    return session ? this.#check(session, principal) : Promise.resolve(undefined);
   }
 
   /** Forgets the verified sessions when a secret was rotated: it may no longer be accepted. */
