@@ -15,6 +15,7 @@ import type { McpClient, McpClientOptions } from "./mcp_client/client.ts";
 import { createMcpClient } from "./mcp_client/create_client.ts";
 import { httpTransport } from "./mcp_client/transports/http_transport.ts";
 import type { HttpTransportOptions } from "./mcp_client/transport.ts";
+import { checkNames, type Names } from "./options/option_check.ts";
 import { VERSION } from "./version.ts";
 
 /** What `connectMcp` connects to: a URL, or a transport. */
@@ -22,11 +23,31 @@ export type ConnectMcpOptions =
   & Partial<Omit<McpClientOptions, "transport">>
   & ({ readonly transport: McpClientOptions["transport"] } | HttpTransportOptions);
 
+const NAMES: Names<McpClientOptions & HttpTransportOptions> = {
+  transport: 1,
+  url: 1,
+  fetch: 1,
+  headers: 1,
+  onRefused: 1,
+  name: 1,
+  version: 1,
+  title: 1,
+  capabilities: 1,
+  revision: 1,
+  limits: 1,
+  checkOutput: 1,
+  onNotification: 1,
+  onServerRequest: 1,
+  onClosed: 1,
+};
+
 /**
  * Connects to a server, with the newest revision that both have.
- * @throws {ConnectionError} @throws {McpError} @throws {TypeError} if the URL is not one of HTTP
+ * @throws {ConnectionError} @throws {McpError} @throws {TypeError} if the URL is not one of HTTP, or
+ * an option does not exist
  */
 export async function connectMcp(options: ConnectMcpOptions): Promise<McpClient> {
+  checkNames("connectMcp", options, NAMES);
   const transport = "transport" in options ? options.transport : httpTransport(options);
   const { name = "trivet", version = VERSION } = options;
   const client = createMcpClient({ ...options, name, version, transport });

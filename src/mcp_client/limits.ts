@@ -4,6 +4,8 @@
  * @module
  */
 
+import { checkNames } from "../options/option_check.ts";
+
 /** A JSON object: parameters or a result. */
 export type JsonObject = Record<string, unknown>;
 
@@ -29,8 +31,9 @@ const DEFAULT_LIMITS: Required<ClientLimits> = {
   duration: 3_600_000,
 };
 
-/** The limits with defaults for those that are missing. @throws {RangeError} for one that is not positive */
+/** The limits with defaults for those that are missing. @throws {RangeError} for one that is not positive, {TypeError} for one that does not exist */
 export function completeLimits(limits: ClientLimits = {}): Required<ClientLimits> {
+  checkNames("limits", limits, DEFAULT_LIMITS);
   const given = Object.entries(limits).filter(([, limit]) => limit !== undefined);
   for (const [name, limit] of given) {
     if (!(limit > 0)) throw new RangeError(`limits.${name} must be positive`);

@@ -5,6 +5,7 @@
  * @module
  */
 import { NO_STORE, respondText } from "../http/response.ts";
+import { checkNames, type Names } from "../options/option_check.ts";
 import type { Key, Store } from "../store/store.ts";
 
 /** How long the store may take. */
@@ -33,11 +34,15 @@ export interface HealthOptions {
   readonly monotonic?: () => number;
 }
 
+const NAMES: Names<HealthOptions> = { onError: 1, monotonic: 1 };
+
 /**
  * The checks of a server with this store. `/readyz` reads from the store, and writes a small record to it at most every 10
  * seconds (every second while that fails): a store on a full or read-only disk can still be read.
+ * @throws {TypeError} for an option that does not exist
  */
 export function createHealth(store: Store, options: HealthOptions = {}): Health {
+  checkNames("createHealth", options, NAMES);
   const { onError = () => {}, monotonic = () => performance.now() } = options;
   let isDraining = false;
   let write: { readonly began: number; readonly result: Promise<boolean> } | undefined;

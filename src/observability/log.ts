@@ -6,6 +6,7 @@
  * @module
  */
 import type { TrivetEvent } from "../events.ts";
+import { checkNames, type Names } from "../options/option_check.ts";
 import type { RequestOutcome } from "./request_outcome.ts";
 
 /** From the most to the least important. */
@@ -28,6 +29,8 @@ export interface LogOptions {
   /** Milliseconds since the epoch. @default Date.now */
   now?(): number;
 }
+
+const NAMES: Names<LogOptions> = { level: 1, format: 1, requestLevel: 1, write: 1, now: 1 };
 
 /** Values of a line. Members without a value are left out. */
 export type LogFields = Readonly<Record<string, string | number | boolean | undefined>>;
@@ -65,14 +68,10 @@ const EVENT_LEVELS: { readonly [Type in TrivetEvent["type"]]?: LogLevel } = {
 
 const MAX_VALUE_CHARACTERS = 500;
 
-/** Makes a log. */
-export function createLog({
-  level = "info",
-  format = "json",
-  requestLevel = "debug",
-  write,
-  now = Date.now,
-}: LogOptions): Log {
+/** Makes a log. @throws {TypeError} for an option that does not exist */
+export function createLog(options: LogOptions): Log {
+  checkNames("createLog", options, NAMES);
+  const { level = "info", format = "json", requestLevel = "debug", write, now = Date.now } = options;
   const most = LOG_LEVELS.indexOf(level);
   const isWritten = (each: LogLevel): boolean => LOG_LEVELS.indexOf(each) <= most;
   const writesRequests = isWritten(requestLevel);

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { checkNames, type Names } from "../options/option_check.ts";
 import type { Entry, Key, Store } from "../store/store.ts";
 import { AUDIT_GROUPS, type AuditRecord, groupKey } from "./audit.ts";
 
@@ -19,8 +20,11 @@ export interface AuditQuery {
   readonly until?: number | undefined;
 }
 
-/** The records that match, from the oldest to the newest. */
+const NAMES: Names<AuditQuery> = { after: 1, types: 1, about: 1, since: 1, until: 1 };
+
+/** The records that match, from the oldest to the newest. @throws {TypeError} for a member that does not exist */
 export async function* listAudit(store: Store, query: AuditQuery = {}): AsyncGenerator<AuditRecord> {
+  checkNames("listAudit", query, NAMES);
   const { after = 0, types, about, since = 0, until = Infinity } = query;
   for await (const text of readAuditGroups(store)) {
     for (const line of text.split("\n").slice(1)) {

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { checkNames, type Names } from "../options/option_check.ts";
 import type { Store } from "../store/store.ts";
 import {
   AUDIT_HEAD,
@@ -34,6 +35,8 @@ export interface VerifyOptions {
   readonly noted?: { readonly number: number; readonly digest: string } | undefined;
 }
 
+const NAMES: Names<VerifyOptions> = { now: 1, retentionDays: 1, noted: 1 };
+
 /** The header of a group and the numbers of its records; `undefined` for a malformed text. */
 function parseGroup(text: string): GroupHeader & { readonly numbers: readonly number[] } | undefined {
   try {
@@ -44,11 +47,16 @@ function parseGroup(text: string): GroupHeader & { readonly numbers: readonly nu
   }
 }
 
-/** Checks every record, the links between them, and that only records whose time is over are missing at the beginning. */
+/**
+ * Checks every record, the links between them, and that only records whose time is over are missing at the beginning.
+ * @throws {TypeError} for an option that does not exist
+ */
 export async function verifyAudit(
   store: Store,
-  { now, noted, ...options }: VerifyOptions,
+  options: VerifyOptions,
 ): Promise<AuditVerification> {
+  checkNames("verifyAudit", options, NAMES);
+  const { now, noted } = options;
   const head = (await store.get<AuditHead>(AUDIT_HEAD))?.value;
   const retentionDays = options.retentionDays ?? head?.retentionDays ?? DEFAULT_RETENTION_DAYS;
   let last: { number: number; digest: string } | undefined;

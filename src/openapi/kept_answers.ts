@@ -5,6 +5,7 @@
  * @module
  */
 import type { Principal } from "../http/principal.ts";
+import { checkNames, type Names } from "../options/option_check.ts";
 
 /** An answer of the API, as it came. */
 export interface KeptAnswer {
@@ -28,6 +29,8 @@ export interface KeptAnswersOptions {
   readonly now?: () => number;
 }
 
+const NAMES: Names<KeptAnswersOptions> = { maxBytes: 1, lifetime: 1, now: 1 };
+
 /** Bytes of all answers of one caller: one cannot drop all those of the others. */
 const OWNER_SHARE = 4;
 /** What an answer takes besides its content. */
@@ -47,8 +50,9 @@ interface OwnedAnswers {
   size: number;
 }
 
-/** Keeps answers in the memory of this instance. */
+/** Keeps answers in the memory of this instance. @throws {TypeError} for an option that does not exist */
 export function keepAnswers(options: KeptAnswersOptions = {}): AnswerStore {
+  checkNames("keepAnswers", options, NAMES);
   const { maxBytes = 64 * 1024 * 1024, lifetime = 600_000, now = Date.now } = options;
   // Oldest first: all have the same lifetime.
   const kept = new Map<string, Kept>();

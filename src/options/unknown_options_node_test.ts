@@ -8,16 +8,26 @@ import {
   createTrivet,
   inviteUser,
   memoryStore,
+  rotateClientSecret,
   rotateServerSecret,
   rotateSigningKeys,
+  setPassword,
+  updateClient,
+  updateUser,
 } from "../mod.ts";
+import { serverCard } from "../mcp/cards/server_card.ts";
+import { connectMcp } from "../mcp_client.ts";
 import { addProvider } from "../oauth/sign_in/stored_provider.ts";
 import { createApiKey } from "../skills/api_key.ts";
-import { createAudit } from "../observability.ts";
-import { openApi } from "../openapi.ts";
+import { createAudit, createHealth, createLog, listAudit, verifyAudit } from "../observability.ts";
+import { openTelemetry } from "../observability/opentelemetry/open_telemetry.ts";
+import { keepAnswers, openApi } from "../openapi.ts";
 import { passkeys } from "../passkeys.ts";
+import { quickJs } from "../runtime/code/code_mode.ts";
+import { launchProcess } from "../runtime/launch_process.ts";
 import { serve } from "../runtime/node.ts";
 import { skillFolder } from "../runtime/skill_folder.ts";
+import { toWorker } from "../runtime/workerd.ts";
 import { apple, entra, github, google, oidc } from "../sign_in.ts";
 import { s3Blobs } from "../skills/blobs/s3.ts";
 import { d1Store } from "../store/drivers/d1.ts";
@@ -26,6 +36,7 @@ import { layeredStore } from "../store/drivers/layered.ts";
 import { postgresStore } from "../store/drivers/postgres.ts";
 import { redisStore } from "../store/drivers/redis.ts";
 import { sqliteStore } from "../store/drivers/sqlite.ts";
+import { openWhileUpgrading, upgradeStore } from "../store/upgrade/upgrade.ts";
 import { codeMode, gateway, searchMode } from "../gateway.ts";
 
 const test = suite("options/unknown");
@@ -117,6 +128,18 @@ const CASES: readonly (readonly [option: string, call: () => unknown])[] = [
   ["gateway.policies", () => gateway(any({ policies: {} }))],
   ["searchMode.pin", () => searchMode(any({ pin: [] }))],
   ["codeMode.limit", () => codeMode(any({ engine: {}, limit: {} }))],
+  ["quickJs.thread", () => quickJs(any({ thread: 2 }))],
+  ["serverCard.title", () => serverCard(any({ name: "com.example/a", title: "A" }))],
+  [
+    "serverCard.repository.host",
+    () => serverCard(any({ name: "com.example/a", repository: { url: "https://a.example", host: "a" } })),
+  ],
+  ["keepAnswers.bytes", () => keepAnswers(any({ bytes: 1 }))],
+  ["createLog.requests", () => createLog(any({ write: run, requests: "info" }))],
+  ["createHealth.timeout", () => createHealth(memoryStore(), any({ timeout: 1 }))],
+  ["openTelemetry.tracer", () => openTelemetry(any({ tracer: {} }))],
+  ["toWorker.onerror", () => toWorker(any(run), any({ onerror: run }))],
+  ["launchProcess.environment", () => launchProcess(any({ command: "a", environment: {} }))],
   ["codeMode.limits.timeMs", () => codeMode(any({ engine: {}, limits: { timeMs: 1 } }))],
 ];
 
@@ -152,6 +175,17 @@ test("unknown options of calls that answer later are refused by name", async () 
     "addProvider.domain",
     () => addProvider(store, any({}), any({ kind: "google", clientId: "c", domain: ["a.example"] })),
   );
+  await refused("setPassword.rules", () => setPassword(store, "a", "b", any({ rules: {} })));
+  await refused("updateUser.roles", () => updateUser(store, "a", any({ roles: "reader" })));
+  await refused("rotateClientSecret.keep", () => rotateClientSecret(store, "a", any({ keep: 60 })));
+  await refused("client.scopes", () => updateClient(store, "c", any({ scopes: "read" })));
+  await refused("client.secret", () => updateClient(store, "c", any({ secret: "another" })));
+  await refused("upgradeStore.dryrun", () => upgradeStore(store, any({ dryrun: true })));
+  await refused("openWhileUpgrading.onerror", () => openWhileUpgrading(store, any({ onerror: run })));
+  await refused("verifyAudit.days", () => verifyAudit(store, any({ now: 0, days: 1 })));
+  await refused("listAudit.type", () => listAudit(store, any({ type: ["login"] })).next());
+  await refused("connectMcp.header", () => connectMcp(any({ url: issuer, header: {} })));
+  await refused("limits.time", () => connectMcp(any({ url: issuer, limits: { time: 1 } })));
   assert.equal(await store.list([]), []);
   await refused("serve.host", () => serve(any({}), any({ port: 0, host: "127.0.0.1" })));
 });

@@ -5,6 +5,7 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import process from "node:process";
+import { checkNames, type Names } from "../options/option_check.ts";
 import { timerDelay } from "../timer.ts";
 import type { Launch, LaunchedProcess, ProcessEvents } from "../mcp_client/transport.ts";
 
@@ -22,6 +23,15 @@ export interface LaunchOptions {
   /** Milliseconds that it may take to end after its input was closed, and again after SIGTERM. @default 2000 */
   readonly closeTimeout?: number;
 }
+
+const NAMES: Names<LaunchOptions> = {
+  command: 1,
+  args: 1,
+  env: 1,
+  cwd: 1,
+  onStderr: 1,
+  closeTimeout: 1,
+};
 
 /**
  * Variables that are passed on: they say where programs and files are, and hold no credentials. `PATHEXT` and what follows
@@ -61,8 +71,9 @@ const OUTPUT_MS = 200;
 const running = new Set<ChildProcess>();
 let endsWithParent = false;
 
-/** Describes how to start a server. It starts when a client connects. */
+/** Describes how to start a server. It starts when a client connects. @throws {TypeError} for an option that does not exist */
 export function launchProcess(options: LaunchOptions): Launch {
+  checkNames("launchProcess", options, NAMES);
   const { command, args = [] } = options;
   if (typeof command !== "string" || command === "") {
     throw new TypeError("command must be a non-empty string");

@@ -9,6 +9,7 @@
  * @module
  */
 import { usePublicConnect } from "../http/network/public_fetch.ts";
+import { checkNames, type Names } from "../options/option_check.ts";
 import { faultResponse, type FetchHandler } from "./server.ts";
 
 // workerd's network service resolves names itself and reaches public addresses only, unless the operator configured it
@@ -30,8 +31,11 @@ export interface WorkerOptions {
   readonly onError?: (error: unknown) => void;
 }
 
-/** A worker for the handler that `create` makes from the bindings. */
+const NAMES: Names<WorkerOptions> = { onError: 1 };
+
+/** A worker for the handler that `create` makes from the bindings. @throws {TypeError} for an option that does not exist */
 export function toWorker<Env>(create: (env: Env) => FetchHandler, options: WorkerOptions = {}): Worker<Env> {
+  checkNames("toWorker", options, NAMES);
   // deno-lint-ignore no-console -- the console is a worker's only log
   const { onError = (error) => console.error(error) } = options;
   let handler: FetchHandler | undefined;

@@ -5,6 +5,7 @@
  * @module
  */
 import { isLoopbackHost } from "../../http/network/loopback.ts";
+import type { Names } from "../../options/option_check.ts";
 import type { Icon } from "../definition/content.ts";
 
 /** Where the source of the server is. */
@@ -17,6 +18,8 @@ export interface Repository {
   /** The id of the repository at its host, which stays when it is renamed. */
   readonly id?: string;
 }
+
+export const REPOSITORY_NAMES: Names<Repository> = { url: 1, source: 1, subfolder: 1, id: 1 };
 
 /** A value that the user of a server provides, such as a key. */
 export interface ServerInput {

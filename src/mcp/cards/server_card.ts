@@ -9,9 +9,10 @@ import { encodeBase64url } from "../../crypto/base64url.ts";
 import { sha256 } from "../../crypto/sha256.ts";
 import { isUnchanged } from "../../http/entity_tag.ts";
 import { type Fields, respond, respondText } from "../../http/response.ts";
+import { checkNames, type Names } from "../../options/option_check.ts";
 import type { ServerInfo } from "../definition/server_info.ts";
 import { REVISIONS } from "../era.ts";
-import { publishedMembers, type Repository } from "./published_server.ts";
+import { publishedMembers, type Repository, REPOSITORY_NAMES } from "./published_server.ts";
 
 /** Options of {@linkcode serverCard}. The other members are those of the server itself. */
 export interface ServerCardOptions {
@@ -21,6 +22,8 @@ export interface ServerCardOptions {
   readonly description?: string;
   readonly repository?: Repository;
 }
+
+const NAMES: Names<ServerCardOptions> = { name: 1, description: 1, repository: 1 };
 
 /** The server for which a card is made. */
 export interface CardServer extends ServerInfo {
@@ -42,9 +45,12 @@ const CORS: Fields = [
 
 /**
  * The card of a server, for its option `card`.
- * @throws {TypeError} naming the member and the rule that it breaks, when the server is created
+ * @throws {TypeError} for an option that does not exist; naming the member and the rule that it breaks, when the server is
+ * created
  */
 export function serverCard(options: ServerCardOptions): ServeCard {
+  checkNames("serverCard", options, NAMES);
+  if (options.repository) checkNames("serverCard.repository", options.repository, REPOSITORY_NAMES);
   return (server) => {
     const body = JSON.stringify(writeCard(options, server));
     const tag = `"${encodeBase64url(sha256(body)).slice(0, 22)}"`;

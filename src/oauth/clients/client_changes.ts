@@ -6,11 +6,12 @@
  * @module
  */
 import { randomSecret, secretDigest } from "../../crypto/secret.ts";
+import { checkNames, type Names } from "../../options/option_check.ts";
 import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
 import { compareAndSet, type Store } from "../../store/store.ts";
 import { type Client, clientKey } from "../records/client_record.ts";
 import { toClient } from "./client.ts";
-import type { ClientRegistration } from "./client_registration.ts";
+import { checkChangeNames, type ClientRegistration } from "./client_registration.ts";
 
 /** Seconds for which a former secret can stay valid. */
 const MAX_KEEP_SECONDS = 30 * 86_400;
@@ -25,33 +26,41 @@ export type ClientChanges = {
  * authentication method than a secret, the secret is removed.
  * @param redirectSchemes private-use schemes without a dot that redirect URIs may have
  * @returns the changed client; `undefined` when there is none with this id
- * @throws {TypeError} naming the invalid member
+ * @throws {TypeError} naming the invalid member, or one that does not exist
  */
-export function updateClient(
+export async function updateClient(
   store: Store,
   id: string,
   changes: ClientChanges,
   redirectSchemes?: readonly string[],
 ): Promise<Client | undefined> {
-  return change(store, id, (client) => applyChanges(client, changes, redirectSchemes));
+  checkChangeNames(changes);
+  return await change(store, id, (client) => applyChanges(client, changes, redirectSchemes));
 }
+
+/** Options of {@linkcode rotateClientSecret}. */
+export interface SecretOptions {
+  /** 1 to 256 printable ASCII characters. @default a random one */
+  readonly secret?: string | undefined;
+  /** Seconds for which the former secret stays valid, up to 30 days. @default 0 */
+  readonly keepOld?: number | undefined;
+}
+
+const NAMES: Names<SecretOptions> = { secret: 1, keepOld: 1 };
 
 /**
  * Gives a client a new secret. The secret is returned only here: the store keeps its digest.
- * @param options.secret 1 to 256 printable ASCII characters. @default a random one
- * @param options.keepOld seconds for which the former secret stays valid, up to 30 days. @default 0
  * @returns `undefined` when there is no client with this id
- * @throws {TypeError} when the client authenticates without a secret, or `secret` is invalid
+ * @throws {TypeError} when the client authenticates without a secret, `secret` is invalid, or an option does not exist
  * @throws {RangeError} for an invalid `keepOld`
  */
 export async function rotateClientSecret(
   store: Store,
   id: string,
-  { secret = randomSecret("trivet_cs_"), keepOld = 0 }: {
-    readonly secret?: string | undefined;
-    readonly keepOld?: number | undefined;
-  } = {},
+  options: SecretOptions = {},
 ): Promise<{ client: Client; secret: string } | undefined> {
+  checkNames("rotateClientSecret", options, NAMES);
+  const { secret = randomSecret("trivet_cs_"), keepOld = 0 } = options;
   if (!(Number.isSafeInteger(keepOld) && keepOld >= 0 && keepOld <= MAX_KEEP_SECONDS)) {
     throw new RangeError(`keepOld must be a number of seconds from 0 to ${MAX_KEEP_SECONDS}`);
   }

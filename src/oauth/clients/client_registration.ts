@@ -95,6 +95,13 @@ const NAMES: Names<ClientRegistration> = {
   backchannel_logout_session_required: 1,
 };
 
+const { id: _, secret: __, ...CHANGE_NAMES } = NAMES;
+
+/** @throws {TypeError} naming a member that does not exist, or cannot be changed: the id and the secret */
+export function checkChangeNames(changes: object): void {
+  checkNames("client", changes, CHANGE_NAMES);
+}
+
 /** @throws {TypeError} naming a member that does not exist */
 export function checkRegistrationNames(registration: object): void {
   checkNames("client", registration, NAMES);

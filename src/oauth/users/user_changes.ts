@@ -5,6 +5,7 @@
  * @module
  */
 import { ITERATIONS, passwords } from "../../crypto/password.ts";
+import { checkNames, type Names } from "../../options/option_check.ts";
 import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
 import { compareAndSet, type Entry, type Store } from "../../store/store.ts";
 import {
@@ -39,6 +40,18 @@ export interface UserChanges {
   readonly role?: UserRole | undefined;
 }
 
+const CHANGE_NAMES: Names<UserChanges> = { name: 1, email: 1, role: 1 };
+
+/** Options of {@linkcode setPassword}. */
+export interface PasswordOptions {
+  /** The rules for the password. @default any from 1 to 1024 characters */
+  readonly policy?: PasswordPolicy;
+  /** Of PBKDF2, for tests. */
+  readonly iterations?: number;
+}
+
+const PASSWORD_NAMES: Names<PasswordOptions> = { policy: 1, iterations: 1 };
+
 /**
  * A user, locked or not, by id or user name. A user name that looks like the id of another user finds that other user: ids
  * are given once.
@@ -51,19 +64,17 @@ export async function findAccount(store: Store, user: string): Promise<User | Pr
  * Sets the password of a user with a user name. Sessions and grants stay; a login that verified the old password before is
  * refused only after `endUserSessions`.
  * @param user the user name, or the id
- * @param options.policy the rules for the password. @default any from 1 to 1024 characters
- * @param options.iterations of PBKDF2, for tests
+ * @throws {TypeError} for an option that does not exist
  * @returns `undefined` when it is set, or why it is not
  */
 export async function setPassword(
   store: Store,
   user: string,
   password: string,
-  { policy = ANY_PASSWORD, iterations = ITERATIONS }: {
-    readonly policy?: PasswordPolicy;
-    readonly iterations?: number;
-  } = {},
+  options: PasswordOptions = {},
 ): Promise<PasswordProblem | "unknown_user" | undefined> {
+  checkNames("setPassword", options, PASSWORD_NAMES);
+  const { policy = ANY_PASSWORD, iterations = ITERATIONS } = options;
   const found = await findEntry(store, user);
   if (!found || !isUser(found.value)) return "unknown_user";
   const problem = await checkNewPassword(policy, password, found.value);
@@ -83,12 +94,13 @@ export async function setPassword(
  * @returns `false` when the user does not exist
  * @throws {TypeError} for an unknown role, an empty name, or a text with control characters or over 256 characters
  */
-export function updateUser(store: Store, user: string, changes: UserChanges): Promise<boolean> {
+export async function updateUser(store: Store, user: string, changes: UserChanges): Promise<boolean> {
+  checkNames("updateUser", changes, CHANGE_NAMES);
   const { name, email, role } = changes;
   if (role !== undefined) checkUserRole(role);
   if (name !== undefined) checkText("name", name, 1);
   if (email !== undefined) checkText("e-mail address", email, 0);
-  return change(store, user, (value) => {
+  return await change(store, user, (value) => {
     const isNewAddress = email !== undefined && email !== value.email;
     const isNewName = name !== undefined && name !== value.name;
     // Of a user of either kind the members that differ in type are kept as they are.

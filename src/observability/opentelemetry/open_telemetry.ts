@@ -6,6 +6,7 @@
  */
 import { type MeterProvider, metrics, trace, type TracerProvider } from "@opentelemetry/api";
 import type { Telemetry } from "../../http/telemetry.ts";
+import { checkNames, type Names } from "../../options/option_check.ts";
 import { VERSION } from "../../version.ts";
 import { traceFetch, traceHttpRequest } from "./http_spans.ts";
 import { createInstruments } from "./instruments.ts";
@@ -29,14 +30,16 @@ export interface OpenTelemetryOptions {
   readonly meterProvider?: MeterProvider;
 }
 
+const NAMES: Names<OpenTelemetryOptions> = { tracerProvider: 1, meterProvider: 1 };
+
 /**
  * Makes the telemetry of a server. Start your SDK before: metrics of a provider that is set later are lost. Spans of a tool
  * become children of its call where the SDK has a context manager.
+ * @throws {TypeError} for an option that does not exist
  */
-export function openTelemetry(
-  { tracerProvider = trace.getTracerProvider(), meterProvider = metrics.getMeterProvider() }:
-    OpenTelemetryOptions = {},
-): Telemetry {
+export function openTelemetry(options: OpenTelemetryOptions = {}): Telemetry {
+  checkNames("openTelemetry", options, NAMES);
+  const { tracerProvider = trace.getTracerProvider(), meterProvider = metrics.getMeterProvider() } = options;
   const tracer = tracerProvider.getTracer("trivet", VERSION);
   const instruments = createInstruments(meterProvider.getMeter("trivet", VERSION));
   const requests = { tracer, durations: instruments.request };

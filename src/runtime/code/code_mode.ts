@@ -6,6 +6,7 @@
  * @module
  */
 import type { CodeEngine, Outcome, Program, ProgramHost } from "../../gateway/code/engine.ts";
+import { checkNames, type Names } from "../../options/option_check.ts";
 import { type Isolate, startIsolate } from "./isolate.ts";
 import type { WorkerMessage } from "./worker_main.ts";
 
@@ -32,8 +33,12 @@ const GRACE_MS = 500;
 /** A thread starts in some 50 ms; on a machine under load it takes longer. */
 const MAX_START_MS = 30_000;
 
-/** Creates the engine for {@linkcode CodeModeOptions.engine}. */
-export function quickJs({ threads = 4, waiting: maxWaiting = 64 }: QuickJsOptions = {}): CodeEngine {
+const NAMES: Names<QuickJsOptions> = { threads: 1, waiting: 1 };
+
+/** Creates the engine for {@linkcode CodeModeOptions.engine}. @throws {TypeError} for an option that does not exist */
+export function quickJs(options: QuickJsOptions = {}): CodeEngine {
+  checkNames("quickJs", options, NAMES);
+  const { threads = 4, waiting: maxWaiting = 64 } = options;
   const waiting: (() => void)[] = [];
   let running = 0;
 

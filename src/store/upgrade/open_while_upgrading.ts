@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { checkNames, type Names } from "../../options/option_check.ts";
 import { LOST_RACE, retryLostRaces } from "../retry.ts";
 import { type Entry, type Key, type ListOptions, type Store, StoreUnavailableError } from "../store.ts";
 import {
@@ -28,6 +29,8 @@ export interface OpenWhileUpgradingOptions extends Pick<UpgradeOptions, "onProgr
   readonly upgrade?: boolean;
 }
 
+const NAMES: Names<OpenWhileUpgradingOptions> = { onProgress: 1, onKind: 1, onEnd: 1, upgrade: 1 };
+
 /** How long a read waits for the upgrade of a kind, before it is a 503. */
 const MAX_WAIT_MS = 3000;
 const POLL_INTERVAL_MS = 50;
@@ -36,11 +39,13 @@ const POLL_INTERVAL_MS = 50;
  * Opens a store, which was opened with `allowOlder`, for services, and upgrades it in the background. Resolves before the
  * upgrade ends; `close()` stops it, and it goes on when the store is opened again.
  * @throws {StoreFormatError} for a newer store, and for records that cannot be upgraded; nothing was changed then
+ * @throws {TypeError} for an option that does not exist
  */
 export async function openWhileUpgrading(
   store: Store,
   options: OpenWhileUpgradingOptions = {},
 ): Promise<Store> {
+  checkNames("openWhileUpgrading", options, NAMES);
   const opened = new UpgradingStore(store, options);
   try {
     if (await opened.prepare() === "current") return store;
@@ -83,11 +88,11 @@ class UpgradingStore implements Store {
   /** Upgrades in the background. */
   start(): void {
     if (this.#options.upgrade === false) return;
-    const { onEnd, onKind } = this.#options;
+    const { onEnd, onKind, onProgress } = this.#options;
     const { signal } = this.#stopping;
     const upgrade = () =>
       upgradeStore(this.#store, {
-        ...this.#options,
+        ...(onProgress && { onProgress }),
         signal,
         onKind: (progress) => {
           this.#steps = this.#steps?.filter(({ kind }) => kind !== progress.kind);

@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { checkNames, type Names } from "../../options/option_check.ts";
 import { pauseBefore } from "../retry.ts";
 import {
   type Check,
@@ -54,6 +55,8 @@ export interface UpgradeOptions {
   readonly signal?: AbortSignal;
 }
 
+const NAMES: Names<UpgradeOptions> = { onProgress: 1, onKind: 1, dryRun: 1, again: 1, signal: 1 };
+
 /** The position of the upgrade of a kind. */
 interface Cursor extends KindProgress {
   readonly after?: Key;
@@ -84,8 +87,10 @@ export function isCurrent(format: StoreFormat): boolean {
  * ({@linkcode openWhileUpgrading}); so may other calls of this function.
  * @returns what was done with each kind; empty when the store is current
  * @throws {StoreFormatError} for a newer store, and for records that no step can change; nothing was changed then
+ * @throws {TypeError} for an option that does not exist
  */
 export async function upgradeStore(store: Store, options: UpgradeOptions = {}): Promise<KindProgress[]> {
+  checkNames("upgradeStore", options, NAMES);
   const { again = false, dryRun = false } = options;
   const steps = again ? UPGRADE_STEPS : findSteps((await readFormat(store)).format);
   if (dryRun) {
