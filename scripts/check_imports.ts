@@ -116,7 +116,7 @@ const PACKAGES: Readonly<Record<string, RegExp>> = {
   "@opentelemetry/sdk-node": /^src\/runtime\/cli\/telemetry\.ts$/,
   "quickjs-emscripten-core": /^src\/runtime\/code\/sandbox\.ts$/,
   "@jitl/quickjs-wasmfile-release-sync": /^src\/runtime\/code\/sandbox\.ts$/,
-  postgres: /^src\/store\/drivers\/postgres_pool\.ts$/,
+  postgres: /^src\/store\/drivers\/postgres\/pool\.ts$/,
   redis: /^src\/store\/drivers\/redis\/connection\.ts$/,
   "@valibot/to-json-schema": /^src\/mcp\/schema\/valibot_schema\.ts$/,
   aws4fetch: /^src\/skills\/blobs\/s3\.ts$/,

@@ -2,7 +2,7 @@
  * The store in PostgreSQL, through postgres.js: any number of instances on one database.
  *
  * A `get` is one prepared statement; a `commit` is one call of a function that the first instance creates in the
- * database. Each takes one round trip; commits of many callers share one (`postgres_commits.ts`). The function takes an
+ * database. Each takes one round trip; commits of many callers share one (`postgres/commits.ts`). The function takes an
  * advisory lock for every key that it uses, in a fixed order, then checks, then writes. So concurrent commits of the same
  * keys wait for each other, and exactly one wins.
  *
@@ -10,7 +10,7 @@
  * `schema` (default `trivet`), `timeout` (seconds to wait for an answer, default 5) and `pgbouncer=true`: statements are
  * not prepared, and `watch` polls, because a pool in transaction mode does not support LISTEN.
  *
- * Long because a driver is one file, but for its tables (`postgres_tables.ts`).
+ * Long because a driver is one file, but for its tables (`postgres/tables.ts`).
  *
  * @module
  */
@@ -38,10 +38,10 @@ import {
   toArray,
   toArrays,
   toEntry,
-} from "./postgres_rows.ts";
-import { codeOf, PostgresCommits } from "./postgres_commits.ts";
-import { MIGRATIONS } from "./postgres_tables.ts";
-import { PostgresPool } from "./postgres_pool.ts";
+} from "./postgres/rows.ts";
+import { codeOf, PostgresCommits } from "./postgres/commits.ts";
+import { MIGRATIONS } from "./postgres/tables.ts";
+import { PostgresPool } from "./postgres/pool.ts";
 import { type EngineTimeout, withinTimeout } from "./engine_timeout.ts";
 import { completeClocks, SWEEP_BATCH_RECORDS, SweepGuard } from "../sweep_guard.ts";
 import { PendingCalls } from "./pending_calls.ts";

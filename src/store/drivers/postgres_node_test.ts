@@ -5,7 +5,7 @@ import * as assert from "uvu/assert";
 import { CutProxy } from "../../../scripts/faults/cut_proxy.ts";
 import { storeContract } from "../contract/contract.ts";
 import { postgresStore } from "./postgres.ts";
-import { withPostgresSnapshot } from "./postgres_snapshot.ts";
+import { withPostgresSnapshot } from "./postgres/snapshot.ts";
 import { encodeKey } from "../key.ts";
 import type { Commit, Key, Store } from "../store.ts";
 import { closingWith, findEngine } from "../test_engines.ts";

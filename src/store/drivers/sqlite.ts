@@ -12,10 +12,10 @@ import { setImmediate } from "node:timers";
 import { PeriodicTasks } from "../periodic_tasks.ts";
 import { ensureFormatSync, FORMAT_VERSION, type FormatOptions } from "../format.ts";
 import { decodeKey, encodeKey, pageRange, prefixRange } from "../key.ts";
-import { databaseFile, emitWarning, protectDatabase } from "./sqlite_file.ts";
-import { explain, prepare, type Prepared, type Row, toEntry } from "./sqlite_rows.ts";
-import { emptyLog, openDatabase, readUserVersion, tryRollback } from "./sqlite_open.ts";
-import { prepareSweep } from "./sqlite_sweep.ts";
+import { databaseFile, emitWarning, protectDatabase } from "./sqlite/file.ts";
+import { explain, prepare, type Prepared, type Row, toEntry } from "./sqlite/rows.ts";
+import { emptyLog, openDatabase, readUserVersion, tryRollback } from "./sqlite/open.ts";
+import { prepareSweep } from "./sqlite/sweep.ts";
 import { SWEEP_BATCH_RECORDS, SweepGuard } from "../sweep_guard.ts";
 import {
   type Commit,

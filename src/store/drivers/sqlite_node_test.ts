@@ -12,7 +12,7 @@ import { storeContract } from "../contract/contract.ts";
 import { CURRENT_FORMAT, FORMAT_VERSION, StoreFormatError } from "../format.ts";
 import { sqliteStore } from "./sqlite.ts";
 import { encodeKey, pageRange } from "../key.ts";
-import { loadSqlite, openDatabase, rebuildRecords } from "./sqlite_open.ts";
+import { loadSqlite, openDatabase, rebuildRecords } from "./sqlite/open.ts";
 import { type Put, type Store, StoreUnavailableError } from "../store.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "trivet-sqlite-"));
@@ -379,7 +379,7 @@ test("a commit that cannot be serialized rejects alone and writes nothing", asyn
 });
 
 test("SIGKILL during writes loses no acknowledged commit and leaves no partial one", async () => {
-  const writer = fileURLToPath(new URL("./sqlite_writer_for_kill.ts", import.meta.url));
+  const writer = fileURLToPath(new URL("./sqlite/writer_for_kill.ts", import.meta.url));
   for (let round = 0; round < 3; round++) {
     const file = newFile();
     const child = spawn(process.execPath, [...runArguments(), writer, file], {

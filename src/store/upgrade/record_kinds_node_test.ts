@@ -102,7 +102,7 @@ const SHAPES = fileURLToPath(new URL("record_shapes.txt", import.meta.url));
 /** The sources, without tests. */
 function sources(): Map<string, string> {
   const files = globSync("**/*.ts", { cwd: root }).map((file) => file.replaceAll("\\", "/")).filter((file) =>
-    !/(^|\/)test_|_test\.ts$|^store\/contract\/|sqlite_writer_for_kill\.ts$/.test(file)
+    !/(^|\/)test_|_test\.ts$|^store\/contract\/|sqlite\/writer_for_kill\.ts$/.test(file)
   );
   return new Map(files.map((file) => [file.replace(/\.ts$/, ""), readFileSync(root + file, "utf8")]));
 }

@@ -11,7 +11,7 @@ import { copyFile, rename, rm, stat } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import process from "node:process";
 import { compareRecords, copyRecords, countRecords, finishCopy } from "../../../store/copy.ts";
-import { backupSqlite, checkBackup, removeSeal, sealBackup } from "../../../store/drivers/sqlite_backup.ts";
+import { backupSqlite, checkBackup, removeSeal, sealBackup } from "../../../store/drivers/sqlite/backup.ts";
 import { sqliteStore } from "../../../store/drivers/sqlite.ts";
 import type { Store } from "../../../store/store.ts";
 import { upgradeStore } from "../../../store/upgrade/run_upgrade.ts";
@@ -98,7 +98,7 @@ async function copyInto(part: string, place: Place): Promise<void> {
   const to = sqliteStore(part);
   try {
     if (/^postgres/.test(place.store)) {
-      const { withPostgresSnapshot } = await import("../../../store/drivers/postgres_snapshot.ts");
+      const { withPostgresSnapshot } = await import("../../../store/drivers/postgres/snapshot.ts");
       await withPostgresSnapshot(place.store, (snapshot) => copyRecords(snapshot, to));
     } else await copyUntilSame(place, to);
     await finishCopy(to);

@@ -2,9 +2,9 @@ import { connect, type Socket } from "node:net";
 import { setImmediate } from "node:timers";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { skipBecause } from "../../../scripts/test/run_files.ts";
-import { PostgresPool } from "./postgres_pool.ts";
-import { findEngine } from "../test_engines.ts";
+import { skipBecause } from "../../../../scripts/test/run_files.ts";
+import { PostgresPool } from "./pool.ts";
+import { findEngine } from "../../test_engines.ts";
 
 const address = await findEngine("postgres");
 const test = suite("store/postgres_pool");

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { encodeKey } from "../key.ts";
-import type { Commit, Entry, Key } from "../store.ts";
+import { encodeKey } from "../../key.ts";
+import type { Commit, Entry, Key } from "../../store.ts";
 
 /** A record, as the statements return it. */
 export interface Row {

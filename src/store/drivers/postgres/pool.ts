@@ -8,7 +8,7 @@
  * @module
  */
 import postgres from "postgres";
-import { codeOf } from "./postgres_commits.ts";
+import { codeOf } from "./commits.ts";
 
 /** Members of a query of postgres.js that are missing in its types. */
 interface SentQuery extends PromiseLike<readonly unknown[]> {

@@ -4,10 +4,10 @@
  *
  * @module
  */
-import { decodeKey, pageRange } from "../key.ts";
-import type { Entry, Key, ListOptions, Store } from "../store.ts";
-import { readAddress, type Row, statementsOf, toEntry } from "./postgres_rows.ts";
-import { PostgresPool } from "./postgres_pool.ts";
+import { decodeKey, pageRange } from "../../key.ts";
+import type { Entry, Key, ListOptions, Store } from "../../store.ts";
+import { readAddress, type Row, statementsOf, toEntry } from "./rows.ts";
+import { PostgresPool } from "./pool.ts";
 
 /** Runs work on a snapshot of the store at this address. @throws {Error} when the store does not exist or is unavailable */
 export async function withPostgresSnapshot<Result>(

@@ -4,7 +4,7 @@
  * @module
  */
 import type { DatabaseSync } from "node:sqlite";
-import { hasRowIds, tryRollback } from "./sqlite_open.ts";
+import { hasRowIds, tryRollback } from "./open.ts";
 
 /**
  * Prepares the removal of the first `limit` records that expired by `now`; it returns their number.

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { encodeKey } from "../key.ts";
-import { type Commit, type Entry, type Key, StoreUnavailableError } from "../store.ts";
+import { encodeKey } from "../../key.ts";
+import { type Commit, type Entry, type Key, StoreUnavailableError } from "../../store.ts";
 
 export interface Row {
   key: string;

@@ -5,9 +5,9 @@ import process from "node:process";
 import { DatabaseSync } from "node:sqlite";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { skipBecause } from "../../../scripts/test/run_files.ts";
-import { sqliteStore } from "./sqlite.ts";
-import { databaseFile, protectDatabase } from "./sqlite_file.ts";
+import { skipBecause } from "../../../../scripts/test/run_files.ts";
+import { sqliteStore } from "../sqlite.ts";
+import { databaseFile, protectDatabase } from "./file.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "trivet-sqlite-file-"));
 const test = suite("sqlite file");

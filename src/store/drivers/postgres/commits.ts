@@ -8,10 +8,10 @@
  *
  * @module
  */
-import { type Commit, StoreUnavailableError } from "../store.ts";
-import { toArray, toElements } from "./postgres_rows.ts";
+import { type Commit, StoreUnavailableError } from "../../store.ts";
+import { toArray, toElements } from "./rows.ts";
 
-/** Executes a statement of `postgres_rows.ts`, by its name. */
+/** Executes a statement of `rows.ts`, by its name. */
 export interface CommitStatements {
   /** One commit; `parameters` are array literals without the time. */
   one(parameters: readonly string[]): Promise<boolean>;

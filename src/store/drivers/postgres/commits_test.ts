@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { StoreUnavailableError } from "../store.ts";
-import { PostgresCommits } from "./postgres_commits.ts";
+import { StoreUnavailableError } from "../../store.ts";
+import { PostgresCommits } from "./commits.ts";
 
 const test = suite("store/postgres_commits");
 

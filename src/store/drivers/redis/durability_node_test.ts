@@ -2,9 +2,9 @@ import process from "node:process";
 import { createClient } from "redis";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { createEngine, hasEngine } from "../../../scripts/faults/engine.ts";
-import { skipBecause } from "../../../scripts/test/run_files.ts";
-import { redisStore } from "./redis.ts";
+import { createEngine, hasEngine } from "../../../../scripts/faults/engine.ts";
+import { skipBecause } from "../../../../scripts/test/run_files.ts";
+import { redisStore } from "../redis.ts";
 
 const test = suite("redis durability");
 

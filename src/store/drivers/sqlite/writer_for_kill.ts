@@ -4,7 +4,7 @@
  * @module
  */
 import process from "node:process";
-import { sqliteStore } from "./sqlite.ts";
+import { sqliteStore } from "../sqlite.ts";
 
 const store = sqliteStore(process.argv[2]!);
 for (let n = 1;; n++) {

@@ -5,7 +5,7 @@
  */
 import process from "node:process";
 import type { DatabaseSync } from "node:sqlite";
-import { requireVersion, StoreFormatError } from "../format.ts";
+import { requireVersion, StoreFormatError } from "../../format.ts";
 
 // Values stay out of the tree of the keys: SQLite reads a long entry whole whenever a search compares with it.
 const RECORDS = `CREATE TABLE IF NOT EXISTS record (

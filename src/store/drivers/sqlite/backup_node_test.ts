@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { sqliteStore } from "./sqlite.ts";
-import { backupSqlite, checkBackup, removeSeal, sealBackup } from "./sqlite_backup.ts";
+import { sqliteStore } from "../sqlite.ts";
+import { backupSqlite, checkBackup, removeSeal, sealBackup } from "./backup.ts";
 
 const test = suite("sqlite backup");
 const folder = mkdtempSync(join(tmpdir(), "trivet-sqlite-backup-"));

@@ -7,9 +7,9 @@
 import { createHash } from "node:crypto";
 import { closeSync, openSync, statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
-import { decodeKey, encodeKey } from "../key.ts";
-import { loadSqlite } from "./sqlite_open.ts";
-import { type Row, toEntry } from "./sqlite_rows.ts";
+import { decodeKey, encodeKey } from "../../key.ts";
+import { loadSqlite } from "./open.ts";
+import { type Row, toEntry } from "./rows.ts";
 
 /** A store has no such table: restoring removes it. */
 const SEAL = "CREATE TABLE backup (sha256 TEXT NOT NULL) STRICT";

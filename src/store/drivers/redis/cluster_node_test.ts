@@ -6,12 +6,12 @@ import process from "node:process";
 import { createClient } from "redis";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { skipBecause } from "../../../scripts/test/run_files.ts";
-import { freePort } from "../../../scripts/test/workerd.ts";
-import { CutProxy } from "../../../scripts/faults/cut_proxy.ts";
-import { storeContract } from "../contract/contract.ts";
-import { StoreUnavailableError } from "../store.ts";
-import { redisStore } from "./redis.ts";
+import { skipBecause } from "../../../../scripts/test/run_files.ts";
+import { freePort } from "../../../../scripts/test/workerd.ts";
+import { CutProxy } from "../../../../scripts/faults/cut_proxy.ts";
+import { storeContract } from "../../contract/contract.ts";
+import { StoreUnavailableError } from "../../store.ts";
+import { redisStore } from "../redis.ts";
 
 const test = suite("redis in cluster mode");
 const PROGRAM = (process.env.PATH ?? "").split(":").map((folder) => join(folder, "redis-server")).find(
