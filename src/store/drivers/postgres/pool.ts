@@ -49,6 +49,9 @@ export interface PoolOptions extends postgres.Options<Record<never, never>> {
   readonly statementTimeout?: number;
 }
 
+/** The statements of one transaction. */
+export type Transaction = postgres.TransactionSql;
+
 /** The error codes of a statement whose connection broke. */
 const BROKEN = /^(CONNECTION_[A-Z]+|E[A-Z]+|08...|57P0[12])$/;
 /**
@@ -154,7 +157,7 @@ export class PostgresPool {
 
   /** Runs work in one transaction, on a connection of its own: postgres.js cannot begin one with `ONE_AT_A_TIME`. @param mode such as `READ ONLY` */
   async transact<Result>(
-    work: (sql: postgres.TransactionSql) => Promise<Result>,
+    work: (sql: Transaction) => Promise<Result>,
     mode = "",
   ): Promise<Result> {
     const alone = this.#openAlone();
