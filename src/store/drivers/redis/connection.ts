@@ -23,6 +23,17 @@ export interface Connection {
   destroy(): void;
 }
 
+/** What an address says. */
+export interface Address {
+  /** Without the parameters of this driver. */
+  readonly url: string;
+  /** The name of the store. */
+  readonly name: string;
+  /** In seconds. */
+  readonly timeout: number;
+  readonly isCluster: boolean;
+}
+
 /** What a client and a cluster of node-redis have in common. */
 interface Peer {
   readonly isOpen: boolean;
@@ -34,7 +45,12 @@ interface Peer {
 /** Values may be bytes, so all strings are returned as bytes. */
 const AS_BYTES = { typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } };
 
-export function openClient(url: string, timeoutMs: number): Connection {
+/** Connects to the server or the cluster of an address at the first command. @param key any key of the store */
+export function openConnection({ url, timeout, isCluster }: Address, key: string): Connection {
+  return isCluster ? openCluster(url, key, timeout * 1000) : openClient(url, timeout * 1000);
+}
+
+function openClient(url: string, timeoutMs: number): Connection {
   // Without a queue, callers get a 503 at once, and no write is done long after its caller gave up.
   const create = (disableOfflineQueue = true) =>
     createClient({ url, RESP: 2, disableOfflineQueue, ...settings(timeoutMs) });
@@ -59,7 +75,7 @@ export function openClient(url: string, timeoutMs: number): Connection {
   };
 }
 
-export function openCluster(url: string, key: string, timeoutMs: number): Connection {
+function openCluster(url: string, key: string, timeoutMs: number): Connection {
   const { protocol, username, password } = new URL(url);
   const { socket, pingInterval } = settings(timeoutMs);
   // Nodes that the cluster names do not inherit from the address.
@@ -139,9 +155,7 @@ function wait(tries: number): number {
   return Math.min(50 * 2 ** Math.min(tries, 10), 500);
 }
 
-export function readAddress(
-  address: string,
-): { url: string; name: string; timeout: number; isCluster: boolean } {
+export function readAddress(address: string): Address {
   if (!/^rediss?:\/\//.test(address) || !URL.canParse(address)) {
     throw new TypeError("The address must begin with redis:// or rediss://");
   }
