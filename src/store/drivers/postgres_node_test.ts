@@ -1,83 +1,52 @@
 import { skipBecause } from "../../../scripts/test/run_files.ts";
-import postgres from "postgres";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { CutProxy } from "../../../scripts/faults/cut_proxy.ts";
 import { storeContract } from "../contract/contract.ts";
 import { postgresStore } from "./postgres.ts";
 import { withPostgresSnapshot } from "./postgres/snapshot.ts";
 import { encodeKey } from "../key.ts";
-import type { Commit, Key, Store } from "../store.ts";
-import { closingWith, findEngine } from "../test_engines.ts";
+import type { Commit, Key } from "../store.ts";
+import { findEngine } from "../test_engines.ts";
+import { createTestStores, pause } from "./postgres/test_stores.ts";
 
 const address = await findEngine("postgres");
 const test = suite("postgres");
 
-let schemas = 0;
-const run = Math.random().toString(36).slice(2, 8);
-const newSchema = () => `trivet_test_${run}_${++schemas}`;
-const inSchema = (schema: string) => `${address}?schema=${schema}&max=4`;
-
-const admin = address === undefined ? undefined : postgres(address, { onnotice: () => {}, max: 2 });
-
-function open(now?: () => number, schema: string = newSchema()): Store {
-  const store = postgresStore(inSchema(schema), now ? { now } : {});
-  return closingWith(store, () => admin!.unsafe(`DROP SCHEMA IF EXISTS ${schema} CASCADE`));
-}
-
-/** Runs the first commit in a transaction that is still open when the second commit begins; whether the second succeeds. */
-async function commitDuring(first: Commit, second: Commit): Promise<boolean> {
-  const schema = newSchema();
-  const store = open(undefined, schema);
-  await store.get(["nothing"]);
-  const keys = (list: readonly Key[]) => list.map(encodeKey);
-  const { check = [], set = [] } = first;
-  let racing: Promise<boolean> | undefined;
-  await admin!.begin(async (sql) => {
-    const [row] = await sql`SELECT ${sql(schema)}.commit(${Date.now()}, ${
-      keys(check.map(({ key }) => key))
-    }::text[],
-      ${check.map(() => null)}::bigint[], '{}', ${keys(set.map(({ key }) => key))}::text[], ${
-      set.map(() => "1")
-    }::text[],
-      ${set.map(() => null)}::bytea[], ${set.map(() => null)}::bigint[]) AS done`;
-    assert.is(row!.done, true);
-    racing = store.commit(second);
-    await new Promise((resolve) => setTimeout(resolve, 150));
-  });
-  return await racing!.finally(() => store.close());
-}
 if (address === undefined) {
   skipBecause(test, "no PostgreSQL listens: the whole store contract and this file's tests are skipped");
 } else {
+  const stores = createTestStores(address);
+  const { admin, newSchema, inSchema, open, throughProxy } = stores;
+  test.after(() => stores.end());
+
+  /** Runs the first commit in a transaction that is still open when the second commit begins; whether the second succeeds. */
+  const commitDuring = async (first: Commit, second: Commit): Promise<boolean> => {
+    const schema = newSchema();
+    const store = open(undefined, schema);
+    await store.get(["nothing"]);
+    const keys = (list: readonly Key[]) => list.map(encodeKey);
+    const { check = [], set = [] } = first;
+    let racing: Promise<boolean> | undefined;
+    await admin.begin(async (sql) => {
+      const [row] = await sql`SELECT ${sql(schema)}.commit(${Date.now()}, ${
+        keys(check.map(({ key }) => key))
+      }::text[],
+        ${check.map(() => null)}::bigint[], '{}', ${keys(set.map(({ key }) => key))}::text[], ${
+        set.map(() => "1")
+      }::text[],
+        ${set.map(() => null)}::bytea[], ${set.map(() => null)}::bigint[]) AS done`;
+      assert.is(row!.done, true);
+      racing = store.commit(second);
+      await new Promise((resolve) => setTimeout(resolve, 150));
+    });
+    return await racing!.finally(() => store.close());
+  };
+
   storeContract("postgres", {
     open: async (now) => open(now),
-    reopen: async (now, options) =>
-      postgresStore(inSchema(`trivet_test_${run}_${schemas}`), { now, ...options }),
+    reopen: async (now, options) => postgresStore(inSchema(stores.lastSchema()), { now, ...options }),
     rounds: 200,
   });
-
-  /** Runs with a store that connects through a proxy, and one that connects directly. */
-  const throughProxy = async (
-    run: (through: Store, direct: Store, proxy: CutProxy) => Promise<void>,
-  ): Promise<void> => {
-    const proxy = new CutProxy(Number(new URL(address!).port));
-    await proxy.start();
-    const schema = newSchema();
-    const url = new URL(inSchema(schema));
-    url.port = String(proxy.port);
-    const direct = open(undefined, schema);
-    await direct.get(["nothing"]);
-    const through = postgresStore(`${url}&timeout=1`);
-    try {
-      await run(through, direct, proxy);
-    } finally {
-      await through.close();
-      await direct.close();
-      await proxy.stop();
-    }
-  };
-  const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
   test("all connections work again after an outage that is longer than the timeout of callers", async () => {
     await throughProxy(async (through, _, proxy) => {
@@ -99,26 +68,6 @@ if (address === undefined) {
       }
     });
   });
-
-  for (const isReady of [true, false]) {
-    test(`a watch that begins during an outage is notified after it, ${isReady ? "after" : "before"} the first use of the store`, async () => {
-      await throughProxy(async (through, direct, proxy) => {
-        if (isReady) await through.get(["nothing"]);
-        proxy.refuse();
-        const changes = through.watch(["k"]).getReader();
-        await through.get(["nothing"]).catch(() => {});
-        await pause(1500);
-        proxy.pass();
-        assert.equal((await changes.read()).value, [["k"]], "the prefix, since keys may have changed");
-        let keys: readonly Key[] | undefined = [["k"]];
-        const late = setInterval(() => direct.commit({ set: [{ key: ["k", 1], value: 1 }] }), 100);
-        while (keys?.[0]?.length === 1) keys = (await changes.read()).value;
-        clearInterval(late);
-        assert.equal(keys, [["k", 1]]);
-        await changes.cancel();
-      });
-    });
-  }
 
   test("ten instances can start concurrently on an empty database", async () => {
     const schema = newSchema();
@@ -190,7 +139,7 @@ if (address === undefined) {
     const schema = newSchema();
     const store = open(undefined, schema);
     await store.get(["nothing"]);
-    await admin!.begin(async (sql) => {
+    await admin.begin(async (sql) => {
       await sql`SELECT ${sql(schema)}.commit(0, '{}', '{}', '{}', ${[
         encodeKey(["a"]),
       ]}::text[], '{1}', '{NULL}', '{NULL}')`;
@@ -207,12 +156,12 @@ if (address === undefined) {
       const store = postgresStore(`${inSchema(schema)}&timeout=2`);
       await store.commit({ set: [put("a"), put("b")] });
       const waiting = async () => {
-        const [row] = await admin!`
+        const [row] = await admin`
           SELECT count(*)::int AS n FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE ${`%${schema}%`}`;
         return row!["n"];
       };
       let isDone = false;
-      await admin!.begin(async (sql) => {
+      await admin.begin(async (sql) => {
         if (lock === "table") await sql.unsafe(`LOCK TABLE ${schema}.record`);
         else await sql.unsafe(`SELECT 1 FROM ${schema}.record WHERE key = $1 FOR UPDATE`, [encodeKey(["a"])]);
         const locked = Array.from({ length: 8 }, () => [
@@ -236,76 +185,9 @@ if (address === undefined) {
       });
       assert.is(await store.commit({ set: [put("a")] }), true);
       await store.close();
-      await admin!.unsafe(`DROP SCHEMA ${schema} CASCADE`);
+      await admin.unsafe(`DROP SCHEMA ${schema} CASCADE`);
     });
   }
-
-  test("a watcher is notified of the keys of a commit of another instance", async () => {
-    const schema = newSchema();
-    const [a, b] = [open(undefined, schema), open(undefined, schema)];
-    const reader = a.watch(["w"]).getReader();
-    await a.get(["w"]);
-    await b.commit({
-      set: [{ key: ["w", "ü\u0000", 1], value: 1 }, { key: ["x"], value: 1 }],
-      remove: [["w", "y"]],
-    });
-    assert.equal((await reader.read()).value, [["w", "y"], ["w", "ü\u0000", 1]]);
-    const set = Array.from({ length: 1000 }, (_, i) => ({ key: ["w", `long key number ${i}`], value: i }));
-    await b.commit({ set });
-    assert.equal((await reader.read()).value, [["w"]], "too many keys for one notification: only the prefix");
-    await b.close();
-    await a.close();
-  });
-
-  test("an instance registers the prefixes that it still watches, so that commits notify of no others", async () => {
-    const schema = newSchema();
-    const store = open(undefined, schema);
-    const registered = async () =>
-      (await admin!`SELECT prefixes FROM ${admin!(schema)}.watching`)[0]!.prefixes;
-    const first = store.watch(["a"]);
-    await store.get(["a"]);
-    assert.equal(await registered(), [encodeKey(["a"])]);
-    await first.cancel();
-    const second = store.watch(["b"]).getReader();
-    await store.get(["b"]);
-    assert.equal(await registered(), [encodeKey(["b"])]);
-    const again = store.watch(["a"]).getReader();
-    await store.get(["a"]);
-    await store.commit({ set: [{ key: ["a"], value: 1 }, { key: ["b"], value: 1 }] });
-    assert.equal((await again.read()).value, [["a"]]);
-    assert.equal((await second.read()).value, [["b"]]);
-    await store.close();
-  });
-
-  test("a watcher whose connection was closed listens again, and is notified with its prefix", async () => {
-    const schema = newSchema();
-    const [a, b] = [open(undefined, schema), open(undefined, schema)];
-    const reader = a.watch(["w"]).getReader();
-    await a.get(["w"]);
-    await admin!`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query ILIKE ${`listen "${schema}"`}`;
-    assert.equal((await reader.read()).value, [["w"]]);
-    await b.commit({ set: [{ key: ["w", 2], value: 1 }] });
-    assert.equal((await reader.read()).value, [["w", 2]]);
-    await b.close();
-    await a.close();
-  });
-
-  test("with pgbouncer=true a watcher polls and does not use LISTEN", async () => {
-    const schema = newSchema();
-    const pooled = postgresStore(`${inSchema(schema)}&pgbouncer=true`);
-    const other = open(undefined, schema);
-    const reader = pooled.watch(["w"]).getReader();
-    await pooled.commit({ set: [{ key: ["a"], value: 1 }] });
-    assert.is((await pooled.get(["a"]))?.value, 1);
-    await reader.read();
-    await other.commit({ remove: [["w", 1]] });
-    assert.equal((await reader.read()).value, [["w"]]);
-    const [row] =
-      await admin!`SELECT count(*)::int AS n FROM pg_stat_activity WHERE query ILIKE ${`listen "${schema}"`}`;
-    assert.is(row!.n, 0);
-    await pooled.close();
-    await other.close();
-  });
 
   test("concurrent sweeps remove each expired record once", async () => {
     const schema = newSchema();
@@ -345,7 +227,7 @@ if (address === undefined) {
     const schema = newSchema();
     const first = open(undefined, schema);
     await first.get(["k"]);
-    await admin!.unsafe(`INSERT INTO ${schema}.migration (version) VALUES (99)`);
+    await admin.unsafe(`INSERT INTO ${schema}.migration (version) VALUES (99)`);
     const second = postgresStore(inSchema(schema));
     const error = await second.get(["k"]).catch((error: Error) => error) as Error;
     assert.is(error.name, "StoreFormatError");
@@ -360,25 +242,12 @@ if (address === undefined) {
       const store = postgresStore(`${address}?schema=${schema}&max=${max}`);
       await store.get(["k"]);
       await Promise.all(Array.from({ length: 100 }, (_, i) => store.get(["k", i])));
-      const [row] = await admin!`
+      const [row] = await admin`
         SELECT count(*)::int AS n FROM pg_stat_activity WHERE query LIKE ${`%${schema}%`} AND pid <> pg_backend_pid()`;
       assert.is(row!["n"], max);
       await store.close();
-      await admin!.unsafe(`DROP SCHEMA ${schema} CASCADE`);
+      await admin.unsafe(`DROP SCHEMA ${schema} CASCADE`);
     }
-  });
-
-  test("a sweep removes the registrations of watchers that were killed", async () => {
-    const schema = newSchema();
-    const store = open(undefined, schema);
-    await store.get(["k"]);
-    await admin!.unsafe(`INSERT INTO ${schema}.watching VALUES ('killed', '{}', '2020-01-01')`);
-    await store.sweep();
-    const [row] = await admin!.unsafe(
-      `SELECT count(*)::int AS n FROM ${schema}.watching WHERE until < now()`,
-    );
-    assert.is(row!["n"], 0);
-    await store.close();
   });
 
   test("a snapshot has the records that are live by the clock of PostgreSQL", async () => {
@@ -414,10 +283,6 @@ test("an invalid address is refused at once", () => {
   for (const max of ["0", "x", "1.5"]) {
     assert.throws(() => postgresStore(`postgres://x/y?max=${max}`), /\bmax\b/);
   }
-});
-
-test.after(async () => {
-  await admin?.end();
 });
 
 test.run();
