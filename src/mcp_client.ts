@@ -43,8 +43,8 @@ const NAMES: Names<McpClientOptions & HttpTransportOptions> = {
 
 /**
  * Connects to a server, with the newest revision that both have.
- * @throws {ConnectionError} @throws {McpError} @throws {TypeError} if the URL is not one of HTTP, or
- * an option does not exist
+ * @throws {ConnectionError} @throws {McpError}
+ * @throws {TypeError} if the URL is not one of HTTP, or an option does not exist
  */
 export async function connectMcp(options: ConnectMcpOptions): Promise<McpClient> {
   checkNames("connectMcp", options, NAMES);

@@ -37,7 +37,12 @@ export type { ToolServer } from "./mcp/service.ts";
 export { exportUserData, type UserData } from "./oauth/account/user_data.ts";
 export { addClient, listClients, removeClient } from "./oauth/clients/client.ts";
 export type { ClientRegistration } from "./oauth/clients/client_registration.ts";
-export { type ClientChanges, rotateClientSecret, updateClient } from "./oauth/clients/client_changes.ts";
+export {
+  type ClientChanges,
+  rotateClientSecret,
+  type SecretOptions,
+  updateClient,
+} from "./oauth/clients/client_changes.ts";
 export {
   type KeyRotationOptions,
   listSigningKeys,
@@ -58,6 +63,7 @@ export { removeUser } from "./oauth/users/remove_user.ts";
 export {
   findAccount,
   lockUser,
+  type PasswordOptions,
   setPassword,
   unlockUser,
   updateUser,

@@ -83,7 +83,12 @@ export type { AuthenticateOptions, ProtectOptions } from "./http/protect.ts";
 export { exportUserData, type UserData } from "./oauth/account/user_data.ts";
 export { addClient, listClients, removeClient } from "./oauth/clients/client.ts";
 export type { ClientRegistration } from "./oauth/clients/client_registration.ts";
-export { type ClientChanges, rotateClientSecret, updateClient } from "./oauth/clients/client_changes.ts";
+export {
+  type ClientChanges,
+  rotateClientSecret,
+  type SecretOptions,
+  updateClient,
+} from "./oauth/clients/client_changes.ts";
 export {
   type KeyRotationOptions,
   listSigningKeys,
@@ -104,6 +109,7 @@ export { removeUser } from "./oauth/users/remove_user.ts";
 export {
   findAccount,
   lockUser,
+  type PasswordOptions,
   setPassword,
   unlockUser,
   updateUser,

@@ -3,7 +3,6 @@
  *
  * @module
  */
-
 import { checkNames } from "../options/option_check.ts";
 
 /** A JSON object: parameters or a result. */
@@ -31,7 +30,11 @@ const DEFAULT_LIMITS: Required<ClientLimits> = {
   duration: 3_600_000,
 };
 
-/** The limits with defaults for those that are missing. @throws {RangeError} for one that is not positive, {TypeError} for one that does not exist */
+/**
+ * The limits with defaults for those that are missing.
+ * @throws {RangeError} for one that is not positive
+ * @throws {TypeError} for one that does not exist
+ */
 export function completeLimits(limits: ClientLimits = {}): Required<ClientLimits> {
   checkNames("limits", limits, DEFAULT_LIMITS);
   const given = Object.entries(limits).filter(([, limit]) => limit !== undefined);

@@ -176,6 +176,10 @@ test("unknown options of calls that answer later are refused by name", async () 
     () => addProvider(store, any({}), any({ kind: "google", clientId: "c", domain: ["a.example"] })),
   );
   await refused("setPassword.rules", () => setPassword(store, "a", "b", any({ rules: {} })));
+  await refused(
+    "oauth.passwordPolicy.min",
+    () => setPassword(store, "a", "b", any({ policy: { min: 20 } })),
+  );
   await refused("updateUser.roles", () => updateUser(store, "a", any({ roles: "reader" })));
   await refused("rotateClientSecret.keep", () => rotateClientSecret(store, "a", any({ keep: 60 })));
   await refused("client.scopes", () => updateClient(store, "c", any({ scopes: "read" })));

@@ -18,6 +18,7 @@ import {
 } from "../records/user_record.ts";
 import {
   checkNewPassword,
+  completePasswordPolicy,
   MAX_PASSWORD_CHARACTERS,
   type PasswordPolicy,
   type PasswordProblem,
@@ -45,7 +46,7 @@ const CHANGE_NAMES: Names<UserChanges> = { name: 1, email: 1, role: 1 };
 /** Options of {@linkcode setPassword}. */
 export interface PasswordOptions {
   /** The rules for the password. @default any from 1 to 1024 characters */
-  readonly policy?: PasswordPolicy;
+  readonly policy?: PasswordPolicy | undefined;
   /** Of PBKDF2, for tests. */
   readonly iterations?: number;
 }
@@ -64,8 +65,8 @@ export async function findAccount(store: Store, user: string): Promise<User | Pr
  * Sets the password of a user with a user name. Sessions and grants stay; a login that verified the old password before is
  * refused only after `endUserSessions`.
  * @param user the user name, or the id
- * @throws {TypeError} for an option that does not exist
  * @returns `undefined` when it is set, or why it is not
+ * @throws {TypeError} for an option that does not exist
  */
 export async function setPassword(
   store: Store,
@@ -74,7 +75,8 @@ export async function setPassword(
   options: PasswordOptions = {},
 ): Promise<PasswordProblem | "unknown_user" | undefined> {
   checkNames("setPassword", options, PASSWORD_NAMES);
-  const { policy = ANY_PASSWORD, iterations = ITERATIONS } = options;
+  const { iterations = ITERATIONS } = options;
+  const policy = options.policy ? completePasswordPolicy(options.policy) : ANY_PASSWORD;
   const found = await findEntry(store, user);
   if (!found || !isUser(found.value)) return "unknown_user";
   const problem = await checkNewPassword(policy, password, found.value);
@@ -92,7 +94,8 @@ export async function setPassword(
  * Changes name, e-mail address or role. What an identity provider says replaces it at the next sign-in there.
  * @param user the user name, or the id
  * @returns `false` when the user does not exist
- * @throws {TypeError} for an unknown role, an empty name, or a text with control characters or over 256 characters
+ * @throws {TypeError} for an unknown role, an empty name, a text with control characters or over 256 characters, or a member
+ * that does not exist
  */
 export async function updateUser(store: Store, user: string, changes: UserChanges): Promise<boolean> {
   checkNames("updateUser", changes, CHANGE_NAMES);
