@@ -39,8 +39,8 @@ export { addClient, listClients, removeClient } from "./oauth/clients/client.ts"
 export type { ClientRegistration } from "./oauth/clients/client_registration.ts";
 export {
   type ClientChanges,
+  type ClientSecretOptions,
   rotateClientSecret,
-  type SecretOptions,
   updateClient,
 } from "./oauth/clients/client_changes.ts";
 export {

@@ -63,15 +63,8 @@ export function isRefusal(admitted: Principal | undefined | Response): admitted 
   return admitted !== undefined && "headers" in admitted;
 }
 
-/** The last value that includes event streams: nearly every request has the same. */
-let known: string | undefined;
-
 /** Whether `Accept` includes event streams. `byDefault` is the result without `Accept`. */
 export function acceptsStream(headers: Headers, byDefault: boolean): boolean {
   const accept = headers.get("accept");
-  if (accept === null) return byDefault;
-  if (accept === known) return true;
-  if (!/(?:^|,)\s*(?:text\/(?:event-stream|\*)|\*\/\*)/i.test(accept)) return false;
-  known = accept;
-  return true;
+  return accept === null ? byDefault : /(?:^|,)\s*(?:text\/(?:event-stream|\*)|\*\/\*)/i.test(accept);
 }

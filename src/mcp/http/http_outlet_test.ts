@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { CallContext } from "../context.ts";
 import { tool } from "../definition/definition.ts";
-import { call, newServer, STREAMABLE } from "../test_server.ts";
+import { call, newServer, request, STREAMABLE } from "../test_server.ts";
 
 const test = suite("mcp/http_outlet");
 
@@ -36,6 +36,39 @@ test("what a handler sends after its result opens no stream", async () => {
   await later!.elicitationCompleted("x");
   await later!.disconnect();
   assert.is(server.openStreams(), 0);
+});
+
+test("a call that sends progress gets a stream where Accept includes event streams, else only its result", async () => {
+  const reports = tool({
+    name: "reports",
+    description: "Reports progress",
+    async run(_, call) {
+      await call.progress(1);
+      return "done";
+    },
+  });
+  const { server } = newServer({ definitions: [reports] });
+  const body = JSON.stringify(
+    request("tools/call", { name: "reports", _meta: { progressToken: "p" } }),
+  );
+  for (
+    const [accept, type] of [
+      [STREAMABLE.accept, "text/event-stream"],
+      ["application/json", "application/json"],
+      ["application/json, text/html", "application/json"],
+      ["*/*", "text/event-stream"],
+    ] as const
+  ) {
+    const response = await server.fetch(
+      new Request("http://127.0.0.1:8787/mcp", {
+        method: "POST",
+        body,
+        headers: { ...STREAMABLE, accept, "content-type": "application/json" },
+      }),
+    );
+    assert.equal([response.status, response.headers.get("content-type")], [200, type], accept);
+    assert.match(await response.text(), '"text":"done"');
+  }
 });
 
 test.run();

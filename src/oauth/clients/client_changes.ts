@@ -39,14 +39,14 @@ export async function updateClient(
 }
 
 /** Options of {@linkcode rotateClientSecret}. */
-export interface SecretOptions {
+export interface ClientSecretOptions {
   /** 1 to 256 printable ASCII characters. @default a random one */
   readonly secret?: string | undefined;
   /** Seconds for which the former secret stays valid, up to 30 days. @default 0 */
   readonly keepOld?: number | undefined;
 }
 
-const NAMES: Names<SecretOptions> = { secret: 1, keepOld: 1 };
+const NAMES: Names<ClientSecretOptions> = { secret: 1, keepOld: 1 };
 
 /**
  * Gives a client a new secret. The secret is returned only here: the store keeps its digest.
@@ -57,7 +57,7 @@ const NAMES: Names<SecretOptions> = { secret: 1, keepOld: 1 };
 export async function rotateClientSecret(
   store: Store,
   id: string,
-  options: SecretOptions = {},
+  options: ClientSecretOptions = {},
 ): Promise<{ client: Client; secret: string } | undefined> {
   checkNames("rotateClientSecret", options, NAMES);
   const { secret = randomSecret("trivet_cs_"), keepOld = 0 } = options;
