@@ -25,7 +25,7 @@ const FLOOR: Peer = {
   token: "/token",
   introspect: "/introspect",
 };
-const TRIVET: Peer = {
+export const TRIVET: Peer = {
   name: "Trivet",
   file: "serve_trivet.ts",
   packages: [],

@@ -8,7 +8,7 @@ import * as assert from "uvu/assert";
 import { prompt, resource, resourceTemplate, tool, ToolError } from "../mcp_service.ts";
 import type { ClientTransport, McpClientOptions } from "../mcp_client.ts";
 import { createMcpClient } from "./create_client.ts";
-import { failure, newToolServer, transportTo } from "./test_servers.ts";
+import { failure, newToolServer, transportTo, until } from "./test_servers.ts";
 
 const test = suite("mcp client");
 const NOTHING = { type: "object" } as const;
@@ -107,10 +107,6 @@ function newClient(
 }
 
 /** Waits for an event, not for a time. */
-async function until(isTrue: () => boolean): Promise<void> {
-  while (!isTrue()) await new Promise((resolve) => setTimeout(resolve, 1));
-}
-
 for (const connection of CONNECTIONS) {
   const [revision, kind] = connection;
   const name = `${revision} over ${kind}`;

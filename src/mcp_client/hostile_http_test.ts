@@ -7,8 +7,8 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { assertLoopIsFree } from "../http/test_loop_watchdog.ts";
 import type { McpClientOptions } from "./client.ts";
-import { createMcpClient } from "./create_client.ts";
 import {
+  connect,
   event,
   failure,
   json,
@@ -25,11 +25,6 @@ import { httpTransport } from "./transports/http_transport.ts";
 const test = suite("mcp client/hostile http");
 const MIB = 1024 * 1024;
 const TEXT = { content: [{ type: "text", text: "ok" }] };
-
-function connect(server: ScriptedServer, options: Partial<McpClientOptions> = {}) {
-  const transport = httpTransport({ url: URL_OF_TESTS, fetch: server.fetch });
-  return createMcpClient({ transport, name: "test", version: "1", ...options });
-}
 
 const call = { name: "t", arguments: {} };
 

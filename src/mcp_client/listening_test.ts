@@ -5,9 +5,8 @@
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { McpClientOptions } from "./client.ts";
-import { createMcpClient } from "./create_client.ts";
 import {
+  connect,
   event,
   failure,
   legacyServer,
@@ -15,10 +14,8 @@ import {
   modernServer,
   type Received,
   result,
-  type ScriptedServer,
-  URL_OF_TESTS,
+  until,
 } from "./test_servers.ts";
-import { httpTransport } from "./transports/http_transport.ts";
 
 const test = suite("mcp client/listening");
 const CAPABILITIES = {
@@ -26,15 +23,6 @@ const CAPABILITIES = {
   prompts: {},
   resources: { subscribe: true, listChanged: true },
 };
-
-function connect(server: ScriptedServer, options: Partial<McpClientOptions> = {}) {
-  const transport = httpTransport({ url: URL_OF_TESTS, fetch: server.fetch });
-  return createMcpClient({ transport, name: "test", version: "1", ...options });
-}
-
-async function until(isTrue: () => boolean): Promise<void> {
-  while (!isTrue()) await new Promise((resolve) => setTimeout(resolve, 1));
-}
 
 interface Listen {
   readonly filter: Loose;

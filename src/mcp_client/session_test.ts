@@ -1,13 +1,12 @@
 /**
- * Sessions and streams of Streamable HTTP up to 2025-11-25, HTTP+SSE, and credentials.
+ * Sessions and streams of Streamable HTTP up to 2025-11-25.
  *
  * @module
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { McpClientOptions } from "./client.ts";
-import { createMcpClient } from "./create_client.ts";
 import {
+  connect,
   event,
   failure,
   json,
@@ -16,35 +15,18 @@ import {
   type Received,
   result,
   type ScriptedServer,
-  scriptedServer,
-  URL_OF_TESTS,
+  until,
 } from "./test_servers.ts";
-import type { HttpTransportOptions } from "./transport.ts";
-import { httpTransport } from "./transports/http_transport.ts";
-import { sseTransport } from "./transports/sse_transport.ts";
 
 const test = suite("mcp client/session");
 const TEXT = { content: [{ type: "text", text: "ok" }] };
 const call = { name: "t", arguments: {} };
-
-function connect(
-  server: ScriptedServer,
-  options: Partial<McpClientOptions> = {},
-  http: Partial<HttpTransportOptions> = {},
-) {
-  const transport = httpTransport({ url: URL_OF_TESTS, fetch: server.fetch, ...http });
-  return createMcpClient({ transport, name: "test", version: "1", ...options });
-}
 
 /** What a server received, in short. */
 function log({ received }: ScriptedServer): string[] {
   return received.map(({ method, message, headers }) =>
     `${message?.method ?? (message ? "response" : method)} ${headers.get("mcp-session-id") ?? "-"}`
   );
-}
-
-async function until(isTrue: () => boolean): Promise<void> {
-  while (!isTrue()) await new Promise((resolve) => setTimeout(resolve, 1));
 }
 
 test("a session begins with a handshake, and ends by DELETE", async () => {
@@ -244,151 +226,6 @@ test("requests of the server on the GET stream reach the only call, or nobody", 
   assert.equal(await Promise.all([first, second]), [TEXT, TEXT]);
   await client.close();
   assert.is(server.open, 0);
-});
-
-/** A server of HTTP+SSE at the URL of the tests. */
-function sseServer(endpoint: string, onMessage: (message: Received["message"]) => unknown) {
-  let send = (_: string): void => {};
-  let end = (): void => {};
-  const server = scriptedServer((received, server) => {
-    const { method, url, message } = received;
-    if (method === "GET") {
-      return server.stream((sendText, closed) => {
-        send = sendText;
-        send(`event: endpoint\ndata: ${endpoint}\n\n`);
-        return Promise.race([closed, new Promise<void>((resolve) => end = resolve)]);
-      });
-    }
-    if (url === URL_OF_TESTS) return new Response(null, { status: 405 });
-    if (message.id !== undefined) {
-      send(`event: message\n${event({ jsonrpc: "2.0", id: message.id, result: onMessage(message) })}`);
-    }
-    return new Response("Accepted", { status: 202 });
-  });
-  return { server, end: () => end() };
-}
-
-const HANDSHAKE = {
-  protocolVersion: "2024-11-05",
-  capabilities: { tools: {} },
-  serverInfo: { name: "old", version: "1" },
-};
-
-test("a server of HTTP+SSE is found by falling back, and its end is reported", async () => {
-  const { server, end } = sseServer(
-    "/messages?session=1",
-    ({ method }) => method === "initialize" ? HANDSHAKE : TEXT,
-  );
-  const ends: (Error | undefined)[] = [];
-  const client = connect(server, { onClosed: (reason) => ends.push(reason) });
-  const info = await client.connect();
-  assert.equal([info.transport, info.revision, info.serverInfo.name], ["sse", "2024-11-05", "old"]);
-  assert.equal(await client.request("tools/call", call), TEXT);
-  assert.is(server.received.at(-1)!.url, "http://127.0.0.1:8787/messages?session=1");
-  end();
-  await until(() => ends.length === 1);
-  assert.is((await failure(client.request("tools/call", call))).mayHaveRun, false);
-  await client.close();
-  assert.equal(ends.length, 1);
-  assert.is(server.open, 0);
-});
-
-test("messages are not sent to an endpoint of another origin", async () => {
-  for (const endpoint of ["http://other.example/messages", "//other.example/m", "http://"]) {
-    const { server } = sseServer(endpoint, () => HANDSHAKE);
-    const transport = sseTransport({
-      url: URL_OF_TESTS,
-      fetch: server.fetch,
-      headers: { authorization: "Bearer a" },
-    });
-    const error = await failure(createMcpClient({ transport, name: "t", version: "1" }).connect());
-    assert.is(error.reason, "malformed");
-    assert.is(server.received.length, 1);
-    assert.is(server.open, 0);
-  }
-});
-
-test("a stream of HTTP+SSE that never names its endpoint ends by the timeout, or by close", async () => {
-  const server = scriptedServer((_, server) => server.stream((_, closed) => closed));
-  const newClient = (timeout: number) =>
-    createMcpClient({
-      transport: sseTransport({ url: URL_OF_TESTS, fetch: server.fetch }),
-      name: "t",
-      version: "1",
-      limits: { timeout },
-    });
-  assert.is((await failure(newClient(20).connect())).reason, "timeout");
-  const client = newClient(60_000);
-  const [error] = await Promise.all([failure(client.connect()), client.close()]);
-  assert.is(error.reason, "closed");
-  await until(() => server.open === 0);
-});
-
-test("each caller's header fields go with its requests, and are renewed once after a refusal", async () => {
-  const server = modernServer((received) => {
-    if (received.headers.get("authorization") === "Bearer old-b") {
-      return new Response(null, {
-        status: 401,
-        headers: { "www-authenticate": 'Bearer error="invalid_token"' },
-      });
-    }
-    return result(received, TEXT);
-  });
-  const tokens: Record<string, string> = { a: "new-a", b: "old-b" };
-  const refusals: unknown[] = [];
-  const client = connect(server, {}, {
-    headers: (caller) => Promise.resolve({ authorization: `Bearer ${tokens[String(caller)]}` }),
-    onRefused: (caller, { status, challenge, used }) => {
-      refusals.push([caller, status, challenge, used.authorization]);
-      tokens.b = "new-b";
-      return Promise.resolve(true);
-    },
-  });
-  await client.connect({ caller: "a" });
-  assert.equal(
-    await Promise.all(["a", "b"].map((caller) => client.request("tools/call", call, { caller }))),
-    [TEXT, TEXT],
-  );
-  assert.equal(refusals, [["b", 401, 'Bearer error="invalid_token"', "Bearer old-b"]]);
-  const sent = server.received.filter(({ message }) => message.method === "tools/call").map(({ headers }) =>
-    headers.get("authorization")
-  );
-  assert.equal(sent.sort(), ["Bearer new-a", "Bearer new-b", "Bearer old-b"]);
-});
-
-test("a refusal that stays is reported with its challenge, and fields cannot replace those of the protocol", async () => {
-  const server = scriptedServer(() =>
-    new Response(null, { status: 403, headers: { "www-authenticate": "Bearer scope=x" } })
-  );
-  const client = connect(server, {}, {
-    headers: { authorization: "Bearer a", accept: "text/plain" },
-    onRefused: () => Promise.resolve(true),
-  });
-  const error = await failure(client.connect());
-  assert.equal([error.reason, error.status, error.challenge, error.mayHaveRun], [
-    "refused",
-    403,
-    "Bearer scope=x",
-    false,
-  ]);
-  assert.equal(
-    server.received.map(({ headers }) => headers.get("accept")),
-    Array(2).fill("application/json, text/event-stream"),
-  );
-  assert.not.match(String(error), /Bearer a/);
-});
-
-test("what the source of header fields throws reaches the request unchanged", async () => {
-  const reason = new Error("connect first");
-  const client = connect(modernServer((received) => result(received, TEXT)), {}, {
-    headers: (caller) => {
-      if (caller === "b") throw reason;
-      return {};
-    },
-  });
-  await client.connect();
-  assert.is(await failure(client.request("tools/call", call, { caller: "b" })), reason);
-  assert.equal(await client.request("tools/call", call, { caller: "a" }), TEXT);
 });
 
 test.run();

@@ -6,8 +6,10 @@
 import { toolServer } from "../mcp_service.ts";
 import { memoryStore } from "../store/drivers/memory.ts";
 import type { McpServer, McpServerOptions } from "../mcp_service.ts";
+import type { McpClient, McpClientOptions } from "./client.ts";
+import { createMcpClient } from "./create_client.ts";
 import type { ConnectionError } from "./error.ts";
-import type { ClientTransport, Launch, ProcessEvents } from "./transport.ts";
+import type { ClientTransport, HttpTransportOptions, Launch, ProcessEvents } from "./transport.ts";
 import { httpTransport } from "./transports/http_transport.ts";
 import { processTransport } from "./transports/process_transport.ts";
 import { sseTransport } from "./transports/sse_transport.ts";
@@ -233,4 +235,18 @@ export async function failure(promise: Promise<unknown>): Promise<ConnectionErro
     return error as ConnectionError;
   }
   throw new Error(`resolved to ${JSON.stringify(value)} instead of rejecting`);
+}
+
+/** A client of a scripted server. */
+export function connect(
+  server: ScriptedServer,
+  options: Partial<McpClientOptions> = {},
+  http: Partial<HttpTransportOptions> = {},
+): McpClient {
+  const transport = httpTransport({ url: URL_OF_TESTS, fetch: server.fetch, ...http });
+  return createMcpClient({ transport, name: "test", version: "1", ...options });
+}
+
+export async function until(isTrue: () => boolean): Promise<void> {
+  while (!isTrue()) await new Promise((resolve) => setTimeout(resolve, 1));
 }
