@@ -11,7 +11,6 @@ import {
   event,
   failure,
   type Received,
-  result,
   scriptedServer,
   until,
   URL_OF_TESTS,
