@@ -43,6 +43,11 @@ export interface TestServer {
   readonly service: OAuthService;
   readonly store: Store;
   readonly events: TrivetEvent[];
+  /**
+   * Its clock, in milliseconds since 1970: it stands still but for `advance` and a millisecond with each request, so that
+   * limits and lifetimes do not depend on how long a test takes.
+   */
+  now(): number;
   advance(seconds: number): void;
   /** Sends a request to a path; with `form` it is a POST. */
   send(path: string, options?: SendOptions): Promise<Response>;
@@ -66,10 +71,11 @@ interface SendOptions {
 
 export async function newServer(options: Partial<AuthorizationServerOptions> = {}): Promise<TestServer> {
   let offset = 0;
-  const now = (): number => Date.now() + offset;
+  const start = Date.now();
+  const now = (): number => start + offset;
   const store = options.store ?? memoryStore({ now });
   const events: TrivetEvent[] = [];
-  const service = createOAuthService({
+  const oauth = createOAuthService({
     issuer: ISSUER,
     store,
     clients: CLIENTS.map((client) => toClient(client, 0)),
@@ -137,11 +143,19 @@ export async function newServer(options: Partial<AuthorizationServerOptions> = {
     if (!/taken/.test(String(error))) throw error;
   });
   const issuer = options.issuer ?? ISSUER;
+  const service: OAuthService = {
+    ...oauth,
+    fetch(request, context) {
+      offset++;
+      return oauth.fetch(request, context);
+    },
+  };
 
   const server: TestServer = {
     service,
     store,
     events,
+    now: options.now ?? now,
     advance: (seconds) => void (offset += seconds * 1000),
     send(path, { method, form, headers = {} } = {}) {
       const url = path.startsWith("/") ? new URL(issuer).origin + path : path;

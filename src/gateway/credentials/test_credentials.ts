@@ -45,8 +45,9 @@ const USERS = ["alice", "mallory"] as const;
 
 /** Another Trivet, whose tool "whoami" says who calls. */
 export async function newUpstream(oauth: OAuthOptions = {}): Promise<TestUpstream> {
+  const start = Date.now();
   let offset = 0;
-  const now = () => Date.now() + offset;
+  const now = () => start + offset;
   const store = memoryStore({ now });
   const users: Record<string, string> = {};
   for (const username of USERS) {
@@ -109,11 +110,10 @@ export async function newGateway({ upstream, store, options = {} }: GatewayParts
     fetched.push(url);
     return await sendTo(upstream, new Request(url, init));
   };
-  let offset = 0;
   credentials = createCredentials({
     store: server.store,
     secret: () => SECRETS,
-    now: () => Date.now() + offset,
+    now: server.now,
     observe: (event) => server.events.push(event),
     issuer: ISSUER,
     oauth: server.service,
@@ -124,15 +124,8 @@ export async function newGateway({ upstream, store, options = {} }: GatewayParts
   for (const { value } of await server.store.list<{ id: string; username: string }>(["user"])) {
     ids.set(value.username, value.id);
   }
-  const { advance } = server;
   return {
-    server: {
-      ...server,
-      advance: (seconds) => {
-        advance(seconds);
-        offset += seconds * 1000;
-      },
-    },
+    server,
     credentials,
     store: server.store,
     events: server.events,

@@ -45,7 +45,6 @@ export interface Browser {
 export async function newFactorServer(
   options: Partial<AuthorizationServerOptions> = {},
 ): Promise<FactorServer> {
-  let offset = 0;
   const server = await newServer({
     factors: { passkeys: passkeys(), totp: true, acr: "mfa", hasAccount: true },
     acrValues: ["password", "mfa"],
@@ -53,16 +52,12 @@ export async function newFactorServer(
   });
   return {
     ...server,
-    advance(seconds) {
-      offset += seconds * 1000;
-      server.advance(seconds);
-    },
-    codeOf: (secret, steps = 0) => totpCode(secret, stepAt(Date.now() + offset) + steps),
-    newBrowser: (ip = "192.0.2.1") => newBrowser(server, ip, () => Date.now() + offset),
+    codeOf: (secret, steps = 0) => totpCode(secret, stepAt(server.now()) + steps),
+    newBrowser: (ip = "192.0.2.1") => newBrowser(server, ip),
   };
 }
 
-function newBrowser(server: TestServer, ip: string, now: () => number): Browser {
+function newBrowser(server: TestServer, ip: string): Browser {
   const cookies = new Map<string, string>();
 
   async function send(path: string, init: RequestInit): Promise<Reply> {
@@ -97,7 +92,7 @@ function newBrowser(server: TestServer, ip: string, now: () => number): Browser 
       const page = await browser.get("/account/factors/totp");
       const secret = fromBase32(/<code>([A-Z2-7 ]+)<\/code>/.exec(page.text)![1]!.replaceAll(" ", ""))!;
       const setup = hiddenOf(page.text, "setup");
-      const code = await totpCode(secret, stepAt(now()));
+      const code = await totpCode(secret, stepAt(server.now()));
       const shown = await browser.post("/account/factors/totp", { setup, code });
       return { secret, codes: codesOf(shown.text) };
     },

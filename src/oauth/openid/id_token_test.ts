@@ -19,7 +19,7 @@ function leftHalf(text: string): string {
 
 test("Core section 2: an ID token has the required claims and those of the request", async () => {
   const server = await newProvider();
-  const before = Math.floor(Date.now() / 1000);
+  const before = Math.floor(server.now() / 1000);
   const { tokens, header, claims } = await server.signInWith({ nonce: "n-0S6_WzA2Mj" });
   assert.is(header.alg, "RS256");
   assert.equal(

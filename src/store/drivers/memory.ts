@@ -39,6 +39,7 @@ interface Table {
 
 class MemoryStore implements Store {
   readonly guarantees: Guarantees = { atomic: true, readYourWrites: true, durable: "none" };
+  readonly now?: () => number;
   #tables = new Map<Key[0], Table>();
   #swept: number;
   #watchers = new Watchers();
@@ -52,6 +53,7 @@ class MemoryStore implements Store {
 
   constructor(clocks: Clocks) {
     const now = clocks.now ?? Date.now;
+    if (clocks.now) this.now = clocks.now;
     this.#guard = new SweepGuard(clocks);
     const start = now();
     this.#start = start;
