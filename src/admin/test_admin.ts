@@ -10,7 +10,7 @@ import { createProviderDirectory } from "../oauth/sign_in/provider_directory.ts"
 import { compileSchema } from "../json_schema/compile.ts";
 import { serverSecret } from "../server_secret.ts";
 import { memoryStore } from "../store/drivers/memory.ts";
-import type { Store } from "../store/store.ts";
+import { type Store, timeOf } from "../store/store.ts";
 import { type AdminContext, AdminError } from "./operation.ts";
 import { ADMIN_OPERATIONS, callOperation } from "./operations.ts";
 
@@ -32,7 +32,7 @@ export interface TestAdmin {
 export function newAdmin(store: Store = memoryStore(), more: Partial<AdminContext> = {}): TestAdmin {
   const events: TrivetEvent[] = [];
   const observe = (event: TrivetEvent) => void events.push(event);
-  const now = () => store.now?.() ?? Date.now();
+  const now = () => timeOf(store);
   const secret = serverSecret(store);
   const providerFetch = () => Promise.reject(new Error("no network in this test"));
   const context: AdminContext = {

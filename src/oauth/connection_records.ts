@@ -5,7 +5,7 @@
  * @module
  */
 import { randomId } from "../crypto/secret.ts";
-import { type Entry, type Key, listAll, type Store } from "../store/store.ts";
+import { type Entry, type Key, listAll, type Store, timeOf } from "../store/store.ts";
 import type { Renewable } from "./renewal.ts";
 
 /** What secrets of these records are sealed for. */
@@ -90,7 +90,7 @@ export function endConnection(
   isRevoked = true,
 ): Promise<boolean> {
   const [, user, upstream] = key as [string, string, string];
-  const expires = (store.now?.() ?? Date.now()) + REVOCATION_RETENTION_MS;
+  const expires = timeOf(store) + REVOCATION_RETENTION_MS;
   const { refresh: _, ...rest } = value;
   return store.commit({
     check: [{ key, version }],

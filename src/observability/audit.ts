@@ -13,7 +13,7 @@ import { encodeBase64url } from "../crypto/base64url.ts";
 import { digestLarge } from "../crypto/large_digest.ts";
 import type { TrivetEvent } from "../events.ts";
 import { LOST_RACE, retryLostRaces } from "../store/retry.ts";
-import type { Check, Key, Put, Store } from "../store/store.ts";
+import { type Check, type Key, type Put, type Store, timeOf } from "../store/store.ts";
 import { createFailureBudget } from "./failure_budget.ts";
 import { describeEventJson, type LogFields } from "./log.ts";
 
@@ -120,7 +120,7 @@ function toWaiting(time: number, type: string, fields: string, request?: string)
 export function createAudit(options: AuditOptions): Audit {
   checkNames("createAudit", options, NAMES);
   const { store, now: clock, retentionDays, onError = () => {} } = options;
-  const now = clock ?? (store.now ? () => store.now!() : Date.now);
+  const now = clock ?? (() => timeOf(store));
   const budget = createFailureBudget(now);
   let waiting: Waiting[] = [];
   let dropped = 0;

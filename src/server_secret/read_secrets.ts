@@ -7,7 +7,14 @@ import { decodeBase64url } from "../crypto/base64url.ts";
 import { randomBytes } from "../crypto/random_bytes.ts";
 import type { FindSecrets, ServerSecrets } from "../crypto/server_secrets.ts";
 import { LOST_RACE, retryLostRaces } from "../store/retry.ts";
-import { type Entry, type Key, putIfAbsent, type Store, StoreUnavailableError } from "../store/store.ts";
+import {
+  type Entry,
+  type Key,
+  putIfAbsent,
+  type Store,
+  StoreUnavailableError,
+  timeOf,
+} from "../store/store.ts";
 
 /** The first secret. It stays after its rotation: pairwise subjects are derived from it. */
 const FIRST: Key = ["server_secret"];
@@ -47,7 +54,7 @@ export function readFirstSecret(store: Store): Promise<Uint8Array> {
 
 /** Finds the secrets. What was read is used for {@linkcode SECRET_CACHE_MS}. */
 export function createSecretReader(store: Store): FindSecrets {
-  const now = store.now ? () => store.now!() : Date.now;
+  const now = () => timeOf(store);
   let known: ServerSecrets | undefined;
   let first: Uint8Array | undefined;
   let records: readonly (SecretRecord & { readonly bytes: Uint8Array; readonly expires: number })[] = [];

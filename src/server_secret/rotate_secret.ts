@@ -19,7 +19,7 @@ import {
   type SecretRecord,
 } from "./read_secrets.ts";
 import { LOST_RACE, retryLostRaces } from "../store/retry.ts";
-import type { Entry, Store } from "../store/store.ts";
+import { type Entry, type Store, timeOf } from "../store/store.ts";
 
 /** From the time when a secret is published until it signs: twice as long as instances use what they have read. */
 const NOTICE_MS = 2 * SECRET_CACHE_MS;
@@ -151,5 +151,4 @@ async function retire(store: Store, newest: SecretRecord, end: number | undefine
 }
 
 const generationOf = ({ key }: Entry) => Number(key.at(-1));
-const timeOf = (store: Store) => store.now?.() ?? Date.now();
 const sleep = (milliseconds: number) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds));

@@ -7,7 +7,15 @@ import { checkNames, type Names } from "../options/option_check.ts";
 import { randomId, randomSecret, secretDigest } from "../crypto/secret.ts";
 import type { Principal } from "../http/principal.ts";
 import { LOST_RACE, retryLostRaces } from "../store/retry.ts";
-import { CACHED, compareAndSet, type Entry, listAll, putIfAbsent, type Store } from "../store/store.ts";
+import {
+  CACHED,
+  compareAndSet,
+  type Entry,
+  listAll,
+  putIfAbsent,
+  type Store,
+  timeOf,
+} from "../store/store.ts";
 import { type ApiKey, apiKeyKey } from "./records.ts";
 
 export const API_KEY_PREFIX = "trivet_key_";
@@ -34,7 +42,7 @@ export async function createApiKey(
   checkNames("createApiKey", request, NAMES);
   const { name, workspace = "default", scopes = ["skills:read", "skills:write"] } = request;
   const secret = randomSecret(API_KEY_PREFIX);
-  const key: ApiKey = { id: randomId("key_"), name, workspace, scopes, created: Date.now() };
+  const key: ApiKey = { id: randomId("key_"), name, workspace, scopes, created: timeOf(store) };
   await putIfAbsent(store, apiKeyKey(secretDigest(secret)), key);
   return { key, secret };
 }

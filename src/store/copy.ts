@@ -8,7 +8,7 @@ import { toHex } from "../crypto/hex.ts";
 import { sha256 } from "../crypto/sha256.ts";
 import { FORMAT_KEY } from "./format.ts";
 import { encodeKey } from "./key.ts";
-import type { Entry, Key, Put, Store } from "./store.ts";
+import { type Entry, type Key, type Put, type Store, timeOf } from "./store.ts";
 
 /** Called with the number of records done. */
 export type Progress = (done: number) => void;
@@ -94,7 +94,7 @@ export async function compareRecords(
   async function differs(source: Entry | undefined, target: Entry | undefined): Promise<void> {
     const entry = (source ?? target)!;
     // Each store hides what has expired by its own clock.
-    const now = Math.max(...[from, to].map((store) => store.now?.() ?? Date.now()));
+    const now = Math.max(...[from, to].map((store) => timeOf(store)));
     if (!(source && target) && entry.expires !== undefined && entry.expires < now + EXPIRY_TOLERANCE_MS) {
       return;
     }

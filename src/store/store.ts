@@ -142,6 +142,11 @@ export interface Store {
   close(): Promise<void>;
 }
 
+/** Milliseconds since the epoch, by the clock of the store: for times and expiries that are stored. */
+export function timeOf(store: Store): number {
+  return store.now?.() ?? Date.now();
+}
+
 /** Sets `value` if there is no live record at the key; resolves to `false` if there is one. */
 export function putIfAbsent(store: Store, key: Key, value: unknown, expires?: number): Promise<boolean> {
   return store.commit({ check: [{ key, version: null }], set: [{ key, value, expires }] });

@@ -6,7 +6,7 @@
 import { approvalMemoriesPrefix, type ApprovalMemory } from "../approvals/approval.ts";
 import { type UpstreamConnection, userConnectionsPrefix } from "../connection_records.ts";
 import { type UserFactors, userFactorsKey } from "../factors/factor_record.ts";
-import { listAll, type Store } from "../../store/store.ts";
+import { listAll, type Store, timeOf } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { type Profile, profileKey, type User, userKey } from "../records/user_record.ts";
 import { listUserIdentities } from "../sign_in/user_identity.ts";
@@ -95,7 +95,7 @@ export async function exportUserData(
   const { totp, passkeys = [], recovery } = (await store.get<UserFactors>(userFactorsKey(id)))?.value ?? {};
   return {
     issuer,
-    exported: toIso(store.now?.() ?? Date.now()),
+    exported: toIso(timeOf(store)),
     profile: {
       id,
       ...(username !== undefined && { username }),

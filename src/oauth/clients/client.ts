@@ -8,7 +8,7 @@ import { randomId, randomSecret, secretDigest } from "../../crypto/secret.ts";
 import { loadOnDemand } from "../../http/load_on_demand.ts";
 import { checkConfiguredUrl, checkPublicUrl } from "../../http/network/public_fetch.ts";
 import type { RequestContext } from "../../http/service.ts";
-import { CACHED, listAll, putIfAbsent, type Store } from "../../store/store.ts";
+import { CACHED, listAll, putIfAbsent, type Store, timeOf } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { canonicalCertificateName } from "./client_certificate.ts";
 import {
@@ -229,7 +229,7 @@ export async function addClient(
   }
   const proves = registration.jwks ?? registration.jwks_uri ?? registration.certificate;
   const secret = isPublic || proves ? registration.secret : registration.secret ?? randomSecret("trivet_cs_");
-  const client = toClient({ ...registration, id, secret }, Date.now(), redirectSchemes);
+  const client = toClient({ ...registration, id, secret }, timeOf(store), redirectSchemes);
   if (!await putIfAbsent(store, clientKey(id), client)) {
     throw new TypeError(`Cannot register client "${id}": the id is taken`);
   }

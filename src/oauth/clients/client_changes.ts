@@ -8,7 +8,7 @@
 import { randomSecret, secretDigest } from "../../crypto/secret.ts";
 import { checkNames, type Names } from "../../options/option_check.ts";
 import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
-import { compareAndSet, type Store } from "../../store/store.ts";
+import { compareAndSet, type Store, timeOf } from "../../store/store.ts";
 import { type Client, clientKey } from "../records/client_record.ts";
 import { toClient } from "./client.ts";
 import { checkChangeNames, type ClientRegistration } from "./client_registration.ts";
@@ -73,7 +73,7 @@ export async function rotateClientSecret(
     }
     // Checks the secret, and whether it can be guessed.
     const { weak_secret: isWeak } = toClient({ id, secret }, 0);
-    const until = (store.now?.() ?? Date.now()) + keepOld * 1000;
+    const until = timeOf(store) + keepOld * 1000;
     return {
       ...rest,
       secret_digest: secretDigest(secret),

@@ -6,7 +6,7 @@
 import { secretDigest } from "../../crypto/secret.ts";
 import { removeBelow } from "../remove_below.ts";
 import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
-import { type Key, listAll, type Store } from "../../store/store.ts";
+import { type Key, listAll, type Store, timeOf } from "../../store/store.ts";
 import { consentsPrefix } from "../records/authorization_record.ts";
 import {
   type EndedGrants,
@@ -75,7 +75,7 @@ async function hasRecord(
 export async function markGrantsEnded(store: Store, user: string, client?: string): Promise<void> {
   const key = endedGrantsKey(user);
   await retryLostRaces(async () => {
-    const now = store.now?.() ?? Date.now();
+    const now = timeOf(store);
     const entry = await store.get<EndedGrants>(key);
     const value = addEnded(entry?.value, now, client);
     return await store.commit({

@@ -7,7 +7,7 @@ import { checkNames, type Names } from "../../options/option_check.ts";
 import { createSealer, type Sealer } from "../../crypto/seal.ts";
 import type { FindSecrets } from "../../crypto/server_secrets.ts";
 import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
-import { compareAndSet, listAll, type Store } from "../../store/store.ts";
+import { compareAndSet, listAll, type Store, timeOf } from "../../store/store.ts";
 import { providerKey, type StoredProvider } from "../records/provider_record.ts";
 import type { UserRole } from "../records/user_record.ts";
 import { apple } from "./apple.ts";
@@ -100,7 +100,7 @@ export async function addProvider(
     ...rest,
     id,
     ...(clientSecret !== undefined && { sealedSecret: await sealer.seal(clientSecret) }),
-    added: Date.now(),
+    added: timeOf(store),
   };
   defineProviders([await openProvider(stored, sealer)]);
   const key = providerKey(id);

@@ -6,7 +6,7 @@
  */
 import { checkNames, type Names } from "../../options/option_check.ts";
 import { randomId } from "../../crypto/secret.ts";
-import { type Entry, listAll, type Store } from "../../store/store.ts";
+import { type Entry, listAll, type Store, timeOf } from "../../store/store.ts";
 import { createLinkToken, type LinkKind, type LinkToken } from "../mail/link_token.ts";
 import { type Invitation, invitationKey, INVITATIONS, type UserRole } from "../records/user_record.ts";
 import { isEmailAddress } from "../users/email_address.ts";
@@ -62,7 +62,7 @@ export async function inviteUser(
   }
   const id = randomId("");
   const { token, digest } = createLinkToken(INVITATION_LINK, id);
-  const created = store.now?.() ?? Date.now();
+  const created = timeOf(store);
   const expires = created + lifetime * 1000;
   const shown: ShownInvitation = {
     id,

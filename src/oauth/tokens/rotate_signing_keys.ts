@@ -7,7 +7,7 @@
 import { checkNames, type Names } from "../../options/option_check.ts";
 import { JWS_ALGORITHMS, type JwsAlgorithm } from "../../crypto/jws.ts";
 import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
-import type { Entry, Store } from "../../store/store.ts";
+import { type Entry, type Store, timeOf } from "../../store/store.ts";
 import { type SigningKey, signingKeyKey } from "../records/token_record.ts";
 import { CLOCK_SKEW_MS, generateSigningKey } from "./signing_keys.ts";
 
@@ -46,7 +46,7 @@ const NAMES: Names<KeyRotationOptions> = { algorithms: 1, notice: 1, maxTokenLif
 
 /** The signing keys of the servers on this store, oldest first for each algorithm. */
 export async function listSigningKeys(store: Store): Promise<ShownSigningKey[]> {
-  const now = store.now?.() ?? Date.now();
+  const now = timeOf(store);
   const entries = await store.list<SigningKey>(["signing_key"]);
   return JWS_ALGORITHMS.flatMap((alg) => {
     const keys = entries.filter(({ value }) => value.alg === alg);
@@ -78,7 +78,7 @@ export async function rotateSigningKeys(
     if (!known.has(alg)) throw new TypeError(`The server has no signing key for ${alg}`);
     await retryLostRaces(async () => {
       const entries = await store.list<SigningKey>(["signing_key", alg]);
-      const now = store.now?.() ?? Date.now();
+      const now = timeOf(store);
       const isDone = revokeOld
         ? await replaceAll(store, alg, entries, now)
         : await addNext(store, alg, entries, now, notice * 1000, maxTokenLifetime * 1000 + CLOCK_SKEW_MS);

@@ -7,7 +7,7 @@ import { checkNames, type Names } from "../../options/option_check.ts";
 import { ITERATIONS, passwords } from "../../crypto/password.ts";
 import { randomId } from "../../crypto/secret.ts";
 import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
-import { compareAndSet, listAll, type Store } from "../../store/store.ts";
+import { compareAndSet, listAll, type Store, timeOf } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import type { NOT_VERIFIED, PasswordAttempt } from "./password_queue.ts";
 import {
@@ -67,7 +67,7 @@ export async function addUser(
     email,
     ...(role !== undefined && { role }),
     password: hash,
-    created: Date.now(),
+    created: timeOf(store),
   };
   const index = usernameKey(canonicalUsername(username));
   const added = await store.commit({
@@ -102,7 +102,7 @@ export async function findUserOrLocked(store: Store, id: string): Promise<Profil
 export async function saveProfile(
   store: Store,
   { id, name, email, email_verified, username, role }: Profile,
-  now: number = Date.now(),
+  now: number = timeOf(store),
 ): Promise<boolean> {
   const key = profileKey(id);
   return await retryLostRaces(async () => {

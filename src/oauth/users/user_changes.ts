@@ -7,7 +7,7 @@
 import { ITERATIONS, passwords } from "../../crypto/password.ts";
 import { checkNames, type Names } from "../../options/option_check.ts";
 import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
-import { compareAndSet, type Entry, type Store } from "../../store/store.ts";
+import { compareAndSet, type Entry, type Store, timeOf } from "../../store/store.ts";
 import {
   type Profile,
   profileKey,
@@ -85,7 +85,7 @@ export async function setPassword(
   const done = await change(store, user, (value) => {
     if (!isUser(value)) return undefined;
     const { passwordless: _, ...rest } = value;
-    return { ...rest, password: hash, password_changed: nowOf(store) };
+    return { ...rest, password: hash, password_changed: timeOf(store) };
   });
   return done ? undefined : "unknown_user";
 }
@@ -114,7 +114,7 @@ export async function updateUser(store: Store, user: string, changes: UserChange
       ...(name !== undefined && { name }),
       ...(email !== undefined && { email }),
       ...(role !== undefined && { role }),
-      ...((isNewAddress || isNewName) && { updated: nowOf(store) }),
+      ...((isNewAddress || isNewName) && { updated: timeOf(store) }),
     };
   });
 }
@@ -126,7 +126,7 @@ export async function updateUser(store: Store, user: string, changes: UserChange
  * @returns `false` when the user does not exist
  */
 export function lockUser(store: Store, user: string): Promise<boolean> {
-  return change(store, user, (value) => ({ ...value, locked: value.locked ?? nowOf(store) }));
+  return change(store, user, (value) => ({ ...value, locked: value.locked ?? timeOf(store) }));
 }
 
 /**
@@ -170,8 +170,4 @@ function checkText(what: string, text: string, min: number): void {
   throw new TypeError(
     `Cannot change the ${what}: it must be ${min} to ${MAX_TEXT_CHARACTERS} characters without control characters`,
   );
-}
-
-function nowOf(store: Store): number {
-  return store.now?.() ?? Date.now();
 }

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { listAll, type Store } from "../../store/store.ts";
+import { listAll, type Store, timeOf } from "../../store/store.ts";
 import {
   endedSessionKey,
   type Session,
@@ -73,7 +73,7 @@ export async function endUserSessions(
   user: string,
   { except }: { readonly except?: string | undefined } = {},
 ): Promise<number> {
-  const now = store.now?.() ?? Date.now();
+  const now = timeOf(store);
   // First, so that a session which starts beside this call is refused or in the list.
   await store.commit({ set: [{ key: signedOutKey(user), value: now, expires: now + MAX_LOGIN_MS }] });
   const digests = (await digestsOf(store, user)).filter((digest) => digest !== except);
@@ -87,14 +87,14 @@ export async function endUserSessions(
  * still while nothing waits. A clock that was set back is not waited for.
  */
 async function passMillisecond(store: Store, noted: number): Promise<void> {
-  for (let waits = 0; waits < 5 && (store.now?.() ?? Date.now()) <= noted; waits++) {
+  for (let waits = 0; waits < 5 && timeOf(store) <= noted; waits++) {
     await new Promise((resolve) => setTimeout(resolve, 1));
   }
 }
 
 /** The running server notifies the clients of the sessions (`openid/backchannel_logout.ts`). */
 async function end(store: Store, user: string, digests: readonly string[]): Promise<void> {
-  const expires = (store.now?.() ?? Date.now()) + NOTICE_LIFETIME_MS;
+  const expires = timeOf(store) + NOTICE_LIFETIME_MS;
   await store.commit({
     remove: digests.flatMap((digest) => [sessionKey(digest), userSessionKey(user, digest)]),
     set: digests.map((digest) => ({ key: endedSessionKey(digest), value: true, expires })),

@@ -15,7 +15,15 @@
 import { checkNames, type Names } from "../../options/option_check.ts";
 import { encodeKey } from "../key.ts";
 import { LOST_RACE, retryLostRaces } from "../retry.ts";
-import { type Commit, type Entry, type GetOptions, type Key, putIfAbsent, type Store } from "../store.ts";
+import {
+  type Commit,
+  type Entry,
+  type GetOptions,
+  type Key,
+  putIfAbsent,
+  type Store,
+  timeOf,
+} from "../store.ts";
 import { timerDelay } from "../../timer.ts";
 import { PendingCalls } from "./pending_calls.ts";
 
@@ -61,8 +69,7 @@ interface Copy {
 /** Creates the store with a cache in front of it. */
 export function layeredStore(store: Store, options: LayeredOptions = {}): Store {
   checkNames("layeredStore", options, NAMES);
-  const { lifetime: wanted = 1000, kinds = KINDS, limit = 20_000, now = () => store.now?.() ?? Date.now() } =
-    options;
+  const { lifetime: wanted = 1000, kinds = KINDS, limit = 20_000, now = () => timeOf(store) } = options;
   const copies = new Map<string, Copy>();
   const pending = new PendingCalls();
   let known: number | undefined;

@@ -17,7 +17,7 @@ import { createProviderDirectory } from "../../../oauth/sign_in/provider_directo
 import type { ProviderAccess } from "../../../oauth/sign_in/provider_tokens.ts";
 import { createAudit } from "../../../observability/audit.ts";
 import { serverSecret } from "../../../server_secret.ts";
-import type { Store } from "../../../store/store.ts";
+import { type Store, timeOf } from "../../../store/store.ts";
 import { type ApiServer, connectApi } from "../api/api_connection.ts";
 import { ApiError, NotSentError } from "../api/api_error.ts";
 import { openStore, type Place } from "../data.ts";
@@ -58,7 +58,7 @@ export async function openStoreTarget(place: Place, issuer: string = "ISSUER"): 
     audit.add(event);
     if ("reason" in event) printError(`${event.type}: ${event.reason}`);
   };
-  const now = (): number => store.now?.() ?? Date.now();
+  const now = (): number => timeOf(store);
   const providers = openProviders(store, now, observe);
   const context: AdminContext = { store, now, observe, actor: COMMAND_LINE, issuer, providers };
   return {

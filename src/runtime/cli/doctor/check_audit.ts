@@ -4,7 +4,7 @@
  * @module
  */
 import { verifyAudit } from "../../../observability/verify_audit.ts";
-import type { Store } from "../../../store/store.ts";
+import { type Store, timeOf } from "../../../store/store.ts";
 import { fail, type Finding, ok } from "./finding.ts";
 
 const MAX_MS = 10_000;
@@ -13,7 +13,7 @@ class TimeIsOver extends Error {}
 
 /** @param maxMs after which what was read so far is all right */
 export async function checkAudit(store: Store, maxMs: number = MAX_MS): Promise<readonly Finding[]> {
-  const now = store.now?.() ?? Date.now();
+  const now = timeOf(store);
   const end = performance.now() + maxMs;
   let groups = 0;
   const limited: Pick<Store, "get" | "list"> = {

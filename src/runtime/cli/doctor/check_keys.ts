@@ -5,7 +5,7 @@
  */
 import { listSigningKeys } from "../../../oauth/tokens/rotate_signing_keys.ts";
 import { listServerSecrets } from "../../../server_secret/rotate_secret.ts";
-import type { Store } from "../../../store/store.ts";
+import { type Store, timeOf } from "../../../store/store.ts";
 import { formatTime } from "../output.ts";
 import { type Finding, ok, warn } from "./finding.ts";
 
@@ -18,7 +18,7 @@ const LATE_MS = 2 * DAY_MS;
 const ROTATION_MS = 10 * 60_000;
 
 export async function checkSigningKeys(store: Store): Promise<readonly Finding[]> {
-  const now = store.now?.() ?? Date.now();
+  const now = timeOf(store);
   const keys = await listSigningKeys(store);
   const current = keys.filter(({ state }) => state === "current");
   if (current.length === 0) {
@@ -36,7 +36,7 @@ export async function checkSigningKeys(store: Store): Promise<readonly Finding[]
 }
 
 export async function checkServerSecret(store: Store): Promise<readonly Finding[]> {
-  const now = store.now?.() ?? Date.now();
+  const now = timeOf(store);
   const secrets = await listServerSecrets(store);
   const last = secrets.at(-1);
   if (!last) return [ok("secret", "the server secret was never rotated")];

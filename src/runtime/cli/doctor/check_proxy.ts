@@ -7,7 +7,7 @@
 import { request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import { listAudit } from "../../../observability/read_audit.ts";
-import type { Store } from "../../../store/store.ts";
+import { type Store, timeOf } from "../../../store/store.ts";
 import { isLoopbackHost } from "../../../http/network/loopback.ts";
 import { type Credentials, toCredentialFields } from "../api/credentials.ts";
 import { ask } from "./check_url.ts";
@@ -168,7 +168,7 @@ export async function checkAddress(url: URL, store: Store): Promise<readonly Fin
 
 async function findAddress(store: Store, request: string): Promise<string | undefined> {
   const end = performance.now() + AUDIT_TIMEOUT_MS;
-  const since = (store.now?.() ?? Date.now()) - 60_000;
+  const since = timeOf(store) - 60_000;
   while (performance.now() < end) {
     for await (const record of listAudit(store, { types: ["login_failed"], since })) {
       if (record.request === request) {

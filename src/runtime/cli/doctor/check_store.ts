@@ -5,7 +5,7 @@
  */
 import { randomId } from "../../../crypto/secret.ts";
 import { FORMAT_KEY } from "../../../store/format.ts";
-import type { Store } from "../../../store/store.ts";
+import { type Store, timeOf } from "../../../store/store.ts";
 import { fail, type Finding, ok, warn } from "./finding.ts";
 
 const SLOW_MS = 500;
@@ -21,7 +21,7 @@ export async function checkRoundTrip(store: Store): Promise<readonly Finding[]> 
   const key = ["doctor", randomId("")];
   const value = { text: randomId("") };
   const began = performance.now();
-  const expires = (store.now?.() ?? Date.now()) + RECORD_LIFETIME_MS;
+  const expires = timeOf(store) + RECORD_LIFETIME_MS;
   const isWritten = await store.commit({ check: [{ key, version: null }], set: [{ key, value, expires }] });
   const read = await store.get<typeof value>(key);
   await store.commit({ remove: [key] });
