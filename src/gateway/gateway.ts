@@ -139,7 +139,7 @@ function connectGateway(options: GatewayOptions, host: GatewayHost): GatewayPart
       add(name, server, isTrusted) {
         if (isTrusted || !("url" in server)) untrusted.delete(name);
         else untrusted.set(name, new URL(server.url).origin);
-        upstreams.add(name, server);
+        upstreams.add(name, server, "literal");
       },
       async remove(name) {
         await removeHere(name);

@@ -156,6 +156,23 @@ test("an upstream that an administrator adds is reached at public addresses only
   assert.ok(connected.length > 0);
 });
 
+test("attack: an upstream that an administrator adds gets no environment variable of the server", async () => {
+  const { fetch } = upstreams("one.example");
+  const sent: [url: string, header: string | null][] = [];
+  const connect = (url: string, init: RequestInit): Promise<Response> => {
+    sent.push([url, new Headers(init.headers).get("x-key")]);
+    return fetch(url, init);
+  };
+  const { trivet, names } = start({ connect, fetch: connect, variable: (name) => `the ${name}` });
+  const server = { url: "https://one.example/mcp?x=${PATH:-}", headers: { "X-Key": "pa${TRIVET_SECRET}s" } };
+  assert.is(await trivet.gateway!.stored.add("late", server), true);
+  for (let i = 0; i < 100 && (await names()).length === 1; i++) await new Promise((r) => setTimeout(r, 10));
+  assert.equal(await names(), ["own", "late_echo", "late_remove"]);
+  for (const [url, header] of sent) {
+    assert.equal([decodeURIComponent(new URL(url).search), header], ["?x=${PATH:-}", "pa${TRIVET_SECRET}s"]);
+  }
+});
+
 /** Listens for changes of the tools. `next` resolves with the next one. */
 async function listen({ trivet }: Started): Promise<{ next(): Promise<void>; cancel(): Promise<void> }> {
   const params = modernParams({ notifications: { toolsListChanged: true } });

@@ -47,7 +47,8 @@ export interface StoredUpstreamOptions {
 }
 
 /**
- * Stores a configuration. Servers that follow the store offer the upstream within seconds.
+ * Stores a configuration, whose texts are taken as they are: `${NAME}` is no reference to a variable of the server.
+ * Servers that follow the store offer the upstream within seconds.
  * @returns `undefined` when `isNew` is set and there is one with this name
  * @throws {ConfigurationError} naming the problems
  */
@@ -58,7 +59,7 @@ export async function addStoredUpstream(
   server: McpServer,
   { isTrusted = false, isNew = false, now = Date.now }: StoredUpstreamOptions = {},
 ): Promise<StoredUpstream | undefined> {
-  parseMcpServer(name, server);
+  parseMcpServer(name, server, "literal");
   const problem = isTrusted ? undefined : findUntrusted(name, server);
   if (problem !== undefined) throw new ConfigurationError([problem]);
   const stored: StoredUpstream = {

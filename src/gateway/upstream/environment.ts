@@ -8,12 +8,19 @@
 /** The value of an environment variable; `undefined` when it is not set. */
 export type ReadVariable = (name: string) => string | undefined;
 
+/**
+ * How references are replaced: by these variables, or not at all, for a configuration that somebody else wrote than who
+ * runs this process. Without variables each reference needs a default.
+ */
+export type References = ReadVariable | "literal" | undefined;
+
 /** Replaces the references of a text. Calls `onProblem` for each that has no value. */
 export function parseEnvironment(
   text: string,
-  variable: ReadVariable | undefined,
+  references: References,
   onProblem: (problem: string) => void,
 ): string {
+  if (references === "literal") return text;
   return text.replace(/\$\{([^}]*)\}/g, (reference, content: string) => {
     const found = /^(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/.exec(content);
     if (!found) {
@@ -21,7 +28,7 @@ export function parseEnvironment(
       return "";
     }
     const [, name, replacement] = found;
-    const value = variable?.(name!) ?? replacement;
+    const value = references?.(name!) ?? replacement;
     if (value === undefined) onProblem(`environment variable ${name} is not set`);
     return value ?? "";
   });

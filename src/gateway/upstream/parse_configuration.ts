@@ -6,7 +6,7 @@
 import { isObject } from "../../json_schema/value.ts";
 import { LEGACY, MODERN } from "../../mcp_client/revision.ts";
 import { ConfigurationError, type UpstreamConfiguration } from "./configuration.ts";
-import { parseEnvironment, type ReadVariable } from "./environment.ts";
+import { parseEnvironment, type ReadVariable, type References } from "./environment.ts";
 
 const DEFAULT_TIMEOUT_S = 30;
 const MAX_TIMEOUT_S = 86_400;
@@ -64,15 +64,16 @@ export function parseMcpServers(
 
 /**
  * Parses one server, for {@linkcode Upstreams.add}.
+ * @param references `"literal"` for one that was added at run time: it must not read variables of the server
  * @throws {ConfigurationError}
  */
 export function parseMcpServer(
   name: string,
   value: unknown,
-  variable?: ReadVariable,
+  references?: References,
 ): UpstreamConfiguration | undefined {
   const problems: string[] = [];
-  const configuration = parseServer(name, value, new Problems(`mcpServers.${name}`, problems), variable);
+  const configuration = parseServer(name, value, new Problems(`mcpServers.${name}`, problems), references);
   if (problems.length > 0) throw new ConfigurationError(problems);
   return configuration;
 }
@@ -112,7 +113,7 @@ function parseServer(
   name: string,
   server: unknown,
   problems: Problems,
-  variable: ReadVariable | undefined,
+  references: References,
 ): UpstreamConfiguration | undefined {
   const before = problems.count;
   if (name === "" || name.length > MAX_NAME_CHARACTERS || /\p{C}/u.test(name)) {
@@ -124,7 +125,7 @@ function parseServer(
     return undefined;
   }
   if (server.disabled === true) return undefined;
-  const target = parseTarget(server, problems, variable);
+  const target = parseTarget(server, problems, references);
   const options = parseOptions(server, problems);
   return target && problems.count === before ? { name, target, ...options } : undefined;
 }
@@ -132,7 +133,7 @@ function parseServer(
 function parseTarget(
   server: Record<string, unknown>,
   problems: Problems,
-  variable: ReadVariable | undefined,
+  references: References,
 ): UpstreamConfiguration["target"] | undefined {
   const { type, command, url } = server;
   if (type !== undefined && (typeof type !== "string" || !Object.hasOwn(TYPES, type))) {
@@ -159,7 +160,7 @@ function parseTarget(
     problems.add(key, exists ? `is not allowed with ${isProcess ? "command" : "url"}` : "unknown property");
   }
   const text = (member: string, value: string): string =>
-    parseEnvironment(value, variable, (problem) => problems.add(member, problem));
+    parseEnvironment(value, references, (problem) => problems.add(member, problem));
   return isProcess ? parseProcess(server, problems, text) : parseUrl(server, kind, problems, text);
 }
 

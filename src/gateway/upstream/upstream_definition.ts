@@ -7,6 +7,7 @@ import type { Principal } from "../../http/principal.ts";
 import type { Definition, ResourceDefinition } from "../../mcp/definition/definition.ts";
 import type { ListName } from "../../mcp_client/client.ts";
 import type { McpServer } from "./configuration.ts";
+import type { References } from "./environment.ts";
 import type { ListedSkill } from "./skill_list.ts";
 
 /** Where a definition comes from. */
@@ -116,9 +117,10 @@ export interface Upstreams {
   isShared(): boolean;
   /**
    * Adds an upstream, or replaces the one of this name.
+   * @param references `"literal"` for one of the store; by default those of the gateway's `variable`
    * @throws {ConfigurationError}
    */
-  add(name: string, server: McpServer): void;
+  add(name: string, server: McpServer, references?: References): void;
   /** Removes an upstream: its calls fail. `false` when there is none. */
   remove(name: string): Promise<boolean>;
   /** Ends the session of a caller, such as after its credentials changed, and connects anew. */

@@ -188,9 +188,9 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     },
     status: () => ordered().map((each) => each.status()),
     isShared: () => [...upstreams.values()].every((each) => each.isShared),
-    add(name, server) {
+    add(name, server, references = variable) {
       if (isClosed) throw new TypeError("The gateway is closed");
-      const configuration = parseMcpServer(name, server, variable);
+      const configuration = parseMcpServer(name, server, references);
       const before = upstreams.get(name);
       const others = [...upstreams.values()].filter((each) => each !== before);
       if (configuration) checkPrefix(configuration, others);
