@@ -14,16 +14,21 @@ import { createResolve, type Resolve, type ResolvedAddress } from "./resolve_nam
 
 export type { Resolve, ResolvedAddress };
 
+interface PublicConnectOptions {
+  readonly isAllowed?: (address: Uint8Array) => boolean;
+  readonly ca?: string | undefined;
+}
+
 /**
- * A `fetch` for GET requests over https to public addresses. It has no timeout of its own: the signal covers the look-up,
- * the connection and the body.
- * @param isAllowed for tests
+ * A `fetch` over https to public addresses, which follows no redirect. It has no timeout of its own: the signal covers the
+ * look-up, the connection and the body.
+ * @param options for tests: which addresses are allowed, and a certificate that is trusted
  */
 export function createPublicConnect(
   resolve: Resolve = createResolve(),
-  isAllowed: (address: Uint8Array) => boolean = isPublicIp,
+  { isAllowed = isPublicIp, ca }: PublicConnectOptions = {},
 ): (url: string, init: RequestInit) => Promise<Response> {
-  return async (url, { headers, signal }) => {
+  return async (url, { method, headers, body, signal }) => {
     const { hostname } = new URL(url);
     const addresses: readonly ResolvedAddress[] = parseIp(hostname)
       ? [{ address: hostname.replace(/^\[(.*)\]$/, "$1"), family: hostname.includes(":") ? 6 : 4 }]
@@ -34,7 +39,8 @@ export function createPublicConnect(
     ) {
       throw new Error("The host name resolves to an address that is not public");
     }
-    const answer = await get(url, addresses, new Headers(headers), signal ?? undefined);
+    const message = { method: method ?? "GET", ...writeMessage(new Headers(headers), body ?? undefined) };
+    const answer = await send(url, message, { addresses, ca, signal: signal ?? undefined });
     const fields = Object.entries(answer.headers).filter(([, value]) => typeof value === "string");
     return new Response(hasBody(answer) ? Readable.toWeb(answer) as unknown as BodyInit : null, {
       status: answer.statusCode!,
@@ -43,15 +49,39 @@ export function createPublicConnect(
   };
 }
 
-function get(
+interface Connection {
+  readonly addresses: readonly ResolvedAddress[];
+  readonly ca: string | undefined;
+  readonly signal: AbortSignal | undefined;
+}
+
+interface Message {
+  readonly method: string;
+  readonly headers: Headers;
+  readonly body?: string | Uint8Array;
+}
+
+/** The header fields and the body as `fetch` would send them. @throws {TypeError} for a stream or another kind of body */
+function writeMessage(headers: Headers, body: RequestInit["body"]): Omit<Message, "method"> {
+  if (body === undefined || body === null) return { headers };
+  if (body instanceof Uint8Array) return { headers, body };
+  const isForm = body instanceof URLSearchParams;
+  if (!isForm && typeof body !== "string") throw new TypeError("The body must be a text, a form or bytes");
+  const type = isForm ? "application/x-www-form-urlencoded;charset=UTF-8" : "text/plain;charset=UTF-8";
+  if (!headers.has("content-type")) headers.set("content-type", type);
+  return { headers, body: body.toString() };
+}
+
+function send(
   url: string,
-  addresses: readonly ResolvedAddress[],
-  headers: Headers,
-  signal: AbortSignal | undefined,
+  { method, headers, body }: Message,
+  { addresses, ca, signal }: Connection,
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const sent = request(url, {
+      method,
       headers: Object.fromEntries(headers),
+      ...(ca !== undefined && { ca }),
       // A pooled connection might go to another address.
       agent: false,
       ...(signal && { signal }),
@@ -62,7 +92,7 @@ function get(
       },
     }, resolve);
     sent.on("error", reject);
-    sent.end();
+    sent.end(body);
   });
 }
 

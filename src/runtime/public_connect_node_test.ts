@@ -1,5 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { createServer as createTlsServer } from "node:https";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { createPublicFetch, PublicFetchError } from "../http/network/public_fetch.ts";
@@ -69,7 +70,7 @@ test("a name is resolved once, and the connection uses the checked address", asy
     let lookups = 0;
     const resolve = () =>
       Promise.resolve([{ address: lookups++ === 0 ? "127.0.0.1" : "127.0.0.2", family: 4 }]);
-    const get = createPublicFetch({ connect: createPublicConnect(resolve, () => true) });
+    const get = createPublicFetch({ connect: createPublicConnect(resolve, { isAllowed: () => true }) });
     // The listener has no TLS, so the request fails after the connection.
     const error = await get(`https://rebind.example:${listener.port}/x`).catch((error) => error);
     assert.instance(error, PublicFetchError);
@@ -78,5 +79,72 @@ test("a name is resolved once, and the connection uses the checked address", asy
     listener.close();
   }
 });
+
+for (
+  const [what, init, expected] of [
+    ["a GET", {}, ["GET", "", undefined]],
+    ["a form", { method: "POST", body: new URLSearchParams({ a: "b c" }) }, [
+      "POST",
+      "a=b+c",
+      "application/x-www-form-urlencoded;charset=UTF-8",
+    ]],
+    ["a text with its own type", {
+      method: "POST",
+      body: '{"id":"\u{1f600}"}',
+      headers: { "content-type": "application/json" },
+    }, ["POST", '{"id":"\u{1f600}"}', "application/json"]],
+    ["bytes", { method: "PUT", body: new TextEncoder().encode("bytes") }, ["PUT", "bytes", undefined]],
+    ["an empty body", { method: "POST", body: "" }, ["POST", "", "text/plain;charset=UTF-8"]],
+    ["a DELETE", { method: "DELETE" }, ["DELETE", "", undefined]],
+  ] as readonly [string, RequestInit, readonly [string, string, string | undefined]][]
+) {
+  test(`${what} arrives with its method, header fields and body`, async () => {
+    const received: unknown[] = [];
+    const server = createTlsServer({ key: KEY, cert: CERTIFICATE }, (request, response) => {
+      let text = "";
+      request.setEncoding("utf8").on("data", (chunk) => text += chunk);
+      request.on("end", () => {
+        received.push([request.method, text, request.headers["content-type"]]);
+        response.writeHead(201, { "x-seen": "yes" }).end("answer");
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    try {
+      const connect = createPublicConnect(() => Promise.resolve([{ address: "127.0.0.1", family: 4 }]), {
+        isAllowed: () => true,
+        ca: CERTIFICATE,
+      });
+      const url = `https://public.example:${(server.address() as AddressInfo).port}/path?query`;
+      const response = await connect(url, init);
+      assert.equal([response.status, response.headers.get("x-seen"), await response.text()], [
+        201,
+        "yes",
+        "answer",
+      ]);
+      assert.equal(received, [expected]);
+    } finally {
+      server.close();
+    }
+  });
+}
+
+// A key for this test alone: openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 36500
+// -subj /CN=public.example -addext subjectAltName=DNS:public.example
+const KEY = `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgLZQ7n4H6JBLntGxc
+Tw3l6W90Z1jMT+geeQyjkEWcqnihRANCAAQ6pHqdeUsFY8oT0aIy1bkLiVlCTCYU
+wGgI6ShiOu2s7MQR6omkXgLYY65IX8i61ioGJNrHKKRMfjilpKLwaArG
+-----END PRIVATE KEY-----`;
+const CERTIFICATE = `-----BEGIN CERTIFICATE-----
+MIIBpDCCAUqgAwIBAgIUCTb39jn3OJ+LpDG1fDz17yhphYgwCgYIKoZIzj0EAwIw
+GTEXMBUGA1UEAwwOcHVibGljLmV4YW1wbGUwIBcNMjYxMTI4MTcyNjI3WhgPMjEy
+NjExMDQxNzI2MjdaMBkxFzAVBgNVBAMMDnB1YmxpYy5leGFtcGxlMFkwEwYHKoZI
+zj0CAQYIKoZIzj0DAQcDQgAEOqR6nXlLBWPKE9GiMtW5C4lZQkwmFMBoCOkoYjrt
+rOzEEeqJpF4C2GOuSF/IutYqBiTaxyikTH44paSi8GgKxqNuMGwwHQYDVR0OBBYE
+FNa7XKedtiPlx4xzJdi3dCj6EIb3MB8GA1UdIwQYMBaAFNa7XKedtiPlx4xzJdi3
+dCj6EIb3MA8GA1UdEwEB/wQFMAMBAf8wGQYDVR0RBBIwEIIOcHVibGljLmV4YW1w
+bGUwCgYIKoZIzj0EAwIDSAAwRQIhAPvi8cGZKsRMVXCiy/XpKQFjW1FoqU4CJZ9O
+p15G4zdUAiA6PsXW1BDWcO6obHgLqv9fp7lufw+sNGAXl/YtTaknbA==
+-----END CERTIFICATE-----`;
 
 test.run();
