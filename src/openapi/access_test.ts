@@ -108,6 +108,16 @@ test("credentials of one caller are never those of another, also at once", async
   );
 });
 
+test("a credential replaces a header field of the operator, in any case, and its Accept replaces ours", async () => {
+  const headers = { Authorization: "Bearer all", ACCEPT: "application/vnd.api+json", Cookie: "own=1" };
+  const credentials = { token: "one", cookie: "c" };
+  const both = await sent([{ token: [], cookie: [] }], { headers, credentials });
+  assert.is(both.headers.get("authorization"), "Bearer one");
+  assert.is(both.headers.get("accept"), "application/vnd.api+json");
+  assert.is(both.headers.get("cookie"), "own=1; sid=c");
+  assert.is((await sent(undefined, { headers })).headers.get("authorization"), "Bearer all");
+});
+
 test("no argument replaces a header field of the operator", async () => {
   const parameters = [{ name: "X-Tenant", in: "header", schema: { type: "string" } }];
   const api = newApi({ document: secured(undefined, { parameters }), headers: { "x-tenant": "mine" } });

@@ -104,8 +104,11 @@ function checkQueryNames(
  */
 function writePathValue({ argument, name, style }: Parameter, value: unknown): string {
   const written = writePath(name, value, style);
-  const isEmpty = value === "" || typeof value === "object" && Object.keys(value as object).length === 0;
-  if (isEmpty) throw new ToolError(`Invalid arguments: "${argument}" must not be empty`);
+  // An empty item writes an empty segment, or an item that servers leave out: `a,,b` may be `a,b`.
+  const items = typeof value === "object" && value !== null ? Object.values(value) : [value];
+  if (items.length === 0 || items.some((item) => toText(item ?? "") === "")) {
+    throw new ToolError(`Invalid arguments: "${argument}" must not be empty`);
+  }
   let decoded = written;
   for (let count = 0; count < 5; count++) {
     if (hasDotSegment(decoded)) {

@@ -92,6 +92,22 @@ test("dot segments, however encoded, empty values and control characters are ref
   assert.equal(api.requests, []);
 });
 
+test("a list or an object with an empty item is refused in a path, in every style", async () => {
+  for (const style of ["simple", "label", "matrix"]) {
+    for (const explode of [false, true]) {
+      const parameters = [{ name: "ids", in: "path", required: true, style, explode, schema: {} }];
+      const api = newApi({ document: oneOperation({ parameters }, "/pets/{ids}", "delete") });
+      for (const ids of [[""], ["a", "", "b"], { a: "" }, { a: null }, { a: undefined }]) {
+        const message = await errorOf(() => api.call("op", { ids }));
+        assert.match(message, /^Invalid arguments/, `${style} ${explode} ${JSON.stringify(ids)}`);
+      }
+      assert.equal(api.requests, []);
+      await api.call("op", { ids: ["a", "b"] });
+      assert.is(api.requests.length, 1);
+    }
+  }
+});
+
 test("a label or matrix style makes no dot segment", async () => {
   for (const style of ["label", "matrix", "simple"]) {
     const parameters = [{ name: "a", in: "path", required: true, style, schema: {} }];

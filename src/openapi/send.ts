@@ -81,16 +81,10 @@ async function send(
   const { method, body } = request;
   const url = new URL(request.url);
   for (const pair of credentials.query) url.search += `${url.search === "" ? "?" : "&"}${pair}`;
-  const cookies = [...request.cookies, ...credentials.cookies].join("; ");
   try {
     const opened = fetch(url.href, {
       method,
-      headers: {
-        ...headers,
-        ...request.headers,
-        ...(cookies !== "" && { cookie: cookies }),
-        ...credentials.headers,
-      },
+      headers: combineFields(headers, request, credentials),
       ...(body !== undefined && { body }),
       redirect: "manual",
       signal,
@@ -108,6 +102,23 @@ async function send(
   } catch (cause) {
     throw cause instanceof ToolError ? cause : new ToolError("The API could not be reached", { cause });
   }
+}
+
+/** A field of the user's credentials replaces one that every request has, and so does one that an argument sets. */
+function combineFields(
+  fixed: Readonly<Record<string, string>>,
+  request: PlannedRequest,
+  credentials: Credentials,
+): Headers {
+  const fields = new Headers(fixed);
+  const { accept, ...others } = request.headers;
+  if (accept !== undefined && !fields.has("accept")) fields.set("accept", accept);
+  for (const [name, value] of Object.entries(others)) fields.set(name, value);
+  const cookies = [...request.cookies, ...credentials.cookies];
+  const own = fields.get("cookie");
+  if (cookies.length > 0) fields.set("cookie", [...(own === null ? [] : [own]), ...cookies].join("; "));
+  for (const [name, value] of Object.entries(credentials.headers)) fields.set(name, value);
+  return fields;
 }
 
 async function readAnswer(
