@@ -188,7 +188,7 @@ class Client implements McpClient {
       wire,
       tools: new ListedTools(wire.marked, checkOutput),
       info,
-      listening: this.#listening(wire, info, exchange.caller),
+      listening: this.#listening(wire, info, exchange.caller, 0),
       session: 0,
       renewing: undefined,
     };
@@ -197,17 +197,17 @@ class Client implements McpClient {
     return connected;
   }
 
-  #listening(wire: Wire, info: ConnectionInfo, caller: unknown): Listening {
-    const { capabilities = {}, onNotification, onServerRequest } = this.#options;
-    const { elicitation, sampling, roots } = capabilities;
+  #listening(wire: Wire, info: ConnectionInfo, caller: unknown, session: number): Listening {
+    const { capabilities: { elicitation, sampling, roots } = {}, onNotification, onServerRequest } =
+      this.#options;
     return new Listening({
       wire,
       info,
       caller,
       hasReceiver: onNotification !== undefined,
-      answers: elicitation !== undefined || sampling !== undefined || roots !== undefined ||
-        onServerRequest !== undefined,
+      answers: [elicitation, sampling, roots, onServerRequest].some((each) => each !== undefined),
       onNotification: (method, params) => onNotification?.(method, params),
+      onSessionLost: () => this.#renew(this.#connected!, session, { caller }),
     }, this.#uris);
   }
 
@@ -279,18 +279,18 @@ class Client implements McpClient {
 
   async #beginSession(connected: Connected, { caller, timeout }: ClientExchange): Promise<void> {
     const { wire, info } = connected;
-    connected.listening.stop();
     const renewed = { caller, timeout };
     try {
       connected.info = await initialize(wire, this.#options.capabilities ?? {}, info.revision, renewed);
     } catch (error) {
       throw error instanceof SessionLost ? this.#sessionLost() : error;
     }
-    connected.session++;
-    connected.listening = this.#listening(wire, connected.info, caller);
+    connected.listening.stop();
+    connected.listening = this.#listening(wire, connected.info, caller, ++connected.session);
     connected.listening.start();
     if (this.#logLevel) await wire.send("logging/setLevel", this.#logLevel, renewed).catch(() => {});
     for (const uri of this.#uris) await wire.send("resources/subscribe", { uri }, renewed).catch(() => {});
+    connected.listening.announceGap(this.#uris);
   }
 
   #sessionLost(): ConnectionError {

@@ -5,10 +5,12 @@
  * @module
  */
 import type { ConnectionInfo } from "./client.ts";
+import { INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND } from "../jsonrpc/error.ts";
 import { ConnectionError, McpError } from "./error.ts";
 import type { JsonObject } from "./limits.ts";
 import { isObject } from "./message.ts";
 import { MODERN } from "./revision.ts";
+import { SessionLost, type StreamEnd } from "./transport.ts";
 import type { Wire } from "./wire.ts";
 import { wait } from "./wait.ts";
 
@@ -28,8 +30,12 @@ export interface ListeningOptions {
   /** Whether the client declared that it answers requests. */
   readonly answers: boolean;
   readonly onNotification: (method: string, params: JsonObject) => void;
+  /** Begins a new session, with streams of its own. @throws when that fails */
+  readonly onSessionLost: () => Promise<void>;
 }
 
+/** Errors of `subscriptions/listen` that do not pass. */
+const PERMANENT: ReadonlySet<number> = new Set([METHOD_NOT_FOUND, INVALID_PARAMS, INVALID_REQUEST]);
 /** The list changes that a server may declare. */
 const LISTS = ["tools", "prompts", "resources"] as const;
 
@@ -65,6 +71,15 @@ export class Listening {
   stop(): void {
     this.#stop?.abort(new Error("stopped"));
     this.#stop = undefined;
+  }
+
+  /** Reports what may have changed while no stream was open. @param uris the resources of which updates were missed */
+  announceGap(uris: Iterable<string>): void {
+    const { info: { capabilities }, onNotification } = this.#options;
+    for (const list of LISTS) {
+      if (hasListChanges(capabilities[list])) onNotification(`notifications/${list}/list_changed`, {});
+    }
+    for (const uri of uris) onNotification("notifications/resources/updated", { uri });
   }
 
   /** Adds a resource (2026-07-28). @throws {ConnectionError} unsupported, if the server does not accept it */
@@ -104,8 +119,7 @@ export class Listening {
     const { info: { capabilities }, hasReceiver } = this.#options;
     const filter: JsonObject = {};
     for (const list of hasReceiver ? LISTS : []) {
-      const declared = capabilities[list];
-      if (isObject(declared) && declared.listChanged === true) filter[`${list}ListChanged`] = true;
+      if (hasListChanges(capabilities[list])) filter[`${list}ListChanged`] = true;
     }
     if (this.#uris.size > 0) filter.resourceSubscriptions = [...this.#uris];
     return filter;
@@ -147,27 +161,25 @@ export class Listening {
     isAgain: boolean,
     onOpen: (accepted: ReadonlySet<unknown>) => void,
     onFailed: (error: unknown) => void,
-  ): Promise<"unsupported" | "ended"> {
-    const { wire, caller, onNotification } = this.#options;
+  ): Promise<StreamEnd> {
+    const { wire, caller } = this.#options;
     let subscription: number | undefined;
     const onId = (id: number): void => {
       subscription = id;
       wire.acknowledged.set(id, ({ notifications }) => {
         const accepted = isObject(notifications) ? notifications.resourceSubscriptions : undefined;
-        onOpen(new Set(Array.isArray(accepted) ? accepted : []));
-        // Changes while no stream was open were missed.
-        for (const list of isAgain ? LISTS : []) {
-          if (filter[`${list}ListChanged`]) onNotification(`notifications/${list}/list_changed`, {});
-        }
+        const uris = new Set(Array.isArray(accepted) ? accepted : []);
+        onOpen(uris);
+        if (isAgain) this.announceGap([...this.#uris].filter((uri) => uris.has(uri)));
       });
     };
     try {
       const exchange = { timeout: Infinity, caller, signal };
       await wire.send("subscriptions/listen", { notifications: filter }, exchange, { onId });
-      return "ended";
+      return { retry: undefined };
     } catch (error) {
       onFailed(error);
-      if (error instanceof McpError) return "unsupported";
+      if (error instanceof McpError && PERMANENT.has(error.code)) return "unsupported";
       throw error;
     } finally {
       wire.acknowledged.delete(subscription!);
@@ -198,26 +210,39 @@ export class Listening {
   /** Opens a stream again and again, with growing pauses. @param onEnd called when it gives up */
   #loop(
     signal: AbortSignal,
-    open: (isAgain: boolean) => Promise<"unsupported" | "ended">,
+    open: (isAgain: boolean) => Promise<StreamEnd>,
     onEnd: () => void,
   ): void {
     const run = async (): Promise<void> => {
       let pause = MIN_PAUSE_MS;
       for (let isAgain = false; !signal.aborted && !this.#options.wire.ended; isAgain = true) {
         const began = performance.now();
+        let retry = 0;
         try {
-          if (await open(isAgain) === "unsupported") return;
+          const end = await open(isAgain);
+          if (end === "unsupported") return;
+          retry = Math.min(end.retry ?? 0, MAX_PAUSE_MS);
         } catch (error) {
+          // A new session ends this loop: it has a stream of its own.
+          if (error instanceof SessionLost) await this.#options.onSessionLost().catch(() => {});
           // Credentials do not become valid by waiting: the next request of a caller obtains others.
-          if (!(error instanceof ConnectionError) || error.reason === "refused") return;
+          else if (!isPassing(error)) return;
         }
         if (performance.now() - began > LONG_MS) pause = MIN_PAUSE_MS;
-        await wait(pause * (0.5 + Math.random() / 2), signal);
+        await wait(Math.max(retry, pause * (0.5 + Math.random() / 2)), signal);
         pause = Math.min(pause * 2, MAX_PAUSE_MS);
       }
     };
     run().catch(() => {}).finally(onEnd);
   }
+}
+
+function hasListChanges(declared: unknown): boolean {
+  return isObject(declared) && declared.listChanged === true;
+}
+
+function isPassing(error: unknown): boolean {
+  return error instanceof McpError || error instanceof ConnectionError && error.reason !== "refused";
 }
 
 /** Whether a server of an older revision announces anything. */

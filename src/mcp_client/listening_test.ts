@@ -110,6 +110,126 @@ test("2026-07-28: a stream that ends is opened again, and lists count as changed
   await until(() => server.open === 0);
 });
 
+test("2026-07-28: after a gap subscribed resources count as updated", async () => {
+  const { server, listens } = listeningServer({ resources: { subscribe: true } });
+  const noted: unknown[] = [];
+  const client = connect(server, { onNotification: (method, { uri }) => noted.push([method, uri]) });
+  await client.subscribe("test://a");
+  assert.equal(noted, []);
+  listens[0]!.end();
+  await until(() => noted.length === 1);
+  assert.equal(noted, [["notifications/resources/updated", "test://a"]]);
+  await client.close();
+});
+
+test("2026-07-28: a failure of the server does not end listening", async () => {
+  let isAway = true;
+  const { server, listens } = listeningServer();
+  const { fetch } = server;
+  const failing = Object.assign(server, {
+    fetch: async (url: string, init: RequestInit) =>
+      isAway && String(init.body).includes("subscriptions/listen")
+        ? new Response(
+          JSON.stringify({
+            jsonrpc: "2.0",
+            id: JSON.parse(String(init.body)).id,
+            error: { code: -32603, message: "away" },
+          }),
+          { status: 503, headers: { "content-type": "application/json" } },
+        )
+        : await fetch(url, init),
+  });
+  const client = connect(failing, { onNotification() {} });
+  await client.connect();
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  isAway = false;
+  await until(() => listens.length === 1);
+  await client.close();
+});
+
+for (
+  const [what, status] of [["a proxy that has no server", 502], ["a store that is away", 503], [
+    "a limit",
+    429,
+  ]] as const
+) {
+  test(`the GET stream is opened again after ${what} (${status}), from where it ended`, async () => {
+    let gets = 0;
+    const server = legacyServer((received, server) => {
+      if (received.method !== "GET") return result(received, {});
+      gets++;
+      if (gets === 2) return new Response(null, { status, headers: { "retry-after": "0" } });
+      return server.stream((send, closed) => {
+        send(event({ jsonrpc: "2.0", method: "notifications/tools/list_changed" }, `e${gets}`));
+        return gets === 1 ? undefined : closed;
+      });
+    }, CAPABILITIES);
+    const noted: string[] = [];
+    const client = connect(server, { onNotification: (method) => noted.push(method) });
+    await client.connect();
+    await until(() => noted.length === 2);
+    const opened = server.received.filter(({ method }) => method === "GET");
+    assert.equal(opened.map(({ headers }) => headers.get("last-event-id")), [null, "e1", "e1"]);
+    await client.close();
+  });
+}
+
+test("a session that ended while its GET stream was lost is begun anew, also when the server is away at first", async () => {
+  let gets = 0;
+  let isAway = false;
+  const server = legacyServer((received, server) => {
+    if (received.method !== "GET") return result(received, {});
+    gets++;
+    if (received.headers.get("mcp-session-id") === "session-1" && gets > 1) {
+      isAway = gets === 2;
+      return new Response(null, { status: 404 });
+    }
+    return server.stream((send, closed) => {
+      send(event({ jsonrpc: "2.0", method: "notifications/prompts/list_changed" }));
+      return gets === 1 ? undefined : closed;
+    });
+  }, CAPABILITIES);
+  const { fetch } = server;
+  Object.assign(server, {
+    fetch: (url: string, init: RequestInit) =>
+      isAway && String(init.body).includes('"initialize"')
+        ? Promise.reject(new TypeError("fetch failed"))
+        : fetch(url, init),
+  });
+  const noted: string[] = [];
+  const client = connect(server, { onNotification: (method) => noted.push(method) });
+  await client.connect();
+  await until(() => noted.length >= 4);
+  // What changed in the meantime is not known.
+  assert.equal(noted.slice().sort(), [
+    "notifications/prompts/list_changed",
+    "notifications/prompts/list_changed",
+    "notifications/resources/list_changed",
+    "notifications/tools/list_changed",
+  ]);
+  assert.equal(await client.request("ping"), {});
+  const last = server.received.filter(({ method }) => method === "GET").at(-1)!;
+  assert.is(last.headers.get("mcp-session-id"), "session-2");
+  await client.close();
+});
+
+test("the pause that a server asks for before the GET stream is opened again is kept", async () => {
+  const at: number[] = [];
+  const server = legacyServer((received, server) => {
+    if (received.method !== "GET") return result(received, {});
+    at.push(performance.now());
+    return server.stream((send, closed) => {
+      send("id: e1\nretry: 700\ndata:\n\n");
+      return at.length === 1 ? undefined : closed;
+    });
+  }, CAPABILITIES);
+  const client = connect(server, { onNotification() {} });
+  await client.connect();
+  await until(() => at.length === 2);
+  assert.ok(at[1]! - at[0]! >= 690, "2025-11-25 transports: the client MUST respect the retry field");
+  await client.close();
+});
+
 test("nothing is opened for a server that announces nothing, or without a receiver", async () => {
   const { server, listens } = listeningServer({ tools: {} });
   const silent = connect(server, { onNotification() {} });

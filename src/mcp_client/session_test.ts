@@ -173,6 +173,31 @@ test("a stream is not resumed without an event id, without end, or in 2026-07-28
   assert.is(modern.received.filter(({ method }) => method === "GET").length, 0);
 });
 
+for (
+  const [what, first] of [
+    ["503", () => new Response(null, { status: 503, headers: { "retry-after": "0" } })],
+    ["429", () => new Response(null, { status: 429 })],
+    ["no connection", () => Promise.reject(new TypeError("fetch failed"))],
+  ] as const
+) {
+  test(`a stream whose first resumption meets ${what} is resumed`, async () => {
+    let gets = 0;
+    let id: unknown;
+    const server = legacyServer((received, server) => {
+      if (received.message?.method === "tools/call") {
+        id = received.message.id;
+        return server.stream((send) => send("retry: 1\nid: e1\ndata:\n\n"));
+      }
+      if (++gets === 1) return first();
+      return server.stream((send) => send(event({ jsonrpc: "2.0", id, result: { content: [] } }, "e2")));
+    });
+    const client = connect(server);
+    assert.equal((await client.request("tools/call", call)).content, []);
+    assert.is(gets, 2);
+    await client.close();
+  });
+}
+
 test("a call that waits to resume its stream can be cancelled", async () => {
   const server = interrupted("retry: 60000\nid: e1\ndata:\n\n", () => undefined);
   const client = connect(server);

@@ -58,18 +58,27 @@ export interface Channel {
   send(request: OutgoingRequest): Promise<IncomingResponse>;
   /** Sends a notification or a response. */
   post(message: OutgoingMessage): Promise<void>;
-  /** Opens the stream for messages that belong to no request; resolves when it has ended. Absent where none is needed. */
+  /**
+   * Opens the stream for messages that belong to no request; resolves when it has ended. Absent where none is needed.
+   * @throws {SessionLost} @throws {ConnectionError}
+   */
   readonly listen?:
     | ((
       revision: string,
       caller: unknown,
       signal: AbortSignal,
       onOpen: () => void,
-    ) => Promise<"unsupported" | "ended">)
+    ) => Promise<StreamEnd>)
     | undefined;
   /** Ends the session, if there is one, and the connection. Never rejects. */
   close(): Promise<void>;
 }
+
+/**
+ * How the stream ended, or why it could not be opened: `retry` are the milliseconds after which the server wants to be asked
+ * again, if it said so.
+ */
+export type StreamEnd = "unsupported" | { readonly retry: number | undefined };
 
 /** A notification or a response as it is sent. */
 export interface OutgoingMessage {

@@ -10,7 +10,13 @@ import { readChunks, tooLarge } from "./http_body.ts";
 import { discardBody, type HttpSender } from "./http_sender.ts";
 import { isResponseTo, parseMessages } from "../message.ts";
 import { MODERN } from "../revision.ts";
-import type { IncomingResponse, OutgoingRequest, Receiver } from "../transport.ts";
+import {
+  type IncomingResponse,
+  type OutgoingRequest,
+  type Receiver,
+  SessionLost,
+  type StreamEnd,
+} from "../transport.ts";
 import { wait } from "../wait.ts";
 
 /** How often a stream is resumed without any new event. */
@@ -25,6 +31,9 @@ const MAX_DRAINED_CHUNKS = 16;
 
 type Fields = Readonly<Record<string, string>>;
 
+/** An open stream, or the status of a response without one, and the milliseconds of its `Retry-After`. */
+type Opened = ReadableStream<Uint8Array> | { readonly status: number; readonly retry: number | undefined };
+
 /** The event streams of one channel. */
 export class HttpStreams {
   readonly #sender: HttpSender;
@@ -34,6 +43,8 @@ export class HttpStreams {
   readonly #draining = new Set<() => void>();
   /** The id of the last event of the stream that `listen` reads. */
   #lastId: string | undefined;
+  /** Whether `listen` has read a stream in this session. */
+  #hasListened = false;
 
   constructor(sender: HttpSender, receiver: Receiver) {
     this.#sender = sender;
@@ -54,6 +65,7 @@ export class HttpStreams {
   /** Forgets where the stream of `listen` ended, as a session begins. */
   forget(): void {
     this.#lastId = undefined;
+    this.#hasListened = false;
   }
 
   /**
@@ -89,16 +101,40 @@ export class HttpStreams {
         throw failure ?? new ConnectionError("closed", this.#sender.name, what);
       }
       parser.restart();
-      const retry = Math.min(Math.max(parser.retry ?? DEFAULT_RETRY_MS, MIN_RETRY_MS), MAX_RETRY_MS);
+      const retry = toPause(parser.retry);
       // Otherwise the connection was lost.
       if (failure === undefined && parser.retry !== undefined) request.onPolling(retry);
       await wait(retry, signal);
-      const next = await this.#get({ ...fields, "last-event-id": parser.lastId }, request.caller, signal);
-      if (!next) {
-        throw new ConnectionError("closed", this.#sender.name, "the event stream could not be resumed");
-      }
-      body = next;
+      const resumed = { ...fields, "last-event-id": parser.lastId };
+      body = await this.#resume(resumed, request, retry, MAX_EMPTY_RESUMPTIONS - empty);
     }
+  }
+
+  /** Opens a stream again. A server that restarts, or whose store is away, keeps its events meanwhile. */
+  async #resume(
+    fields: Fields,
+    { caller, signal }: OutgoingRequest,
+    pause: number,
+    attempts: number,
+  ): Promise<ReadableStream<Uint8Array>> {
+    let cause: unknown;
+    for (let attempt = 1; attempt <= attempts; attempt++) {
+      let retry: number | undefined;
+      try {
+        const opened = await this.#get(fields, caller, signal);
+        if (opened instanceof ReadableStream) return opened;
+        if (!isPassing(opened.status)) break;
+        retry = opened.retry;
+      } catch (error) {
+        cause = error;
+        const isAway = error instanceof ConnectionError && error.reason === "unreachable" && !signal.aborted;
+        if (!isAway) throw error;
+      }
+      if (attempt < attempts) await wait(Math.max(toPause(pause * 2 ** attempt), retry ?? 0), signal);
+    }
+    throw new ConnectionError("closed", this.#sender.name, "the event stream could not be resumed", {
+      cause,
+    });
   }
 
   /** The stream for messages that belong to no request (2025-03-26 to 2025-11-25). Resolves when it has ended. */
@@ -107,11 +143,16 @@ export class HttpStreams {
     caller: unknown,
     signal: AbortSignal,
     onOpen: () => void,
-  ): Promise<"unsupported" | "ended"> {
+  ): Promise<StreamEnd> {
     const resumed = this.#lastId === undefined ? fields : { ...fields, "last-event-id": this.#lastId };
-    const body = await this.#get(resumed, caller, signal);
+    const opened = await this.#get(resumed, caller, signal);
     onOpen();
-    if (!body) return "unsupported";
+    if (!(opened instanceof ReadableStream)) {
+      // Servers without this stream answer 404 too, but not after they have sent one (2025-11-25, session management).
+      if (opened.status === 404 && this.#hasListened) throw new SessionLost("session not found");
+      return isPassing(opened.status) ? { retry: opened.retry } : "unsupported";
+    }
+    this.#hasListened = true;
     const { messageBytes } = this.#receiver.limits;
     const parser = new EventParser(messageBytes, ({ type, data }) => {
       if (type !== "message") return;
@@ -119,10 +160,10 @@ export class HttpStreams {
         this.#receiver.receive(message, undefined);
       }
     });
-    const failure = await this.#follow(body, parser, signal, () => false);
+    const failure = await this.#follow(opened, parser, signal, () => false);
     this.#lastId = parser.lastId ?? this.#lastId;
     if (failure && failure.reason !== "closed") throw failure;
-    return "ended";
+    return { retry: parser.retry };
   }
 
   /** Reads a body until `isDone`. Returns why it ended before, if that was no regular end. @throws other errors */
@@ -165,12 +206,24 @@ export class HttpStreams {
     { "content-type": _, ...fields }: Fields,
     caller: unknown,
     signal: AbortSignal,
-  ): Promise<ReadableStream<Uint8Array> | undefined> {
+  ): Promise<Opened> {
     const accepted = { ...fields, accept: "text/event-stream" };
     const response = await this.#sender.send({ method: "GET", fields: accepted, caller, signal });
     const type = mediaType(response.headers.get("content-type"));
     if (response.ok && type === "text/event-stream" && response.body) return response.body;
     discardBody(response);
-    return undefined;
+    const { status, headers } = response;
+    const seconds = Number(headers.get("retry-after") ?? NaN);
+    return { status, retry: Number.isNaN(seconds) ? undefined : toPause(seconds * 1000) };
   }
+}
+
+/** The pause that a server asked for, within limits. */
+function toPause(retry = DEFAULT_RETRY_MS): number {
+  return Math.min(Math.max(retry, MIN_RETRY_MS), MAX_RETRY_MS);
+}
+
+/** Whether the server may offer the stream later. 405 says that it never does; 501 and other answers count as that. */
+function isPassing(status: number): boolean {
+  return status === 408 || status === 429 || status >= 500 && status !== 501;
 }

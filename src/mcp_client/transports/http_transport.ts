@@ -22,6 +22,7 @@ import {
   type OutgoingRequest,
   type Receiver,
   SessionLost,
+  type StreamEnd,
 } from "../transport.ts";
 
 /**
@@ -59,9 +60,9 @@ class HttpChannel implements Channel {
 
   async send(request: OutgoingRequest): Promise<IncomingResponse> {
     const { id, method, text, caller, signal } = request;
+    // A handshake that fails leaves the session as it was: the next request finds out that it is lost, and tries again.
     const isHandshake = method === "initialize";
-    if (isHandshake) this.#session = undefined;
-    const session = this.#session;
+    const session = isHandshake ? undefined : this.#session;
     const fields = this.#fields(request.revision, session, request.fields);
     const response = await this.#sender.send({ method: "POST", body: text, fields, caller, signal });
     if (!response.ok) return await this.#readFailure(response, request, session);
@@ -112,7 +113,7 @@ class HttpChannel implements Channel {
     caller: unknown,
     signal: AbortSignal,
     onOpen: () => void,
-  ): Promise<"unsupported" | "ended"> =>
+  ): Promise<StreamEnd> =>
     this.#streams.listen(this.#fields(revision, this.#session, undefined), caller, signal, onOpen);
 
   async close(): Promise<void> {
