@@ -55,6 +55,7 @@ export interface CallHost {
 
 /** The task that a call became. */
 export interface TaskRun {
+  readonly id: string;
   /** Sets the status message. */
   note(message: string): void;
   /** Stops renewing its lease. */

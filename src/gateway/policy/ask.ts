@@ -29,6 +29,7 @@ import type { PolicyServer } from "./policy_server.ts";
 import type { AskOptions } from "./policy_options.ts";
 import { checkMembers, type Verdict } from "./rules.ts";
 import { showCall, type ShownCall, writeQuestion } from "./shown_call.ts";
+import { onceForCall, USED_LIFETIME_MS } from "./single_use.ts";
 
 /** The user did not approve the call, or cannot. */
 export class NotApproved extends Error {
@@ -51,8 +52,6 @@ export type Ask = (use: RecordedUse, verdict: Verdict, context: CallContext) => 
 const MEMBERS: ReadonlySet<string> = new Set<keyof AskOptions>(["remember", "rememberFor", "by", "wait"]);
 const MAX_WAIT_SECONDS = 300;
 const POLL_MS = 1000;
-/** A form cannot be answered again while its request state is valid (`inputs.ts`), which is shorter. */
-const USED_LIFETIME_MS = 3_600_000;
 /** Storage of calls that wait for the page: of one caller, and of all. */
 const MAX_CALLER_BYTES = 256 * 1024;
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -138,7 +137,7 @@ export function createAsk(options: AskOptions, server: PolicyServer): Ask {
     }
     if (nonce !== undefined) {
       const used = usedApprovalKey(secretDigest(nonce));
-      await context.once(`${key}_used`, async () => {
+      await onceForCall(context, server, `${key}_used`, async () => {
         if (await putIfAbsent(store, used, true, now() + USED_LIFETIME_MS)) return true;
         throw new NotApproved(
           "denied",
@@ -162,7 +161,7 @@ export function createAsk(options: AskOptions, server: PolicyServer): Ask {
     const WAITS = Symbol("waits");
     try {
       // Kept for the runs that follow with the answers to what the tool asks.
-      return await context.once(`approved_${digest}`, async () => {
+      return await onceForCall(context, server, `approved_${digest}`, async () => {
         const entry = await store.get<Approval>(key);
         if (entry?.value.status === "refused") throw refused();
         const isApproved = entry?.value.status === "approved" &&

@@ -269,6 +269,25 @@ test("an approval of the page holds for all runs of a call", async () => {
   assert.is(textOf(await gateway.call("pay_and_ask", {}, { capabilities: FORM, more })), "decline 1");
 });
 
+for (const by of ["form", "page"] as const) {
+  test(`attack: the state of a call that was approved by a ${by} is sent again after the tool asked its user`, async () => {
+    const gateway = setUp({ by }, { hasPages: true });
+    const send = (more = {}) => gateway.call("pay_and_ask", { amount: 5 }, { capabilities: FORM, more });
+    let asks: Answer;
+    if (by === "form") asks = (await answer(gateway, "pay_and_ask", { amount: 5 }, accept())).second;
+    else {
+      await decide(gateway, addressIn(await send()), "approved");
+      asks = await send();
+    }
+    const { requestState } = asks.result;
+    const more = { requestState, inputResponses: { why: accept() } };
+    const answers = await Promise.all([send(more), send(more), send(more)]);
+    assert.is(answers.filter(({ result }) => !result.isError).length, 1);
+    assert.is((await send(more)).result.isError, true);
+    assert.is(gateway.ran.length, 1);
+  });
+}
+
 test("a caller cannot fill the store with calls that wait", async () => {
   const gateway = setUp({}, { hasPages: true });
   const text = "x".repeat(400);

@@ -19,6 +19,7 @@ import { nameOfUse, type OfferedDefinition } from "./offered.ts";
 import type { PolicyOptions } from "./policy_options.ts";
 import type { PolicyServer } from "./policy_server.ts";
 import { checkMembers, compileRules } from "./rules.ts";
+import { onceForCall, StateUsedError } from "./single_use.ts";
 
 export type { PolicyServer };
 
@@ -69,7 +70,7 @@ export function createPolicy(options: PolicyOptions, server: PolicyServer): Poli
   const point = options.decisionPoint &&
     createDecisionPoint(options.decisionPoint, { now, fetch: server.fetch, onFailure });
 
-  /** @throws {Refusal} @throws {NotApproved} */
+  /** @throws {Refusal} @throws {NotApproved} @throws {StateUsedError} */
   async function admit(use: RecordedUse, context: CallContext): Promise<void> {
     const { definition, name, input } = use;
     const { principal } = context;
@@ -89,7 +90,7 @@ export function createPolicy(options: PolicyOptions, server: PolicyServer): Poli
       }
     }
     if (verdict.effect === "ask") await ask(use, verdict, context);
-    const refusal = limits.concern(definition, name) && await takeOnce(limits, use, context);
+    const refusal = limits.concern(definition, name) && await takeOnce(limits, use, context, server);
     if (refusal) throw new Refusal({ outcome: "limited", reason: refusal.place }, refusal.message);
   }
 
@@ -106,7 +107,9 @@ export function createPolicy(options: PolicyOptions, server: PolicyServer): Poli
       } catch (error) {
         if (isSuspended(context) || error instanceof Suspension) throw error;
         recorder.record(use, context, endingOfError(error, context), began);
-        if (error instanceof Refusal || error instanceof NotApproved) {
+        if (
+          error instanceof Refusal || error instanceof NotApproved || error instanceof StateUsedError
+        ) {
           throw definition.kind === "tool"
             ? new ToolError(error.message)
             : new RpcError(SERVER_ERROR, error.message);
@@ -125,17 +128,19 @@ async function takeOnce(
   limits: CallLimits,
   { definition, name, input }: RecordedUse,
   context: CallContext,
+  server: PolicyServer,
 ): Promise<LimitRefusal | null> {
   const take = async () => await limits.take(definition, name, input, context.principal) ?? null;
   if (context.revision < MODERN) return await take();
   // One request can make several calls, in the same order each time.
   const number = counted.get(context) ?? 0;
   counted.set(context, number + 1);
-  const refusal = await context.once(
+  return await onceForCall(
+    context,
+    server,
     `policy_limit_${number}`,
     async () => await take() as { place: string; message: string } | null,
   );
-  return refusal;
 }
 
 /** Whether the run ends here, and another follows with the answers of the client. */
@@ -153,6 +158,7 @@ function endingOf(result: unknown): Ending {
 function endingOfError(error: unknown, { signal }: CallContext): Ending {
   if (error instanceof Refusal) return error.ending;
   if (error instanceof NotApproved) return { outcome: error.outcome, reason: error.reason };
+  if (error instanceof StateUsedError) return { outcome: "denied", reason: "state_used" };
   if (signal.aborted) return { outcome: "cancelled" };
   return { outcome: isTimeout(error) ? "timeout" : "error" };
 }

@@ -5,7 +5,7 @@ import { prompt, resource, tool, ToolError } from "../../mcp/definition/definiti
 import { digestJson } from "./canonical_json.ts";
 import { createPolicy } from "./policy.ts";
 import type { PolicyOptions } from "./policy_options.ts";
-import { newGateway, textOf } from "./test_gateway.ts";
+import { type Answer, newGateway, textOf } from "./test_gateway.ts";
 
 const test = suite("gateway/policy");
 const ANY = { type: "object", additionalProperties: true } as const;
@@ -237,6 +237,51 @@ test("a call that runs again is counted once", async () => {
     assert.is((await call("asks", {}, { capabilities, more })).result.isError, undefined);
   }
   assert.is((await call("files_write")).result.isError, true);
+});
+
+test("attack: the state of a counted call that is sent again, at once or later, runs no second call", async () => {
+  const bought: unknown[] = [];
+  const buy = tool({
+    name: "buy",
+    description: "Buys what its user chooses",
+    input: ANY,
+    async run(args, { elicit }) {
+      const schema = { type: "object", properties: {} } as const;
+      for (const key of ["size", "color"]) await elicit({ key, message: "?", schema });
+      return `bought ${bought.push(args)}`;
+    },
+  });
+  const { call, events } = newGateway({
+    limits: [{ tools: "buy", spend: { cost: "arguments.total", budget: 500, per: "1d" } }],
+  }, [buy]);
+  const send = (more: object = {}) =>
+    call("buy", { total: 500 }, { capabilities: { elicitation: {} }, more: more as Record<string, unknown> });
+  const answer = ({ result: { requestState } }: Answer, key: string) => ({
+    requestState,
+    inputResponses: { [key]: { action: "accept", content: {} } },
+  });
+  const size = answer(await send(), "size");
+  const second = (await Promise.all([send(size), send(size)])).filter(({ result }) => !result.isError);
+  assert.is(second.length, 1);
+  const color = answer(second[0], "color");
+  const ended = await Promise.all([send(color), send(color), send(size)]);
+  assert.is(ended.filter(({ result }) => !result.isError).length, 1);
+  assert.is((await send(color)).result.isError, true);
+  assert.is(bought.length, 1);
+  const refused = calls(events).filter(({ outcome }) => outcome === "denied");
+  assert.equal(refused.map(({ reason }) => reason), Array(4).fill("state_used"));
+  assert.is((await send()).result.isError, true, "the budget is spent");
+});
+
+test("the state of a call that no limit counts continues it without a write", async () => {
+  const { call, store } = gateway({ limits: [{ tools: "files_*", limit: { calls: 2, per: "1h" } }] });
+  const capabilities = { elicitation: {} };
+  const { requestState } = (await call("asks", {}, { capabilities })).result;
+  const more = { requestState, inputResponses: { name: { action: "decline" } } };
+  for (let i = 0; i < 2; i++) {
+    assert.is((await call("asks", {}, { capabilities, more })).result.isError, undefined);
+  }
+  assert.equal(await store.list(["approval_used"]), []);
 });
 
 for (

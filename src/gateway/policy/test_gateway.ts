@@ -26,7 +26,12 @@ export interface TestGateway {
   call(name: string, args?: unknown, options?: CallOptions): Promise<Answer>;
   /** The methods of a session of 2025-11-25. */
   session(user: string | undefined, capabilities: Record<string, unknown>): ReturnType<typeof session>;
-  request(method: string, params: Record<string, unknown>, user?: string): Promise<Answer>;
+  request(
+    method: string,
+    params: Record<string, unknown>,
+    user?: string,
+    capabilities?: Record<string, unknown>,
+  ): Promise<Answer>;
 }
 
 export interface CallOptions {
@@ -95,6 +100,6 @@ export function newGateway(
         capabilities,
         headers: user === undefined ? {} : { authorization: `Bearer ${user}` },
       }),
-    request: (method, params, user = "alice") => send(method, params, user),
+    request: (method, params, user = "alice", capabilities) => send(method, params, user, capabilities),
   };
 }

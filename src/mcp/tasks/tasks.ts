@@ -192,7 +192,7 @@ export class Tasks {
       record,
       () => call.cancel("The task was cancelled, or another instance took it over"),
     );
-    call.task = { note: createNotes(store, record, call), end };
+    call.task = { id: record.id, note: createNotes(store, record, call), end };
   }
 
   #runAsTask(record: TaskRecord, tool: CompiledTool, input: unknown, call: Call): void {

@@ -14,7 +14,7 @@ const TYPES: Readonly<Record<string, string>> = {
   api_key: "skills/records#ApiKey",
   approval: "oauth/approvals/approval#Approval",
   approval_memory: "oauth/approvals/approval#ApprovalMemory",
-  approval_used: "true",
+  approval_used: "true, or the digest of a task's id",
   archive_digest: "skills/archive/flat_archive#ArchiveDigest",
   attempts: "oauth/records/session_record#Attempts | oauth/records/session_record#LoginAttempts",
   audit: "bytes of observability/audit#AuditRecord | observability/audit#GroupHeader",
