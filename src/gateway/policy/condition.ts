@@ -12,6 +12,7 @@ import {
   MAX_COMPARED_CHARACTERS,
   toLoose,
   toLoosePath,
+  toLoosePatterns,
   type Truth,
 } from "./loose_text.ts";
 import type { Condition, ConditionMembers, PlainValue } from "./policy_options.ts";
@@ -210,19 +211,15 @@ function testText(
   { isPlace = false, isPath = /[/\\]/.test(pattern) }: TextOptions = {},
 ): Test {
   const strict = compile(pattern);
-  const loose = compile(isPath ? loosenPattern(pattern) : toLoose(pattern) || pattern);
+  const loose = (isPath ? toLoosePatterns(pattern, isPlace) : [toLoose(pattern) || pattern]).map(compile);
   const kind = isPlace && isPath ? kindOfPlace(pattern) : undefined;
   return (found) => {
     if (typeof found === "string" || typeof found.value !== "string") return undefined;
     const { value } = found;
     if (value.length > MAX_COMPARED_CHARACTERS || kind && kindOfPlace(value) !== kind) return undefined;
-    return agree(strict(value), loose(isPath ? toLoosePath(value) : toLoose(value)));
+    const read = isPath ? toLoosePath(value) : toLoose(value);
+    return agree(strict(value), loose.some((match) => match(read)));
   };
-}
-
-/** The pattern itself is not resolved: it says what it means. */
-function loosenPattern(pattern: string): string {
-  return pattern.normalize("NFKC").toLowerCase().replaceAll("\\", "/");
 }
 
 /** Infinity, from 1e999, becomes null on its way. */

@@ -173,6 +173,57 @@ for (
   });
 }
 
+for (
+  const condition of [
+    { startsWith: "https://proxy/http://internal/" },
+    { under: "https://proxy/http://internal" },
+    { glob: "https://proxy/http://internal/**" },
+    { contains: "http://internal/" },
+    { contains: "//internal/" },
+  ]
+) {
+  test(`attack: a URL within the argument is written otherwise than ${JSON.stringify(condition)}`, () => {
+    const when = { "arguments.path": condition };
+    assert.is(decide(when, path("https://proxy/http://internal/x")), true);
+    for (
+      const url of [
+        "http:///internal/x",
+        "HTTP://internal/x",
+        "http://internal/../internal/x",
+        "http:%2f/internal/x",
+      ]
+    ) {
+      assert.is.not(decide(when, path(`https://proxy/${url}`)), false, url);
+    }
+    assert.is(decide(when, path("https://proxy/http://other/x")), false);
+  });
+}
+
+test("attack: .. leads out of a URL within the argument", () => {
+  const when = { "arguments.path": { startsWith: "https://proxy/https://good/" } };
+  assert.is(decide(when, path("https://proxy/https://good/a")), true);
+  for (const end of ["../../../admin", "a/../../../../admin", "%2e%2e/../../admin", "..\\..\\..\\admin"]) {
+    assert.is.not(decide(when, path(`https://proxy/https://good/${end}`)), true, end);
+  }
+});
+
+test("slashes alone are compared as they are written", () => {
+  for (const condition of [{ contains: "//" }, { endsWith: "//" }]) {
+    assert.is(decide({ "arguments.path": condition }, path("/tmp/a/")), false);
+  }
+});
+
+test("attack: an argument is written otherwise than a path with percent-encoding", () => {
+  for (
+    const condition of [{ startsWith: "/my%20files/" }, { under: "/my%20files" }, { glob: "/my%20files/**" }]
+  ) {
+    assert.is(decide({ "arguments.path": condition }, path("/my%20files/a")), true);
+    for (const value of ["/My%20files/a", "/x/../my%20files/a", "/my files/a"]) {
+      assert.is(decide({ "arguments.path": condition }, path(value)), undefined, value);
+    }
+  }
+});
+
 test("a member whose name another program may read as this one makes it unknown", () => {
   const when = { "arguments.file_path": { startsWith: "/tmp/" } };
   assert.is(decide(when, { file_path: "/tmp/a" }), true);

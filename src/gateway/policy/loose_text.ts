@@ -11,7 +11,7 @@ export type Truth = boolean | undefined;
 /** Longer texts are not compared. */
 export const MAX_COMPARED_CHARACTERS = 65_536;
 
-/** Rounds of percent-decoding: programs that decode twice exist. */
+/** Rounds of percent-decoding. */
 const MAX_DECODINGS = 3;
 
 /** Characters that programs drop or cut at: controls, formats such as U+200B, variation selectors, lone surrogates. */
@@ -24,13 +24,7 @@ export const toLoose: (text: string) => string = rememberLast((text) =>
 
 /** As {@linkcode toLoose}, for a path or a URL: percent-decoded, with `/` as the only separator, and `..` resolved. */
 export const toLoosePath: (text: string) => string = rememberLast((text) => {
-  let path = toCanonicalUrl(text);
-  for (let round = 0; round < MAX_DECODINGS && path.includes("%"); round++) {
-    const decoded = decodePercent(path);
-    if (decoded === path) break;
-    path = decoded;
-  }
-  path = toLoose(path).replaceAll("\\", "/");
+  const path = toLoose(decodeAll(toCanonicalUrl(text))).replaceAll("\\", "/");
   const [, scheme = "", rest = ""] = /^([a-z][a-z0-9+.-]*:\/\/)?(.*)$/s.exec(path)!;
   const isAbsolute = rest.startsWith("/");
   const kept: string[] = [];
@@ -45,8 +39,44 @@ export const toLoosePath: (text: string) => string = rememberLast((text) => {
   return scheme + (isAbsolute ? "/" : "") + kept.join("/") + end;
 });
 
-/** A URL without user name, password and default port, and with the host that a browser would use. */
+/**
+ * The readings of a pattern that are compared with {@linkcode toLoosePath} of a text: `.` and `..` in it stay, and slashes
+ * are one, but for those of a scheme. Which slashes are those is not certain where a pattern begins with a star, or is for a
+ * part of the text.
+ * @param isWhole whether it is for the beginning of the text or all of it: then it is decoded too
+ */
+export function toLoosePatterns(pattern: string, isWhole: boolean): readonly string[] {
+  const readings = new Set<string>();
+  for (const each of isWhole ? [pattern, decodeAll(toCanonicalPattern(pattern))] : [pattern]) {
+    const path = each.normalize("NFKC").toLowerCase().replaceAll("\\", "/");
+    readings.add(path);
+    // One of slashes alone would be in every path.
+    if (!/[^/*]/.test(path)) continue;
+    const [, scheme = "", rest = ""] = /^([^:/]*:\/\/)?(.*)$/s.exec(path)!;
+    readings.add(scheme + collapseSlashes(rest));
+    readings.add(collapseSlashes(path));
+  }
+  return [...readings];
+}
+
+function collapseSlashes(path: string): string {
+  return path.replace(/\/{2,}/g, "/");
+}
+
+/** A star before the path can stand for more than a host. */
+function toCanonicalPattern(pattern: string): string {
+  return /^[^*]+:\/\/[^*/\\?#]+(?:[/\\?#]|$)/.test(pattern) ? toCanonicalUrl(pattern) : pattern;
+}
+
+/** A URL without user name, password and default port, and with the host that a browser would use; so the URL in it. */
 function toCanonicalUrl(text: string): string {
+  // Such as upstream://files/file://localhost/etc/passwd. What follows the host is resolved as a part of the whole.
+  const [whole = "", outer = "", inner = ""] =
+    /^([a-z][a-z0-9+.-]*:\/\/[^/]*\/+)([a-z][a-z0-9+.-]*:\/\/[^/\\?#]*)/i.exec(text) ?? [];
+  return normalizeUrl(outer + normalizeUrl(inner).replace(/\/$/, "") + text.slice(whole.length));
+}
+
+function normalizeUrl(text: string): string {
   if (kindOfPlace(text) !== "url") return text;
   const url = URL.parse(text);
   return url ? `${url.protocol}//${url.host}${url.pathname}${url.search}${url.hash}` : text;
@@ -70,6 +100,17 @@ export function kindOfPlace(text: string): "url" | "path" | "drive" | undefined 
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return "url";
   if (/^[a-z]:[/\\]/i.test(text)) return "drive";
   return /^[/\\]/.test(text) ? "path" : undefined;
+}
+
+/** Programs that decode twice exist. */
+function decodeAll(text: string): string {
+  let path = text;
+  for (let round = 0; round < MAX_DECODINGS && path.includes("%"); round++) {
+    const decoded = decodePercent(path);
+    if (decoded === path) break;
+    path = decoded;
+  }
+  return path;
 }
 
 /** Sequences that are not valid UTF-8 stay as they are. */

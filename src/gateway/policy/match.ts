@@ -7,7 +7,7 @@
 import type { Principal } from "../../http/principal.ts";
 import { PolicyError } from "./condition.ts";
 import { compileGlob, type Match } from "./glob.ts";
-import { toLoose, toLoosePath, type Truth } from "./loose_text.ts";
+import { toLoose, toLoosePath, toLoosePatterns, type Truth } from "./loose_text.ts";
 import type { OfferedDefinition } from "./offered.ts";
 import type { Names, PolicyMatch } from "./policy_options.ts";
 
@@ -109,7 +109,7 @@ function compileNames(names: unknown, place: string, isExact: boolean): NameTest
 function compileUris(names: unknown, place: string): NameTest {
   const patterns = readNames(names, place);
   const strict = patterns.map(compileGlob);
-  const loose = patterns.map((pattern) => compileGlob(pattern.normalize("NFKC").toLowerCase()));
+  const loose = patterns.flatMap((pattern) => toLoosePatterns(pattern, true)).map(compileGlob);
   return (uri) => {
     const isStrict = strict.some((match) => match(uri));
     const path = toLoosePath(uri);

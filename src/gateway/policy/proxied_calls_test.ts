@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { ToolCalled, TrivetEvent } from "../../events.ts";
-import { tool, toolServer } from "../../mcp_service.ts";
+import { resourceTemplate, tool, toolServer } from "../../mcp_service.ts";
 import { memoryStore } from "../../store/drivers/memory.ts";
 import { createTrivet } from "../../trivet.ts";
 import { gateway } from "../gateway.ts";
@@ -24,6 +24,11 @@ function setUp(policy: PolicyOptions, description = "Reads") {
   const read = (description: string) => [
     tool({ name: "read", description, input: ANY, run: ({ path }) => `content of ${path}` }),
     tool({ name: "hang", description: "Never ends", run: () => new Promise(() => {}) }),
+    resourceTemplate({
+      uriTemplate: "file:///{+path}",
+      name: "files",
+      read: ({ path }) => `text of ${path}`,
+    }),
   ];
   const upstream = toolServer({
     url: "https://files.example",
@@ -79,6 +84,29 @@ test("conditions decide about the arguments that the MCP server gets, and the ev
   ]);
   assert.equal([second!.outcome, second!.reason], ["denied", "default"]);
   assert.is(calls().length, 6);
+});
+
+test("attack: a resource of an MCP server is read by another spelling of its URI", async () => {
+  const uri = (path: string) => `upstream://files/file:///${path}`;
+  const read = async (policy: PolicyOptions, path: string) =>
+    (await setUp(policy).rpc("resources/read", { uri: uri(path) }))?.contents?.[0].text;
+  const deny: PolicyOptions = { rules: [{ resources: uri("etc/*"), effect: "deny" }] };
+  for (
+    const path of [
+      "etc/passwd",
+      "x/../etc/passwd",
+      "/etc/passwd",
+      "ETC/passwd",
+      "./etc/passwd",
+      "%65tc/passwd",
+    ]
+  ) {
+    assert.is(await read(deny, path), undefined, path);
+  }
+  assert.is(await read(deny, "srv/a"), "text of srv/a");
+  const allow: PolicyOptions = { default: "deny", rules: [{ resources: uri("srv/*"), effect: "allow" }] };
+  assert.is(await read(allow, "srv/a"), "text of srv/a");
+  for (const path of ["etc/passwd", "srv/../etc/passwd"]) assert.is(await read(allow, path), undefined, path);
 });
 
 test("an MCP server that does not answer is recorded as a timeout", async () => {

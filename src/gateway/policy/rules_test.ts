@@ -125,6 +125,79 @@ test("a resource of a template is matched by its URI, however it is written", ()
   }
 });
 
+/** What a rule says about the reads of a resource of an MCP server, whose URI is in that of the gateway. */
+function effectOfReads(effect: "allow" | "deny", pattern: string) {
+  const template: OfferedDefinition = {
+    ...resourceTemplate({ uriTemplate: "upstream://files/{+uri}", name: "t", read: () => "" }),
+    upstream: "files",
+  };
+  const policy: PolicyOptions = {
+    default: effect === "allow" ? "deny" : "allow",
+    rules: [{ resources: pattern, effect }],
+  };
+  const { decide } = compileRules(policy, IMPLIED);
+  return (uri: string) => decide(template, `upstream://files/${uri}`, {}, ALICE).effect;
+}
+
+for (
+  const pattern of [
+    "upstream://files/file:///etc/*",
+    "upstream://*/file:///etc/*",
+    "*file:///etc/*",
+    "*://files/file:///etc/*",
+  ]
+) {
+  test(`attack: the URI of a resource of an MCP server is written otherwise than ${pattern}`, () => {
+    const denied = effectOfReads("deny", pattern);
+    const allowed = effectOfReads("allow", pattern);
+    for (const path of ["etc/passwd", "etc/a/b"]) {
+      assert.is(denied(`file:///${path}`), "deny", path);
+      assert.is(allowed(`file:///${path}`), "allow", path);
+    }
+    for (
+      const path of [
+        "x/../etc/passwd",
+        "/etc/passwd",
+        "ETC/passwd",
+        "./etc/passwd",
+        "%65tc/passwd",
+        "etc%2fpasswd",
+        "etc\\passwd",
+        "\u200betc/passwd",
+      ]
+    ) {
+      assert.is(denied(`file:///${path}`), "deny", path);
+      assert.is(allowed(`file:///${path}`), "deny", path);
+    }
+    for (const path of ["srv/readme", "etc/../srv/readme", "/srv/readme", "etc2/passwd"]) {
+      assert.is(allowed(`file:///${path}`), "deny", path);
+    }
+    for (const uri of ["file:/etc/passwd", "file://localhost/etc/passwd", "file://LOCALHOST/etc/passwd"]) {
+      assert.is(denied(uri), "deny", uri);
+      assert.is(allowed(uri), "deny", uri);
+    }
+    assert.is(denied("file:///srv/readme"), "allow");
+  });
+}
+
+test("attack: the URI is written otherwise than a pattern with percent-encoding or a default port", () => {
+  const spaces = "upstream://files/file:///my%20files/*";
+  assert.is(effectOfReads("allow", spaces)("file:///my%20files/a"), "allow");
+  for (const path of ["my%20files/a", "My%20files/a", "my files/a", "x/../my%20files/a"]) {
+    assert.is(effectOfReads("deny", spaces)(`file:///${path}`), "deny", path);
+  }
+  const template = resourceTemplate({ uriTemplate: "https://{+uri}", name: "t", read: () => "" });
+  for (
+    const pattern of ["https://intra.example:443/*", "https://user@intra.example/*", "https://intra.example*"]
+  ) {
+    const { decide } = compileRules({ rules: [{ resources: pattern, effect: "deny" }] }, IMPLIED);
+    for (const uri of ["https://intra.example/a", "https://INTRA.example:443/a"]) {
+      assert.is(decide(template, uri, {}, ALICE).effect, "deny", `${pattern} ${uri}`);
+    }
+    assert.is(decide(template, "https://other.example/a", {}, ALICE).effect, "allow");
+  }
+});
+
 test("lists hide what is denied whatever the arguments are", () => {
   const when = { "arguments.path": "a" };
   assert.is(isVisible({ rules: [{ effect: "deny", users: "alice" }] }, ALICE), false);
