@@ -14,6 +14,7 @@ import type { OfferedDefinition } from "../offered.ts";
 import { checkMembers } from "../rules.ts";
 import { createLookalikes, findDescriptionWarnings, type FindLookalikes } from "./description_warnings.ts";
 import {
+  findEndedHolds,
   HELD_LIFETIME_MS,
   type HeldTool,
   heldToolId,
@@ -92,7 +93,8 @@ export function createHolding(options: HoldingOptions, { store, now, observe }: 
     await retryLostRaces(async () => {
       const entry = await store.get<ToolApproval>(key);
       const approval = entry?.value ?? {};
-      if (approval.digest === digest || approval.held === id) return;
+      if (approval.digest === digest) return;
+      if (approval.held === id && await store.get(heldToolKey(id))) return;
       const held: HeldTool = {
         upstream,
         space,
@@ -116,7 +118,7 @@ export function createHolding(options: HoldingOptions, { store, now, observe }: 
           },
           { key: heldToolKey(id), value: held, expires },
         ],
-        remove: approval.held === undefined ? [] : [heldToolKey(approval.held)],
+        remove: approval.held === undefined || approval.held === id ? [] : [heldToolKey(approval.held)],
       });
       if (!done) return LOST_RACE;
       observe({
@@ -153,6 +155,14 @@ export function createHolding(options: HoldingOptions, { store, now, observe }: 
     if (isFirst && named.length > 0) {
       await store.commit({ check: [{ key: marker, version: null }], set: [{ key: marker, value: now() }] });
     }
+    // What is approved has no end, and what is held has: it is held anew then, for administrators to see.
+    const ended = await findEndedHolds(
+      store,
+      named.flatMap(({ name }) => {
+        const { digest, held } = findApproval(known, upstream, space, name)?.value ?? {};
+        return digest !== undefined && held !== undefined ? [held] : [];
+      }),
+    );
     const findLookalikes = createLookalikes(tools.map(({ name }) => name));
     const result = new Map<OfferedDefinition, OfferedDefinition | undefined>();
     let newlyHeld = 0;
@@ -166,7 +176,8 @@ export function createHolding(options: HoldingOptions, { store, now, observe }: 
       if (whileHeld === "approved" && approval?.entry !== undefined && tool.kind === "tool") {
         result.set(tool, findFormer(tool, approval.entry));
       }
-      const isHeld = approval?.held === heldToolId({ upstream, space, tool: name, digest: digested.digest });
+      const id = heldToolId({ upstream, space, tool: name, digest: digested.digest });
+      const isHeld = approval?.held === id && !ended.has(id);
       const hasRoom = approval !== undefined || known.size < MAX_TOOLS;
       if (!isHeld && hasRoom && newlyHeld++ < MAX_NEWLY_HELD) {
         await hold(upstream, space, each, findLookalikes);

@@ -5,7 +5,7 @@
  */
 import { LOST_RACE, retryLostRaces } from "../../../store/retry.ts";
 import { secretDigest } from "../../../crypto/secret.ts";
-import type { Check, Entry, Key, Store } from "../../../store/store.ts";
+import type { Check, Entry, Key, Put, Store } from "../../../store/store.ts";
 import type { DescriptionWarning } from "./description_warnings.ts";
 
 /** What is approved of one tool of an MCP server. */
@@ -87,6 +87,20 @@ export async function readToolApprovals(
   }
 }
 
+/** Those of the held tools whose record has ended. */
+export async function findEndedHolds(store: Store, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  const ended = new Set<string>();
+  const concurrency = 100;
+  for (let at = 0; at < ids.length; at += concurrency) {
+    await Promise.all(
+      ids.slice(at, at + concurrency).map(async (id) => {
+        if (!await store.get(heldToolKey(id))) ended.add(id);
+      }),
+    );
+  }
+  return ended;
+}
+
 /**
  * Approves a held tool: from now on this description is offered.
  * @param by the id of the administrator
@@ -116,16 +130,19 @@ export function rejectHeldTool(store: Store, id: string, now: number): Promise<H
   return retryLostRaces(async () => {
     const found = await findHeld(store, id);
     if (!found) return undefined;
-    const { value, check } = found;
+    const { value, approval, check } = found;
     const rejected: HeldTool = { ...value, isRejected: true };
-    const set = [{ key: heldToolKey(id), value: rejected, expires: now + HELD_LIFETIME_MS }];
+    const expires = now + HELD_LIFETIME_MS;
+    const set: Put[] = [{ key: heldToolKey(id), value: rejected, expires }];
+    // That of a new tool ends too.
+    if (approval.value.digest === undefined) set.push({ key: approval.key, value: approval.value, expires });
     return await store.commit({ check, set }) ? rejected : LOST_RACE;
   });
 }
 
 /** A held tool, if it is the one that its tool has now. */
 async function findHeld(store: Store, id: string): Promise<
-  | { readonly value: HeldTool; readonly approval: { readonly key: Key }; readonly check: readonly Check[] }
+  | { readonly value: HeldTool; readonly approval: Entry<ToolApproval>; readonly check: readonly Check[] }
   | undefined
 > {
   const held = await store.get<HeldTool>(heldToolKey(id));
