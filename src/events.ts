@@ -15,7 +15,17 @@ export interface ToolCalled {
   readonly ip?: string | undefined;
   /** The MCP server that it comes from; absent for what this server offers itself. */
   readonly upstream?: string | undefined;
-  readonly outcome?: "ok" | "error" | "denied" | "asked" | "limited" | "timeout" | "cancelled" | undefined;
+  /** `input_required`: the tool runs and asked the client, and the call has another record when it ends. */
+  readonly outcome?:
+    | "ok"
+    | "error"
+    | "denied"
+    | "asked"
+    | "input_required"
+    | "limited"
+    | "timeout"
+    | "cancelled"
+    | undefined;
   /** Why it was denied or limited: the place in the policy, such as `rules[2]`, or a code. */
   readonly reason?: string | undefined;
   /** SHA-256 of the arguments as canonical JSON, in base64url; `too large` or `not JSON` where there is none. */

@@ -29,7 +29,7 @@ export function createToolCounts(observe: Observe): ToolCounts {
   const counts = new Map<string, Counts>();
   return {
     observe(event) {
-      if (event.type === "tool_called") {
+      if (event.type === "tool_called" && event.outcome !== "input_required") {
         let one = counts.get(event.name);
         if (!one) counts.set(event.name, one = { calls: 0, failed: 0 });
         one.calls++;

@@ -90,7 +90,10 @@ test("throttles are counted by route, and rate limits by limit, each request of 
 
 test("MCP calls are counted by tool, parts of skills by level", () => {
   const metrics = createServerMetrics();
-  metrics.onEvent({ type: "tool_called", name: "add", principal: "u", failed: false });
+  const call = { type: "tool_called", name: "add", principal: "u", failed: false } as const;
+  metrics.onEvent(call);
+  // Counted when it ends.
+  metrics.onEvent({ ...call, outcome: "input_required" });
   const skill = { workspace: undefined, id: "s", name: "n", version: "1", tokens: 9, via: "mcp" } as const;
   metrics.onEvent({ type: "skill_disclosed", level: 2, ...skill });
   const text = metrics.registry.text();

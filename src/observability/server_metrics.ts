@@ -99,7 +99,7 @@ export function createServerMetrics(base: string = ""): ServerMetrics {
       if (event.type === "client_refused") refused.add(["unknown", "invalid_client"]);
       if (event.type === "rate_limited") limited.add([event.limit, event.scope], event.count);
       if (event.type === "tool_called") {
-        tools.add([event.name, String(event.failed)]);
+        if (event.outcome !== "input_required") tools.add([event.name, String(event.failed)]);
         if (event.outcome) outcomes.add([event.upstream ?? "", event.outcome]);
       }
       if (event.type === "connection_added") connections.add([event.upstream, "added"]);

@@ -124,7 +124,9 @@ export const listToolCalls: AdminOperation<ToolCallQuery, Page<AdminToolCall>> =
     failed: flag("whether the result was an error"),
     upstream: orNull(text("the MCP server that the tool comes from; null for a tool of this server")),
     outcome: orNull(
-      text("ok, error, denied, asked, limited, timeout or cancelled; null where no policy decides"),
+      text(
+        "ok, error, denied, asked, input_required, limited, timeout or cancelled; null where no policy decides",
+      ),
     ),
     reason: orNull(text("why it was denied or limited")),
     milliseconds: orNull({ type: "number", minimum: 0, description: "how long it took" }),

@@ -64,7 +64,7 @@ export function createCallRecorder(audit: AuditOfCalls, observe: Observe): CallR
         type,
         name,
         principal: principal?.subject ?? principal?.client,
-        failed: outcome !== "ok",
+        failed: outcome !== "ok" && outcome !== "input_required",
         client: principal?.client,
         ip: addressOf(context),
         upstream: definition.upstream,

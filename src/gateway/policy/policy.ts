@@ -12,7 +12,7 @@ import { MODERN } from "../../mcp/era.ts";
 import { Suspension } from "../../mcp/input/suspension.ts";
 import { StoreUnavailableError } from "../../store/store.ts";
 import { createAsk, NotApproved } from "./ask.ts";
-import { type CallLimits, createCallLimits, type LimitRefusal } from "./call_limits.ts";
+import { createCallLimits } from "./call_limits.ts";
 import { createCallRecorder, type Ending, type RecordedUse } from "./call_record.ts";
 import { createDecisionPoint } from "./decision_point.ts";
 import { nameOfUse, type OfferedDefinition } from "./offered.ts";
@@ -71,7 +71,7 @@ export function createPolicy(options: PolicyOptions, server: PolicyServer): Poli
     createDecisionPoint(options.decisionPoint, { now, fetch: server.fetch, onFailure });
 
   /** @throws {Refusal} @throws {NotApproved} @throws {StateUsedError} */
-  async function admit(use: RecordedUse, context: CallContext): Promise<void> {
+  async function admit(use: RecordedUse, context: CallContext, number: number): Promise<void> {
     const { definition, name, input } = use;
     const { principal } = context;
     const verdict = rules.decide(definition, name, input, principal);
@@ -90,22 +90,49 @@ export function createPolicy(options: PolicyOptions, server: PolicyServer): Poli
       }
     }
     if (verdict.effect === "ask") await ask(use, verdict, context);
-    const refusal = limits.concern(definition, name) && await takeOnce(limits, use, context, server);
+    const refusal = limits.concern(definition, name) && await takeOnce(use, context, number);
     if (refusal) throw new Refusal({ outcome: "limited", reason: refusal.place }, refusal.message);
+  }
+
+  /** Counts a call for its limits; not again when it runs again with the answers of the client. */
+  async function takeOnce({ definition, name, input }: RecordedUse, context: CallContext, number: number) {
+    const take = async () => await limits.take(definition, name, input, context.principal) ?? null;
+    if (context.revision < MODERN) return await take();
+    return await onceForCall(
+      context,
+      server,
+      `policy_limit_${number}`,
+      async () => await take() as { place: string; message: string } | null,
+    );
+  }
+
+  /** Records a call that asks the client, which may never answer. */
+  async function recordSuspended(use: RecordedUse, context: CallContext, number: number, began: number) {
+    await context.once(`policy_recorded_${number}`, () => {
+      recorder.record(use, context, { outcome: "input_required" }, began);
+      return true;
+    });
   }
 
   return {
     isVisible: rules.isVisible,
     middleware: async ({ definition, name, input }, context, next) => {
       const use: RecordedUse = { definition, name: nameOfUse(definition, name, input), input };
+      const number = numberOfCall(context);
       const began = performance.now();
+      let isAdmitted = false;
       try {
-        await admit(use, context);
+        await admit(use, context, number);
+        isAdmitted = true;
         const result = await next();
-        if (!isSuspended(context)) recorder.record(use, context, endingOf(result), began);
+        if (isSuspended(context)) await recordSuspended(use, context, number, began);
+        else recorder.record(use, context, endingOf(result), began);
         return result;
       } catch (error) {
-        if (isSuspended(context) || error instanceof Suspension) throw error;
+        if (isSuspended(context) || error instanceof Suspension) {
+          if (isAdmitted) await recordSuspended(use, context, number, began);
+          throw error;
+        }
         recorder.record(use, context, endingOfError(error, context), began);
         if (
           error instanceof Refusal || error instanceof NotApproved || error instanceof StateUsedError
@@ -120,27 +147,14 @@ export function createPolicy(options: PolicyOptions, server: PolicyServer): Poli
   };
 }
 
-/** Calls that were counted in this run, by their context. */
-const counted = new WeakMap<CallContext, number>();
+/** How many calls a request made in this run. */
+const made = new WeakMap<CallContext, number>();
 
-/** Counts a call for its limits; not again when it runs again with the answers of the client. */
-async function takeOnce(
-  limits: CallLimits,
-  { definition, name, input }: RecordedUse,
-  context: CallContext,
-  server: PolicyServer,
-): Promise<LimitRefusal | null> {
-  const take = async () => await limits.take(definition, name, input, context.principal) ?? null;
-  if (context.revision < MODERN) return await take();
-  // One request can make several calls, in the same order each time.
-  const number = counted.get(context) ?? 0;
-  counted.set(context, number + 1);
-  return await onceForCall(
-    context,
-    server,
-    `policy_limit_${number}`,
-    async () => await take() as { place: string; message: string } | null,
-  );
+/** The number of a call in its request, which makes its calls in the same order in each run. */
+function numberOfCall(context: CallContext): number {
+  const number = made.get(context) ?? 0;
+  made.set(context, number + 1);
+  return number;
 }
 
 /** Whether the run ends here, and another follows with the answers of the client. */

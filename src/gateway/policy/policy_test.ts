@@ -114,19 +114,43 @@ test("each use is one event with its outcome", async () => {
 });
 
 for (const name of ["asks", "swallows"]) {
-  test(`a call of ${name} that runs again with the answer of the client is one event`, async () => {
-    const { call, events } = gateway({});
+  test(`a call of ${name} is recorded when it first asks the client, and when it ends`, async () => {
+    const { call, events } = gateway({ audit: { keep: "*" } });
     const capabilities = { elicitation: {} };
     const first = await call(name, {}, { capabilities });
-    assert.equal(calls(events), []);
+    const [{ milliseconds, ...asked }] = calls(events) as [ToolCalled];
+    assert.type(milliseconds, "number");
+    assert.equal(asked, {
+      type: "tool_called",
+      name,
+      principal: "alice",
+      failed: false,
+      client: "app",
+      ip: undefined,
+      upstream: undefined,
+      outcome: "input_required",
+      reason: undefined,
+      arguments_digest: digestJson({}),
+      arguments: "{}",
+    });
+    // Without an answer it asks again.
+    const again = await call(name, {}, { capabilities, more: { requestState: first.result.requestState } });
+    assert.is(again.result.resultType, "input_required");
+    assert.is(calls(events).length, 1);
     const { requestState } = first.result;
     await call(name, {}, {
       capabilities,
       more: { requestState, inputResponses: { name: { action: "decline" } } },
     });
-    assert.equal(calls(events).map(({ outcome }) => outcome), ["ok"]);
+    assert.equal(calls(events).map(({ outcome }) => outcome), ["input_required", "ok"]);
   });
 }
+
+test("a call that waits for its approval is no call that ran", async () => {
+  const { call, events } = gateway({ rules: [{ effect: "ask" }] });
+  await call("asks", {}, { capabilities: { elicitation: {} } });
+  assert.equal(events.map(({ type }) => type), ["approval_requested"]);
+});
 
 test("equal arguments have one digest, whatever the order of their members; other ones have another", async () => {
   const { call, events } = gateway({});
