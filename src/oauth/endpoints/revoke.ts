@@ -7,7 +7,7 @@
 import { equalInConstantTime, secretDigest } from "../../crypto/secret.ts";
 import { jsonFields, NO_STORE, respondJson } from "../../http/response.ts";
 import type { RequestContext } from "../../http/service.ts";
-import { findAccessToken, revokeAccessToken } from "../tokens/access_token.ts";
+import { readAccessToken, revokeAccessToken } from "../tokens/access_token.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { authenticateClient } from "../clients/client_auth.ts";
 import { OAuthError } from "../error.ts";
@@ -52,8 +52,9 @@ async function findToken(
 ): Promise<{ client_id: string; user?: string; revoke: () => Promise<unknown> } | undefined> {
   const id = readRefreshToken(token);
   if (id === undefined) {
-    const live = await findAccessToken(as, token);
-    return live && { ...live.token, revoke: () => revokeAccessToken(as, live) };
+    // Also one that is not valid now: it is again when its user is unlocked.
+    const read = await readAccessToken(as, token);
+    return read && { ...read.token, revoke: () => revokeAccessToken(as, read) };
   }
   const entry = await as.store.get<Grant>(grantKey(id));
   if (!entry) return undefined;

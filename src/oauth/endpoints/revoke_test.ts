@@ -3,6 +3,8 @@ import * as assert from "uvu/assert";
 import { memoryStore } from "../../store/drivers/memory.ts";
 import type { Store } from "../../store/store.ts";
 import { newServer, type TestServer } from "../test_server.ts";
+import { setUserRole } from "../users/user.ts";
+import { lockUser, unlockUser } from "../users/user_changes.ts";
 
 const test = suite("oauth/revoke and introspect");
 
@@ -68,6 +70,40 @@ for (const accessTokenFormat of ["opaque", "jwt"] as const) {
       const again = await server.token({ grant_type: "refresh_token", refresh_token });
       assert.equal([again.status, (await again.json()).error], [400, "invalid_grant"]);
     }
+  });
+}
+
+for (const accessTokenFormat of ["opaque", "jwt"] as const) {
+  test(`attack: an access token (${accessTokenFormat}) that was revoked while its user was locked stays invalid after the unlock`, async () => {
+    const server = await newServer({ accessTokenFormat });
+    const { access_token } = await server.tokens({ scope: "profile" });
+    await lockUser(server.store, "alice");
+    const foreign = await revoke(server, access_token!, WEB);
+    assert.equal([foreign.status, (await foreign.json()).error], [400, "invalid_grant"]);
+    assert.is((await revoke(server, access_token!)).status, 200);
+    await unlockUser(server.store, "alice");
+    assert.equal(await introspect(server, access_token!), { active: false });
+    assert.is(await userStatus(server, access_token!), 401);
+  });
+
+  test(`attack: an access token (${accessTokenFormat}) that was revoked while the role of its user was too low stays invalid`, async () => {
+    const scopes = { read: "Read", write: { description: "Write", role: "author" } } as const;
+    const server = await newServer({ accessTokenFormat, scopes });
+    await setUserRole(server.store, "alice", "author");
+    const { access_token } = await server.tokens({ scope: "write" });
+    assert.is((await introspect(server, access_token!)).active, true);
+    await setUserRole(server.store, "alice", "reader");
+    assert.is((await revoke(server, access_token!)).status, 200);
+    await setUserRole(server.store, "alice", "author");
+    assert.equal(await introspect(server, access_token!), { active: false });
+  });
+
+  test(`revoking an expired or revoked access token (${accessTokenFormat}) gets 200`, async () => {
+    const server = await newServer({ accessTokenFormat });
+    const [first, second] = [await server.tokens(), await server.tokens()];
+    for (let i = 0; i < 2; i++) assert.is((await revoke(server, first.access_token!)).status, 200);
+    server.advance(7201);
+    assert.is((await revoke(server, second.access_token!, WEB)).status, 200);
   });
 }
 

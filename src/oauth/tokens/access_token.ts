@@ -124,13 +124,34 @@ function toClaims(as: AuthorizationServer, token: AccessToken): Record<string, u
   };
 }
 
-/** A valid token, and what its revocation needs. */
-export interface LiveAccessToken {
+/** A token that this server issued and that has not expired, and what its revocation needs. */
+export interface IssuedAccessToken {
   readonly token: AccessToken;
   /** The key of the record of an opaque token, or what identifies a signed one. */
   readonly record: { readonly opaque: Key } | { readonly signed: SignedToken };
+}
+
+/** A valid token. */
+export interface LiveAccessToken extends IssuedAccessToken {
   /** The user who granted it; `undefined` when a client acts for itself. */
   readonly owner: Profile | undefined;
+}
+
+/**
+ * The token as it was issued, also while its user is locked or may grant none of its scope; `undefined` when it is unknown,
+ * expired or not issued by this server. Whether it is valid now says {@linkcode findAccessToken}.
+ */
+export async function readAccessToken(
+  as: AuthorizationServer,
+  presented: string,
+): Promise<IssuedAccessToken | undefined> {
+  let read: IssuedAccessToken | undefined;
+  if (presented.includes(".")) read = await readJwt(as, presented);
+  else {
+    const entry = await as.store.get<AccessToken>(accessTokenKey(secretDigest(presented)), CACHED);
+    read = entry && { token: entry.value, record: { opaque: entry.key } };
+  }
+  return read && read.token.expires > as.now() ? read : undefined;
 }
 
 /**
@@ -141,22 +162,10 @@ export async function findAccessToken(
   as: AuthorizationServer,
   presented: string,
 ): Promise<LiveAccessToken | undefined> {
-  let token: AccessToken;
-  let record: LiveAccessToken["record"];
-  let signed: SignedToken | undefined;
-  if (presented.includes(".")) {
-    const found = await readJwt(as, presented);
-    if (!found) return undefined;
-    ({ token, signed } = found);
-    record = { signed };
-  } else {
-    const entry = await as.store.get<AccessToken>(accessTokenKey(secretDigest(presented)), CACHED);
-    if (!entry) return undefined;
-    token = entry.value;
-    record = { opaque: entry.key };
-  }
-  if (token.expires <= as.now()) return undefined;
-  const finding = findLive(as, token, signed);
+  const read = await readAccessToken(as, presented);
+  if (!read) return undefined;
+  const { token, record } = read;
+  const finding = findLive(as, token, "signed" in record ? record.signed : undefined);
   const live = finding instanceof Promise ? await finding : finding;
   if (!live) return undefined;
   const { scope, owner } = live;
@@ -166,7 +175,7 @@ export async function findAccessToken(
 /** Revokes the token. */
 export async function revokeAccessToken(
   { store }: AuthorizationServer,
-  { record }: LiveAccessToken,
+  { record }: IssuedAccessToken,
 ): Promise<void> {
   if ("signed" in record) await revokeSignedToken(store, record.signed);
   else await store.commit({ remove: [record.opaque] });
@@ -176,7 +185,7 @@ export async function revokeAccessToken(
 async function readJwt(
   as: AuthorizationServer,
   token: string,
-): Promise<{ token: AccessToken; signed: SignedToken } | undefined> {
+): Promise<IssuedAccessToken | undefined> {
   const read = readJws(token);
   const kid = read?.header.kid;
   const key = typeof kid === "string" ? await as.keys.find(kid) : undefined;
@@ -209,6 +218,6 @@ async function readJwt(
       ...(authorization_details && { authorization_details }),
       ...(act && { act }),
     },
-    signed: { jti: jti!, client_id: client_id!, issued: iat * 1000, grant },
+    record: { signed: { jti: jti!, client_id: client_id!, issued: iat * 1000, grant } },
   };
 }
