@@ -105,7 +105,8 @@ function readLogoutUris(as: AuthorizationServer, uris: unknown): readonly string
 }
 
 /**
- * Core §8.1: the document at the URI lists every redirect URI, so that no other client joins the sector.
+ * Core §8.1: the document at the URI lists every redirect URI, of which there must be one, so that no other client joins
+ * the sector.
  * @param network of the caller, which has a fetch budget unless the client is known
  * @throws {OAuthError} invalid_client_metadata, or temporarily_unavailable when the document must not be fetched now
  */
@@ -115,6 +116,7 @@ export async function checkSector(
   { network, isKnown = false }: { readonly network: string | undefined; readonly isKnown?: boolean },
 ): Promise<void> {
   if (url === undefined) return;
+  if (redirect_uris.length === 0) throw refusal("sector_identifier_uri requires redirect_uris");
   try {
     const { value } = await as.documents.get({
       kind: "sector",

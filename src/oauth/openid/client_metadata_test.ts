@@ -1,10 +1,12 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { CHALLENGE, newServer } from "../test_server.ts";
+import { memoryStore } from "../../store/drivers/memory.ts";
+import { CHALLENGE, newServer, transactionOf, VERIFIER } from "../test_server.ts";
 import { newProvider, type TestProvider } from "./test_provider.ts";
 
 const test = suite("oauth/openid/client_metadata");
 const REDIRECT = "https://rp.example/cb";
+const DEVICE_CODE = "urn:ietf:params:oauth:grant-type:device_code";
 
 async function register(server: Pick<TestProvider, "send">, metadata: Record<string, unknown>) {
   const response = await server.send("/oauth/register", {
@@ -141,6 +143,78 @@ test("Core section 8.1: the sector identifier of a client metadata document must
     const { statuses } = await ask(wrong);
     assert.equal(statuses, [400, 400], JSON.stringify(wrong));
   }
+});
+
+test("Core section 8.1: a sector identifier needs redirect URIs that it lists", async () => {
+  const redirect_uris = [REDIRECT];
+  const connect = () => Promise.resolve(new Response(JSON.stringify(redirect_uris)));
+  const server = await newProvider({}, { connect });
+  const metadata = {
+    grant_types: [DEVICE_CODE],
+    subject_type: "pairwise",
+    sector_identifier_uri: "https://rp.example/uris.json",
+  };
+  const { status, body } = await register(server, { ...metadata, redirect_uris: undefined });
+  assert.equal([status, body.error], [400, "invalid_client_metadata"]);
+});
+
+/** The `sub` that a client without authentication gets in the device flow. */
+async function subjectByDevice(server: TestProvider, client_id: string): Promise<unknown> {
+  const cookie = await server.signIn();
+  const asked = await server.send("/oauth/device_authorization", { form: { client_id, scope: "openid" } });
+  const { device_code, user_code } = await asked.json();
+  const page = await (await server.send("/device", { form: { user_code }, headers: { cookie } })).text();
+  const form = { transaction: transactionOf(page), decision: "approve" };
+  await server.send("/device", { form, headers: { cookie } });
+  const response = await server.send("/oauth/token", {
+    form: { grant_type: DEVICE_CODE, client_id, device_code },
+  });
+  return (await server.verify((await response.json()).id_token)).claims.sub;
+}
+
+test("attack: a device client that registered itself does not join the sector of redirect URIs that it never uses", async () => {
+  const redirect_uris = ["https://victim.example/cb"];
+  const connect = () => Promise.resolve(new Response(JSON.stringify(redirect_uris)));
+  const victim = { id: "victim", secret: "secret of victim", redirect_uris };
+  const server = await newProvider({ subjectTypes: ["pairwise"] }, { connect }, [
+    victim,
+    { id: "tv", redirect_uris, grant_types: [DEVICE_CODE] },
+  ]);
+  const { claims } = await server.signInWith({ client_id: "victim", redirect_uri: redirect_uris[0] });
+  const own = { redirect_uris, token_endpoint_auth_method: "none" };
+  const subjects = new Set([claims.sub]);
+  const attempts = [
+    { ...own, grant_types: [DEVICE_CODE] },
+    { ...own, grant_types: ["authorization_code", DEVICE_CODE] },
+    { ...own, grant_types: [DEVICE_CODE], sector_identifier_uri: "https://victim.example/uris.json" },
+  ];
+  for (const metadata of attempts) {
+    const { status, body } = await register(server, metadata);
+    assert.is(status, 201);
+    subjects.add(await subjectByDevice(server, body.client_id));
+  }
+  assert.is(subjects.size, 1 + attempts.length);
+  assert.is(await subjectByDevice(server, "tv"), claims.sub, "a client of the operator is in its sector");
+});
+
+test("attack: a redirect URI on loopback does not get the subjects of the host of another one", async () => {
+  const redirect_uris = ["https://victim.example/cb", "http://127.0.0.1/cb"];
+  const victim = { id: "victim", secret: "secret of victim", redirect_uris: [redirect_uris[0]!] };
+  const store = memoryStore();
+  // Registered before the operator turned OpenID Connect on.
+  const { body } = await register(await newServer({ store }), {
+    redirect_uris,
+    token_endpoint_auth_method: "none",
+  });
+  const server = await newProvider({ subjectTypes: ["pairwise"] }, { store }, [victim]);
+  const { claims } = await server.signInWith({ client_id: "victim", redirect_uri: redirect_uris[0] });
+  const { client_id } = body;
+  const redirect_uri = "http://127.0.0.1:4321/cb";
+  const proof = { code_challenge: CHALLENGE, code_challenge_method: "S256" };
+  const code = (await server.authorize({ client_id, redirect_uri, scope: "openid", ...proof })).get("code")!;
+  const form = { grant_type: "authorization_code", client_id, redirect_uri, code, code_verifier: VERIFIER };
+  const { id_token } = await (await server.send("/oauth/token", { form })).json();
+  assert.is.not((await server.verify(id_token)).claims.sub, claims.sub);
 });
 
 test("with OpenID Connect off these members are ignored", async () => {

@@ -35,15 +35,20 @@ export async function pairwiseSubject(
 
 /**
  * §8.1: the host of the sector identifier URI, else of the redirect URIs. A client without an https redirect URI is its own
- * sector: all programs on loopback have the same host.
+ * sector: all programs on loopback have the same host. So is one that described itself and gets codes or tokens elsewhere
+ * than at the host that it names.
  */
-function sectorOf({ id, sector_identifier_uri, redirect_uris = [], domain }: Client): string {
+function sectorOf(client: Client): string {
+  const { sector_identifier_uri, redirect_uris = [], domain } = client;
+  const own = `client ${client.id}`;
+  const isOpen = client.source !== "operator";
+  if (isOpen && client.grant_types.includes("urn:ietf:params:oauth:grant-type:device_code")) return own;
   if (sector_identifier_uri !== undefined) return new URL(sector_identifier_uri).host;
-  const hosts = new Set(
-    redirect_uris.filter((uri) => uri.startsWith("https://")).map((uri) => new URL(uri).host),
-  );
+  const secure = redirect_uris.filter((uri) => uri.startsWith("https://"));
+  if (isOpen && secure.length < redirect_uris.length) return own;
+  const hosts = new Set(secure.map((uri) => new URL(uri).host));
   if (domain !== undefined) hosts.add(URL.parse(domain)?.host ?? domain);
-  return hosts.size === 1 ? [...hosts][0]! : `client ${id}`;
+  return hosts.size === 1 ? [...hosts][0]! : own;
 }
 
 /** The `sid` of a login session for one client: two clients cannot compare theirs. @param session the digest of its secret */
