@@ -54,6 +54,7 @@ export const CLIENT_METADATA: Readonly<Record<string, Schema>> = {
   tls_client_certificate_bound_access_tokens: flag("tokens are bound to its certificate (RFC 8705)"),
   authorization_details_types: texts("the types of authorization_details that it can request (RFC 9396)"),
   introspection_signed_response_alg: algorithm("signs introspection responses (RFC 9701)"),
+  token_endpoint_auth_signing_alg: algorithm("the only algorithm of its assertions (private_key_jwt)"),
   request_object_signing_alg: algorithm("the only algorithm of its request objects (RFC 9101)"),
   require_signed_request_object: flag("requires signed request objects (RFC 9101)"),
   request_uris: texts("the URLs that it can name as request_uri (RFC 9101)"),

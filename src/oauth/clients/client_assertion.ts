@@ -12,16 +12,8 @@ import { OAuthError } from "../error.ts";
 import type { Client } from "../records/client_record.ts";
 import { verifyAssertion } from "./assertion.ts";
 
-export const ASSERTION_TYPE = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
-
 /** A client makes an assertion for one request: one with a longer lifetime could be stolen and used later. */
 const MAX_LIFETIME_SECONDS = 300;
-
-/** The client that the assertion names, before anything of it is verified. */
-export function clientIdOf(assertion: string): string | undefined {
-  const claims = readJws(assertion)?.claims;
-  return typeof claims?.sub === "string" && claims.sub === claims.iss ? claims.sub : undefined;
-}
 
 /**
  * Verifies the assertion and marks it as used.
@@ -33,7 +25,12 @@ export async function checkClientAssertion(
   assertion: string,
   context: RequestContext,
 ): Promise<void> {
-  const claims = readJws(assertion)?.claims ?? {};
+  const { header = {}, claims = {} } = readJws(assertion) ?? {};
+  // Clients that registered with an earlier version have it among the metadata that is returned unchanged.
+  const { token_endpoint_auth_signing_alg: alg = client.metadata?.token_endpoint_auth_signing_alg } = client;
+  if (alg !== undefined && header.alg !== alg) {
+    throw refusal(`alg must be ${alg}, which this client registered`);
+  }
   if (claims.iss !== client.id || claims.sub !== client.id) {
     throw refusal("iss and sub must be the client id");
   }

@@ -2,10 +2,12 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { randomId } from "../../crypto/secret.ts";
 import { toClient } from "./client.ts";
+import { clientKey } from "../records/client_record.ts";
 import { createAssertion, newKey, sign, type TestKey } from "../test_keys.ts";
 import { ISSUER, newServer, type TestServer } from "../test_server.ts";
 
 const test = suite("oauth/client_assertion");
+const REDIRECT = "https://client.example/cb";
 const TYPE = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 
 async function newSigner(alg: "ES256" | "EdDSA" | "RS256" | "PS256" = "ES256") {
@@ -86,6 +88,62 @@ for (const [name, make] of Object.entries(INVALID)) {
     assert.equal(await authenticate(server, await make(key)), [401, "invalid_client"]);
   });
 }
+
+/** Registers a client that authenticates with its key, and sends a pushed request with an assertion of another key. */
+async function pushAs(alg: string, keys: readonly TestKey[], signer: TestKey): Promise<[number, string]> {
+  const server = await newServer();
+  const registered = await server.send("/oauth/register", {
+    headers: { "content-type": "application/json" },
+    form: JSON.stringify({
+      redirect_uris: [REDIRECT],
+      token_endpoint_auth_method: "private_key_jwt",
+      token_endpoint_auth_signing_alg: alg,
+      jwks: { keys: keys.map(({ jwk }) => jwk) },
+    }),
+  });
+  const client = await registered.json();
+  assert.equal([registered.status, client.token_endpoint_auth_signing_alg], [201, alg]);
+  return await push(server, await createAssertion(signer, client.client_id, ISSUER));
+}
+
+async function push(server: TestServer, client_assertion: string): Promise<[number, string]> {
+  const form = {
+    client_assertion,
+    client_assertion_type: TYPE,
+    response_type: "code",
+    redirect_uri: REDIRECT,
+    scope: "read",
+  };
+  const response = await server.send("/oauth/par", { form });
+  return [response.status, (await response.json()).error];
+}
+
+test("attack: an assertion with another algorithm than token_endpoint_auth_signing_alg is refused", async () => {
+  const [rsa, pss, ec] = [await newKey("RS256"), await newKey("PS256"), await newKey("ES256")];
+  assert.equal(await pushAs("PS256", [rsa], rsa), [401, "invalid_client"]);
+  assert.equal(await pushAs("PS256", [pss, ec], ec), [401, "invalid_client"]);
+  assert.equal(await pushAs("PS256", [pss, ec], pss), [201, undefined]);
+  assert.equal(await pushAs("ES256", [pss, ec], ec), [201, undefined]);
+});
+
+test("the algorithm counts for a client of the operator, of a document, and of an earlier version too", async () => {
+  const [rsa, ec] = [await newKey("RS256", "r"), await newKey("ES256", "e")];
+  const jwks = { keys: [rsa.jwk, ec.jwk] };
+  const usual = { jwks, redirect_uris: [REDIRECT], token_endpoint_auth_method: "private_key_jwt" } as const;
+  const id = "https://client.example/client.json";
+  const document = { ...usual, client_id: id, token_endpoint_auth_signing_alg: "ES256" };
+  const server = await newServer({
+    clients: [toClient({ ...usual, id: "own", token_endpoint_auth_signing_alg: "ES256" }, 0)],
+    connect: () => Promise.resolve(new Response(JSON.stringify(document))),
+  });
+  const { source: _, ...old } = toClient({ ...usual, id: "old" }, 0);
+  const value = { ...old, source: "registration", metadata: { token_endpoint_auth_signing_alg: "ES256" } };
+  await server.store.commit({ set: [{ key: clientKey("old"), value }] });
+  for (const client of ["own", id, "old"]) {
+    assert.equal(await push(server, await createAssertion(rsa, client, ISSUER)), [401, "invalid_client"]);
+    assert.equal(await push(server, await createAssertion(ec, client, ISSUER)), [201, undefined], client);
+  }
+});
 
 test("exactly one of many concurrent requests with one assertion succeeds, and no later one", async () => {
   const { key, server } = await newSigner();

@@ -4,18 +4,24 @@
  *
  * @module
  */
+import { readJws } from "../../crypto/jws.ts";
 import { equalInConstantTime, secretDigest } from "../../crypto/secret.ts";
+import { loadOnDemand } from "../../http/load_on_demand.ts";
 import { networkOf } from "../../http/network/network.ts";
 import type { RequestContext } from "../../http/service.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { findClient, isPublic } from "./client.ts";
-import { ASSERTION_TYPE, checkClientAssertion, clientIdOf } from "./client_assertion.ts";
 import { certificateMatches, readCertificate } from "./client_certificate.ts";
 import { OAuthError } from "../error.ts";
 import type { Parameters } from "../parameters.ts";
 import type { Client } from "../records/client_record.ts";
 import { isMethodAllowed } from "../security_profile.ts";
 import type { AttemptSeries } from "../users/throttle.ts";
+
+const checkClientAssertion = loadOnDemand(async () =>
+  (await import("./client_assertion.ts")).checkClientAssertion
+);
+const ASSERTION_TYPE = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 
 /** The credentials in a request. */
 interface Credentials {
@@ -207,6 +213,12 @@ function readAssertion(form: Parameters, assertion: string, id: string | undefin
     throw new OAuthError("invalid_client", "client_id does not match client_assertion");
   }
   return { id: claimed, secrets: [], assertion };
+}
+
+/** The client that the assertion names, before anything of it is verified. */
+function clientIdOf(assertion: string): string | undefined {
+  const claims = readJws(assertion)?.claims;
+  return typeof claims?.sub === "string" && claims.sub === claims.iss ? claims.sub : undefined;
 }
 
 /**

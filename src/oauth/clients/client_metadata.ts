@@ -10,7 +10,7 @@ import { checkPublicUrl } from "../../http/network/public_fetch.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { OAuthError, plain } from "../error.ts";
 import type { Client, ClientAuthMethod, GrantType } from "../records/client_record.ts";
-import { isMethodAllowed } from "../security_profile.ts";
+import { acceptedAlgorithms, isMethodAllowed } from "../security_profile.ts";
 import { readRequestMetadata } from "./request_metadata.ts";
 import { findRedirectUriProblem } from "./redirect_uri.ts";
 
@@ -75,6 +75,7 @@ export function readClientMetadata(
   return {
     name: readText(metadata, "client_name") ?? "",
     token_endpoint_auth_method,
+    ...readAssertionAlgorithm(as, metadata, token_endpoint_auth_method),
     ...(redirect_uris.length > 0 && { redirect_uris }),
     grant_types,
     ...readScope(as, metadata),
@@ -103,6 +104,21 @@ function readMethod(
   if (met) return met;
   if (named === undefined && methods.includes(usual)) return usual;
   throw refusal(`token_endpoint_auth_method must be one of ${methods.join(", ")}`);
+}
+
+/** With another authentication method it has no effect: an unknown value is then ignored. */
+function readAssertionAlgorithm(
+  as: AuthorizationServer,
+  { token_endpoint_auth_signing_alg: value }: Record<string, unknown>,
+  method: ClientAuthMethod,
+): Pick<Client, "token_endpoint_auth_signing_alg"> {
+  const isUsed = method === "private_key_jwt";
+  const supported = isUsed ? acceptedAlgorithms(as) : JWS_ALGORITHMS;
+  const alg = supported.find((each) => each === value);
+  if (isUsed && value !== undefined && !alg) {
+    throw refusal(`token_endpoint_auth_signing_alg must be one of ${supported.join(", ")}`);
+  }
+  return alg ? { token_endpoint_auth_signing_alg: alg } : {};
 }
 
 function readRedirectUris(as: AuthorizationServer, uris: unknown): readonly string[] {
@@ -219,9 +235,6 @@ function readOthers(metadata: Record<string, unknown>): Record<string, unknown> 
   if (isTexts(metadata.contacts) && metadata.contacts.length <= 20) others.contacts = metadata.contacts;
   if (metadata.application_type === "web" || metadata.application_type === "native") {
     others.application_type = metadata.application_type;
-  }
-  if (JWS_ALGORITHMS.some((alg) => alg === metadata.token_endpoint_auth_signing_alg)) {
-    others.token_endpoint_auth_signing_alg = metadata.token_endpoint_auth_signing_alg;
   }
   return others;
 }

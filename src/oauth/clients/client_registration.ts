@@ -28,6 +28,8 @@ export interface ClientRegistration extends OpenIdClient {
   readonly scope?: string | undefined;
   /** @default by its credentials: a secret, keys (`private_key_jwt`), a certificate, or `none` */
   readonly token_endpoint_auth_method?: ClientAuthMethod | undefined;
+  /** The only algorithm of its assertions (`private_key_jwt`). @default any that is supported */
+  readonly token_endpoint_auth_signing_alg?: JwsAlgorithm | undefined;
   readonly jwks?: { readonly keys: readonly unknown[] } | undefined;
   readonly jwks_uri?: string | undefined;
   readonly certificate?: { readonly type: CertificateNameType; readonly value: string } | undefined;
@@ -66,6 +68,7 @@ const NAMES: Names<ClientRegistration> = {
   grant_types: 1,
   scope: 1,
   token_endpoint_auth_method: 1,
+  token_endpoint_auth_signing_alg: 1,
   jwks: 1,
   jwks_uri: 1,
   certificate: 1,

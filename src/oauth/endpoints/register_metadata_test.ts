@@ -143,6 +143,24 @@ test("RFC 7591 section 2: informational metadata is stored and returned, unless 
   assert.equal([web.application_type, web.contacts], ["web", undefined]);
 });
 
+test("token_endpoint_auth_signing_alg of a client that authenticates with a key must be supported", async () => {
+  const { jwk } = await newKey("ES256");
+  const keyed = { ...WEB, token_endpoint_auth_method: "private_key_jwt", jwks: { keys: [jwk] } };
+  for (const alg of ["none", "HS256", "RS1", 1, null]) {
+    const { status, body } = await register(await newServer(), {
+      ...keyed,
+      token_endpoint_auth_signing_alg: alg,
+    });
+    assert.equal([status, body.error], [400, "invalid_client_metadata"], String(alg));
+  }
+  // FAPI 2.0 section 5.4.1 has no RS256.
+  for (const [alg, status] of [["RS256", 400], ["PS256", 201]] as const) {
+    const server = await newServer({ securityProfile: "fapi-2.0" });
+    const response = await register(server, { ...keyed, token_endpoint_auth_signing_alg: alg });
+    assert.is(response.status, status, alg);
+  }
+});
+
 test("only the allowed redirect URIs of an editor are registered and returned", async () => {
   const uris = [
     "cursor://anysphere.cursor-mcp/oauth/callback",

@@ -45,6 +45,8 @@ export interface Client extends OpenIdClient {
   /** Where it comes from: the operator, dynamic registration, or a client metadata document. */
   readonly source: "operator" | "registration" | "document";
   readonly token_endpoint_auth_method: ClientAuthMethod;
+  /** RFC 7591: the only algorithm of its assertions. */
+  readonly token_endpoint_auth_signing_alg?: JwsAlgorithm;
   readonly secret_digest?: string;
   /** The former secret, valid until this time. */
   readonly previous_secret?: { readonly digest: string; readonly until: number };

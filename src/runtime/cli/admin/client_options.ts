@@ -92,6 +92,11 @@ const METADATA: Readonly<Record<string, readonly [Member, Option]>> = {
     ...ALGORITHM,
     summary: "sign introspection responses (RFC 9701)",
   }],
+  "assertion-alg": ["token_endpoint_auth_signing_alg", {
+    ...ALGORITHM,
+    summary: "the only algorithm of its assertions (private_key_jwt)",
+    shownDefault: "any",
+  }],
   "request-object-alg": ["request_object_signing_alg", {
     ...ALGORITHM,
     summary: "the only algorithm of its request objects (RFC 9101)",
