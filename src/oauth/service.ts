@@ -43,7 +43,6 @@ import { serveProtectedResources } from "./endpoints/protected_resource.ts";
 import { createRemoteDocuments } from "./clients/remote_document.ts";
 import { createRecentCounts } from "./users/recent_counts.ts";
 import { defineResources } from "./grants/resource.ts";
-import { revoke } from "./endpoints/revoke.ts";
 import { defineSignIn, signInRoutes } from "./sign_in/routes.ts";
 import type { ProviderAccess } from "./sign_in/provider_tokens.ts";
 import { signUpRoutes } from "./sign_up/routes.ts";
@@ -80,6 +79,7 @@ const CHALLENGE_FIELDS = jsonFields(
   ["www-authenticate", 'Basic realm="token", charset="UTF-8"'],
 );
 
+const revoke = loadOnDemand(async () => (await import("./endpoints/revoke.ts")).revoke);
 const introspect = loadOnDemand(async () => (await import("./endpoints/introspect.ts")).introspect);
 const loadLogout = () => import("./endpoints/logout.ts");
 const showLogout = loadOnDemand(async () => (await loadLogout()).showLogout);

@@ -57,9 +57,10 @@ export async function authenticateClient(
   const found = findClient(as, id, context);
   const client = found instanceof Promise ? await found : found;
   const guessKey = secrets.length > 0 && as.wrongGuesses.size > 0 ? throttleKey(client, context) : undefined;
+  const series = seriesOf(client, context);
   const failed = guessKey !== undefined && as.wrongGuesses.has(guessKey);
   if (failed) {
-    const wait = await as.throttle.begin(seriesOf(client, context));
+    const wait = await as.throttle.begin(series);
     if (wait > 0) throw tooMany(wait);
   }
   const proven = client && isMethodAllowed(as, client.token_endpoint_auth_method) &&
@@ -69,7 +70,7 @@ export async function authenticateClient(
   if (proven) {
     if (failed) {
       as.wrongGuesses.forget(guessKey);
-      await as.throttle.succeeded(seriesOf(client, context));
+      await as.throttle.succeeded(series);
     }
     if (context.limitCaller) {
       const isUnproven = isPublic(client);
@@ -87,7 +88,7 @@ export async function authenticateClient(
   });
   if (secrets.length > 0) {
     const before = as.wrongGuesses.add(throttleKey(client, context));
-    if (!failed) await as.throttle.begin(seriesOf(client, context));
+    if (!failed) await as.throttle.begin(series);
     if (before >= MAX_WRONG_SECRETS) throw tooMany(RETRY_AFTER_SECONDS);
   }
   throw new OAuthError("invalid_client", REFUSED);

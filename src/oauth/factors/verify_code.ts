@@ -127,10 +127,12 @@ async function beginAttempt(
   }
   const network = networkOf(context);
   // The limits of one account in one network: 17 attempts on the first day, then one a day (`login_throttle.ts`).
-  const limits: [name: string, where: string][] = [["second factor", `user ${user}`]];
-  if (network !== undefined) limits.push([`second factor of ${user}`, network]);
-  for (const [name, where] of limits) {
-    const wait = await as.loginThrottle.begin(name, where);
+  const limits: [name: string, where: string, isBounded: boolean][] = [
+    ["second factor", `user ${user}`, true],
+  ];
+  if (network !== undefined) limits.push([`second factor of ${user}`, network, false]);
+  for (const limit of limits) {
+    const wait = await as.loginThrottle.begin(...limit);
     if (wait > 0) return { wait, succeeded: () => Promise.resolve() };
   }
   return {

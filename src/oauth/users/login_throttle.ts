@@ -1,6 +1,7 @@
 /**
  * Counts failed logins by network: one record for each network, with the accounts that it tried, so that guessing at many
- * accounts does not store more. Counted in the store, for all instances together.
+ * accounts does not store more. Counted in the store, for all instances together. When storage for new
+ * records is used up, further networks share records: none is uncounted.
  *
  * @module
  */
@@ -10,6 +11,7 @@ import { sha256 } from "../../crypto/sha256.ts";
 import { createAllowance } from "../../http/network/allowance.ts";
 import { compareAndSet, putIfAbsent, type Store } from "../../store/store.ts";
 import { type Attempt, type LoginAttempts, loginAttemptsKey } from "../records/session_record.ts";
+import { blockOf, sharedName } from "./shared_attempts.ts";
 
 /** Each wait is twice as long as the one before. */
 export interface Limit {
@@ -43,6 +45,13 @@ export const SITE_LIMIT: Limit = {
   maxWaitSeconds: DAY_SECONDS,
   retentionSeconds: DAY_SECONDS,
 };
+/** For all accounts from one block of networks that share records. */
+export const BLOCK_LIMIT: Limit = {
+  freeAttempts: 1000,
+  firstWaitSeconds: 1,
+  maxWaitSeconds: 1,
+  retentionSeconds: 3600,
+};
 const NO_LIMIT: Limit = {
   freeAttempts: Infinity,
   firstWaitSeconds: 0,
@@ -52,14 +61,20 @@ const NO_LIMIT: Limit = {
 /** Accounts in the record of a network. A further one replaces the one with the fewest attempts. */
 export const MAX_ACCOUNTS_OF_NETWORK = 32;
 export const MAX_RECORD_BYTES = 2048;
-/** Storage of the records that begin within a window. Beyond it new networks are not counted. */
-const MAX_NEW_RECORDS_BYTES = 64 * 1024 * 1024;
+/** Storage of the records that begin within a window. Beyond it new networks share 16,384 records of at most 18 MiB. */
+const MAX_NEW_RECORDS_BYTES = 46 * 1024 * 1024;
+/** For one account in a block of networks, and as many for all accounts in it. */
+const SHARED_RECORDS = 8192;
 /** Lost races after which an attempt has to wait: so many others of this network are concurrent. */
 const MAX_TRIES = 20;
 
 export interface LoginThrottle {
-  /** Counts an attempt before it is made. @returns 0 when it may be made; else the seconds to wait, and nothing is counted */
-  begin(account: string, network: string): Promise<number>;
+  /**
+   * Counts an attempt before it is made.
+   * @param isBounded whether strangers cannot choose the network: it then always has a record of its own
+   * @returns 0 when it may be made; else the seconds to wait, and nothing is counted
+   */
+  begin(account: string, network: string, isBounded?: boolean): Promise<number>;
   /** The login succeeded: resets the attempts of this network for the account. */
   succeeded(account: string, network: string): Promise<void>;
 }
@@ -85,8 +100,15 @@ export function createLoginThrottle(store: Store, now: () => number): LoginThrot
     return [made, now() + wait * 1000];
   };
 
-  async function count(network: string, account: string, each: Limit, overall: Limit): Promise<number> {
-    const key = loginAttemptsKey(secretDigest(network));
+  /** @returns the seconds to wait, or 0; `undefined` when nothing was counted, because no new record may be stored */
+  async function count(
+    record: string,
+    account: string,
+    each: Limit,
+    overall: Limit,
+    isBounded: boolean,
+  ): Promise<number | undefined> {
+    const key = loginAttemptsKey(record);
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const entry = await store.get<LoginAttempts>(key);
       const { all, accounts = {} } = entry?.value ?? {};
@@ -105,8 +127,9 @@ export function createLoginThrottle(store: Store, now: () => number): LoginThrot
       };
       // As long as for the account with the longest wait, whichever was tried last.
       const ends = Object.values(value.accounts).map(([, until]) => until);
-      const expires = Math.max(value.all[1], ...ends) + each.retentionSeconds * 1000;
-      if (!entry && allowance.take(undefined, MAX_RECORD_BYTES) > 0) return 0;
+      const retentionSeconds = Math.max(each.retentionSeconds, overall.retentionSeconds);
+      const expires = Math.max(value.all[1], ...ends) + retentionSeconds * 1000;
+      if (!entry && !isBounded && allowance.take(undefined, MAX_RECORD_BYTES) > 0) return undefined;
       const done = entry
         ? await compareAndSet(store, key, entry.version, value, expires)
         : await putIfAbsent(store, key, value, expires);
@@ -115,25 +138,49 @@ export function createLoginThrottle(store: Store, now: () => number): LoginThrot
     return 1;
   }
 
-  async function reset(network: string, account: string): Promise<void> {
-    const entry = await store.get<LoginAttempts>(loginAttemptsKey(secretDigest(network)));
-    if (!entry) return;
+  /** @returns whether there is such a record */
+  async function reset(record: string, account: string): Promise<boolean> {
+    const entry = await store.get<LoginAttempts>(loginAttemptsKey(record));
+    if (!entry) return false;
     const { [digestOf(account)]: _, ...accounts } = entry.value.accounts;
     const [made, until] = entry.value.all;
     // Losing this race leaves one count too many, which is harmless.
     await compareAndSet(store, entry.key, entry.version, { all: [made - 1, until], accounts }, entry.expires);
+    return true;
+  }
+
+  /** The shared records: of the account in the block of the network, and of all accounts in it. */
+  const sharedBy = (account: string, network: string) => {
+    const block = blockOf(network);
+    const pair = `${block} ${account}`;
+    return [[sharedName(pair, SHARED_RECORDS), pair], [
+      `block ${sharedName(block, SHARED_RECORDS)}`,
+      "",
+    ]] as const;
+  };
+
+  async function countShared(account: string, network: string): Promise<number> {
+    const [[record, pair], [ofBlock, all]] = sharedBy(account, network);
+    return await count(ofBlock, all, NO_LIMIT, BLOCK_LIMIT, true) ||
+      await count(record, pair, NETWORK_LIMIT, NO_LIMIT, true) || 0;
   }
 
   return {
-    async begin(account, network) {
+    async begin(account, network, isBounded = false) {
       const site = siteOf(network);
-      const wait = site === undefined ? 0 : await count(site, account, SITE_LIMIT, NO_LIMIT);
-      return wait > 0 ? wait : await count(network, account, NETWORK_LIMIT, ALL_ACCOUNTS_LIMIT);
+      const bySite = site === undefined
+        ? 0
+        : await count(secretDigest(site), account, SITE_LIMIT, NO_LIMIT, isBounded);
+      if (bySite) return bySite;
+      const own = await count(secretDigest(network), account, NETWORK_LIMIT, ALL_ACCOUNTS_LIMIT, isBounded);
+      if (own) return own;
+      return bySite === undefined || own === undefined ? await countShared(account, network) : 0;
     },
     async succeeded(account, network) {
       const site = siteOf(network);
-      await reset(network, account);
-      if (site !== undefined) await reset(site, account);
+      let isKnown = await reset(secretDigest(network), account);
+      if (site !== undefined) isKnown = await reset(secretDigest(site), account) && isKnown;
+      if (!isKnown) { for (const [record, name] of sharedBy(account, network)) await reset(record, name); }
     },
   };
 }

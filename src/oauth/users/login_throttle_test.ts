@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { memoryStore } from "../../store/drivers/memory.ts";
-import { createLoginThrottle } from "./login_throttle.ts";
+import { BLOCK_LIMIT, createLoginThrottle, NETWORK_LIMIT } from "./login_throttle.ts";
 
 const test = suite("oauth/login_throttle");
 
@@ -47,6 +47,62 @@ test("attempts at many accounts do not displace what is known of one", async () 
     if (name % 19 === 18) now += 4_000_000;
   }
   assert.ok(guesses < 20, String(guesses));
+});
+
+/** A throttle after wrong logins from so many networks that no new record may be stored. */
+async function floodedThrottle() {
+  const store = memoryStore({ now: () => 1_700_000_000_000 });
+  const throttle = createLoginThrottle(store, () => 1_700_000_000_000);
+  assert.is(await throttle.begin("alice", KNOWN), 0);
+  await throttle.succeeded("alice", KNOWN);
+  for (let i = 0; i < 33_000; i++) {
+    await throttle.begin(`x${i}`, `20.${i >> 16}.${(i >> 8) & 255}.${i & 255}`);
+  }
+  return { throttle, store };
+}
+const KNOWN = "203.0.113.1";
+/** How many of these attempts may be made. */
+async function countMade(attempts: number, begin: (i: number) => Promise<number>): Promise<number> {
+  let made = 0;
+  for (let i = 0; i < attempts; i++) if (await begin(i) === 0) made++;
+  return made;
+}
+
+test("attack: wrong logins from many networks do not switch the limits off", async () => {
+  const { throttle, store } = await floodedThrottle();
+  const { freeAttempts } = NETWORK_LIMIT;
+  for (const network of ["198.51.100.77", "20010db800010002::/64"]) {
+    assert.is(await countMade(100, () => throttle.begin("alice", network)), freeAttempts, network);
+  }
+  assert.is(
+    await countMade(100, () => throttle.begin("alice", "198.51.7.7")),
+    0,
+    "another of the same block",
+  );
+  const perNetwork = await countMade(2000, (i) => throttle.begin(`u${i}`, "192.0.2.1"));
+  assert.ok(perNetwork <= BLOCK_LIMIT.freeAttempts, String(perNetwork));
+  const bytes = (await store.list(["attempts"], { limit: 100_000 })).length * 2048;
+  assert.ok(bytes <= 64 * 1024 * 1024, String(bytes));
+});
+
+test("during such a flood a known network, another block and a right password are not stopped", async () => {
+  const { throttle } = await floodedThrottle();
+  await countMade(100, () => throttle.begin("alice", "203.0.1.1"));
+  assert.is(await throttle.begin("alice", KNOWN), 0, "it has a record of its own");
+  assert.is(await throttle.begin("alice", "192.0.2.1"), 0, "another block");
+  await throttle.succeeded("alice", "192.0.2.1");
+  for (let i = 0; i < 50; i++) {
+    assert.is(await throttle.begin("alice", "192.0.2.2"), 0, `good attempt ${i}`);
+    await throttle.succeeded("alice", "192.0.2.2");
+  }
+});
+
+test("attack: such a flood does not switch off the limit of what strangers cannot choose", async () => {
+  const { throttle } = await floodedThrottle();
+  for (let user = 0; user < 50; user++) {
+    const made = await countMade(20, () => throttle.begin("second factor", `user ${user}`, true));
+    assert.is(made, NETWORK_LIMIT.freeAttempts, "each has a record of its own");
+  }
 });
 
 test.run();

@@ -8,6 +8,7 @@ import { secretDigest } from "../../crypto/secret.ts";
 import { createAllowance } from "../../http/network/allowance.ts";
 import { compareAndSet, putIfAbsent, type Store } from "../../store/store.ts";
 import { type Attempts, attemptsKey } from "../records/session_record.ts";
+import { blockOf, sharedName } from "./shared_attempts.ts";
 
 /** Attempts that are counted together, and their limit. */
 export interface AttemptSeries {
@@ -27,7 +28,7 @@ export interface Throttle {
    * @returns 0 when it may be made; else the seconds to wait, and nothing is counted
    */
   begin(series: readonly AttemptSeries[]): Promise<number>;
-  /** The attempt was successful: resets each series that is not shared. */
+  /** The attempt was successful: resets each series that is not shared. Takes the objects that `begin` was given. */
   succeeded(series: readonly AttemptSeries[]): Promise<void>;
 }
 
@@ -36,24 +37,40 @@ const RETENTION_MS = 60 * 60 * 1000;
 /** Lost races after which an attempt has to wait: so many others are concurrent. */
 const MAX_TRIES = 20;
 const RECORD_BYTES = 256;
-/** Storage of the series that begin within a window. Beyond it new series are not counted. */
+/** Storage of the series of one kind that begin within a window, and of all. Beyond it new series share records. */
 const NEW_SERIES = {
-  perNetwork: 16 * 1024 * 1024,
-  overall: 16 * 1024 * 1024,
+  perNetwork: 3 * 1024 * 1024,
+  overall: 13.5 * 1024 * 1024,
   windowMs: 2 * RETENTION_MS,
 };
+/** For each kind. */
+const SHARED_RECORDS = 1024;
 
 export function createThrottle(store: Store, now: () => number): Throttle {
   const allowance = createAllowance({ ...NEW_SERIES, now });
   const keyOf = ({ kind, subject }: AttemptSeries) => attemptsKey(kind, secretDigest(subject));
+  const sharedKeyOf = ({ kind, subject }: AttemptSeries) =>
+    attemptsKey(kind, sharedName(blockOf(subject), SHARED_RECORDS));
+  /** Whether the last attempt of a series began a record of its own, or was counted in a shared one. */
+  const places = new WeakMap<AttemptSeries, "new" | "shared">();
 
   const waitOf = (attempts: Attempts | undefined) =>
     Math.max(0, Math.ceil(((attempts?.until ?? 0) - now()) / 1000));
 
   /** Counts an attempt. @returns the seconds to wait when a concurrent one came first */
   async function count(series: AttemptSeries): Promise<number> {
+    let key = keyOf(series);
+    places.delete(series);
     for (let attempt = 0; attempt < MAX_TRIES; attempt++) {
-      const entry = await store.get<Attempts>(keyOf(series));
+      const entry = await store.get<Attempts>(key);
+      if (!entry && !places.has(series)) {
+        const isFull = allowance.take(series.kind, RECORD_BYTES) > 0;
+        places.set(series, isFull ? "shared" : "new");
+        if (isFull) {
+          key = sharedKeyOf(series);
+          continue;
+        }
+      }
       const wait = waitOf(entry?.value);
       if (wait > 0) return wait;
       const made = (entry?.value.made ?? 0) + 1;
@@ -64,15 +81,15 @@ export function createThrottle(store: Store, now: () => number): Throttle {
       const expires = now() + RETENTION_MS;
       const done = entry
         ? await compareAndSet(store, entry.key, entry.version, value, expires)
-        : allowance.take(undefined, RECORD_BYTES) > 0 ||
-          await putIfAbsent(store, keyOf(series), value, expires);
+        : await putIfAbsent(store, key, value, expires);
       if (done) return 0;
     }
     return 1;
   }
 
   async function takeBack(series: AttemptSeries): Promise<void> {
-    const entry = await store.get<Attempts>(keyOf(series));
+    const key = places.get(series) === "shared" ? sharedKeyOf(series) : keyOf(series);
+    const entry = await store.get<Attempts>(key);
     if (!entry) return;
     const made = entry.value.made - 1;
     // Losing this race leaves one count too many, which is harmless.
@@ -90,9 +107,14 @@ export function createThrottle(store: Store, now: () => number): Throttle {
       return Math.max(0, ...await Promise.all(all.map(count)));
     },
     async succeeded(all) {
-      const own = all.filter(({ isShared }) => !isShared);
+      const isShared = (series: AttemptSeries) => series.isShared || places.get(series) === "shared";
+      const own = all.filter((series) => !isShared(series));
       if (own.length > 0) await store.commit({ remove: own.map(keyOf) });
-      for (const series of all.filter(({ isShared }) => isShared)) await takeBack(series);
+      for (const series of own) {
+        if (places.get(series) === "new") allowance.giveBack(series.kind, RECORD_BYTES);
+        places.delete(series);
+      }
+      for (const series of all.filter(isShared)) await takeBack(series);
     },
   };
 }

@@ -91,4 +91,37 @@ test("a success without a counted attempt changes nothing", async () => {
   assert.equal(await store.list(["attempts"]), []);
 });
 
+test("attack: many series of one kind do not switch the limits of this and of other kinds off", async () => {
+  const { throttle, store } = newThrottle();
+  for (let i = 0; i < 66_000; i++) await throttle.begin([{ ...OWN, kind: "mail", subject: `a${i}` }]);
+  const bytes = (await store.list(["attempts"], { limit: 100_000 })).length * 256;
+  assert.ok(bytes <= 16 * 1024 * 1024, String(bytes));
+  let made = 0;
+  for (let i = 0; i < 20; i++) {
+    if (await throttle.begin([{ ...OWN, kind: "mail", subject: "new" }]) === 0) made++;
+  }
+  assert.ok(made <= OWN.freeAttempts, String(made));
+  const waits = await Promise.all(Array.from({ length: 20 }, () => throttle.begin([OWN])));
+  assert.is(waits.filter((wait) => wait === 0).length, OWN.freeAttempts);
+});
+
+test("a series that shares its record is counted, and a success takes back only its own attempt", async () => {
+  const { throttle } = newThrottle();
+  const networkOf = (i: number): AttemptSeries => ({ ...OWN, subject: `20.${i >> 8}.${i & 255}.1` });
+  for (let i = 0; i < 13_000; i++) {
+    const series = networkOf(i);
+    if (await throttle.begin([series]) === 0 && i % 2) await throttle.succeeded([series]);
+  }
+  for (let i = 13_000; i < 25_600; i++) await throttle.begin([networkOf(i)]);
+  const fresh = { ...OWN, subject: "198.51.100.1" };
+  const neighbour = { ...OWN, subject: "198.51.7.7" };
+  assert.is(await throttle.begin([neighbour]), 0);
+  for (let i = 0; i < 20; i++) {
+    assert.is(await throttle.begin([fresh]), 0, `good attempt ${i}`);
+    await throttle.succeeded([fresh]);
+  }
+  for (let i = 0; i < 2; i++) assert.is(await throttle.begin([fresh]), 0);
+  assert.ok(await throttle.begin([neighbour]) > 0, "a network of the same block");
+});
+
 test.run();
