@@ -11,12 +11,12 @@
  * @module
  */
 
-/** The maximum time that a request may block the event loop, on a machine with the speed of `YARDSTICK_MS`. */
+/** The maximum time that a request may block the event loop, on a machine with the speed of `BASELINE_MS`. */
 export const MAX_LOOP_HOLD_MS = 50;
 
-/** What the yardstick takes on Node, Deno and Bun with a processor of 3 GHz that does nothing else. */
-const YARDSTICK_MS = 44;
-const yardstick = new Uint8Array(1 << 20);
+/** What the baseline takes on Node, Deno and Bun with a processor of 3 GHz that does nothing else. */
+const BASELINE_MS = 44;
+const baseline = new Uint8Array(1 << 20);
 
 /** Work fails only if every attempt takes too long: other processes can slow one attempt down. */
 const ATTEMPTS = 3;
@@ -51,10 +51,10 @@ function slowness(): number {
   const [wall, processor] = [performance.now(), processorTime()];
   let sum = 0;
   for (let i = 0; i < 1 << 25; i++) {
-    sum = (sum + yardstick[(i * 97) & 0xfffff]!) | 0;
-    yardstick[(i * 31) & 0xfffff] = sum ^ i;
+    sum = (sum + baseline[(i * 97) & 0xfffff]!) | 0;
+    baseline[(i * 31) & 0xfffff] = sum ^ i;
   }
-  return Math.max(1, Math.min(performance.now() - wall, processorTime() - processor) / YARDSTICK_MS);
+  return Math.max(1, Math.min(performance.now() - wall, processorTime() - processor) / BASELINE_MS);
 }
 
 /** Measures from its creation until `stop()`. */

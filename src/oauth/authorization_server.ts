@@ -19,10 +19,10 @@ import type { OpenIdSettings } from "./openid/options.ts";
 import type { Language } from "./pages/languages.ts";
 import type { PageSettings } from "./pages/settings.ts";
 import type { LoginField } from "./users/login_field.ts";
-import type { LoginThrottle } from "./users/login_throttle.ts";
+import type { LoginThrottle } from "./users/throttle/login_throttle.ts";
 import type { PasswordPolicy } from "./users/password_policy.ts";
 import type { PasswordQueue } from "./users/password_queue.ts";
-import type { RecentCounts } from "./users/recent_counts.ts";
+import type { RecentCounts } from "./users/throttle/recent_counts.ts";
 import type { AuthorizationDetail } from "./records/authorization_record.ts";
 import type { Client } from "./records/client_record.ts";
 import type { Profile, UserRole } from "./records/user_record.ts";
@@ -32,7 +32,7 @@ import type { SignUpSettings } from "./sign_up/options.ts";
 import type { StorageQuota } from "./storage_quota.ts";
 import type { SecurityProfile } from "./security_profile.ts";
 import type { SigningKeys } from "./tokens/signing_keys.ts";
-import type { Throttle } from "./users/throttle.ts";
+import type { Throttle } from "./users/throttle/throttle.ts";
 
 /** A scope: what it allows, in the words of the consent page, and which other scopes it implies. */
 export interface ScopeDefinition {

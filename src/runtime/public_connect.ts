@@ -14,6 +14,7 @@ import { createResolve, type Resolve, type ResolvedAddress } from "./resolve_nam
 
 export type { Resolve, ResolvedAddress };
 
+/** Options of {@linkcode createPublicConnect} for tests. */
 interface PublicConnectOptions {
   readonly isAllowed?: (address: Uint8Array) => boolean;
   readonly ca?: string | undefined;

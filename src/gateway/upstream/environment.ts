@@ -9,8 +9,8 @@
 export type ReadVariable = (name: string) => string | undefined;
 
 /**
- * How references are replaced: by these variables, or not at all, for a configuration that somebody else wrote than who
- * runs this process. Without variables each reference needs a default.
+ * How references are replaced: by these variables, or not at all, as in a configuration that was added at run time: its author
+ * must not read the variables of this process. Without variables each reference needs a default.
  */
 export type References = ReadVariable | "literal" | undefined;
 

@@ -10,11 +10,11 @@ import { memoryStore } from "../../store/drivers/memory.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { createDeviceCookie } from "../users/device_cookie.ts";
 import { attemptLogin } from "../users/login_attempt.ts";
-import { createLoginThrottle } from "../users/login_throttle.ts";
+import { createLoginThrottle } from "../users/throttle/login_throttle.ts";
 import { createPasswordQueue, MAX_CONCURRENT_HASHES } from "../users/password_queue.ts";
-import { createRecentCounts } from "../users/recent_counts.ts";
+import { createRecentCounts } from "../users/throttle/recent_counts.ts";
 import { type User, userKey, usernameKey } from "../records/user_record.ts";
-import { createThrottle } from "../users/throttle.ts";
+import { createThrottle } from "../users/throttle/throttle.ts";
 
 export interface Botnet {
   /** Number of addresses that send guesses. */

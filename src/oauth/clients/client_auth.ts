@@ -16,7 +16,7 @@ import { OAuthError } from "../error.ts";
 import type { Parameters } from "../parameters.ts";
 import type { Client } from "../records/client_record.ts";
 import { isMethodAllowed } from "../security_profile.ts";
-import type { AttemptSeries } from "../users/throttle.ts";
+import type { AttemptSeries } from "../users/throttle/throttle.ts";
 
 const checkClientAssertion = loadOnDemand(async () =>
   (await import("./client_assertion.ts")).checkClientAssertion

@@ -14,7 +14,7 @@ import { compareAndSet } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { findDeviceId } from "../users/device_cookie.ts";
 import { DEVICE_LIMIT } from "../users/login_attempt.ts";
-import type { AttemptSeries } from "../users/throttle.ts";
+import type { AttemptSeries } from "../users/throttle/throttle.ts";
 import { type TotpFactor, type UserFactors, userFactorsKey } from "./factor_record.ts";
 import { recoveryDigest } from "./recovery_code.ts";
 import { findStep } from "./totp.ts";

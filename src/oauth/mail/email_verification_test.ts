@@ -6,7 +6,7 @@ import type { AuthorizationServer } from "../authorization_server.ts";
 import { type User, userKey, verifiedEmailKey } from "../records/user_record.ts";
 import { createStorageQuota } from "../storage_quota.ts";
 import { ISSUER } from "../test_server.ts";
-import { createThrottle } from "../users/throttle.ts";
+import { createThrottle } from "../users/throttle/throttle.ts";
 import { removeUser } from "../users/remove_user.ts";
 import { addUser } from "../users/user.ts";
 import { isEmailAddress } from "../users/email_address.ts";

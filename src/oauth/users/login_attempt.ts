@@ -11,7 +11,7 @@ import type { RequestContext } from "../../http/service.ts";
 import type { AuthenticatedUser, AuthorizationServer } from "../authorization_server.ts";
 import { findDeviceId } from "./device_cookie.ts";
 import { NOT_VERIFIED, type PasswordAttempt } from "./password_queue.ts";
-import type { AttemptSeries } from "./throttle.ts";
+import type { AttemptSeries } from "./throttle/throttle.ts";
 import { canonicalUsername, checkPassword, saveProfile } from "./user.ts";
 
 /** For a browser that signed in to the account before. */

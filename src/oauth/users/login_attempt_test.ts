@@ -12,7 +12,7 @@ import {
   MAX_ACCOUNTS_OF_NETWORK,
   MAX_RECORD_BYTES,
   NETWORK_LIMIT,
-} from "./login_throttle.ts";
+} from "./throttle/login_throttle.ts";
 import { createPasswordQueue } from "./password_queue.ts";
 import { checkPassword } from "./user.ts";
 import { ISSUER, newServer, type TestServer } from "../test_server.ts";

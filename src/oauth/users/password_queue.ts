@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { createRecentCounts } from "./recent_counts.ts";
+import { createRecentCounts } from "./throttle/recent_counts.ts";
 
 /** More would take the processor from other requests. */
 export const MAX_CONCURRENT_HASHES = 2;

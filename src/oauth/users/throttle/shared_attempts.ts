@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { sha256 } from "../../crypto/sha256.ts";
+import { sha256 } from "../../../crypto/sha256.ts";
 
 /** The IPv4 /16 or IPv6 /32 of a network as `networkOf` writes it; any other text unchanged. */
 export function blockOf(subject: string): string {

@@ -4,10 +4,10 @@
  *
  * @module
  */
-import { secretDigest } from "../../crypto/secret.ts";
-import { createAllowance } from "../../http/network/allowance.ts";
-import { compareAndSet, putIfAbsent, type Store } from "../../store/store.ts";
-import { type Attempts, attemptsKey } from "../records/session_record.ts";
+import { secretDigest } from "../../../crypto/secret.ts";
+import { createAllowance } from "../../../http/network/allowance.ts";
+import { compareAndSet, putIfAbsent, type Store } from "../../../store/store.ts";
+import { type Attempts, attemptsKey } from "../../records/session_record.ts";
 import { blockOf, sharedName } from "./shared_attempts.ts";
 
 /** Attempts that are counted together, and their limit. */

@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { memoryStore } from "../../store/drivers/memory.ts";
+import { memoryStore } from "../../../store/drivers/memory.ts";
 import { type AttemptSeries, createThrottle } from "./throttle.ts";
 
 const test = suite("oauth/throttle");

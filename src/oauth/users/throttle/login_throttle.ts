@@ -5,12 +5,12 @@
  *
  * @module
  */
-import { encodeBase64url } from "../../crypto/base64url.ts";
-import { secretDigest } from "../../crypto/secret.ts";
-import { sha256 } from "../../crypto/sha256.ts";
-import { createAllowance } from "../../http/network/allowance.ts";
-import { compareAndSet, putIfAbsent, type Store } from "../../store/store.ts";
-import { type Attempt, type LoginAttempts, loginAttemptsKey } from "../records/session_record.ts";
+import { encodeBase64url } from "../../../crypto/base64url.ts";
+import { secretDigest } from "../../../crypto/secret.ts";
+import { sha256 } from "../../../crypto/sha256.ts";
+import { createAllowance } from "../../../http/network/allowance.ts";
+import { compareAndSet, putIfAbsent, type Store } from "../../../store/store.ts";
+import { type Attempt, type LoginAttempts, loginAttemptsKey } from "../../records/session_record.ts";
 import { blockOf, sharedName } from "./shared_attempts.ts";
 
 /** Each wait is twice as long as the one before. */

@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { memoryStore } from "../../store/drivers/memory.ts";
+import { memoryStore } from "../../../store/drivers/memory.ts";
 import { BLOCK_LIMIT, createLoginThrottle, NETWORK_LIMIT } from "./login_throttle.ts";
 
 const test = suite("oauth/login_throttle");
