@@ -17,6 +17,7 @@ import { issueCode } from "../grants/code.ts";
 import { type AuthorizationTransaction, pushedRequestKey } from "../records/authorization_record.ts";
 import type { Client } from "../records/client_record.ts";
 import type { Profile } from "../records/user_record.ts";
+import { findSession } from "../users/session.ts";
 import { parseDecision, refuseRepeatedFields } from "./decision.ts";
 import { createTransaction, getTransaction, transactionEnded } from "./transaction.ts";
 
@@ -80,7 +81,9 @@ export async function decideConsent(
   if (!isOwnForm) throw crossSite(as, request);
   refuseRepeatedFields(repeated);
   const decision = parseDecision(values);
-  const entry = await getTransaction(as, request, values.get("transaction"), "authorization");
+  const signedIn = await findSession(as, request);
+  if (!signedIn) throw transactionEnded();
+  const entry = await getTransaction(as, signedIn, values.get("transaction"), "authorization");
   const { user, request: asked, pushed } = entry.value;
   const { client_id } = asked;
   if (decision === "deny") {
@@ -97,5 +100,5 @@ export async function decideConsent(
   if (!client) {
     throw new OAuthError("invalid_request", "The application is no longer registered with this server");
   }
-  return await issueCode(as, client, entry.value, request, entry);
+  return await issueCode(as, client, entry.value, signedIn, request, entry);
 }

@@ -23,7 +23,7 @@ import {
   deviceCodeKey,
   userCodeKey,
 } from "../records/grant_record.ts";
-import { findSession, type SignedIn } from "../users/session.ts";
+import { findSession, type SignedIn, toSessionCheck } from "../users/session.ts";
 import { limitToRole } from "../users/user_role.ts";
 import { chooseLanguage } from "../pages/language.ts";
 import { refuseForeignForm, showPage } from "../pages/page.ts";
@@ -144,8 +144,12 @@ async function decide(
   form: ReadonlyMap<string, string>,
 ): Promise<Response> {
   const decision = parseDecision(form);
+  let { version: known } = signedIn;
   const { value, user, scope } = await retryLostRaces(async () => {
-    const transaction = await getTransaction(as, request, form.get("transaction"), "device");
+    const login = await toSessionCheck(as, signedIn.session, known);
+    if (!login) throw transactionEnded();
+    known = undefined;
+    const transaction = await getTransaction(as, signedIn, form.get("transaction"), "device");
     const { device, user, authentication } = transaction.value;
     const entry = await as.store.get<DeviceCode>(deviceCodeKey(device));
     if (!entry || !isPending(as, entry.value)) throw transactionEnded();
@@ -157,12 +161,12 @@ async function decide(
       status: "approved",
       user,
       authentication,
-      given: as.now(),
+      given: signedIn.read,
       ...describeSession(as, transaction.value, value),
     };
-    // The race may be lost to a poll of the device, or to the same answer sent twice.
+    // The race may be lost to a poll of the device, to another use of the session, or to the same answer sent twice.
     return await as.store.commit({
-        check: [{ key, version }, { key: transaction.key, version: transaction.version }],
+        check: [{ key, version }, { key: transaction.key, version: transaction.version }, login],
         set: [{ key, value: answered, expires }],
         remove: [transaction.key, userCodeKey(secretDigest(canonicalUserCode(value.user_code)))],
       })

@@ -9,7 +9,7 @@ import type { Entry } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { OAuthError } from "../error.ts";
 import { type Transaction, type TransactionByKind, transactionKey } from "../records/authorization_record.ts";
-import { findSession } from "../users/session.ts";
+import type { SignedIn } from "../users/session.ts";
 
 const TRANSACTION_LIFETIME_MS = 10 * 60 * 1000;
 
@@ -27,13 +27,12 @@ export async function createTransaction(as: AuthorizationServer, transaction: Tr
  */
 export async function getTransaction<Kind extends Transaction["kind"]>(
   as: AuthorizationServer,
-  request: Request,
+  { session }: SignedIn,
   token: string | undefined,
   kind: Kind,
 ): Promise<Entry<TransactionByKind[Kind]>> {
-  const signedIn = await findSession(as, request);
   const entry = await as.store.get<TransactionByKind[Kind]>(transactionKey(secretDigest(token ?? "")));
-  if (!signedIn || entry?.value.session !== signedIn.session || entry.value.kind !== kind) {
+  if (entry?.value.session !== session || entry.value.kind !== kind) {
     throw transactionEnded();
   }
   return entry;

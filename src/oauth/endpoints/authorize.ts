@@ -233,7 +233,7 @@ async function answer(
   if (
     consent.coversRequest && !requirements.prompt.has("consent") &&
     maySkipConsent(as, client, request, browser)
-  ) return await issueCode(as, client, transaction, browser);
+  ) return await issueCode(as, client, transaction, signedIn, browser);
   if (isPromptNone) {
     throw consent.coversRequest
       // The user allowed it before, and must see the page all the same: `maySkipConsent`.

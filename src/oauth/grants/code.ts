@@ -19,13 +19,16 @@ import { type AuthorizationTransaction, pushedRequestKey } from "../records/auth
 import type { Client } from "../records/client_record.ts";
 import { type Code, codeKey } from "../records/grant_record.ts";
 import type { Mutable } from "../records/token_record.ts";
+import { type SignedIn, toSessionCheck } from "../users/session.ts";
 import { findRedirectUri } from "../clients/redirect_uri.ts";
 
 /** How long the record of a code is kept after it was issued or consumed, so that a late replay is recognized. */
 export const REPLAY_RETENTION_MS: number = 10 * 60 * 1000;
 
 /**
- * 302 to the client with a code.
+ * 302 to the client with a code. A session that ends at the same time gives no code and remembers no consent, and what the
+ * user takes back at the same time is refused when the code is redeemed (`ended_grants_test.ts`).
+ * @param signedIn the session, as the request read it
  * @param browser the request that this answers
  * @param question the transaction that the user answered; absent when a remembered consent answers it
  */
@@ -33,6 +36,7 @@ export async function issueCode(
   as: AuthorizationServer,
   client: Client,
   { session, user, authentication, request, pushed }: AuthorizationTransaction,
+  signedIn: SignedIn,
   browser: Request,
   question?: Entry<AuthorizationTransaction>,
 ): Promise<Response> {
@@ -45,7 +49,7 @@ export async function issueCode(
     client_id: client.id,
     user,
     grant: randomId(""),
-    unspent: { request, authentication, until: as.now() + as.codeLifetime * 1000, given: as.now() },
+    unspent: { request, authentication, until: as.now() + as.codeLifetime * 1000, given: signedIn.read },
   };
   const since = clientSince(as, client);
   if (since !== undefined) code.client_since = since;
@@ -53,16 +57,17 @@ export async function issueCode(
   const notices = request.openid ? toSessionClient(as, client, { session, user, authentication }) : [];
   for (let attempt = 0; attempt < MAX_COMMIT_TRIES; attempt++) {
     if (attempt > 0) await pauseBefore(attempt);
+    const login = await toSessionCheck(as, session, attempt > 0 ? undefined : signedIn.version);
     // RFC 9126 section 4: a pushed request is answered once.
     const kept = pushed === undefined ? undefined : await as.store.get(pushedRequestKey(pushed));
-    if (pushed !== undefined && !kept) break;
+    if (!login || pushed !== undefined && !kept) break;
     // The last try leaves the consent out: when it lost every race it is not remembered, and the user is asked again.
     const consents = question && attempt < MAX_COMMIT_TRIES - 1
       ? await toConsentChanges(as, client, user, request)
       : [];
     const used = [question, kept].filter((each) => each !== undefined);
     const isStored = await as.store.commit({
-      check: [...used, ...consents].map(({ key, version }) => ({ key, version })),
+      check: [login, ...used, ...consents].map(({ key, version }) => ({ key, version })),
       set: [put, ...notices, ...consents.map(({ key, value, expires }) => ({ key, value, expires }))],
       remove: used.map(({ key }) => key),
     });
@@ -73,7 +78,7 @@ export async function issueCode(
       }
       return await respondToClient(as, browser, request, { code: secret });
     }
-    if (!question || !await as.store.get(question.key)) break;
+    if (question && !await as.store.get(question.key)) break;
   }
   return await refuse(as, browser, "This request was already answered or has expired", true);
 }

@@ -30,10 +30,9 @@ const RETENTION_MS = 30 * 86_400_000;
 export async function endUserGrant(store: Store, user: string, id: string): Promise<boolean> {
   const grant = (await store.get<Grant>(grantKey(id)))?.value;
   if (grant?.user !== user) return false;
+  await removeBelow(store, consentsPrefix(user, grant.client_id));
   await markGrantsEnded(store, user, grant.client_id);
-  const consents: Key[] = [];
-  for await (const { key } of listAll(store, consentsPrefix(user, grant.client_id))) consents.push(key);
-  await store.commit({ remove: [...grantKeys(user, id), ...consents] });
+  await store.commit({ remove: grantKeys(user, id) });
   return true;
 }
 
@@ -52,9 +51,9 @@ export async function endUserGrants(store: Store, user: string, client?: string)
   // The name of a client comes from a form: only of one that has access is anything stored.
   const hasAccess = await hasRecord(store, consents) || await hasRecord(store, grants, isOfClient);
   if (client !== undefined && !hasAccess) return false;
+  await removeBelow(store, consents);
   await markGrantsEnded(store, user, client);
   await removeBelow(store, grants, async (key) => await isOfClient(key) ? grantKeys(user, idOf(key)) : []);
-  await removeBelow(store, consents);
   return hasAccess;
 }
 
@@ -68,8 +67,8 @@ async function hasRecord(
 }
 
 /**
- * Refuses what the user allowed until now. Call it before the grants are removed: a grant that starts at the same time is then
- * refused, or is one of those that are removed.
+ * Refuses what the user allowed until now. Call it before the grants are removed, so that a grant that starts at the same time
+ * is refused, or is one of those that are removed; and after the consents are, so that a request that finds one began before.
  * @param client the only client that is concerned. @default all
  */
 export async function markGrantsEnded(store: Store, user: string, client?: string): Promise<void> {

@@ -14,7 +14,7 @@ import { readCookie, writeCookie } from "../../http/cookie.ts";
 import type { Fields } from "../../http/response.ts";
 import type { RequestContext } from "../../http/service.ts";
 import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
-import type { Put } from "../../store/store.ts";
+import type { Check, Put } from "../../store/store.ts";
 import type { AuthenticatedUser, AuthorizationServer } from "../authorization_server.ts";
 import { OAuthError } from "../error.ts";
 import type { Authentication } from "../records/authorization_record.ts";
@@ -41,6 +41,10 @@ export interface SignedIn {
   readonly satisfies: readonly string[];
   /** When the user proved who they are, in milliseconds since the epoch; 0 when a provider does not say it. */
   readonly since: number;
+  /** The version of the session; absent when the request wrote it. */
+  readonly version: string | undefined;
+  /** When the session was about to be read: what the user allows by the request counts as allowed then. */
+  readonly read: number;
 }
 
 /**
@@ -51,13 +55,15 @@ export async function findSession(as: AuthorizationServer, request: Request): Pr
   const secret = readSessionCookie(as, request);
   if (!secret) return undefined;
   const digest = secretDigest(secret);
+  const read = as.now();
   const entry = await as.store.get<Session>(sessionKey(digest));
   const user = entry && await findUser(as.store, entry.value.user);
   if (!user) return undefined;
   await as.limitUser?.(request, user.id);
   const session = entry.value;
+  const isWritten = read - session.seen > as.sessionIdleLifetime * 100;
   // Written at most once in a tenth of the idle lifetime. After a lost race another request has written it.
-  if (as.now() - session.seen > as.sessionIdleLifetime * 100) {
+  if (isWritten) {
     const { key, version } = entry;
     const seen = { id: randomId(""), ...session, seen: as.now() };
     await as.store.commit({ check: [{ key, version }], set: toRecords(as, digest, seen) });
@@ -70,7 +76,22 @@ export async function findSession(as: AuthorizationServer, request: Request): Pr
     authentication: { auth_time, acr, ...(amr && { amr }) },
     satisfies,
     since: authenticated,
+    version: isWritten ? undefined : entry.version,
+    read,
   };
+}
+
+/**
+ * The check that a session has not ended, for a commit; `undefined` when it has.
+ * @param version as it was read. @default read now
+ */
+export async function toSessionCheck(
+  { store }: AuthorizationServer,
+  session: string,
+  version?: string,
+): Promise<Check | undefined> {
+  const key = sessionKey(session);
+  return version === undefined ? await store.get(key) : { key, version };
 }
 
 /**
