@@ -19,13 +19,14 @@ import type { AuthorizationTransaction } from "../records/authorization_record.t
 import type { Client } from "../records/client_record.ts";
 import { findSession, type SignedIn } from "../users/session.ts";
 import { sessionIdOf } from "../openid/subject.ts";
-import { requireRole } from "../users/user_role.ts";
+import { limitToRole, refuseRole } from "../users/user_role.ts";
 import {
   checkAuthorizationRequest,
   parseAuthenticationRequirements,
   requireSignature,
 } from "./authorization_request.ts";
 import { respondToClient } from "./authorize_response.ts";
+import { showErrorPage } from "./error_page.ts";
 import { chooseErrorResponse } from "../response_modes/response_mode.ts";
 import { loginHintOf, redirectToLogin, redirectToSecondFactor } from "./login_redirect.ts";
 import { findNeededLogin, toRequestedClass } from "./needed_login.ts";
@@ -198,7 +199,21 @@ async function answer(
   const requirements = authentication?.requirements ?? given;
   const isPromptNone = requirements.prompt.has("none");
   if (!signedIn) throw new OAuthError("login_required", "No user is signed in");
-  const isOtherUser = authentication !== undefined && !await authentication.isExpectedUser(signedIn.user.id);
+  const { session, user } = signedIn;
+  const scope = limitToRole(as, user, checked.scope);
+  const request = {
+    ...checked,
+    scope,
+    ...(dpop_jkt !== undefined && { dpop_jkt }),
+    ...(authentication && {
+      openid: { ...authentication.toOpenId(user, scope), sid: sessionIdOf(session, client.id) },
+    }),
+  };
+  const consent = await findConsent(as, client, { user: user.id, request });
+  // Anyone can register a client. It finds out nothing about a user who allowed it nothing: neither who it is nor their role.
+  const isStranger = client.source !== "operator" && consent.scopes.size === 0;
+  if (isPromptNone && isStranger) throw consentRequired();
+  const isOtherUser = authentication !== undefined && !await authentication.isExpectedUser(user.id);
   const needed = await findNeededLogin(as, requirements, signedIn, min_auth_time, isOtherUser);
   if (needed !== "none") {
     if (isPromptNone) throw new OAuthError("login_required", "The user must sign in again");
@@ -206,30 +221,21 @@ async function answer(
       ? redirectToSecondFactor(as, pathOf(browser.url), queryOf(browser.url))
       : await redirectToNewLogin(as, identified);
   }
-  if (isPromptNone && authentication?.hintsAtOther(signedIn.user)) {
+  if (isPromptNone && authentication?.hintsAtOther(user)) {
     throw new OAuthError("account_selection_required", "Another user is signed in than login_hint names");
   }
-  const scope = requireRole(as, signedIn.user, checked.scope);
-  const request = {
-    ...checked,
-    scope,
-    ...(dpop_jkt !== undefined && { dpop_jkt }),
-    ...(authentication && {
-      openid: {
-        ...authentication.toOpenId(signedIn.user, scope),
-        sid: sessionIdOf(signedIn.session, client.id),
-      },
-    }),
-  };
+  if (scope === "") {
+    if (isStranger) return await showErrorPage(as, browser, refuseRole());
+    throw refuseRole();
+  }
   const transaction: AuthorizationTransaction = {
     kind: "authorization",
-    session: signedIn.session,
-    user: signedIn.user.id,
+    session,
+    user: user.id,
     authentication: toRequestedClass(signedIn, requirements),
     request,
     ...(pushed !== undefined && { pushed }),
   };
-  const consent = await findConsent(as, client, transaction);
   if (
     consent.coversRequest && !requirements.prompt.has("consent") &&
     maySkipConsent(as, client, request, browser)
@@ -238,17 +244,21 @@ async function answer(
     throw consent.coversRequest
       // The user allowed it before, and must see the page all the same: `maySkipConsent`.
       ? new OAuthError("interaction_required", "The user must confirm that this client sent the request")
-      : new OAuthError("consent_required", "The user has not given consent to this request");
+      : consentRequired();
   }
   return await askConsent(
     as,
     client,
-    signedIn.user,
+    user,
     transaction,
     consent.scopes,
     browser,
     parameters.get("ui_locales"),
   );
+}
+
+function consentRequired(): OAuthError {
+  return new OAuthError("consent_required", "The user has not given consent to this request");
 }
 
 /**

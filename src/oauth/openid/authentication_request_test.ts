@@ -77,6 +77,61 @@ test("prompt=none answers a client that registered itself, too, and never shows 
   assert.ok((await request(server, undefined, { ...parameters, scope: "read" })).isLogin);
 });
 
+test("attack: a client that the user never allowed anything cannot find out who the user is", async () => {
+  const scopes = {
+    read: "Read",
+    write: { description: "Write", role: "author" },
+    openid: "Sign in",
+  } as const;
+  const acrValues = ["password", "strong"];
+  const server = await newProvider({}, { scopes, acrValues });
+  const { claims } = await server.signInWith();
+  const cookie = await server.signIn();
+  const registered = await (await server.send("/oauth/register", {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    form: JSON.stringify({ redirect_uris: [APP_URI], token_endpoint_auth_method: "none" }),
+  })).json();
+  const parameters = {
+    client_id: registered.client_id,
+    code_challenge: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
+    code_challenge_method: "S256",
+  };
+  const ask = (more: Record<string, string>) => request(server, cookie, { ...parameters, ...more });
+  server.advance(60);
+  const sub = (value: unknown) => JSON.stringify({ id_token: { sub: { value } } });
+  const guesses: Record<string, string>[] = [
+    { login_hint: "alice" },
+    { login_hint: "bob" },
+    { scope: "openid read" },
+    { scope: "openid write" },
+    { claims: sub(claims.sub) },
+    { claims: sub("user_other") },
+    { max_age: "10" },
+    { max_age: "3000" },
+    { acr_values: "password" },
+    { acr_values: "strong" },
+  ];
+  for (const guess of guesses) {
+    const { error } = await ask({ ...guess, prompt: "none" });
+    assert.is(error, "consent_required", JSON.stringify(guess));
+  }
+  // Without prompt=none the user sees a page in either case.
+  for (const [scope, status] of [["read", 200], ["write", 403]] as const) {
+    const { location, ...page } = await ask({ scope });
+    assert.equal([page.status, location], [status, ""], scope);
+  }
+  // A client that the user allowed something gets the reason.
+  const { text } = await ask({});
+  await server.send("/oauth/authorize", {
+    form: { transaction: transactionOf(text), decision: "approve" },
+    headers: { cookie },
+  });
+  assert.is((await ask({ login_hint: "bob", prompt: "none" })).error, "account_selection_required");
+  assert.is((await ask({ max_age: "10", prompt: "none" })).error, "login_required");
+  assert.is((await ask({ scope: "write" })).error, "access_denied");
+});
+
 test("attack: prompt=none gives no code to a public client, or for a request that another site sent", async () => {
   const server = await newProvider();
   await server.authorize({ scope: "openid" });

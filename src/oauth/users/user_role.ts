@@ -62,9 +62,16 @@ export function requireRole(
   as: AuthorizationServer,
   user: Rights,
   scope: string,
-  code: "access_denied" | "invalid_grant" | "invalid_scope" = "access_denied",
+  code: "invalid_grant" | "invalid_scope",
 ): string {
   const allowed = limitToRole(as, user, scope);
   if (allowed !== "") return allowed;
-  throw new OAuthError(code, "The role of the user does not allow any of the requested scopes");
+  throw refuseRole(code);
+}
+
+/** The error for a user whose role allows no requested scope. */
+export function refuseRole(
+  code: "access_denied" | "invalid_grant" | "invalid_scope" = "access_denied",
+): OAuthError {
+  return new OAuthError(code, "The role of the user does not allow any of the requested scopes");
 }
