@@ -27,7 +27,6 @@ import type { AuthorizationServer, AuthorizationServerOptions } from "./authoriz
 import { accountRoutes } from "./account/routes.ts";
 import { approvalRoutes } from "./approvals/routes.ts";
 import { authorize } from "./endpoints/authorize.ts";
-import { decideConsent } from "./consent/consent.ts";
 import { OAuthError, plain } from "./error.ts";
 import { refuseRoute, respondWithPage, retryAfter } from "./endpoints/error_page.ts";
 import { factorRoutes } from "./factors/routes.ts";
@@ -84,6 +83,7 @@ const introspect = loadOnDemand(async () => (await import("./endpoints/introspec
 const loadLogout = () => import("./endpoints/logout.ts");
 const showLogout = loadOnDemand(async () => (await loadLogout()).showLogout);
 const logout = loadOnDemand(async () => (await loadLogout()).logout);
+const decideConsent = loadOnDemand(async () => (await import("./consent/decide_consent.ts")).decideConsent);
 const loadDevicePage = () => import("./consent/device_consent.ts");
 const showDevice = loadOnDemand(async () => (await loadDevicePage()).showDevice);
 const answerDevice = loadOnDemand(async () => (await loadDevicePage()).answerDevice);

@@ -1,31 +1,16 @@
 /**
- * Asks the user for consent to an authorization request and carries out the decision
- * (https://www.rfc-editor.org/rfc/rfc6749#section-4.1.2).
+ * Asks the user for consent to an authorization request.
  *
  * @module
  */
-import { parseForm, readFormText } from "../../http/body/form.ts";
 import { loadOnDemand } from "../../http/load_on_demand.ts";
-import { describeForeignForm, isSameOrigin } from "../../http/network/origin.ts";
-import { NO_STORE, respond } from "../../http/response.ts";
-import type { RequestContext } from "../../http/service.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
-import { findClient } from "../clients/client.ts";
-import { respondToClient } from "../endpoints/authorize_response.ts";
-import { OAuthError } from "../error.ts";
-import { issueCode } from "../grants/code.ts";
-import { type AuthorizationTransaction, pushedRequestKey } from "../records/authorization_record.ts";
+import type { AuthorizationTransaction } from "../records/authorization_record.ts";
 import type { Client } from "../records/client_record.ts";
 import type { Profile } from "../records/user_record.ts";
-import { findSession } from "../users/session.ts";
-import { parseDecision, refuseRepeatedFields } from "./decision.ts";
-import { createTransaction, getTransaction, transactionEnded } from "./transaction.ts";
+import { createTransaction } from "./transaction.ts";
 
 const showConsent = loadOnDemand(async () => (await import("./show_consent.ts")).showConsent);
-
-const MAX_FORM_BYTES = 16 * 1024;
-/** What servers in front accept in a URL. */
-const MAX_QUERY_CHARACTERS = 8000;
 
 /**
  * Stores the transaction and shows the consent page.
@@ -45,60 +30,4 @@ export async function askConsent(
   const transactionToken = await createTransaction(as, transaction);
   const { request } = transaction;
   return await showConsent(as, browser, { client, user, request, allowed, transactionToken, ui_locales });
-}
-
-/**
- * An authorization request that was sent by POST (OpenID Connect Core §3.1.2.1). It goes on by GET, because browsers send no
- * cookie with a form of another site.
- */
-function redirectToGet(as: AuthorizationServer, form: string): Response {
-  const query = new URLSearchParams(form).toString();
-  if (query.length > MAX_QUERY_CHARACTERS) {
-    throw new OAuthError("invalid_request", "The authorization request is too long: push it (RFC 9126)");
-  }
-  return respond(303, null, [["location", `${as.base}/oauth/authorize?${query}`], NO_STORE]);
-}
-
-function crossSite(as: AuthorizationServer, request: Request): OAuthError {
-  return new OAuthError("invalid_request", describeForeignForm(request, as.origin));
-}
-
-/**
- * `POST /oauth/authorize` with `transaction` and `decision` (`approve` or `deny`): 302 to the client. The transaction
- * can be answered once, in the session to which its page was shown.
- * @throws {OAuthError} to be shown as a page
- */
-export async function decideConsent(
-  as: AuthorizationServer,
-  request: Request,
-  context: RequestContext,
-): Promise<Response> {
-  const isOwnForm = isSameOrigin(request, as.origin);
-  if (!isOwnForm && !as.openid) throw crossSite(as, request);
-  const text = await readFormText(request, MAX_FORM_BYTES);
-  const { values, repeated } = parseForm(text);
-  if (as.openid && !values.has("transaction") && values.has("client_id")) return redirectToGet(as, text);
-  if (!isOwnForm) throw crossSite(as, request);
-  refuseRepeatedFields(repeated);
-  const decision = parseDecision(values);
-  const signedIn = await findSession(as, request);
-  if (!signedIn) throw transactionEnded();
-  const entry = await getTransaction(as, signedIn, values.get("transaction"), "authorization");
-  const { user, request: asked, pushed } = entry.value;
-  const { client_id } = asked;
-  if (decision === "deny") {
-    const remove = [entry.key, ...(pushed === undefined ? [] : [pushedRequestKey(pushed)])];
-    const check = [{ key: entry.key, version: entry.version }];
-    if (!await as.store.commit({ check, remove })) throw transactionEnded();
-    as.observe({ type: "consent_denied", user, client: client_id });
-    return await respondToClient(as, request, asked, {
-      error: "access_denied",
-      error_description: "The user denied the request",
-    });
-  }
-  const client = await findClient(as, client_id, context);
-  if (!client) {
-    throw new OAuthError("invalid_request", "The application is no longer registered with this server");
-  }
-  return await issueCode(as, client, entry.value, signedIn, request, entry);
 }
