@@ -20,6 +20,7 @@ import type { Client } from "../records/client_record.ts";
 import { type Code, codeKey } from "../records/grant_record.ts";
 import type { Mutable } from "../records/token_record.ts";
 import { type SignedIn, toSessionCheck } from "../users/session.ts";
+import { toWaitingGrant } from "../users/user_grants.ts";
 import { findRedirectUri } from "../clients/redirect_uri.ts";
 
 /** How long the record of a code is kept after it was issued or consumed, so that a late replay is recognized. */
@@ -45,11 +46,13 @@ export async function issueCode(
     return await refuse(as, browser, "redirect_uri is no longer registered for this client");
   }
   const secret = randomSecret("trivet_ac_");
+  const until = as.now() + as.codeLifetime * 1000;
+  const grant = randomId("");
   const code: Mutable<Code> = {
     client_id: client.id,
     user,
-    grant: randomId(""),
-    unspent: { request, authentication, until: as.now() + as.codeLifetime * 1000, given: signedIn.read },
+    grant,
+    unspent: { request, authentication, until, given: signedIn.read },
   };
   const since = clientSince(as, client);
   if (since !== undefined) code.client_since = since;
@@ -65,10 +68,18 @@ export async function issueCode(
     const consents = question && attempt < MAX_COMMIT_TRIES - 1
       ? await toConsentChanges(as, client, user, request)
       : [];
+    const waiting = question && consents.length === 0
+      ? toWaitingGrant(grant, user, request, signedIn.read, until)
+      : [];
     const used = [question, kept].filter((each) => each !== undefined);
     const isStored = await as.store.commit({
       check: [login, ...used, ...consents].map(({ key, version }) => ({ key, version })),
-      set: [put, ...notices, ...consents.map(({ key, value, expires }) => ({ key, value, expires }))],
+      set: [
+        put,
+        ...notices,
+        ...waiting,
+        ...consents.map(({ key, value, expires }) => ({ key, value, expires })),
+      ],
       remove: used.map(({ key }) => key),
     });
     if (isStored) {

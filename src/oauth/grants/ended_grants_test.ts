@@ -13,6 +13,7 @@ import {
 } from "../records/grant_record.ts";
 import { APP_URI, CLIENTS, newServer, type TestServer, transactionOf } from "../test_server.ts";
 import { listUsers } from "../users/user.ts";
+import { listUserGrants } from "../users/user_grants.ts";
 import { endUserSessions } from "../users/user_sessions.ts";
 import { endUserGrant, endUserGrants, markGrantsEnded } from "./end_grants.ts";
 import { isGrantEnded } from "./ended_grants.ts";
@@ -242,6 +243,57 @@ test("attack: a code for consent that the user takes back at the same time is re
       assert.equal(await redeem(server, code), [400, "invalid_grant"]);
     }
   }
+});
+
+test("attack: a device that was approved and has not polled yet is listed, and can be taken back", async () => {
+  const server = await newServer({ clients: [tv] });
+  const user = await aliceOf(server);
+  const listed = async (cookie: string) =>
+    (await (await get(server, "/account/applications", cookie)).text()).includes(
+      'name="client_id" value="tv"',
+    );
+  const device_code = await approveDevice(server);
+  const cookie = await server.signIn();
+  assert.ok(await listed(cookie));
+  assert.is((await listUserGrants(server.store, user)).length, 1);
+  assert.is((await post(server, "/account/applications", cookie, { client_id: "tv" })).status, 303);
+  assert.not.ok(await listed(cookie));
+  assert.equal(await poll(server, device_code), [400, "invalid_grant"]);
+  assert.equal(await countsOf(server), [0, 0, 0]);
+
+  // By an operator, who names the grant.
+  const other = await approveDevice(server);
+  const [{ grant } = { grant: "" }] = await listUserGrants(server.store, user);
+  assert.is(await endUserGrant(server.store, user, grant), true);
+  assert.equal(await poll(server, other), [400, "invalid_grant"]);
+
+  // The grant that starts takes its place; without a poll it ends with the device code.
+  assert.is((await poll(server, await approveDevice(server)))[0], 200);
+  assert.is((await listUserGrants(server.store, user)).length, 1);
+  assert.is(await endUserGrants(server.store, user, "tv"), true);
+  await approveDevice(server);
+  server.advance(601);
+  assert.equal(await countsOf(server), [0, 0, 0]);
+  assert.is(await endUserGrants(server.store, user, "tv"), false);
+});
+
+test("attack: a code for authorization details, for which no consent is remembered, can be taken back", async () => {
+  const payment = { check: () => undefined, describe: () => "Pay" };
+  const server = await newServer({ authorizationDetailTypes: { payment } });
+  const user = await aliceOf(server);
+  const authorization_details = JSON.stringify([{ type: "payment", amount: 5 }]);
+  const code = await codeOf(server, { authorization_details });
+  assert.equal(await countsOf(server), [1, 0, 1]);
+  const cookie = await server.signIn();
+  assert.is((await post(server, "/account/applications", cookie, { client_id: "app" })).status, 303);
+  assert.equal(await redeem(server, code), [400, "invalid_grant"]);
+  const next = await codeOf(server, { authorization_details });
+  assert.is((await redeem(server, next))[0], 200);
+  assert.is((await listUserGrants(server.store, user)).length, 1);
+  // With a remembered consent nothing more is stored with the code.
+  assert.is(await endUserGrants(server.store, user, "app"), true);
+  await codeOf(server);
+  assert.equal((await countsOf(server)).slice(1), [1, 0]);
 });
 
 test("a use of the session at the same time keeps no authorization from going on", async () => {

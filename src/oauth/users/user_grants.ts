@@ -8,7 +8,7 @@
 import { secretDigest } from "../../crypto/secret.ts";
 import { type Key, listAll, type Put, type Store } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
-import type { AuthorizationDetail } from "../records/authorization_record.ts";
+import type { Authorization, AuthorizationDetail } from "../records/authorization_record.ts";
 import { type Client, clientDocumentKey, clientKey } from "../records/client_record.ts";
 import { type Grant, grantKey, userGrantKey, userGrantsPrefix } from "../records/grant_record.ts";
 import type { Mutable } from "../records/token_record.ts";
@@ -51,6 +51,25 @@ export function toUserGrant(
   const later = grant.refresh ? as.now() + as.refreshTokenLifetime * 2000 : expires;
   grant.listed = Math.max(expires, Math.min(grant.until, later));
   return { key: userGrantKey(grant.user, id), value: true, expires: grant.listed };
+}
+
+/**
+ * The records of a grant that waits for the client to redeem what no consent is remembered for, so that the user sees it and
+ * can take it back. It has no tokens; `startGrant` replaces it. Authorization details, which may be long, are left out.
+ * @param until when the client can no longer redeem it
+ */
+export function toWaitingGrant(
+  id: string,
+  user: string,
+  { client_id, scope, resource }: Authorization,
+  created: number,
+  until: number,
+): readonly Put[] {
+  const value: Grant = { client_id, user, scope, created, until, ...(resource && { resource }) };
+  return [
+    { key: grantKey(id), value, expires: until },
+    { key: userGrantKey(user, id), value: true, expires: until },
+  ];
 }
 
 /**
