@@ -57,7 +57,7 @@ export async function issueCode(
   const since = clientSince(as, client);
   if (since !== undefined) code.client_since = since;
   const put = { key: codeKey(secretDigest(secret)), value: code, expires: as.now() + REPLAY_RETENTION_MS };
-  const notices = request.openid ? toSessionClient(as, client, { session, user, authentication }) : [];
+  const notices = request.openid ? toSessionClient(as, client, { session, user }) : [];
   for (let attempt = 0; attempt < MAX_COMMIT_TRIES; attempt++) {
     if (attempt > 0) await pauseBefore(attempt);
     const login = await toSessionCheck(as, session, attempt > 0 ? undefined : signedIn.version);

@@ -1,6 +1,15 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { AuthorizationServerOptions } from "../authorization_server.ts";
+import { oidc } from "../sign_in/oidc.ts";
+import {
+  CLIENT,
+  newBrowser,
+  newProvider as newIdentityProvider,
+  PROVIDER,
+  signIn,
+} from "../sign_in/test_provider.ts";
+import { addUser } from "../users/user.ts";
 import { endUserSessions } from "../users/user_sessions.ts";
 import type { ClientRegistration } from "../clients/client_registration.ts";
 import { APP_URI, ISSUER, newServer, transactionOf } from "../test_server.ts";
@@ -328,6 +337,61 @@ test("the clients of a session that is ended on the account page are notified at
   );
   assert.is(response.status, 303);
   await Promise.all(work);
+  assert.equal(sent.map(({ url }) => url), ["https://rp.example/logout"]);
+});
+
+test("a login over a session notifies the clients of that session", async () => {
+  const { server, sent, work, register, logOut } = await withReceiver(() => new Response(null));
+  await addUser(server.store, { username: "bob", password: "builder-builder" }, 1000);
+  const users = [["bob", "builder-builder"], ["alice", "wonderland"]] as const;
+  for (const [username, password] of users) {
+    const rp = await register(`https://rp.example/${username}`);
+    const { cookie, id_token_hint } = await signedIn(server, rp.client_id, rp.client_secret);
+    const { claims } = await server.verify(id_token_hint);
+    const login = await server.service.fetch(
+      new Request(`${ISSUER}/login`, {
+        method: "POST",
+        body: new URLSearchParams({ username, password }),
+        headers: { cookie },
+      }),
+      { waitUntil: (promise) => void work.push(promise) },
+    );
+    assert.is(login.status, 200);
+    await Promise.all(work);
+    assert.equal(sent.map(({ url }) => url), [`https://rp.example/${username}`]);
+    const token = (await server.verify(sent.pop()!.logout_token!)).claims;
+    assert.equal([token.sid, token.sub], [claims.sid, claims.sub]);
+    assert.not.ok(await isSignedIn(server, cookie));
+    // The session that took its place has no client yet.
+    await logOut(login.headers.get("set-cookie")!.split(";")[0]!);
+    await Promise.all(work);
+    assert.equal(sent, []);
+  }
+  for (const kind of ["session", "user_session", "session_client", "ended_session"]) {
+    assert.equal((await server.store.list([kind])).map(({ key }) => key), [], kind);
+  }
+  // A cookie that is no session stores nothing.
+  const form = { username: "alice", password: "wonderland" };
+  await server.send("/login", { form, headers: { cookie: "session_id=unknown" } });
+  assert.equal(await server.store.list(["ended_session"]), []);
+});
+
+test("a session whose user signed in at a provider long ago notifies its clients as long as it lives", async () => {
+  const provider = await newIdentityProvider();
+  const { server, sent, register } = await withReceiver(() => new Response(null), {
+    signIn: [oidc({ issuer: PROVIDER, ...CLIENT })],
+    signInFetch: (url, init) => provider.fetch(url, init as RequestInit),
+  });
+  const rp = await register("https://rp.example/logout");
+  provider.idToken = { auth_time: Math.floor(server.now() / 1000) - 2 * 3600 };
+  const browser = newBrowser(server);
+  assert.is((await signIn(browser, provider)).status, 302);
+  const page = await browser.get(server.authorizePath({ client_id: rp.client_id, scope: "openid" }));
+  const form = { transaction: transactionOf(await page.text()), decision: "approve" };
+  assert.is((await browser.post("/oauth/authorize", form)).status, 302);
+  server.advance(1700);
+  await browser.post("/logout", {});
+  for (let i = 0; i < 100 && sent.length === 0; i++) await new Promise((resolve) => setTimeout(resolve, 10));
   assert.equal(sent.map(({ url }) => url), ["https://rp.example/logout"]);
 });
 

@@ -6,7 +6,6 @@
  */
 import type { Put } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
-import type { Authentication } from "../records/authorization_record.ts";
 import type { Client } from "../records/client_record.ts";
 import { type SessionClient, sessionClientKey } from "../records/session_record.ts";
 
@@ -14,14 +13,11 @@ import { type SessionClient, sessionClientKey } from "../records/session_record.
 export function toSessionClient(
   as: AuthorizationServer,
   client: Client,
-  { session, user, authentication }: {
-    readonly session: string;
-    readonly user: string;
-    readonly authentication: Authentication;
-  },
+  { session, user }: { readonly session: string; readonly user: string },
 ): readonly Put[] {
   if (!as.openid || client.backchannel_logout_uri === undefined) return [];
   const value: SessionClient = { client_id: client.id, user };
-  const expires = (authentication.auth_time + as.sessionLifetime) * 1000;
+  // As long as the session can live at most: a user may have signed in at a provider long before it began.
+  const expires = as.now() + as.sessionLifetime * 1000;
   return [{ key: sessionClientKey(session, client.id), value, expires }];
 }

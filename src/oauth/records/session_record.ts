@@ -59,6 +59,9 @@ export interface LoginAttempts {
   readonly accounts: Readonly<Record<string, Attempt>>;
 }
 
+/** How long an ended session waits for the notices to its clients, while no server runs. */
+export const NOTICE_LIFETIME_MS = 86_400_000;
+
 export const sessionKey = (digest: string): Key => ["session", digest];
 /** The sessions of a user: each record says that one with this digest was started (`user_sessions.ts`). */
 export const userSessionsPrefix = (user: string): Key => ["user_session", user];

@@ -7,9 +7,14 @@ import { randomSecret, secretDigest } from "../../crypto/secret.ts";
 import type { Fields } from "../../http/response.ts";
 import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
-import { endedSessionKey, type Session, sessionKey, userSessionKey } from "../records/session_record.ts";
+import {
+  endedSessionKey,
+  NOTICE_LIFETIME_MS,
+  type Session,
+  sessionKey,
+  userSessionKey,
+} from "../records/session_record.ts";
 import { cookiesOf, type SignedIn, toRecords } from "./session.ts";
-import { NOTICE_LIFETIME_MS } from "./user_sessions.ts";
 
 /**
  * Gives the session of the request a new id. The old one is refused, and its clients are notified that it ended.

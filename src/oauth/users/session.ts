@@ -11,6 +11,7 @@
  */
 import { randomId, randomSecret, secretDigest } from "../../crypto/secret.ts";
 import { readCookie, writeCookie } from "../../http/cookie.ts";
+import { loadOnDemand } from "../../http/load_on_demand.ts";
 import type { Fields } from "../../http/response.ts";
 import type { RequestContext } from "../../http/service.ts";
 import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
@@ -18,7 +19,14 @@ import type { Check, Put } from "../../store/store.ts";
 import type { AuthenticatedUser, AuthorizationServer } from "../authorization_server.ts";
 import { OAuthError } from "../error.ts";
 import type { Authentication } from "../records/authorization_record.ts";
-import { type Session, sessionKey, signedOutKey, userSessionKey } from "../records/session_record.ts";
+import {
+  endedSessionKey,
+  NOTICE_LIFETIME_MS,
+  type Session,
+  sessionKey,
+  signedOutKey,
+  userSessionKey,
+} from "../records/session_record.ts";
 import { passwordResetKey, type Profile } from "../records/user_record.ts";
 import { findUser } from "./user.ts";
 
@@ -28,6 +36,10 @@ const HOST_COOKIE = "__Host-session_id";
 /** On http, on loopback: limited to these paths, so that redirect URIs on other ports do not get it. */
 const PATH_COOKIE = "session_key";
 const PATH_COOKIE_PATHS = ["/oauth/authorize", "/device", "/login", "/logout", "/account"];
+
+const notifyEndedSessions = loadOnDemand(async () =>
+  (await import("../openid/backchannel_logout.ts")).notifyEndedSessions
+);
 
 /** Characters of `User-Agent` that are stored. */
 const MAX_AGENT_CHARACTERS = 200;
@@ -95,7 +107,7 @@ export async function toSessionCheck(
 }
 
 /**
- * Starts a session under a new id and ends the one of the request.
+ * Starts a session under a new id and ends the one of the request, whose clients are notified.
  * @param authenticated when the user proved who they are at a provider, in milliseconds; 0 if it is not known
  * @param verified when the first factor was verified, in milliseconds
  * @returns the `Set-Cookie` fields
@@ -123,11 +135,15 @@ export async function startSession(
     ...(context.ip !== undefined && { address: context.ip }),
     ...(agent && { agent }),
   };
-  const set = toRecords(as, secretDigest(secret), session);
+  const set = [...toRecords(as, secretDigest(secret), session)];
   const before = readSessionCookie(as, request);
-  const ended = before && secretDigest(before);
+  const digest = secretDigest(before ?? "");
+  const ended = before && await as.store.get<Session>(sessionKey(digest));
   // Prevents session fixation: an id from before the login is useless.
-  const remove = ended ? [sessionKey(ended), userSessionKey(user, ended)] : [];
+  const remove = ended ? [ended.key, userSessionKey(ended.value.user, digest)] : [];
+  if (ended && as.openid) {
+    set.push({ key: endedSessionKey(digest), value: true, expires: as.now() + NOTICE_LIFETIME_MS });
+  }
   // The user knows the password: a link to reset it may be in the wrong hands by now.
   if (as.sendMail) remove.push(passwordResetKey(user));
   const key = signedOutKey(user);
@@ -145,6 +161,7 @@ export async function startSession(
       return await as.store.commit({ check, set, remove }) || LOST_RACE;
     });
   }
+  if (ended && as.openid) await notifyEndedSessions(as, context);
   return cookiesOf(as, request, secret);
 }
 

@@ -8,6 +8,7 @@
 import { listAll, type Store, timeOf } from "../../store/store.ts";
 import {
   endedSessionKey,
+  NOTICE_LIFETIME_MS,
   type Session,
   sessionKey,
   signedOutKey,
@@ -21,8 +22,6 @@ const MAX_LISTED = 1000;
 const MAX_BATCH = 100;
 /** Longer than a login can be under way: ten minutes at an identity provider, then ten for the second factor. */
 const MAX_LOGIN_MS = 25 * 60_000;
-/** For the notices to clients, while no server runs. */
-export const NOTICE_LIFETIME_MS = 86_400_000;
 
 /** One login session. Times are milliseconds since the epoch. */
 export interface UserSession {
