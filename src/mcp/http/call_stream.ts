@@ -109,8 +109,11 @@ export class CallStream {
     // A client that resumes finds everything that was sent until now.
     await this.#log.written();
     this.#whenLogged(() => {
+      // The call may have ended, or its client disconnected, meanwhile.
+      if (!stream.isOpen) return;
       stream.retry(retry);
-      this.#close(stream);
+      this.#keepSlot();
+      stream.close();
     });
   }
 
@@ -159,17 +162,13 @@ export class CallStream {
       this.#release = this.#options.openStreams.open(this.#call, session);
     } catch (error) {
       // The response is one JSON text then, and notifications are dropped.
+      if (!this.#refusal) this.#watchRequest();
       this.#refusal = error;
       return undefined;
     }
     const stream = new EventStream({
       keepAlive: this.#options.keepAlive,
-      onDisconnect: () => {
-        this.#release();
-        // Up to 2025-11-25 a client that can resume has not cancelled; nor has the client of a task.
-        const cannotResume = !this.#log || this.#log.isFull;
-        if (cannotResume && this.#call.connection.outlet) this.#call.cancel("The client disconnected");
-      },
+      onDisconnect: () => this.#onDisconnect(),
     });
     this.#stream = stream;
     this.#options.running.add(this);
@@ -193,6 +192,27 @@ export class CallStream {
     // Starts to watch for cancellation.
     void this.#call.signal;
     return stream;
+  }
+
+  #onDisconnect(): void {
+    // Up to 2025-11-25 a client that can resume has not cancelled; nor has the client of a task.
+    const canResume = this.#sentEventId && !this.#log?.isFull;
+    if (!canResume && this.#call.connection.outlet) this.#call.cancel("The client disconnected");
+    if (this.#call.isCancelled) this.#release();
+    else this.#keepSlot();
+  }
+
+  /** For a call without a stream, which its client cannot resume. */
+  #watchRequest(): void {
+    const signal = this.#call.connection.request?.signal;
+    const onAbort = (): void => this.#stream ? undefined : this.#onDisconnect();
+    if (signal?.aborted) onAbort();
+    signal?.addEventListener("abort", onAbort, { once: true });
+  }
+
+  /** A call that goes on without its connection counts until it ends. A stream that resumes it counts in its place. */
+  #keepSlot(): void {
+    if (this.#log) this.#release = this.#options.openStreams.keep(this.#log.stream, this.#release);
   }
 
   #send(json: string): void {

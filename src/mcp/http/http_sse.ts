@@ -111,7 +111,7 @@ export function createSseHandlers(
   async function post(request: Request, runtime: RequestContext): Promise<Response> {
     const principal = await admit(request, runtime);
     if (isRefusal(principal)) return principal;
-    const { sessions, acceptClientResponse, sendServerRequest } = await stateful.load();
+    const { sessions, acceptClientResponse, sendServerRequest, streams } = await stateful.load();
     const sealed = new URL(request.url).searchParams.get("session") ?? "";
     const opened = await sessions.open(sealed, principal);
     const era = eraOfRevision(REVISION)!;
@@ -142,8 +142,12 @@ export function createSseHandlers(
     const send = (json: string): Promise<boolean> => enqueue(session, json, { principal, runtime });
     const outlet: Outlet = {
       notify: async (method, params) => void await send(writeNotification(method, params)),
-      sendRequest: (method, params, signal) =>
-        sendServerRequest(session, method, params, (json) => void send(json).catch(() => {}), signal),
+      async sendRequest(method, params, signal) {
+        // The POST has its response already: only this limits how many calls wait for a client that does not answer.
+        const release = streams.openStreams.open({ principal, runtime }, session);
+        const sendJson = (json: string): void => void send(json).catch(() => {});
+        return await sendServerRequest(session, method, params, sendJson, signal).finally(release);
+      },
     };
     let settled: Promise<unknown> = Promise.resolve();
     const onHandshake = (given: Handshake): void => {

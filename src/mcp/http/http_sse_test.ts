@@ -103,6 +103,30 @@ test("a tool sends a request on the stream, also in a newer revision", async () 
   await events.cancel();
 });
 
+test("attack: calls that wait for input count until they end", async () => {
+  const { server } = newServer({ definitions, sse: createSseHandlers, streamLimits: { session: 3 } });
+  const { events, path } = await open(server);
+  await post(server, path, hello("2025-06-18", { elicitation: {} }));
+  await events.message();
+  const received: Message[] = [];
+  for (let id = 1; id <= 10; id++) {
+    await post(server, path, request("tools/call", { name: "ask" }, id));
+    received.push(await events.message());
+  }
+  assert.is(received.filter(({ method }) => method === "elicitation/create").length, 3);
+  assert.is(received.filter(({ error }) => error?.code === -32000).length, 7);
+  assert.is(server.openStreams(), 4, "with the stream itself");
+  const [{ id }] = received;
+  await post(server, path, { jsonrpc: "2.0", id, result: { action: "accept", content: { name: "Ann" } } });
+  assert.is((await events.message()).result.content[0].text, "Ann");
+  assert.is(server.openStreams(), 3);
+  await events.cancel();
+  for (let i = 0; i < 100 && server.openStreams() > 0; i++) {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  assert.is(server.openStreams(), 0);
+});
+
 test("progress, cancellation, subscriptions and changes work across instances", async () => {
   const [a, b] = pair();
   const { events, path } = await open(a);

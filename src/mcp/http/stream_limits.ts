@@ -1,5 +1,5 @@
 /**
- * Limits how many streams a caller may hold open at one instance.
+ * Limits how many streams a caller may hold open at one instance. A call that goes on after its connection counts as well.
  *
  * @module
  */
@@ -30,6 +30,8 @@ const RETRY_AFTER_SECONDS = 10;
 export class OpenStreams {
   readonly #limits: StreamLimits;
   readonly #counts = new Map<string, number>();
+  /** By stream id. */
+  readonly #kept = new Map<string, KeptSlot>();
 
   constructor(limits: StreamLimits) {
     this.#limits = limits;
@@ -73,6 +75,32 @@ export class OpenStreams {
     };
   }
 
+  /**
+   * Keeps counting a stream whose call goes on after its connection. Returns the function that releases it when the call
+   * ends.
+   * @param stream the id by which {@linkcode resume} finds it
+   */
+  keep(stream: string, release: () => void): () => void {
+    const slot: KeptSlot = { release, isResumed: false, isOver: false };
+    this.#kept.set(stream, slot);
+    return () => {
+      this.#kept.delete(stream);
+      slot.isOver = true;
+      if (!slot.isResumed) release();
+    };
+  }
+
+  /** As {@linkcode open}, for a stream that resumes another one: one at a time counts in its place. */
+  resume(stream: string, caller: Caller, session: { readonly id: string }): () => void {
+    const slot = this.#kept.get(stream);
+    if (!slot || slot.isResumed) return this.open(caller, session);
+    slot.isResumed = true;
+    return () => {
+      slot.isResumed = false;
+      if (slot.isOver) slot.release();
+    };
+  }
+
   #release(keys: readonly string[]): void {
     for (const key of keys) {
       const left = this.#counts.get(key)! - 1;
@@ -84,3 +112,12 @@ export class OpenStreams {
 
 /** What one stream counts for, its limit, and the error at the limit. */
 type Counted = readonly [key: string, limit: number, reason: string];
+
+/** What a running call without a connection counts for. */
+interface KeptSlot {
+  readonly release: () => void;
+  /** Whether an open stream resumes it. */
+  isResumed: boolean;
+  /** Whether the call has ended. */
+  isOver: boolean;
+}

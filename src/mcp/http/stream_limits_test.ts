@@ -1,5 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import type { CallContext } from "../context.ts";
 import { tool } from "../definition/definition.ts";
 import type { ToolServer } from "../service.ts";
 import {
@@ -12,8 +13,9 @@ import {
   session,
   type SessionClient,
 } from "../test_exchange.ts";
-import { DEFINITIONS, newServer } from "../test_server.ts";
-import { OpenStreams, STREAM_LIMITS } from "./stream_limits.ts";
+import { DEFINITIONS, newServer, request } from "../test_server.ts";
+import type { ToolServerOptions } from "../tool_server.ts";
+import { OpenStreams, STREAM_LIMITS, type StreamLimits } from "./stream_limits.ts";
 
 const test = suite("mcp/stream_limits");
 
@@ -59,6 +61,44 @@ test("a stream that is released twice counts once, and one that is refused does 
   streams.open(caller, { id: "c" });
   assert.throws(() => streams.open(caller, { id: "d" }));
 });
+
+/** A server with tools that wait for the client, or until they are cancelled, and how many of them run. */
+function askingServer(streamLimits: Partial<StreamLimits>, options: Partial<ToolServerOptions> = {}) {
+  let running = 0;
+  const waiting = (name: string, wait: (call: CallContext) => Promise<unknown>) =>
+    tool({
+      name,
+      description: "Waits",
+      async run(_, call) {
+        running++;
+        try {
+          return await wait(call) === undefined ? "done" : "answered";
+        } finally {
+          running--;
+        }
+      },
+    });
+  const schema = { type: "object", properties: {} } as const;
+  const definitions = [
+    waiting("asks", (call) => call.elicit({ message: "?", schema })),
+    waiting("leaves", (call) => call.disconnect().then(() => call.elicit({ message: "?", schema }))),
+    waiting("silent", ({ signal }) => new Promise((resolve) => signal.addEventListener("abort", resolve))),
+  ];
+  const { server } = newServer({ definitions, streamLimits, ...options });
+  return { server, running: () => running };
+}
+
+const toolCall = (name: string, id: number) => request("tools/call", { name }, id);
+const cancellation = (requestId: number) => ({
+  jsonrpc: "2.0",
+  method: "notifications/cancelled",
+  params: { requestId },
+});
+
+async function eventually(isSo: () => boolean): Promise<void> {
+  for (let i = 0; i < 200 && !isSo(); i++) await new Promise((resolve) => setTimeout(resolve, 10));
+  assert.ok(isSo());
+}
 
 /** Opens streams until one is refused. */
 async function fill(open: () => Promise<Response>) {
@@ -174,6 +214,86 @@ test("the stream of a call and a resumed stream count until they end", async () 
   const own2 = await own.other("GET");
   assert.is(own2.status, 200);
   await closeAll([own2]);
+});
+
+test("attack: calls that ask, whose client disconnects at once, count until they end", async () => {
+  const { server, running } = askingServer({ session: 3 });
+  const own = await session(server, { capabilities: { elicitation: {} } });
+  const ids: string[] = [];
+  for (let id = 1; id <= 10; id++) {
+    const events = await own.fetch(toolCall("asks", id));
+    if (events.headers.get("content-type") === "application/json") {
+      assert.is((await readResponse(events)).answer.error?.code, -32000);
+      continue;
+    }
+    const reader = readEvents(events);
+    ids.push((await reader.next())!.id!);
+    await reader.cancel();
+  }
+  assert.equal([ids.length, running(), server.openStreams()], [3, 3, 3]);
+  assert.is((await own.other("GET")).status, 429);
+  for (let id = 1; id <= 10; id++) await own.send(cancellation(id));
+  await eventually(() => running() === 0 && server.openStreams() === 0);
+});
+
+test("one stream at a time resumes a call in its place; others count", async () => {
+  const { server, running } = askingServer({ session: 1 });
+  const own = await session(server, { capabilities: { elicitation: {} } });
+  const events = readEvents(await own.fetch(toolCall("asks", 1)));
+  const id = { "last-event-id": (await events.next())!.id! };
+  assert.is((await own.other("GET", id)).status, 429);
+  await events.cancel();
+  for (let i = 0; i < 3; i++) {
+    const rest = await own.other("GET", id);
+    assert.equal([rest.status, server.openStreams()], [200, 1]);
+    assert.is((await own.other("GET", id)).status, 429);
+    await rest.body!.cancel();
+    await eventually(() => server.openStreams() === 1);
+  }
+  const rest = await own.other("GET", id);
+  assert.is(rest.status, 200);
+  await own.send(cancellation(1));
+  await eventually(() => running() === 0);
+  await rest.text();
+  await eventually(() => server.openStreams() === 0);
+});
+
+test("a call that disconnects its client counts until it ends", async () => {
+  const { server, running } = askingServer({ session: 1 });
+  const own = await session(server, { capabilities: { elicitation: {} } });
+  const events = readEvents(await own.fetch(toolCall("leaves", 1)));
+  assert.is((await events.all()).at(-1)!.retry, 1000);
+  assert.equal([running(), server.openStreams()], [1, 1]);
+  await own.send(cancellation(1));
+  await eventually(() => running() === 0 && server.openStreams() === 0);
+});
+
+test("a disconnect cancels a call whose client has no event id to resume by", async () => {
+  const { server, running } = askingServer({}, { keepAlive: 10 });
+  const own = await session(server, { revision: "2025-06-18" });
+  const silent = await own.fetch(toolCall("silent", 1));
+  assert.is(running(), 1);
+  await silent.body!.cancel();
+  await eventually(() => running() === 0 && server.openStreams() === 0);
+});
+
+test("a disconnect cancels a call that may not open a stream", async () => {
+  const { server, running } = askingServer({ session: 1 }, { keepAlive: 10 });
+  const own = await session(server);
+  await own.other("GET");
+  const disconnect = new AbortController();
+  const headers = {
+    "content-type": "application/json",
+    accept: "application/json, text/event-stream",
+    "mcp-session-id": own.id,
+  };
+  const body = JSON.stringify(toolCall("silent", 1));
+  const init = { method: "POST", headers, body, signal: disconnect.signal };
+  void server.fetch(new Request("http://127.0.0.1:8787/mcp", init));
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  assert.is(running(), 1);
+  disconnect.abort();
+  await eventually(() => running() === 0);
 });
 
 test("an invalid filter and the end of a session release their streams", async () => {

@@ -164,7 +164,7 @@ export async function resumeStream(
 ): Promise<Response | undefined> {
   const position = parseEventId(lastEventId);
   if (!position) return undefined;
-  const release = openStreams.open(caller, session);
+  const release = openStreams.resume(position.stream, caller, session);
   const gone = new AbortController();
   const lost = (request: string): string => writeResponse({ id: JSON.parse(request), error: stoppedError() });
   const events = await replayStream(log, session.id, position, gone.signal, lost).catch((error) => {
