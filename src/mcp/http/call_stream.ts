@@ -143,10 +143,17 @@ export class CallStream {
 
   /** Ends without a response: the call was cancelled. */
   abandon(): void {
+    if (this.#isOver) return;
     const stream = this.#open();
     this.#setOver();
+    if (!stream) {
+      // The POST needs a response. A stream that ends at once does not count.
+      const empty = new EventStream();
+      this.#onOpen(empty.response(this.#fields));
+      return empty.close();
+    }
     this.#log?.end();
-    this.#whenLogged(() => stream && this.#close(stream));
+    this.#whenLogged(() => this.#close(stream));
   }
 
   #setOver(): void {

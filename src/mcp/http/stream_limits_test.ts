@@ -100,6 +100,9 @@ async function eventually(isSo: () => boolean): Promise<void> {
   assert.ok(isSo());
 }
 
+const timeout = (): Promise<never> =>
+  new Promise((_, reject) => setTimeout(() => reject(new Error("No response")), 3000));
+
 /** Opens streams until one is refused. */
 async function fill(open: () => Promise<Response>) {
   const streams: Response[] = [];
@@ -289,12 +292,27 @@ test("a disconnect cancels a call that may not open a stream", async () => {
   };
   const body = JSON.stringify(toolCall("silent", 1));
   const init = { method: "POST", headers, body, signal: disconnect.signal };
-  void server.fetch(new Request("http://127.0.0.1:8787/mcp", init));
+  const answered = server.fetch(new Request("http://127.0.0.1:8787/mcp", init));
   await new Promise((resolve) => setTimeout(resolve, 50));
   assert.is(running(), 1);
   disconnect.abort();
   await eventually(() => running() === 0);
+  assert.is(await Promise.race([answered.then(({ status }) => status), timeout()]), 200);
 });
+
+for (const limit of [1, 0]) {
+  test(`a cancelled call that may not open a stream gets an empty one: limit ${limit}`, async () => {
+    const { server, running } = askingServer({ session: limit });
+    const own = await session(server);
+    if (limit > 0) await own.other("GET");
+    const answered = own.fetch(toolCall("silent", 1));
+    await eventually(() => running() === 1);
+    assert.is((await own.send(cancellation(1))).status, 202);
+    const response = await Promise.race([answered, timeout()]);
+    assert.equal(await readEvents(response).all(), []);
+    assert.equal([running(), server.openStreams()], [0, limit]);
+  });
+}
 
 test("an invalid filter and the end of a session release their streams", async () => {
   const { server } = newServer({ definitions, streamLimits: { session: 1, anonymous: 1 } });
