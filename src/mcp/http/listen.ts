@@ -13,9 +13,10 @@ import { MissingCapabilityError } from "../error.ts";
 import type { ModernWriter } from "../modern.ts";
 import { optionalObject, requireObject } from "../schema/params.ts";
 import type { Principal } from "../../http/principal.ts";
+import { WorkSlice } from "../../http/work_slice.ts";
 import type { Registry } from "../definition/registry.ts";
 import { type OnSubscribed, REPEAT_SUBSCRIBED_MS } from "../session/session_changes.ts";
-import { scopesOf } from "../session/subscriptions.ts";
+import { requireResource } from "../session/subscriptions.ts";
 import { listenToTasks, type TaskListenOptions } from "../tasks/task_listen.ts";
 
 export interface ListenOptions extends TaskListenOptions {
@@ -29,6 +30,8 @@ export interface ListenOptions extends TaskListenOptions {
 /** Limits of one stream: each URI is matched with every template, each task is read from the store. */
 export const MAX_LISTEN_URIS = 1000;
 export const MAX_LISTEN_TASKS = 100;
+/** URIs of templates without `exists`, which must be read. */
+export const MAX_LISTEN_READS = 100;
 /** Characters of all URIs and task ids together. */
 export const MAX_LISTEN_CHARACTERS = 65_536;
 
@@ -161,25 +164,34 @@ function invalidFilter(reason: string): RpcError {
   return new RpcError(INVALID_PARAMS, `Invalid params: notifications.${reason}`);
 }
 
-/** The part of a filter that the server has definitions for and the caller has the scopes for. */
+/** The part of a filter that the server has definitions for, and resources that the caller may read. */
 async function acceptFilter(
   { taskIds: _, ...requested }: Filter,
   registry: Registry,
-  { host, principal }: Call,
+  call: Call,
 ): Promise<Filter> {
   const { offers } = registry;
   const { toolsListChanged, promptsListChanged, resourcesListChanged, resourceSubscriptions } = requested;
-  const allowed: string[] = [];
-  if (offers.resources) {
-    for (const uri of resourceSubscriptions ?? []) {
-      const scopes = await scopesOf(registry, uri);
-      if (scopes?.every((scope) => host.holds(principal, scope)) ?? true) allowed.push(uri);
-    }
-  }
   return {
     ...(toolsListChanged && offers.tools && { toolsListChanged }),
     ...(promptsListChanged && offers.prompts && { promptsListChanged }),
     ...(resourcesListChanged && offers.resources && { resourcesListChanged }),
-    ...(resourceSubscriptions && offers.resources && { resourceSubscriptions: allowed }),
+    ...(resourceSubscriptions && offers.resources && {
+      resourceSubscriptions: await readableUris(resourceSubscriptions, registry, call),
+    }),
   };
+}
+
+/** As `resources/subscribe`: the updates of a resource are only for those who may read it. */
+async function readableUris(uris: readonly string[], registry: Registry, call: Call): Promise<string[]> {
+  const reads = { left: MAX_LISTEN_READS };
+  const slice = new WorkSlice();
+  const readable: string[] = [];
+  // One after another: the handlers of a server must not run a thousand times at once.
+  for (const uri of new Set(uris)) {
+    if (slice.isOver) await slice.yield();
+    if (call.isCancelled) break;
+    await requireResource(registry, uri, call, reads).then(() => readable.push(uri), () => {});
+  }
+  return readable;
 }

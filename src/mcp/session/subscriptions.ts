@@ -14,17 +14,6 @@ import type { CompiledTemplate, Registry } from "../definition/registry.ts";
 import { matchTemplates } from "../definition/uri_template.ts";
 import type { Subscriptions } from "./session_subscriptions.ts";
 
-/** The scopes that reading a resource requires, and so subscribing to it; `undefined` for an unknown URI. */
-export async function scopesOf(
-  { resources, templates }: Registry,
-  uri: string,
-): Promise<readonly string[] | undefined> {
-  const resource = resources.get(uri);
-  if (resource) return resource.scopes;
-  for await (const [{ scopes }] of matchTemplates(templates, uri)) return scopes;
-  return undefined;
-}
-
 /** The methods of the `subscribe` capability. */
 export function subscriptionMethods(
   registry: Registry,
@@ -46,13 +35,27 @@ export function subscriptionMethods(
   ];
 }
 
-/** @throws {ResourceNotFoundError} for an unknown resource @throws {ScopeError} without the scopes to read it */
-async function requireResource({ resources, templates }: Registry, uri: string, call: Call): Promise<void> {
+/** How many resources may still be read to learn that they exist. */
+export interface ReadAllowance {
+  left: number;
+}
+
+/**
+ * Checks that the caller may read a resource now: the definition of its URI, its scopes, and that it exists.
+ * @param reads no limit by default
+ * @throws {ResourceNotFoundError} for an unknown resource, and without reads left @throws {ScopeError} without the scopes
+ */
+export async function requireResource(
+  { resources, templates }: Registry,
+  uri: string,
+  call: Call,
+  reads: ReadAllowance = { left: Infinity },
+): Promise<void> {
   const resource = resources.get(uri);
   if (resource) return call.requireScopes(...resource.scopes);
   for await (const [template, variables] of matchTemplates(templates, uri)) {
     call.requireScopes(...template.scopes);
-    if (await exists(template, variables, uri, call)) return;
+    if (await exists(template, variables, uri, call, reads)) return;
   }
   throw new ResourceNotFoundError(uri, call.revision);
 }
@@ -63,9 +66,9 @@ async function exists(
   variables: Readonly<Record<string, string>>,
   uri: string,
   call: Call,
+  reads: ReadAllowance,
 ): Promise<boolean> {
   const { exists, read } = definition;
-  return exists
-    ? await runHandler(() => exists(variables, call))
-    : await runHandler(() => read(variables, call, uri)) !== undefined;
+  if (exists) return await runHandler(() => exists(variables, call));
+  return reads.left-- > 0 && await runHandler(() => read(variables, call, uri)) !== undefined;
 }
