@@ -52,7 +52,7 @@ export function createSessionHandler(
         await subscriptions.clear(session);
         return respond(204, null);
       }
-      const isStillCurrent = () => isCurrent(principal, now);
+      const isStillCurrent = async () => session.expires > now() && await isCurrent(principal, now);
       const resumed = last === null
         ? undefined
         : await resumeStream(streams, session, caller, last, isStillCurrent, fields);

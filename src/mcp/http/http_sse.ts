@@ -70,6 +70,7 @@ export function createSseHandlers(
       keepAlive: options.outlet.keepAlive,
       onDisconnect: end,
       onKeepAlive: () => {
+        if (session.expires <= options.now()) return end();
         drain();
         isCurrent(principal, options.now).then((is) => is || end(), () => {});
       },

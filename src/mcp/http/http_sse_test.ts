@@ -155,6 +155,23 @@ test("the endpoint of an ended stream gets 404", async () => {
   assert.is((await post(b, path, request("ping"))).status, 404);
 });
 
+test("a stream ends when its session expires", async () => {
+  let now = Date.now();
+  const options = {
+    definitions,
+    sse: createSseHandlers,
+    sessionLifetime: 1000,
+    keepAlive: 10,
+    now: () => now,
+  };
+  const { server } = newServer(options);
+  const { events, path } = await open(server);
+  now += 1001;
+  assert.is((await post(server, path, request("ping"))).status, 404);
+  assert.is(await events.next(), undefined);
+  assert.is(server.openStreams(), 0);
+});
+
 test("a result that JSON cannot represent is an internal error", async () => {
   const big = tool({ name: "big", description: "Gives it", run: () => ({ content: [], _meta: { of: 1n } }) });
   const { server } = newServer({ definitions: [big], sse: createSseHandlers });

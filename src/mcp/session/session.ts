@@ -117,12 +117,21 @@ export class Sessions {
     return signed;
   }
 
-  /** Creates a session without an id for the client: the connection itself is the session. */
+  /**
+   * Creates a session without an id for the client: the connection itself is the session, so it does not expire. Its end moves
+   * on with the clock; `Subscriptions.keep` renews its records.
+   */
   createLocal(handshake: Handshake, principal: Principal | undefined): Session {
     const { now, lifetime } = this.#options;
     // Unique, but no secret. Node loads Web Crypto when it is first used, which takes 4 ms of the start over stdio.
     const id = `${now().toString(36)}_${Math.random().toString(36).slice(2)}`;
-    return this.#create(id, handshake, principal, lifetime);
+    const session = this.#create(id, handshake, principal, lifetime);
+    return {
+      ...session,
+      get expires() {
+        return Math.floor(now() + lifetime);
+      },
+    };
   }
 
   #create(

@@ -122,4 +122,20 @@ test("streams begin at once, also in revisions without empty events", async () =
   await reader.cancel();
 });
 
+test("streams of a session end when it expires", async () => {
+  let now = Date.now();
+  const options = { definitions: DEFINITIONS, sessionLifetime: 1000, keepAlive: 10, now: () => now };
+  const { server } = newServer(options);
+  const { fetch, request, other } = await session(server);
+  const events = readEvents(await fetch(call("hang")));
+  const { id } = (await events.next())!;
+  await events.cancel();
+  const streams = [await other("GET"), await other("GET", { "last-event-id": id! })];
+  now += 1001;
+  assert.is((await request("ping")).status, 404);
+  const late = new Promise((_, reject) => setTimeout(() => reject(new Error("Still open")), 3000));
+  for (const stream of streams) await Promise.race([stream.text(), late]);
+  await server.stopCalls();
+});
+
 test.run();

@@ -8,6 +8,7 @@ import { secretDigest } from "../../crypto/secret.ts";
 import { INVALID_REQUEST, RpcError } from "../../jsonrpc/error.ts";
 import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
 import type { Entry, Key, Put, Store } from "../../store/store.ts";
+import { timerDelay } from "../../timer.ts";
 import { ResourceNotFoundError } from "../definition/resources.ts";
 import { type Session, type Sessions, settingsTopic } from "./session.ts";
 import { type Caller, RECORD_BYTES, type StorageAllowance } from "./storage_limits.ts";
@@ -21,6 +22,8 @@ export const UNUSED_SUBSCRIPTION_MS: number = 15 * 60_000;
 export const USED_SUBSCRIPTION_MS: number = 6 * 3_600_000;
 /** How often a stream renews the subscriptions that it uses. */
 export const RENEW_SUBSCRIPTIONS_MS: number = 5 * 60_000;
+/** How often the records of a local session are renewed: more than once, as a renewal may fail. */
+const RENEWALS_PER_LIFETIME = 4;
 /** Records in one commit. */
 const MAX_COMMIT_RECORDS = 100;
 
@@ -131,6 +134,23 @@ export class Subscriptions {
     return entry?.value;
   }
 
+  /** Keeps the records of a local session (`Sessions.createLocal`), its settings too, until the returned function is called. */
+  keep(session: Session): () => void {
+    const { sessions, now } = this.#options;
+    const renew = async (): Promise<void> => {
+      const settings = await sessions.settingsEntry(session);
+      if (settings) await this.#renewPage([settings], session.expires);
+      const entries = await this.#list(session);
+      for (let at = 0; at < entries.length; at += MAX_COMMIT_RECORDS) {
+        await this.#renewPage(entries.slice(at, at + MAX_COMMIT_RECORDS), session.expires);
+      }
+    };
+    const interval = timerDelay((session.expires - now()) / RENEWALS_PER_LIFETIME);
+    // While the store is unavailable the records stay as they are.
+    const renewing = setInterval(() => void renew().catch(() => {}), interval);
+    return () => clearInterval(renewing);
+  }
+
   /** Removes all subscriptions of a session. */
   async clear(session: Session): Promise<void> {
     const keys = (await this.#list(session)).map(({ key }) => key);
@@ -167,19 +187,24 @@ export class Subscriptions {
 
   async #renew(session: Session, entries: readonly Entry<string>[], caller: Caller): Promise<void> {
     if (session.principal !== "") return;
-    const { store, storage, now } = this.#options;
-    const until = Math.min(session.expires, now() + USED_SUBSCRIPTION_MS);
-    const due = entries.filter(({ expires = Infinity }) => expires < until - USED_SUBSCRIPTION_MS / 2);
+    const { storage, now } = this.#options;
+    const since = now();
+    const until = Math.min(session.expires, since + USED_SUBSCRIPTION_MS);
+    const due = entries.filter(({ expires = Infinity }) => expires - since < (until - since) / 2);
     for (let at = 0; at < due.length; at += MAX_COMMIT_RECORDS) {
       const page = due.slice(at, at + MAX_COMMIT_RECORDS);
       const bytes = page.reduce((sum, { value }) => sum + bytesOf(value), 0);
       if (!storage.tryTake(caller, bytes, USED_SUBSCRIPTION_MS)) return;
-      // A subscription that was removed meanwhile fails the commit; the next renewal renews the others.
-      await store.commit({
-        check: page.map(({ key, version }) => ({ key, version })),
-        set: page.map(({ key, value }): Put => ({ key, value, expires: until })),
-      });
+      await this.#renewPage(page, until);
     }
+  }
+
+  /** A record that was changed meanwhile fails the commit; the next renewal renews the others. */
+  async #renewPage(page: readonly Entry<unknown>[], expires: number): Promise<void> {
+    await this.#options.store.commit({
+      check: page.map(({ key, version }) => ({ key, version })),
+      set: page.map(({ key, value }): Put => ({ key, value, expires })),
+    });
   }
 }
 

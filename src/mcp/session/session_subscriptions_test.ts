@@ -151,6 +151,22 @@ test("a subscription of an anonymous session expires unless a stream renews it",
   assert.not.ok(await isKept());
 });
 
+test("a stream renews the subscriptions of an anonymous session that is short, too", async () => {
+  let now = Date.now();
+  const store = memoryStore({ now: () => now });
+  const { server } = newServer({ store, definitions, now: () => now, sessionLifetime: HOUR });
+  const own = await session(server);
+  await subscribe(own, "test://a");
+  now += UNUSED_SUBSCRIPTION_MS / 3;
+  const events = readEvents(await own.other("GET"));
+  await events.next();
+  await server.resourceUpdated("test://a");
+  await events.message();
+  await events.cancel();
+  now += UNUSED_SUBSCRIPTION_MS;
+  assert.ok((await store.list(["mcp", "session"])).some(({ value }) => value === "test://a"));
+});
+
 test("the end of a session removes its subscriptions", async () => {
   const store = memoryStore();
   const { server } = newServer({ store, definitions });

@@ -108,6 +108,7 @@ export async function serveStdio(
     const own = session = sessions.createLocal(handshake, principal);
     if (telemetry) sessionBegan = performance.now();
     for (const stop of stops.splice(0)) stop();
+    stops.push(streams.subscriptions.keep(own));
     watchChanges = () =>
       stops.push(
         watchSessionChanges(streams, own, { principal, runtime: undefined }, ({ change }) => {

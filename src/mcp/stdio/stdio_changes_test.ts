@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { tool } from "../definition/definition.ts";
-import { newServer } from "../test_server.ts";
+import { resourceTemplate, tool } from "../definition/definition.ts";
+import { newServer, WRITER } from "../test_server.ts";
 
 const test = suite("mcp/stdio: changes");
 const INITIALIZE = {
@@ -10,6 +10,10 @@ const INITIALIZE = {
   method: "initialize",
   params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "c", version: "1" } },
 };
+
+const pause = (milliseconds: number) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds));
+const FILE = resourceTemplate({ uriTemplate: "file:///{id}", name: "file", read: () => "text" });
+const LOG = tool({ name: "log", description: "Logs", run: (_, call) => call.log("debug", "text") });
 
 test("changes are sent from the message after initialize on", async () => {
   const { server } = newServer({});
@@ -39,6 +43,43 @@ test("changes are sent from the message after initialize on", async () => {
   await seen("notifications/tools/list_changed");
   await input.close();
   await served;
+});
+
+test("subscriptions and the log level outlast sessionLifetime, as the connection is the session", async () => {
+  for (const principal of [undefined, WRITER]) {
+    const { server } = newServer({ definitions: [FILE, LOG], sessionLifetime: 200 });
+    const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+    const input = writable.getWriter();
+    let text = "";
+    const output = new WritableStream<Uint8Array>({
+      write: (chunk) => void (text += new TextDecoder().decode(chunk)),
+    });
+    const seen = async (mark: string): Promise<void> => {
+      for (let i = 0; i < 200 && !text.includes(mark); i++) await pause(5);
+      assert.ok(text.includes(mark), mark);
+      text = "";
+    };
+    const send = (message: object): Promise<void> =>
+      input.write(new TextEncoder().encode(JSON.stringify({ jsonrpc: "2.0", ...message }) + "\n"));
+    const served = server.serveStdio(readable, output, principal);
+    await send(INITIALIZE);
+    await seen('"id":1');
+    await send({ id: 2, method: "resources/subscribe", params: { uri: "file:///a" } });
+    await seen('"id":2');
+    await send({ id: 3, method: "logging/setLevel", params: { level: "debug" } });
+    await seen('"id":3');
+    await pause(600);
+    await server.resourceUpdated("file:///a");
+    await seen("notifications/resources/updated");
+    await send({ id: 4, method: "tools/call", params: { name: "log" } });
+    await seen("notifications/message");
+    await send({ id: 5, method: "resources/subscribe", params: { uri: "file:///b" } });
+    await seen('"id":5');
+    await server.resourceUpdated("file:///b");
+    await seen("notifications/resources/updated");
+    await input.close();
+    await served;
+  }
 });
 
 test.run();
