@@ -205,18 +205,20 @@ test("with a separate table of notifications, a request never runs one and a not
   assert.equal(server.faults, [], "the method did not run");
 });
 
-test("an id that is not a finite number gets -32600", async () => {
-  for (const id of ["1e999", "-1e999"]) {
+test("an id that a response could not repeat gets -32600", async () => {
+  for (const id of ["1e999", "-1e999", "9007199254740992", "-9007199254740993", "12345678901234567890"]) {
     assert.equal(
       withoutMessages(await send(`{"jsonrpc":"2.0","method":"get_data","id":${id}}`)),
       error(-32600, null),
     );
   }
-  assert.equal(withoutMessages(await send('{"jsonrpc":"2.0","method":"get_data","id":-0}')), {
-    jsonrpc: "2.0",
-    id: 0,
-    result: ["hello", 5],
-  });
+  for (const [id, answered] of [["-0", 0], ["9007199254740991", 2 ** 53 - 1], ["1.5", 1.5]] as const) {
+    assert.equal(withoutMessages(await send(`{"jsonrpc":"2.0","method":"get_data","id":${id}}`)), {
+      jsonrpc: "2.0",
+      id: answered,
+      result: ["hello", 5],
+    });
+  }
 });
 
 test("JSON may be nested 512 levels deep, not counting brackets in strings", () => {

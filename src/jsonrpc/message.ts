@@ -104,15 +104,18 @@ function refuseExcess(text: string): void {
 /** An id is repeated in every message of its request and stored with its stream. */
 export const MAX_ID_CHARACTERS = 1024;
 
+/** Whether a value is a number that a response can repeat: JSON.parse rounds integers beyond 2^53, and makes 1e999 Infinity. */
+export function isExact(value: unknown): boolean {
+  return typeof value === "number" && Math.abs(value) <= Number.MAX_SAFE_INTEGER;
+}
+
 /** The message in a JSON value. Batches are read message by message: see `dispatchBatch`. */
 export function readMessage(value: unknown): Message {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     return { kind: "invalid", id: null, reason: "a message must be an object" };
   }
   const { jsonrpc, id, method, params, result, error } = value as Record<string, unknown>;
-  // JSON.parse turns 1e999 into Infinity, which no response could repeat.
-  const isValidId = id === null || typeof id === "string" && id.length <= MAX_ID_CHARACTERS ||
-    typeof id === "number" && Number.isFinite(id);
+  const isValidId = id === null || typeof id === "string" && id.length <= MAX_ID_CHARACTERS || isExact(id);
   const responseId = isValidId ? id as Id : null;
   if (jsonrpc !== "2.0") return { kind: "invalid", id: responseId, reason: 'jsonrpc must be "2.0"' };
   if (method === undefined) {
@@ -129,7 +132,8 @@ export function readMessage(value: unknown): Message {
   }
   if (id === undefined) return { kind: "notification", method, params: params as Params };
   if (!isValidId) {
-    const reason = `id must be a string of at most ${MAX_ID_CHARACTERS} characters, a number or null`;
+    const reason =
+      `id must be a string of at most ${MAX_ID_CHARACTERS} characters, a number up to 2^53 - 1 or null`;
     return { kind: "invalid", id: null, reason };
   }
   return { kind: "request", id: responseId, method, params: params as Params };

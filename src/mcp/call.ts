@@ -6,6 +6,7 @@
  */
 import type { Principal } from "../http/principal.ts";
 import type { RequestContext } from "../http/service.ts";
+import { isExact } from "../jsonrpc/message.ts";
 import type { Json } from "../store/store.ts";
 import type { Telemetry, TraceContext } from "../http/telemetry.ts";
 import type { CallRequest } from "./call_request.ts";
@@ -180,7 +181,7 @@ export class Call implements CallContext {
     const token = this.meta.progressToken;
     const isValid = typeof token === "string"
       ? token.length <= MAX_PROGRESS_TOKEN_CHARACTERS
-      : Number.isFinite(token);
+      : isExact(token);
     const increases = Number.isFinite(progress) && progress > this.#progress;
     if (!isValid || !outlet || this.isOver || this.isCancelled || !increases) return;
     this.#progress = progress;

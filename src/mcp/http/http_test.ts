@@ -3,6 +3,7 @@ import * as assert from "uvu/assert";
 import { createRandom } from "../../http/test_random.ts";
 import { RpcError } from "../../jsonrpc/error.ts";
 import { prompt, tool } from "../definition/definition.ts";
+import { modernHeaders, modernParams } from "../test_exchange.ts";
 import { call, newServer, request, STREAMABLE } from "../test_server.ts";
 
 const test = suite("mcp/http");
@@ -207,7 +208,19 @@ test("a method does not run as a notification, nor a notification as a request",
   assert.equal(events, []);
 });
 
-test("a progress token that JSON cannot represent is ignored", async () => {
+test("an id beyond the exact integers is refused in every era", async () => {
+  const { post } = newServer();
+  const params = JSON.stringify(modernParams());
+  for (const headers of [{}, STREAMABLE, modernHeaders("server/discover")]) {
+    const { status, body } = await post(
+      `{"jsonrpc":"2.0","id":12345678901234567890,"method":"server/discover","params":${params}}`,
+      headers,
+    );
+    assert.equal([status, body.error.code, body.id ?? null], [400, -32600, null]);
+  }
+});
+
+test("a progress token that notifications could not repeat is ignored", async () => {
   const asks = tool({
     name: "asks",
     description: "Reports",
@@ -217,10 +230,12 @@ test("a progress token that JSON cannot represent is ignored", async () => {
     },
   });
   const { post } = newServer({ definitions: [asks] });
-  const text =
-    '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"asks","_meta":{"progressToken":1e999}}}';
-  const { headers } = await post(text, STREAMABLE);
-  assert.is(headers.get("content-type"), "application/json");
+  for (const token of ["1e999", "12345678901234567890", "null"]) {
+    const text =
+      `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"asks","_meta":{"progressToken":${token}}}}`;
+    const { headers } = await post(text, STREAMABLE);
+    assert.is(headers.get("content-type"), "application/json");
+  }
 });
 
 test("a browser's preflight is answered without a token", async () => {
