@@ -200,6 +200,20 @@ export const MCP_STREAMS: readonly Mutant[] = [
     mayFail: { "They resume with an unknown event id": names("streams/resumed") },
   },
   {
+    name: "mcp/stream-left-open",
+    fault: "Answers a ping with an event stream that it does not end",
+    wrap: answerPosts(async (sent, request, next) => {
+      if (!isObject(sent) || sent["method"] !== "ping") return undefined;
+      const answer = await next(request);
+      if (answer.status !== 200) return answer;
+      const event = new TextEncoder().encode(`event: message\ndata: ${await answer.text()}\n\n`);
+      return new Response(new ReadableStream({ start: (stream) => stream.enqueue(event) }), {
+        headers: STREAM,
+      });
+    }),
+    killedBy: names("http/stream-ended"),
+  },
+  {
     name: "mcp/streams-end-at-once",
     fault: "Ends the GET stream as soon as it is open",
     wrap: onPath(MCP, (next) => async (request) => {

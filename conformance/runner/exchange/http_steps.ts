@@ -20,6 +20,7 @@ import { KitError, NotClaimed } from "../outcome.ts";
 import { formatRequest, formatResponse } from "../report/format_exchange.ts";
 import { buildRequest } from "./request.ts";
 import { describeRequest } from "./send_scripted.ts";
+import { endWithResponse } from "./response_end.ts";
 import { fillFields, fillTemplates } from "../vector/template.ts";
 import type { JsonObject, RequestDescription, Step } from "../vector/vector_file.ts";
 import { toView, type View } from "../vector/view.ts";
@@ -86,7 +87,11 @@ async function sendOne(step: Step, outgoing: HttpRequest, context: VectorContext
   let events: readonly JsonObject[] | undefined;
   try {
     if (step.until === undefined) {
-      response = await exchange(getSender(context), outgoing, context.target.limits);
+      response = await exchange(
+        endWithResponse(getSender(context), context),
+        outgoing,
+        context.target.limits,
+      );
     } else ({ response, events } = await requestUntil(step, outgoing, context));
   } catch (error) {
     if (!(error instanceof BrokenExchange)) throw error;

@@ -15,13 +15,13 @@ import {
   type OpenResponse,
   openWithTimeout,
 } from "./exchange.ts";
-import { findMismatch, parseJson } from "../vector/match.ts";
+import { createEndCheck, type IsEnough } from "./response_end.ts";
 import { KitError } from "../outcome.ts";
 import { BrokenMessages, StdioServer } from "./send_stdio.ts";
 import { formatValue } from "../report/describe.ts";
 import { fillFields, fillTemplates } from "../vector/template.ts";
-import { isJsonObject, type JsonObject, type Step } from "../vector/vector_file.ts";
-import { joinFields, toView, type View } from "../vector/view.ts";
+import type { JsonObject, Step } from "../vector/vector_file.ts";
+import { isEventStream, toView, type View } from "../vector/view.ts";
 import type { VectorContext } from "../context.ts";
 
 /** @throws {KitError} */
@@ -45,41 +45,6 @@ export async function endInput(context: VectorContext): Promise<View> {
     if (!(error instanceof BrokenExchange)) throw error;
     return { broken: error.kind, why: error.message };
   }
-}
-
-type IsEnough = (messages: readonly unknown[]) => Promise<boolean>;
-
-/** Creates a check for the end of the step: every request has its response, or a message matches `until`. */
-function createEndCheck(lines: readonly string[], until: unknown, context: VectorContext): IsEnough {
-  let seen = 0;
-  if (until !== undefined) {
-    return async (messages) => {
-      for (; seen < messages.length; seen++) {
-        if (!await findMismatch(until, messages[seen], context.variables)) return true;
-      }
-      return false;
-    };
-  }
-  const sent = lines.map(parseJson);
-  const open = new Set(sent.filter(isRequest).map((request) => (request as JsonObject)["id"]));
-  let batches = sent.filter((each) => Array.isArray(each) && each.some(isRequest)).length;
-  return (messages) => {
-    for (; seen < messages.length; seen++) {
-      const message = messages[seen];
-      if (Array.isArray(message)) batches--;
-      else if (isResponse(message)) open.delete((message as JsonObject)["id"]);
-    }
-    return Promise.resolve(batches <= 0 && open.size === 0);
-  };
-}
-
-function isRequest(value: unknown): boolean {
-  return isJsonObject(value) && typeof value["method"] === "string" &&
-    (typeof value["id"] === "string" || typeof value["id"] === "number");
-}
-
-function isResponse(value: unknown): boolean {
-  return isJsonObject(value) && !("method" in value) && ("result" in value || "error" in value);
 }
 
 async function sendOverStdio(
@@ -185,7 +150,7 @@ async function postMessage(
     opened = await openWithTimeout(getSender(context), outgoing, limits);
     const { status, fields, next, cancel } = opened;
     const response = { status, fields };
-    if (/^text\/event-stream\b/i.test(joinFields(fields)["content-type"] ?? "")) {
+    if (isEventStream(fields)) {
       const stream = { response: opened, reader: new EventReader(), unread: [] };
       const messages: unknown[] = [];
       // A server may keep the stream open after the last response.

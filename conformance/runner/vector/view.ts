@@ -34,7 +34,7 @@ export async function toView(
     const text = toStrictText(response.body);
     const json = text === undefined ? undefined : parseJson(text);
     if (json !== undefined) view["json"] = json;
-    if (/^text\/event-stream\b/i.test(headers["content-type"] ?? "")) {
+    if (isEventStream(fields)) {
       const events = new EventReader().push(response.body);
       view["events"] = events;
       view["messages"] = events.map((event) => event["json"]).filter((each) => each !== undefined);
@@ -52,6 +52,11 @@ export function joinFields(fields: readonly HeaderField[]): Readonly<Record<stri
     headers[name] = headers[name] === undefined ? value : `${headers[name]}, ${value}`;
   }
   return headers;
+}
+
+/** Whether the body is `text/event-stream`. */
+export function isEventStream(fields: readonly HeaderField[]): boolean {
+  return /^text\/event-stream\b/i.test(joinFields(fields)["content-type"] ?? "");
 }
 
 /** Parses `Set-Cookie`: the name, and the value with the attributes (RFC 6265 section 5.2). */

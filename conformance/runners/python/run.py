@@ -1864,16 +1864,33 @@ def exchange(context, request):
     """Sends a request and reads the whole response. `Broken` has the part that arrived."""
     limits = context.target.limits
     deadline = time.monotonic() + limits["seconds"]
-    return read_whole(open_request(context, request, deadline), limits, deadline)
+    opened = open_request(context, request, deadline)
+    return read_whole(opened, limits, deadline, end_of_events(opened, request, context))
 
 
-def read_whole(opened, limits, deadline):
+def end_of_events(opened, request, context):
+    """For an event stream: whether a chunk completes the response to the JSON-RPC message of the request."""
+    text = loose_text(request.body or b"")
+    if not EVENT_STREAM.match(join_fields(opened.fields).get("content-type", "")) or not is_message(parse_json(text)):
+        return lambda chunk: False
+    reader, messages, is_enough = EventReader(), [], EndCheck([text], ABSENT, context)
+
+    def is_end(chunk):
+        messages.extend(event.get("json", ABSENT) for event in reader.push(chunk))
+        return bool(messages) and is_enough(messages)
+
+    return is_end
+
+
+def read_whole(opened, limits, deadline, is_end=lambda chunk: False):
     body = bytearray()
     try:
         while (chunk := opened.next(deadline)) is not None:
             body += chunk
             if len(body) > limits["bytes"]:
                 raise Broken("flooded", "The body is too long")
+            if is_end(chunk):
+                break
         return {"status": opened.status, "fields": opened.fields, "body": bytes(body)}
     except Broken as error:
         raise Broken(error.kind, error.why, {"status": opened.status, "fields": opened.fields, "body": bytes(body)}) from None
@@ -2079,6 +2096,10 @@ def is_request(value):
 
 def is_response(value):
     return isinstance(value, dict) and "method" not in value and ("result" in value or "error" in value)
+
+
+def is_message(value):
+    return any(map(is_message, value)) if isinstance(value, list) else isinstance(value, dict) and "jsonrpc" in value
 
 
 class EndCheck:
