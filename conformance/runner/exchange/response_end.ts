@@ -9,7 +9,7 @@ import { EventReader } from "./event_reader.ts";
 import type { OpenResponse, Sender } from "./exchange.ts";
 import { findMismatch, parseJson } from "../vector/match.ts";
 import { isJsonObject, type JsonObject } from "../vector/vector_file.ts";
-import { isEventStream } from "../vector/view.ts";
+import { isEventStream, isResponse } from "../vector/view.ts";
 import type { VectorContext } from "../context.ts";
 
 export type IsEnough = (messages: readonly unknown[]) => Promise<boolean>;
@@ -45,10 +45,6 @@ export function createEndCheck(
 function isRequest(value: unknown): boolean {
   return isJsonObject(value) && typeof value["method"] === "string" &&
     (typeof value["id"] === "string" || typeof value["id"] === "number");
-}
-
-function isResponse(value: unknown): boolean {
-  return isJsonObject(value) && !("method" in value) && ("result" in value || "error" in value);
 }
 
 /**

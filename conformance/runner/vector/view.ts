@@ -43,6 +43,11 @@ export async function toView(
   return view;
 }
 
+/** Whether this is the response to a JSON-RPC request, and neither a request nor a notification of the server. */
+export function isResponse(value: unknown): value is JsonObject {
+  return isJsonObject(value) && !("method" in value) && ("result" in value || "error" in value);
+}
+
 /** Header fields by lower-case name, repeated ones joined, without `set-cookie`. */
 export function joinFields(fields: readonly HeaderField[]): Readonly<Record<string, string>> {
   const headers: Record<string, string> = {};
@@ -108,6 +113,8 @@ export function readCapture(source: JsonObject, view: View): unknown {
       return resolvePointer(String(where), view["json"]);
     case "message":
       return resolvePointer(String(where), view["messages"]);
+    case "response":
+      return resolvePointer(String(where), (view["messages"] as unknown[] | undefined)?.find(isResponse));
     case "view":
       return resolvePointer(String(where), view);
     case "header":

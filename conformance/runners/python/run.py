@@ -2026,6 +2026,8 @@ def read_capture(source, view):
         return pointer(where, view["json"]) if "json" in view else ABSENT
     if kind == "message":
         return pointer(where, view["messages"]) if "messages" in view else ABSENT
+    if kind == "response":
+        return pointer(where, next(filter(is_response, view.get("messages", [])), ABSENT))
     if kind == "view":
         return pointer(where, view)
     if kind == "header":
