@@ -20,6 +20,14 @@ import { findTransaction, injectHeaders, redirectWith } from "../browser_faults.
 
 const practice = (...ids: string[]): string[] => ids.map((id) => `oauth/best_practice/${id}`);
 
+/** Vectors about who may frame the pages. */
+const FRAMED = [
+  "oauth/consent/not-in-a-frame",
+  "oauth/consent/error-page-not-in-a-frame",
+  "oauth/login/not-in-a-frame",
+  ...practice("page-says-who-may-frame-it", "error-says-who-may-frame-it", "login-says-who-may-frame-it"),
+];
+
 /** Submits the consent form itself. */
 function approveItself(next: Handler): Handler {
   return async (request) => {
@@ -149,6 +157,43 @@ export const CONSENT: readonly Mutant[] = [
       });
     }),
     killedBy: practice("page-loads-nothing"),
+  },
+  {
+    name: "oauth/pages-framed-by-anyone",
+    fault: "Names every site in frame-ancestors, which browsers prefer to X-Frame-Options",
+    wrap: changeResponses(
+      undefined,
+      (answer) =>
+        isPage(answer) ? withHeaders(answer, { "content-security-policy": "frame-ancestors *" }) : answer,
+    ),
+    killedBy: FRAMED,
+  },
+  {
+    name: "oauth/pages-framed-by-any-scheme",
+    fault: "Names a scheme in frame-ancestors, and so every site",
+    wrap: changeResponses(
+      undefined,
+      (answer) =>
+        isPage(answer)
+          ? withHeaders(answer, {
+            "content-security-policy": "default-src 'none'; frame-ancestors 'self' https:",
+            "x-frame-options": undefined,
+          })
+          : answer,
+    ),
+    killedBy: [...FRAMED, ...practice("page-for-old-browsers")],
+  },
+  {
+    name: "oauth/pages-echo-without-script",
+    fault: "Writes request parameters into its pages and removes only script elements",
+    wrap: changeResponses(undefined, async (answer, request) => {
+      if (!isPage(answer)) return answer;
+      const sent = [...new URL(request.url).searchParams.values()].join(" ");
+      const shown = sent.replace(/<script.*?<\/script>/g, "");
+      return withBody(answer, `${await answer.text()}${shown}`);
+    }),
+    killedBy: ["oauth/authorize/state-is-no-markup", "oauth/login/page-shows-no-markup"],
+    mayFail: { "It reads the page": ["oauth/form_post/state-is-no-markup"] },
   },
   {
     name: "oauth/consent-page-leaks-referrer",
