@@ -6,7 +6,7 @@
  */
 import { fromBase64url, sha256, toBase64, toBase64url, toHex, toText, utf8 } from "../exchange/bytes.ts";
 import { generateKey, type KeyPair, signJws } from "./jws.ts";
-import { KitError } from "../outcome.ts";
+import { KitError, NotClaimed } from "../outcome.ts";
 import { fillTemplates, getVariable, hasVariable, toText as toPlain, type Variables } from "./template.ts";
 import { isJsonObject, type JsonObject } from "./vector_file.ts";
 
@@ -55,11 +55,15 @@ const OPERATIONS: Readonly<Record<string, (operand: never, asked: OperationConte
     return text.slice(0, middle) + (text[middle] === "A" ? "B" : "A") + text.slice(middle + 1);
   },
   shorten: (text: unknown) => toPlain(text).slice(0, -1),
-  swapcase: (text: unknown) =>
-    toPlain(text).replace(
+  swapcase: (text: unknown) => {
+    const plain = toPlain(text);
+    // The unchanged value would be a valid request, whose success the vector would blame.
+    if (!/[a-zA-Z]/.test(plain)) throw new NotClaimed("a value with an ASCII letter, for swapcase");
+    return plain.replace(
       /[a-z]|[A-Z]/g,
       (letter) => letter < "a" ? letter.toLowerCase() : letter.toUpperCase(),
-    ),
+    );
+  },
   percent: (text: unknown) =>
     toPlain(text).replace(/[0-9A-Za-z]/g, (each) => `%${toHex(utf8(each)).toUpperCase()}`),
   now: (offset: number, { now }) => Math.floor(now()) + offset,
@@ -110,7 +114,7 @@ async function computeOne(
       variables,
     });
   } catch (error) {
-    if (error instanceof KitError) throw error;
+    if (error instanceof KitError || error instanceof NotClaimed) throw error;
     throw new KitError(`Cannot compute "${name}" by "${operation}": ${(error as Error).message}`, {
       cause: error,
     });

@@ -1415,6 +1415,12 @@ def data_of(text):
     return utf8(plain(text))
 
 
+def swap_case(text):
+    if not re.search("[A-Za-z]", text):
+        raise NotClaimed("a value with an ASCII letter, for swapcase")
+    return re.sub("[A-Za-z]", lambda letter: letter[0].swapcase(), text)
+
+
 OPERATIONS = {
     "value": lambda operand, scope: operand,
     "merge": lambda operand, scope: merge(operand),
@@ -1433,7 +1439,7 @@ OPERATIONS = {
     "concat": concat,
     "alter": alter,
     "shorten": lambda text, scope: plain(text)[:-1],
-    "swapcase": lambda text, scope: re.sub("[A-Za-z]", lambda letter: letter[0].swapcase(), plain(text)),
+    "swapcase": lambda text, scope: swap_case(plain(text)),
     "percent": lambda text, scope: re.sub("[0-9A-Za-z]", lambda each: f"%{ord(each[0]):02X}", plain(text)),
     "now": lambda offset, scope: math.floor(scope.now()) + offset,
     "key": lambda alg, scope: generate_key(alg),
@@ -1459,7 +1465,7 @@ def compute(lets, context):
         try:
             scope = Scope(f"{context.seed}/{context.name}", name, context.variables, context.now)
             context.variables[name] = OPERATIONS[operation](filled, scope)
-        except KitError:
+        except (KitError, NotClaimed):
             raise
         except Exception as error:
             raise KitError(f'Cannot compute "{name}" by "{operation}": {error!r}') from error
