@@ -76,7 +76,6 @@ export const REGISTRATION: readonly Mutant[] = [
       grant_types: [...grant_types as string[], "refresh_token"],
     })),
     killedBy: names("defaults"),
-    mayFail: { "They compare the whole list": names("prototype", "unknown-grant") },
   },
   {
     name: "oauth/registered-without-grants",

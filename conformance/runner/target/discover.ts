@@ -91,6 +91,13 @@ function withMetadata(description: TargetDescription, metadata: JsonObject, url:
       ? [[name.slice(0, -"_endpoint".length), value]]
       : []
   );
-  const endpoints = { metadata: url, ...Object.fromEntries(found), ...description.endpoints };
+  const { issuer } = metadata;
+  const endpoints = {
+    metadata: url,
+    // A final slash of the issuer is removed before the path is appended (OpenID Connect Discovery section 4.1).
+    ...(typeof issuer === "string" && { openid_configuration: issuer.replace(/\/$/, "") + OPENID }),
+    ...Object.fromEntries(found),
+    ...description.endpoints,
+  };
   return { ...description, endpoints, vars: { metadata, ...description.vars } };
 }

@@ -2975,6 +2975,8 @@ def with_metadata(described, target, is_oauth):
         if response["status"] != 200 or not isinstance(metadata, dict):
             continue
         found = {"metadata": url}
+        if isinstance(metadata.get("issuer"), str):
+            found["openid_configuration"] = metadata["issuer"].removesuffix("/") + "/.well-known/openid-configuration"
         for name, value in metadata.items():
             if isinstance(value, str) and (name == "jwks_uri" or name.endswith("_endpoint")):
                 found["jwks" if name == "jwks_uri" else name[:-len("_endpoint")]] = value
