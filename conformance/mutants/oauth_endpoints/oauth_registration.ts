@@ -78,6 +78,15 @@ export const REGISTRATION: readonly Mutant[] = [
     killedBy: names("defaults"),
   },
   {
+    name: "oauth/registered-with-unknown-grant",
+    fault: "Registers a grant type that it does not know",
+    wrap: changeRegistration(({ grant_types }) => ({
+      grant_types: [...grant_types as string[], "no_such_grant"],
+    })),
+    killedBy: names("unknown-grant"),
+    mayFail: { "They compare the whole list": names("defaults", "all-told") },
+  },
+  {
     name: "oauth/registered-without-grants",
     fault: "Leaves grant_types out of the response",
     wrap: changeRegistration(() => ({ grant_types: undefined })),
