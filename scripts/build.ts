@@ -58,13 +58,14 @@ const {
   );
 const toBuiltPath = (source: string): string => source.replace("./src/", "./").replace(/\.ts$/, "");
 const toBundledPath = (source: string): string => toBuiltPath(source).replace(/^\.\//, "./bundle/") + ".js";
-// Node, Deno and Bun know the condition `node`; bundlers for workerd and browsers do not.
+// Node, Deno and Bun load the bundle, by the condition `node`. Bundlers of apps, also those for Node, know `module`, which
+// comes first: from modules they leave out what the app does not use, and from the bundle they could not.
 const exports = Object.fromEntries(
   Object.entries<string>(entries).map(([entry, source]) => [
     entry,
     {
       types: `${toBuiltPath(source)}.d.ts`,
-      ...(entry !== OTHER_RUNTIME && { node: toBundledPath(source) }),
+      ...(entry !== OTHER_RUNTIME && { module: `${toBuiltPath(source)}.js`, node: toBundledPath(source) }),
       default: `${toBuiltPath(source)}.js`,
     },
   ]),

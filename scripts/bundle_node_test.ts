@@ -1,9 +1,10 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { buildPackage } from "../examples/test_package.ts";
 
 const test = suite("contents of an app's bundle");
 
@@ -15,17 +16,27 @@ const MARKS: Readonly<Record<string, RegExp>> = {
   SQLite: /PRAGMA /,
   "Cloudflare's SQL": /json_each/,
   S3: /AWS4-HMAC-SHA256/,
+  OpenTelemetry: /opentelemetry\/sdk-node/,
+  "the command line": /TRIVET_API_KEY/,
 };
 
-function bundle(source: string): string {
+/** @param dist the built package, which the app has installed @param args of `bun build` */
+function bundle(source: string, { args = ["--target=browser"], dist }: {
+  args?: readonly string[];
+  dist?: string;
+} = {}): string {
   const folder = mkdtempSync(join(tmpdir(), "trivet-bundle-"));
   try {
     const entry = join(folder, "entry.ts");
     writeFileSync(entry, source.replace(/"src\//g, () => `"${resolve("src")}/`));
+    if (dist !== undefined) {
+      mkdirSync(join(folder, "node_modules"));
+      symlinkSync(dist, join(folder, "node_modules/trivet"));
+    }
     const file = join(folder, "out.js");
     const built = spawnSync(
       resolve("node_modules/.bin/bun"),
-      ["build", entry, "--minify", "--target=browser", `--outfile=${file}`],
+      ["build", entry, "--minify", ...args, `--outfile=${file}`],
       { encoding: "utf8" },
     );
     assert.is(built.status, 0, built.stderr);
@@ -55,12 +66,50 @@ test("an app on workerd with D1 bundles no PostgreSQL, Redis, SQLite driver or S
   assert.equal(findMarks(code), ["Cloudflare's SQL"]);
 });
 
+test("an app that is bundled for Node gets the modules of its entries, and no command line or optional package", () => {
+  const built = buildPackage();
+  try {
+    const { exports } = JSON.parse(readFileSync(join(built.dist, "package.json"), "utf8"));
+    for (const [entry, conditions] of Object.entries<string | Record<string, string>>(exports)) {
+      if (typeof conditions === "string" || conditions.node === undefined) continue;
+      // The first that applies counts.
+      assert.equal(Object.keys(conditions), ["types", "module", "node", "default"], entry);
+      assert.is(conditions.module, conditions.default, entry);
+    }
+    // The conditions of esbuild and webpack, which a release is tested with (`check_packages.ts`).
+    const args = ["--target=node", "--conditions=module"];
+    const bundled = (source: string) => findMarks(bundle(source, { args, dist: built.dist }));
+    const tools = `
+      import { tool, toolServer } from "trivet/mcp";
+      import { memoryStore } from "trivet/store/memory";
+      const tools = [tool({ name: "ping", description: "Answers", run: () => "pong" })];
+      export default toolServer({ url: "https://a.example", store: memoryStore(), tools });
+    `;
+    assert.equal(bundled(tools), []);
+    const guard = `
+      import { resourceServer } from "trivet/protect";
+      export default resourceServer({ issuer: "https://a.example", resource: "https://b.example" });
+    `;
+    assert.equal(bundled(guard), []);
+    const all = `
+      import { createTrivet } from "trivet";
+      import { toNodeListener } from "trivet/node-listener";
+      export default toNodeListener(createTrivet({ issuer: "https://a.example", store: globalThis.store }));
+    `;
+    assert.equal(bundled(all), ["a runtime"]);
+  } finally {
+    built.remove();
+  }
+});
+
 test("each mark is found in its driver", () => {
   const code = (file: string) => findMarks(readFileSync(file, "utf8"));
   assert.ok(code("src/store/drivers/postgres.ts").includes("PostgreSQL"));
   assert.ok(code("src/store/drivers/redis.ts").includes("Redis"));
   assert.ok(code("src/store/drivers/sqlite.ts").includes("SQLite"));
   assert.ok(code("src/store/drivers/redis.ts").includes("a runtime"));
+  assert.ok(code("src/runtime/cli/telemetry.ts").includes("OpenTelemetry"));
+  assert.ok(code("src/runtime/cli/api/credentials.ts").includes("the command line"));
 });
 
 test.run();

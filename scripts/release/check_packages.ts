@@ -1,6 +1,7 @@
 /**
  * Tests the packages as a user gets them: installs them in an empty folder with only their own dependencies, imports every
- * entry, compiles the declarations, runs `trivet serve`, and tests it with the installed conformance kit.
+ * entry, bundles an app for Node, compiles the declarations, runs `trivet serve`, and tests it with the installed
+ * conformance kit.
  *
  * @module
  */
@@ -28,6 +29,16 @@ const run = (command: string, args: readonly string[], cwd: string): string =>
 /** The entry whose declarations name the types of an optional package. */
 const TRACED = "./opentelemetry";
 
+/** An app that a bundler for Node makes one file of, as frameworks do. */
+const APP = `import { tool, toolServer } from "trivet/mcp";
+import { memoryStore } from "trivet/store/memory";
+const tools = [tool({ name: "ping", description: "Answers", run: () => "pong" })];
+export default toolServer({ url: "https://tools.example", store: memoryStore(), tools });
+`;
+const BUNDLER = "esbuild@0.25";
+/** The app has 166 kB. With the bundle of the command line it had 888. */
+const MAX_APP_BYTES = 250_000;
+
 /** Installs and runs both packages. @param tarballs absolute paths @throws {Error} for the first that does not work */
 export async function checkPackages(tarballs: { trivet: string; kit: string }): Promise<void> {
   try {
@@ -50,6 +61,8 @@ export async function checkPackages(tarballs: { trivet: string; kit: string }): 
     const entries = Object.keys(exports).filter((entry) => !/package\.json|hattip/.test(entry));
     const optional = ["./store/postgres", "./store/redis", "./s3", TRACED];
     importAll(entries.filter((entry) => !optional.includes(entry)));
+    install("--no-save", BUNDLER);
+    bundleApp();
     install("--no-save", ...COMPILER);
     // Before the optional packages are installed: their types are not needed.
     checkDeclarations(
@@ -75,6 +88,15 @@ function importAll(entries: readonly string[]): void {
   writeFileSync(join(folder, "entries.mjs"), imports.join("\n"));
   run(process.execPath, ["entries.mjs"], folder);
   console.log(`imported ${entries.join(" ")}`);
+}
+
+/** Bundles an app while the optional packages are not installed. */
+function bundleApp(): void {
+  writeFileSync(join(folder, "app.mjs"), APP);
+  const args = ["app.mjs", "--bundle", "--platform=node", "--format=esm", "--minify"];
+  const { length } = run(join(folder, "node_modules/.bin/esbuild"), args, folder);
+  if (length > MAX_APP_BYTES) throw new Error(`A tool server bundled for Node has ${length} bytes`);
+  console.log(`a tool server bundled for Node has ${length} bytes`);
 }
 
 /** Checks that the command names the missing package and how to install it. */
