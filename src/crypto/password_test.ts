@@ -12,6 +12,16 @@ test("a hash tells its scheme and iterations, and differs each time", async () =
   assert.is.not(await hashPassword("correct horse", 1000), hash);
 });
 
+test("attack: without an option a hash has 600,000 iterations", async () => {
+  const counts: number[] = [];
+  const derive: Derive = (_, salt, iterations) => {
+    counts.push(iterations);
+    return Promise.resolve(salt);
+  };
+  assert.match(await createPasswordHasher(derive).hash("correct horse"), /^pbkdf2-sha256\$600000\$/);
+  assert.equal(counts, [600_000]);
+});
+
 test("verify() accepts the password and nothing near it", async () => {
   const hash = await hashPassword("correct horse", 1000);
   assert.equal(await verifyPassword("correct horse", hash, 1000), {

@@ -23,6 +23,20 @@ test("the overview links the pages that apply to a user of this server", async (
   assert.match(response.headers.get("cache-control")!, "no-store");
 });
 
+test("attack: no page runs a script or can be framed", async () => {
+  const server = await newServer();
+  const cookie = await server.signIn();
+  for (const path of ACCOUNT_PATHS.filter((path) => path !== "/account/export")) {
+    const response = await get(server, path, cookie);
+    const policy = response.headers.get("content-security-policy")!;
+    assert.match(policy, "default-src 'none'", path);
+    assert.match(policy, "frame-ancestors 'none'", path);
+    assert.not.match(policy, "script-src", path);
+    assert.is(response.headers.get("x-frame-options"), "DENY", path);
+    assert.not.match(await response.text(), "<script", path);
+  }
+});
+
 test("without a session every page leads to the login page and back", async () => {
   const server = await newServer();
   for (const path of ACCOUNT_PATHS.filter((path) => path !== "/account/export")) {

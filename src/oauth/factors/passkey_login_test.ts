@@ -215,6 +215,7 @@ test("the page runs the script of this server and no other", async () => {
   const response = await server.send("/login");
   const policy = response.headers.get("content-security-policy")!;
   assert.match(policy, `script-src ${ISSUER}/login/passkey.js`);
+  assert.match(policy, "frame-ancestors 'none'");
   assert.not.match(policy, "unsafe");
   assert.not.match(policy, "connect-src");
   const script = await server.send("/login/passkey.js");

@@ -119,6 +119,7 @@ test("form_post: a page whose form posts the response to the redirect URI, with 
   assert.is(response.headers.get("cache-control"), "no-store");
   const policy = response.headers.get("content-security-policy")!.split("; ");
   assert.ok(policy.includes("default-src 'none'"));
+  assert.ok(policy.includes("frame-ancestors 'none'"));
   assert.equal(policy.filter((each) => each.startsWith("script-src")), [
     `script-src ${ISSUER}/oauth/form_post.js`,
   ]);
