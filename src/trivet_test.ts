@@ -248,6 +248,13 @@ test("a store without atomic commits is refused at start", () => {
   }
 });
 
+test("without a store the error names the option and a store for a first try", () => {
+  assert.throws(
+    () => createTrivet({ issuer: ISSUER } as never),
+    /^Invalid options: "store" .*memoryStore\(\).*trivet\/store\/memory/,
+  );
+});
+
 test("an internal failure gets 500 without its details", async () => {
   const { send, store, key } = await newTrivet();
   await store.close();

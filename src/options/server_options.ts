@@ -120,13 +120,17 @@ function createLimiter(limits: RateLimits | undefined, server: LimitedServer): R
   return limits.createLimiter(server);
 }
 
-/** The store, checked. @throws {TypeError} when it cannot keep single use and rotation */
+/** The store, checked. @throws {TypeError} when it is missing, or cannot keep single use and rotation */
 function checkStore(store: Store): Store {
   const guarantees = (store as Partial<Store> | undefined)?.guarantees;
   if (!guarantees?.atomic || !guarantees.readYourWrites) {
     // Else a code could be redeemed twice.
     throw new TypeError(
-      'Invalid options: "store" must be atomic and read its own writes, as memoryStore() does',
+      `Invalid options: "store" ${
+        store
+          ? "must be atomic and read its own writes, as memoryStore() does"
+          : 'is required. For a first try: memoryStore() of "trivet/store/memory"'
+      }`,
     );
   }
   return store;
