@@ -50,7 +50,9 @@ export function createSchemaConverter(toJsonSchema?: ToJsonSchema): SchemaConver
       const { vendor } = schema["~standard"];
       if (vendor !== "valibot") {
         throw new TypeError(
-          `${vendor} schemas do not make JSON Schema. Pass a converter in the option "toJsonSchema", or use a JSON Schema object`,
+          vendor === "zod"
+            ? "This version of zod does not make JSON Schema: install zod 4.2 or newer, or pass JSON Schema"
+            : `${vendor} schemas do not make JSON Schema. Pass a converter in the option "toJsonSchema", or use a JSON Schema object`,
         );
       }
       if (convertValibot) return convertValibot(schema, use);

@@ -79,6 +79,14 @@ function compileRaw(
   name: string,
   use: SchemaUse,
 ): CompiledSchema {
+  // The form of the official SDK. A keyword of JSON Schema is never such a schema.
+  if (
+    jsonSchema && Object.values(jsonSchema).some((value) => (value as StandardSchema | null)?.["~standard"])
+  ) {
+    throw new TypeError(
+      `Cannot define "${name}": the ${use} schema is an object of schemas. Wrap the fields in z.object({ … })`,
+    );
+  }
   if (use === "input" && jsonSchema?.type !== "object") {
     throw new TypeError(`Cannot define "${name}": the input schema must have "type": "object" at the root`);
   }

@@ -2,6 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import * as v from "valibot";
 import { z } from "zod";
+import { z as z3 } from "zod/v3";
 import {
   type AnySchema,
   compileAnySchema as compile,
@@ -190,6 +191,25 @@ test("a library without JSON Schema is refused", () => {
     () => compileAnySchema(schema, "x"),
     /^Cannot define "x": .*foreign .*JSON Schema.* "toJsonSchema"/,
   );
+});
+
+test("zod 3 is refused, with the version to install", () => {
+  assert.throws(
+    () => compileAnySchema(z3.object({ a: z3.number() }), "x"),
+    (error: Error) => error instanceof TypeError && /^Cannot define "x": .*zod 4/.test(error.message),
+  );
+});
+
+test("an object whose values are schemas is refused, with the call that makes one schema of it", () => {
+  for (const fields of [{ a: z.number() }, { a: z3.number() }, { a: v.number() }]) {
+    for (const use of ["input", "output"] as const) {
+      assert.throws(
+        () => compileAnySchema(fields, "x", use),
+        (error: Error) =>
+          error instanceof TypeError && /^Cannot define "x": .*z\.object\(/.test(error.message),
+      );
+    }
+  }
 });
 
 test("valibot without its converter is refused, with the package to install", () => {
