@@ -43,7 +43,8 @@ export type NodeListener = (
  *
  * ```ts
  * http.createServer(toNodeListener(trivet));
- * app.use(toNodeListener(trivet)); // Express, before or behind express.json()
+ * // Express: after your own routes, since it answers every path; before or after express.json()
+ * app.use(toNodeListener(trivet));
  * fastify.register(async (scope) => {
  *   scope.removeAllContentTypeParsers();
  *   scope.addContentTypeParser("*", async () => {});
