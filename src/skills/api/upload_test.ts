@@ -110,6 +110,11 @@ for (
     ["two documents", skill(`name: demo\n...\n${described}`), /^yaml: .*SKILL\.md/],
     ["deep nesting", skill(`name: demo\n${described}\nx: {a: {b: {c: {d: {e: f}}}}}`), /^yaml-depth: /],
     [
+      "half of a surrogate pair",
+      skill('name: demo\ndescription: "Use it \\udc00"'),
+      /^yaml-surrogate: SKILL\.md line 3: /,
+    ],
+    [
       "many keys",
       skill(`name: demo\n${described}\n${Array.from({ length: 70 }, (_, i) => `k${i}: v`).join("\n")}`),
       /^yaml-keys: .*64/,

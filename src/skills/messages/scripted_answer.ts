@@ -72,5 +72,5 @@ export function writeAnswer(
 function truncate(text: string, limit: number): string {
   return text.length <= limit
     ? text
-    : `${text.slice(0, limit)} [truncated after ${limit} of ${text.length} characters]`;
+    : `${text.slice(0, limit).toWellFormed()} [truncated after ${limit} of ${text.length} characters]`;
 }

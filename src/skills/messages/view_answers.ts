@@ -177,8 +177,9 @@ function excerpt(text: string, first: number, count: number, maxCharacters: numb
     const newline = text.indexOf("\n", start);
     const length = (newline < 0 ? text.length : newline) - start;
     const cut = `${
+      // The cut may be within a character.
       text.slice(start, start + maxCharacters)
-    }\n[Line ${first} truncated after ${maxCharacters} of ${length} characters.]`;
+        .toWellFormed()}\n[Line ${first} truncated after ${maxCharacters} of ${length} characters.]`;
     return { text: cut, first, lines: 1, total };
   }
   return { text: text.slice(start, end).replace(/\n$/, ""), first, lines, total };

@@ -110,6 +110,12 @@ test("a line that is too long is truncated, and the next lines can be read", asy
   assert.equal((await view(skill, "a.md", [3, -1])).content, result("last", 1, 3, 3));
 });
 
+test("a line is never cut within a character", async () => {
+  const skill = skillOf({ "a.md": "x" + "😀".repeat(40_000) });
+  const { content } = (await view(skill, "a.md")).content;
+  assert.ok(content.isWellFormed());
+});
+
 test("the result for a binary file contains its media type and size", async () => {
   const skill = skillOf({ "a.png": Uint8Array.of(137, 80, 78, 71), "b.bin": "a\0b" });
   const { content: note, ...rest } = (await view(skill, "a.png")).content;

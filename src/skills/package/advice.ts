@@ -88,7 +88,7 @@ const findMetadata: Find = ({ markdown: { fields, json, lines } }) => {
 const findToolList: Find = ({ markdown: { fields, lines } }) => {
   const value = fields.get("allowed-tools");
   if (!Array.isArray(value)) return [];
-  const tools = value.filter((tool) => typeof tool === "string").join(" ").slice(0, 200);
+  const tools = value.filter((tool) => typeof tool === "string").join(" ").slice(0, 200).toWellFormed();
   const message = "field 'allowed-tools' in SKILL.md is a list, which some clients do not read";
   return [
     problem("allowed-tools-list", lines.get("allowed-tools"), message, `write allowed-tools: ${tools}`),

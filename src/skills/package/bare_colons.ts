@@ -82,7 +82,7 @@ export function quoteBareColons(
   return {
     text: parts.join("") + text.slice(end),
     line: changed.first / 2 + 1,
-    shown: shown !== undefined && shown.length > 120 ? shown.slice(0, 119) + "…" : shown,
+    shown: shown !== undefined && shown.length > 120 ? shown.slice(0, 119).toWellFormed() + "…" : shown,
   };
 }
 

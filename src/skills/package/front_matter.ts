@@ -242,7 +242,17 @@ function convertDocument(
         "remove the tag, or put quotes around a value that begins with !",
       );
     }
-    if (isScalar(node)) return textOf(node);
+    if (isScalar(node)) {
+      const text = textOf(node);
+      if (text.isWellFormed()) return text;
+      // Strict JSON parsers refuse a whole list with it, and UTF-8 cannot encode it.
+      throw new YamlProblem(
+        "yaml-surrogate",
+        "an escape must not be half of a surrogate pair",
+        at,
+        "write the character itself",
+      );
+    }
     if (depth > MAX_DEPTH) throw tooDeep(at);
     if (isSeq(node)) return node.items.map((item) => convert(item, depth + 1, at));
     if (isMap(node)) return convertMap(node.items, depth, at);

@@ -201,6 +201,8 @@ for (
     ["a duplicate key in two spellings", "x: 1\n'x': 2", "yaml-duplicate", '"x"'],
     ["__proto__", "__proto__: x", "yaml-field-name", '"__proto__"'],
     ["constructor inside a list", "x: [{constructor: y}]", "yaml-field-name", '"constructor"'],
+    ["half of a surrogate pair", 'x: "a\\ud800"', "yaml-surrogate", ""],
+    ["half of a surrogate pair in a key", 'x: [{"\\udfff": y}]', "yaml-surrogate", ""],
     ["a directive", "%YAML 1.1", "yaml", ""],
     ["a second document", "...\nx: y", "yaml", ""],
   ] as const
@@ -212,6 +214,11 @@ for (
     assert.ok(outcome.includes(name), outcome);
   });
 }
+
+test("a character beyond U+FFFF may be escaped, whole or in halves", () => {
+  const { json } = read(within('whole: "\\U0001F600"\nhalves: "\\ud83d\\ude00"'));
+  assert.equal([json.whole, json.halves], ["😀", "😀"]);
+});
 
 test("front matter that is a list, a text or nothing is refused", () => {
   for (const yaml of ["- a", "text", "# only a comment", ""]) {

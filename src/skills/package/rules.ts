@@ -193,7 +193,7 @@ function noMarkup(field: string): Rule["check"] {
   return ({ markdown }) => {
     const [tag] = MARKUP.exec(textOf(markdown, field)) ?? [];
     if (tag === undefined) return undefined;
-    const hint = `write ${tag.slice(0, 40)} without < and >`;
+    const hint = `write ${tag.slice(0, 40).toWellFormed()} without < and >`;
     return { message: `field '${field}' in SKILL.md must not contain XML tags`, hint };
   };
 }

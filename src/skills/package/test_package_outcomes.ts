@@ -88,6 +88,7 @@ export const OUTCOMES: readonly (readonly [what: string, upload: string, local: 
   ["a list for front matter", "refused yaml-fields", "skipped yaml-fields"],
   ["65 keys", "refused yaml-keys", "skipped yaml-keys"],
   ["deep nesting", "refused yaml-depth", "skipped yaml-depth"],
+  ["half of a surrogate pair", "refused yaml-surrogate", "skipped yaml-surrogate"],
   ["no name", "refused name-required", "served name-required"],
   ["no description", "refused description-required", "skipped description-required"],
   ["nothing for a description", "refused description-required", "skipped description-required"],

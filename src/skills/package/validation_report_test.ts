@@ -16,6 +16,18 @@ const codes = async (sent: ReturnType<typeof files>, rules?: PackageRules) => {
   return [errors.map(({ code }) => code), warnings.map(({ code }) => code)];
 };
 
+test("texts of a report that are shortened are well-formed Unicode", async () => {
+  const long = "x" + "😀".repeat(150);
+  const sent = skill("demo", `description: "<b${long}>. Use it"`, "license: 'a'", `allowed-tools: [${long}]`);
+  const colon = skill("demo", `description: Use when: ${long}`);
+  for (const files of [sent, colon]) {
+    const { errors, warnings } = await reportOn(files, LIMIT);
+    const texts = [...errors, ...warnings].flatMap(({ message, hint }) => [message, hint ?? ""]);
+    assert.ok(texts.some((text) => text.includes("😀")));
+    assert.equal(texts.filter((text) => !text.isWellFormed()), []);
+  }
+});
+
 test("the report of a valid package has name, description, sizes and tokens", async () => {
   const sent = [
     ...skill("demo", "description: Use when testing."),
