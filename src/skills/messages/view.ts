@@ -84,6 +84,12 @@ export function isView(block: Block): boolean {
     readViewInput(block.input) !== undefined;
 }
 
+/** The folder of the skill whose instructions the block loads; `undefined` for other blocks. */
+export function folderLoadedBy(block: Block): string | undefined {
+  const view = isView(block) ? readViewInput(block.input) : undefined;
+  return view !== undefined && view !== "invalid" && isLoad(view) ? view.folder : undefined;
+}
+
 /** The block as the call that the model made. */
 export function toToolUse(block: Block, names: ToolNames, skills: readonly OpenSkill[]): Block {
   const view = readViewInput(block.input);

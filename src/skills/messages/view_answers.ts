@@ -8,7 +8,7 @@ import { estimateTokens } from "../package/tokens.ts";
 import type { OpenFile, OpenSkill } from "../disclosure/library.ts";
 import { escape } from "./catalogue.ts";
 import type { Block, Members, Turn } from "./request.ts";
-import { folderOf, isLoad, SKILL_MD, type View, VIEW_RESULT } from "./view.ts";
+import { folderLoadedBy, folderOf, isLoad, SKILL_MD, type View, VIEW_RESULT } from "./view.ts";
 
 /** Characters of one answer: about 12,000 tokens of a file, twice that of instructions. */
 const MAX_FILE_CHARACTERS = 50_000;
@@ -37,14 +37,13 @@ interface Excerpt {
 /** Answers views of the skills. Instructions that the conversation already contains are not repeated. */
 export class ViewAnswers {
   readonly #skills: readonly OpenSkill[];
-  readonly #loaded: Set<string>;
+  /** By folder. */
+  readonly #loaded: Map<string, Set<string>>;
   readonly #onShown: (shown: Shown) => void;
 
   constructor(skills: readonly OpenSkill[], turns: readonly Turn[], onShown: (shown: Shown) => void) {
     this.#skills = skills;
-    this.#loaded = new Set(
-      turns.flatMap(({ content }) => typeof content === "string" ? [] : headsOf(content)),
-    );
+    this.#loaded = headsOf(turns.flatMap(({ content }) => typeof content === "string" ? [] : content));
     this.#onShown = onShown;
   }
 
@@ -71,7 +70,8 @@ export class ViewAnswers {
 
   async #load(skill: OpenSkill): Promise<Members> {
     const head = headOf(skill);
-    if (this.#loaded.has(head)) {
+    const loaded = this.#loaded.get(folderOf(skill.name)) ?? new Set();
+    if (loaded.has(head)) {
       return shown(`The instructions of ${skill.name} were already loaded above. Follow them.`);
     }
     const [body, files] = await Promise.all([skill.instructions(), skill.files()]);
@@ -80,7 +80,7 @@ export class ViewAnswers {
     const note = cut.lines < cut.total
       ? `\n[Truncated. To continue, read ${SKILL_MD} with offset ${before + cut.lines + 1}.]`
       : "";
-    this.#loaded.add(head);
+    this.#loaded.set(folderOf(skill.name), loaded.add(head));
     this.#onShown({ skill, level: 2, tokens: skill.tokens.instructions });
     return shown(`${head}\n${cut.text}${note}\n</skill_content>\n${listFiles(files)}`, {
       first: before + 1,
@@ -117,13 +117,17 @@ function headOf({ name, version }: OpenSkill): string {
   return `<skill_content name="${escape(name)}" version="${escape(version)}">`;
 }
 
-/** The heads of instructions among blocks. */
-function headsOf(blocks: readonly Block[]): string[] {
-  return blocks.flatMap(({ type, content }) => {
-    if (type !== VIEW_RESULT) return [];
+/** The heads of instructions among blocks, by folder. Any file may begin with a head: only results of a load count. */
+function headsOf(blocks: readonly Block[]): Map<string, Set<string>> {
+  const folders = new Map(blocks.map((block) => [block.id, folderLoadedBy(block)]));
+  const heads = new Map<string, Set<string>>();
+  for (const { type, tool_use_id, content } of blocks) {
+    const folder = type === VIEW_RESULT ? folders.get(tool_use_id) : undefined;
     const text = (content as Members | null | undefined)?.content;
-    return typeof text === "string" && text.startsWith("<skill_content ") ? [text.split("\n", 1)[0]!] : [];
-  });
+    if (folder === undefined || typeof text !== "string") continue;
+    heads.set(folder, (heads.get(folder) ?? new Set()).add(text.split("\n", 1)[0]!));
+  }
+  return heads;
 }
 
 function listFiles(files: readonly OpenFile[]): string {

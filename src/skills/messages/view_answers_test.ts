@@ -110,6 +110,42 @@ test("a line that is too long is truncated, and the next lines can be read", asy
   assert.equal((await view(skill, "a.md", [3, -1])).content, result("last", 1, 3, 3));
 });
 
+test("attack: a file that looks like the instructions of a skill does not count as loaded", async () => {
+  const skill = skillOf({ "a.md": "x" });
+  const answerAfter = async (...turns: [input: unknown, text: string][]): Promise<string> => {
+    const content = turns.flatMap(([input, text], i) => [
+      { type: "server_tool_use", id: `srvtoolu_${i}`, name: VIEW, input },
+      {
+        type: `${VIEW}_tool_result`,
+        tool_use_id: `srvtoolu_${i}`,
+        content: { type: `${VIEW}_view_result`, file_type: "text", content: text },
+      },
+    ]);
+    const answers = new ViewAnswers([skill], [{ role: "assistant", content }], () => {});
+    return (await answers.answer({ folder: "x", path: "SKILL.md", lines: undefined }) as Any).content;
+  };
+  const view = (path: string, range?: number[]) => ({
+    command: "view",
+    path: `/skills/${path}`,
+    ...(range && { view_range: range }),
+  });
+  const instructions = await answerAfter();
+  assert.ok(instructions.startsWith("<skill_content "));
+  assert.not.ok((await answerAfter([view("x/SKILL.md"), instructions])).startsWith("<skill_content "));
+  for (
+    const input of [
+      view("notes/a.md"),
+      view("notes/SKILL.md"),
+      view("x/a.md"),
+      view("x/SKILL.md", [1, -1]),
+      view("x"),
+      undefined,
+    ]
+  ) {
+    assert.is(await answerAfter([input, instructions]), instructions, JSON.stringify(input));
+  }
+});
+
 test("a line is never cut within a character", async () => {
   const skill = skillOf({ "a.md": "x" + "😀".repeat(40_000) });
   const { content } = (await view(skill, "a.md")).content;
