@@ -18,6 +18,7 @@ import {
 import { compileUriTemplate, type MatchUri } from "../../mcp/definition/uri_template.ts";
 import { ResourceNotFoundError } from "../../mcp/definition/resources.ts";
 import { writeSkillUri } from "../../mcp/skills/skill_uri.ts";
+import { countLines } from "../../text/excerpt.ts";
 import { SKILL_MD, type SkillContent, type SkillEntry, type SkillSource } from "../../mcp/skills/skills.ts";
 import {
   isUpstreamDefinition,
@@ -115,11 +116,14 @@ export function createSkillSource(
       const content = await readFile(found, SKILL_MD, context);
       if (!content) return undefined;
       const { frontMatter: { description }, files = [] } = found.definition.skill;
+      const text = new TextDecoder().decode(content.bytes);
+      const instructions = withoutFrontMatter(text);
       return {
         id: name,
         name,
         description,
-        instructions: withoutFrontMatter(new TextDecoder().decode(content.bytes)),
+        instructions,
+        linesBefore: () => Promise.resolve(countLines(text) - countLines(instructions)),
         files: files.map(({ path }) => path),
       };
     },

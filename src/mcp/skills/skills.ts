@@ -9,6 +9,7 @@
  * @module
  */
 import type { Principal } from "../../http/principal.ts";
+import { INVALID_PARAMS, RpcError } from "../../jsonrpc/error.ts";
 import type { CallContext } from "../context.ts";
 import { toContents } from "../definition/content.ts";
 import {
@@ -19,6 +20,7 @@ import {
   tool,
   ToolError,
 } from "../definition/definition.ts";
+import { lazy } from "../lazy.ts";
 import { type SkillList, writeSkillList } from "./skill_list.ts";
 import { writeSkillUri } from "./skill_uri.ts";
 
@@ -99,11 +101,16 @@ export interface LoadedSkill {
   readonly description: string;
   readonly instructions: string;
   readonly files: readonly string[];
+  /** Lines of SKILL.md before the instructions; used to read on where they are truncated. */
+  readonly linesBefore?: () => Promise<number>;
 }
 
 export const SKILL_MD = "SKILL.md";
 /** Skills in `resources/list`; `skills/list` and `list_skills` have all of them. */
 const MAX_LISTED_SKILLS = 1000;
+/** Bytes of a file in one message, as text or base64: encoding more of it blocks the event loop. */
+const MAX_RESOURCE_BYTES = 1024 * 1024;
+const texts = lazy(() => import("./skill_text.ts"));
 
 const READ_ONLY = { readOnlyHint: true, openWorldHint: false };
 const skillName = { type: "string", description: "Name of the skill, from list_skills" };
@@ -144,27 +151,30 @@ function createDefinitions(source: SkillSource): Definition[] {
         const skill = await source.load(context.principal, name as string, context);
         if (!skill) throw unknownSkill(name as string);
         const files = skill.files.filter((file) => file !== SKILL_MD);
+        const { writeFileList, writeInstructions } = await texts.load();
         const listing = files.length === 0
           ? ""
-          : `\n\nFiles of this skill, for read_skill_file:\n${files.map((file) => `- ${file}`).join("\n")}`;
-        return skill.instructions.trim() + listing;
+          : `\n\nFiles of this skill, for read_skill_file:\n${writeFileList(files)}`;
+        return await writeInstructions(skill) + listing;
       },
     }),
     tool({
       name: "read_skill_file",
       title: "Read a skill's file",
-      description: "Returns one file of a skill: a script, a template or a reference.",
+      description: "Returns one file of a skill, whole or in part: a script, a template or a reference.",
       input: {
         type: "object",
         properties: {
           name: skillName,
           path: { type: "string", description: "Path of the file, from load_skill" },
+          offset: { type: "integer", minimum: 1, description: "First line to read. Default: 1" },
+          limit: { type: "integer", minimum: 1, description: "Number of lines to read. Default: all" },
         },
         required: ["name", "path"],
         additionalProperties: false,
       },
       annotations: READ_ONLY,
-      async run({ name, path }, context) {
+      async run({ name, path, offset, limit }, context) {
         const { principal } = context;
         const file = await source.read(principal, name as string, path as string, context);
         if (!file) {
@@ -175,8 +185,23 @@ function createDefinitions(source: SkillSource): Definition[] {
             }" in skill "${name}". Call load_skill for the list of its files.`,
           );
         }
-        const text = asText(file);
-        if (text !== undefined) return text;
+        if (!isMedia(file)) {
+          const { writeFilePart } = await texts.load();
+          const { bytes } = file;
+          const text = await writeFilePart(
+            bytes,
+            path as string,
+            offset as number | undefined,
+            limit as number | undefined,
+          );
+          if (text !== undefined) return text;
+        }
+        const { length } = file.bytes;
+        if (length > MAX_RESOURCE_BYTES) {
+          throw new ToolError(
+            `The file is no text, and too large: ${length} bytes, at most ${MAX_RESOURCE_BYTES}.`,
+          );
+        }
         const uri = writeSkillUri([...file.place, ...(path as string).split("/")]);
         return { content: [{ type: "resource", resource: toContents(uri, file.mediaType, file.bytes) }] };
       },
@@ -197,10 +222,16 @@ function createDefinitions(source: SkillSource): Definition[] {
         const wanted = found?.rest.join("/");
         return (await found?.entry.files())?.some((file) => file.path === wanted) ?? false;
       },
-      async read({ name, path }, { principal }) {
+      async read({ name, path }, { principal }, uri) {
         const found = await source.find(principal, [name!, ...path!.split("/")]);
         if (!found || found.entry.isElsewhere) return undefined;
         const file = await found.entry.read(found.rest.join("/"));
+        const length = file?.bytes.length ?? 0;
+        if (length > MAX_RESOURCE_BYTES) {
+          const message = `Resource too large: ${length} bytes, at most ${MAX_RESOURCE_BYTES}. ` +
+            "Text can be read in parts with read_skill_file";
+          throw new RpcError(INVALID_PARAMS, message, { uri });
+        }
         return file && { content: asText(file) ?? file.bytes, mimeType: file.mediaType };
       },
     }),
@@ -214,8 +245,9 @@ function createDefinitions(source: SkillSource): Definition[] {
       ],
       async get({ skill, task }, context) {
         const loaded = await source.load(context.principal, skill!, context);
+        const { writeInstructions } = await texts.load();
         const how = loaded
-          ? `Follow the instructions of the skill "${loaded.name}":\n\n${loaded.instructions.trim()}`
+          ? `Follow the instructions of the skill "${loaded.name}":\n\n${await writeInstructions(loaded)}`
           : `Unknown skill "${
             shorten(skill!)
           }". Call list_skills, and use the skill that matches the task, if there is one.`;
@@ -239,11 +271,15 @@ export function toResource(
   };
 }
 
-function asText({ bytes, mediaType }: SkillContent): string | undefined {
-  if (/^(image|audio|video|font)\//.test(mediaType)) return undefined;
+function isMedia({ mediaType }: SkillContent): boolean {
+  return /^(image|audio|video|font)\//.test(mediaType);
+}
+
+function asText(file: SkillContent): string | undefined {
+  if (isMedia(file)) return undefined;
   try {
     // With the byte order mark: clients compare digests of all bytes.
-    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(file.bytes);
     return text.includes("\u0000") ? undefined : text;
   } catch {
     return undefined;
@@ -255,5 +291,5 @@ function unknownSkill(name: string): ToolError {
 }
 
 function shorten(text: string): string {
-  return text.length > 100 ? text.slice(0, 99) + "…" : text;
+  return text.length > 100 ? text.slice(0, 99).toWellFormed() + "…" : text;
 }

@@ -164,6 +164,6 @@ function findChildren(
 }
 
 function notFound(problem: string, uri: string): RpcError {
-  const shown = uri.slice(0, 500);
+  const shown = uri.slice(0, 500).toWellFormed();
   return new RpcError(INVALID_PARAMS, `${problem}: ${shown}`, { uri: shown });
 }

@@ -11,7 +11,7 @@ import type { Directory } from "../local/directory.ts";
 import { type Disclose, discloseEntries } from "./disclosure.ts";
 import type { SkillEntries } from "./entries.ts";
 import { SkillError } from "../error.ts";
-import { findSkill, openLocal, type OpenSkill, openUploaded } from "./library.ts";
+import { countLinesBefore, findSkill, openLocal, type OpenSkill, openUploaded } from "./library.ts";
 import { mediaTypeOf } from "../package/media_type_of.ts";
 import { mayRead } from "../permission.ts";
 import type { Skill } from "../records.ts";
@@ -52,6 +52,8 @@ export interface CatalogSkill {
   readonly description: string;
   readonly instructions: string;
   readonly files: readonly string[];
+  /** Lines of SKILL.md before the instructions. */
+  linesBefore(): Promise<number>;
 }
 
 /** Uploaded skills in one list, newest first; others can be found by id or name. */
@@ -128,7 +130,15 @@ export function createCatalog(
         level: 2,
         tokens: tokens.instructions,
       });
-      return { id, name, description, instructions, files: (await opened.files()).map(({ path }) => path) };
+      const files = (await opened.files()).map(({ path }) => path);
+      return {
+        id,
+        name,
+        description,
+        instructions,
+        files,
+        linesBefore: () => countLinesBefore(opened, instructions),
+      };
     },
 
     async read(principal, skill, path) {

@@ -11,6 +11,7 @@ import type { Directory, LocalSkill } from "../local/directory.ts";
 import { quoteInput, SkillError, skillNotFound, versionNotFound } from "../error.ts";
 import { readLocalFile } from "../local/local_files.ts";
 import { bodyOf } from "../package/markdown_parts.ts";
+import { countLines } from "../../text/excerpt.ts";
 import { mayRead } from "../permission.ts";
 import { type Skill, skillKey, type SkillVersion } from "../records.ts";
 import { findVersion } from "../publishing/versions.ts";
@@ -125,6 +126,12 @@ export function openUploaded(ledger: Ledger, id: string, version: SkillVersion):
     },
     read,
   };
+}
+
+/** The number of lines of SKILL.md before its body. */
+export async function countLinesBefore(skill: OpenSkill, body: string): Promise<number> {
+  const bytes = await skill.read("SKILL.md");
+  return bytes ? Math.max(0, countLines(new TextDecoder().decode(bytes)) - countLines(body)) : 0;
 }
 
 /** A local skill at its current version. */

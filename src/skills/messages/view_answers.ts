@@ -4,8 +4,9 @@
  *
  * @module
  */
+import { type Excerpt, readExcerpt } from "../../text/excerpt.ts";
 import { estimateTokens } from "../package/tokens.ts";
-import type { OpenFile, OpenSkill } from "../disclosure/library.ts";
+import { countLinesBefore, type OpenFile, type OpenSkill } from "../disclosure/library.ts";
 import { escape } from "./catalogue.ts";
 import type { Block, Members, Turn } from "./request.ts";
 import { folderLoadedBy, folderOf, isLoad, SKILL_MD, type View, VIEW_RESULT } from "./view.ts";
@@ -23,15 +24,6 @@ export interface Shown {
   readonly level: 2 | 3;
   readonly tokens: number;
   readonly path?: string;
-}
-
-/** Part of a text, by lines. */
-interface Excerpt {
-  readonly text: string;
-  /** From 1. */
-  readonly first: number;
-  readonly lines: number;
-  readonly total: number;
 }
 
 /** Answers views of the skills. Instructions that the conversation already contains are not repeated. */
@@ -75,8 +67,11 @@ export class ViewAnswers {
       return shown(`The instructions of ${skill.name} were already loaded above. Follow them.`);
     }
     const [body, files] = await Promise.all([skill.instructions(), skill.files()]);
-    const before = await linesBefore(skill, body);
-    const cut = excerpt(body, 1, Infinity, MAX_INSTRUCTIONS_CHARACTERS)!;
+    const before = await countLinesBefore(skill, body);
+    const cut = (await readExcerpt(new TextEncoder().encode(body), {
+      first: 1,
+      maxCharacters: MAX_INSTRUCTIONS_CHARACTERS,
+    }))!;
     const note = cut.lines < cut.total
       ? `\n[Truncated. To continue, read ${SKILL_MD} with offset ${before + cut.lines + 1}.]`
       : "";
@@ -92,15 +87,17 @@ export class ViewAnswers {
   async #read(skill: OpenSkill, { path, lines: [first, last] = [1, -1] }: View): Promise<Members> {
     const bytes = await skill.read(path);
     if (!bytes) return failure("file_not_found", noFile(skill.name, path, await skill.files()));
-    const text = decode(bytes);
-    if (text === undefined) {
+    const part = await readExcerpt(bytes, {
+      first,
+      count: last === -1 ? Infinity : last - first + 1,
+      maxCharacters: MAX_FILE_CHARACTERS,
+    });
+    if (!part) {
       const type = (await skill.files()).find((file) => file.path === path)?.type ?? "unknown type";
       return shown(`${path} is not a text file: ${type}, ${bytes.length} bytes. It cannot be shown.`);
     }
-    const part = excerpt(text, first, last === -1 ? Infinity : last - first + 1, MAX_FILE_CHARACTERS);
-    if (!part) {
-      const { total } = excerpt(text, 1, 1, 1)!;
-      return failure("invalid_tool_input", `Line ${first} does not exist: ${path} has ${total} lines`);
+    if (first > Math.max(part.total, 1)) {
+      return failure("invalid_tool_input", `Line ${first} does not exist: ${path} has ${part.total} lines`);
     }
     const end = part.first + part.lines - 1;
     const note = end < part.total
@@ -143,58 +140,6 @@ function noFile(name: string, path: string, files: readonly OpenFile[]): string 
   const names = files.slice(0, MAX_SUGGESTED_FILES).map((file) => file.path).join(", ");
   const more = files.length > MAX_SUGGESTED_FILES ? `, and ${files.length - MAX_SUGGESTED_FILES} more` : "";
   return `File ${JSON.stringify(path.slice(0, 200))} not found in ${name}. Files: ${names}${more}`;
-}
-
-/** The number of lines of SKILL.md before its body. */
-async function linesBefore(skill: OpenSkill, body: string): Promise<number> {
-  const bytes = await skill.read(SKILL_MD);
-  const text = bytes && decode(bytes);
-  return text === undefined ? 0 : Math.max(0, countLines(text) - countLines(body));
-}
-
-/** Bytes as text; `undefined` for invalid UTF-8, and for text with NUL. */
-function decode(bytes: Uint8Array): string | undefined {
-  try {
-    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-    return text.includes("\0") ? undefined : text;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Lines from `first` on, within both limits; `undefined` past the end. */
-function excerpt(text: string, first: number, count: number, maxCharacters: number): Excerpt | undefined {
-  const total = countLines(text);
-  if (first > Math.max(total, 1)) return undefined;
-  let start = 0;
-  for (let line = 1; line < first; line++) start = text.indexOf("\n", start) + 1;
-  let end = start;
-  let lines = 0;
-  while (lines < count && first + lines <= total) {
-    const newline = text.indexOf("\n", end);
-    const next = newline < 0 ? text.length : newline + 1;
-    if (next - start > maxCharacters) break;
-    end = next;
-    lines++;
-  }
-  if (lines === 0 && count > 0 && total > 0) {
-    const newline = text.indexOf("\n", start);
-    const length = (newline < 0 ? text.length : newline) - start;
-    const cut = `${
-      // The cut may be within a character.
-      text.slice(start, start + maxCharacters)
-        .toWellFormed()}\n[Line ${first} truncated after ${maxCharacters} of ${length} characters.]`;
-    return { text: cut, first, lines: 1, total };
-  }
-  return { text: text.slice(start, end).replace(/\n$/, ""), first, lines, total };
-}
-
-/** A newline at the end does not begin a line. */
-function countLines(text: string): number {
-  if (text === "") return 0;
-  let lines = text.endsWith("\n") ? 0 : 1;
-  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) lines++;
-  return lines;
 }
 
 function shown(content: string, part?: Omit<Excerpt, "text">): Members {
