@@ -6,6 +6,7 @@
  * @module
  */
 import { joinBytes } from "../../http/body/byte_buffer.ts";
+import { WorkSlice } from "../../http/work_slice.ts";
 import { SkillError } from "../error.ts";
 
 /** A file to be packed. */
@@ -52,6 +53,9 @@ const MODE = 0o100644;
 /** From these limits on the format needs Zip64, which not every reader supports. */
 const ZIP64_BYTES = 0xffffffff;
 const ZIP64_ENTRIES = 0xffff;
+
+/** Headers and small files are sent together up to this size. */
+const CHUNK_BYTES = 64 * 1024;
 
 const encoder = new TextEncoder();
 
@@ -136,18 +140,22 @@ function fields(numbers: readonly (readonly [value: number, bytes: 2 | 4])[]): U
   return bytes;
 }
 
-/** The headers, contents and central directory, one chunk for each pull. */
+/** The headers, contents and central directory, one chunk for each pull: small files are joined, large ones are not. */
 function streamOf(entries: readonly Entry[], directory: Uint8Array): ReadableStream<Uint8Array> {
   let at = 0;
   let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
   /** Bytes of the content still to be sent; `undefined` before the header was sent. */
   let left: number | undefined;
   let isCancelled = false;
+  // Some stores read without waiting, so that the loop would get no turn until the last file.
+  const slice = new WorkSlice();
 
-  async function next(): Promise<Uint8Array> {
+  /** The next header or piece of a content; `undefined` after the last. */
+  async function next(): Promise<Uint8Array | undefined> {
     for (;;) {
       const entry = entries[at];
-      if (!entry) return directory;
+      if (!entry) return undefined;
+      if (slice.isOver) await slice.yield();
       const { source, header } = entry;
       if (left === undefined) {
         left = source.size;
@@ -169,6 +177,21 @@ function streamOf(entries: readonly Entry[], directory: Uint8Array): ReadableStr
     }
   }
 
+  /** Pieces of small files up to about `CHUNK_BYTES`, or one piece of a large file. */
+  async function nextChunk(): Promise<Uint8Array> {
+    const pieces: Uint8Array[] = [];
+    let length = 0;
+    while (length < CHUNK_BYTES) {
+      const piece = await next();
+      if (!piece) return joinBytes([...pieces, directory], length + directory.length);
+      pieces.push(piece);
+      length += piece.length;
+      // What follows is a piece of a large file: it is read when it is wanted.
+      if (isCancelled || (entries[at]?.source.size ?? 0) > CHUNK_BYTES) break;
+    }
+    return pieces.length === 1 ? pieces[0]! : joinBytes(pieces, length);
+  }
+
   async function open(source: ZipSource): Promise<ReadableStreamDefaultReader<Uint8Array>> {
     const content = await source.open();
     if (!content) throw new ContentChangedError(`"${source.path}" is gone`);
@@ -180,11 +203,11 @@ function streamOf(entries: readonly Entry[], directory: Uint8Array): ReadableStr
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
       try {
-        const chunk = await next();
+        const chunk = await nextChunk();
         // The stream was cancelled while a file was being opened.
         if (isCancelled) return;
         controller.enqueue(chunk);
-        if (chunk === directory) controller.close();
+        if (at === entries.length) controller.close();
       } catch (error) {
         await reader?.cancel(error).catch(() => {});
         throw error;

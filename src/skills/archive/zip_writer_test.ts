@@ -175,6 +175,17 @@ test("files are read on demand, one chunk at a time", async () => {
   assert.equal([one.cancelled, two.cancelled], [0, 0]);
 });
 
+test("small files are joined into chunks, and large files are not copied", async () => {
+  const small = Array.from({ length: 2000 }, (_, i) => source(`${1000 + i}`));
+  const large = watched("large", 3, 100_000);
+  const { length, stream } = writeZip([...small, large.file, source("x")], undefined);
+  const sizes: number[] = [];
+  for await (const chunk of stream()) sizes.push(chunk.length);
+  assert.is(sizes.reduce((sum, size) => sum + size, 0), length);
+  assert.ok(sizes.length < 10, `${sizes.length} chunks`);
+  assert.is(sizes.filter((size) => size === 100_000).length, 3);
+});
+
 test("cancelling the archive cancels the current file and opens no other", async () => {
   const one = watched("a", 100, 1000);
   const two = watched("b", 1, 1);
@@ -213,9 +224,9 @@ test("a failure of a file fails the archive", async () => {
         }),
       ),
   };
-  const reader = writeZip([file], undefined).stream().getReader();
-  await reader.read();
-  const error = await reader.read().catch((error) => error);
+  const error = await new Response(writeZip([file], undefined).stream()).arrayBuffer().catch((error) =>
+    error
+  );
   assert.match(String(error), /The blob store failed/);
 });
 
