@@ -10,8 +10,9 @@ import { isUnchanged } from "../../http/entity_tag.ts";
 import { type Fields, respond } from "../../http/response.ts";
 import { WorkSlice } from "../../http/work_slice.ts";
 import { type ArchiveFile, complete } from "./archive_file.ts";
+import { SkillError } from "../error.ts";
 import { MAX_NAME_CHARACTERS } from "../package/rules.ts";
-import { sortByPath, writeZip } from "./zip_writer.ts";
+import { ContentChangedError, sortByPath, writeZip } from "./zip_writer.ts";
 
 export interface ArchiveContent {
   /** The name of the skill: it names the archive and the one folder in it. */
@@ -28,9 +29,21 @@ const REVALIDATED = "private, no-cache";
 
 /**
  * Responds to GET and HEAD: 200 with the archive, or 304.
- * @throws {SkillError} when a local file has a name that cannot be packed
+ * @throws {SkillError} when a local file has a name that cannot be packed, or changes meanwhile
  */
-export async function respondArchive(
+export async function respondArchive(request: Request, content: ArchiveContent): Promise<Response> {
+  try {
+    return await respondWith(request, content);
+  } catch (error) {
+    if (!(error instanceof ContentChangedError)) throw error;
+    throw new SkillError("overloaded_error", "The files of this skill are changing. Try again in a second.", {
+      cause: error,
+      fields: [["retry-after", "1"]],
+    });
+  }
+}
+
+async function respondWith(
   request: Request,
   { name, files, isImmutable }: ArchiveContent,
 ): Promise<Response> {

@@ -158,6 +158,24 @@ test("a local file that changes while its archive is sent ends the response", as
   assert.instance(await response.arrayBuffer().catch((error) => error), Error);
 });
 
+test("a file that was removed since it was listed is answered with 503 and retry-after", async () => {
+  for (const hasDigest of [true, false]) {
+    const removed = {
+      ...await file("SKILL.md", "x", hasDigest),
+      crc: undefined,
+      open: () => Promise.resolve(undefined),
+    };
+    const error = await respondArchive(createRequest(), {
+      name: "demo",
+      files: [removed],
+      isImmutable: false,
+    })
+      .catch((error) => error);
+    assert.instance(error, SkillError);
+    assert.equal([error.type, error.status, error.fields], ["overloaded_error", 503, [["retry-after", "1"]]]);
+  }
+});
+
 test("a file that was removed since it was listed rejects before the response", async () => {
   const removed = { ...await file("SKILL.md", "x", false), open: () => Promise.resolve(undefined) };
   const error = await complete([removed], "crc").catch((error) => error);

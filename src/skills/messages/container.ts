@@ -25,7 +25,10 @@ export interface SkillParameter {
   readonly version: string;
 }
 
-/** The record; every response writes it anew, and it expires 30 days later. Skills keep their versions. */
+/**
+ * The record; every response writes it anew, and it expires 30 days later. Uploaded skills keep their versions, local ones
+ * are always the current ones.
+ */
 export interface Container {
   readonly id: string;
   readonly skills: readonly SkillParameter[];
@@ -126,7 +129,12 @@ export async function saveContainer(
   const expires = now + CONTAINER_LIFETIME_MS;
   const value: Container = {
     id,
-    skills: skills.map(({ id, version }) => ({ type: "custom", skill_id: id, version })),
+    skills: skills.map(({ id, source, version }) => ({
+      type: "custom",
+      skill_id: id,
+      // Only the current files of a local skill exist.
+      version: source === "local" ? "latest" : version,
+    })),
   };
   await store.commit({ set: [{ key: containerKey(workspace, id), value, expires }] });
   return expires;

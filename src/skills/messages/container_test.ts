@@ -180,6 +180,19 @@ test("a container keeps its skills and versions until a request lists others", a
   assert.equal([empty.container.id, empty.container.skills], [first.id, null]);
 });
 
+test("a conversation continues after a local skill was edited, with its current files", async () => {
+  const messages = newMessages();
+  const first = (await messages.send(createRequest(["forms"]))).container;
+  messages.local.set("forms/references/fields.md", "one\ntwo\nthree\nfour\n");
+  messages.advance(2000);
+  for (let i = 0; i < 2; i++) {
+    const again = (await messages.send(createRequest([], { container: first.id }))).container;
+    assert.is(again.id, first.id);
+    assert.is(again.skills[0].skill_id, first.skills[0].skill_id);
+    assert.is.not(again.skills[0].version, first.skills[0].version);
+  }
+});
+
 test("a container expires 30 days after its last use, and is private to its workspace", async () => {
   const messages = newMessages();
   const { id, expires_at } = (await messages.send(createRequest(["forms"]))).container;

@@ -43,6 +43,8 @@ export const LOCAL: readonly (readonly [path: string, content: string])[] = [
 export interface TestMessages {
   readonly store: Store;
   readonly events: TrivetEvent[];
+  /** The files of local skills, by path. */
+  readonly local: Map<string, string | null>;
   /** The requests that the model endpoint received. */
   readonly modelRequests: {
     readonly body: string;
@@ -73,7 +75,8 @@ export function newMessages(script?: Script, options: Partial<MessagesOptions> =
   let offset = 0;
   const now = (): number => Date.now() + offset;
   const store = options.store ?? memoryStore({ now });
-  const folders = [folderOf(new Map(LOCAL))];
+  const local = new Map<string, string | null>(LOCAL);
+  const folders = [folderOf(local)];
   const events: TrivetEvent[] = [];
   const modelRequests: TestMessages["modelRequests"] = [];
   const library = createLibrary(store, createLedger(store, now), openDirectory(folders, now));
@@ -102,6 +105,7 @@ export function newMessages(script?: Script, options: Partial<MessagesOptions> =
   const test: TestMessages = {
     store,
     events,
+    local,
     modelRequests,
     advance: (milliseconds) => void (offset += milliseconds),
     async fetch(request, principal = ALICE) {
