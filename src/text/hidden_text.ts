@@ -27,15 +27,16 @@ const JOINING = [
 
 const HIDDEN = latePattern(
   [
-    // Controls but tab and line ends, among them the escape of terminals; fillers, marks and signs without a shape.
-    "[\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f\\u180e\\u200b\\u3164\\ufeff\\uffa0\\ufff9-\\ufffb]",
-    // Direction overrides, invisible operators, tags.
-    "[\\u200e\\u200f\\u202a-\\u202e\\u2060-\\u206f\\u{e0000}-\\u{e007f}]",
+    // Controls but tab and line ends, among them the escape of terminals; signs without a shape, and blank Braille.
+    "[\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f\\u2800\\ufff9-\\ufffb]",
+    // Fillers, direction overrides, invisible operators, tags, unassigned code points; not joiners and selectors.
+    "(?![\\u180b-\\u180d\\u180f\\u200c\\u200d\\ufe00-\\ufe0f\\u{e0100}-\\u{e01ef}])\\p{Default_Ignorable_Code_Point}",
     // Joiners that join nothing. The lookbehind runs only where there is a joiner.
     `\\u200c(?<![${JOINING}]\\u200c)`,
     `\\u200d(?<![${JOINING}\\p{Extended_Pictographic}\\ufe0f\\u{1f3fb}-\\u{1f3ff}]\\u200d)`,
     // Variation selectors without a base character: a sequence of them can encode any text.
     "[\\ufe0e\\ufe0f](?<!\\p{Emoji}.)",
+    "[\\u180b-\\u180d\\u180f](?<!(?=\\p{Script=Mongolian})\\p{L}.)",
     "[\\ufe00-\\ufe0d\\u{e0100}-\\u{e01ef}](?<!\\p{Script=Han}.)",
   ].join("|"),
   "gu",

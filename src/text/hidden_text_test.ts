@@ -22,6 +22,16 @@ for (
     ["several selectors after an emoji", "😀\u{e0100}\u{e0101}", "U+E0100"],
     ["a second selector", "☎\ufe0f\ufe0f\ufe0f", "U+FE0F"],
     ["a Hangul filler", "a\u3164b", "U+3164"],
+    ["a filler of Hangul jamo", "a\u1160b", "U+1160"],
+    ["an Arabic letter mark", "a\u061cb", "U+061C"],
+    ["a soft hyphen", "pass\u00adword", "U+00AD"],
+    ["a grapheme joiner", "a\u034fb", "U+034F"],
+    ["a format character of shorthand", "a\u{1bca1}b", "U+1BCA1"],
+    ["a format character of music", "a\u{1d17a}b", "U+1D17A"],
+    ["an unassigned ignorable code point", "a\u{e0fff}b", "U+E0FFF"],
+    ["a Mongolian selector after a letter of another script", "a\u180b", "U+180B"],
+    ["several Mongolian selectors", "ᠠ\u180b\u180c", "U+180C"],
+    ["a blank Braille pattern", "a\u2800b", "U+2800"],
   ] as const
 ) {
   test(`${what} is found`, () => assert.is(findHidden(text)?.point, point));
@@ -37,11 +47,24 @@ for (
     ],
     ["joiners in Persian, Hindi and Sinhala", "می\u200cخواهم क्\u200dष ශ්\u200dරී"],
     ["variants of an ideograph", "葛\u{e0100}"],
+    ["variants of a Mongolian letter", "ᠠ\u180b ᠭ\u180d"],
+    ["Braille", "⠓⠑⠇⠇⠕"],
     ["accents, in one code point and in two", "é e\u0301"],
   ] as const
 ) {
   test(`${what} are allowed`, () => assert.is(findHidden(text), undefined));
 }
+
+test("every ignorable code point is found between letters", () => {
+  const missed: string[] = [];
+  for (let point = 0; point <= 0x10ffff; point++) {
+    if (point >= 0xd800 && point <= 0xdfff) continue;
+    const character = String.fromCodePoint(point);
+    if (!/\p{Default_Ignorable_Code_Point}/u.test(character)) continue;
+    if (!findHidden(`a${character}b`)) missed.push(point.toString(16));
+  }
+  assert.equal(missed, []);
+});
 
 test("the line is counted with LF, CR LF and CR", () => {
   for (const end of ["\n", "\r\n", "\r"]) assert.is(findHidden(["a", "b", "c\u200b"].join(end))?.line, 3);

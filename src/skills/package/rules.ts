@@ -229,7 +229,7 @@ function findHiddenCharacters({ source, fields, lines }: SkillMarkdown): Problem
   if (found.length === 0) {
     // YAML escapes can put a character into a value that is not in the file's text.
     for (const [name, value] of fields) {
-      const hidden = findHidden(textsOf(value).join("\n"));
+      const hidden = findHidden([name, ...textsOf(value)].join("\n"));
       if (hidden) found.push({ point: hidden.point, line: lines.get(name)! });
     }
   }

@@ -111,6 +111,11 @@ export const OUTCOMES: readonly (readonly [what: string, upload: string, local: 
   ["a map for tools", "refused allowed-tools-text", "served allowed-tools-text"],
   ["tag characters", "refused hidden-characters", "served hidden-characters"],
   ["a hidden character behind an escape", "refused hidden-characters", "served hidden-characters"],
+  [
+    "a hidden character behind an escape in a name",
+    "refused hidden-characters",
+    "served hidden-characters unknown-key",
+  ],
   ["no instructions", "accepted instructions-empty", "served instructions-empty"],
   ["long instructions", "accepted instructions-tokens", "served instructions-tokens"],
   ["many lines of instructions", "accepted instructions-lines", "served instructions-lines"],
