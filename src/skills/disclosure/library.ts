@@ -11,7 +11,6 @@ import type { Directory, LocalSkill } from "../local/directory.ts";
 import { quoteInput, SkillError, skillNotFound, versionNotFound } from "../error.ts";
 import { readLocalFile } from "../local/local_files.ts";
 import { bodyOf } from "../package/markdown_parts.ts";
-import { countLines } from "../../text/excerpt.ts";
 import { mayRead } from "../permission.ts";
 import { type Skill, skillKey, type SkillVersion } from "../records.ts";
 import { findVersion } from "../publishing/versions.ts";
@@ -130,6 +129,7 @@ export function openUploaded(ledger: Ledger, id: string, version: SkillVersion):
 
 /** The number of lines of SKILL.md before its body. */
 export async function countLinesBefore(skill: OpenSkill, body: string): Promise<number> {
+  const { countLines } = await import("../../text/excerpt.ts");
   const bytes = await skill.read("SKILL.md");
   return bytes ? Math.max(0, countLines(new TextDecoder().decode(bytes)) - countLines(body)) : 0;
 }
