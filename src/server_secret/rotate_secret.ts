@@ -42,7 +42,10 @@ export interface ShownServerSecret {
 export interface SecretRotationOptions {
   /** Days for which the old secret is accepted. @default 30 */
   readonly retentionDays?: number;
-  /** After a compromise: nothing that an old secret signed is accepted once the rotation is done. @default false */
+  /**
+   * After a compromise: nothing that a secret from before this call signed is accepted once the rotation is done. Also a
+   * secret that was published but did not sign yet is replaced. @default false
+   */
   readonly revokeOld?: boolean;
   /** Waits, for tests. @default setTimeout */
   readonly pause?: (milliseconds: number) => Promise<void>;
@@ -78,7 +81,8 @@ export async function listServerSecrets(store: Store): Promise<ShownServerSecret
 /**
  * Rotates the secret of the servers on this store. All instances go on: each uses the new secret twenty seconds later, and
  * after that all records are sealed with it. This takes half a minute. When it is interrupted nothing is lost, because
- * the old secret ends only when all records are sealed with the new one; the next call finishes it.
+ * the old secret ends only when all records are sealed with the new one; the next call finishes it,
+ * or with `revokeOld` begins another that replaces both secrets.
  *
  * Sessions, tokens, second factors, kept tokens of providers, and pairwise subjects stay. Cursors, cookies of logins that
  * have begun, DPoP nonces and MCP sessions of the old secret are accepted for `retentionDays`.
@@ -89,7 +93,7 @@ export async function rotateServerSecret(
 ): Promise<SecretRotation> {
   checkNames("rotateServerSecret", options, NAMES);
   const { retentionDays = 30, revokeOld = false, pause = sleep } = options;
-  const { newest, isResumed } = await begin(store);
+  const { newest, isResumed } = await begin(store, revokeOld);
   const left = newest.starts + SETTLE_MS - timeOf(store);
   if (left > 0) await pause(left);
   const secret = createSecretReader(store);
@@ -103,13 +107,19 @@ export async function rotateServerSecret(
   return { id: newest.id, isResumed, resealed, secrets: await listServerSecrets(store) };
 }
 
-/** Adds the next secret, or finds the one whose rotation was interrupted. */
-function begin(store: Store): Promise<{ readonly newest: SecretRecord; readonly isResumed: boolean }> {
+/**
+ * Adds the next secret, or finds the one whose rotation was interrupted.
+ * @param isAlwaysNew adds one in any case: that of an interrupted rotation was in the store, and may have leaked with it
+ */
+function begin(
+  store: Store,
+  isAlwaysNew: boolean,
+): Promise<{ readonly newest: SecretRecord; readonly isResumed: boolean }> {
   return retryLostRaces(async () => {
     const now = timeOf(store);
     const records = await listSecretRecords(store);
     const last = records.at(-1);
-    if (last && records.slice(0, -1).some(({ expires }) => expires === undefined)) {
+    if (!isAlwaysNew && last && records.slice(0, -1).some(({ expires }) => expires === undefined)) {
       return { newest: last.value, isResumed: true };
     }
     const newest: SecretRecord = {

@@ -1,5 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { encodeBase64url } from "../crypto/base64url.ts";
 import { readCursor, writeCursor } from "../crypto/cursor.ts";
 import { userFactorsKey } from "../oauth/factors/factor_record.ts";
 import { newFactorServer } from "../oauth/factors/test_factors.ts";
@@ -13,6 +14,7 @@ import { createProof, newKey } from "../oauth/test_keys.ts";
 import { CLIENTS, ISSUER } from "../oauth/test_server.ts";
 import { listUsers } from "../oauth/users/user.ts";
 import { serverSecret } from "../server_secret.ts";
+import { listSecretRecords } from "./read_secrets.ts";
 import { rotateServerSecret } from "./rotate_secret.ts";
 import { memoryStore } from "../store/drivers/memory.ts";
 import { type Store, StoreUnavailableError } from "../store/store.ts";
@@ -150,36 +152,55 @@ test("DPoP nonces, cursors, and a login that has begun go on across a rotation",
   assert.is(readCursor(await find(), "list", cursor), undefined);
 });
 
-test("a rotation that is killed between two records is finished by the next one, and nothing is lost", async () => {
-  const { store, instances: [one, two], advance, pause } = await newInstances();
-  const { secret } = await one.newBrowser().addTotp();
-  const find = serverSecret(store);
-  await addProvider(store, createSecretSealer(find), { kind: "github", clientId: "a", clientSecret: "b" });
-  let commits = 0;
-  const dying: Store = Object.assign(Object.create(store), {
-    get: store.get.bind(store),
-    list: store.list.bind(store),
-    now: store.now!.bind(store),
-    // The first commit adds the secret, the second seals a record anew.
-    commit: (...args: Parameters<Store["commit"]>) =>
-      ++commits > 2 ? Promise.reject(new StoreUnavailableError("killed")) : store.commit(...args),
+for (const revokeOld of [false, true]) {
+  const finish = `${revokeOld ? "a new one that revokes it" : "the next one"}, and nothing is lost`;
+  test(`a rotation that is killed between two records is finished by ${finish}`, async () => {
+    const { store, instances: [one, two], advance, pause } = await newInstances();
+    const { secret } = await one.newBrowser().addTotp();
+    const find = serverSecret(store);
+    await addProvider(store, createSecretSealer(find), { kind: "github", clientId: "a", clientSecret: "b" });
+    let commits = 0;
+    const dying: Store = Object.assign(Object.create(store), {
+      get: store.get.bind(store),
+      list: store.list.bind(store),
+      now: store.now!.bind(store),
+      // The first commit adds the secret, the second seals a record anew.
+      commit: (...args: Parameters<Store["commit"]>) =>
+        ++commits > 2 ? Promise.reject(new StoreUnavailableError("killed")) : store.commit(...args),
+    });
+    const failure = await rotateServerSecret(dying, { pause, revokeOld }).catch((error) => error);
+    assert.is(failure.message, "killed");
+    advance(31 * DAY);
+    const login = async () => {
+      const browser = two.newBrowser();
+      await browser.enterPassword();
+      return (await browser.post(FACTOR, { code: await two.codeOf(secret) })).location;
+    };
+    assert.is(await login(), "/device");
+    const stored = async () => (await store.get<StoredProvider>(providerKey("github")))!.value;
+    assert.ok(await openProvider(await stored(), createSecretSealer(serverSecret(store))));
+    const { isResumed, resealed, secrets } = await rotateServerSecret(store, { pause, revokeOld });
+    // One that revokes seals both records with a secret of its own.
+    assert.equal([isResumed, resealed, secrets.length], revokeOld ? [false, 2, 1] : [true, 1, 2]);
+    advance(60);
+    assert.is(await login(), "/device");
+    assert.ok(await openProvider(await stored(), createSecretSealer(serverSecret(store))));
   });
-  const failure = await rotateServerSecret(dying, { pause, revokeOld: true }).catch((error) => error);
-  assert.is(failure.message, "killed");
-  advance(31 * DAY);
-  const login = async () => {
-    const browser = two.newBrowser();
-    await browser.enterPassword();
-    return (await browser.post(FACTOR, { code: await two.codeOf(secret) })).location;
-  };
-  assert.is(await login(), "/device");
-  const stored = async () => (await store.get<StoredProvider>(providerKey("github")))!.value;
-  assert.ok(await openProvider(await stored(), createSecretSealer(serverSecret(store))));
-  const { isResumed, resealed, secrets } = await rotateServerSecret(store, { pause, revokeOld: true });
-  assert.equal([isResumed, resealed, secrets.length], [true, 1, 1]);
-  advance(60);
-  assert.is(await login(), "/device");
-  assert.ok(await openProvider(await stored(), createSecretSealer(serverSecret(store))));
+}
+
+test("attack: the next secret of an interrupted rotation, read from a leaked backup, is refused after revokeOld", async () => {
+  const { store, instances: [one], advance, pause } = await newInstances();
+  await one.newBrowser().addTotp();
+  const interrupted = () => Promise.reject(new Error("interrupted"));
+  await rotateServerSecret(store, { pause: interrupted }).catch(() => {});
+  const leaked = await listSecretRecords(store);
+  assert.is(leaked.length, 2);
+  const { id, isResumed, secrets } = await rotateServerSecret(store, { pause, revokeOld: true });
+  assert.equal([isResumed, secrets.map((each) => each.id)], [false, [id]]);
+  advance(11);
+  const { current, accepted } = await serverSecret(store)();
+  assert.equal(accepted, [current]);
+  for (const { value } of leaked) assert.is.not(encodeBase64url(current), value.secret);
 });
 
 test("a record that was sealed with the old secret at the last moment is sealed anew", async () => {

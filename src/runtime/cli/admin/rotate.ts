@@ -97,7 +97,7 @@ export const command: AdminCommand = adminCommand({
   actions: { "signing-keys": signingKeys, "server-secret": serverSecret, list },
   notes:
     `The servers on the store go on, and follow within a minute. A server also makes a new signing key every 90 days by
-itself. A rotation of the secret that was interrupted is finished by the next one.`,
+itself. A rotation of the secret that was interrupted is finished by the next one; with --revoke-old it is replaced.`,
   examples: [
     "trivet rotate signing-keys",
     "trivet rotate signing-keys --revoke-old",
