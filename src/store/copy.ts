@@ -27,6 +27,13 @@ const MARK: Key = ["migration"];
 interface Mark {
   readonly after: Key;
   readonly done: number;
+  /** The SHA-256 of the file that is copied, in hexadecimal; absent for a copy of a store. */
+  readonly source?: string;
+}
+
+/** The store has a part of another one, because a copy was interrupted or still runs. */
+export class UnfinishedCopyError extends Error {
+  override readonly name = "UnfinishedCopyError";
 }
 
 /** What the target counts as until its copy of the format is there: any record may have an early form. */
@@ -46,30 +53,49 @@ export async function countRecords(store: Store, progress: Progress = () => {}):
   return count;
 }
 
+/** @throws {UnfinishedCopyError} for a store with a part of another one: nothing but a copy may use it */
+export async function requireFinishedCopy(store: Store): Promise<void> {
+  if (!await store.get(MARK)) return;
+  throw new UnfinishedCopyError(
+    'The store has the part of another one that an interrupted copy has written. Run that "trivet restore" or ' +
+      '"trivet migrate" again, or empty the store',
+  );
+}
+
 /**
- * Copies every record. Resolves to the number of records that this call and earlier calls copied.
+ * Copies every record. Resolves to the number of records that this call and earlier calls copied. After earlier calls the
+ * source may have changed: compare with `repair`.
+ * @param source the SHA-256 of the file that is copied, in hexadecimal: a copy goes on with the same one only
  * @throws {Error} when the target has records that no earlier call copied
+ * @throws {UnfinishedCopyError} when the earlier calls copied another source
  */
 export async function copyRecords(
   from: Pick<Store, "list">,
   to: Store,
   progress: Progress = () => {},
+  source?: string,
 ): Promise<{ copied: number; before: number }> {
   const mark = await to.get<Mark>(MARK);
+  if (mark && mark.value.source !== source) {
+    throw new UnfinishedCopyError(
+      "The target has a part of another source, whose copy was interrupted. Run that copy again, or empty the target",
+    );
+  }
+  const identity = source === undefined ? {} : { source };
   if (!mark && (await to.list([], { limit: 2 })).some(({ key }) => !isOwn(key))) {
     throw new Error("The target is not empty. Copy into an empty store");
   }
   const before = mark?.value.done ?? 0;
   let copied = 0;
   if (!mark) {
-    const set: Put[] = [{ key: MARK, value: { after: [], done: 0 } satisfies Mark }];
+    const set: Put[] = [{ key: MARK, value: { after: [], done: 0, ...identity } satisfies Mark }];
     if (await to.get(FORMAT_KEY)) set.push({ key: FORMAT_KEY, value: ANY_FORMAT });
     await to.commit({ set });
   }
   for await (const page of pagesOf(from, { after: mark?.value.after, hasFormat: true })) {
     const set: Put[] = page.map(({ key, value, expires }) => ({ key, value, expires }));
     copied += page.filter(({ key }) => !isOwn(key)).length;
-    const value: Mark = { after: page.at(-1)!.key, done: before + copied };
+    const value: Mark = { after: page.at(-1)!.key, done: before + copied, ...identity };
     await to.commit({ set: [...set, { key: MARK, value }] });
     progress(before + copied);
   }

@@ -1,6 +1,13 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { compareRecords, copyRecords, countRecords, finishCopy } from "./copy.ts";
+import {
+  compareRecords,
+  copyRecords,
+  countRecords,
+  finishCopy,
+  requireFinishedCopy,
+  UnfinishedCopyError,
+} from "./copy.ts";
 import { CURRENT_FORMAT, FORMAT_KEY } from "./format.ts";
 import { memoryStore } from "./drivers/memory.ts";
 import { type Key, type Put, type Store, StoreUnavailableError } from "./store.ts";
@@ -104,6 +111,25 @@ test("a copy that was interrupted at any commit resumes there and copies no reco
     assert.equal((await compareRecords(from, to)).differences, []);
   }
   assert.ok(interruptions > 8, `${interruptions} commits`);
+});
+
+test("a copy of one source does not go on with another, and an interrupted copy is no store", async () => {
+  const [from, to] = [memoryStore(), memoryStore()];
+  const count = await fill(from, 20);
+  await requireFinishedCopy(to);
+  await copyRecords(from, to, () => {
+    throw new Error("interrupted");
+  }, "one").catch(() => {});
+  const present = await countRecords(to);
+  assert.ok(0 < present && present < count);
+  for (const other of ["two", undefined]) {
+    assert.instance(await copyRecords(from, to, undefined, other).catch((error) => error), Error);
+  }
+  assert.is(await countRecords(to), present);
+  assert.instance(await requireFinishedCopy(to).catch((error) => error), UnfinishedCopyError);
+  assert.equal(await copyRecords(from, to, undefined, "one"), { copied: count - present, before: present });
+  await finishCopy(to);
+  await requireFinishedCopy(to);
 });
 
 test("a target with other records is refused and not changed", async () => {

@@ -6,10 +6,12 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { dropStore } from "../../../scripts/cluster/cluster.ts";
 import { skipBecause } from "../../../scripts/test/run_files.ts";
+import { compareRecords, copyRecords, countRecords } from "../../store/copy.ts";
 import { postgresStore } from "../../store/drivers/postgres.ts";
 import { sqliteStore } from "../../store/drivers/sqlite.ts";
 import type { Store } from "../../store/store.ts";
 import { findEngine } from "../../store/test_engines.ts";
+import { runCommand } from "./test_command.ts";
 import { startTrivet, temporaryFolder, trivet } from "../test_process.ts";
 
 const test = suite("cli/backup");
@@ -131,6 +133,63 @@ test("a server on restored data knows its clients, users and keys", async () => 
     await again.stop();
   }
 });
+
+if (!address) skipBecause(test, "no postgres listens: interrupted restores are not tested");
+else {test("a store with a part of a backup is refused by all commands, and the same restore completes it", async () => {
+    const target = `${address}?schema=${SCHEMA}_part`;
+    const place = ["--store", target, "--data", at("part")];
+    const file = at("served.db");
+    writeFileSync(at("source.db"), readFileSync(file));
+    const from = sqliteStore(at("source.db"));
+    const to = postgresStore(target);
+    const copied = new Error("enough");
+    let pages = 0;
+    const digest = readFileSync(file + ".sha256", "utf8").slice(0, 64);
+    const progress = () => {
+      if (pages++ === 5) {
+        throw copied;
+      }
+    };
+    try {
+      assert.is(
+        await copyRecords(from, to, progress, digest).catch((error) =>
+          error
+        ),
+        copied,
+      );
+      const other = at("other", "trivet.db");
+      const refused = [
+        ["serve", "--port", "0", ...place],
+        ["doctor", ...place],
+        ["user", "list", ...place],
+        ["skill", "list", ...place],
+        ["upgrade", ...place],
+        ["backup", at("part.db"), ...place],
+        ["migrate", "--from", target, "--to", "sqlite", "--data", at("other")],
+        ["restore", at("sqlite.db"), ...place],
+      ];
+      const present = await countRecords(to);
+      for (const args of refused) {
+        const { code, stdout, stderr } = await runCommand(args);
+        assert.is(code, 1, args.join(" "));
+        assert.match(stdout + stderr, "interrupted", args.join(" "));
+      }
+      assert.not.ok(existsSync(at("part.db")));
+      assert.not.ok(existsSync(other));
+      assert.is(await countRecords(to), present);
+      // What was copied is not yet what the file has, for example after a copy by an earlier version.
+      const [first] = await to.list([], { limit: 1 });
+      await to.commit({ set: [{ key: first!.key, value: "other" }, { key: ["a", "left over"], value: 1 }] });
+      const restored = await runCommand(["restore", file, ...place]);
+      assert.is(restored.code, 0, restored.stderr);
+      assert.equal((await compareRecords(from, to)).differences, []);
+      assert.is((await runCommand(["user", "list", ...place])).code, 0);
+    } finally {
+      await from.close();
+      await to.close();
+      await dropStore(target);
+    }
+  });}
 
 test("a damaged, shortened or exchanged file is refused and changes nothing, with and without .sha256", async () => {
   const file = at("served.db");

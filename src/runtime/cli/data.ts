@@ -7,6 +7,7 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { BlobStore } from "../../skills/blobs/blob_store.ts";
+import { requireFinishedCopy } from "../../store/copy.ts";
 import { findOlderKinds, FORMAT_KEY, toOlderError } from "../../store/format.ts";
 import { layeredStore } from "../../store/drivers/layered.ts";
 import { memoryStore } from "../../store/drivers/memory.ts";
@@ -114,6 +115,8 @@ export interface OpenOptions {
    * services; or upgrade it in the background. @default "refuse"
    */
   readonly older?: "refuse" | "as-it-is" | OpenWhileUpgradingOptions;
+  /** Opens the target of a copy `as-it-is`, also one that holds a part of it. @default false */
+  readonly isCopyTarget?: boolean;
 }
 
 /**
@@ -122,12 +125,13 @@ export interface OpenOptions {
  */
 export async function openStore(
   place: Place,
-  { create = false, cacheMs = 0, older = "refuse" }: OpenOptions = {},
+  { create = false, cacheMs = 0, older = "refuse", isCopyTarget = false }: OpenOptions = {},
 ): Promise<Store> {
   const store = await openDriver(place, create);
   if (place.store === "memory") return store;
   try {
-    const opened = await openRecords(store, older);
+    if (!isCopyTarget) await unlessDown(requireFinishedCopy(store));
+    const opened = await openRecords(store, isCopyTarget ? "as-it-is" : older);
     return isShared(place) ? layeredStore(opened, { lifetime: cacheMs }) : opened;
   } catch (error) {
     await store.close();
@@ -139,16 +143,20 @@ export async function openStore(
 async function openRecords(store: Store, older: OpenOptions["older"]): Promise<Store> {
   if (older === "as-it-is") return store;
   if (typeof older === "object") return await openWhileUpgrading(store, older);
-  const found = await readFormat(store).catch((error) => {
-    // A database that is down may come back: its calls fail until then.
-    if (error instanceof StoreUnavailableError) return undefined;
-    throw error;
-  });
+  const found = await unlessDown(readFormat(store));
   if (!found) return store;
   const kinds = findOlderKinds(found.format);
   if (kinds.length === 0) return store;
   if (!found.format.upgrading) throw toOlderError(kinds);
   return await openWhileUpgrading(store, { upgrade: false });
+}
+
+/** What was read; `undefined` from a database that is down. It may come back: its calls fail until then. */
+function unlessDown<Result>(reading: Promise<Result>): Promise<Result | undefined> {
+  return reading.catch((error) => {
+    if (error instanceof StoreUnavailableError) return undefined;
+    throw error;
+  });
 }
 
 /** Opens the driver of a place. It accepts older records. */

@@ -10,7 +10,13 @@ import { createReadStream, existsSync, readFileSync, writeFileSync } from "node:
 import { copyFile, rename, rm, stat } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import process from "node:process";
-import { compareRecords, copyRecords, countRecords, finishCopy } from "../../../store/copy.ts";
+import {
+  compareRecords,
+  copyRecords,
+  countRecords,
+  finishCopy,
+  requireFinishedCopy,
+} from "../../../store/copy.ts";
 import { backupSqlite, checkBackup, removeSeal, sealBackup } from "../../../store/drivers/sqlite/backup.ts";
 import { sqliteStore } from "../../../store/drivers/sqlite.ts";
 import type { Store } from "../../../store/store.ts";
@@ -51,8 +57,9 @@ ${describeOptions(OPTIONS)}
 
 Every page and record of the file, the digest in it and the one in FILE.sha256, if that is there, are checked
 first; a damaged file changes nothing. The store can have another engine than the one of the backup. It must be
-empty: stop the servers before. The records of a backup that an earlier version made are upgraded; a backup of a
-newer version is refused.
+empty: stop the servers before. If the command was interrupted, run it again with the same FILE: it completes the
+copy, and until then other commands refuse the store. The records of a backup that an earlier version made are
+upgraded; a backup of a newer version is refused.
 
 Tokens and sessions that ended after the backup are valid again until they expire.
 
@@ -93,11 +100,14 @@ export async function run(argv: readonly string[]): Promise<void> {
 
 async function copyInto(part: string, place: Place): Promise<void> {
   if (!isShared(place)) {
-    return backupSqlite(findDatabase(place), part);
+    backupSqlite(findDatabase(place), part);
+    return await withFile(part, requireFinishedCopy);
   }
   const to = sqliteStore(part);
   try {
     if (/^postgres/.test(place.store)) {
+      // A snapshot has what there is, also a part of another store.
+      await (await openStore(place, { older: "as-it-is" })).close();
       const { withPostgresSnapshot } = await import("../../../store/drivers/postgres/snapshot.ts");
       await withPostgresSnapshot(place.store, (snapshot) => copyRecords(snapshot, to));
     } else await copyUntilSame(place, to);
@@ -139,10 +149,11 @@ export async function restore(argv: readonly string[]): Promise<void> {
     const { isSealed } = checkBackup(part);
     if (isSealed) removeSeal(part);
     const { records, kinds } = await withFile(part, async (store) => {
+      await requireFinishedCopy(store);
       const kinds = await upgradeStore(store);
       return { records: await countRecords(store), kinds: kinds.length };
     });
-    if (isShared(place)) await copyTo(place, part);
+    if (isShared(place)) await copyTo(place, part, digest);
     else await moveTo(join(place.folder, "trivet.db"), part);
     if (json) {
       return printLine(
@@ -169,11 +180,16 @@ async function moveTo(target: string, part: string): Promise<void> {
   await rename(part, target);
 }
 
-async function copyTo(place: Place, part: string): Promise<void> {
+/** Copies the records, or the rest of them after a copy of the same file that was interrupted. */
+async function copyTo(place: Place, part: string, digest: string): Promise<void> {
   const from = sqliteStore(part);
-  const to = await openStore(place, { create: true });
+  const to = await openStore(place, { create: true, isCopyTarget: true }).catch(async (error) => {
+    await from.close();
+    throw error;
+  });
   try {
-    await copyRecords(from, to);
+    const { before } = await copyRecords(from, to, undefined, digest);
+    if (before > 0) await compareRecords(from, to, { repair: true });
     const { differences } = await compareRecords(from, to);
     if (differences.length > 0) throw new Error(`${differences.length} records differ: stop the servers`);
     await finishCopy(to);

@@ -30,8 +30,8 @@ Usage: trivet migrate --from STORE --to STORE [options]
 ${describeOptions(OPTIONS)}
 
 Stop the servers first: records that are written meanwhile make the comparison fail. If the command was
-interrupted, run it again: it continues where it stopped. Nothing is removed from the source. A copy of a store that
-needs an upgrade needs it too.
+interrupted, run it again: it continues where it stopped, and until then other commands refuse the target. Nothing
+is removed from the source. A copy of a store that needs an upgrade needs it too.
 
 Example:
   trivet migrate --from sqlite --to postgres://trivet@db.example/trivet
@@ -50,7 +50,7 @@ export async function run(argv: readonly string[]): Promise<void> {
   }
   if (source.store === target.store) throw new UsageError("--from and --to must differ");
   const from = await openStore(source, { older: "as-it-is" });
-  const to = await openStore(target, { create: true, older: "as-it-is" }).catch(async (error) => {
+  const to = await openStore(target, { create: true, isCopyTarget: true }).catch(async (error) => {
     await from.close();
     throw error;
   });
