@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { chmodSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { chmodSync, readFileSync, renameSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
 import { get } from "node:https";
 import { join } from "node:path";
 import process from "node:process";
@@ -111,6 +111,11 @@ if (spawnSync("openssl", ["version"]).status !== 0) {
     assert.is((await request(metadata)).subject, "second");
     writeFileSync(pathOf("used.crt"), "no certificate");
     await until(() => server.stderr().split("certificate_refused").length === 3, "the second refusal");
+    assert.is((await request(metadata)).subject, "second");
+    // A link to itself cannot even be examined.
+    unlinkSync(pathOf("used.crt"));
+    symlinkSync("used.crt", pathOf("used.crt"));
+    await until(() => server.stderr().split("certificate_refused").length === 4, "the third refusal");
     assert.is((await request(metadata)).subject, "second");
     install("third");
     await until(() => isServed(metadata, "third"), "the third certificate");

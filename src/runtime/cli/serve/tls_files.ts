@@ -44,10 +44,10 @@ export function readTls(
     checkPair(files);
     return files;
   };
+  let current = read();
   if (process.platform !== "win32" && (statOf(key)?.mode ?? 0) & FOR_OTHERS) {
     onWarning(`Other users of this machine can read the private key "${key}". Set its mode to 0600`);
   }
-  let current = read();
   const expiry = findExpiry(current);
   if (expiry.getTime() < Date.now() + NOTICE_MS) {
     onWarning(`The certificate "${certificate}" expires at ${expiry.toISOString()}. Renew it`);

@@ -42,7 +42,12 @@ export function watchFiles(files: Iterable<string>, onChange: () => Promise<void
   return () => clearInterval(timer);
 }
 
+/** Equal as long as the file is the same. That it cannot be examined (EACCES, ELOOP) is a state: who reads it reports why. */
 function stateOf(file: string): string {
-  const stats = statSync(file, { throwIfNoEntry: false });
-  return stats ? `${stats.mtimeMs} ${stats.ctimeMs} ${stats.size} ${stats.ino}` : "absent";
+  try {
+    const stats = statSync(file, { throwIfNoEntry: false });
+    return stats ? `${stats.mtimeMs} ${stats.ctimeMs} ${stats.size} ${stats.ino}` : "absent";
+  } catch (error) {
+    return String((error as { code?: unknown }).code);
+  }
 }

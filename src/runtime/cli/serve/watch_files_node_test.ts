@@ -1,0 +1,55 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { watchFiles } from "./watch_files.ts";
+
+const test = suite("cli/serve/watch_files");
+const folder = mkdtempSync(join(tmpdir(), "trivet-watch-"));
+test.after(() => rmSync(folder, { recursive: true, force: true }));
+
+async function until(isDone: () => boolean): Promise<void> {
+  for (const end = performance.now() + 20_000; !isDone();) {
+    assert.ok(performance.now() < end, "waited for a change");
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+test("a file that cannot be examined counts as changed, once, and its repair too", async () => {
+  const file = join(folder, "file");
+  writeFileSync(file, "one");
+  let changes = 0;
+  const stop = watchFiles([file], () => Promise.resolve(void changes++));
+  try {
+    unlinkSync(file);
+    // A link to itself: ELOOP, also for root.
+    symlinkSync("file", file);
+    await until(() => changes === 1);
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    assert.is(changes, 1);
+    unlinkSync(file);
+    writeFileSync(file, "two");
+    await until(() => changes === 2);
+  } finally {
+    stop();
+  }
+});
+
+test("a folder in the path that became a file is a change, and watching can begin with such a file", async () => {
+  const parent = join(folder, "parent");
+  writeFileSync(parent, "");
+  let changes = 0;
+  // ENOTDIR.
+  const stop = watchFiles([join(parent, "file")], () => Promise.resolve(void changes++));
+  try {
+    unlinkSync(parent);
+    mkdirSync(parent);
+    writeFileSync(join(parent, "file"), "one");
+    await until(() => changes === 1);
+  } finally {
+    stop();
+  }
+});
+
+test.run();
