@@ -66,6 +66,8 @@ export interface GroupHeader {
   /** The digest of the text of the group before, and the time of its last record; empty and 0 for the first group. */
   readonly previous: string;
   readonly previousTime: number;
+  /** When the group before expires. Absent for the first group, and where an earlier version wrote it. */
+  readonly previousExpires?: number;
 }
 
 /** The end of the trail. */
@@ -75,6 +77,8 @@ export interface AuditHead {
   readonly time: number;
   /** As the last writer kept its records. */
   readonly retentionDays?: number;
+  /** When the last group expires. Absent where an earlier version wrote it. */
+  readonly expires?: number;
 }
 
 /** Options of an audit trail. */
@@ -82,7 +86,10 @@ export interface AuditOptions {
   readonly store: Store;
   /** Milliseconds since the epoch. @default the store's clock, else Date.now */
   readonly now?: () => number;
-  /** Days after which a record is removed. @default as the last writer of the trail, else 400 */
+  /**
+   * Days after which a record is removed, but never before older ones: fewer days than before take effect when the records
+   * until now have expired. @default as the last writer of the trail, else 400
+   */
   readonly retentionDays?: number;
   /** Called when records could not be written; they are tried again. */
   readonly onError?: (error: unknown) => void;
@@ -212,7 +219,7 @@ async function append(
     // Before the groups: an earlier commit that is done after them changes the head, so that this one fails.
     const entry = await store.get<AuditHead>(AUDIT_HEAD);
     for (const [number, digest] of tried) if (await hasGroup(store, number, digest)) return;
-    let head = entry?.value ?? await readLast(store);
+    let head = entry?.value.expires !== undefined ? entry.value : await readLast(store, entry?.value);
     const days = retentionDays ?? head.retentionDays ?? DEFAULT_RETENTION_DAYS;
     const first = head.number + 1;
     const digests: string[] = [];
@@ -221,10 +228,12 @@ async function append(
       const group = records.slice(at, at + MAX_GROUP);
       const value = new TextEncoder().encode(writeGroup(head, group));
       const { time } = group.at(-1)!;
-      set.push({ key: groupKey(head.number + 1), value, expires: time + days * DAY_MS });
+      // Never before the group before: what is missing at the beginning is all that has expired.
+      const expires = Math.max(head.expires ?? 0, time + days * DAY_MS);
+      set.push({ key: groupKey(head.number + 1), value, expires });
       const digest = await digestOf(value);
       digests.push(digest);
-      head = { number: head.number + group.length, time, digest, retentionDays: days };
+      head = { number: head.number + group.length, time, digest, retentionDays: days, expires };
     }
     const check: Check[] = [{ key: AUDIT_HEAD, version: entry?.version ?? null }];
     try {
@@ -243,20 +252,26 @@ async function hasGroup(store: Store, first: number, digest: string): Promise<bo
 }
 
 /** The text of the group after `head`. */
-function writeGroup({ number, digest, time }: AuditHead, records: readonly Waiting[]): string {
-  const header: GroupHeader = { previous: digest, previousTime: time };
+function writeGroup({ number, digest, time, expires }: AuditHead, records: readonly Waiting[]): string {
+  const header: GroupHeader = {
+    previous: digest,
+    previousTime: time,
+    ...(expires !== undefined && { previousExpires: expires }),
+  };
   let text = JSON.stringify(header);
   for (const { members } of records) text += `\n{"number":${++number},${members}}`;
   return text;
 }
 
-/** The end of the trail by its records, where the head is missing. */
-async function readLast(store: Store): Promise<AuditHead> {
+/** The end of the trail by its records, where the head is missing or an earlier version wrote it. */
+async function readLast(store: Store, head?: AuditHead): Promise<AuditHead> {
   const [entry] = await store.list<Uint8Array>(AUDIT_GROUPS, { limit: 1, reverse: true });
+  const expires = entry?.expires === undefined ? {} : { expires: entry.expires };
+  if (head) return { ...head, ...expires };
   if (!entry) return { number: 0, digest: "", time: 0 };
   const text = new TextDecoder().decode(entry.value);
   const { number, time } = JSON.parse(text.split("\n").at(-1)!) as AuditRecord;
-  return { number, time, digest: await digestOf(entry.value) };
+  return { number, time, digest: await digestOf(entry.value), ...expires };
 }
 
 /** The SHA-256 digest of a group. */

@@ -245,6 +245,78 @@ test("a writer without a retention of its own keeps its records as long as the t
   assert.equal([result.records, result.last?.number], [1, 4]);
 });
 
+/** Writes a record with this retention each day. */
+async function writeDaily(trail: ReturnType<typeof newTrail>, retentionDays: number, days: number) {
+  for (let day = 0; day < days; day++) {
+    const audit = createAudit({ store: trail.store, now: trail.now, retentionDays });
+    audit.add(given("user"));
+    await audit.close();
+    trail.pass(DAY_MS);
+    await trail.store.sweep();
+  }
+}
+
+for (const [before, after] of [[20, 50], [50, 20]] as const) {
+  test(`verification accepts a retention that is changed from ${before} to ${after} days, at each later day`, async () => {
+    const trail = newTrail();
+    await writeDaily(trail, before, 30);
+    for (let day = 0; day < 120; day++) {
+      await writeDaily(trail, after, 1);
+      const result = await trail.verify();
+      assert.ok(result.valid, `day ${day}: ${JSON.stringify(result)}`);
+    }
+    const groups = await trail.store.list(["audit"], { limit: 1000 });
+    assert.ok(groups.length >= after - 1 && groups.length <= after + 1, "the later retention holds");
+    // Live records that were removed are still found.
+    const [first, ...others] = groups;
+    await trail.store.commit({ remove: [first!.key] });
+    assert.not.ok((await trail.verify()).valid);
+    await trail.store.commit({ remove: others.map(({ key }) => key) });
+    assert.not.ok((await trail.verify()).valid);
+    trail.pass(51 * DAY_MS);
+    assert.ok((await trail.verify()).valid, "a trail whose records all expired");
+  });
+}
+
+test("records never expire before older ones, also when the clock was set back", async () => {
+  const trail = newTrail();
+  await writeDaily(trail, 30, 1);
+  trail.pass(-5 * DAY_MS);
+  await writeDaily(trail, 10, 3);
+  const expiries = (await trail.store.list(["audit"])).map(({ expires }) => expires!);
+  assert.equal(expiries, expiries.toSorted((a, b) => a - b));
+  assert.equal(expiries.length, 4);
+});
+
+test("a trail that an earlier version wrote is verified by its retention, and goes on", async () => {
+  const trail = newTrail();
+  let digest = "";
+  const times = [1, 2, 3].map((day) => START + day * DAY_MS);
+  for (const [i, time] of times.entries()) {
+    const header = { previous: digest, previousTime: times[i - 1] ?? 0 };
+    const record = { number: i + 1, time, type: "logged_out", fields: { user: "a" } };
+    const text = `${JSON.stringify(header)}\n${JSON.stringify(record)}`;
+    digest = secretDigest(text);
+    const head = { number: i + 1, digest, time, retentionDays: 30 };
+    const value = new TextEncoder().encode(text);
+    const expires = time + 30 * DAY_MS;
+    await trail.store.commit({
+      set: [{ key: ["audit", i + 1], value, expires }, { key: ["audit_head"], value: head }],
+    });
+  }
+  trail.pass(4 * DAY_MS);
+  assert.ok((await trail.verify()).valid);
+  await writeDaily(trail, 10, 1);
+  const expiries = (await trail.store.list(["audit"])).map(({ expires }) => expires!);
+  assert.is(expiries.at(-1), times[2]! + 30 * DAY_MS, "not before the records of the earlier version");
+  for (let day = 0; day < 40; day++) {
+    assert.ok((await trail.verify()).valid, `day ${day}`);
+    trail.pass(DAY_MS);
+    await trail.store.sweep();
+  }
+  assert.equal(await trail.all(), []);
+});
+
 test("a flood of failures by one caller becomes a few records and a sum", async () => {
   const trail = newTrail();
   for (let i = 0; i < 5000; i++) trail.audit.add({ type: "login_failed", username: "u", ip: "192.0.2.1" });

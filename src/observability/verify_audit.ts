@@ -29,7 +29,7 @@ export type AuditVerification =
 export interface VerifyOptions {
   /** Milliseconds since the epoch, by the clock of the trail. */
   readonly now: number;
-  /** @default as the last writer of the trail kept its records */
+  /** For records of earlier versions, which do not say when they expire. @default as the last writer of the trail */
   readonly retentionDays?: number | undefined;
   /** What `last` was before: it must still be in the trail, unless it expired. */
   readonly noted?: { readonly number: number; readonly digest: string } | undefined;
@@ -66,13 +66,13 @@ export async function verifyAudit(
     if (!group) {
       return { valid: false, number: (last?.number ?? 0) + 1, problem: "the records cannot be read" };
     }
-    const { previous, previousTime, numbers } = group;
+    const { previous, previousTime, previousExpires, numbers } = group;
     const digest = await digestOf(new TextEncoder().encode(text));
     const number = numbers[0]!;
     const fail = (problem: string): AuditVerification => ({ valid: false, number, problem });
     if (numbers.some((each, i) => each !== number + i)) return fail("records are missing, or were moved");
     if (last === undefined) {
-      const isExpired = previousTime + retentionDays * DAY_MS <= now;
+      const isExpired = (previousExpires ?? previousTime + retentionDays * DAY_MS) <= now;
       if (number > 1 && !isExpired) return fail("records before this one are missing");
     } else if (number !== last.number + 1) return fail("records before this one are missing, or were moved");
     else if (previous !== last.digest) return fail("a record before this one was changed");
@@ -86,7 +86,7 @@ export async function verifyAudit(
     records += numbers.length;
   }
   if (head && (!last || last.number < head.number)) {
-    const isExpired = head.time + retentionDays * DAY_MS <= now;
+    const isExpired = (head.expires ?? head.time + retentionDays * DAY_MS) <= now;
     if (last || !isExpired) {
       return { valid: false, number: head.number, problem: "records at the end are missing" };
     }

@@ -17,7 +17,7 @@ import { createLog, type Log } from "../../../observability/log.ts";
 import { METRICS_MEDIA_TYPE } from "../../../observability/metrics.ts";
 import { createRequestIds, type RequestOutcome } from "../../../observability/request_outcome.ts";
 import { createServerMetrics, type ServerMetrics } from "../../../observability/server_metrics.ts";
-import type { Store } from "../../../store/store.ts";
+import { type Store, timeOf } from "../../../store/store.ts";
 import type { FetchHandler } from "../../server.ts";
 import type { Environment, ValuesOf } from "../options.ts";
 import { printError, UsageError } from "../output.ts";
@@ -36,7 +36,10 @@ type ObserveValues = ValuesOf<typeof OBSERVE_OPTIONS>;
 interface SeenEvent {
   readonly event: TrivetEvent;
   readonly request: string | undefined;
+  /** By the clock of this machine, for the log. */
   readonly time: number;
+  /** By the clock of the store, for the audit trail. */
+  readonly stored: number;
 }
 
 /** The observers of one server. */
@@ -153,10 +156,10 @@ export function createObservers(
     seen = [];
     for (const each of waiting) {
       if ("event" in each) {
-        const { event, request, time } = each;
+        const { event, request, time, stored } = each;
         if (event.type === "store_unavailable") health.doubtWrites();
         metrics?.onEvent(event);
-        audit?.add(event, request, time);
+        audit?.add(event, request, stored);
         report(event, request, time);
       } else {
         metrics?.onRequest(each);
@@ -196,7 +199,7 @@ export function createObservers(
     store,
     measureStreams: (server) => metrics?.measureStreams(server),
     requestId: () => requests.getStore() ?? nextId(),
-    onEvent: (event) => add({ event, request: requests.getStore(), time: Date.now() }),
+    onEvent: (event) => add({ event, request: requests.getStore(), time: Date.now(), stored: timeOf(plain) }),
     onRequest: add,
     wrap: (handler) => ({
       fetch(request: Request, context?: RequestContext) {

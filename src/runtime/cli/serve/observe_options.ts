@@ -30,7 +30,8 @@ export const OBSERVE_OPTIONS = {
     value: "N",
     range: [1, 36_500],
     unit: "days",
-    summary: "how long audit records are kept",
+    summary:
+      "how long audit records are kept; fewer than before count once the records until now have expired",
     default: 400,
   },
   "metrics-port": {
