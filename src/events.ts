@@ -172,13 +172,23 @@ export type TrivetEvent =
     /** Without secrets. */
     readonly error?: string | undefined;
   }
-  | { readonly type: "skill_created"; readonly id: string; readonly workspace: string }
-  | { readonly type: "skill_deleted"; readonly id: string; readonly workspace: string }
+  | {
+    readonly type: "skill_created" | "skill_deleted";
+    readonly id: string;
+    readonly workspace: string;
+    /** The id of the user, the client or the API key that did it, or `command line`; absent without authentication. */
+    readonly principal?: string | undefined;
+    /** The client with which the user did it. */
+    readonly client?: string | undefined;
+  }
   | {
     readonly type: "skill_version_created" | "skill_version_deleted";
     readonly id: string;
     readonly version: string;
     readonly workspace: string;
+    /** As of `skill_created`. */
+    readonly principal?: string | undefined;
+    readonly client?: string | undefined;
   }
   /** A level of a skill was sent to a model: 1 its description, 2 its instructions, 3 one of its files. */
   | {

@@ -149,6 +149,7 @@ test("skills of all workspaces are listed, shown and removed", async () => {
   assert.is((await refuse("showSkill", { skill: "skill_2", workspace: "a" }))[0], 404);
   await call("removeSkill", { skill: "skill_2" });
   assert.is((await refuse("removeSkill", { skill: "skill_2" }))[0], 404);
+  assert.equal(events[0], { type: "skill_deleted", id: "skill_2", workspace: "b", principal: "key_test" });
   assert.equal(events.map(({ type }) => type), ["skill_deleted", "admin_changed"]);
 });
 

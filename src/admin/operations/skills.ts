@@ -83,11 +83,11 @@ export const removeSkill: AdminOperation<SkillPath, void> = {
   input: input(SKILL, ["skill"]),
   output: undefined,
   subject: ({ skill }) => skill,
-  async run({ store, now, blobs, observe }, path) {
+  async run({ store, now, blobs, observe, actor }, path) {
     const { id, workspace } = await getSkill(store, path);
     const outcome = await remove(store, createLedger(store, now, blobs), workspace, id);
     if (outcome === "gone") throw notFound("Skill", id);
-    observe({ type: "skill_deleted", id, workspace });
+    observe({ type: "skill_deleted", id, workspace, principal: actor });
   },
 };
 

@@ -12,6 +12,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { zip } from "../../skills/test_service.ts";
 import { newDataFolder, temporaryFolder } from "../test_process.ts";
+import { runCommand } from "./test_command.ts";
 import { runSkill, runSkillJson, writeSkill } from "./test_skill_command.ts";
 import { skillMarkdown, type SkillsServer, startSkills, TIME } from "../skills/test_skills_server.ts";
 
@@ -46,6 +47,27 @@ const PLACES: Readonly<Record<string, () => Promise<{ args: string[]; key?: stri
     return { args: ["--url", server.url], key: server.key };
   },
 };
+
+test("changes of skills on a store are in its audit trail, by the command line", async () => {
+  const data = ["--data", await newDataFolder(newFolder())];
+  const source = writeSkill(newFolder(), "demo");
+  const { id, latest_version_id: first } = await runSkillJson(["add", source, ...data]);
+  const again = await runSkillJson(["add", source, "--as-version", ...data]);
+  const second = (again as { version: { id: string } }).version.id;
+  await runSkill(["list", ...data]);
+  assert.is((await runSkill(["remove", String(id), "--version", String(first), ...data])).code, 0);
+  assert.is((await runSkill(["remove", String(id), ...data])).code, 0);
+  const listed = await runCommand(["audit", "list", "--about", String(id), "--json", ...data]);
+  assert.is(listed.code, 0, listed.stderr);
+  const records = JSON.parse(listed.stdout).data as { type: string; fields: Record<string, unknown> }[];
+  assert.equal(records.map(({ type, fields }) => [type, fields.principal, fields.version]), [
+    ["skill_created", "command line", undefined],
+    ["skill_version_created", "command line", second],
+    ["skill_version_deleted", "command line", first],
+    ["skill_deleted", "command line", undefined],
+  ]);
+  assert.is((await runCommand(["audit", "verify", ...data])).code, 0);
+});
 
 for (const [name, openPlace] of Object.entries(PLACES)) {
   test(`${name}: add, show, pull and remove keep a folder byte for byte`, async () => {

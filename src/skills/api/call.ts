@@ -33,6 +33,15 @@ export function callerOf(
   return { id: client === undefined ? `address ${ip ?? ""}` : `client ${client}`, isBodyBuffered };
 }
 
+/** Who makes the call, for an event. */
+export function nameCaller({ principal: { subject, client } }: Pick<Call, "principal">): {
+  readonly principal?: string;
+  readonly client?: string;
+} {
+  if (subject === undefined) return client === undefined ? {} : { principal: client };
+  return { principal: subject, ...(client !== undefined && { client }) };
+}
+
 /** Returns JSON text for a 200, or a response. The caller adds the request id. */
 export type Endpoint = (call: Call) => Promise<string | Response>;
 

@@ -6,7 +6,7 @@
 import { readText } from "../../http/body/body.ts";
 import { queryOf } from "../../http/router.ts";
 import { MAX_COMMIT_TRIES, pauseBefore } from "../../store/retry.ts";
-import { type Call, callerOf, type Endpoint, type SkillsContext } from "./call.ts";
+import { type Call, callerOf, type Endpoint, nameCaller, type SkillsContext } from "./call.ts";
 import type { Dialect } from "./dialect.ts";
 import type { LocalSkill } from "../local/directory.ts";
 import { SkillError, skillNotFound, versionNotFound } from "../error.ts";
@@ -43,7 +43,7 @@ export function skillEndpoints(context: SkillsContext): SkillEndpoints {
         const content = await readPackage(files, uploadLimit, { ...packageRules, ...dialect.rules });
         const options = { displayName, uniqueTitle: dialect.uniqueTitles, now: now() };
         const { skill } = await publish(ledger, workspace, content, options);
-        observe({ type: "skill_created", id: skill.id, workspace });
+        observe({ type: "skill_created", id: skill.id, workspace, ...nameCaller(call) });
         return dialect.shape.skill(skill, "custom");
       });
     },
@@ -91,7 +91,8 @@ export function skillEndpoints(context: SkillsContext): SkillEndpoints {
       throw busy();
     },
 
-    async remove({ principal: { workspace }, dialect, id }) {
+    async remove({ principal, dialect, id }) {
+      const { workspace } = principal;
       await refuseLocal(context, id);
       const outcome = await removeSkill(store, ledger, workspace, id, { onlyEmpty: !dialect.cascades });
       if (outcome === "gone") throw skillNotFound(id);
@@ -101,7 +102,7 @@ export function skillEndpoints(context: SkillsContext): SkillEndpoints {
           "Cannot delete skill with existing versions. Delete all versions first.",
         );
       }
-      observe({ type: "skill_deleted", id, workspace });
+      observe({ type: "skill_deleted", id, workspace, ...nameCaller({ principal }) });
       return dialect.shape.deletedSkill(id);
     },
   };

@@ -4,7 +4,7 @@
  * @module
  */
 import { queryOf } from "../../http/router.ts";
-import { type Call, callerOf, type Endpoint, type SkillsContext } from "./call.ts";
+import { type Call, callerOf, type Endpoint, nameCaller, type SkillsContext } from "./call.ts";
 import { SkillError, versionNotFound } from "../error.ts";
 import { isVersionOf } from "../disclosure/library.ts";
 import { readPackage } from "../package/package.ts";
@@ -36,7 +36,7 @@ export function versionEndpoints(context: SkillsContext): VersionEndpoints {
         const content = await readPackage(files, uploadLimit, { ...packageRules, ...dialect.rules });
         const options = { isDefault: dialect.name === "openai" && readFlag(fields, "default"), now: now() };
         const { version } = await publishVersion(ledger, workspace, id, content, options);
-        observe({ type: "skill_version_created", id, version: version.id, workspace });
+        observe({ type: "skill_version_created", id, version: version.id, workspace, ...nameCaller(call) });
         return dialect.shape.version(id, version);
       });
     },
@@ -93,7 +93,13 @@ export function versionEndpoints(context: SkillsContext): VersionEndpoints {
           "Cannot delete the only version of a skill. Delete the skill, or add a version first.",
         );
       }
-      observe({ type: "skill_version_deleted", id, version: outcome.done.id, workspace });
+      observe({
+        type: "skill_version_deleted",
+        id,
+        version: outcome.done.id,
+        workspace,
+        ...nameCaller(call),
+      });
       return dialect.shape.deletedVersion(id, outcome.done);
     },
   };

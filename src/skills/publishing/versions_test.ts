@@ -1,5 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import type { Principal } from "../../http/principal.ts";
 import type { Store } from "../../store/store.ts";
 import { skillNotFound } from "../error.ts";
 import { multipart, newService, SKILL_MD, type TestFile, type TestService } from "../test_service.ts";
@@ -66,6 +67,7 @@ test("a new version becomes latest, and the skill keeps its place in lists", asy
     id: made.id,
     version: version.id,
     workspace: "default",
+    principal: "writer",
   });
 });
 
@@ -174,6 +176,30 @@ test("deleting the newest version makes its predecessor latest", async () => {
     "skill_version_deleted",
     "skill_version_created",
   ]);
+});
+
+test("events of changed skills name the API key, or the user and the client", async () => {
+  const principals: Principal[] = [
+    { client: "key_1", scopes: new Set(["admin"]), workspace: "w" },
+    { subject: "user_1", client: "app", scopes: new Set(["admin"]), workspace: "w" },
+  ];
+  for (const principal of principals) {
+    const service = await newService({ identify: () => Promise.resolve(principal) });
+    const { id } = await (await service.upload(files("First"))).json();
+    const { id: version } = await (await addVersion(service, id, files("Second"))).json();
+    await service.send(`/v1/skills/${id}/versions/${version}`, { method: "DELETE" });
+    await service.send(`/v1/skills/${id}`, { method: "DELETE" });
+    const named = principal.subject === undefined
+      ? { principal: "key_1" }
+      : { principal: "user_1", client: "app" };
+    const about = { id, workspace: "w", ...named };
+    assert.equal(service.events.filter(({ type }) => type !== "skill_disclosed"), [
+      { type: "skill_created", ...about },
+      { type: "skill_version_created", version, ...about },
+      { type: "skill_version_deleted", version, ...about },
+      { type: "skill_deleted", ...about },
+    ]);
+  }
 });
 
 test("the only version and latest cannot be deleted, and deleting the skill deletes all versions", async () => {

@@ -3,6 +3,8 @@
  *
  * @module
  */
+import { COMMAND_LINE } from "../../../admin/operation.ts";
+import { type Audit, createAudit } from "../../../observability/audit.ts";
 import { createLedger, type Ledger } from "../../../skills/blobs/blob_ledger.ts";
 import { type BlobStore, storeBlobs } from "../../../skills/blobs/blob_store.ts";
 import { findHidden } from "../../../text/hidden_text.ts";
@@ -25,14 +27,17 @@ const PAGE_SIZE = 100;
 export async function openStorePlace(place: Place, workspace: string): Promise<SkillPlace> {
   const store = await openStore(place);
   try {
-    return storePlace(store, workspace, await place.openBlobs() ?? storeBlobs(store));
+    const blobStore = await place.openBlobs() ?? storeBlobs(store);
+    return storePlace(store, workspace, blobStore, createAudit({ store }));
   } catch (error) {
     await store.close();
     throw error;
   }
 }
 
-function storePlace(store: Store, workspace: string, blobStore: BlobStore): SkillPlace {
+/** @param audit gets the changes, since no server sees them */
+function storePlace(store: Store, workspace: string, blobStore: BlobStore, audit: Audit): SkillPlace {
+  const by = { workspace, principal: COMMAND_LINE };
   const ledgerFor = (progress: Progress): Ledger =>
     createLedger(store, Date.now, meteredBlobStore(blobStore, progress));
   const ledger = ledgerFor(NO_PROGRESS);
@@ -123,6 +128,12 @@ function storePlace(store: Store, workspace: string, blobStore: BlobStore): Skil
       const published: Published = skill === undefined
         ? await publish(ledgerFor(progress), workspace, content, options)
         : await publishVersion(ledgerFor(progress), workspace, skill, content, options);
+      const { id } = published.skill;
+      audit.add(
+        skill === undefined
+          ? { type: "skill_created", id, ...by }
+          : { type: "skill_version_created", id, version: published.version.id, ...by },
+      );
       return {
         skill: toListed(published.skill),
         version: toListedVersion(published.version),
@@ -131,6 +142,7 @@ function storePlace(store: Store, workspace: string, blobStore: BlobStore): Skil
     },
     async remove(id) {
       if (await removeSkill(store, ledger, workspace, id) === "gone") throw skillNotFound(id);
+      audit.add({ type: "skill_deleted", id, ...by });
     },
     async removeVersion(id, version) {
       const outcome = await removeVersion(store, ledger, workspace, id, version, "last");
@@ -143,9 +155,16 @@ function storePlace(store: Store, workspace: string, blobStore: BlobStore): Skil
           "The only version of a skill cannot be removed. Remove the skill, or add another version first",
         );
       }
+      audit.add({ type: "skill_version_deleted", id, version: outcome.done.id, ...by });
     },
     validate: (source, progress) => checkSource(source, MAX_UPLOAD_BYTES, progress),
-    close: () => store.close(),
+    async close() {
+      try {
+        await audit.close();
+      } finally {
+        await store.close();
+      }
+    },
   };
 }
 
