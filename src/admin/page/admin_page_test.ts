@@ -15,7 +15,9 @@ test("attack: the page cannot be framed, and runs no script but its own file", a
   assert.ok(policy.includes("default-src 'none'"));
   assert.ok(policy.includes("frame-ancestors 'none'"));
   assert.is(headers.get("x-frame-options"), "DENY");
-  assert.equal(policy.filter((each) => each.startsWith("script-src")), [`script-src ${ISSUER}/admin/page.js`]);
+  assert.equal(policy.filter((each) => each.startsWith("script-src")), [
+    `script-src ${ISSUER}/admin/page.js`,
+  ]);
   const page = await new Response(body).text();
   assert.equal([...page.matchAll(/<script[^>]*>([^<]*)/g)].map(([, inline]) => inline), [""]);
   assert.not.match(page, / on\w+="/);
