@@ -22,6 +22,10 @@ if (major < 22 || major === 22 && minor < 18) {
     }
   };
   keepCompiled();
-  const { main } = await import("./cli/main.ts");
+  const [{ main }, { surviveClosedOutput }] = await Promise.all([
+    import("./cli/main.ts"),
+    import("./cli/output.ts"),
+  ]);
+  surviveClosedOutput();
   process.exitCode = await main(process.argv.slice(2));
 }

@@ -12,11 +12,35 @@ export class UsageError extends Error {
 }
 
 export function printLine(text: string): void {
-  process.stdout.write(text + "\n");
+  write(process.stdout, text);
 }
 
 export function printError(text: string): void {
-  process.stderr.write(text + "\n");
+  write(process.stderr, text);
+}
+
+function write(stream: NodeJS.WriteStream, text: string): void {
+  try {
+    stream.write(text + "\n");
+  } catch (error) {
+    if (!isClosed(error)) throw error;
+  }
+}
+
+/**
+ * Lets the process go on when nobody reads its output any more (`trivet user list | true`, a log whose reader ended): what
+ * it still prints is lost, but changes and their audit records are completed.
+ */
+export function surviveClosedOutput(): void {
+  process.stdout.on("error", (error) => {
+    if (!isClosed(error)) throw error;
+  });
+  // An error of standard error can be reported nowhere.
+  process.stderr.on("error", () => {});
+}
+
+function isClosed(error: unknown): boolean {
+  return /^(EPIPE|ERR_STREAM_DESTROYED)$/.test(String((error as { code?: unknown }).code));
 }
 
 /** A point in time, in UTC to the second; "-" for none. @param time ISO 8601, or milliseconds since the epoch */
