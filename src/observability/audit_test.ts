@@ -339,6 +339,18 @@ test("a flood by many callers is bounded in a minute, and all of it is counted",
   assert.is(sum, 5000);
 });
 
+test("failures get records of their own after the clock was set back", async () => {
+  const trail = newTrail();
+  const fail = () => trail.audit.add({ type: "login_failed", username: "u", ip: "192.0.2.1" });
+  for (let i = 0; i < 8; i++) fail();
+  trail.pass(-DAY_MS);
+  for (let i = 0; i < 3; i++) fail();
+  await trail.audit.close();
+  const counts = (await trail.all()).map(({ fields }) => fields["count"]);
+  // Five and three records, and one for three that were counted.
+  assert.equal(counts.toSorted(), [3, ...Array(8).fill(undefined)]);
+});
+
 test("records wait while the store is down", async () => {
   const trail = newTrail();
   const { audit, store } = trail;

@@ -61,10 +61,16 @@ export function createFailureBudget(now: () => number): FailureBudget {
     counts = new Map();
   }
 
+  /** Also when the clock was set back: else the minute would last until it has caught up. */
+  function endIfOver(): void {
+    const time = now();
+    if (time < began || time - began >= MINUTE_MS) end();
+  }
+
   return {
     admits(event) {
       if (!FAILURES.has(event.type)) return true;
-      if (now() - began >= MINUTE_MS) end();
+      endIfOver();
       const { ip, workspace } = event as { readonly ip?: string; readonly workspace?: string };
       const caller = ip ?? workspace ?? "unknown";
       const name = `${event.type} ${caller}`;
@@ -84,7 +90,7 @@ export function createFailureBudget(now: () => number): FailureBudget {
       return true;
     },
     takeSummaries() {
-      if (now() - began >= MINUTE_MS) end();
+      endIfOver();
       const taken = summaries;
       summaries = [];
       return taken;
