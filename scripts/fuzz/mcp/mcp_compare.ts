@@ -58,7 +58,8 @@ function getResponseId(value: unknown, code: Outcome): unknown {
   if (!isObject(value) || code === -32001 || code === -32700) return undefined;
   if (getKind(value) === "notification" || getKind(value) === "answer") return undefined;
   const { id } = value;
-  return typeof id === "string" && id.length <= MAX_ID_LENGTH || typeof id === "number" && Number.isFinite(id)
+  return typeof id === "string" && id.length <= MAX_ID_LENGTH ||
+      typeof id === "number" && Math.abs(id) <= Number.MAX_SAFE_INTEGER
     ? id
     : undefined;
 }

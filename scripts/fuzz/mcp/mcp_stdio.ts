@@ -166,7 +166,7 @@ export async function fuzzStdio(
       if (method === "notifications/cancelled") cancelled.add(requestId);
     } else if (
       !(typeof id === "string" && id.length <= MAX_ID_LENGTH) &&
-      !(typeof id === "number" && Number.isFinite(id))
+      !(typeof id === "number" && Math.abs(id) <= Number.MAX_SAFE_INTEGER)
     ) withoutId++;
     else asked.set(id, [...asked.get(id) ?? [], { message, minResponses }]);
   }

@@ -51,7 +51,7 @@ export function getKind(value: unknown): "request" | "notification" | "answer" |
   if (!isObject(value) || value.jsonrpc !== "2.0") return "invalid";
   const { id, method, params } = value;
   const hasId = id === null || typeof id === "string" && id.length <= MAX_ID_LENGTH ||
-    typeof id === "number" && Number.isFinite(id);
+    typeof id === "number" && Math.abs(id) <= Number.MAX_SAFE_INTEGER;
   if (method === undefined) return hasId && "result" in value !== "error" in value ? "answer" : "invalid";
   if (typeof method !== "string" || params !== undefined && (typeof params !== "object" || params === null)) {
     return "invalid";
