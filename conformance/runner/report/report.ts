@@ -181,7 +181,7 @@ export function toReport(
     passed: shortfall === undefined && stale.length === 0 && vectors.every(({ counts }) => !counts),
     stale,
     asked,
-    ...(shortfall && { shortfall }),
+    ...(shortfall && { shortfall: { ...shortfall, text: mask(shortfall.text) } }),
     lacks: countUnmetNeeds(results, root),
     vectors,
     rows,

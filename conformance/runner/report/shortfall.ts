@@ -19,13 +19,26 @@ const MIN_ASKED_PART = 0.1;
 /** Why the run says little about the target, or `undefined` if it asked enough. */
 export function findShortfall(
   results: readonly Result[],
-  { base, notes, stdio, isRefusing }: Pick<Target, "base" | "notes" | "stdio" | "isRefusing">,
+  { base, notes, stdio, refusal }: Pick<Target, "base" | "notes" | "stdio" | "refusal">,
 ): Shortfall | undefined {
   const asked = results.filter(({ outcome }) => outcome !== "skip");
   const text = `${asked.length} of ${results.length} vectors were asked`;
-  const isDead = !stdio && asked.every(isRefusedConnection) && (asked.length > 0 || isRefusing === true);
+  const isDead = !stdio && asked.every(isRefusedConnection) && (asked.length > 0 || refusal !== undefined);
   if (isDead) {
-    return { text: `${base} accepts no connection`, advice: "Start the server, or correct its address." };
+    const why = lastAnswer(asked)?.match(/^\(refused: (.*)\)$/s)?.[1] ?? refusal;
+    return {
+      text: `${base} accepts no connection${why === undefined ? "" : `. ${why}`}`,
+      advice: why?.includes("certificate not trusted")
+        ? "Put the certificate of its authority into a file, and its name into NODE_EXTRA_CA_CERTS."
+        : "Start the server, or correct its address.",
+    };
+  }
+  const exit = stdio && asked.every(hasEnded) ? findExit(lastAnswer(asked) ?? notes?.join("\n")) : undefined;
+  if (exit !== undefined) {
+    return {
+      text: `The command sends no message. ${exit}`,
+      advice: "Correct the command, in which quotes keep blanks.",
+    };
   }
   if (asked.length === 0) return { text: `None of ${results.length} vectors was asked`, advice: ADVICE };
   if (stdio && asked.every(isNotStarted)) {
@@ -50,4 +63,20 @@ function isNotStarted({ exchanges, isUnreachable }: Result): boolean {
 /** Whether the vector got no connection, or was not run because others got none. */
 function isRefusedConnection({ exchanges, isUnreachable }: Result): boolean {
   return isUnreachable && exchanges.every(({ answer }) => answer.startsWith("(refused"));
+}
+
+const EXIT = /The server (?:exited with code|was ended by a signal).*/;
+
+/** The first line of the reason why a server on stdio ended. */
+function findExit(text: string | undefined): string | undefined {
+  return text?.match(EXIT)?.[0].replace(/\)?$/, "");
+}
+
+/** Whether the program ended before its first message. */
+function hasEnded({ exchanges }: Result): boolean {
+  return exchanges.every(({ answer }) => answer.startsWith("(") && answer.search(EXIT) === 1);
+}
+
+function lastAnswer(results: readonly Result[]): string | undefined {
+  return results.findLast(({ exchanges }) => exchanges.length > 0)?.exchanges.at(-1)!.answer;
 }

@@ -128,12 +128,17 @@ async function probeTarget(
     vars: { ...vars, ...description.vars },
     procedures: { ...procedures, ...description.procedures },
   };
-  const isRefusing = sender !== undefined && await refusesConnections(sender, target.base, target.limits);
-  return { ...target, ...toTarget(completed, sender, close), notes, isRefusing };
+  const refusal = sender && await findRefusal(sender, target.base, target.limits);
+  return {
+    ...target,
+    ...toTarget(completed, sender, close),
+    notes,
+    ...(refusal !== undefined && { refusal }),
+  };
 }
 
-/** Whether no connection to the server can be opened. The response does not matter. */
-async function refusesConnections(sender: Sender, url: string, limits: Limits): Promise<boolean> {
+/** Why no connection to the server can be opened, if none can. The response does not matter. */
+async function findRefusal(sender: Sender, url: string, limits: Limits): Promise<string | undefined> {
   const request = {
     method: "GET",
     url,
@@ -145,8 +150,8 @@ async function refusesConnections(sender: Sender, url: string, limits: Limits): 
   };
   try {
     (await openWithTimeout(sender, request, limits)).cancel();
-    return false;
+    return undefined;
   } catch (error) {
-    return error instanceof BrokenExchange && error.kind === "refused";
+    return error instanceof BrokenExchange && error.kind === "refused" ? error.message : undefined;
   }
 }

@@ -27,8 +27,8 @@ export interface Target {
   readonly discovered?: string;
   /** The detected features as text, if none are declared. */
   readonly notes?: readonly string[];
-  /** Whether the target accepted no connection when its features were detected. */
-  readonly isRefusing?: boolean;
+  /** Why the target accepted no connection when its features were detected. */
+  readonly refusal?: string;
   /** Seconds by which the clock of the target was moved forward. */
   advanced: number;
   close(): Promise<void>;

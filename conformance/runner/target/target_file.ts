@@ -30,7 +30,7 @@ export function readDescription(
   { target, stdio, module, suiteFolders = new Set() }: TargetArguments,
 ): { description: TargetDescription; folder: string } {
   if (stdio !== undefined) {
-    const command = stdio.split(/\s+/).filter((part) => part !== "");
+    const command = splitCommand(stdio);
     return {
       description: { name: stdio, stdio: { command }, ...readTargetFile(target)?.description },
       folder: process.cwd(),
@@ -56,6 +56,15 @@ export function readDescription(
     };
   }
   return readTargetFile(target)!;
+}
+
+/** Splits a command at blanks that are not between quotes, without any other rule of a shell. @throws {TypeError} */
+function splitCommand(text: string): string[] {
+  const parts = text.match(/(?:[^\s"']|"[^"]*"|'[^']*')+/g) ?? [];
+  if (/["']/.test(text.replace(/"[^"]*"|'[^']*'/g, ""))) {
+    throw new TypeError(`Invalid --stdio ${text}: a quote has no end`);
+  }
+  return parts.map((part) => part.replace(/"([^"]*)"|'([^']*)'/g, (_, one = "", other = "") => one + other));
 }
 
 /** The endpoints of a target that is given as a URL alone. */

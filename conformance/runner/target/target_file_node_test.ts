@@ -144,4 +144,20 @@ test("clients, users and scope are variables", () => {
   assert.is(description.name, "http://127.0.0.1:1");
 });
 
+test("quotes keep the blanks of a command together", () => {
+  const commandOf = (stdio: string) => {
+    const command = readDescription({ stdio }).description.stdio;
+    return command && "command" in command ? command.command : undefined;
+  };
+  assert.equal(commandOf(' node  "/tmp/my dir/server.ts" -x'), ["node", "/tmp/my dir/server.ts", "-x"]);
+  assert.equal(commandOf("node '/tmp/a \"b\"/s.ts' --name=\"a b\"c ''"), [
+    "node",
+    '/tmp/a "b"/s.ts',
+    "--name=a bc",
+    "",
+  ]);
+  assert.equal(commandOf("C:\\node.exe server.ts"), ["C:\\node.exe", "server.ts"]);
+  assert.throws(() => commandOf("node 'server.ts"), /--stdio.*quote/);
+});
+
 test.run();

@@ -1,0 +1,70 @@
+/**
+ * What the end of a run says about a target that was not tested.
+ *
+ * @module
+ */
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { findShortfall } from "./shortfall.ts";
+import type { Result } from "../vector/vector.ts";
+
+const test = suite("shortfall");
+
+/** A vector whose only exchange got this in place of a response. */
+const resultOf = (answer: string, isUnreachable: boolean): Result => ({
+  name: "oauth/test/it",
+  title: "It is so",
+  covers: [],
+  flags: [],
+  harm: [],
+  failed: [],
+  strength: "MUST",
+  outcome: isUnreachable ? "setup" : "fail",
+  seconds: 0,
+  exchanges: [{ step: "", request: "", answer }],
+  isUnreachable,
+});
+
+const BASE = "https://as.example";
+const UNTRUSTED = "Cannot connect to as.example:443: certificate not trusted (DEPTH_ZERO_SELF_SIGNED_CERT)";
+
+test("an untrusted certificate is named, with the variable that trusts its authority", () => {
+  const http = { base: BASE, stdio: undefined };
+  for (
+    const found of [
+      findShortfall([resultOf(`(refused: ${UNTRUSTED})`, true)], http),
+      findShortfall([], { ...http, refusal: UNTRUSTED }),
+    ]
+  ) {
+    assert.match(found!.text, "DEPTH_ZERO_SELF_SIGNED_CERT");
+    assert.match(found!.advice, "NODE_EXTRA_CA_CERTS");
+  }
+});
+
+test("a refused connection is named, without advice about certificates", () => {
+  const refused = "(refused: Cannot connect to as.example:443: connection refused (ECONNREFUSED))";
+  const found = findShortfall([resultOf(refused, true)], { base: BASE, stdio: undefined });
+  assert.match(found!.text, "ECONNREFUSED");
+  assert.not.match(found!.advice, "NODE_EXTRA_CA_CERTS");
+});
+
+test("a command that ends before any message is named with its exit", () => {
+  const stdio = { command: ["node", "nothing.ts"] };
+  const why = "The server exited with code 7. Standard error: cannot find nothing.ts\nat x";
+  const asked = findShortfall([resultOf(`(${why})`, false)], { base: "", stdio });
+  const probed = findShortfall([], {
+    base: "",
+    notes: [`"initialize" returned nothing (closed: ${why})`],
+    stdio,
+  });
+  for (const found of [asked, probed]) assert.match(found!.text, "exited with code 7");
+  assert.is(
+    findShortfall([resultOf("{}\n(The server exited with code 7)", false)], {
+      base: "",
+      stdio,
+    }),
+    undefined,
+  );
+});
+
+test.run();
