@@ -149,6 +149,7 @@ test("a server needs a key with the scope admin", async () => {
   for (
     const [given, message] of [
       [undefined, "TRIVET_API_KEY"],
+      [undefined, "trivet key add --name NAME --scope admin"],
       ["trivet_key_wrong", "TRIVET_API_KEY"],
       [secret, "scope"],
     ] as const

@@ -76,6 +76,7 @@ test("401: the error names where to set an API key, and never contains the key",
         withoutKey,
         /^trivet skill: The API key is not valid \(authentication_error, request req_body\)\n.*TRIVET_API_KEY.*--key-file.*\n$/,
       );
+      assert.not.match(withoutKey, "--scope admin");
       assert.is(seen[0]!.headers["x-api-key"], undefined);
       const stderr = await failureOf(url, [], " secret-key\n");
       assert.match(stderr, /\(authentication_error, request req_body\)\n.*API key/);

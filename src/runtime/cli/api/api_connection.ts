@@ -91,7 +91,7 @@ export function connectApi({ url, credentials, timeoutMs }: ApiServer, signal: A
       timeout.restart();
       if (response.ok) return await read(response, timeout);
       const text = new TextDecoder().decode(await readAll(response, MAX_RESPONSE_BYTES, timeout));
-      throw new ErrorResponse(response, readApiError(response, text, credentials));
+      throw new ErrorResponse(response, readApiError(response, text, credentials, path));
     } catch (error) {
       timeout.stop();
       if (timeout.signal.aborted) throw timeout.signal.reason;

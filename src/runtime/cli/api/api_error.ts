@@ -44,11 +44,13 @@ const MAX_MESSAGE_CHARACTERS = 4000;
  * The error of a response.
  * @param text the body
  * @param credentials what the request was sent with
+ * @param path of the request, below the URL of the server
  */
 export function readApiError(
   response: Response,
   text: string,
   credentials: Credentials | undefined,
+  path: string,
 ): ApiError {
   const { status } = response;
   const { error, request_id } = readObject(text);
@@ -70,14 +72,16 @@ export function readApiError(
     type: typeof type === "string" ? type : undefined,
     codes: `(${codes.join(", ")})`,
     problems: readProblems(toObject(details).problems),
-    advice: ADVICE[status]?.(credentials),
+    advice: ADVICE[status]?.(credentials, path),
   });
 }
 
-const ADVICE: Readonly<Record<number, (credentials: Credentials | undefined) => string>> = {
-  401: (credentials) =>
+const ADVICE: Readonly<Record<number, (credentials: Credentials | undefined, path: string) => string>> = {
+  401: (credentials, path) =>
     credentials === undefined
-      ? "Set an API key in TRIVET_API_KEY or --key-file. trivet key add makes one"
+      ? `Set an API key in TRIVET_API_KEY or --key-file. Make one with trivet key add --name NAME${
+        path.startsWith("/admin/") ? " --scope admin" : ""
+      }`
       : "key" in credentials
       ? "The API key is invalid or was removed. Set another in TRIVET_API_KEY or --key-file"
       : "The access token is invalid or has expired. Set another in TRIVET_TOKEN",
