@@ -32,10 +32,10 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   rate_limits: ["http", "crypto", "store", "root"],
   jsonrpc: ["http"],
   json_schema: [],
-  text: [],
+  text: ["http"],
   oauth: ["http", "crypto", "store", "root", "text"],
   skills: ["http", "crypto", "store", "root", "text"],
-  mcp: ["http", "crypto", "store", "root", "jsonrpc", "json_schema"],
+  mcp: ["http", "crypto", "store", "root", "jsonrpc", "json_schema", "text"],
   mcp_client: ["http", "crypto", "store", "root", "jsonrpc", "json_schema"],
   openapi: ["http", "crypto", "root", "mcp", "json_schema"],
   gateway: [

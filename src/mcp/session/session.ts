@@ -91,12 +91,8 @@ export class Sessions {
   /** Starts a session. Returns its id for the client, at once when the secret is known. */
   start(handshake: Handshake, principal: Principal | undefined): string | Promise<string> {
     const secrets = this.#options.secret();
-    const session = this.#create(
-      randomId(""),
-      handshake,
-      principal,
-      this.#lifetimeOf(principal !== undefined),
-    );
+    const lifetime = this.#lifetimeOf(principal !== undefined);
+    const session = this.#create(randomId(""), handshake, principal, lifetime);
     return secrets instanceof Promise
       ? secrets.then((secrets) => this.#sign(secrets, session))
       : this.#sign(secrets, session);

@@ -6,7 +6,7 @@
  */
 import { readExcerpt } from "../../text/excerpt.ts";
 import { ToolError } from "../definition/definition.ts";
-import { type LoadedSkill, SKILL_MD } from "./skills.ts";
+import type { LoadedSkill } from "./skills.ts";
 
 /** Characters of one answer: about 12,000 tokens of a file, twice that of instructions. */
 const MAX_FILE_CHARACTERS = 50_000;
@@ -23,9 +23,7 @@ export async function writeInstructions({ instructions, linesBefore }: LoadedSki
   if (!cut) return instructions.slice(0, MAX_INSTRUCTIONS_CHARACTERS).toWellFormed();
   const before = await linesBefore?.() ?? 0;
   return cut.lines === cut.total ? cut.text.trim() : `${cut.text.trimStart()}\n\n` +
-    `[Truncated. To continue, call read_skill_file with path ${SKILL_MD} and offset ${
-      before + cut.lines + 1
-    }.]`;
+    `[Truncated. To continue, call read_skill_file with path SKILL.md and offset ${before + cut.lines + 1}.]`;
 }
 
 /** The paths of the files, one on each line. The end says how many are left out. */
