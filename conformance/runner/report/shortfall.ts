@@ -78,5 +78,5 @@ function hasEnded({ exchanges }: Result): boolean {
 }
 
 function lastAnswer(results: readonly Result[]): string | undefined {
-  return results.findLast(({ exchanges }) => exchanges.length > 0)?.exchanges.at(-1)!.answer;
+  return results.findLast(({ exchanges }) => exchanges.length > 0)?.exchanges.at(-1)?.answer;
 }

@@ -8,7 +8,7 @@ const test = suite("trivet with a closed output");
 const folder = temporaryFolder();
 test.after(() => folder.remove());
 
-/** Runs a command whose standard output nobody reads. */
+/** Runs a command whose standard output is not read. */
 function runUnread(args: readonly string[]): Promise<{ code: number | null; stderr: string }> {
   const [command, before] = runtimeCommand();
   const child = spawn(command, [...before, CLI, ...args], { stdio: ["ignore", "pipe", "pipe"] });

@@ -6,7 +6,6 @@
  */
 import { readExcerpt } from "../../text/excerpt.ts";
 import { ToolError } from "../definition/definition.ts";
-import type { LoadedSkill } from "./skills.ts";
 
 /** Characters of one answer: about 12,000 tokens of a file, twice that of instructions. */
 const MAX_FILE_CHARACTERS = 50_000;
@@ -14,8 +13,14 @@ const MAX_INSTRUCTIONS_CHARACTERS = 100_000;
 /** Characters of the paths in one answer. */
 const MAX_LISTING_CHARACTERS = 50_000;
 
+/** The instructions of a skill, and the lines of SKILL.md before them. */
+interface Instructions {
+  readonly instructions: string;
+  readonly linesBefore?: () => Promise<number>;
+}
+
 /** The instructions. The end says how to read on if they are truncated. */
-export async function writeInstructions({ instructions, linesBefore }: LoadedSkill): Promise<string> {
+export async function writeInstructions({ instructions, linesBefore }: Instructions): Promise<string> {
   if (instructions.length <= MAX_INSTRUCTIONS_CHARACTERS) return instructions.trim();
   const options = { first: 1, maxCharacters: MAX_INSTRUCTIONS_CHARACTERS };
   const cut = await readExcerpt(new TextEncoder().encode(instructions), options);

@@ -28,7 +28,7 @@ function write(stream: NodeJS.WriteStream, text: string): void {
 }
 
 /**
- * Lets the process go on when nobody reads its output any more (`trivet user list | true`, a log whose reader ended): what
+ * Lets the process go on when its output is not read any more (`trivet user list | true`, a log whose reader ended): what
  * it still prints is lost, but changes and their audit records are completed.
  */
 export function surviveClosedOutput(): void {
