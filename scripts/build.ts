@@ -70,6 +70,7 @@ const exports = Object.fromEntries(
     },
   ]),
 );
+removeUnreachableDeclarations(Object.values<string>(entries).map((source) => `${toBuiltPath(source)}.d.ts`));
 const published = {
   ...kept,
   bin: { trivet: `${toBuiltPath(kept.bin.trivet)}.js` },
@@ -77,4 +78,18 @@ const published = {
 };
 writeFileSync(join(OUT, "package.json"), JSON.stringify(published, null, 2) + "\n");
 execFileSync("node_modules/.bin/bun", ["scripts/bundle_package.ts", OUT], { stdio: "inherit" });
+
+/** Those of modules that no entry exports, such as the ones of the command, cannot be imported from the package. */
+function removeUnreachableDeclarations(entries: readonly string[]): void {
+  const reached = new Set(entries.map((entry) => join(OUT, entry)));
+  for (const file of reached) {
+    for (const [, path] of readFileSync(file, "utf8").matchAll(/"(\.{1,2}\/[^"\n]+)\.js"/g)) {
+      reached.add(join(dirname(file), `${path}.d.ts`));
+    }
+  }
+  for (const file of globSync("**/*.d.ts", { cwd: OUT }).map((each) => join(OUT, each))) {
+    if (!reached.has(file)) rmSync(file);
+  }
+}
+
 console.log(`${OUT}/: ${sources.length} modules, ${Object.keys(entries).length} entries; ${KIT_FOLDER}/`);
