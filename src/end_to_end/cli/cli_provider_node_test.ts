@@ -142,7 +142,8 @@ test("groups decide on roles and scopes, and options that are wrong are named", 
   ];
   const rules = ["--role", "admin=Owners", "--scope-group", "write=Ops", "--scope-group", "write=Staff=A"];
   const claim = ["--groups-claim", "realm_access.roles"];
-  const { stdout } = await trivet([...add, ...rules, ...claim, "--json"]);
+  const { stdout, stderr } = await trivet([...add, ...rules, ...claim, "--json"]);
+  assert.match(stderr, 'warning: "write" is no scope of the server');
   const { roles, scopes, groups_claim } = JSON.parse(stdout);
   assert.equal(roles.admin, ["Owners"]);
   assert.equal([scopes, groups_claim], [{ write: ["Ops", "Staff=A"] }, "realm_access.roles"]);
@@ -163,6 +164,7 @@ test("groups decide on roles and scopes, and options that are wrong are named", 
     [["provider", "test", "unknown", ...data], 'Provider not found: "unknown"', 1],
     [["provider", "test", ...data], "missing argument: ID", 2],
     [["provider", "display", ...data], "display", 2],
+    [["provider", "update", "oidc", "--unset", "group", "--group", "Ops", ...data], "exclude each other", 2],
   ];
   for (const [args, message, code] of rows) {
     const outcome = await trivet(args);

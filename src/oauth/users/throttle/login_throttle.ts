@@ -12,6 +12,7 @@ import { createAllowance } from "../../../http/network/allowance.ts";
 import { compareAndSet, putIfAbsent, type Store } from "../../../store/store.ts";
 import { type Attempt, type LoginAttempts, loginAttemptsKey } from "../../records/session_record.ts";
 import { blockOf, sharedName } from "./shared_attempts.ts";
+import { secondsUntil } from "./throttle.ts";
 
 /** Each wait is twice as long as the one before. */
 export interface Limit {
@@ -87,8 +88,8 @@ export function createLoginThrottle(store: Store, now: () => number): LoginThrot
     now,
   });
 
-  const waitOf = (attempt: Attempt | undefined) =>
-    Math.max(0, Math.ceil(((attempt?.[1] ?? 0) - now()) / 1000));
+  const waitOf = (attempt: Attempt | undefined, { maxWaitSeconds }: Limit) =>
+    secondsUntil(attempt?.[1] ?? 0, now(), maxWaitSeconds);
   const isForgotten = ([, until]: Attempt, { retentionSeconds }: Limit) =>
     until + retentionSeconds * 1000 < now();
   /** The count with one more attempt, and the end of its wait. */
@@ -118,7 +119,7 @@ export function createLoginThrottle(store: Store, now: () => number): LoginThrot
       kept.sort(([, a], [, b]) => b[0] - a[0] || b[1] - a[1]);
       // One that comes to a full record counts on from the one that it displaces: it may have been displaced itself.
       const found = own ?? kept[MAX_ACCOUNTS_OF_NETWORK - 1]?.[1];
-      const wait = Math.max(waitOf(found), waitOf(all));
+      const wait = Math.max(waitOf(found, each), waitOf(all, overall));
       if (wait > 0) return wait;
       const counted = addAttempt(found, each);
       const value: LoginAttempts = {

@@ -30,6 +30,16 @@ test("attempts at other accounts do not shorten the memory of one account", asyn
   assert.equal(await guessesPerDay(6, 1), alone);
 });
 
+test("a clock that was ahead and is set back leaves no wait beyond the longest", async () => {
+  let now = 1_700_000_000_000;
+  const throttle = createLoginThrottle(memoryStore({ now: () => now }), () => now);
+  now += 365 * DAY_MS;
+  for (let i = 0; i < 10; i++) now += 1000 * await throttle.begin("alice", "198.51.100.7");
+  now -= 365 * DAY_MS;
+  assert.is(await throttle.begin("alice", "198.51.100.7"), 0);
+  assert.ok(await throttle.begin("alice", "198.51.100.7") > 15);
+});
+
 test("attempts at many accounts do not displace what is known of one", async () => {
   let now = 1_700_000_000_000;
   const throttle = createLoginThrottle(memoryStore({ now: () => now }), () => now);

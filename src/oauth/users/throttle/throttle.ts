@@ -46,6 +46,15 @@ const NEW_SERIES = {
 /** For each kind. */
 const SHARED_RECORDS = 1024;
 
+/** Clocks of instances may differ by this. */
+const MAX_SKEW_SECONDS = 60;
+
+/** How long to wait; not at all when no wait is that long: the clock was ahead then, and was set back. */
+export function secondsUntil(until: number, now: number, maxWaitSeconds: number): number {
+  const seconds = Math.max(0, Math.ceil((until - now) / 1000));
+  return seconds > maxWaitSeconds + MAX_SKEW_SECONDS ? 0 : seconds;
+}
+
 export function createThrottle(store: Store, now: () => number): Throttle {
   const allowance = createAllowance({ ...NEW_SERIES, now });
   const keyOf = ({ kind, subject }: AttemptSeries) => attemptsKey(kind, secretDigest(subject));
@@ -54,8 +63,8 @@ export function createThrottle(store: Store, now: () => number): Throttle {
   /** Whether the last attempt of a series began a record of its own, or was counted in a shared one. */
   const places = new WeakMap<AttemptSeries, "new" | "shared">();
 
-  const waitOf = (attempts: Attempts | undefined) =>
-    Math.max(0, Math.ceil(((attempts?.until ?? 0) - now()) / 1000));
+  const waitOf = (attempts: Attempts | undefined, { maxWaitSeconds }: AttemptSeries) =>
+    secondsUntil(attempts?.until ?? 0, now(), maxWaitSeconds);
 
   /** Counts an attempt. @returns the seconds to wait when a concurrent one came first */
   async function count(series: AttemptSeries): Promise<number> {
@@ -71,7 +80,7 @@ export function createThrottle(store: Store, now: () => number): Throttle {
           continue;
         }
       }
-      const wait = waitOf(entry?.value);
+      const wait = waitOf(entry?.value, series);
       if (wait > 0) return wait;
       const made = (entry?.value.made ?? 0) + 1;
       const next = made < series.freeAttempts
@@ -102,7 +111,7 @@ export function createThrottle(store: Store, now: () => number): Throttle {
   return {
     async begin(all) {
       const found = await Promise.all(all.map((series) => store.get<Attempts>(keyOf(series))));
-      const wait = Math.max(0, ...found.map((entry) => waitOf(entry?.value)));
+      const wait = Math.max(0, ...found.map((entry, i) => waitOf(entry?.value, all[i]!)));
       if (wait > 0) return wait;
       return Math.max(0, ...await Promise.all(all.map(count)));
     },

@@ -37,6 +37,15 @@ test("after the free attempts each wait is twice as long as the previous one, up
   assert.equal(waits, [0, 1, 2, 4, 8, 16, 32, 60, 60, 60, 60, 60]);
 });
 
+test("a clock that was ahead and is set back leaves no wait, and the count goes on", async () => {
+  const { throttle, advance } = newThrottle();
+  advance(86_400);
+  for (let i = 0; i < 10; i++) advance(await throttle.begin([OWN]));
+  advance(-86_400);
+  assert.is(await throttle.begin([OWN]), 0);
+  assert.ok(await throttle.begin([OWN]) > 4);
+});
+
 test("attempts during a wait are not counted, so they do not prolong it", async () => {
   const { throttle, advance } = newThrottle();
   for (let i = 0; i < 3; i++) assert.is(await throttle.begin([OWN]), 0);

@@ -18,6 +18,7 @@ import { formatTime, printLine, printPairs, UsageError } from "../output.ts";
 import { printableText } from "../printable_text.ts";
 import { type AdminAction, adminAction, type AdminCommand, adminCommand } from "./admin_action.ts";
 import { byIdOrName, removeAction } from "./by_name.ts";
+import { warnOfScopes } from "./client_options.ts";
 import { listAction } from "./list_action.ts";
 import { readSecretFromStdin } from "./secret_input.ts";
 
@@ -150,6 +151,8 @@ const update: AdminAction = adminAction({
   async run({ call, values, operands: [provider] }) {
     const removed = (values.unset ?? []).map((name) => [REMOVABLE[name], null] as const);
     const given = Object.entries(await readSettings(values)).filter(([, value]) => value !== undefined);
+    const both = values.unset?.find((name) => given.some(([setting]) => setting === REMOVABLE[name]));
+    if (both !== undefined) throw new UsageError(`--unset ${both} and a value for it exclude each other`);
     const changes = Object.fromEntries([...removed, ...given]);
     if (Object.keys(changes).length === 0) {
       throw new UsageError("missing option: name what to change");
@@ -206,6 +209,7 @@ export const command: AdminCommand = adminCommand({
 
 async function readSettings(values: ValuesOf<typeof SETTINGS_OPTIONS>) {
   const { name, issuer, tenant, domain: domains, group: groups } = values;
+  warnOfScopes(values["scope-group"]?.map(({ scope }) => scope).join(" "));
   return {
     client_id: values["client-id"],
     client_secret: values["secret-stdin"] ? await readSecretFromStdin("secret") : undefined,
