@@ -52,9 +52,11 @@ async function findToken(
 ): Promise<{ client_id: string; user?: string; revoke: () => Promise<unknown> } | undefined> {
   const id = readRefreshToken(token);
   if (id === undefined) {
-    // Also one that is not valid now: it is again when its user is unlocked.
+    // Also one that is not valid now: it is again when its user is unlocked. With its grant it has ended for good.
     const read = await readAccessToken(as, token);
-    return read && { ...read.token, revoke: () => revokeAccessToken(as, read) };
+    const grant = read?.token.grant;
+    if (!read || grant !== undefined && !await as.store.get(grantKey(grant))) return undefined;
+    return { ...read.token, revoke: () => revokeAccessToken(as, read) };
   }
   const entry = await as.store.get<Grant>(grantKey(id));
   if (!entry) return undefined;

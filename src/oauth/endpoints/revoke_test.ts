@@ -56,6 +56,13 @@ for (const accessTokenFormat of ["opaque", "jwt"] as const) {
     assert.is(server.events.filter(({ type }) => type === "token_revoked").length, 1);
   });
 
+  test(`a revoked refresh token and its ${accessTokenFormat} access token are one event`, async () => {
+    const server = await newServer({ accessTokenFormat });
+    const { access_token, refresh_token } = await server.tokens();
+    for (const token of [refresh_token, access_token]) assert.is((await revoke(server, token!)).status, 200);
+    assert.is(server.events.filter(({ type }) => type === "token_revoked").length, 1);
+  });
+
   test(`RFC 7009 section 2.1: revoking a refresh token revokes its ${accessTokenFormat} access tokens`, async () => {
     const server = await newServer({ accessTokenFormat });
     const first = await server.tokens({ scope: "profile" });
