@@ -30,7 +30,7 @@ const HIDDEN = latePattern(
     // Controls but tab and line ends, among them the escape of terminals; signs without a shape, and blank Braille.
     "[\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f\\u2800\\ufff9-\\ufffb]",
     // Fillers, direction overrides, invisible operators, tags, unassigned code points; not joiners and selectors.
-    "(?![\\u180b-\\u180d\\u180f\\u200c\\u200d\\ufe00-\\ufe0f\\u{e0100}-\\u{e01ef}])\\p{Default_Ignorable_Code_Point}",
+    "\\p{Default_Ignorable_Code_Point}(?<![\\u180b-\\u180d\\u180f\\u200c\\u200d\\ufe00-\\ufe0f\\u{e0100}-\\u{e01ef}])",
     // Joiners that join nothing. The lookbehind runs only where there is a joiner.
     `\\u200c(?<![${JOINING}]\\u200c)`,
     `\\u200d(?<![${JOINING}\\p{Extended_Pictographic}\\ufe0f\\u{1f3fb}-\\u{1f3ff}]\\u200d)`,
