@@ -70,7 +70,10 @@ function collectFiles(): Map<string, Buffer> {
   for (const file of globSync("runner/**/*.ts", { cwd: ROOT }).sort()) {
     if (EXCLUDED.test(file.replaceAll("\\", "/"))) continue;
     const source = String(read(file));
-    const code = withJsImports(stripTypeScriptTypes(source)).replace(/[ \t]+$/gm, "");
+    // Doc comments are in the source map. Their lines stay, as positions do.
+    const code = withJsImports(stripTypeScriptTypes(source))
+      .replace(/^[ \t]*\/\*\*[\s\S]*?\*\//gm, (comment) => comment.replace(/[^\n]/g, ""))
+      .replace(/[ \t]+$/gm, "");
     const target = file.replace(/\.ts$/, ".js");
     files.set(target, Buffer.from(`${code.trimEnd()}\n//# sourceMappingURL=${basename(target)}.map\n`));
     files.set(`${target}.map`, Buffer.from(writeIdentityMap(code, source, basename(file))));
