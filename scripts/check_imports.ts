@@ -32,10 +32,10 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   rate_limits: ["http", "crypto", "store", "root"],
   jsonrpc: ["http"],
   json_schema: [],
-  text: ["http"],
+  text: [],
   oauth: ["http", "crypto", "store", "root", "text"],
   skills: ["http", "crypto", "store", "root", "text"],
-  mcp: ["http", "crypto", "store", "root", "jsonrpc", "json_schema", "text"],
+  mcp: ["http", "crypto", "store", "root", "jsonrpc", "json_schema"],
   mcp_client: ["http", "crypto", "store", "root", "jsonrpc", "json_schema"],
   openapi: ["http", "crypto", "root", "mcp", "json_schema"],
   gateway: [

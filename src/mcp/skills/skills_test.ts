@@ -64,10 +64,13 @@ test("the list states what the source omitted", async () => {
 
 /** A server with one skill that has these files; its instructions follow `before` lines. */
 function serve(files: Readonly<Record<string, string | Uint8Array>>, instructions = "Do it.", before = 0) {
-  const bytesOf = (path: string): Uint8Array | undefined => {
-    const content = files[path];
-    return typeof content === "string" ? new TextEncoder().encode(content) : content;
-  };
+  const contents = new Map(
+    Object.entries(files).map(([path, content]) => [
+      path,
+      typeof content === "string" ? new TextEncoder().encode(content) : content,
+    ]),
+  );
+  const bytesOf = (path: string): Uint8Array | undefined => contents.get(path);
   const contentOf = (path: string) => {
     const bytes = bytesOf(path);
     return Promise.resolve(bytes && { bytes, mediaType: "text/plain", place: ["a"] });

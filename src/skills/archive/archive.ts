@@ -50,7 +50,8 @@ async function respondWith(
   const folder = safeName(name);
   // Each step below takes milliseconds for thousands of files.
   const slice = new WorkSlice();
-  const digested = await complete(files, "digest");
+  // Sorted here, so that what sorts again below has less to do.
+  const digested = await complete(sortByPath(files), "digest");
   const fieldsOf = (tag: string): Fields => [
     ["etag", tag],
     ["cache-control", isImmutable ? IMMUTABLE : REVALIDATED],
@@ -59,6 +60,7 @@ async function respondWith(
   ];
   const listed = archiveTag(digested, folder);
   if (isUnchanged(request, listed)) return respond(304, null, fieldsOf(listed));
+  if (slice.isOver) await slice.yield();
   // A local file may have changed since it was listed: the tag is that of the content that is sent.
   const measured = await complete(digested, "crc");
   const isSame = measured.every(({ digest }, i) => digest === digested[i]!.digest);

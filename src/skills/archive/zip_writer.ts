@@ -57,6 +57,19 @@ const ZIP64_ENTRIES = 0xffff;
 /** Headers and small files are sent together up to this size. */
 const CHUNK_BYTES = 64 * 1024;
 
+/** The fields that both headers have, with zero for what differs between files (APPNOTE 4.3.7 and 4.3.12). */
+const SHARED = [[VERSION, 2], [UTF8, 2], [0, 2], [0, 2], [DATE, 2], [0, 4], [0, 4], [0, 4], [0, 2], [
+  0,
+  2,
+]] as const;
+const LOCAL_HEADER = fields([[LOCAL, 4], ...SHARED]);
+const CENTRAL_HEADER = fields([[CENTRAL, 4], [MADE_BY_UNIX, 2], ...SHARED, [0, 2], [0, 2], [0, 2], [
+  MODE * 0x10000,
+  4,
+], [0, 4]]);
+/** Of the central header: where the local one begins in the archive. */
+const OFFSET_AT = 42;
+
 const encoder = new TextEncoder();
 
 /**
@@ -71,17 +84,12 @@ export function writeZip(files: readonly ZipSource[], folder: string | undefined
   const directory: Uint8Array[] = [];
   let length = 0;
   for (const { source, name } of named) {
-    const { size, crc } = source;
-    // The fields that both headers have (APPNOTE 4.3.7 and 4.3.12).
-    const shared = [[VERSION, 2], [UTF8, 2], [0, 2], [0, 2], [DATE, 2], [crc, 4], [size, 4], [size, 4], [
-      name.length,
-      2,
-    ], [0, 2]] as const;
-    const header = joinBytes([fields([[LOCAL, 4], ...shared]), name], 30 + name.length);
-    const place = [[0, 2], [0, 2], [0, 2], [MODE * 0x10000, 4], [length, 4]] as const;
-    directory.push(fields([[CENTRAL, 4], [MADE_BY_UNIX, 2], ...shared, ...place]), name);
+    const header = headerOf(LOCAL_HEADER, name, source);
+    const central = headerOf(CENTRAL_HEADER, name, source);
+    new DataView(central.buffer).setUint32(OFFSET_AT, length, true);
+    directory.push(central);
     entries.push({ source, header });
-    length += header.length + size;
+    length += header.length + source.size;
   }
   const size = directory.reduce((sum, each) => sum + each.length, 0);
   const end = [[END, 4], [0, 4], [entries.length, 2], [entries.length, 2], [size, 4], [length, 4], [
@@ -125,6 +133,21 @@ function encodeName(prefix: string, file: string): Uint8Array {
   } to another place. Rename it.`;
   const problem = { file, line: undefined, rule: "path-form", message };
   throw new SkillError("invalid_request_error", message, { problems: [problem] });
+}
+
+/** A header with what differs between files, and the name behind it. */
+function headerOf(template: Uint8Array, name: Uint8Array, { size, crc }: ZipSource): Uint8Array {
+  const header = new Uint8Array(template.length + name.length);
+  header.set(template);
+  header.set(name, template.length);
+  const view = new DataView(header.buffer);
+  // The central header has the version that made it before these.
+  const at = template === LOCAL_HEADER ? 14 : 16;
+  view.setUint32(at, crc, true);
+  view.setUint32(at + 4, size, true);
+  view.setUint32(at + 8, size, true);
+  view.setUint16(at + 12, name.length, true);
+  return header;
 }
 
 /** Little-endian numbers, each of two or four bytes. */
