@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { WorkSlice } from "../http/work_slice.ts";
+import { WorkSlice } from "./work_slice.ts";
 
 /** Part of a text, by lines. */
 export interface Excerpt {

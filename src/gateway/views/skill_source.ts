@@ -18,7 +18,7 @@ import {
 import { compileUriTemplate, type MatchUri } from "../../mcp/definition/uri_template.ts";
 import { ResourceNotFoundError } from "../../mcp/definition/resources.ts";
 import { writeSkillUri } from "../../mcp/skills/skill_uri.ts";
-import { countLines } from "../../text/excerpt.ts";
+import { countLines } from "../../http/excerpt.ts";
 import { SKILL_MD, type SkillContent, type SkillEntry, type SkillSource } from "../../mcp/skills/skills.ts";
 import {
   isUpstreamDefinition,

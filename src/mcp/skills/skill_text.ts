@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { readExcerpt } from "../../text/excerpt.ts";
+import { readExcerpt } from "../../http/excerpt.ts";
 import { ToolError } from "../definition/definition.ts";
 
 /** Characters of one answer: about 12,000 tokens of a file, twice that of instructions. */

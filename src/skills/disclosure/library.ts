@@ -129,7 +129,7 @@ export function openUploaded(ledger: Ledger, id: string, version: SkillVersion):
 
 /** The number of lines of SKILL.md before its body. */
 export async function countLinesBefore(skill: OpenSkill, body: string): Promise<number> {
-  const { countLines } = await import("../../text/excerpt.ts");
+  const { countLines } = await import("../../http/excerpt.ts");
   const bytes = await skill.read("SKILL.md");
   return bytes ? Math.max(0, countLines(new TextDecoder().decode(bytes)) - countLines(body)) : 0;
 }

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { type Excerpt, readExcerpt } from "../../text/excerpt.ts";
+import { type Excerpt, readExcerpt } from "../../http/excerpt.ts";
 import { estimateTokens } from "../package/tokens.ts";
 import { countLinesBefore, type OpenFile, type OpenSkill } from "../disclosure/library.ts";
 import { escape } from "./catalogue.ts";
