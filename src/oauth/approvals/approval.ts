@@ -79,5 +79,8 @@ export function rememberApproval(
   return { key: approvalMemoryKey(owner, digest), value, expires: now + seconds * 1000 };
 }
 
-/** An answer of a form, or the state of an admitted call between two runs, that was used: `true`, or the digest of a task's id. */
+/**
+ * An answer of a form, or the state of an admitted call between two runs, that was used: `true`, or the digest of a task's
+ * id.
+ */
 export const usedApprovalKey = (digest: string): Key => ["approval_used", digest];

@@ -28,7 +28,7 @@ export const REPLAY_RETENTION_MS: number = 10 * 60 * 1000;
 
 /**
  * 302 to the client with a code. A session that ends at the same time gives no code and remembers no consent, and what the
- * user takes back at the same time is refused when the code is redeemed (`ended_grants_test.ts`).
+ * user takes back at the same time is refused when the code is redeemed (`access_ends_meanwhile_test.ts`).
  * @param signedIn the session, as the request read it
  * @param browser the request that this answers
  * @param question the transaction that the user answered; absent when a remembered consent answers it

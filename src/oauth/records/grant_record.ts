@@ -55,8 +55,8 @@ export interface ApprovedDeviceRequest extends DeviceRequest {
 
 /**
  * What a user allowed a client: the root of a family of tokens. Written with the first of them; before, while a device code
- * or a code with authorization details waits to be redeemed, for the user to see and take back. Removing it ends all of them at once, because a token is
- * valid only while its grant exists.
+ * or a code with authorization details waits to be redeemed, for the user to see and take back. Removing it ends all of
+ * them at once, because a token is valid only while its grant exists.
  */
 export interface Grant extends Authorization {
   readonly user: string;

@@ -52,7 +52,10 @@ export interface Attempts {
 /** How many attempts were made, and until when the next one waits, or when the last one was, in milliseconds. */
 export type Attempt = readonly [made: number, until: number];
 
-/** Attempts to sign in from one network, or from those that share a record. Written by `login_throttle.ts`; ended a day after the last wait. */
+/**
+ * Attempts to sign in from one network, or from those that share a record. Written by `login_throttle.ts`; ended a day after
+ * the last wait.
+ */
 export interface LoginAttempts {
   readonly all: Attempt;
   /** By a digest of the account. */
