@@ -6,7 +6,7 @@
  */
 import { createSealer, type Sealer } from "../../crypto/seal.ts";
 import type { FindSecrets } from "../../crypto/server_secrets.ts";
-import { type Key, listAll, type Store } from "../../store/store.ts";
+import { type Key, listAll, type Store, timeOf } from "../../store/store.ts";
 import { checkPublicUrl } from "../../http/network/public_fetch.ts";
 import { ConfigurationError, type McpServer } from "../upstream/configuration.ts";
 import { parseMcpServer } from "../upstream/parse_configuration.ts";
@@ -57,7 +57,7 @@ export async function addStoredUpstream(
   sealer: Sealer,
   name: string,
   server: McpServer,
-  { isTrusted = false, isNew = false, now = Date.now }: StoredUpstreamOptions = {},
+  { isTrusted = false, isNew = false, now = () => timeOf(store) }: StoredUpstreamOptions = {},
 ): Promise<StoredUpstream | undefined> {
   parseMcpServer(name, server, "literal");
   const problem = isTrusted ? undefined : findUntrusted(name, server);

@@ -122,7 +122,7 @@ export class HttpStreams {
       let retry: number | undefined;
       try {
         const opened = await this.#get(fields, caller, signal);
-        if (opened instanceof ReadableStream) return opened;
+        if (!("status" in opened)) return opened;
         if (!isPassing(opened.status)) break;
         retry = opened.retry;
       } catch (error) {
@@ -147,7 +147,7 @@ export class HttpStreams {
     const resumed = this.#lastId === undefined ? fields : { ...fields, "last-event-id": this.#lastId };
     const opened = await this.#get(resumed, caller, signal);
     onOpen();
-    if (!(opened instanceof ReadableStream)) {
+    if ("status" in opened) {
       // Servers without this stream answer 404 too, but not after they have sent one (2025-11-25, session management).
       if (opened.status === 404 && this.#hasListened) throw new SessionLost("session not found");
       return isPassing(opened.status) ? { retry: opened.retry } : "unsupported";

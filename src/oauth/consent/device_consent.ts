@@ -24,7 +24,7 @@ import {
   userCodeKey,
 } from "../records/grant_record.ts";
 import { findSession, type SignedIn, toSessionCheck } from "../users/session.ts";
-import { toWaitingGrant } from "../users/user_grants.ts";
+import { toPendingGrant } from "../users/user_grants.ts";
 import { limitToRole } from "../users/user_role.ts";
 import { chooseLanguage } from "../pages/language.ts";
 import { refuseForeignForm, showPage } from "../pages/page.ts";
@@ -165,13 +165,13 @@ async function decide(
       given: signedIn.read,
       ...describeSession(as, transaction.value, value),
     };
-    const waiting = scope === ""
+    const pending = scope === ""
       ? []
-      : toWaitingGrant(value.grant, user, { ...value, scope }, signedIn.read, value.until);
+      : toPendingGrant(value.grant, user, { ...value, scope }, signedIn.read, value.until);
     // The race may be lost to a poll of the device, to another use of the session, or to the same answer sent twice.
     return await as.store.commit({
         check: [{ key, version }, { key: transaction.key, version: transaction.version }, login],
-        set: [{ key, value: answered, expires }, ...waiting],
+        set: [{ key, value: answered, expires }, ...pending],
         remove: [transaction.key, userCodeKey(secretDigest(canonicalUserCode(value.user_code)))],
       })
       ? { value, user, scope }

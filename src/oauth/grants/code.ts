@@ -20,7 +20,7 @@ import type { Client } from "../records/client_record.ts";
 import { type Code, codeKey } from "../records/grant_record.ts";
 import type { Mutable } from "../records/token_record.ts";
 import { type SignedIn, toSessionCheck } from "../users/session.ts";
-import { toWaitingGrant } from "../users/user_grants.ts";
+import { toPendingGrant } from "../users/user_grants.ts";
 import { findRedirectUri } from "../clients/redirect_uri.ts";
 
 /** How long the record of a code is kept after it was issued or consumed, so that a late replay is recognized. */
@@ -68,8 +68,8 @@ export async function issueCode(
     const consents = question && attempt < MAX_COMMIT_TRIES - 1
       ? await toConsentChanges(as, client, user, request)
       : [];
-    const waiting = question && consents.length === 0
-      ? toWaitingGrant(grant, user, request, signedIn.read, until)
+    const pending = question && consents.length === 0
+      ? toPendingGrant(grant, user, request, signedIn.read, until)
       : [];
     const used = [question, kept].filter((each) => each !== undefined);
     const isStored = await as.store.commit({
@@ -77,7 +77,7 @@ export async function issueCode(
       set: [
         put,
         ...notices,
-        ...waiting,
+        ...pending,
         ...consents.map(({ key, value, expires }) => ({ key, value, expires })),
       ],
       remove: used.map(({ key }) => key),

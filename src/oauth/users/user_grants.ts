@@ -58,7 +58,7 @@ export function toUserGrant(
  * can take it back. It has no tokens; `startGrant` replaces it. Authorization details, which may be long, are left out.
  * @param until when the client can no longer redeem it
  */
-export function toWaitingGrant(
+export function toPendingGrant(
   id: string,
   user: string,
   { client_id, scope, resource }: Authorization,
