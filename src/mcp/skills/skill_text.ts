@@ -10,6 +10,8 @@ import { ToolError } from "../definition/definition.ts";
 /** Characters of one answer: about 12,000 tokens of a file, twice that of instructions. */
 const MAX_FILE_CHARACTERS = 50_000;
 const MAX_INSTRUCTIONS_CHARACTERS = 100_000;
+const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
+const LF = 10;
 /** Characters of the paths in one answer. */
 const MAX_LISTING_CHARACTERS = 50_000;
 
@@ -65,6 +67,10 @@ export async function writeFilePart(
     throw new ToolError(`Line ${offset} does not exist: the file ${path} has ${total} lines.`);
   }
   const end = offset + lines - 1;
-  if (end >= total) return text;
-  return `${text}\n[Lines ${offset} to ${end} of ${total}. To continue, read with offset ${end + 1}.]`;
+  // A file that is read whole is exactly that file: a client may write it to disk, or compare digests.
+  const start = offset === 1 && BYTE_ORDER_MARK.every((byte, i) => bytes[i] === byte) ? "\ufeff" : "";
+  if (end >= total) return start + text + (bytes.at(-1) === LF ? "\n" : "");
+  return `${start}${text}\n[Lines ${offset} to ${end} of ${total}. To continue, read with offset ${
+    end + 1
+  }.]`;
 }

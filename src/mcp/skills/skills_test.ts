@@ -111,12 +111,17 @@ function serve(files: Readonly<Record<string, string | Uint8Array>>, instruction
 test("a file can be read in parts by offset and limit", async () => {
   const { read, call } = serve({ "a.md": "1\n2\n3\n4\n", "empty.md": "" });
   assert.is(await read("empty.md"), "");
-  assert.is(await read("a.md"), "1\n2\n3\n4");
-  assert.is(await read("a.md", { offset: 4 }), "4");
+  assert.is(await read("a.md", { offset: 4 }), "4\n");
   assert.match(await read("a.md", { offset: 2, limit: 2 }), /^2\n3\n\[.*\b4\.\]$/);
   for (const lines of [{ offset: 5 }, { offset: 0 }, { limit: 0 }, { offset: 1.5 }]) {
     assert.is((await call("read_skill_file", { path: "a.md", ...lines })).isError, true);
   }
+});
+
+test("a file that is read whole is exactly that file", async () => {
+  const big = "漢字\n".repeat(15_000);
+  const texts = ["", "\n", "\n\n", "a", "a\n", "a\r\nb\r\n", "\ufeffa\n", "\ufeff", "a\n\ufeffb\n\n", big];
+  for (const text of texts) assert.is(await serve({ "a.md": text }).read("a.md"), text);
 });
 
 test("a long file is truncated at a line, and its notes lead to its end", async () => {
