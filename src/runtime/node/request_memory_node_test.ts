@@ -5,13 +5,16 @@
  */
 import { once } from "node:events";
 import { connect } from "node:net";
-import { getHeapSpaceStatistics } from "node:v8";
+import { getHeapSpaceStatistics, setFlagsFromString } from "node:v8";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { createTrivet, memoryStore, tool } from "../../mod.ts";
 import { serve } from "../node.ts";
 
 const test = suite("memory of requests");
+
+// V8 may decide in its first collections to allocate in the old space at once, whatever a request keeps.
+setFlagsFromString("--no-allocation-site-pretenuring");
 
 const oldSpace = (): number =>
   getHeapSpaceStatistics().find(({ space_name }) => space_name === "old_space")!.space_used_size;
@@ -56,8 +59,8 @@ test("a tool call leaves nothing that young generation collections keep", async 
       // A full collection makes it negative.
       kept += Math.max(0, oldSpace() - before);
     }
-    // With one closure added to each request it is 2 kB.
-    assert.ok(kept / 8000 < 500, `${kept / 8000} bytes of a request`);
+    // It is 9; with one closure added to each request 600 to 1300.
+    assert.ok(kept / 8000 < 200, `${kept / 8000} bytes of a request`);
   } finally {
     socket.destroy();
     await server.close();
