@@ -41,6 +41,18 @@ test("the watchdog fails work that blocks the event loop, and passes work in sli
   await assertLoopIsFree(() => new Promise((resolve) => setTimeout(resolve, 2 * MAX_LOOP_HOLD_MS)));
 });
 
+test("work in many slices at once blocks the event loop no longer than work in one", async () => {
+  await assertLoopIsFree(() =>
+    Promise.all(Array.from({ length: 20 }, async () => {
+      const slice = new WorkSlice();
+      for (let step = 0; step < 20; step++) {
+        work(1);
+        if (slice.isOver) await slice.yield();
+      }
+    }))
+  );
+});
+
 test("take() returns the longest block since the last take()", async () => {
   const watchdog = new LoopWatchdog();
   await watchdog.take();

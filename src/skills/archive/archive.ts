@@ -48,9 +48,11 @@ async function respondWith(
   { name, files, isImmutable }: ArchiveContent,
 ): Promise<Response> {
   const folder = safeName(name);
-  // Each step below takes milliseconds for thousands of files.
+  // Each step below takes milliseconds for thousands of files. Many requests may come to the same step in one turn, so each
+  // asks right before it.
   const slice = new WorkSlice();
   const digested = await complete(files, "digest");
+  if (slice.isOver) await slice.yield();
   const fieldsOf = (tag: string): Fields => [
     ["etag", tag],
     ["cache-control", isImmutable ? IMMUTABLE : REVALIDATED],
