@@ -28,9 +28,21 @@ test("calls share a value that is being made", async () => {
   assert.is(made.length, 1);
   made[0]!.resolve("slow");
   assert.equal([await first, await second], ["slow", "slow"]);
+  time = 10_000;
   const third = get();
   made[1]!.resolve("next");
   assert.is(await third, "next");
+});
+
+test("a value that takes long to make is kept ten times as long, at most ten lifetimes", async () => {
+  for (const [takes, kept] of [[50, 1000], [100, 1000], [300, 3000], [2000, 10_000]] as const) {
+    let time = 0;
+    let made = 0;
+    const get = keepFresh(1000, () => time, () => Promise.resolve().then(() => (time += takes, ++made)));
+    await get();
+    const at = (now: number) => (time = now, get());
+    assert.equal([await at(kept - 1), await at(kept)], [1, 2], `${takes} ms`);
+  }
 });
 
 test("a failure is not cached", async () => {
