@@ -182,7 +182,7 @@ export type TrivetEvent =
     readonly client?: string | undefined;
   }
   | {
-    readonly type: "skill_version_created" | "skill_version_deleted";
+    readonly type: "skill_version_created" | "skill_version_deleted" | "skill_default_changed";
     readonly id: string;
     readonly version: string;
     readonly workspace: string;

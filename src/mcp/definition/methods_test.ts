@@ -138,6 +138,21 @@ test("tools/call returns the message of a ToolError, and reports other errors on
   assert.match(String(fault && "error" in fault && fault.error), "hunter2");
 });
 
+test("the event of a call names the user and the client, or the client alone", async () => {
+  const scopes = new Set<string>();
+  for (
+    const [caller, principal, client] of [
+      [{ subject: "user_1", client: "app", workspace: "w", scopes }, "user_1", "app"],
+      [{ client: "key_1", workspace: "w", scopes }, "key_1", "key_1"],
+    ] as const
+  ) {
+    const { post, events } = newServer({ identify: () => Promise.resolve(caller) });
+    await post(call("add", { a: 1 }));
+    const called = events.filter(({ type }) => type === "tool_called");
+    assert.equal(called, [{ type: "tool_called", name: "add", principal, client, failed: false }]);
+  }
+});
+
 test("tools/call: a result that does not match the output schema is a fault", async () => {
   const { post, events } = newServer();
   assert.is((await post(call("greet", { name: "invalid" }))).body.result.isError, true);

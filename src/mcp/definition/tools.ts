@@ -144,8 +144,8 @@ export function runTool(
 ): ToolResult | Promise<ToolResult> {
   const report = (failed: boolean): void => {
     if (call.reportedTool === tool.name) return;
-    const principal = call.principal?.subject ?? call.principal?.client;
-    observe({ type: "tool_called", name: tool.name, principal, failed });
+    const { subject, client } = call.principal ?? {};
+    observe({ type: "tool_called", name: tool.name, principal: subject ?? client, client, failed });
   };
   const finish = (result: ToolResult): ToolResult => {
     if (!call.inputs?.pending.size) report(result.isError === true);

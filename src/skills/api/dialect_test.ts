@@ -176,6 +176,11 @@ test("OpenAI's dialect is selected by its option and by the absence of Anthropic
   assert.equal(await call(path), { ...skill, default_version: "3", latest_version: "3" });
   const set = { method: "POST", body: JSON.stringify({ default_version: "1" }) };
   assert.equal(await call(path, set), { ...skill, default_version: "1", latest_version: "3" });
+  const { id: first } = await call(`${path}/versions/1`);
+  const changes = service.events.filter(({ type }) => type === "skill_default_changed");
+  assert.equal(changes, [
+    { type: "skill_default_changed", id: skill.id, version: first, workspace: "default" },
+  ]);
   for (const default_version of [1, "", null, {}]) {
     await call(path, { method: "POST", body: JSON.stringify({ default_version }) }, 400);
   }

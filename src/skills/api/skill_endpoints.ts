@@ -60,7 +60,8 @@ export function skillEndpoints(context: SkillsContext): SkillEndpoints {
       return shape.skill(skill, "custom");
     },
 
-    async setDefault({ request, principal: { workspace }, dialect, id }) {
+    async setDefault({ request, principal, dialect, id }) {
+      const { workspace } = principal;
       if (dialect.name !== "openai") {
         throw new SkillError(
           "invalid_request_error",
@@ -86,7 +87,10 @@ export function skillEndpoints(context: SkillsContext): SkillEndpoints {
           check: [{ key: entry.key, version: entry.version }],
           set: [{ key: entry.key, value: skill }],
         });
-        if (done) return dialect.shape.skill(skill, "custom");
+        if (!done) continue;
+        const caller = nameCaller({ principal });
+        observe({ type: "skill_default_changed", id, version: version.value.id, workspace, ...caller });
+        return dialect.shape.skill(skill, "custom");
       }
       throw busy();
     },
