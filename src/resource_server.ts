@@ -19,7 +19,7 @@ import { resourceMetadataUrl } from "./oauth/endpoints/protected_resource.ts";
 import { createIntrospector } from "./oauth/resource_server/introspection.ts";
 import { createMetadataFinder } from "./oauth/resource_server/issuer_metadata.ts";
 import { identifyByRemoteToken } from "./oauth/resource_server/remote_token.ts";
-import { checkNames, type Names } from "./options/option_check.ts";
+import { checkNames, checkTexts, type Names } from "./options/option_check.ts";
 import { findRetryAfter, type Store } from "./store/store.ts";
 
 /** How opaque tokens are looked up at their issuer (RFC 7662). */
@@ -170,6 +170,7 @@ export function resourceServer(options: ResourceServerOptions): ResourceServer {
     async protect(request, given = {}, context) {
       const document = answerMetadata(request);
       if (document) return document;
+      checkTexts("protect.scopes", given.scopes);
       const required = [...new Set([...scopes, ...given.scopes ?? []])];
       return await protection.protect(request, { ...given, scopes: required }, context);
     },
@@ -183,10 +184,10 @@ const NAMES: Names<ResourceServerOptions> = {
   jwks: 1,
   jwksUri: 1,
   introspection: 1,
-  scopes: 1,
+  scopes: 2,
   impliedScopes: 1,
   resourceMetadata: 1,
-  algorithms: 1,
+  algorithms: 2,
   clockToleranceS: 1,
   certificateProxy: 1,
   store: 1,
@@ -199,6 +200,9 @@ const NAMES: Names<ResourceServerOptions> = {
 function checkOptions(options: ResourceServerOptions): void {
   checkNames("options", options, NAMES);
   const { issuer, resource, jwksUri, introspection, algorithms, clockToleranceS = 0, audience } = options;
+  for (const [scope, implied] of Object.entries(options.impliedScopes ?? {})) {
+    checkTexts(`impliedScopes.${scope}`, implied);
+  }
   const fail = (name: string, rule: string): never => {
     throw new TypeError(`Invalid options: "${name}" ${rule}`);
   };

@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { checkNames, type Names } from "../options/option_check.ts";
 import { bearerChallenge, TokenRefusal } from "./bearer.ts";
 import { hasScope, type IdentifyCaller, type Principal } from "./principal.ts";
 import { type LimitedCaller, RateLimitError } from "./rate_limit.ts";
@@ -79,11 +80,8 @@ export interface ProtectionOptions {
 const FIELDS = jsonFields(NO_STORE);
 const SEND_TOKEN = "Send an access token: Authorization: Bearer <access token>";
 
-/** A misspelt `scopes` would require no scope. */
-function refuseOthers(options: object): void {
-  const [name] = Object.keys(options);
-  if (name !== undefined) throw new TypeError(`Cannot authenticate: there is no option "${name}"`);
-}
+const AUTHENTICATE_NAMES: Names<AuthenticateOptions> = { resource: 1 };
+const NAMES: Names<ProtectOptions> = { ...AUTHENTICATE_NAMES, scopes: 2, acrValues: 2, maxAge: 1 };
 
 /** Makes both functions. */
 export function createProtection(options: ProtectionOptions): Protection {
@@ -107,13 +105,16 @@ export function createProtection(options: ProtectionOptions): Protection {
   }
 
   return {
-    async authenticate(request, { resource = issuer, ...others } = {}, given) {
-      refuseOthers(others);
+    async authenticate(request, needs = {}, given) {
+      checkNames("authenticate", needs, AUTHENTICATE_NAMES);
+      const { resource = issuer } = needs;
       const caller = await identify(request, resource, toContext(request, given));
       return caller === "none" || caller instanceof TokenRefusal ? undefined : caller;
     },
-    async protect(request, { resource = issuer, scopes = [], acrValues, maxAge, ...others } = {}, given) {
-      refuseOthers(others);
+    async protect(request, needs = {}, given) {
+      // A misspelt `scopes` would require no scope.
+      checkNames("protect", needs, NAMES);
+      const { resource = issuer, scopes = [], acrValues, maxAge } = needs;
       const context = toContext(request, given);
       let caller: Awaited<ReturnType<IdentifyCaller>>;
       try {

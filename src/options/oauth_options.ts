@@ -328,7 +328,7 @@ export function completeOAuth(
 
 const ISSUER_NAMES: Names<TrustedIssuer> = { issuer: 1, jwks: 1, jwks_uri: 1, requireIdJag: 1, user: 1 };
 const PROXY_NAMES: Names<CertificateProxy> = {
-  addresses: 1,
+  addresses: 2,
   certificateField: 1,
   verifiedField: 1,
   verifiedValue: 1,

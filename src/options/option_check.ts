@@ -25,23 +25,33 @@ export function checkOneOf<Value extends string>(
   throw new TypeError(describeOption(name, allowed.join(" or "), value));
 }
 
-/** The names of all options of a kind, which the compiler checks. */
-export type Names<Options> = Readonly<Record<keyof Options, 1>>;
+/** The names of all options of a kind, which the compiler checks: 2 for a list of texts, 1 for the others. */
+export type Names<Options> = {
+  readonly [Name in keyof Options]-?: NonNullable<Options[Name]> extends readonly string[] ? 2 : 1;
+};
 
 /**
  * @param what the option that holds the others, or the function that takes them
- * @throws {TypeError} for options that are no object, or have a name that is not in `names`
+ * @throws {TypeError} for options that are no object, have a name that is not in `names`, or a text in place of a list, whose
+ * characters would be its members
  */
 export function checkNames(what: string, options: unknown, names: object): void {
   if (typeof options !== "object" || options === null) {
     throw new TypeError(`Invalid options: "${what}" must be an object`);
   }
-  for (const name of Object.keys(options)) {
+  for (const [name, value] of Object.entries(options)) {
+    const full = what === "options" ? name : `${what}.${name}`;
     if (!Object.hasOwn(names, name)) {
-      const full = what === "options" ? name : `${what}.${name}`;
       throw new TypeError(`Invalid options: unknown option "${full}". Check its spelling`);
     }
+    if ((names as Readonly<Record<string, unknown>>)[name] === 2) checkTexts(full, value);
   }
+}
+
+/** @throws {TypeError} for a value that is set and no list of texts */
+export function checkTexts(name: string, value: unknown): void {
+  if (value === undefined || Array.isArray(value) && value.every((each) => typeof each === "string")) return;
+  throw new TypeError(describeOption(name, "a list of texts", value));
 }
 
 /**

@@ -38,6 +38,7 @@ import { redisStore } from "../store/drivers/redis.ts";
 import { sqliteStore } from "../store/drivers/sqlite.ts";
 import { openWhileUpgrading, upgradeStore } from "../store/upgrade/upgrade.ts";
 import { codeMode, gateway, searchMode } from "../gateway.ts";
+import { resourceServer } from "../resource_server.ts";
 
 const test = suite("options/unknown");
 
@@ -152,6 +153,32 @@ for (const [option, call] of CASES) {
   });
 }
 
+/** Calls with a text in place of a list: each of its characters would be a member, such as the `*` that allows all. */
+const TEXTS_FOR_LISTS: readonly (readonly [option: string, call: () => unknown])[] = [
+  ["tool.scopes", () => tool(any({ name: "a", description: "", run, scopes: "write" }))],
+  ["group.scopes", () => group(any({ scopes: "write" }), [])],
+  ["allowedOrigins", () => trivet({ allowedOrigins: "https://*.example.com" })],
+  ["allowedHosts", () => trivet({ allowedHosts: "a.example" })],
+  ["trustedProxies", () => trivet({ trustedProxies: "10.0.0.0/8" })],
+  ["trustedProxies.addresses", () => trivet({ trustedProxies: { addresses: "10.0.0.0/8" } })],
+  ["oauth.trustedClients", () => oauth({ trustedClients: "web" })],
+  ["oauth.scopes.a.implies", () => oauth({ scopes: { a: { description: "a", implies: "b" } } })],
+  ["oauth.resources.scopes", () => oauth({ resources: [{ resource: "https://a.example", scopes: "a" }] })],
+  ["skills.discovery.workspaces", () => skills({ discovery: { workspaces: "acme" } })],
+  ["oidc.groups", () => oidc(any({ issuer: "https://a.example", ...login, groups: "staff" }))],
+  ["scopes", () => resourceServer(any({ issuer, resource: issuer, scopes: "read" }))],
+  ["impliedScopes.a", () => resourceServer(any({ issuer, resource: issuer, impliedScopes: { a: "b" } }))],
+];
+
+for (const [option, call] of TEXTS_FOR_LISTS) {
+  test(`a text for the list ${option} is refused`, () => {
+    assert.throws(
+      call,
+      (error: unknown) => error instanceof TypeError && error.message.includes(`"${option}" must be`),
+    );
+  });
+}
+
 test("unknown options of calls that answer later are refused by name", async () => {
   const refused = async (option: string, call: () => Promise<unknown>) => {
     const error = await call().then(() => undefined, (reason: unknown) => reason);
@@ -164,6 +191,11 @@ test("unknown options of calls that answer later are refused by name", async () 
   );
   const store = memoryStore();
   await refused("createApiKey.scope", () => createApiKey(store, any({ name: "a", scope: ["skills:read"] })));
+  await refused("createApiKey.scopes", () => createApiKey(store, any({ name: "a", scopes: "skills:read" })));
+  await refused("protect.acrValues", async () => {
+    const request = new Request(issuer);
+    await createTrivet({ issuer, store: memoryStore() }).protect(request, any({ acrValues: "level10" }));
+  });
   await refused("inviteUser.mail", () => inviteUser(store, any({ mail: "ada@example.com" })));
   await refused(
     "addUser.roles",
@@ -177,7 +209,7 @@ test("unknown options of calls that answer later are refused by name", async () 
   );
   await refused("setPassword.rules", () => setPassword(store, "a", "b", any({ rules: {} })));
   await refused(
-    "oauth.passwordPolicy.min",
+    "setPassword.policy.min",
     () => setPassword(store, "a", "b", any({ policy: { min: 20 } })),
   );
   await refused("updateUser.roles", () => updateUser(store, "a", any({ roles: "reader" })));

@@ -26,7 +26,7 @@ export interface LaunchOptions {
 
 const NAMES: Names<LaunchOptions> = {
   command: 1,
-  args: 1,
+  args: 2,
   env: 1,
   cwd: 1,
   onStderr: 1,

@@ -19,7 +19,7 @@ export interface TrustedProxies {
   readonly field?: "x-forwarded-for" | "forwarded";
 }
 
-const NAMES: Names<TrustedProxies> = { addresses: 1, field: 1 };
+const NAMES: Names<TrustedProxies> = { addresses: 2, field: 1 };
 
 /** Returns the context with the caller's address instead of the proxy's. */
 export type FindCaller = (request: Request, context: RequestContext) => RequestContext;
@@ -33,8 +33,9 @@ const MAX_FIELD_CHARACTERS = 4096;
  * @throws {TypeError} for a text that is neither an address nor a CIDR block
  */
 export function createCallerFinder(proxies: readonly string[] | TrustedProxies): FindCaller {
-  const { addresses, field }: TrustedProxies = "addresses" in proxies ? proxies : { addresses: proxies };
-  if (!Array.isArray(proxies)) checkNames("trustedProxies", proxies, NAMES);
+  const options: TrustedProxies = Array.isArray(proxies) ? { addresses: proxies } : proxies as TrustedProxies;
+  checkNames("trustedProxies", options, NAMES);
+  const { addresses, field } = options;
   if (field !== undefined) checkOneOf("trustedProxies.field", field, "x-forwarded-for", "forwarded");
   const blocks = addresses.map(parseBlock);
   const isTrusted = (bytes: Uint8Array): boolean =>

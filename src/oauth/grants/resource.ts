@@ -15,7 +15,7 @@ const MAX_RESOURCES = 10;
 const NAMES: Names<ProtectedResource> = {
   resource: 1,
   name: 1,
-  scopes: 1,
+  scopes: 2,
   accessTokenFormat: 1,
   accessTokenLifetime: 1,
 };

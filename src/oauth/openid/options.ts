@@ -45,12 +45,12 @@ export const OPENID_SCOPES: Readonly<Record<string, { readonly description: stri
 };
 
 const NAMES: Names<OpenIdOptions> = {
-  subjectTypes: 1,
+  subjectTypes: 2,
   idTokenLifetime: 1,
   scopeClaimsInIdToken: 1,
   identityAssertions: 1,
 };
-const AUDIENCE_NAMES: Names<IdentityAssertionAudience> = { audience: 1, clientId: 1, resources: 1 };
+const AUDIENCE_NAMES: Names<IdentityAssertionAudience> = { audience: 1, clientId: 1, resources: 2 };
 
 /** The settings; `undefined` when the operator has not turned OpenID Connect on. @throws {TypeError} */
 export function completeOpenId(option: boolean | OpenIdOptions | undefined): OpenIdSettings | undefined {

@@ -5,7 +5,13 @@
  */
 import { checkNames, type Names } from "../../options/option_check.ts";
 import { createOidc, isEmailVerified } from "./oidc.ts";
-import { type Identity, PROVIDER_NAMES, type ProviderSettings, type SignInProvider } from "./provider.ts";
+import {
+  checkDomains,
+  type Identity,
+  PROVIDER_NAMES,
+  type ProviderSettings,
+  type SignInProvider,
+} from "./provider.ts";
 
 /** Settings of Google. */
 export interface GoogleSettings extends ProviderSettings {
@@ -18,12 +24,13 @@ export interface GoogleSettings extends ProviderSettings {
   readonly parameters?: Readonly<Record<string, string>>;
 }
 
-const NAMES: Names<GoogleSettings> = { ...PROVIDER_NAMES, hostedDomains: 1, parameters: 1 };
+const NAMES: Names<GoogleSettings> = { ...PROVIDER_NAMES, hostedDomains: 2, parameters: 1 };
 const GOOGLE = "https://accounts.google.com";
 
 /** Google. With `keepTokens` it is asked for offline access. */
 export function google(settings: GoogleSettings): SignInProvider {
   checkNames("google", settings, NAMES);
+  checkDomains("google.hostedDomains", settings.hostedDomains);
   const { hostedDomains, keepTokens } = settings;
   const admits = hostedDomains === undefined
     ? settings.admits

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { type Names } from "../../options/option_check.ts";
+import { checkNames, checkTexts, describeOption, type Names } from "../../options/option_check.ts";
 import type { Claims } from "../../crypto/jws.ts";
 import type { PublicFetch } from "../../http/network/public_fetch.ts";
 import type { RemoteDocuments } from "../clients/remote_document.ts";
@@ -79,13 +79,15 @@ export const PROVIDER_NAMES: Names<ProviderSettings> = {
   name: 1,
   clientId: 1,
   clientSecret: 1,
-  domains: 1,
-  groups: 1,
+  domains: 2,
+  groups: 2,
   admits: 1,
   roles: 1,
   scopes: 1,
   keepTokens: 1,
 };
+
+const ROLE_NAMES: Names<Record<UserRole, unknown>> = { reader: 1, author: 1, admin: 1 };
 
 /** What a provider uses of the server. */
 export interface ProviderContext {
@@ -204,13 +206,21 @@ export function defineProviders(providers: readonly SignInProvider[]): ReadonlyM
   return byId;
 }
 
-/** The members that all providers made from settings have. @throws {TypeError} without a client id */
+/** The members that all providers made from settings have. @throws {TypeError} without a client id, or for a bad list */
 export function toProviderBase(
   { id, name, clientId, domains, groups, admits, roles, scopes, keepTokens }: ProviderSettings,
   defaults: { readonly id: string; readonly name: string },
 ): Omit<SignInProvider, "start" | "finish"> {
   if (typeof clientId !== "string" || clientId === "") {
     throw new TypeError(`Cannot create provider "${id ?? defaults.id}": clientId is required`);
+  }
+  checkDomains(`${defaults.id}.domains`, domains);
+  checkNames(`${defaults.id}.roles`, roles ?? {}, ROLE_NAMES);
+  for (const [role, groups] of Object.entries(roles ?? {})) {
+    checkTexts(`${defaults.id}.roles.${role}`, groups);
+  }
+  for (const [scope, groups] of Object.entries(scopes ?? {})) {
+    checkTexts(`${defaults.id}.scopes.${scope}`, groups);
   }
   return {
     id: id ?? defaults.id,
@@ -222,6 +232,17 @@ export function toProviderBase(
     ...(groups && { groups }),
     ...(admits && { admits }),
   };
+}
+
+/** @throws {TypeError} for a text that is no domain: no address would be equal to it */
+export function checkDomains(name: string, domains: readonly string[] = []): void {
+  for (const domain of domains) {
+    if (!/^[^\s@*/:,]+$/.test(domain)) {
+      throw new TypeError(
+        describeOption(name, "domains such as example.com, each a text of its own", domain),
+      );
+    }
+  }
 }
 
 /** Whether the provider's users include this one. */

@@ -305,6 +305,16 @@ test("invalid settings are named", async () => {
     [() => oidc({ issuer: PROVIDER, ...CLIENT, scope: "email" }), /openid/],
     [() => entra({ tenant: "contoso", ...CLIENT }), /tenant/],
     [() => github({ ...CLIENT, server: "http://github.example" }), /address/],
+    [() => github({ ...CLIENT, organizations: "acme" as never }), /github\.organizations/],
+    [() => google({ ...CLIENT, hostedDomains: "example.com" as never }), /google\.hostedDomains/],
+    [() => oidc({ issuer: PROVIDER, ...CLIENT, domains: "example.com" as never }), /oidc\.domains/],
+    [() => oidc({ issuer: PROVIDER, ...CLIENT, domains: ["@example.com"] }), /oidc\.domains/],
+    [() => oidc({ issuer: PROVIDER, ...CLIENT, domains: ["*.example.com"] }), /oidc\.domains/],
+    [() => oidc({ issuer: PROVIDER, ...CLIENT, domains: ["a.example, b.example"] }), /oidc\.domains/],
+    [() => oidc({ issuer: PROVIDER, ...CLIENT, groups: "staff" as never }), /oidc\.groups/],
+    [() => oidc({ issuer: PROVIDER, ...CLIENT, roles: { admin: "staff" as never } }), /oidc\.roles\.admin/],
+    [() => oidc({ issuer: PROVIDER, ...CLIENT, roles: { owner: ["x"] } as never }), /oidc\.roles\.owner/],
+    [() => oidc({ issuer: PROVIDER, ...CLIENT, scopes: { "s": "staff" as never } }), /oidc\.scopes\.s/],
   ];
   for (const [make, message] of rows) assert.throws(make, message);
   for (const ids of [["UPPER"], ["a/b"], ["same", "same"]]) {

@@ -54,6 +54,7 @@ test("settings that make no provider are refused and not stored", async () => {
       { ...WORK, id: "UPPER" },
       { ...WORK, clientId: "" },
       { ...WORK, kind: "entra" as const },
+      { ...WORK, domains: ["@example.com"] },
     ]
   ) {
     const failure = await addProvider(store, createSecretSealer(SECRET), wrong).catch((error) => error);

@@ -31,15 +31,22 @@ export const MAX_PASSWORD_CHARACTERS = 1024;
 
 const NAMES: Names<PasswordPolicy> = { minLength: 1, maxLength: 1, isBreached: 1 };
 
-/** The policy with every default. @throws {RangeError} for an invalid length */
-export function completePasswordPolicy(given: Partial<PasswordPolicy> = {}): PasswordPolicy {
-  checkNames("oauth.passwordPolicy", given, NAMES);
+/**
+ * The policy with every default.
+ * @param option the option that holds it
+ * @throws {TypeError} for a member that does not exist @throws {RangeError} for an invalid length
+ */
+export function completePasswordPolicy(
+  given: Partial<PasswordPolicy> = {},
+  option: string = "oauth.passwordPolicy",
+): PasswordPolicy {
+  checkNames(option, given, NAMES);
   const { minLength = 12, maxLength = MAX_PASSWORD_CHARACTERS } = given;
-  checkWhole("oauth.passwordPolicy.minLength", minLength, 1);
-  checkWhole("oauth.passwordPolicy.maxLength", maxLength, minLength);
+  checkWhole(`${option}.minLength`, minLength, 1);
+  checkWhole(`${option}.maxLength`, maxLength, minLength);
   if (maxLength > MAX_PASSWORD_CHARACTERS) {
     throw new RangeError(
-      `Invalid options: "oauth.passwordPolicy.maxLength" must be at most ${MAX_PASSWORD_CHARACTERS}`,
+      `Invalid options: "${option}.maxLength" must be at most ${MAX_PASSWORD_CHARACTERS}`,
     );
   }
   return { ...given, minLength, maxLength };

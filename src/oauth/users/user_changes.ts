@@ -76,7 +76,7 @@ export async function setPassword(
 ): Promise<PasswordProblem | "unknown_user" | undefined> {
   checkNames("setPassword", options, PASSWORD_NAMES);
   const { iterations = ITERATIONS } = options;
-  const policy = options.policy ? completePasswordPolicy(options.policy) : ANY_PASSWORD;
+  const policy = options.policy ? completePasswordPolicy(options.policy, "setPassword.policy") : ANY_PASSWORD;
   const found = await findEntry(store, user);
   if (!found || !isUser(found.value)) return "unknown_user";
   const problem = await checkNewPassword(policy, password, found.value);
