@@ -1,9 +1,10 @@
 /**
- * Splits long work into time slices, so that requests do not block the event loop, one or many: after each small step, the work
- * checks whether its slice is over, and if so lets other work run first.
+ * Splits long work into time slices, so that requests do not block the event loop, one or many: after each small step, the
+ * work checks whether its slice is over, and if so lets other work run first.
  *
  * @module
  */
+import { nextTurn } from "./next_turn.ts";
 
 /** How long work may run before other work gets a turn. */
 export const MAX_SLICE_MS = 10;
@@ -21,11 +22,6 @@ function findTurn(): number {
     setTimeout(() => turn = -Infinity, 0);
   }
   return turn;
-}
-
-/** Resolves after the pending events were handled. */
-export function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, 0));
 }
 
 /**

@@ -4,7 +4,7 @@
  * @module
  */
 import { findExcess, LARGE_TEXT_CHARACTERS, MAX_JSON_DEPTH } from "../http/body/json_text.ts";
-import { nextTurn } from "../http/work_slice.ts";
+import { nextTurn } from "../http/next_turn.ts";
 import { INVALID_REQUEST, PARSE_ERROR, RpcError } from "./error.ts";
 import { toJson } from "./to_json.ts";
 

@@ -7,7 +7,7 @@
  */
 import { encodeBase64url } from "../../crypto/base64url.ts";
 import { digestLarge } from "../../crypto/large_digest.ts";
-import { nextTurn } from "../../http/work_slice.ts";
+import { nextTurn } from "../../http/next_turn.ts";
 import { isObject } from "../../json_schema/value.ts";
 import { toJson } from "../../jsonrpc/to_json.ts";
 import type { CallContext } from "../../mcp/context.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 import { findExcess, LARGE_TEXT_CHARACTERS, MAX_JSON_DEPTH } from "../../http/body/json_text.ts";
-import { nextTurn } from "../../http/work_slice.ts";
+import { nextTurn } from "../../http/next_turn.ts";
 import { SkillError } from "../error.ts";
 
 /** A content block: its type, and the members of that type. */

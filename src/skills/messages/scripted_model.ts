@@ -6,7 +6,7 @@
  */
 import { sha256 } from "../../crypto/sha256.ts";
 import { LARGE_TEXT_CHARACTERS } from "../../http/body/json_text.ts";
-import { nextTurn } from "../../http/work_slice.ts";
+import { nextTurn } from "../../http/next_turn.ts";
 import { encodeBase64url } from "../../crypto/base64url.ts";
 import { digestLarge } from "../../crypto/large_digest.ts";
 import { estimateTokens } from "../package/tokens.ts";
