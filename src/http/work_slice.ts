@@ -11,7 +11,9 @@ export const MAX_SLICE_MS = 10;
 
 /** When the current turn of the event loop began, as far as slices know: those of one turn share its time. */
 let turn = -Infinity;
-/** On workerd a request that ended early does not run its timers: an older turn is over. */
+/** Slices that wait for a turn, in the order in which they get one. */
+const waiting = new Set<WorkSlice>();
+/** On workerd a request that ended early does not run its timers: an older turn is over, and an older wait has ended. */
 const MAX_TURN_MS = 100;
 
 /** The beginning of the current turn. */
@@ -39,16 +41,29 @@ function findTurn(): number {
  */
 export class WorkSlice {
   #since: number = findTurn();
+  #asked = 0;
 
   get isOver(): boolean {
     return performance.now() - this.#since > MAX_SLICE_MS;
   }
 
-  /** Lets other work run, then starts a new slice: in a turn whose time other slices have not used up. */
+  /** Lets other work run, then starts a new slice, after the slices that wait already and when the turn has time left. */
   async yield(): Promise<void> {
     do {
+      waiting.add(this);
+      this.#asked = performance.now();
       await nextTurn();
       this.#since = findTurn();
-    } while (this.isOver);
+    } while (this.isOver || !this.#isNext());
+    waiting.delete(this);
+  }
+
+  #isNext(): boolean {
+    for (const slice of waiting) {
+      if (slice === this) return true;
+      if (performance.now() - slice.#asked <= MAX_TURN_MS) return false;
+      waiting.delete(slice);
+    }
+    return false;
   }
 }

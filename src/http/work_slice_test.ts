@@ -53,6 +53,29 @@ test("work in many slices at once blocks the event loop no longer than work in o
   );
 });
 
+test("work in slices takes turns: long work does not delay short work until it ends", async () => {
+  let left = 3;
+  const run = async (steps: number): Promise<number> => {
+    const slice = new WorkSlice();
+    for (let step = 0; step < steps; step++) {
+      work(MAX_SLICE_MS + 1);
+      await slice.yield();
+    }
+    return --left;
+  };
+  assert.equal(await Promise.all([run(12), run(2), run(2)]), [0, 2, 1]);
+});
+
+test("a request that ended early, whose timers never run, does not stop the others", async () => {
+  const original = globalThis.setTimeout;
+  globalThis.setTimeout = (() => 0) as unknown as typeof setTimeout;
+  void new WorkSlice().yield();
+  globalThis.setTimeout = original;
+  const slice = new WorkSlice();
+  await slice.yield();
+  assert.not(slice.isOver);
+});
+
 test("take() returns the longest block since the last take()", async () => {
   const watchdog = new LoopWatchdog();
   await watchdog.take();
