@@ -48,9 +48,10 @@ export function checkNames(what: string, options: unknown, names: object): void 
   }
 }
 
-/** @throws {TypeError} for a value that is set and no list of texts */
+/** Null, by which a change removes a value, is none. @throws {TypeError} for a value that is set and no list of texts */
 export function checkTexts(name: string, value: unknown): void {
-  if (value === undefined || Array.isArray(value) && value.every((each) => typeof each === "string")) return;
+  const texts = value ?? [];
+  if (Array.isArray(texts) && texts.every((each) => typeof each === "string")) return;
   throw new TypeError(describeOption(name, "a list of texts", value));
 }
 

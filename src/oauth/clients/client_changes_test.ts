@@ -105,6 +105,8 @@ test("members change, are removed, or stay", async () => {
     subject_type: "pairwise",
   });
   assert.equal(await read(server), changed);
+  const { post_logout_redirect_uris: __, ...without } = changed!;
+  assert.equal(await updateClient(server.store, "stored", { post_logout_redirect_uris: null }), without);
   assert.ok(await isAccepted(server, secret));
   assert.is(await updateClient(server.store, "unknown", { name: "x" }), undefined);
 });
