@@ -48,10 +48,9 @@ export function checkNames(what: string, options: unknown, names: object): void 
   }
 }
 
-/** Null, by which a change removes a value, is none. @throws {TypeError} for a value that is set and no list of texts */
-export function checkTexts(name: string, value: unknown): void {
-  const texts = value ?? [];
-  if (Array.isArray(texts) && texts.every((each) => typeof each === "string")) return;
+/** @throws {TypeError} for a value that is set and no list of texts */
+export function checkTexts(name: string, value: unknown = []): void {
+  if (Array.isArray(value) && value.every((each) => typeof each === "string")) return;
   throw new TypeError(describeOption(name, "a list of texts", value));
 }
 

@@ -153,11 +153,13 @@ for (const [option, call] of CASES) {
   });
 }
 
-/** Calls with a text in place of a list: each of its characters would be a member, such as the `*` that allows all. */
+/** Calls with a text, or null, in place of a list: of a text each of its characters would be a member, such as the `*` that allows all. */
 const TEXTS_FOR_LISTS: readonly (readonly [option: string, call: () => unknown])[] = [
   ["tool.scopes", () => tool(any({ name: "a", description: "", run, scopes: "write" }))],
+  ["tool.scopes", () => tool(any({ name: "a", description: "", run, scopes: null }))],
   ["group.scopes", () => group(any({ scopes: "write" }), [])],
   ["allowedOrigins", () => trivet({ allowedOrigins: "https://*.example.com" })],
+  ["allowedOrigins", () => trivet({ allowedOrigins: null })],
   ["allowedHosts", () => trivet({ allowedHosts: "a.example" })],
   ["trustedProxies", () => trivet({ trustedProxies: "10.0.0.0/8" })],
   ["trustedProxies.addresses", () => trivet({ trustedProxies: { addresses: "10.0.0.0/8" } })],
@@ -171,7 +173,7 @@ const TEXTS_FOR_LISTS: readonly (readonly [option: string, call: () => unknown])
 ];
 
 for (const [option, call] of TEXTS_FOR_LISTS) {
-  test(`a text for the list ${option} is refused`, () => {
+  test(`what is no list is refused for ${option}`, () => {
     assert.throws(
       call,
       (error: unknown) => error instanceof TypeError && error.message.includes(`"${option}" must be`),
@@ -215,6 +217,10 @@ test("unknown options of calls that answer later are refused by name", async () 
   await refused("updateUser.roles", () => updateUser(store, "a", any({ roles: "reader" })));
   await refused("rotateClientSecret.keep", () => rotateClientSecret(store, "a", any({ keep: 60 })));
   await refused("client.scopes", () => updateClient(store, "c", any({ scopes: "read" })));
+  await refused(
+    "client.redirect_uris",
+    () => updateClient(store, "c", any({ redirect_uris: "https://a.example" })),
+  );
   await refused("client.secret", () => updateClient(store, "c", any({ secret: "another" })));
   await refused("upgradeStore.dryrun", () => upgradeStore(store, any({ dryrun: true })));
   await refused("openWhileUpgrading.onerror", () => openWhileUpgrading(store, any({ onerror: run })));

@@ -102,7 +102,9 @@ const { id: _, secret: __, ...CHANGE_NAMES } = NAMES;
 
 /** @throws {TypeError} naming a member that does not exist, or cannot be changed: the id and the secret */
 export function checkChangeNames(changes: object): void {
-  checkNames("client", changes, CHANGE_NAMES);
+  // Null removes a member of any type.
+  const kept = Object.entries(changes).map(([name, value]) => [name, value ?? undefined]);
+  checkNames("client", Object.fromEntries(kept), CHANGE_NAMES);
 }
 
 /** @throws {TypeError} naming a member that does not exist */
