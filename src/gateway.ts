@@ -13,13 +13,13 @@ export {
   type ProcessConfiguration,
   type UpstreamOptions,
   type UrlConfiguration,
-} from "./gateway/upstream/configuration.ts";
+} from "./gateway/upstream/configuration/configuration.ts";
 export type {
   UpstreamCounts,
   UpstreamState,
   UpstreamStatus,
 } from "./gateway/upstream/upstream_definition.ts";
-export { findMcpServers } from "./gateway/upstream/parse_configuration.ts";
+export { findMcpServers } from "./gateway/upstream/configuration/parse_configuration.ts";
 export type { StoredUpstreams } from "./gateway/stored/stored_upstreams.ts";
 export type { UpstreamAuth } from "./gateway/credentials/upstream_auth.ts";
 export type { PolicyOptions } from "./gateway/policy/policy_options.ts";

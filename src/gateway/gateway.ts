@@ -16,7 +16,7 @@ import type { PolicyOptions } from "./policy/policy_options.ts";
 import { followStoredUpstreams } from "./stored/follow_stored_upstreams.ts";
 import { createUpstreamSealer } from "./stored/stored_upstream.ts";
 import { createStoredUpstreams } from "./stored/stored_upstreams.ts";
-import type { McpServers } from "./upstream/configuration.ts";
+import type { McpServers } from "./upstream/configuration/configuration.ts";
 import { createUpstreams, type UpstreamsOptions } from "./upstream/upstreams.ts";
 import { createGatewayViews } from "./views/views.ts";
 

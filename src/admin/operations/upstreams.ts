@@ -10,7 +10,7 @@ import {
   listStoredUpstreams,
   removeStoredUpstream,
 } from "../../gateway/stored/stored_upstream.ts";
-import type { McpServer } from "../../gateway/upstream/configuration.ts";
+import type { McpServer } from "../../gateway/upstream/configuration/configuration.ts";
 import { createSearch, type Page, pageInput, pageOf, type PageQuery } from "../list_page.ts";
 import {
   type AdminContext,

@@ -8,8 +8,8 @@ import { createSealer, type Sealer } from "../../crypto/seal.ts";
 import type { FindSecrets } from "../../crypto/server_secrets.ts";
 import { type Key, listAll, type Store, timeOf } from "../../store/store.ts";
 import { checkPublicUrl } from "../../http/network/public_fetch.ts";
-import { ConfigurationError, type McpServer } from "../upstream/configuration.ts";
-import { parseMcpServer } from "../upstream/parse_configuration.ts";
+import { ConfigurationError, type McpServer } from "../upstream/configuration/configuration.ts";
+import { parseMcpServer } from "../upstream/configuration/parse_configuration.ts";
 
 /** An upstream in the store. Written by `addStoredUpstream`; ended by its removal. */
 export interface StoredUpstream {

@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import { soleSecret } from "../../crypto/server_secrets.ts";
 import { memoryStore } from "../../store/drivers/memory.ts";
 import type { Store } from "../../store/store.ts";
-import type { McpServer } from "../upstream/configuration.ts";
+import type { McpServer } from "../upstream/configuration/configuration.ts";
 import { followStoredUpstreams } from "./follow_stored_upstreams.ts";
 import { resealGatewayRecords } from "../reseal.ts";
 import {

@@ -5,7 +5,7 @@
  */
 import type { Sealer } from "../../crypto/seal.ts";
 import type { Store } from "../../store/store.ts";
-import type { McpServer } from "../upstream/configuration.ts";
+import type { McpServer } from "../upstream/configuration/configuration.ts";
 import {
   addStoredUpstream,
   listStoredUpstreams,

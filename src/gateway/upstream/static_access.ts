@@ -5,7 +5,7 @@
  */
 import type { Principal } from "../../http/principal.ts";
 import type { UpstreamAccess } from "../credentials/access.ts";
-import type { UpstreamConfiguration } from "./configuration.ts";
+import type { UpstreamConfiguration } from "./configuration/configuration.ts";
 
 /** One session for all callers, or, with `shared: false`, one for each. */
 export function staticAccess({ target, shared = true }: UpstreamConfiguration): UpstreamAccess {

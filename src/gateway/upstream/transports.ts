@@ -9,7 +9,7 @@ import { processTransport } from "../../mcp_client/transports/process_transport.
 import { sseTransport } from "../../mcp_client/transports/sse_transport.ts";
 import type { ClientTransport, HttpTransportOptions, Launch } from "../../mcp_client/transport.ts";
 import type { UpstreamAccess } from "../credentials/access.ts";
-import { ConfigurationError, type UpstreamConfiguration } from "./configuration.ts";
+import { ConfigurationError, type UpstreamConfiguration } from "./configuration/configuration.ts";
 
 /** Starts the process of an upstream: `launchProcess` of `trivet/launch-process`. */
 export type LaunchUpstream = (options: {

@@ -9,7 +9,7 @@ import type { ClientTransport } from "../../mcp_client/transport.ts";
 import type { UpstreamAccess } from "../credentials/access.ts";
 import { CallLimiter } from "./call_limiter.ts";
 import type { CircuitBreakerOptions } from "./circuit_breaker.ts";
-import type { UpstreamConfiguration } from "./configuration.ts";
+import type { UpstreamConfiguration } from "./configuration/configuration.ts";
 import { createDefinitions } from "./definitions.ts";
 import { isOutageOfCall, UpstreamFailure } from "./failure.ts";
 import { toPrefix } from "./names.ts";

@@ -6,8 +6,8 @@
 import type { Principal } from "../../http/principal.ts";
 import type { Definition, ResourceDefinition } from "../../mcp/definition/definition.ts";
 import type { ListName } from "../../mcp_client/client.ts";
-import type { McpServer } from "./configuration.ts";
-import type { References } from "./environment.ts";
+import type { McpServer } from "./configuration/configuration.ts";
+import type { References } from "./configuration/environment.ts";
 import type { ListedSkill } from "./skill_list.ts";
 
 /** Where a definition comes from. */

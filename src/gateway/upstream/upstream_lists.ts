@@ -19,7 +19,7 @@ import { matchTemplates } from "../../mcp/definition/uri_template.ts";
 import { MODERN } from "../../mcp/era.ts";
 import { TASKS_EXTENSION } from "../../mcp/input/client_feature.ts";
 import { isObject } from "../../json_schema/value.ts";
-import type { UpstreamConfiguration } from "./configuration.ts";
+import type { UpstreamConfiguration } from "./configuration/configuration.ts";
 import {
   type PromptEntry,
   readPrompt,

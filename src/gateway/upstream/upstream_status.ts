@@ -4,7 +4,7 @@
  * @module
  */
 import type { CallLimiter } from "./call_limiter.ts";
-import type { UpstreamConfiguration } from "./configuration.ts";
+import type { UpstreamConfiguration } from "./configuration/configuration.ts";
 import type { UpstreamSession } from "./session.ts";
 import type { UpstreamStatus } from "./upstream_definition.ts";
 import type { UpstreamLists } from "./upstream_lists.ts";

@@ -9,11 +9,11 @@ import type { ListName, McpClient, McpClientOptions } from "../../mcp_client/cli
 import { VERSION } from "../../version.ts";
 import type { UpstreamAccess } from "../credentials/access.ts";
 import type { CircuitBreakerOptions } from "./circuit_breaker.ts";
-import { ConfigurationError, type UpstreamConfiguration } from "./configuration.ts";
-import type { ReadVariable } from "./environment.ts";
+import { ConfigurationError, type UpstreamConfiguration } from "./configuration/configuration.ts";
+import type { ReadVariable } from "./configuration/environment.ts";
 import { later } from "./later.ts";
 import { toMarkedName, toPrefix } from "./names.ts";
-import { parseMcpServer, parseMcpServers } from "./parse_configuration.ts";
+import { parseMcpServer, parseMcpServers } from "./configuration/parse_configuration.ts";
 import { staticAccess } from "./static_access.ts";
 import { createTransports, type LaunchUpstream, refuseProcess } from "./transports.ts";
 import { createMcpClient } from "../../mcp_client/create_client.ts";

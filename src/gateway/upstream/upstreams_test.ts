@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { ConfigurationError } from "./configuration.ts";
+import { ConfigurationError } from "./configuration/configuration.ts";
 import { callContext, INPUT, scripted } from "./test_scripted_client.ts";
 import type { Upstreams } from "./upstream_definition.ts";
 import { createUpstreams } from "./upstreams.ts";

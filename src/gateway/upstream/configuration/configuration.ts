@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { UpstreamAuth } from "../credentials/upstream_auth.ts";
+import type { UpstreamAuth } from "../../credentials/upstream_auth.ts";
 
 /** A server that is started as a child process and speaks over its standard input and output. */
 export interface ProcessConfiguration {

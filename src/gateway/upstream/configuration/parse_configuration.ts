@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { isObject } from "../../json_schema/value.ts";
-import { LEGACY, MODERN } from "../../mcp_client/revision.ts";
+import { isObject } from "../../../json_schema/value.ts";
+import { LEGACY, MODERN } from "../../../mcp_client/revision.ts";
 import { ConfigurationError, type UpstreamConfiguration } from "./configuration.ts";
 import { parseEnvironment, type ReadVariable, type References } from "./environment.ts";
 

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Gateway } from "../../../gateway/option.ts";
-import type { McpServers } from "../../../gateway/upstream/configuration.ts";
+import type { McpServers } from "../../../gateway/upstream/configuration/configuration.ts";
 import { watchFiles } from "../serve/watch_files.ts";
 import { type CommandGateway, readGatewayFile } from "./gateway_file.ts";
 

@@ -7,8 +7,14 @@ import { readFileSync } from "node:fs";
 import process from "node:process";
 import { gateway, type GatewayOptions } from "../../../gateway/gateway.ts";
 import type { GatewayOption } from "../../../gateway/option.ts";
-import { ConfigurationError, type McpServers } from "../../../gateway/upstream/configuration.ts";
-import { findMcpServers, parseMcpServers } from "../../../gateway/upstream/parse_configuration.ts";
+import {
+  ConfigurationError,
+  type McpServers,
+} from "../../../gateway/upstream/configuration/configuration.ts";
+import {
+  findMcpServers,
+  parseMcpServers,
+} from "../../../gateway/upstream/configuration/parse_configuration.ts";
 import { useFetch } from "../../../http/network/default_fetch.ts";
 import { launchProcess } from "../../launch_process.ts";
 import { describeFileError } from "../file_error.ts";

@@ -4,8 +4,11 @@
  * @module
  */
 import process from "node:process";
-import type { McpServer, UpstreamConfiguration } from "../../../gateway/upstream/configuration.ts";
-import { parseMcpServer } from "../../../gateway/upstream/parse_configuration.ts";
+import type {
+  McpServer,
+  UpstreamConfiguration,
+} from "../../../gateway/upstream/configuration/configuration.ts";
+import { parseMcpServer } from "../../../gateway/upstream/configuration/parse_configuration.ts";
 import { createTransports } from "../../../gateway/upstream/transports.ts";
 import { isLoopbackHost } from "../../../http/network/loopback.ts";
 import { isObject } from "../../../json_schema/value.ts";

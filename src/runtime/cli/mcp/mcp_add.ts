@@ -4,8 +4,8 @@
  * @module
  */
 import { checkFixedHeaders, checkUpstreamAuth } from "../../../gateway/credentials/check_auth.ts";
-import type { McpServer } from "../../../gateway/upstream/configuration.ts";
-import { parseMcpServer } from "../../../gateway/upstream/parse_configuration.ts";
+import type { McpServer } from "../../../gateway/upstream/configuration/configuration.ts";
+import { parseMcpServer } from "../../../gateway/upstream/configuration/parse_configuration.ts";
 import { printLine, UsageError } from "../output.ts";
 import { printableJson, printableText } from "../printable_text.ts";
 import { type McpAction, mcpAction } from "./mcp_action.ts";

@@ -6,7 +6,7 @@
  */
 import { existsSync, readFileSync } from "node:fs";
 import process from "node:process";
-import type { McpServer } from "../../../gateway/upstream/configuration.ts";
+import type { McpServer } from "../../../gateway/upstream/configuration/configuration.ts";
 import { isObject } from "../../../json_schema/value.ts";
 import { replaceFile } from "../atomic_write.ts";
 import { suggest } from "../nearest.ts";

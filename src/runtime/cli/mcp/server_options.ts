@@ -5,7 +5,7 @@
  * @module
  */
 import process from "node:process";
-import { parseEnvironment } from "../../../gateway/upstream/environment.ts";
+import { parseEnvironment } from "../../../gateway/upstream/configuration/environment.ts";
 import { readSecretFromStdin } from "../admin/secret_input.ts";
 import type { ValuesOf } from "../options.ts";
 import { UsageError } from "../output.ts";

@@ -10,7 +10,7 @@ import {
   removeUpstream,
   showUpstream,
 } from "../../../admin/operations/upstreams.ts";
-import type { McpServer } from "../../../gateway/upstream/configuration.ts";
+import type { McpServer } from "../../../gateway/upstream/configuration/configuration.ts";
 import { COMMON_OPTIONS as ADMIN_OPTIONS, openTarget } from "../admin/admin_action.ts";
 import { isNotFound } from "../admin/admin_target.ts";
 import { readPages } from "../admin/list_action.ts";
