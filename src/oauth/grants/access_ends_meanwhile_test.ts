@@ -1,5 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { afterNextRead, beforeNextCommit } from "../../store/test_meanwhile.ts";
 import { get, post } from "../account/test_account.ts";
 import { toClient } from "../clients/client.ts";
 import type { Grant } from "../records/grant_record.ts";
@@ -16,23 +17,13 @@ async function endAfterRead(
   end: () => Promise<unknown>,
   begin: () => Promise<Response>,
 ): Promise<[status: number, location: string | null]> {
-  const get = server.store.get.bind(server.store);
-  let isFirst = true;
-  Object.assign(server.store, {
-    async get(...call: Parameters<typeof get>) {
-      const entry = await get(...call);
-      if (call[0][0] === kind && isFirst) {
-        isFirst = false;
-        server.advance(1);
-        await end();
-        server.advance(1);
-      }
-      return entry;
-    },
+  const ended = afterNextRead(server.store, kind, async () => {
+    server.advance(1);
+    await end();
+    server.advance(1);
   });
   const { status, headers } = await begin();
-  assert.not.ok(isFirst, kind);
-  Object.assign(server.store, { get });
+  assert.ok(ended.isDone, kind);
   return [status, headers.get("location")];
 }
 
@@ -40,19 +31,12 @@ test("attack: a code that is redeemed while the access is taken back gives no gr
   const server = await newServer();
   const user = await aliceOf(server);
   const code = await codeOf(server);
-  const commit = server.store.commit.bind(server.store);
-  let isFirst = true;
-  Object.assign(server.store, {
-    async commit(...call: Parameters<typeof commit>) {
-      if (isFirst) {
-        isFirst = false;
-        assert.is(await endUserGrants(server.store, user, "app"), true);
-      }
-      return await commit(...call);
-    },
-  });
+  const ended = beforeNextCommit(
+    server.store,
+    async () => assert.is(await endUserGrants(server.store, user, "app"), true),
+  );
   assert.equal(await redeem(server, code), [400, "invalid_grant"]);
-  assert.not.ok(isFirst);
+  assert.ok(ended.isDone);
   assert.equal([await server.store.list(["grant"]), await server.store.list(["user_grant"])], [[], []]);
 });
 

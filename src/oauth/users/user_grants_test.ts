@@ -1,5 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { beforeNextCommit } from "../../store/test_meanwhile.ts";
 import { addClient } from "../clients/client.ts";
 import { endUserGrant } from "../grants/end_grants.ts";
 import { type Grant, grantKey, userGrantKey } from "../records/grant_record.ts";
@@ -98,19 +99,12 @@ test("attack: a refresh while the grant is taken back does not bring it back", a
   const user = await aliceOf(server);
   const { refresh_token } = await server.tokens();
   const id = refresh_token!.slice("trivet_rt_".length).split(".")[0]!;
-  const commit = server.store.commit.bind(server.store);
-  let isFirst = true;
-  Object.assign(server.store, {
-    async commit(...call: Parameters<typeof commit>) {
-      if (isFirst) {
-        isFirst = false;
-        assert.is(await endUserGrant(server.store, user, id), true);
-      }
-      return await commit(...call);
-    },
-  });
+  const ended = beforeNextCommit(
+    server.store,
+    async () => assert.is(await endUserGrant(server.store, user, id), true),
+  );
   assert.is((await refresh(server, refresh_token)).status, 400);
-  assert.not.ok(isFirst);
+  assert.ok(ended.isDone);
   assert.equal([await indexOf(server), await server.store.list(["grant"])], [[], []]);
 });
 

@@ -1,5 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { afterNextRead } from "../../store/test_meanwhile.ts";
 import { type Session, sessionKey, userSessionKey } from "../records/session_record.ts";
 import { newBrowser, newProvider, newSignInServer, signIn as signInAt } from "../sign_in/test_provider.ts";
 import { newServer, type TestServer } from "../test_server.ts";
@@ -138,20 +139,9 @@ test("a use of a session that was ended meanwhile does not bring it back", async
   const cookie = await signIn(server, "one");
   const user = await aliceOf(server);
   server.advance(200);
-  const get = server.store.get.bind(server.store);
-  let isFirst = true;
-  Object.assign(server.store, {
-    async get(...call: Parameters<typeof get>) {
-      const entry = await get(...call);
-      if (call[0][0] === "session" && isFirst) {
-        isFirst = false;
-        await endUserSessions(server.store, user);
-      }
-      return entry;
-    },
-  });
+  const ended = afterNextRead(server.store, "session", () => endUserSessions(server.store, user));
   await isSignedIn(server, cookie);
-  assert.not.ok(isFirst);
+  assert.ok(ended.isDone);
   assert.not.ok(await isSignedIn(server, cookie));
   assert.equal(await indexOf(server), []);
 });

@@ -1,0 +1,44 @@
+/**
+ * Does something in the middle of a request, once: before its next commit, or after its next read of a kind of record. Only
+ * tests import this.
+ *
+ * @module
+ */
+import type { Store } from "./store.ts";
+
+/** Whether it was done. */
+export interface Meanwhile {
+  readonly isDone: boolean;
+}
+
+export function beforeNextCommit(store: Store, act: () => Promise<unknown>): Meanwhile {
+  const { commit } = store;
+  const meanwhile = { isDone: false };
+  Object.assign(store, {
+    async commit(...call: Parameters<Store["commit"]>) {
+      if (!meanwhile.isDone) {
+        meanwhile.isDone = true;
+        await act();
+      }
+      return await commit.apply(store, call);
+    },
+  });
+  return meanwhile;
+}
+
+/** @param kind the first part of the key */
+export function afterNextRead(store: Store, kind: string, act: () => Promise<unknown>): Meanwhile {
+  const { get } = store;
+  const meanwhile = { isDone: false };
+  Object.assign(store, {
+    async get(...call: Parameters<Store["get"]>) {
+      const entry = await get.apply(store, call);
+      if (call[0][0] === kind && !meanwhile.isDone) {
+        meanwhile.isDone = true;
+        await act();
+      }
+      return entry;
+    },
+  });
+  return meanwhile;
+}
