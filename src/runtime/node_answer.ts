@@ -1,6 +1,6 @@
 /**
- * Answers a request of `node:http` with a fetch handler: `srvx` makes the `Request`, and `sendAtOnce` sends what is no
- * stream in one write.
+ * Answers a request of `node:http` with a fetch handler: `srvx` makes the `Request`, `sendAtOnce` sends what is no stream
+ * in one write, and the responses of one turn of the event loop are sent together.
  *
  * @module
  */
@@ -9,6 +9,7 @@ import { FastResponse, sendNodeResponse } from "srvx/node";
 import type { RequestContext } from "../http/service.ts";
 import { EventResponse } from "./node/event_pipe.ts";
 import { ParserRequest } from "./node/parser_request.ts";
+import { createResponseQueue } from "./node/response_queue.ts";
 import { faultResponse, type FetchHandler, hasReadableTarget, malformedTargetResponse } from "./server.ts";
 
 type NodeHandler = (req: IncomingMessage, res: ServerResponse) => void;
@@ -30,9 +31,10 @@ export function createNodeHandler(handler: FetchHandler, onError: (error: unknow
     if (isValid) knownHost = host;
     return isValid;
   };
+  const sendInTurn = createResponseQueue((res, response) => sendAtOnce(res, response, onError));
   return (req, res) => {
     const request = new ParserRequest({ req, res });
-    const send = (response: Response): void => sendAtOnce(res, response, onError);
+    const send = (response: Response): void => sendInTurn(res, response);
     const fail = (error: unknown): void => {
       onError(error);
       send(faultResponse());
