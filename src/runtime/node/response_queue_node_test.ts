@@ -10,25 +10,57 @@ const test = suite("runtime/node/response_queue");
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-test("the responses of a turn are sent after it, in order, and at most 16 wait", async () => {
-  const sent: number[] = [];
-  const queue = createResponseQueue((_, { status }) => sent.push(status));
-  const send = (status: number): void => queue({} as ServerResponse, new Response(null, { status }));
-  const expected = Array.from({ length: 20 }, (_, i) => 201 + i).filter((status) => status !== 204);
-  const all = [...expected, 230];
+/** A queue, what it has sent, and a function that gives it so many responses in one turn. */
+function createQueue() {
+  const sent: string[] = [];
+  const queue = createResponseQueue((res) => sent.push(res as unknown as string));
+  const response = new Response();
+  let made = 0;
+  const give = (count: number): void => {
+    for (let i = 0; i < count; i++) queue(String(++made) as unknown as ServerResponse, response);
+  };
+  /** After many turns with so many responses. */
+  const settle = async (count: number): Promise<void> => {
+    for (let i = 0; i < 70; i++) {
+      give(count);
+      await turn();
+    }
+    assert.is(sent.length, made);
+  };
+  return { sent, give, settle, made: () => made };
+}
 
-  for (const status of all.slice(0, 15)) send(status);
-  assert.equal(sent, [], "15 wait");
-  send(all[15]!);
-  assert.equal(sent, all.slice(0, 16), "with the 16th all are sent");
-  for (const status of all.slice(16)) send(status);
-  assert.is(sent.length, 16);
-  await turn();
-  assert.equal(sent, all);
+test("the responses of turns with few are sent at once", async () => {
+  for (const few of [1, 7]) {
+    const { sent, give, settle, made } = createQueue();
+    await settle(few);
+    give(few);
+    assert.is(sent.length, made());
+  }
+});
 
-  send(200);
-  await turn();
-  assert.equal(sent, [...all, 200], "the next turn begins anew");
+test("the responses of turns with many are sent after their turn, in order, and at most 16 wait", async () => {
+  for (const many of [8, 100]) {
+    const { sent, give, settle, made } = createQueue();
+    await settle(many);
+    const before = sent.length;
+    give(15);
+    assert.is(sent.length, before, "15 wait");
+    give(1);
+    assert.is(sent.length, before + 16, "with the 16th all are sent");
+    give(4);
+    assert.is(sent.length, before + 16);
+    await turn();
+    assert.equal(sent, Array.from({ length: made() }, (_, i) => String(i + 1)));
+    give(4);
+    assert.is(sent.length, before + 20, "the next turn waits as well");
+    await turn();
+    give(1);
+    await turn();
+    assert.is(sent.length, made());
+    give(1);
+    assert.is(sent.length, made(), "after a turn with few they are sent at once again");
+  }
 });
 
 test("a client that leaves while its response waits costs no other client theirs", async () => {
