@@ -1,18 +1,13 @@
 /**
  * Trivet through its public API: the tool server of `createTrivet`, over HTTP on `trivet/node`. The checks of Host and
- * Origin are on, which is the default; there is no event listener. The option is the kind of schemas, the URL of a build, or
- * `alone:` and that URL: then it is the tool server alone, of `trivet/mcp`.
+ * Origin are on, which is the default; there is no event listener. The option is the kind of schemas, or the URL of a build.
  *
  * @module
  */
 import process from "node:process";
-import type { McpServer } from "../../../src/mcp_service.ts";
 import type { Trivet } from "../../../src/mod.ts";
 import type { Server } from "./subject.ts";
 import { add, type Arguments, createJsonSchemaTools, createZodTools } from "./tools.ts";
-
-/** Before the URL of a build. */
-export const ALONE = "alone:";
 
 export function server(option = "zod"): Server {
   async function create(count: number, issuer: string, sessions = true): Promise<Trivet> {
@@ -55,25 +50,7 @@ export function server(option = "zod"): Server {
       return running.port;
     },
     async serveStdio(count) {
-      const served = option.startsWith(ALONE)
-        ? await createAlone(count, option.slice(ALONE.length))
-        : (await create(count, "http://127.0.0.1")).mcp!;
-      await served.serveStdio(process.stdin, process.stdout);
+      await (await create(count, "http://127.0.0.1")).mcp!.serveStdio(process.stdin, process.stdout);
     },
   };
-}
-
-/** The tool server alone: what an author of tools imports who needs neither OAuth nor skills, as with the peers. */
-async function createAlone(count: number, build: string): Promise<McpServer> {
-  const { tool, toolServer }: typeof import("../../../src/mcp_service.ts") = await import(
-    new URL("bundle/mcp_service.js", build).href
-  );
-  const { memoryStore }: typeof import("../../../src/store/drivers/memory.ts") = await import(
-    new URL("bundle/store/drivers/memory.js", build).href
-  );
-  const run = (input: unknown) => add(input as Arguments);
-  const tools = (await createZodTools(count)).map(({ name, description, zod }) =>
-    tool({ name, description, input: zod as Record<string, unknown>, run })
-  );
-  return toolServer({ url: "http://127.0.0.1", store: memoryStore(), tools });
 }

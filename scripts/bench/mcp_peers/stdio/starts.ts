@@ -13,7 +13,6 @@ import { type Build, buildTrivet } from "./build_trivet.ts";
 import { ServerProcess } from "../server_process.ts";
 import { StdioClient } from "./client.ts";
 import { type Subject, TRIVET } from "../subject.ts";
-import { ALONE } from "../trivet.ts";
 import { median } from "../table.ts";
 import { toParams } from "../wire.ts";
 
@@ -54,7 +53,7 @@ export async function measureStarts(
       ...others.flatMap((subject) =>
         subject === TRIVET
           ? [
-            { ...TRIVET, name: "Trivet, trivet/mcp alone", option: ALONE + build.url },
+            { ...TRIVET, name: "Trivet, trivet/mcp alone", file: "trivet_alone.ts", option: build.url },
             { ...TRIVET, option: build.url },
             { ...TRIVET, name: "Trivet, from sources" },
           ]
