@@ -10,7 +10,7 @@ import { checkConfiguredUrl, checkPublicUrl } from "../../http/network/public_fe
 import type { RequestContext } from "../../http/service.ts";
 import { CACHED, listAll, putIfAbsent, type Store, timeOf } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
-import { canonicalCertificateName } from "./client_certificate.ts";
+import { canonicalCertificateName } from "./certificate_name.ts";
 import {
   type Client,
   type ClientAuthMethod,

@@ -11,7 +11,7 @@ import { networkOf } from "../../http/network/network.ts";
 import type { RequestContext } from "../../http/service.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { findClient, isPublic } from "./client.ts";
-import { certificateMatches, readCertificate } from "./client_certificate.ts";
+import { certificateMatches, readCertificate } from "./read_certificate.ts";
 import { OAuthError } from "../error.ts";
 import type { Parameters } from "../parameters.ts";
 import type { Client } from "../records/client_record.ts";
@@ -157,7 +157,7 @@ async function hasOtherProof(
       await checkClientAssertion(as, client, assertion, context);
       return true;
     default: {
-      const certificate = readCertificate(as, request, context);
+      const certificate = await readCertificate(as, request, context);
       return certificate !== undefined && secrets.length === 0 &&
         await certificateMatches(as, client, certificate, networkOf(context));
     }

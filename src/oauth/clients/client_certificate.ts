@@ -1,37 +1,27 @@
 /**
- * Client authentication with a TLS certificate (https://www.rfc-editor.org/rfc/rfc8705). A reverse proxy terminates TLS and
- * passes the certificate on in a header field, which is accepted only from the addresses of that proxy.
+ * Parses the TLS certificate that a proxy passes on, and compares it with that of a client
+ * (https://www.rfc-editor.org/rfc/rfc8705#section-2). `read_certificate.ts` loads it.
  *
  * @module
  */
 import { encodeBase64url } from "../../crypto/base64url.ts";
-import { canonicalName } from "../../crypto/distinguished_name.ts";
-import { type Certificate, decodePem, parseCertificate } from "../../crypto/x509.ts";
-import { parseIp } from "../../http/network/ip_address.ts";
+import { decodePem, parseCertificate } from "../../crypto/x509.ts";
 import { PublicFetchError } from "../../http/network/public_fetch.ts";
-import type { RequestContext } from "../../http/service.ts";
-import type { AuthorizationServer } from "../authorization_server.ts";
+import type { AuthorizationServer, CertificateProxy } from "../authorization_server.ts";
+import { canonicalCertificateName } from "./certificate_name.ts";
 import { findKeys } from "./key_set.ts";
-import type { CertificateNameType, Client } from "../records/client_record.ts";
+import type { Client } from "../records/client_record.ts";
+import type { PresentedCertificate } from "./read_certificate.ts";
 
-/** The certificate of the request, and whether the proxy trusts its issuer. */
-export interface PresentedCertificate extends Certificate {
-  readonly trusted: boolean;
-}
-
-/** The certificate of the request; `undefined` without one, and for requests that do not come from the proxy. */
-export function readCertificate(
-  { certificateProxy }: Pick<AuthorizationServer, "certificateProxy">,
-  request: Request,
-  { ip, peer = ip }: RequestContext,
-): PresentedCertificate | undefined {
-  if (!certificateProxy || peer === undefined || !certificateProxy.addresses.includes(peer)) return undefined;
-  const { certificateField, verifiedField, verifiedValue } = certificateProxy;
-  const field = request.headers.get(certificateField);
-  if (!field) return undefined;
-  const der = decodeField(field);
+/** The certificate in the header fields of the proxy; `undefined` without a valid one. */
+export async function parseCertificateFields(
+  { certificateField, verifiedField, verifiedValue }: CertificateProxy,
+  { headers }: Request,
+): Promise<PresentedCertificate | undefined> {
+  const field = headers.get(certificateField);
+  const der = field ? decodeField(field) : undefined;
   const certificate = der && parseCertificate(der);
-  const trusted = verifiedField !== undefined && request.headers.get(verifiedField) === verifiedValue;
+  const trusted = verifiedField !== undefined && headers.get(verifiedField) === verifiedValue;
   return certificate && { ...certificate, trusted };
 }
 
@@ -70,25 +60,6 @@ export async function certificateMatches(
     if (await publicKeyOf(jwk) === certificate.publicKey) return true;
   }
   return false;
-}
-
-/**
- * The canonical form of a name; `undefined` for invalid text. Distinguished names follow RFC 4514, IP addresses become
- * bytes (RFC 5952 section 8), host names lower case. URIs stay as they are.
- */
-export function canonicalCertificateName(type: CertificateNameType, name: string): string | undefined {
-  switch (type) {
-    case "subject_dn":
-      return canonicalName(name);
-    case "san_ip":
-      return /^[0-9a-f.:]+$/i.test(name) ? parseIp(name)?.join(".") : undefined;
-    case "san_dns":
-      return name.toLowerCase();
-    case "san_email":
-      return name.replace(/@[^@]*$/, (host) => host.toLowerCase());
-    case "san_uri":
-      return name;
-  }
 }
 
 async function publicKeyOf({ kty, crv, x, y, n, e }: JsonWebKey): Promise<string | undefined> {

@@ -85,7 +85,7 @@ async function issue(
   const hasProof = request.headers.has("dpop");
   if (hasProof) as.storageQuota.reserve("proof", 0, client, context);
   const proof = hasProof ? await checkDpopProof(as, request) : undefined;
-  const cnf = readConfirmation(as, client, request, context, proof?.jkt);
+  const cnf = await readConfirmation(as, client, request, context, proof?.jkt);
   const response = await GRANTS[grant_type as GrantType](as, { client, form, cnf });
   return respondJson(
     200,

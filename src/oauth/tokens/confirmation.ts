@@ -6,7 +6,7 @@
  */
 import type { RequestContext } from "../../http/service.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
-import { readCertificate } from "../clients/client_certificate.ts";
+import { readCertificate } from "../clients/read_certificate.ts";
 import { OAuthError, type OAuthErrorCode } from "../error.ts";
 import type { Client } from "../records/client_record.ts";
 import type { Confirmation } from "../records/token_record.ts";
@@ -17,13 +17,13 @@ import type { Confirmation } from "../records/token_record.ts";
  * @param jkt the thumbprint of the key of the request's DPoP proof
  * @throws {OAuthError} when the client must send a DPoP proof or present a certificate and does not
  */
-export function readConfirmation(
+export async function readConfirmation(
   as: AuthorizationServer,
   client: Client,
   request: Request,
   context: RequestContext,
   jkt: string | undefined,
-): Confirmation | undefined {
+): Promise<Confirmation | undefined> {
   if (jkt === undefined && client.dpop_bound_access_tokens) {
     throw new OAuthError("invalid_dpop_proof", "This client must send a DPoP proof");
   }
@@ -34,7 +34,7 @@ export function readConfirmation(
     throw new OAuthError("invalid_dpop_proof", "FAPI 2.0 requires bound access tokens: send a DPoP proof");
   }
   if (!client.tls_client_certificate_bound_access_tokens) return jkt === undefined ? undefined : { jkt };
-  const certificate = readCertificate(as, request, context);
+  const certificate = await readCertificate(as, request, context);
   if (!certificate) {
     throw new OAuthError("invalid_request", "This client must present a client certificate");
   }

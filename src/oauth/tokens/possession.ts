@@ -7,7 +7,7 @@
 import { type DpopChallenge, parseBearer, TokenRefusal } from "../../http/bearer.ts";
 import type { RequestContext } from "../../http/service.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
-import { readCertificate } from "../clients/client_certificate.ts";
+import { readCertificate } from "../clients/read_certificate.ts";
 import { OAuthError } from "../error.ts";
 import type { Confirmation } from "../records/token_record.ts";
 import { acceptedAlgorithms, type ProfiledServer } from "../security_profile.ts";
@@ -65,7 +65,8 @@ export async function checkPossession(
     if (refusal) return refusal;
   }
   const thumbprint = cnf?.["x5t#S256"];
-  if (thumbprint !== undefined && readCertificate(server, request, context)?.thumbprint !== thumbprint) {
+  if (thumbprint === undefined) return undefined;
+  if ((await readCertificate(server, request, context))?.thumbprint !== thumbprint) {
     return refuseToken(presented, "The access token is bound to another client certificate", server);
   }
   return undefined;

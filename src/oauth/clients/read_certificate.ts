@@ -1,0 +1,33 @@
+/**
+ * The TLS certificate of a request (https://www.rfc-editor.org/rfc/rfc8705). A reverse proxy terminates TLS and passes the
+ * certificate on in a header field, which is accepted only from the addresses of that proxy.
+ *
+ * @module
+ */
+import type { Certificate } from "../../crypto/x509.ts";
+import { loadOnDemand } from "../../http/load_on_demand.ts";
+import type { RequestContext } from "../../http/service.ts";
+import type { AuthorizationServer } from "../authorization_server.ts";
+
+/** The certificate of the request, and whether the proxy trusts its issuer. */
+export interface PresentedCertificate extends Certificate {
+  readonly trusted: boolean;
+}
+
+const load = () => import("./client_certificate.ts");
+const parseCertificateFields = loadOnDemand(async () => (await load()).parseCertificateFields);
+
+/** See `client_certificate.ts`. */
+export const certificateMatches: typeof import("./client_certificate.ts").certificateMatches = loadOnDemand(
+  async () => (await load()).certificateMatches,
+);
+
+/** The certificate of the request; `undefined` without one, and for requests that do not come from the proxy. */
+export async function readCertificate(
+  { certificateProxy }: Pick<AuthorizationServer, "certificateProxy">,
+  request: Request,
+  { ip, peer = ip }: RequestContext,
+): Promise<PresentedCertificate | undefined> {
+  if (!certificateProxy || peer === undefined || !certificateProxy.addresses.includes(peer)) return undefined;
+  return await parseCertificateFields(certificateProxy, request);
+}
