@@ -61,19 +61,8 @@ export class ScopeError extends RpcError {
 
 /** A request with an invalid `_meta`: over HTTP a 400 (2026-07-28, basic, `_meta`). */
 export class MetaError extends RpcError {
-  override readonly name = "MetaError";
-
   constructor(message: string) {
     super(INVALID_PARAMS, `Invalid params: ${message}`);
-  }
-}
-
-/** Header fields that do not match the body (2026-07-28, streamable-http, server validation). */
-export class HeaderMismatchError extends RpcError {
-  override readonly name = "HeaderMismatchError";
-
-  constructor(message: string) {
-    super(HEADER_MISMATCH, `Header mismatch: ${message}`);
   }
 }
 
@@ -88,6 +77,11 @@ export class MissingCapabilityError extends RpcError {
       requiredCapabilities: required,
     });
   }
+}
+
+/** The error for header fields that do not match the body (2026-07-28, streamable-http, server validation). */
+export function headerMismatch(problem: string): RpcError {
+  return new RpcError(HEADER_MISMATCH, `Header mismatch: ${problem}`);
 }
 
 /** The error for an unsupported revision (2026-07-28, basic/versioning). */

@@ -9,7 +9,7 @@ import type { Request } from "../jsonrpc/message.ts";
 import { isObject } from "../json_schema/value.ts";
 import type { LogLevel } from "./context.ts";
 import { LEGACY, MODERN } from "./era.ts";
-import { HeaderMismatchError, MetaError, unsupportedVersion } from "./error.ts";
+import { headerMismatch, MetaError, unsupportedVersion } from "./error.ts";
 import { decodeHeaderValue } from "./http/header_value.ts";
 import { parseLogLevel } from "./log_level.ts";
 
@@ -42,7 +42,7 @@ export interface RequestMeta {
 
 /**
  * Reads `_meta`, after checks in the order that clients rely on. `headers` only over HTTP.
- * @throws {MetaError} {@linkcode HeaderMismatchError}, -32022
+ * @throws {RpcError} {@linkcode MetaError}, -32020, -32022
  */
 export function readMeta({ id, method, params }: Request, headers: Headers | undefined): RequestMeta {
   if (id === null || typeof id === "number" && !Number.isInteger(id)) {
@@ -69,9 +69,9 @@ export function readMeta({ id, method, params }: Request, headers: Headers | und
 
 function checkVersion(headers: Headers, version: string): void {
   const field = headers.get("mcp-protocol-version");
-  if (field === null) throw new HeaderMismatchError("MCP-Protocol-Version is missing");
+  if (field === null) throw headerMismatch("MCP-Protocol-Version is missing");
   if (field !== version) {
-    throw new HeaderMismatchError("MCP-Protocol-Version does not match the protocol version in _meta");
+    throw headerMismatch("MCP-Protocol-Version does not match the protocol version in _meta");
   }
 }
 
@@ -88,15 +88,15 @@ const NAME_PARAMETERS: Readonly<Record<string, string>> = {
 /** Standard request headers (basic/transports/streamable-http). */
 function checkNames(headers: Headers, method: string, params: Members): void {
   const field = headers.get("mcp-method");
-  if (field === null) throw new HeaderMismatchError("Mcp-Method is missing");
-  if (field !== method) throw new HeaderMismatchError("Mcp-Method does not match the method in the body");
+  if (field === null) throw headerMismatch("Mcp-Method is missing");
+  if (field !== method) throw headerMismatch("Mcp-Method does not match the method in the body");
   const member = Object.hasOwn(NAME_PARAMETERS, method) ? NAME_PARAMETERS[method] : undefined;
   if (member === undefined) return;
   const name = headers.get("mcp-name");
   const value = params[member];
-  if (name === null) throw new HeaderMismatchError(`Mcp-Name is missing. It must equal params.${member}`);
+  if (name === null) throw headerMismatch(`Mcp-Name is missing. It must equal params.${member}`);
   if (value === undefined || decodeHeaderValue(name) !== value) {
-    throw new HeaderMismatchError(`Mcp-Name does not match params.${member}`);
+    throw headerMismatch(`Mcp-Name does not match params.${member}`);
   }
 }
 

@@ -236,8 +236,8 @@ export function createToolServer(options: ToolServerOptions): ToolServer {
     async serveStdio(input, output, principal) {
       await ready();
       const connection = { exchange, writer, stateful, telemetry };
-      if (!options.stdio) throw new TypeError('Cannot serve stdio: the option "stdio" is missing');
-      await options.stdio(connection, input, output, principal);
+      const { serveStdio } = await import("./stdio/stdio.ts");
+      await serveStdio(connection, input, output, principal);
     },
     replace,
     resourceUpdated: (uri) => publish({ kind: "resource", uri }),

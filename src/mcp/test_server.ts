@@ -18,7 +18,6 @@ import {
   ToolError,
 } from "./definition/definition.ts";
 import { createToolServer, type ToolServer, type ToolServerOptions } from "./service.ts";
-import { serveStdio } from "./stdio/stdio.ts";
 
 const SECRETS = soleSecret(new Uint8Array(32).fill(7));
 
@@ -149,7 +148,6 @@ export function newServer(options: Partial<ToolServerOptions> = {}): TestServer 
     keepAlive: 15_000,
     listLifetime: 60_000,
     sse: undefined,
-    stdio: serveStdio,
     extensions: [],
     resourceMetadata: undefined,
     observe: (event) => events.push(event),

@@ -22,7 +22,6 @@ import type { OnSubscribed } from "./session/session_changes.ts";
 import type { StorageLimits } from "./session/storage_limits.ts";
 import type { NodeInput } from "./stdio/line_reader.ts";
 import type { NodeOutput } from "./stdio/line_writer.ts";
-import type { serveStdio } from "./stdio/stdio.ts";
 
 /** The complete options of the MCP server, without defaults. `options/mcp_options.ts` describes each. */
 export interface ToolServerOptions extends ServerInfo {
@@ -67,8 +66,6 @@ export interface ToolServerOptions extends ServerInfo {
   readonly toJsonSchema?: ToJsonSchema | undefined;
   /** `createSseHandlers`, to serve HTTP+SSE (2024-11-05) at `/mcp/sse`; not bundled unless you pass it. */
   readonly sse: SseFactory | undefined;
-  /** `serveStdio`, to serve stdio; not bundled unless you pass it. */
-  readonly stdio: typeof serveStdio | undefined;
   /** Made by `serverCard`; served at `/mcp/server-card`. */
   readonly card?: ServeCard | undefined;
   readonly resourceMetadata: string | undefined;

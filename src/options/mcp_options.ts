@@ -134,7 +134,6 @@ export function completeMcp(mcp: McpOptions, given: Given): ToolServerOptions {
     streamLimits: checkLimits("streamLimits", mcp, STREAM_LIMITS),
     storageLimits: checkLimits("storageLimits", mcp, STORAGE_LIMITS),
     sse: mcp.sse ? createSseHandlers : undefined,
-    stdio: async (...values) => await (await import("../mcp/stdio/stdio.ts")).serveStdio(...values),
   };
 }
 

@@ -3,13 +3,13 @@
  *
  * @module
  */
-import { HeaderMismatchError } from "../error.ts";
+import { headerMismatch } from "../error.ts";
 import type { HeaderParameter } from "./header_parameters.ts";
 import { decodeHeaderValue } from "./header_value.ts";
 
 const DECIMAL = /^-?\d+(?:\.0*)?$/;
 
-/** Checks that the header fields match the arguments. @throws {HeaderMismatchError} */
+/** Checks that the header fields match the arguments. @throws {RpcError} -32020 */
 export function checkHeaderParameters(
   parameters: readonly HeaderParameter[],
   headers: Headers,
@@ -20,20 +20,20 @@ export function checkHeaderParameters(
     const header = headers.get(field);
     if (value === undefined || value === null) {
       if (header !== null) {
-        throw new HeaderMismatchError(`${field} is present, but the argument ${path.join(".")} is missing`);
+        throw headerMismatch(`${field} is present, but the argument ${path.join(".")} is missing`);
       }
       continue;
     }
     if (header === null) {
-      throw new HeaderMismatchError(`${field} is missing. It must equal the argument ${path.join(".")}`);
+      throw headerMismatch(`${field} is missing. It must equal the argument ${path.join(".")}`);
     }
     const decoded = decodeHeaderValue(header);
-    if (decoded === undefined) throw new HeaderMismatchError(`${field} has an invalid encoding`);
+    if (decoded === undefined) throw headerMismatch(`${field} has an invalid encoding`);
     // 42 and 42.0 are the same number. Objects and lists cannot match a field.
     const same = type === "integer" && typeof value === "number"
       ? DECIMAL.test(decoded) && Number(decoded) === value
       : typeof value !== "object" && decoded === String(value);
-    if (!same) throw new HeaderMismatchError(`${field} does not match the argument ${path.join(".")}`);
+    if (!same) throw headerMismatch(`${field} does not match the argument ${path.join(".")}`);
   }
 }
 

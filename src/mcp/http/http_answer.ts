@@ -27,13 +27,8 @@ export interface AnswerOptions {
 
 const JSON_FIELDS: Fields = [["content-type", "application/json"]];
 
-/** HTTP status by error code, for plain JSON-RPC callers. Other codes are 500. */
-const PLAIN_STATUS: Readonly<Record<number, number>> = {
-  [-32700]: 400,
-  [-32600]: 400,
-  [-32601]: 400,
-  [-32602]: 400,
-};
+/** Error codes whose HTTP status is 400 for plain JSON-RPC callers. Others are 500. */
+const PLAIN_400: readonly number[] = [-32700, -32600, -32601, -32602];
 
 /** Header fields of the responses of an era. */
 interface EraFields {
@@ -145,8 +140,8 @@ export function createAnswers(
         );
       case "plain": {
         const plain = toPlainError(response);
-        const status = "error" in plain && !isOfHandler ? PLAIN_STATUS[plain.error.code] : undefined;
-        return respond(status ?? 500, writeResponse(plain), json);
+        const is400 = "error" in plain && !isOfHandler && PLAIN_400.includes(plain.error.code);
+        return respond(is400 ? 400 : 500, writeResponse(plain), json);
       }
     }
   }
@@ -183,8 +178,9 @@ export function createAnswers(
       return refuse(500, INTERNAL_ERROR, "Internal error: the server failed to answer");
     },
     methodNotAllowed(allow) {
-      const error = new RpcError(INVALID_REQUEST, `Method not allowed. Allowed: ${allow}.`);
-      return respond(405, writeResponse({ id: null, error }), [...JSON_FIELDS, ["allow", allow]]);
+      const response = refuse(405, INVALID_REQUEST, `Method not allowed. Allowed: ${allow}.`);
+      response.headers.set("allow", allow);
+      return response;
     },
     fields: (era) => fieldsOf(era).stream,
   };

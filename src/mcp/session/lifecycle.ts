@@ -5,14 +5,13 @@
  *
  * @module
  */
-import { INVALID_PARAMS, RpcError } from "../../jsonrpc/error.ts";
 import { WrittenResult } from "../../jsonrpc/message.ts";
 import type { Method } from "../../jsonrpc/dispatch.ts";
 import type { Call } from "../call.ts";
 import { LEGACY, MODERN, negotiate, REVISIONS } from "../era.ts";
 import type { Extension } from "../definition/extension.ts";
 import { readClientInfo } from "../request_meta.ts";
-import { optionalObject, requireObject } from "../schema/params.ts";
+import { optionalObject, requireObject, requireString } from "../schema/params.ts";
 import type { Registry } from "../definition/registry.ts";
 import { implementation, serverCapabilities, type ServerInfo } from "../definition/server_info.ts";
 
@@ -50,15 +49,10 @@ export function handshakeMethods(
   return [
     ["initialize", (params, call) => {
       const object = requireObject(params);
-      if (typeof object.protocolVersion !== "string") {
-        throw new RpcError(
-          INVALID_PARAMS,
-          "Invalid params: protocolVersion must be a string such as 2025-11-25",
-        );
-      }
+      const version = requireString(object, "protocolVersion");
       const capabilities = optionalObject(object, "capabilities");
       const clientInfo = readClientInfo(optionalObject(object, "clientInfo"));
-      const revision = negotiate(object.protocolVersion);
+      const revision = negotiate(version);
       const { onHandshake } = call.connection;
       const handled = onHandshake?.({ revision, capabilities, clientInfo });
       const result = (onHandshake ? results : withoutSession).get(revision);
