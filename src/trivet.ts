@@ -24,7 +24,7 @@ import { completeOAuth, SCOPES } from "./options/oauth_options.ts";
 import { checkMade, checkNames, type Names } from "./options/option_check.ts";
 import { MCP_NAMES, OAUTH_NAMES, SERVER_NAMES, SKILLS_NAMES } from "./options/option_names.ts";
 import type { TrivetOptions } from "./options/trivet_options.ts";
-import { completeServer, findRetryAfter } from "./options/server_options.ts";
+import { checkAllowed, completeServer, findRetryAfter } from "./options/server_options.ts";
 import { identifyByApiKey } from "./skills/identify.ts";
 import { createSkillsService, type SkillsService } from "./skills/service.ts";
 import { completeSkills } from "./options/skills_options.ts";
@@ -115,6 +115,7 @@ export function createTrivet(options: TrivetOptions): Trivet {
   const mcpOptions = options.mcp === false ? undefined : options.mcp ?? {};
   const allowedHosts = [...options.allowedHosts ?? [], ...mcpOptions?.allowedHosts ?? []];
   const allowedOrigins = [...options.allowedOrigins ?? [], ...mcpOptions?.allowedOrigins ?? []];
+  checkAllowed({ allowedHosts, allowedOrigins });
   const toolCounts = options.admin?.countTools(observe);
   if (options.gateway && !mcpOptions) throw new TypeError('Invalid options: "gateway" needs "mcp"');
   const gateway: GatewayParts | undefined = options.gateway?.connect({

@@ -76,6 +76,7 @@ export interface Server {
  */
 export function completeServer(name: "issuer" | "url", address: string, options: ServerOptions): Server {
   checkNames("unsafe", options.unsafe ?? {}, UNSAFE_NAMES);
+  checkAllowed(options);
   const { origin, pathname } = checkAddress(name, address, options.unsafe);
   const store = checkStore(options.store);
   checkMade("telemetry", options.telemetry, "traceRequest", "openTelemetry() of trivet/opentelemetry");
@@ -98,6 +99,23 @@ export function completeServer(name: "issuer" | "url", address: string, options:
       return findCaller ? findCaller(request, direct) : direct;
     },
   };
+}
+
+/**
+ * Checks that each value can be that of the header field, so that none silently allows nothing.
+ * @throws {TypeError} naming the option and the rule
+ */
+export function checkAllowed(
+  { allowedHosts, allowedOrigins }: Pick<ServerOptions, "allowedHosts" | "allowedOrigins">,
+): void {
+  const check = (name: string, values: readonly string[] = [], form: RegExp): void => {
+    const value = values.find((each) => !form.test(each));
+    if (value !== undefined) {
+      throw new TypeError(describeOption(name, "exact values in lower case, or *", value));
+    }
+  };
+  check("allowedHosts", allowedHosts, /^(\*|[^\s*/?#@A-Z]+)$/);
+  check("allowedOrigins", allowedOrigins, /^(\*|null|\S+:\/\/[^\s*/?#@A-Z]+)$/);
 }
 
 /** The address, checked. @throws {TypeError} naming the option and the rule that it breaks */

@@ -15,6 +15,7 @@ import {
   updateClient,
   updateUser,
 } from "../mod.ts";
+import { authorizationServer } from "../oauth_service.ts";
 import { serverCard } from "../mcp/cards/server_card.ts";
 import { connectMcp } from "../mcp_client.ts";
 import { addProvider } from "../oauth/sign_in/stored_provider.ts";
@@ -150,6 +151,54 @@ for (const [option, call] of CASES) {
       call,
       (error: unknown) => error instanceof TypeError && error.message.includes(`"${option}"`),
     );
+  });
+}
+
+const HOSTS: readonly (readonly [
+  option: string,
+  call: (value: string) => unknown,
+  bad: readonly string[],
+  good: readonly string[],
+])[] = [
+  [
+    "allowedHosts",
+    (value) => trivet({ allowedHosts: [value] }),
+    ["*.a.example", "A.example", "https://a.example", "a.example/", "", "a b"],
+    ["*", "a.example", "a.example:8080", "[::1]:80", "10.0.0.1"],
+  ],
+  [
+    "allowedOrigins",
+    (value) => trivet({ mcp: { allowedOrigins: [value] } }),
+    ["https://*.a.example", "https://A.example", "a.example", "https://a.example/", "*.a.example", ""],
+    ["*", "null", "https://a.example", "http://a.example:8080", "http://[::1]:80", "app://obsidian.md"],
+  ],
+  [
+    "allowedHosts",
+    (value) => toolServer(any({ url: "https://a.example", store: memoryStore(), allowedHosts: [value] })),
+    ["*.a.example"],
+    ["*"],
+  ],
+  [
+    "allowedOrigins",
+    (value) =>
+      authorizationServer(
+        any({ issuer: "https://a.example", store: memoryStore(), allowedOrigins: [value] }),
+      ),
+    ["a.example"],
+    ["*"],
+  ],
+];
+
+for (const [option, call, bad, good] of HOSTS) {
+  test(`${option} takes only values that the header field can have`, () => {
+    for (const value of bad) {
+      assert.throws(
+        () => call(value),
+        (error: unknown) => error instanceof TypeError && error.message.includes(`"${option}"`),
+        value,
+      );
+    }
+    for (const value of good) call(value);
   });
 }
 
