@@ -202,6 +202,16 @@ for (const [option, call, bad, good] of HOSTS) {
   });
 }
 
+for (const signIn of ["google", ["google"], [null], {}, [{ id: "google" }]]) {
+  test(`${JSON.stringify(signIn)} is no list of identity providers`, () => {
+    assert.throws(
+      () => oauth({ signIn }),
+      (error: unknown) =>
+        error instanceof TypeError && error.message.includes('"oauth.signIn" must be a list'),
+    );
+  });
+}
+
 /** Calls with a text, or null, in place of a list: of a text each of its characters would be a member, such as the `*` that allows all. */
 const TEXTS_FOR_LISTS: readonly (readonly [option: string, call: () => unknown])[] = [
   ["tool.scopes", () => tool(any({ name: "a", description: "", run, scopes: "write" }))],

@@ -5,13 +5,17 @@
  * @module
  */
 import { encodeBase64url } from "../../crypto/base64url.ts";
-import { decodePem, parseCertificate } from "../../crypto/x509.ts";
+import { type Certificate, decodePem, parseCertificate } from "../../crypto/x509.ts";
 import { PublicFetchError } from "../../http/network/public_fetch.ts";
 import type { AuthorizationServer, CertificateProxy } from "../authorization_server.ts";
 import { canonicalCertificateName } from "./certificate_name.ts";
 import { findKeys } from "./key_set.ts";
 import type { Client } from "../records/client_record.ts";
-import type { PresentedCertificate } from "./read_certificate.ts";
+
+/** The certificate of a request, and whether the proxy trusts its issuer. */
+export interface PresentedCertificate extends Certificate {
+  readonly trusted: boolean;
+}
 
 /** The certificate in the header fields of the proxy; `undefined` without a valid one. */
 export async function parseCertificateFields(

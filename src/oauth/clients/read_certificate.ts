@@ -4,15 +4,10 @@
  *
  * @module
  */
-import type { Certificate } from "../../crypto/x509.ts";
 import { loadOnDemand } from "../../http/load_on_demand.ts";
 import type { RequestContext } from "../../http/service.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
-
-/** The certificate of the request, and whether the proxy trusts its issuer. */
-export interface PresentedCertificate extends Certificate {
-  readonly trusted: boolean;
-}
+import type { PresentedCertificate } from "./client_certificate.ts";
 
 const load = () => import("./client_certificate.ts");
 const parseCertificateFields = loadOnDemand(async () => (await load()).parseCertificateFields);

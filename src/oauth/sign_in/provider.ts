@@ -182,9 +182,15 @@ const RESERVED_IDS: readonly string[] = [
   "verify-email",
 ];
 
-/** The providers by id. @throws {TypeError} for an invalid or repeated id */
+/** The providers by id. @throws {TypeError} for what is no provider, and for an invalid or repeated id */
 export function defineProviders(providers: readonly SignInProvider[]): ReadonlyMap<string, SignInProvider> {
   const byId = new Map<string, SignInProvider>();
+  // Authors without types may give names.
+  const isProvider = (given: Partial<SignInProvider> | null): boolean => typeof given?.start === "function";
+  if (!Array.isArray(providers) || !providers.every(isProvider)) {
+    const rule = "a list of providers, made by google(), oidc() and others of trivet/sign-in";
+    throw new TypeError(describeOption("oauth.signIn", rule, providers));
+  }
   for (const provider of providers) {
     if (!/^[a-z0-9-]{1,32}$/.test(provider.id)) {
       throw new TypeError(
