@@ -23,6 +23,7 @@ const MAX_WAIT_MS = 10_000;
 export function defineSignIn(
   options: AuthorizationServerOptions,
 ): Pick<AuthorizationServer, "providers" | "providerFetch" | "providerDocuments"> {
+  const providers = createProviderDirectory(options);
   for (const { id, scopes = {} } of options.signIn) {
     const unknown = Object.keys(scopes).find((scope) => !Object.hasOwn(options.scopes, scope));
     if (unknown !== undefined) {
@@ -34,7 +35,7 @@ export function defineSignIn(
   const connect = options.signInFetch ?? ((url, init) => fetch(url, init));
   const providerFetch = createConfiguredFetch({ connect, limit: MAX_ANSWER_BYTES });
   return {
-    providers: createProviderDirectory(options),
+    providers,
     providerFetch,
     providerDocuments: createRemoteDocuments(providerFetch, options.now, MAX_WAIT_MS),
   };

@@ -6,6 +6,7 @@
  * @module
  */
 import type { ServerResponse } from "node:http";
+import { setImmediate } from "node:timers";
 
 /** Responses wait from a turn with so many on, */
 const MANY = 8;

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { connect, type Socket } from "node:net";
+import { setImmediate } from "node:timers";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { serve } from "../node.ts";
