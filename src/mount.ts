@@ -6,12 +6,16 @@
 import { acceptNames } from "./http/body/media_type.ts";
 import { allowWellKnown, answerPreflight, isWellKnown } from "./http/cors.ts";
 import type { LoopbackGuard } from "./http/network/loopback_guard.ts";
+import { loadOnDemand } from "./http/load_on_demand.ts";
 import { respondJson, respondText, SERVER_FAILED } from "./http/response.ts";
 import { pathOf } from "./http/router.ts";
 import type { RuntimeContext, WorkerContext } from "./http/runtime_context.ts";
 import type { RequestContext, Service } from "./http/service.ts";
-import { type ObserveRequest, readTraceId, shortPath } from "./observability/request_outcome.ts";
 import type { Server } from "./options/server_options.ts";
+
+const answerObserved = loadOnDemand(async () =>
+  (await import("./observability/observe_request.ts")).answerObserved
+);
 
 /** `export default { fetch }` runs on Deno, Bun and workerd. */
 export interface Handler {
@@ -91,44 +95,15 @@ export function mount(
     }
   }
 
-  /** The response, with the id of its request, which `onRequest` gets. */
-  async function answerObserved(
-    request: Request,
-    context: RequestContext,
-    onRequest: ObserveRequest,
-    traced?: string,
-  ): Promise<Response> {
-    const began = performance.now();
-    const id = requestId();
-    const { method, url, headers } = request;
-    const trace = traced ?? readTraceId(headers.get("traceparent"));
-    const response = await answer(request, context);
-    response.headers.set("x-request-id", id);
-    onRequest({
-      id,
-      method,
-      path: shortPath(pathOf(url)),
-      status: response.status,
-      milliseconds: performance.now() - began,
-      ip: context.ip,
-      ...(trace !== undefined && { trace }),
-    });
-    return response;
-  }
-
   return {
     fetch(request, given, worker) {
       const context = toContext(request, given, worker);
-      if (telemetry) {
-        return telemetry.traceRequest(
-          server,
-          request,
-          context.ip,
-          (trace) =>
-            onRequest ? answerObserved(request, context, onRequest, trace) : answer(request, context),
-        );
-      }
-      return onRequest ? answerObserved(request, context, onRequest) : answer(request, context);
+      if (!onRequest && !telemetry) return answer(request, context);
+      const run = (trace?: string): Promise<Response> =>
+        onRequest
+          ? answerObserved({ onRequest, requestId }, request, context, answer, trace)
+          : answer(request, context);
+      return telemetry ? telemetry.traceRequest(server, request, context.ip, run) : run();
     },
   };
 }

@@ -1,5 +1,5 @@
 /**
- * What became of a request: the line of an access log. Made by `mount.ts` for the option `onRequest`, never with a query, a
+ * What became of a request: the line of an access log. Made by `observe_request.ts` for the option `onRequest`, never with a query, a
  * header field of the client or a body, which may hold secrets.
  *
  * @module
@@ -29,14 +29,6 @@ const MAX_PATH_CHARACTERS = 200;
 /** The path for a log line. */
 export function shortPath(path: string): string {
   return path.slice(0, MAX_PATH_CHARACTERS);
-}
-
-/** The trace id; `undefined` for an absent or invalid field. */
-export function readTraceId(traceparent: string | null): string | undefined {
-  const match = traceparent === null
-    ? null
-    : /^[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})[\da-f]{16}-[\da-f]{2}(?:$|-)/.exec(traceparent);
-  return match?.[1];
 }
 
 /** Names requests: random for the process, then a number, because a random id for each request costs more. */

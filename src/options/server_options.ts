@@ -9,7 +9,7 @@ import { isLoopbackHost } from "../http/network/loopback.ts";
 import { createCallerFinder, type TrustedProxies } from "../http/network/trusted_proxy.ts";
 import { type RuntimeContext, toRequestContext, type WorkerContext } from "../http/runtime_context.ts";
 import type { RequestContext } from "../http/service.ts";
-import { createRequestIds, type ObserveRequest } from "../observability/request_outcome.ts";
+import type { ObserveRequest } from "../observability/request_outcome.ts";
 import type { LimitedServer, RateLimiter, RateLimits } from "../rate_limits/rate_limits.ts";
 import { type FindSecrets, serverSecret } from "../server_secret.ts";
 import type { Store } from "../store/store.ts";
@@ -56,7 +56,7 @@ export interface Server {
   readonly now: () => number;
   readonly observe: Observe;
   readonly onRequest: ObserveRequest | undefined;
-  readonly requestId: () => string;
+  readonly requestId: (() => string) | undefined;
   readonly limiter: RateLimiter | undefined;
   readonly telemetry: Telemetry | undefined;
   /** Secrets that all instances share. */
@@ -89,7 +89,7 @@ export function completeServer(name: "issuer" | "url", address: string, options:
     observe,
     limiter: createLimiter(options.rateLimits, { store, now, observe }),
     onRequest: options.onRequest,
-    requestId: options.requestId ?? createRequestIds(),
+    requestId: options.requestId,
     telemetry: options.telemetry,
     secret: serverSecret(store),
     origin,
