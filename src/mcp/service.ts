@@ -27,7 +27,7 @@ import { type Lazy, lazy } from "./lazy.ts";
 import { DEFAULT_LEVEL } from "./log_level.ts";
 import { compileMethods } from "./methods.ts";
 import { createModernWriter } from "./modern.ts";
-import { compileRegistry, type Registry } from "./definition/registry.ts";
+import { compileRegistry, OFFERS_ALL, OFFERS_NOTHING, type Registry } from "./definition/registry.ts";
 import type { ConvertSchema } from "./schema/convert_schema.ts";
 import { createSchemaConverter } from "./schema/schema_converter.ts";
 import { runTool } from "./definition/tools.ts";
@@ -132,7 +132,7 @@ export function createToolServer(options: ToolServerOptions): ToolServer {
     return compileRegistry(
       options.arrange ? flatten(options.arrange(guarded, { convert, observe })) : guarded,
       convert,
-      options.sources.length > 0 || !!options.views,
+      registry ?? (options.sources.length > 0 || options.views ? OFFERS_ALL : OFFERS_NOTHING),
     );
   }
 
@@ -192,12 +192,19 @@ export function createToolServer(options: ToolServerOptions): ToolServer {
   const publish = async (change: Change): Promise<void> =>
     await (await stateful.load()).changes.publish(change);
 
-  async function replace(definitions: Definitions): Promise<void> {
+  /** The number of the last call of `replace`, and that of the call whose definitions are installed. */
+  let calls = 0;
+  let installed = 0;
+
+  async function replace(definitions: Definitions, call = ++calls): Promise<void> {
     const used = schemasIn(withSources(definitions, options.sources));
     if (!schemas.isReadyFor(used)) await schemas.prepare(used);
+    // A later call has not waited. It read the sources, too.
+    if (call < installed) return;
     const before = registry;
     install(definitions);
     own = definitions;
+    installed = call;
     const after = registry!;
     if (!before) return;
     const { findChangedLists } = await import("./definition/changed_lists.ts");
@@ -208,7 +215,7 @@ export function createToolServer(options: ToolServerOptions): ToolServer {
   }
   for (const source of options.sources) {
     // Before the first request, what it offers is read then.
-    source.watch(() => registry && replace(own).catch((error) => onFault(error, "source")));
+    source.watch(() => registry && replace(own, installed).catch((error) => onFault(error, "source")));
   }
 
   const path = base + "/mcp";
@@ -239,7 +246,7 @@ export function createToolServer(options: ToolServerOptions): ToolServer {
       const { serveStdio } = await import("./stdio/stdio.ts");
       await serveStdio(connection, input, output, principal);
     },
-    replace,
+    replace: (definitions) => replace(definitions),
     resourceUpdated: (uri) => publish({ kind: "resource", uri }),
     listChanged: (kind) => publish({ kind }),
     listTools: () =>

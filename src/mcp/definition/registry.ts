@@ -15,6 +15,8 @@ import type {
 } from "./definition.ts";
 import { type HeaderParameter, headerParameters } from "../http/header_parameters.ts";
 import type { ListEntry } from "./list_pages.ts";
+import { toJson } from "../../jsonrpc/to_json.ts";
+import { MODERN } from "../era.ts";
 import { membersFor, toolMembersFor } from "../revision_shape.ts";
 import type { ConvertSchema } from "../schema/convert_schema.ts";
 import { compileAnySchema, type CompiledSchema } from "../schema/standard_schema.ts";
@@ -41,17 +43,30 @@ export interface CompiledPrompt extends ListEntry {
   readonly definition: PromptDefinition;
 }
 
-export interface Registry {
-  readonly tools: ReadonlyMap<string, CompiledTool>;
-  readonly resources: ReadonlyMap<string, CompiledResource>;
-  readonly templates: readonly CompiledTemplate[];
-  readonly prompts: ReadonlyMap<string, CompiledPrompt>;
+/** What clients are told once, when they connect. So what was offered stays, even if it is empty later. */
+export interface Offers {
   /** The lists that the server offers, perhaps empty ones. */
   readonly offers: Readonly<Record<"tools" | "resources" | "prompts", boolean>>;
   /** Whether an argument or variable has a completion function. */
   readonly completes: boolean;
   readonly hasTasks: boolean;
 }
+
+export interface Registry extends Offers {
+  readonly tools: ReadonlyMap<string, CompiledTool>;
+  readonly resources: ReadonlyMap<string, CompiledResource>;
+  readonly templates: readonly CompiledTemplate[];
+  readonly prompts: ReadonlyMap<string, CompiledPrompt>;
+}
+
+const offer = (all: boolean): Offers => ({
+  offers: { tools: all, resources: all, prompts: all },
+  completes: false,
+  hasTasks: false,
+});
+export const OFFERS_NOTHING: Offers = offer(false);
+/** For a server whose definitions of any kind may come later. */
+export const OFFERS_ALL: Offers = offer(true);
 
 const TASK_NAMES: Names<ToolTask> = {
   support: 1,
@@ -68,13 +83,13 @@ const NO_INPUT = { type: "object", additionalProperties: false };
 /**
  * Compiles the definitions of a server.
  * @param convert for Standard Schemas that do not make JSON Schema themselves
- * @param offersAll whether definitions of any kind may come later: clients ask once what a server offers
+ * @param before what is offered also without definitions
  * @throws {TypeError} naming the invalid definition: an invalid or duplicate name, or an invalid schema
  */
 export function compileRegistry(
   definitions: readonly Definition[],
   convert: ConvertSchema,
-  offersAll = false,
+  before: Offers = OFFERS_NOTHING,
 ): Registry {
   const tools = new Map<string, CompiledTool>();
   const resources = new Map<string, CompiledResource>();
@@ -107,13 +122,13 @@ export function compileRegistry(
     templates: [...templates.values()],
     prompts,
     offers: {
-      tools: offersAll || tools.size > 0,
-      resources: offersAll || resources.size + templates.size > 0,
-      prompts: offersAll || prompts.size > 0,
+      tools: before.offers.tools || tools.size > 0,
+      resources: before.offers.resources || resources.size + templates.size > 0,
+      prompts: before.offers.prompts || prompts.size > 0,
     },
-    completes: [...templates.values()].some(({ definition }) => definition.complete) ||
+    completes: before.completes || [...templates.values()].some(({ definition }) => definition.complete) ||
       [...prompts.values()].some(({ definition }) => definition.arguments?.some((each) => each.complete)),
-    hasTasks: [...tools.values()].some((tool) => tool.task),
+    hasTasks: before.hasTasks || [...tools.values()].some((tool) => tool.task),
   };
 }
 
@@ -226,7 +241,13 @@ function checkHandler(name: string, handler: unknown, member: "run" | "read" | "
   }
 }
 
-function add<Value>(map: Map<string, Value>, name: string, value: Value): void {
+function add<Entry extends ListEntry>(map: Map<string, Entry>, name: string, entry: Entry): void {
   if (map.has(name)) throw new TypeError(`Cannot define "${name}" twice: names and URIs must be unique`);
-  map.set(name, value);
+  try {
+    toJson(entry.describe(MODERN));
+  } catch (cause) {
+    // Else the whole list would fail.
+    throw new TypeError(`Cannot define "${name}": ${(cause as Error).message}`, { cause });
+  }
+  map.set(name, entry);
 }

@@ -72,6 +72,8 @@ export function compileAnySchema(
     : compileRaw(schema as Exclude<AnySchema, StandardSchema>, name, use);
 }
 
+type Members = Readonly<Record<string, unknown>>;
+
 const ROOT_NAME: Readonly<Record<SchemaUse, string>> = { input: "the arguments", output: "the result" };
 
 function compileRaw(
@@ -142,18 +144,21 @@ function toPublishedSchema(
         : convert(schema, use),
   );
   if (use === "output" || published.type === "object") return published;
-  if (!describesObject(published)) {
+  if (!describesObject(published, published)) {
     throw new TypeError(`Cannot define "${name}": the input schema must describe an object`);
   }
   // MCP requires the type at the root, also when each alternative has it.
   return { type: "object", ...published };
 }
 
-function describesObject(schema: unknown): boolean {
-  if (!isObject(schema)) return false;
-  const { type, anyOf, oneOf, allOf } = schema;
-  return type === "object" || Array.isArray(allOf) && allOf.some(describesObject) ||
-    [anyOf, oneOf].some((list) => Array.isArray(list) && list.length > 0 && list.every(describesObject));
+/** zod writes a schema with an id as a reference to a definition. @param depth ends a circle of references */
+function describesObject(schema: unknown, root: Members, depth = 20): boolean {
+  if (!isObject(schema) || depth === 0) return false;
+  const { $ref, type, anyOf, oneOf, allOf } = schema;
+  const describes = (each: unknown): boolean => describesObject(each, root, depth - 1);
+  return type === "object" || Array.isArray(allOf) && allOf.some(describes) ||
+    [anyOf, oneOf].some((list) => Array.isArray(list) && list.length > 0 && list.every(describes)) ||
+    isObject(root.$defs) && describes(root.$defs[String($ref).slice("#/$defs/".length)]);
 }
 
 /** Adds the name of the definition to an error. */

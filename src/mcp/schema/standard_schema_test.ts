@@ -171,6 +171,30 @@ test("if all alternatives are objects, the root has the type that MCP requires",
   );
 });
 
+test("a schema with an id, which is a reference to a definition, describes an object if that does", () => {
+  const query = z.object({ a: z.string() }).meta({ id: "standard_schema_test_query" });
+  const tree = z.object({
+    get children() {
+      return z.array(tree);
+    },
+  }).meta({ id: "standard_schema_test_tree" });
+  for (const schema of [query, tree]) {
+    const { jsonSchema } = compileAnySchema(schema, "x") as { jsonSchema: Record<string, unknown> };
+    assert.is(jsonSchema.type, "object");
+    assert.type(jsonSchema.$ref, "string");
+  }
+  const text = z.string().meta({ id: "standard_schema_test_text" });
+  assert.throws(() => compileAnySchema(text, "x"), /^Cannot define "x": the input schema must describe/);
+});
+
+test("references in a circle describe no object", () => {
+  const circle = { $ref: "#/$defs/a", $defs: { a: { $ref: "#/$defs/b" }, b: { $ref: "#/$defs/a" } } };
+  assert.throws(
+    () => compileAnySchema(foreign({ input: () => circle }, (value) => ({ value })), "x"),
+    /^Cannot define "x": the input schema must describe/,
+  );
+});
+
 test("another library: paths become JSON pointers, and results use the input's schema", async () => {
   const schema = foreign({ input: () => ({ type: "object" }) }, (value) =>
     Promise.resolve(
