@@ -35,7 +35,7 @@ const NAMES: Names<McpClientOptions & HttpTransportOptions> = {
   capabilities: 1,
   revision: 1,
   limits: 1,
-  checkOutput: 1,
+  checkOutput: 3,
   onNotification: 1,
   onServerRequest: 1,
   onClosed: 1,

@@ -52,7 +52,7 @@ const NAMES: Names<GatewayOptions> = {
   mcpServers: 1,
   policy: 1,
   hold: 1,
-  trustAdministrators: 1,
+  trustAdministrators: 3,
   connect: 1,
   fetch: 1,
   launch: 1,

@@ -73,7 +73,7 @@ const NAMES: Names<OpenApiOptions> = {
   parse: 1,
   server: 1,
   serverVariables: 1,
-  allowHttp: 1,
+  allowHttp: 3,
   select: 1,
   prefix: 1,
   scopes: 1,
@@ -88,7 +88,7 @@ const NAMES: Names<OpenApiOptions> = {
   downloadLimit: 1,
   answers: 1,
   schemaLimit: 1,
-  outputSchemas: 1,
+  outputSchemas: 3,
   onProblem: 1,
 };
 

@@ -326,7 +326,7 @@ export function completeOAuth(
   return complete;
 }
 
-const ISSUER_NAMES: Names<TrustedIssuer> = { issuer: 1, jwks: 1, jwks_uri: 1, requireIdJag: 1, user: 1 };
+const ISSUER_NAMES: Names<TrustedIssuer> = { issuer: 1, jwks: 1, jwks_uri: 1, requireIdJag: 3, user: 1 };
 const PROXY_NAMES: Names<CertificateProxy> = {
   addresses: 2,
   certificateField: 1,

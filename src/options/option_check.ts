@@ -16,7 +16,7 @@ export function checkWhole(name: string, value: number, least: number): number {
  * The value, or the first of `allowed` for an option that is not set.
  * @throws {TypeError} when `allowed` lacks the value
  */
-export function checkOneOf<Value extends string>(
+export function checkOneOf<Value extends string | boolean>(
   name: string,
   value: Value | undefined,
   ...allowed: readonly [NoInfer<Value>, ...NoInfer<Value>[]]
@@ -25,15 +25,17 @@ export function checkOneOf<Value extends string>(
   throw new TypeError(describeOption(name, allowed.join(" or "), value));
 }
 
-/** The names of all options of a kind, which the compiler checks: 2 for a list of texts, 1 for the others. */
+/** The names of all options of a kind, which the compiler checks: 3 for a switch, 2 for a list of texts, 1 for the others. */
 export type Names<Options> = {
-  readonly [Name in keyof Options]-?: NonNullable<Options[Name]> extends readonly string[] ? 2 : 1;
+  readonly [Name in keyof Options]-?: NonNullable<Options[Name]> extends readonly string[] ? 2
+    : NonNullable<Options[Name]> extends boolean ? 3
+    : 1;
 };
 
 /**
  * @param what the option that holds the others, or the function that takes them
  * @throws {TypeError} for options that are no object, have a name that is not in `names`, or a text in place of a list, whose
- * characters would be its members
+ * characters would be its members, or of true or false
  */
 export function checkNames(what: string, options: unknown, names: object): void {
   if (typeof options !== "object" || options === null) {
@@ -44,7 +46,10 @@ export function checkNames(what: string, options: unknown, names: object): void 
     if (!Object.hasOwn(names, name)) {
       throw new TypeError(`Invalid options: unknown option "${full}". Check its spelling`);
     }
-    if ((names as Readonly<Record<string, unknown>>)[name] === 2) checkTexts(full, value);
+    const kind = (names as Readonly<Record<string, unknown>>)[name];
+    if (kind === 2) checkTexts(full, value);
+    // The text "false" would count as true.
+    if (kind === 3) checkOneOf<boolean>(full, value ?? undefined, true, false);
   }
 }
 

@@ -48,7 +48,7 @@ export interface ServerOptions {
   };
 }
 
-const UNSAFE_NAMES: Names<NonNullable<ServerOptions["unsafe"]>> = { httpIssuer: 1 };
+const UNSAFE_NAMES: Names<NonNullable<ServerOptions["unsafe"]>> = { httpIssuer: 3 };
 
 /** What services are built from. */
 export interface Server {

@@ -112,7 +112,7 @@ export function completeSkills(
   };
 }
 
-const RULE_NAMES: Names<MarkdownRules> = { unknownKeys: 1, reservedNames: 1 };
+const RULE_NAMES: Names<MarkdownRules> = { unknownKeys: 1, reservedNames: 3 };
 const INTAKE_NAMES: Names<NonNullable<SkillsOptions["intake"]>> = { memory: 1, wait: 1, idle: 1, whole: 1 };
 const DISCOVERY_NAMES: Names<DiscoverySettings> = { workspaces: 2 };
 const MESSAGES_NAMES: Names<MessagesSettings> = { upstream: 1, markers: 1, bodyLimit: 1, mostRounds: 1 };

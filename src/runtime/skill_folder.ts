@@ -20,7 +20,7 @@ export interface SkillFolderOptions {
   readonly optional?: boolean;
 }
 
-const NAMES: Names<SkillFolderOptions> = { followLinks: 1, optional: 1 };
+const NAMES: Names<SkillFolderOptions> = { followLinks: 3, optional: 3 };
 
 /** A folder with more entries is refused: the listed ones would be arbitrary. */
 const MAX_ENTRIES = 10_000;

@@ -206,7 +206,7 @@ const TEMPLATE_NAMES: Names<ResourceTemplateDefinition> = {
   cacheScope: 1,
   list: 1,
   complete: 1,
-  isListed: 1,
+  isListed: 3,
   read: 1,
   exists: 1,
 };

@@ -71,7 +71,7 @@ export const OFFERS_ALL: Offers = offer(true);
 const TASK_NAMES: Names<ToolTask> = {
   support: 1,
   start: 1,
-  restart: 1,
+  restart: 3,
   ttl: 1,
   pollInterval: 1,
   statusMessage: 1,

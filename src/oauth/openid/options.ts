@@ -47,7 +47,7 @@ export const OPENID_SCOPES: Readonly<Record<string, { readonly description: stri
 const NAMES: Names<OpenIdOptions> = {
   subjectTypes: 2,
   idTokenLifetime: 1,
-  scopeClaimsInIdToken: 1,
+  scopeClaimsInIdToken: 3,
   identityAssertions: 1,
 };
 const AUDIENCE_NAMES: Names<IdentityAssertionAudience> = { audience: 1, clientId: 1, resources: 2 };

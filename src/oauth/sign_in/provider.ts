@@ -84,7 +84,7 @@ export const PROVIDER_NAMES: Names<ProviderSettings> = {
   admits: 1,
   roles: 1,
   scopes: 1,
-  keepTokens: 1,
+  keepTokens: 3,
 };
 
 const ROLE_NAMES: Names<Record<UserRole, unknown>> = { reader: 1, author: 1, admin: 1 };

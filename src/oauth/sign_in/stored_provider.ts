@@ -59,7 +59,7 @@ const NAMES: Names<ProviderRegistration> = {
   groups: 2,
   roles: 1,
   scopes: 1,
-  keepTokens: 1,
+  keepTokens: 3,
   groupsClaim: 1,
   teamId: 1,
   keyId: 1,

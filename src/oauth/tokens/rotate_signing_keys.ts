@@ -42,7 +42,7 @@ export interface KeyRotationOptions {
   readonly revokeOld?: boolean;
 }
 
-const NAMES: Names<KeyRotationOptions> = { algorithms: 2, notice: 1, maxTokenLifetime: 1, revokeOld: 1 };
+const NAMES: Names<KeyRotationOptions> = { algorithms: 2, notice: 1, maxTokenLifetime: 1, revokeOld: 3 };
 
 /** The signing keys of the servers on this store, oldest first for each algorithm. */
 export async function listSigningKeys(store: Store): Promise<ShownSigningKey[]> {

@@ -67,7 +67,7 @@ export interface D1Options extends FormatOptions {
   readonly monotonic?: () => number;
 }
 
-const NAMES: Names<D1Options> = { allowOlder: 1, pollEvery: 1, now: 1, monotonic: 1 };
+const NAMES: Names<D1Options> = { allowOlder: 3, pollEvery: 1, now: 1, monotonic: 1 };
 
 /** Opens a store. Its tables are created at the first use. */
 export function d1Store(database: D1Binding, options: D1Options = {}): Store {

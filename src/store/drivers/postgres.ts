@@ -49,8 +49,8 @@ export interface PostgresOptions extends FormatOptions {
 }
 
 const NAMES: Names<PostgresOptions> = {
-  allowOlder: 1,
-  create: 1,
+  allowOlder: 3,
+  create: 3,
   sweepEvery: 1,
   onWarning: 1,
   now: 1,

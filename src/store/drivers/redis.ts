@@ -54,8 +54,8 @@ export interface RedisOptions extends FormatOptions {
 }
 
 const NAMES: Names<RedisOptions> = {
-  allowOlder: 1,
-  create: 1,
+  allowOlder: 3,
+  create: 3,
   sweepEvery: 1,
   onWarning: 1,
   now: 1,

@@ -51,7 +51,7 @@ export interface SqliteOptions extends FormatOptions {
 }
 
 const NAMES: Names<SqliteOptions> = {
-  allowOlder: 1,
+  allowOlder: 3,
   durable: 1,
   busyTimeout: 1,
   sweepEvery: 1,
