@@ -10,10 +10,12 @@ import { NO_STORE, respond } from "../../http/response.ts";
 import { queryOf } from "../../http/router.ts";
 import type { Fields } from "../../http/response.ts";
 import type { RequestContext } from "../../http/service.ts";
+import type { Store } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { refuseRepeatedFields } from "../consent/decision.ts";
 import { refuse, refuseForeignForm } from "../pages/page.ts";
 import { type KeptTokens, revokeProviderTokens } from "../sign_in/provider_tokens.ts";
+import { toSessionStore } from "../users/session_store.ts";
 import { type Account, openAccount, type OpenOptions } from "./account_user.ts";
 
 const MAX_FORM_BYTES = 16 * 1024;
@@ -22,6 +24,8 @@ const MAX_FORM_BYTES = 16 * 1024;
 export interface AccountForm {
   readonly account: Account;
   readonly values: ReadonlyMap<string, string>;
+  /** For all that the form changes: nothing is changed once the session has ended. */
+  readonly store: Store;
 }
 
 /**
@@ -36,11 +40,12 @@ export async function openForm(
   options: OpenOptions = {},
 ): Promise<AccountForm | Response> {
   if (!isSameOrigin(request, as.origin)) return await refuseForeignForm(as, request, `${as.base}/account`);
+  // Before the session: a client that holds the body back must not keep the powers of a session that ends meanwhile.
+  const { values, repeated } = await readForm(request, MAX_FORM_BYTES);
   const account = await openAccount(as, request, options);
   if (account instanceof Response) return account;
-  const { values, repeated } = await readForm(request, MAX_FORM_BYTES);
   refuseRepeatedFields(repeated);
-  return { account, values };
+  return { account, values, store: toSessionStore(as, account.signedIn) };
 }
 
 /**

@@ -53,9 +53,9 @@ export async function endApplication(
 ): Promise<Response> {
   const form = await openForm(as, request);
   if (form instanceof Response) return form;
-  const { account, values } = form;
+  const { account, values, store } = form;
   const client = values.get("client_id") ?? "";
-  if (!await endUserGrants(as.store, account.id, client)) return await notFound(as, request);
+  if (!await endUserGrants(store, account.id, client)) return await notFound(as, request);
   as.observe({ type: "grant_revoked", user: account.id, client, ip: context.ip });
   return redirectDone(as, PATH, "application", account.signedIn.session);
 }

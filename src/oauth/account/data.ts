@@ -11,7 +11,7 @@ import { readProviderTokens } from "../sign_in/provider_tokens.ts";
 import { endSession } from "../users/session.ts";
 import { notFound, openForm, revokeLater } from "./account_form.ts";
 import { type Account, openAccount } from "./account_user.ts";
-import { removeUser } from "../users/remove_user.ts";
+import { removeAccount } from "../users/remove_user.ts";
 import { exportUserData } from "./user_data.ts";
 
 const DELETE = "/account/delete";
@@ -57,13 +57,13 @@ export async function deleteAccount(
 ): Promise<Response> {
   const form = await openForm(as, request, { isRecent: true });
   if (form instanceof Response) return form;
-  const { account, values } = form;
+  const { account, values, store } = form;
   if (account.isExternal) return await notFound(as, request);
   if (toLine(values.get("confirmation") ?? "") !== confirmationOf(account)) {
     return await deletePage(as, request, account, true);
   }
   const kept = await readProviderTokens(as, account.id);
-  if (!await removeUser(as.store, account.id)) return await notFound(as, request);
+  if (!await removeAccount(as.store, account.id, store)) return await notFound(as, request);
   revokeLater(as, context, account.id, kept);
   as.observe({ type: "account_deleted", user: account.id, ip: context.ip });
   return await showPage(as, request, { name: "account_deleted", signIn: `${as.base}/login` }, {

@@ -40,7 +40,7 @@ export async function changeProviders(
 ): Promise<Response> {
   const form = await openForm(as, request, { isRecent: true });
   if (form instanceof Response) return form;
-  const { account, values } = form;
+  const { account, values, store } = form;
   if (account.isExternal) return await notFound(as, request);
   const link = values.get("link");
   if (link !== undefined) {
@@ -52,7 +52,7 @@ export async function changeProviders(
   const { provider } = known;
   const kept = await readProviderTokens(as, account.id, provider);
   const outcome = await unlinkIdentity(
-    as.store,
+    store,
     account.id,
     identity,
     await hasOtherWay(as, account),

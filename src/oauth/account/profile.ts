@@ -30,13 +30,13 @@ export async function showProfile(as: AuthorizationServer, request: Request): Pr
 export async function changeName(as: AuthorizationServer, request: Request): Promise<Response> {
   const form = await openForm(as, request);
   if (form instanceof Response) return form;
-  const { account, values } = form;
+  const { account, values, store } = form;
   if (!account.own) return await notFound(as, request);
   const name = (values.get("name") ?? "").trim();
   if (name === "" || name.length > MAX_NAME_CHARACTERS || /[\p{Cc}\p{Zl}\p{Zp}]/u.test(name)) {
     return await profilePage(as, request, account, { problem: "name_invalid" });
   }
-  await updateUser(as.store, account.id, { name });
+  await updateUser(store, account.id, { name });
   return redirectDone(as, PROFILE, "name", account.signedIn.session);
 }
 
@@ -60,20 +60,20 @@ export async function changeEmail(
 ): Promise<Response> {
   const form = await openForm(as, request, { isRecent: true });
   if (form instanceof Response) return form;
-  const { own, signedIn } = form.account;
+  const { account: { own, signedIn }, values, store } = form;
   if (!own) return await notFound(as, request);
-  const email = (form.values.get("email") ?? "").trim();
+  const email = (values.get("email") ?? "").trim();
   if (email !== "" && !isEmailAddress(email)) {
     return await emailPage(as, request, email, { code: "email_invalid" });
   }
   if (email !== "" && as.sendMail) {
     const { requestEmailVerification } = await import("../mail/email_verification.ts");
     const language = chooseLanguage(request, undefined, as.pages.defaultLanguage);
-    const seconds = await requestEmailVerification(as, context, { user: own, email, language });
+    const seconds = await requestEmailVerification(as, context, { store, user: own, email, language });
     if (seconds > 0) return await emailPage(as, request, email, { code: "too_many_attempts", seconds });
     return redirectDone(as, PROFILE, "email_sent", signedIn.session);
   }
-  await updateUser(as.store, own.id, { email });
+  await updateUser(store, own.id, { email });
   as.observe({ type: "email_changed", user: own.id, ip: context.ip });
   return redirectDone(as, PROFILE, "email", signedIn.session);
 }

@@ -49,11 +49,11 @@ export async function endSessions(
 ): Promise<Response> {
   const form = await openForm(as, request);
   if (form instanceof Response) return form;
-  const { account, values } = form;
+  const { account, values, store } = form;
   const { id, signedIn } = account;
   const isOthers = values.get("end") === "others";
-  if (isOthers) await endUserSessions(as.store, id, { except: signedIn.session });
-  else if (!await endUserSession(as.store, id, values.get("session") ?? "")) {
+  if (isOthers) await endUserSessions(store, id, { except: signedIn.session });
+  else if (!await endUserSession(store, id, values.get("session") ?? "")) {
     return await notFound(as, request);
   }
   as.observe({ type: "session_ended", user: id, ip: context.ip });

@@ -44,10 +44,10 @@ export async function showAllowedCalls(
 export async function endAllowedCall(as: AuthorizationServer, request: Request): Promise<Response> {
   const form = await openForm(as, request);
   if (form instanceof Response) return form;
-  const { account, values } = form;
+  const { account, values, store } = form;
   const id = values.get("call") ?? "";
   const key = approvalMemoryKey(account.id, id);
   if (id === "" || !await as.store.get(key)) return await notFound(as, request);
-  await as.store.commit({ remove: [key] });
+  await store.commit({ remove: [key] });
   return redirectDone(as, APPROVALS_PATH, "call", account.signedIn.session);
 }

@@ -68,7 +68,7 @@ export async function decideApproval(
 ): Promise<Response> {
   const form = await openForm(as, request);
   if (form instanceof Response) return form;
-  const { account, values } = form;
+  const { account, values, store } = form;
   const isApproved = parseDecision(values) === "approve";
   const entry = await findApproval(as, id, account.id);
   if (!entry || entry.value.status !== "pending") return await notFound(as, request);
@@ -76,7 +76,7 @@ export async function decideApproval(
   const { memory, client, tool, upstream } = value;
   const decided: Approval = { ...value, status: isApproved ? "approved" : "refused" };
   const isRemembered = isApproved && memory !== undefined && values.get("remember") === "on";
-  const done = await as.store.commit({
+  const done = await store.commit({
     check: [{ key, version }],
     set: [
       { key, value: decided, expires: as.now() + APPROVAL_LIFETIME_MS },

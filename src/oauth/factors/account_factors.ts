@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { Store } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { refuse, showPage } from "../pages/page.ts";
 import { FACTORS_PATH, openFactorForm, openFactors, redirectToFactors } from "./account_request.ts";
@@ -45,10 +46,10 @@ export async function showFactors(as: AuthorizationServer, request: Request): Pr
 export async function renameFactor(as: AuthorizationServer, request: Request): Promise<Response> {
   const form = await openFactorForm(as, request, { mustBeRecent: false });
   if (form instanceof Response) return form;
-  const { signedIn, values } = form;
+  const { signedIn, values, store } = form;
   const name = toFactorName(values.get("label") ?? "");
   if (name === "") return await refuseFields(as, request, "label is missing");
-  await renamePasskey(as.store, signedIn.user.id, values.get("id") ?? "", name);
+  await renamePasskey(store, signedIn.user.id, values.get("id") ?? "", name);
   return redirectToFactors(as);
 }
 
@@ -56,13 +57,13 @@ export async function renameFactor(as: AuthorizationServer, request: Request): P
 export async function removeFactor(as: AuthorizationServer, request: Request): Promise<Response> {
   const form = await openFactorForm(as, request, { mustBeRecent: true });
   if (form instanceof Response) return form;
-  const { signedIn: { user }, values } = form;
+  const { signedIn: { user }, values, store } = form;
   const id = values.get("id");
   if (!id) return await refuseFields(as, request, "id is missing");
   const factor = id === "totp" ? "totp" : "passkey";
   const isDone = factor === "totp"
-    ? await removeTotp(as.store, user.id)
-    : await removePasskey(as.store, user.id, id);
+    ? await removeTotp(store, user.id)
+    : await removePasskey(store, user.id, id);
   if (isDone) as.observe({ type: "factor_removed", user: user.id, factor });
   return redirectToFactors(as);
 }
@@ -71,8 +72,8 @@ export async function removeFactor(as: AuthorizationServer, request: Request): P
 export async function renewCodes(as: AuthorizationServer, request: Request): Promise<Response> {
   const form = await openFactorForm(as, request, { mustBeRecent: true });
   if (form instanceof Response) return form;
-  const { user } = form.signedIn;
-  const codes = await renewRecoveryCodes(as.store, user.id, as.now());
+  const { signedIn: { user }, store } = form;
+  const codes = await renewRecoveryCodes(store, user.id, as.now());
   return codes ? await showCodes(as, request, user.id, codes) : redirectToFactors(as);
 }
 
@@ -80,9 +81,10 @@ export async function renewCodes(as: AuthorizationServer, request: Request): Pro
 export async function showFirstCodes(
   as: AuthorizationServer,
   request: Request,
+  store: Store,
   user: string,
 ): Promise<Response> {
-  const codes = await renewRecoveryCodes(as.store, user, as.now(), true);
+  const codes = await renewRecoveryCodes(store, user, as.now(), true);
   return codes ? await showCodes(as, request, user, codes) : redirectToFactors(as);
 }
 

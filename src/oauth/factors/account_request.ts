@@ -8,11 +8,13 @@ import { readForm } from "../../http/body/form.ts";
 import { isSameOrigin } from "../../http/network/origin.ts";
 import { NO_STORE, respond } from "../../http/response.ts";
 import { pathOf } from "../../http/router.ts";
+import type { Store } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { redirectToLogin } from "../endpoints/login_redirect.ts";
 import { refuse, refuseForeignForm } from "../pages/page.ts";
 import { needsRecentLogin, redirectToRecentLogin } from "../users/recent_login.ts";
 import { findSession, type SignedIn } from "../users/session.ts";
+import { toSessionStore } from "../users/session_store.ts";
 
 /** The page with the list, after the path of the issuer. */
 export const FACTORS_PATH = "/account/factors";
@@ -31,17 +33,26 @@ export async function openFactors(
   return mustBeRecent && await needsRecentLogin(as, signedIn) ? redirectToRecentLogin(as, path) : signedIn;
 }
 
+/** A form of the user who is signed in. */
+export interface FactorForm {
+  readonly signedIn: SignedIn;
+  readonly values: ReadonlyMap<string, string>;
+  /** For all that the form changes: nothing is changed once the session has ended. */
+  readonly store: Store;
+}
+
 /** The session and the fields of a form; a response when it is refused. */
 export async function openFactorForm(
   as: AuthorizationServer,
   request: Request,
   options: { readonly mustBeRecent: boolean },
-): Promise<{ readonly signedIn: SignedIn; readonly values: ReadonlyMap<string, string> } | Response> {
+): Promise<FactorForm | Response> {
   if (!isSameOrigin(request, as.origin)) return await refuseForeignForm(as, request);
+  // Before the session: a client that holds the body back must not keep the powers of a session that ends meanwhile.
+  const { values, repeated } = await readForm(request, MAX_FORM_BYTES);
   const signedIn = await openFactors(as, request, options);
   if (signedIn instanceof Response) return signedIn;
-  const { values, repeated } = await readForm(request, MAX_FORM_BYTES);
-  if (repeated.length === 0) return { signedIn, values };
+  if (repeated.length === 0) return { signedIn, values, store: toSessionStore(as, signedIn) };
   const text = "Send each form field once.";
   return await refuse(as, request, { code: "missing_fields", status: 400, text });
 }

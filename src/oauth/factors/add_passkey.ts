@@ -24,7 +24,7 @@ export async function showAddPasskey(as: AuthorizationServer, request: Request):
 export async function addPasskey(as: AuthorizationServer, request: Request): Promise<Response> {
   const form = await openFactorForm(as, request, { mustBeRecent: true });
   if (form instanceof Response) return form;
-  const { signedIn: { user }, values } = form;
+  const { signedIn: { user }, values, store } = form;
   const created = await verifyNewPasskey(as, request, values.get("credential") ?? "");
   if (!created) return await showForm(as, request, user, "passkey_failed");
   const { passkeys = [] } = await findFactors(as, user.id);
@@ -37,11 +37,11 @@ export async function addPasskey(as: AuthorizationServer, request: Request): Pro
     created: as.now(),
     ...(created.synced && { synced: true }),
   };
-  if (!await storePasskey(as.store, user.id, passkey)) {
+  if (!await storePasskey(store, user.id, passkey)) {
     return await showForm(as, request, user, "too_many_passkeys");
   }
   as.observe({ type: "factor_added", user: user.id, factor: "passkey" });
-  return await showFirstCodes(as, request, user.id);
+  return await showFirstCodes(as, request, store, user.id);
 }
 
 async function showForm(

@@ -38,7 +38,7 @@ export async function showAddTotp(as: AuthorizationServer, request: Request): Pr
 export async function addTotp(as: AuthorizationServer, request: Request): Promise<Response> {
   const form = await openFactorForm(as, request, { mustBeRecent: true });
   if (form instanceof Response) return form;
-  const { signedIn: { user }, values } = form;
+  const { signedIn: { user }, values, store } = form;
   const setup = await readSetup(as, values.get("setup") ?? "");
   const secret = setup && await unsealTotpSecret(as, user.id, setup.sealed);
   if (!secret) return await showNewSecret(as, request, user, "expired");
@@ -48,9 +48,9 @@ export async function addTotp(as: AuthorizationServer, request: Request): Promis
   }
   // Sealed anew: the form may be from before a rotation of the secret.
   const sealed = await sealTotpSecret(as, user.id, secret);
-  await setTotp(as.store, user.id, { sealed, created: as.now(), step });
+  await setTotp(store, user.id, { sealed, created: as.now(), step });
   as.observe({ type: "factor_added", user: user.id, factor: "totp" });
-  return await showFirstCodes(as, request, user.id);
+  return await showFirstCodes(as, request, store, user.id);
 }
 
 async function showNewSecret(

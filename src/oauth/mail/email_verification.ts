@@ -38,7 +38,9 @@ export const VERIFICATION_LINK: LinkKind = {
 export async function requestEmailVerification(
   as: AuthorizationServer,
   context: RequestContext,
-  { user, email, language }: {
+  { store = as.store, user, email, language }: {
+    /** For the commit. @default the one of the server */
+    readonly store?: Store;
     readonly user: Pick<User, "id" | "username" | "password" | "email">;
     readonly email: string;
     readonly language: Language;
@@ -49,7 +51,7 @@ export async function requestEmailVerification(
   const { token, digest } = createLinkToken(VERIFICATION_LINK, user.id.slice("user_".length));
   const value: EmailVerification = { digest, email, account: accountDigest(user) };
   const expires = as.now() + VERIFICATION_LINK.lifetime * 1000;
-  await as.store.commit({ set: [{ key: emailVerificationKey(user.id), value, expires }] });
+  await store.commit({ set: [{ key: emailVerificationKey(user.id), value, expires }] });
   // Without the name that the user chose: the recipient may be another person.
   const values = { email, link: linkUrl(as.issuer, VERIFICATION_LINK, token) };
   sendLater(as, context, () => writeMail(as, { kind: "email_verification", to: email, language }, values));

@@ -37,12 +37,20 @@ import { canonicalUsername } from "./username.ts";
  */
 export async function removeUser(store: Store, user: string): Promise<boolean> {
   const id = (await findAccount(store, user))?.id;
-  if (id === undefined) return false;
+  return id !== undefined && await removeAccount(store, id, store);
+}
+
+/**
+ * As {@linkcode removeUser}, for a user who asks for it.
+ * @param sessionStore for the first commit, which ends access: nothing is removed once the session has ended
+ */
+export async function removeAccount(store: Store, id: string, sessionStore: Store): Promise<boolean> {
+  if (!await findAccount(store, id)) return false;
   const own = await store.get<User>(userKey(id));
   const identities = await listUserIdentities(store, id);
   const email = canonicalEmail(own?.value.email ?? "");
   const verified = await store.get<string>(verifiedEmailKey(email));
-  await store.commit({
+  await sessionStore.commit({
     remove: [
       userKey(id),
       profileKey(id),
