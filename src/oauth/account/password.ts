@@ -12,7 +12,7 @@ import type { User } from "../records/user_record.ts";
 import { attemptLogin } from "../users/login_attempt.ts";
 import { checkNewPassword } from "../users/password_policy.ts";
 import { renewSession } from "../users/renew_session.ts";
-import { setPassword } from "../users/user_changes.ts";
+import { replacePassword } from "../users/user_changes.ts";
 import { endUserSessions } from "../users/user_sessions.ts";
 import { notFound, openForm, readDone, redirectDone } from "./account_form.ts";
 import { type Account, openAccount } from "./account_user.ts";
@@ -43,15 +43,18 @@ export async function changePassword(
 ): Promise<Response> {
   const form = await openForm(as, request, { isRecent: true });
   if (form instanceof Response) return form;
-  const { account, values } = form;
+  const { account, values, store } = form;
   const { own, signedIn } = account;
   if (!own || !account.mayHavePassword) return await notFound(as, request);
   const password = values.get("new_password") ?? "";
-  const problem = await findProblem(as, account, own, values) ??
-    await checkPresent(as, request, context, account, own, values.get("password"));
-  if (problem) return await passwordPage(as, request, account, { problem });
-  if (await setPassword(as.store, own.id, password, { iterations: as.passwordIterations }) !== undefined) {
-    return await notFound(as, request);
+  const invalid = await findProblem(as, account, own, values);
+  if (invalid) return await passwordPage(as, request, account, { problem: invalid });
+  const before = await verifyPresent(as, request, context, account, own, values.get("password"));
+  if (typeof before !== "string") return await passwordPage(as, request, account, { problem: before });
+  const hash = await as.passwords.hash(password, as.passwordIterations);
+  // What was verified is no longer the password: it was reset meanwhile, and the reset stays.
+  if (!await replacePassword(store, own.id, before, hash)) {
+    return await passwordPage(as, request, account, { problem: { code: "wrong_password" } });
   }
   const renewed = await renewSession(as, request, signedIn);
   await endUserSessions(as.store, own.id, { except: renewed?.session });
@@ -74,19 +77,19 @@ async function findProblem(
   return code && { code };
 }
 
-/** What is wrong with the present password; it is checked last, because it takes a slow hash. */
-async function checkPresent(
+/** The hash of the present password, or what is wrong with it. It is verified last, because that takes a slow hash. */
+async function verifyPresent(
   as: AuthorizationServer,
   request: Request,
   context: RequestContext,
   { hasPassword }: Account,
-  { username }: User,
+  { username, password: hash }: User,
   password: string | undefined,
-): Promise<Problem | undefined> {
-  if (!hasPassword) return undefined;
+): Promise<string | Problem> {
+  if (!hasPassword) return hash;
   const form = new Map([["username", username], ["password", password!]]);
   const { user, wait } = await attemptLogin(as, form, request, context);
-  if (user) return undefined;
+  if (user) return user.password ?? hash;
   as.observe({ type: "login_failed", username, ip: context.ip });
   return wait > 0 ? { code: "too_many_attempts", seconds: wait } : { code: "wrong_password" };
 }

@@ -24,6 +24,7 @@ import { canonicalEmail, isVerifiedAs } from "../users/email_address.ts";
 import { checkNewPassword, type PasswordProblem } from "../users/password_policy.ts";
 import { NOT_VERIFIED } from "../users/password_queue.ts";
 import { endUserGrants } from "../grants/end_grants.ts";
+import { withPassword } from "../users/user_changes.ts";
 import { endUserSessions } from "../users/user_sessions.ts";
 import { canonicalUsername } from "../users/username.ts";
 import { createLinkToken, type LinkKind, type LinkToken, linkUrl } from "./link_token.ts";
@@ -124,8 +125,7 @@ export async function resetPassword(
   const user = await retryLostRaces(async () => {
     const found = await readReset(as, token);
     if (!found) return undefined;
-    const { passwordless: _, ...rest } = found.user.value;
-    const value: User = { ...rest, password: hash, password_changed: as.now() };
+    const value = withPassword(found.user.value, hash, as.now());
     const done = await as.store.commit({
       check: [found.reset, found.user].map(({ key, version }) => ({ key, version })),
       set: [{ key: found.user.key, value }],

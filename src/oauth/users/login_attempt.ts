@@ -9,6 +9,7 @@
 import { networkOf } from "../../http/network/network.ts";
 import type { RequestContext } from "../../http/service.ts";
 import type { AuthenticatedUser, AuthorizationServer } from "../authorization_server.ts";
+import type { User } from "../records/user_record.ts";
 import { findDeviceId } from "./device_cookie.ts";
 import { NOT_VERIFIED, type PasswordAttempt } from "./password_queue.ts";
 import type { AttemptSeries } from "./throttle/throttle.ts";
@@ -21,9 +22,12 @@ const MAX_UNKNOWN_ADDRESS_FAILURES = 10;
 /** After an attempt without a verified password: see {@linkcode NOT_VERIFIED}. */
 const RETRY_AFTER_SECONDS = 2;
 
+/** Of a user of this server also the hash that was verified. */
+type VerifiedUser = AuthenticatedUser & Partial<Pick<User, "password">>;
+
 export interface LoginOutcome {
   /** Absent when the password was wrong or was not verified. */
-  readonly user?: AuthenticatedUser;
+  readonly user?: VerifiedUser;
   /** Seconds to wait before the next attempt, or 0. */
   readonly wait: number;
 }
@@ -64,7 +68,7 @@ async function identify(
   form: ReadonlyMap<string, string>,
   request: Request,
   attempt: PasswordAttempt,
-): Promise<AuthenticatedUser | undefined | typeof NOT_VERIFIED> {
+): Promise<VerifiedUser | undefined | typeof NOT_VERIFIED> {
   if (!as.authenticateUser) {
     return await checkPassword(as, form.get("username")!, form.get("password")!, attempt);
   }

@@ -181,13 +181,13 @@ export async function checkPassword(
       as.observe({ type: "fault", where: "oauth", error: new Error(message) });
     }
     if (!entry || !valid) return undefined;
-    if (!outdated) passwordMemory.remember(password, hash!);
-    else {
-      const renewed = { ...entry.value, password: await passwords.hash(password, passwordIterations) };
+    let user = entry.value;
+    if (outdated) {
+      const renewed = { ...user, password: await passwords.hash(password, passwordIterations) };
       // After a lost race the next login renews it.
-      const done = await compareAndSet(store, entry.key, entry.version, renewed);
-      passwordMemory.remember(password, done ? renewed.password : hash!);
+      if (await compareAndSet(store, entry.key, entry.version, renewed)) user = renewed;
     }
-    return entry.value;
+    passwordMemory.remember(password, user.password);
+    return user;
   });
 }

@@ -83,11 +83,23 @@ export async function setPassword(
   if (problem !== undefined) return problem;
   const hash = await passwords.hash(password, iterations);
   const done = await change(store, user, (value) => {
-    if (!isUser(value)) return undefined;
-    const { passwordless: _, ...rest } = value;
-    return { ...rest, password: hash, password_changed: timeOf(store) };
+    return isUser(value) ? withPassword(value, hash, timeOf(store)) : undefined;
   });
   return done ? undefined : "unknown_user";
+}
+
+/**
+ * Replaces the password of a user who proved that they know it, or who has none.
+ * @param before the hash that was verified, or that of the user without a password
+ * @param hash the new one
+ * @returns `false` when the password was changed meanwhile, or the account locked or removed
+ */
+export function replacePassword(store: Store, id: string, before: string, hash: string): Promise<boolean> {
+  return change(store, id, (value) => {
+    const isSame = isUser(value) && value.id === id && value.password === before &&
+      value.locked === undefined;
+    return isSame ? withPassword(value, hash, timeOf(store)) : undefined;
+  });
 }
 
 /**
@@ -162,6 +174,11 @@ async function findEntry(store: Store, user: string): Promise<Entry<User> | Entr
 /** Whether the user has a user name here, not only at an identity provider. */
 function isUser(user: User | Profile): user is User {
   return "password" in user;
+}
+
+/** The user with another password. @param hash of the password */
+export function withPassword({ passwordless: _, ...user }: User, hash: string, now: number): User {
+  return { ...user, password: hash, password_changed: now };
 }
 
 function checkText(what: string, text: string, min: number): void {
