@@ -196,4 +196,26 @@ test("attack: a change of the password does not replace one that was reset meanw
   }
 });
 
+test("attack: an account at a provider is not linked when the session ends while the provider is asked", async () => {
+  const provider = await newProvider();
+  let meanwhile = () => Promise.resolve<unknown>(undefined);
+  const server = await newFactorServer({
+    signIn: [oidc({ issuer: PROVIDER, ...CLIENT })],
+    async signInFetch(url, init) {
+      if (url === `${PROVIDER}/token`) await meanwhile();
+      return await provider.fetch(url, init);
+    },
+  });
+  const { id } = (await server.store.list<{ id: string }>(["user"]))[0]!.value;
+  const browser = server.newBrowser();
+  await browser.enterPassword();
+  const { location } = await browser.post("/account/providers", { link: "oidc" });
+  const { pathname, search } = provider.authorize(location);
+  meanwhile = () => endUserSessions(server.store, id);
+  assert.is((await browser.get(pathname + search)).status, 400);
+  assert.equal(await server.store.list(["linked_account"]), []);
+  assert.equal(await server.store.list(["user_identity"]), []);
+  assert.equal(server.events.filter(({ type }) => type === "identity_linked"), []);
+});
+
 test.run();

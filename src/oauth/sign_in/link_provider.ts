@@ -8,32 +8,38 @@ import type { Fields } from "../../http/response.ts";
 import type { RequestContext } from "../../http/service.ts";
 import { redirectDone } from "../account/account_form.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
-import { findSession } from "../users/session.ts";
+import { findSession, type SignedIn } from "../users/session.ts";
+import { toSessionStore } from "../users/session_store.ts";
 import type { LinkTarget } from "./pending_sign_in.ts";
 import type { Identity, SignInProvider } from "./provider.ts";
 import { keepProviderTokens } from "./provider_tokens.ts";
 import { linkIdentity } from "./user_identity.ts";
 
-/** Whether the request comes from the session that began to link. */
-export async function isLinkingSession(
+/** The session that began to link; `undefined` when the request comes from another one. */
+export async function findLinkingSession(
   as: AuthorizationServer,
   request: Request,
   { user, session }: LinkTarget,
-): Promise<boolean> {
+): Promise<SignedIn | undefined> {
   const signedIn = await findSession(as, request);
-  return signedIn?.session === session && signedIn.user.id === user;
+  return signedIn?.session === session && signedIn.user.id === user ? signedIn : undefined;
 }
 
-/** Links the identity. 303 to the account page, which says what came of it. */
+/**
+ * Links the identity. 303 to the account page, which says what came of it.
+ * @throws {SessionEndedError} when the session ended while the provider was asked
+ */
 export async function finishLink(
   as: AuthorizationServer,
   context: RequestContext,
   provider: SignInProvider,
   identity: Identity,
-  { user, session }: LinkTarget,
+  signedIn: SignedIn,
   fields: Fields,
 ): Promise<Response> {
-  const outcome = await linkIdentity(as.store, user, identity, { provider: provider.id, now: as.now() });
+  const { session, user: { id: user } } = signedIn;
+  const store = toSessionStore(as, signedIn);
+  const outcome = await linkIdentity(store, user, identity, { provider: provider.id, now: as.now() });
   if (outcome === "linked") {
     await keepTokens(as, provider, user, identity);
     as.observe({ type: "identity_linked", user, provider: provider.id, ip: context.ip });

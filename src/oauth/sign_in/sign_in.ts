@@ -23,7 +23,8 @@ import { NotInvitedError, permitNewIdentity } from "../sign_up/new_identity.ts";
 import { completeLogin } from "../users/complete_login.ts";
 import { isReauthentication } from "../users/recent_login.ts";
 import type { SignedIn } from "../users/session.ts";
-import { finishLink, isLinkingSession, keepTokens } from "./link_provider.ts";
+import { SessionEndedError } from "../users/session_store.ts";
+import { findLinkingSession, finishLink, keepTokens } from "./link_provider.ts";
 import { findLinkedUser } from "./linked_account.ts";
 import {
   beginPending,
@@ -116,7 +117,8 @@ export async function finishSignIn(
   const parameters = readParameters(request);
   const state = parameters?.get("state");
   const pending = state === undefined ? undefined : await findPending(as, request, id, state);
-  if (!parameters || !pending || pending.link && !await isLinkingSession(as, request, pending.link)) {
+  const linking = pending?.link && await findLinkingSession(as, request, pending.link);
+  if (!parameters || !pending || pending.link && !linking) {
     return await showFailure(as, request, provider, "", { status: 400, reason: "expired" });
   }
   const end = [
@@ -125,7 +127,7 @@ export async function finishSignIn(
   ];
   try {
     const identity = await identify(as, provider, pending, parameters);
-    if (pending.link) return await finishLink(as, context, provider, identity, pending.link, end);
+    if (linking) return await finishLink(as, context, provider, identity, linking, end);
     const user = await findUserOf(as, context, provider, identity, pending.invitation);
     await keepTokens(as, provider, user.id, identity);
     // RFC 9470: a session at the provider is as old as the provider says, and of unknown age if it says nothing.
@@ -210,10 +212,11 @@ function toProblem(
     error instanceof OAuthError && error.code === "temporarily_unavailable";
   if (
     !isUnreachable && !(error instanceof SignInError) && !(error instanceof Refusal) &&
-    !(error instanceof NotInvitedError)
+    !(error instanceof NotInvitedError) && !(error instanceof SessionEndedError)
   ) throw error;
   as.observe({ type: "sign_in_failed", provider: id, reason: error.message, ip: context.ip });
   if (error instanceof Refusal) return error;
+  if (error instanceof SessionEndedError) return { status: 400, reason: "expired" };
   if (error instanceof NotInvitedError) {
     return { status: 403, reason: as.signUp.providers === "closed" ? "not_admitted" : "not_invited" };
   }
