@@ -1,12 +1,15 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { ISSUER } from "../../oauth/test_server.ts";
+import { endUserSessions } from "../../oauth/users/user_sessions.ts";
+import { beforeNextCommit } from "../../store/test_meanwhile.ts";
 import { ConnectionRequired } from "./access.ts";
 import {
   allow,
   type Browser,
   callerOf,
   connectUrl,
+  connectUser,
   consent,
   failuresOf,
   newBrowser,
@@ -117,6 +120,38 @@ test("an answer counts only in the session that began, not in another one of the
   assert.is((await second.get(callback)).status, 400);
   assert.not.ok(await isConnected(gateway, gateway.alice));
   assert.is((await first.get(callback)).status, 303);
+});
+
+test("a session that ends while the authorization server is asked connects nothing", async () => {
+  const { upstream, gateway } = await newPair();
+  const browser = await signedIn(gateway, upstream, "alice");
+  const callback = await allow(browser, await consent(browser, await connectUrl(gateway, gateway.alice)));
+  upstream.tamper = async (request, pass) => {
+    if (request.url === `${UPSTREAM}/oauth/token`) await endUserSessions(gateway.store, gateway.alice);
+    return await pass();
+  };
+  assert.is((await browser.get(callback)).status, 400);
+  assert.not.ok(await isConnected(gateway, gateway.alice));
+  assert.equal(failuresOf(gateway), ["state_invalid"]);
+});
+
+test("a session that ends before the commit of its form changes no connection", async () => {
+  const { upstream, gateway } = await newPair();
+  gateway.credentials.add("key", { url: "https://api.example.com/mcp", auth: { type: "secret" } });
+  const browser = await signedIn(gateway, upstream, "alice");
+  await connectUser(browser);
+  const before = await gateway.store.list(["upstream_connection"]);
+  const forms = [
+    [CONNECT, { upstream: "key", secret: "hush" }],
+    [`${ISSUER}/account/connections/disconnect`, { upstream: "up" }],
+  ] as const;
+  for (const [url, form] of forms) {
+    await browser.post(`${ISSUER}/login`, { username: "alice", password: "wonderland" });
+    const ended = beforeNextCommit(gateway.store, () => endUserSessions(gateway.store, gateway.alice));
+    assert.is((await browser.post(url, form)).status, 403, url);
+    assert.ok(ended.isDone, url);
+    assert.equal(await gateway.store.list(["upstream_connection"]), before, url);
+  }
 });
 
 test("a state serves once, also for two answers at once", async () => {

@@ -1,8 +1,10 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { AuthorizationServerOptions } from "../authorization_server.ts";
+import { beforeNextCommit } from "../../store/test_meanwhile.ts";
 import { newServer } from "../test_server.ts";
 import { addUser } from "../users/user.ts";
+import { endUserSessions } from "../users/user_sessions.ts";
 import { type Approval, approvalKey, type ApprovalMemory, approvalMemoryKey } from "./approval.ts";
 
 const test = suite("oauth/approvals");
@@ -193,6 +195,26 @@ test("it also works where the account pages are off", async () => {
   });
   assert.is((await sendForm({ decision: "approve" })).status, 200);
   assert.is(await statusOf(), "approved");
+});
+
+test("attack: a session that ends before the commit of its form decides and ends nothing", async () => {
+  const { store, alice, sendForm, send, cookie, statusOf } = await setUp();
+  const end = () => beforeNextCommit(store, () => endUserSessions(store, alice));
+  const decided = end();
+  assert.is((await sendForm({ decision: "approve" })).status, 403);
+  assert.ok(decided.isDone);
+  assert.is(await statusOf(), "pending");
+  assert.is((await send("/account/approvals", { headers: { cookie } })).status, 302);
+});
+
+test("attack: a session that ends before the commit of its form takes no allowed call back", async () => {
+  const { store, alice, send, cookie } = await setUp();
+  const value: ApprovalMemory = { tool: "bank_pay", since: 1 };
+  await store.commit({ set: [{ key: approvalMemoryKey(alice, "x"), value }] });
+  const ended = beforeNextCommit(store, () => endUserSessions(store, alice));
+  const options = { form: { call: "x" }, headers: { cookie, accept: "text/html" } };
+  assert.is((await send("/account/approvals", options)).status, 403);
+  assert.ok(ended.isDone && await store.get(approvalMemoryKey(alice, "x")));
 });
 
 test.run();

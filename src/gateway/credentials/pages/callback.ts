@@ -9,6 +9,7 @@ import type { RequestContext } from "../../../http/service.ts";
 import { redirectDone } from "../../../oauth/account/account_form.ts";
 import { findAccountUser } from "../../../oauth/account/account_user.ts";
 import type { AuthorizationServer } from "../../../oauth/authorization_server.ts";
+import { toSessionStore } from "../../../oauth/users/session_store.ts";
 import { finishConnection, takeAttempt } from "../authorize.ts";
 import { ConnectError } from "../connect_error.ts";
 import { CONNECTIONS_PATH, type Upstream } from "../context.ts";
@@ -37,7 +38,9 @@ export async function finish(
     if (upstream?.auth.type !== "oauth" || upstream.url !== answered.entry.value.url) {
       throw new ConnectError("state_invalid", "The upstream was changed or removed meanwhile");
     }
-    await finishConnection(pages.credentials, upstream as Upstream<OAuthAuth>, account.id, answered, values);
+    // The session may end while the authorization server is asked.
+    const credentials = { ...pages.credentials, store: toSessionStore(as, account.signedIn) };
+    await finishConnection(credentials, upstream as Upstream<OAuthAuth>, account.id, answered, values);
     pages.credentials.observe({ type: "connection_added", user: account.id, upstream: name, ip: context.ip });
     return redirectDone(as, CONNECTIONS_PATH, "connected", account.signedIn.session);
   } catch (error) {

@@ -8,7 +8,7 @@ import { parseForm } from "../../../http/body/form.ts";
 import { NO_STORE, respond } from "../../../http/response.ts";
 import { pathOf, queryOf } from "../../../http/router.ts";
 import type { RequestContext } from "../../../http/service.ts";
-import { notFound, openForm, redirectDone } from "../../../oauth/account/account_form.ts";
+import { type AccountForm, notFound, openForm, redirectDone } from "../../../oauth/account/account_form.ts";
 import { type Account, openAccount } from "../../../oauth/account/account_user.ts";
 import type { ConnectionConnectView } from "../../../oauth/account/connections/connection_views.ts";
 import type { AuthorizationServer } from "../../../oauth/authorization_server.ts";
@@ -121,7 +121,7 @@ export async function connect(
   const { upstream, request: asked } = target;
   const { name, auth } = upstream;
   if (auth.type === "secret") {
-    return await connectSecret(pages, as, request, context, account, target, values);
+    return await connectSecret(pages, as, request, context, form, target);
   }
   if (auth.type !== "oauth") return await notFound(as, request);
   try {
@@ -142,9 +142,8 @@ async function connectSecret(
   as: AuthorizationServer,
   request: Request,
   context: RequestContext,
-  account: Account,
+  { account, values, store }: AccountForm,
   target: Target,
-  values: ReadonlyMap<string, string>,
 ): Promise<Response> {
   const secret = (values.get("secret") ?? "").trim();
   const { name } = target.upstream;
@@ -152,7 +151,8 @@ async function connectSecret(
     reportFailure(pages, account.id, name, "secret_invalid", context);
     return await connectPage(as, request, account, target, "secret_invalid");
   }
-  await saveSecret(pages.credentials, target.upstream as Upstream<SecretAuth>, account.id, secret);
+  const credentials = { ...pages.credentials, store };
+  await saveSecret(credentials, target.upstream as Upstream<SecretAuth>, account.id, secret);
   pages.credentials.observe({ type: "connection_added", user: account.id, upstream: name, ip: context.ip });
   return redirectDone(as, CONNECTIONS_PATH, "connected", account.signedIn.session);
 }

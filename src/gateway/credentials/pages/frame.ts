@@ -10,6 +10,7 @@ import type {
 } from "../../../oauth/account/connections/connection_views.ts";
 import type { AuthorizationServer } from "../../../oauth/authorization_server.ts";
 import { showPage } from "../../../oauth/pages/page.ts";
+import { SessionEndedError } from "../../../oauth/users/session_store.ts";
 import { ConnectError, type ConnectProblem, isOutsideError } from "../connect_error.ts";
 import { CONNECTIONS_PATH, type CredentialsContext, type Upstream } from "../context.ts";
 import type { Revocations } from "../revocations.ts";
@@ -68,8 +69,9 @@ export async function showProblem(
   upstream: string,
   error: unknown,
 ): Promise<Response> {
-  if (!(error instanceof ConnectError) && !isOutsideError(error)) throw error;
-  const reason = error instanceof ConnectError ? error.code : "unreachable";
+  const isEnded = error instanceof SessionEndedError;
+  if (!isEnded && !(error instanceof ConnectError) && !isOutsideError(error)) throw error;
+  const reason = isEnded ? "state_invalid" : error instanceof ConnectError ? error.code : "unreachable";
   reportFailure(pages, user, upstream, reason, context);
   if (reason === "state_invalid") {
     return await refuseConnection(as, request, { code: "session_changed" }, 400);

@@ -101,9 +101,9 @@ export async function disconnect(
 ): Promise<Response> {
   const form = await openForm(as, request, { back: CONNECTIONS_PATH });
   if (form instanceof Response) return form;
-  const { account: { id, signedIn }, values } = form;
+  const { account: { id, signedIn }, values, store } = form;
   const name = values.get("upstream") ?? "";
-  if (!await removeConnection(pages.credentials, id, name)) return await notFound(as, request);
+  if (!await removeConnection({ store }, id, name)) return await notFound(as, request);
   pages.credentials.observe({ type: "connection_removed", user: id, upstream: name, ip: context.ip });
   const work = pages.revocations.run();
   if (context.waitUntil) context.waitUntil(work);
