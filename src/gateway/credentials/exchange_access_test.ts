@@ -145,7 +145,10 @@ test("an exchanged token is of one user, and ends with the token that it was exc
   await keepToken(gateway, alice, await tokenOf(gateway, upstream, "alice"));
   assert.is.not((await access.headers(callerOf(alice)))["Authorization"], first["Authorization"]);
   const identity = { issuer: UPSTREAM, subject: alice };
-  assert.is(await unlinkIdentity(store, alice, identity, true, () => Promise.resolve(true)), "unlinked");
+  assert.is(
+    await unlinkIdentity(store, alice, identity, () => Promise.resolve([]), () => Promise.resolve(true)),
+    "unlinked",
+  );
   assert.instance(await thrownBy(access.headers(callerOf(alice))), ConnectionRequired);
 });
 

@@ -51,7 +51,7 @@ export async function findAccountUser(
     email,
     own,
     identities,
-    isExternal: own === undefined && identities.length === 0,
+    isExternal: own === undefined && identities.length === 0 && as.authenticateUser !== undefined,
     mayHavePassword,
     hasPassword: mayHavePassword && own.passwordless !== true,
   };

@@ -6,11 +6,11 @@
  */
 import type { RequestContext } from "../../http/service.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
-import { findFactors } from "../factors/factor_record.ts";
 import { showPage } from "../pages/page.ts";
 import { readProviderTokens } from "../sign_in/provider_tokens.ts";
 import { beginLink } from "../sign_in/sign_in.ts";
 import { type LinkedIdentity, unlinkIdentity } from "../sign_in/user_identity.ts";
+import { findWayWithoutProviders } from "../users/sign_in_ways.ts";
 import { notFound, openForm, readDone, redirectDone, revokeLater } from "./account_form.ts";
 import { type Account, openAccount } from "./account_user.ts";
 import type { AccountProvidersView } from "./account_views.ts";
@@ -55,7 +55,7 @@ export async function changeProviders(
     store,
     account.id,
     identity,
-    await hasOtherWay(as, account),
+    () => findWayWithoutProviders(as, account.id),
     (provider) => isUsable(as, provider),
   );
   if (outcome === "unknown") return await notFound(as, request);
@@ -66,12 +66,6 @@ export async function changeProviders(
   }
   as.observe({ type: "identity_unlinked", user: account.id, provider, ip: context.ip });
   return redirectDone(as, PATH, "unlinked", account.signedIn.session);
-}
-
-/** Whether the user can sign in without a provider. */
-async function hasOtherWay(as: AuthorizationServer, { id, hasPassword }: Account): Promise<boolean> {
-  if (hasPassword) return true;
-  return ((await findFactors(as, id)).passkeys ?? []).length > 0;
 }
 
 async function isUsable(as: AuthorizationServer, provider: string): Promise<boolean> {
@@ -93,7 +87,7 @@ async function providersPage(
   const providers = await as.providers.list();
   const nameOf = (id: string) => providers.find((each) => each.id === id)?.name ?? id;
   const usable = identities.filter(({ provider }) => providers.some(({ id }) => id === provider));
-  const mayUnlinkAll = await hasOtherWay(as, account);
+  const mayUnlinkAll = account.hasPassword || await findWayWithoutProviders(as, account.id) !== undefined;
   const action = as.base + PATH;
   // Without `form-action`: the form to link leads to the provider.
   return await showPage(as, request, {

@@ -85,7 +85,9 @@ async function profilePage(
   state: Pick<AccountProfileView, "done" | "problem">,
 ): Promise<Response> {
   if (isExternal) return await notFound(as, request);
-  const source = own ? undefined : await as.providers.find(identities[0]!.provider);
+  // None is left of a user who unlinked the last one and has a passkey.
+  const provider = own ? undefined : identities[0]?.provider;
+  const source = provider === undefined ? undefined : (await as.providers.find(provider))?.name ?? provider;
   return await showPage(as, request, {
     name: "account_profile",
     account: `${as.base}/account`,
@@ -97,7 +99,7 @@ async function profilePage(
       isVerified: email !== "" && (own ? isVerifiedAs(own, email) : true),
       ...(own && { change: as.base + EMAIL }),
     },
-    ...(!own && { source: source?.name ?? identities[0]!.provider }),
+    ...(source !== undefined && { source }),
     ...state,
   }, { status: state.problem ? 400 : 200, formAction: "'self'" });
 }

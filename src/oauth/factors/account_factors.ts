@@ -6,6 +6,7 @@
 import type { Store } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { refuse, showPage } from "../pages/page.ts";
+import { findWayWithoutPasskeys } from "../users/sign_in_ways.ts";
 import { FACTORS_PATH, openFactorForm, openFactors, redirectToFactors } from "./account_request.ts";
 import {
   removePasskey,
@@ -15,12 +16,21 @@ import {
   toFactorName,
 } from "./change_factors.ts";
 import { findFactors } from "./factor_record.ts";
+import type { FactorsView } from "./pages/factor_views.ts";
 
 /** `GET /account/factors` */
 export async function showFactors(as: AuthorizationServer, request: Request): Promise<Response> {
   const signedIn = await openFactors(as, request, { mustBeRecent: false });
-  if (signedIn instanceof Response) return signedIn;
-  const { totp, passkeys = [], recovery } = await findFactors(as, signedIn.user.id);
+  return signedIn instanceof Response ? signedIn : await factorsPage(as, request, signedIn.user.id);
+}
+
+async function factorsPage(
+  as: AuthorizationServer,
+  request: Request,
+  user: string,
+  problem?: NonNullable<FactorsView["problem"]>["code"],
+): Promise<Response> {
+  const { totp, passkeys = [], recovery } = await findFactors(as, user);
   const url = (path: string) => as.base + FACTORS_PATH + path;
   return await showPage(as, request, {
     name: "factors",
@@ -39,7 +49,8 @@ export async function showFactors(as: AuthorizationServer, request: Request): Pr
     remove: url("/remove"),
     renewCodes: url("/codes"),
     ...(as.factors.hasAccount && { account: `${as.base}/account` }),
-  }, { formAction: "'self'" });
+    ...(problem && { problem: { code: problem } }),
+  }, { status: problem ? 400 : 200, formAction: "'self'" });
 }
 
 /** `POST /account/factors/rename` with `id` and `label` */
@@ -53,7 +64,10 @@ export async function renameFactor(as: AuthorizationServer, request: Request): P
   return redirectToFactors(as);
 }
 
-/** `POST /account/factors/remove` with `id`: `totp`, or the id of a passkey. Removing what is not there changes nothing. */
+/**
+ * `POST /account/factors/remove` with `id`: `totp`, or the id of a passkey. Removing what is not there changes nothing. 400
+ * with the list for a passkey that is the last way to sign in.
+ */
 export async function removeFactor(as: AuthorizationServer, request: Request): Promise<Response> {
   const form = await openFactorForm(as, request, { mustBeRecent: true });
   if (form instanceof Response) return form;
@@ -61,10 +75,11 @@ export async function removeFactor(as: AuthorizationServer, request: Request): P
   const id = values.get("id");
   if (!id) return await refuseFields(as, request, "id is missing");
   const factor = id === "totp" ? "totp" : "passkey";
-  const isDone = factor === "totp"
-    ? await removeTotp(store, user.id)
-    : await removePasskey(store, user.id, id);
-  if (isDone) as.observe({ type: "factor_removed", user: user.id, factor });
+  const outcome = factor === "totp"
+    ? await removeTotp(store, user.id) && "removed"
+    : await removePasskey(store, user.id, id, () => findWayWithoutPasskeys(as, user.id));
+  if (outcome === "last") return await factorsPage(as, request, user.id, "last_way");
+  if (outcome === "removed") as.observe({ type: "factor_removed", user: user.id, factor });
   return redirectToFactors(as);
 }
 

@@ -5,6 +5,7 @@
  */
 import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
 import type { Commit, Store } from "../../store/store.ts";
+import type { FindOtherWay } from "../sign_in/user_identity.ts";
 import {
   type Passkey,
   passkeyKey,
@@ -55,13 +56,27 @@ export function renamePasskey(store: Store, user: string, id: string, name: stri
   });
 }
 
-/** `false` when there is no such passkey. */
-export function removePasskey(store: Store, user: string, id: string): Promise<boolean> {
-  return changeFactors(store, user, (factors) => {
+/**
+ * Removes a passkey. The last way to sign in stays.
+ * @param findOtherWay finds a way to sign in without any passkey
+ * @returns `"unknown"` when there is no such passkey, `"last"` when the user could not sign in without it
+ */
+export async function removePasskey(
+  store: Store,
+  user: string,
+  id: string,
+  findOtherWay: FindOtherWay,
+): Promise<"removed" | "unknown" | "last"> {
+  let isLast = false;
+  const isRemoved = await changeFactors(store, user, async (factors) => {
+    isLast = false;
     if (!factors.passkeys?.some((each) => each.id === id)) return undefined;
     const passkeys = factors.passkeys.filter((each) => each.id !== id);
-    return { factors: { ...factors, passkeys }, remove: [passkeyKey(id)] };
+    const check = passkeys.length > 0 ? [] : await findOtherWay();
+    isLast = check === undefined;
+    return check && { factors: { ...factors, passkeys }, remove: [passkeyKey(id)], check };
   });
+  return isRemoved ? "removed" : isLast ? "last" : "unknown";
 }
 
 /** `false` when the user has no authenticator app. */
@@ -106,20 +121,21 @@ export function removeFactors(store: Store, user: string): Promise<boolean> {
 interface Change {
   readonly factors: UserFactors;
   readonly remove?: NonNullable<Commit["remove"]>;
+  readonly check?: NonNullable<Commit["check"]>;
 }
 
 /** Changes the record; the last factor takes the recovery codes with it. `false` when `change` gives nothing. */
 function changeFactors(
   store: Store,
   user: string,
-  change: (factors: UserFactors) => Change | undefined,
+  change: (factors: UserFactors) => Change | undefined | Promise<Change | undefined>,
 ): Promise<boolean> {
   const key = userFactorsKey(user);
   return retryLostRaces(async () => {
     const entry = await store.get<UserFactors>(key);
-    const changed = change(entry?.value ?? {});
+    const changed = await change(entry?.value ?? {});
     if (!changed) return false;
-    const { factors: { passkeys = [], totp, recovery }, remove = [] } = changed;
+    const { factors: { passkeys = [], totp, recovery }, remove = [], check = [] } = changed;
     const isEmpty = totp === undefined && passkeys.length === 0;
     const value: UserFactors = {
       ...(totp && { totp }),
@@ -127,7 +143,7 @@ function changeFactors(
       ...(recovery && { recovery }),
     };
     const done = await store.commit({
-      check: [{ key, version: entry?.version ?? null }],
+      check: [{ key, version: entry?.version ?? null }, ...check],
       set: isEmpty ? [] : [{ key, value }],
       remove: isEmpty ? [key, ...remove] : remove,
     });

@@ -95,7 +95,13 @@ test("rights of a provider end when its identity is unlinked, and no other sourc
   await linkIdentity(server.store, user!.id, other, { provider: "other", now: 0 });
   const gone = { issuer: PROVIDER, subject: "248289" };
   assert.is(
-    await unlinkIdentity(server.store, user!.id, gone, false, () => Promise.resolve(true)),
+    await unlinkIdentity(
+      server.store,
+      user!.id,
+      gone,
+      () => Promise.resolve(undefined),
+      () => Promise.resolve(true),
+    ),
     "unlinked",
   );
   assert.equal(await scopesOf(server, access_token), ["read"]);

@@ -150,7 +150,10 @@ test("tokens end with the identity: removed in the same commit, and revoked at t
   const kept = await readProviderTokens(access, id);
   assert.equal(kept.map(({ provider }) => provider), ["oidc"]);
   const identity = { issuer: PROVIDER, subject: "248289" };
-  assert.is(await unlinkIdentity(store, id, identity, true, () => Promise.resolve(true)), "unlinked");
+  assert.is(
+    await unlinkIdentity(store, id, identity, () => Promise.resolve([]), () => Promise.resolve(true)),
+    "unlinked",
+  );
   assert.is(await store.get(providerTokensKey(id, "oidc")), undefined);
   assert.is(await tokenOf(servers[0]!, id), undefined);
   await revokeProviderTokens(access, id, kept);

@@ -29,6 +29,9 @@ export interface LinkedIdentity extends UserIdentity {
   readonly subject: string;
 }
 
+/** Finds another way to sign in: the checks that it is still there; `undefined` when there is none. */
+export type FindOtherWay = () => Promise<readonly Check[] | undefined>;
+
 /** The identities of the user, by issuer. */
 export async function listUserIdentities(store: Store, user: string): Promise<LinkedIdentity[]> {
   const entries = await store.list<UserIdentity>(userIdentitiesPrefix(user), { limit: MAX_IDENTITIES });
@@ -66,14 +69,14 @@ export async function linkIdentity(
 /**
  * Removes an identity from an account. The last way to sign in stays: of two requests that remove the last two identities
  * at once, one is refused (`user_identity_test.ts`).
- * @param hasOtherWay whether the user can sign in without any identity, such as by a password
+ * @param findOtherWay finds a way to sign in without any identity, such as a password
  * @param isUsable whether the user can sign in at the provider with this id: it may have been removed from the server
  */
 export async function unlinkIdentity(
   store: Store,
   user: string,
   { issuer, subject }: { readonly issuer: string; readonly subject: string },
-  hasOtherWay: boolean,
+  findOtherWay: FindOtherWay,
   isUsable: (provider: string) => Promise<boolean>,
 ): Promise<"unlinked" | "unknown" | "last"> {
   const key = userIdentityKey(user, issuer, subject);
@@ -82,7 +85,9 @@ export async function unlinkIdentity(
     const entry = entries.find((each) => each.key[2] === issuer && each.key[3] === subject);
     if (!entry) return "unknown";
     const check: Check[] = [{ key, version: entry.version }];
-    if (!hasOtherWay) {
+    const otherWay = await findOtherWay();
+    if (otherWay) check.push(...otherWay);
+    else {
       const other = await findUsable(entries.filter((each) => each !== entry), isUsable);
       if (!other) return "last";
       check.push({ key: other.key, version: other.version });
@@ -111,7 +116,8 @@ export function toText(text: string | undefined): string {
   return (text ?? "").replace(/[\u0000-\u001f\u007f]/g, " ").trim().slice(0, MAX_TEXT_CHARACTERS);
 }
 
-async function findUsable(
+/** An identity with which the user can sign in now. */
+export async function findUsable(
   entries: readonly Entry<UserIdentity>[],
   isUsable: (provider: string) => Promise<boolean>,
 ): Promise<Entry<UserIdentity> | undefined> {

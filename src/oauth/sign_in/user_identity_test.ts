@@ -13,6 +13,8 @@ const test = suite("oauth/sign_in/user_identity");
 const at = { provider: "oidc", now: 1 };
 const signInAt = { ...at, role: undefined };
 const usable = () => Promise.resolve(true);
+const otherWay = () => Promise.resolve([]);
+const noOtherWay = () => Promise.resolve(undefined);
 
 function identity(subject: string, more: Partial<Identity> = {}): Identity {
   return { issuer: "https://idp.example", subject, emailVerified: false, groups: [], claims: {}, ...more };
@@ -71,9 +73,9 @@ test("of concurrent links of one identity to two accounts one is made", async ()
 test("an identity is unlinked, and is another user's at the next sign-in", async () => {
   const { store, id } = await newAlice();
   await linkIdentity(store, id, identity("1"), at);
-  assert.is(await unlinkIdentity(store, id, identity("2"), true, usable), "unknown");
-  assert.is(await unlinkIdentity(store, "user_other", identity("1"), true, usable), "unknown");
-  assert.is(await unlinkIdentity(store, id, identity("1"), true, usable), "unlinked");
+  assert.is(await unlinkIdentity(store, id, identity("2"), otherWay, usable), "unknown");
+  assert.is(await unlinkIdentity(store, "user_other", identity("1"), otherWay, usable), "unknown");
+  assert.is(await unlinkIdentity(store, id, identity("1"), otherWay, usable), "unlinked");
   assert.equal(await listUserIdentities(store, id), []);
   assert.is.not((await findLinkedUser(store, identity("1"), signInAt)).id, id);
 });
@@ -81,12 +83,12 @@ test("an identity is unlinked, and is another user's at the next sign-in", async
 test("the last way to sign in is not unlinked, also not by concurrent requests", async () => {
   const store = memoryStore();
   const { id } = await findLinkedUser(store, identity("1"), signInAt);
-  assert.is(await unlinkIdentity(store, id, identity("1"), false, usable), "last");
+  assert.is(await unlinkIdentity(store, id, identity("1"), noOtherWay, usable), "last");
   await linkIdentity(store, id, identity("2"), { ...at, provider: "other" });
   // The server no longer has that provider.
   const hasOidc = (provider: string) => Promise.resolve(provider === "oidc");
-  assert.is(await unlinkIdentity(store, id, identity("1"), false, hasOidc), "last");
-  const both = ["1", "2"].map((subject) => unlinkIdentity(store, id, identity(subject), false, usable));
+  assert.is(await unlinkIdentity(store, id, identity("1"), noOtherWay, hasOidc), "last");
+  const both = ["1", "2"].map((subject) => unlinkIdentity(store, id, identity(subject), noOtherWay, usable));
   assert.equal((await Promise.all(both)).sort(), ["last", "unlinked"]);
   assert.is((await listUserIdentities(store, id)).length, 1);
 });
@@ -94,7 +96,7 @@ test("the last way to sign in is not unlinked, also not by concurrent requests",
 test("a user of this server without a password keeps one of two identities, too", async () => {
   const { store, id } = await newAlice();
   for (const subject of ["1", "2"]) await linkIdentity(store, id, identity(subject), at);
-  const both = ["1", "2"].map((subject) => unlinkIdentity(store, id, identity(subject), false, usable));
+  const both = ["1", "2"].map((subject) => unlinkIdentity(store, id, identity(subject), noOtherWay, usable));
   assert.equal((await Promise.all(both)).sort(), ["last", "unlinked"]);
 });
 

@@ -68,7 +68,8 @@ function writeSecondFactor(view: SecondFactorView, { texts, language }: Factors)
 }
 
 function writeFactors(view: FactorsView, writing: Factors): PageContent {
-  const { totp, passkeys, recoveryCodes, addTotp, addPasskey, rename, remove, renewCodes, account } = view;
+  const { totp, passkeys, recoveryCodes, addTotp, addPasskey, rename, remove, renewCodes, account, problem } =
+    view;
   const { texts } = writing;
   return {
     title: texts.factorsTitle,
@@ -76,6 +77,7 @@ function writeFactors(view: FactorsView, writing: Factors): PageContent {
     body: html`
       <h1>${texts.factorsTitle}</h1>
       <p class="lead">${texts.factorsLead}</p>
+      ${problemNote(problem && texts.factorsLastWay)}
       <h2>${texts.factorsPasskeys}</h2>
       ${passkeys.length === 0 ? html`<p class="soft">${texts.factorsNoPasskeys}</p>` : html`
         <ul class="items">${passkeys.map(({ id, name, isSynced, ...times }) =>

@@ -46,6 +46,8 @@ export interface FactorsView {
   readonly renewCodes: string;
   /** The account page, when there is one. */
   readonly account?: string;
+  /** The passkey that was to be removed is the last way to sign in. */
+  readonly problem?: ProblemView<"last_way">;
 }
 
 /** `/account/factors/totp`: the QR code and the field for the first code. */

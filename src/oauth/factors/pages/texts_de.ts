@@ -42,6 +42,8 @@ export const TEXTS: FactorTexts = {
   factorsRename: "Umbenennen",
   factorsRemove: "Entfernen",
   factorsRemoveNamed: "{name} entfernen",
+  factorsLastWay:
+    "Dieser Passkey ist Ihr einziger Weg, sich anzumelden. Fügen Sie zuerst einen anderen Passkey hinzu, oder verknüpfen Sie ein Konto bei einem Anbieter.",
   factorsBack: "Zurück zu Ihrem Konto",
 
   totpTitle: "Authenticator-App einrichten",

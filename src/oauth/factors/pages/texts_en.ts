@@ -41,6 +41,8 @@ export const TEXTS = {
   factorsRename: "Rename",
   factorsRemove: "Remove",
   factorsRemoveNamed: "Remove {name}",
+  factorsLastWay:
+    "This passkey is your only way to sign in. Add another passkey or link an account at a provider first.",
   factorsBack: "Back to your account",
 
   totpTitle: "Set up an authenticator app",
