@@ -11,7 +11,7 @@ import {
   kindOfPlace,
   MAX_COMPARED_CHARACTERS,
   toLoose,
-  toLoosePath,
+  toLoosePaths,
   toLoosePatterns,
   type Truth,
 } from "./loose_text.ts";
@@ -217,8 +217,8 @@ function testText(
     if (typeof found === "string" || typeof found.value !== "string") return undefined;
     const { value } = found;
     if (value.length > MAX_COMPARED_CHARACTERS || kind && kindOfPlace(value) !== kind) return undefined;
-    const read = isPath ? toLoosePath(value) : toLoose(value);
-    return agree(strict(value), loose.some((match) => match(read)));
+    const readings = isPath ? toLoosePaths(value) : [toLoose(value)];
+    return agree(strict(value), readings.map((each) => loose.some((match) => match(each))));
   };
 }
 

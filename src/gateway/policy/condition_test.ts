@@ -207,6 +207,56 @@ test("attack: .. leads out of a URL within the argument", () => {
   }
 });
 
+test("attack: an invisible character, or another case of a letter, hides a text", () => {
+  const said = ["payroll", "\u03bf\u03b4\u03bf\u03c2", "stra\u00dfe", "finger"];
+  const tests = [{ oneOf: said }, { contains: "payroll" }, { startsWith: "/payroll/" }] as const;
+  for (
+    const hidden of [
+      "\u034f",
+      "\u115f",
+      "\u17b4",
+      "\u180b",
+      "\u200b",
+      "\u2065",
+      "\u3164",
+      "\uffa0",
+      "\ufe0f",
+      "\u{e01f0}",
+    ]
+  ) {
+    const [oneOf, contains, startsWith] = tests;
+    assert.is(decide({ "arguments.path": oneOf }, path(`pay${hidden}roll`)), undefined, hidden);
+    assert.is(decide({ "arguments.path": contains }, path(`a pay${hidden}roll`)), undefined);
+    assert.is(decide({ "arguments.path": startsWith }, path(`/pay${hidden}roll/a`)), undefined);
+    assert.is(
+      decide({ "arguments.path": `/pay${hidden}roll/` }, path("/payroll/")),
+      undefined,
+      "in the rule",
+    );
+  }
+  for (
+    const other of [
+      "\u03bf\u03b4\u03bf\u03c3",
+      "\u039f\u0394\u039f\u03a3",
+      "STRASSE",
+      "STRA\u1e9eE",
+      "F\u0130NGER",
+      "f\u0131nger",
+    ]
+  ) {
+    assert.is(decide({ "arguments.path": { oneOf: said } }, path(other)), undefined, other);
+  }
+  assert.is(
+    decide({ "arguments.path": { contains: "\u03bf\u03c2" } }, path("\u039f\u03a3\u0391")),
+    undefined,
+  );
+  assert.is(
+    decide({ "arguments.path": { startsWith: "/\u03bf\u03c2/" } }, path("/\u039f\u03a3/a")),
+    undefined,
+  );
+  assert.is(decide({ "arguments.path": { oneOf: said } }, path("invoices")), false);
+});
+
 test("slashes alone are compared as they are written", () => {
   for (const condition of [{ contains: "//" }, { endsWith: "//" }]) {
     assert.is(decide({ "arguments.path": condition }, path("/tmp/a/")), false);

@@ -7,7 +7,16 @@
 import type { Principal } from "../../http/principal.ts";
 import { PolicyError } from "./condition.ts";
 import { compileGlob, type Match } from "./glob.ts";
-import { toLoose, toLoosePath, toLoosePatterns, type Truth } from "./loose_text.ts";
+import { parseUriTemplate } from "../../mcp/definition/uri_expression.ts";
+import {
+  agree,
+  rememberLast,
+  toLoose,
+  toLooseBeginning,
+  toLoosePaths,
+  toLoosePatterns,
+  type Truth,
+} from "./loose_text.ts";
 import type { OfferedDefinition } from "./offered.ts";
 import type { Names, PolicyMatch } from "./policy_options.ts";
 
@@ -15,10 +24,18 @@ import type { Names, PolicyMatch } from "./policy_options.ts";
 export interface CompiledMatch {
   /** @param name the name, or the URI of the resource that is read */
   definition(definition: OfferedDefinition, name: string): Truth;
+  /** Decides about all resources of a template: unknown where it depends on the URI. */
+  template(definition: OfferedDefinition, uriTemplate: string): Truth;
   caller(caller: Principal | undefined): Truth;
 }
 
 type NameTest = (text: string) => Truth;
+
+/** Decides about a URI, and about all URIs of a template. */
+interface UriTest {
+  uri(uri: string): Truth;
+  template(uriTemplate: string): Truth;
+}
 
 const MAX_NAMES = 1000;
 const MAX_NAME_CHARACTERS = 2048;
@@ -46,11 +63,8 @@ export function compileMatch(
     match[name] === undefined ? undefined : compileNames(match[name], `${place}.${name}`, isExact);
   const { tools, resources, prompts } = match;
   const isAboutAll = tools === undefined && resources === undefined && prompts === undefined;
-  const kinds = {
-    tool: read("tools"),
-    prompt: read("prompts"),
-    resource: resources === undefined ? undefined : compileUris(resources, `${place}.resources`),
-  };
+  const uris = resources === undefined ? undefined : compileUris(resources, `${place}.resources`);
+  const kinds = { tool: read("tools"), prompt: read("prompts"), resource: uris?.uri };
   const upstreams = read("upstreams");
   const callers = match.callers === undefined ? undefined : [match.callers].flat();
   if (callers && (callers.length === 0 || callers.some((each) => !CALLERS.includes(each)))) {
@@ -64,11 +78,10 @@ export function compileMatch(
   return {
     definition(definition, name) {
       const kind = definition.kind === "resource_template" ? "resource" : definition.kind;
-      const named = isAboutAll || (kinds[kind] ? kinds[kind](name) : false);
-      if (named === false) return false;
-      const from = upstreams ? definition.upstream !== undefined && upstreams(definition.upstream) : true;
-      return from === false ? false : named && from;
+      return within(definition, isAboutAll || (kinds[kind] ? kinds[kind](name) : false));
     },
+    template: (definition, uriTemplate) =>
+      within(definition, isAboutAll || (uris ? uris.template(uriTemplate) : false)),
     caller(caller) {
       if (callers && !callers.includes(kindOf(caller))) return false;
       const { subject, client, issuer } = caller ?? {};
@@ -80,6 +93,12 @@ export function compileMatch(
       return issuer !== undefined && (users || clients) ? undefined : true;
     },
   };
+
+  function within({ upstream }: OfferedDefinition, named: Truth): Truth {
+    if (named === false) return false;
+    const from = upstreams ? upstream !== undefined && upstreams(upstream) : true;
+    return from === false ? false : named && from;
+  }
 
   function hasOne(caller: Principal | undefined, isNamed: NameTest): boolean {
     for (const scope of caller?.scopes ?? []) {
@@ -106,15 +125,43 @@ function compileNames(names: unknown, place: string, isExact: boolean): NameTest
 }
 
 /** URIs are also read as programs resolve them. */
-function compileUris(names: unknown, place: string): NameTest {
+function compileUris(names: unknown, place: string): UriTest {
   const patterns = readNames(names, place);
+  const loosePatterns = patterns.flatMap((pattern) => toLoosePatterns(pattern, true));
   const strict = patterns.map(compileGlob);
-  const loose = patterns.flatMap((pattern) => toLoosePatterns(pattern, true)).map(compileGlob);
-  return (uri) => {
-    const isStrict = strict.some((match) => match(uri));
-    const path = toLoosePath(uri);
-    return isStrict === loose.some((match) => match(path)) ? isStrict : undefined;
+  const loose = loosePatterns.map(compileGlob);
+  const beginnings = patterns.map(beforeStar);
+  const looseBeginnings = loosePatterns.map((each) => beforeStar(each).replace(/\/+$/, ""));
+  const coverings = patterns.filter((each) => /^[^*]*\*+$/.test(each)).map(beforeStar);
+  return {
+    uri(uri) {
+      const isLoose = toLoosePaths(uri).map((path) => loose.some((match) => match(path)));
+      return agree(strict.some((match) => match(uri)), isLoose);
+    },
+    template(uriTemplate) {
+      const fixed = fixedBeginning(uriTemplate);
+      if (coverings.some((each) => fixed.startsWith(each))) return true;
+      const path = toLooseBeginning(fixed);
+      const canMatch = beginnings.some((each) => overlap(each, fixed)) ||
+        looseBeginnings.some((each) => overlap(each, path));
+      return canMatch ? undefined : false;
+    },
   };
+}
+
+/** What all URIs of a template begin with. Rules look at the same template one after the other. */
+const fixedBeginning = rememberLast((uriTemplate) => {
+  const [first] = parseUriTemplate(uriTemplate);
+  return typeof first === "string" ? first : "";
+});
+
+function beforeStar(pattern: string): string {
+  return pattern.split("*", 1)[0]!;
+}
+
+/** Whether a text can begin with both. */
+function overlap(a: string, b: string): boolean {
+  return a.startsWith(b) || b.startsWith(a);
 }
 
 /** The names of an option, checked. @throws {PolicyError} */

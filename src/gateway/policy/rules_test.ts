@@ -180,6 +180,89 @@ for (
   });
 }
 
+for (
+  const pattern of [
+    "upstream://*/https://intra.example:443/*",
+    "upstream://*/https://intra.example/*",
+    "upstream://*/HTTPS://INTRA.example:443/*",
+    "upstream://*/https://user@intra.example/*",
+    "upstream://*/https://intra.example/a/../*",
+    "upstream://files/https://*:443/*",
+    "upstream://files/https://*.example:443/*",
+    "upstream://files/https://intra.example:*/*",
+    "upstream://files/https://intra.example:443*",
+    "upstream://*/*://intra.example:443/*",
+    "*https://intra.example:443/*",
+  ]
+) {
+  test(`attack: the URL of a resource of an MCP server is written otherwise than ${pattern}`, () => {
+    const denied = effectOfReads("deny", pattern);
+    for (
+      const uri of [
+        "https://intra.example/a",
+        "https://intra.example:443/a",
+        "HTTPS://INTRA.EXAMPLE:0443/a",
+        "https://user:secret@intra.example/a",
+        "https:intra.example/a",
+        "https:/intra.example/a",
+        "https:\\\\intra.example/a",
+        "https:///intra.example/a",
+        " https://intra.example/a",
+        "ht\ttps://intra.example/a",
+        "https://%69ntra.example/a",
+        "https%3A//intra.example:443/a",
+        "https%253A%252F%252Fintra.example:443/a",
+        "https://intra.example/../a",
+        "https://intra.example/%2e%2e/a",
+        "https://intra.example/..%2fa",
+        "https%3A//intra.example/../a",
+        "https://intra.example/./a",
+        "https://intra.example?a",
+      ]
+    ) {
+      assert.is(denied(uri), "deny", uri);
+    }
+    if (!pattern.includes("://*")) assert.is(denied("https://public.org/a"), "allow");
+  });
+}
+
+test("attack: .. ends at the root of a URL in the URI of an MCP server", () => {
+  for (const pattern of ["upstream://files/file:///etc/*", "*file:///etc/*"]) {
+    for (
+      const uri of [
+        "file:///../etc/passwd",
+        "file:/../etc/passwd",
+        "file:etc/passwd",
+        "file:\\..\\etc\\passwd",
+        "file:///..%2fetc/passwd",
+        "file://localhost/../etc/passwd",
+      ]
+    ) {
+      assert.is(effectOfReads("deny", pattern)(uri), "deny", `${pattern} ${uri}`);
+      assert.is(effectOfReads("allow", pattern)(uri), "deny", `${pattern} ${uri}`);
+    }
+  }
+  assert.is(effectOfReads("deny", "upstream://files/kb://docs/*")("kb://docs/../a"), "deny");
+});
+
+test("attack: a pattern beside a star has another spelling than the URI", () => {
+  for (
+    const [pattern, uri] of [
+      ["https://*.ex\u00e4mple.org/*", "https://a.xn--exmple-cua.org/x"],
+      ["https://*\u00e4.org/*", "https://xn--b-zfa.org/x"],
+      ["https://*.example", "https://a.example/"],
+      ["https://10.0.0.*/x*", "https://10.0.0.0x1/x"],
+    ] as const
+  ) {
+    assert.is(effectOfReads("deny", `upstream://*/${pattern}`)(uri), "deny", pattern);
+  }
+  assert.is(effectOfReads("deny", "upstream://*/https://*.org/*")("https://a.example/"), "allow");
+  assert.is(
+    effectOfReads("allow", "upstream://*/https://a.example:443/*")("https://a.example:443/x"),
+    "allow",
+  );
+});
+
 test("attack: the URI is written otherwise than a pattern with percent-encoding or a default port", () => {
   const spaces = "upstream://files/file:///my%20files/*";
   assert.is(effectOfReads("allow", spaces)("file:///my%20files/a"), "allow");
@@ -191,7 +274,15 @@ test("attack: the URI is written otherwise than a pattern with percent-encoding 
     const pattern of ["https://intra.example:443/*", "https://user@intra.example/*", "https://intra.example*"]
   ) {
     const { decide } = compileRules({ rules: [{ resources: pattern, effect: "deny" }] }, IMPLIED);
-    for (const uri of ["https://intra.example/a", "https://INTRA.example:443/a"]) {
+    for (
+      const uri of [
+        "https://intra.example/a",
+        "https://INTRA.example:443/a",
+        "ht\ttps://intra.example:443/a",
+        "https%3A//intra.example:443/a",
+        "https:intra.example/../a",
+      ]
+    ) {
       assert.is(decide(template, uri, {}, ALICE).effect, "deny", `${pattern} ${uri}`);
     }
     assert.is(decide(template, "https://other.example/a", {}, ALICE).effect, "allow");
