@@ -206,8 +206,10 @@ export type TrivetEvent =
   }
   | { readonly type: "skill_refused"; readonly workspace: string; readonly reason: string }
   | ToolCalled
-  /** A read of a resource, or a prompt that was used, where a policy decides. */
-  | (Omit<ToolCalled, "type"> & { readonly type: "resource_read" | "prompt_used" })
+  /** A read of a resource, a prompt that was used, or a completion for one of them, where a policy decides. */
+  | (Omit<ToolCalled, "type"> & {
+    readonly type: "resource_read" | "prompt_used" | "completion_requested";
+  })
   /** A call that the user was asked about, and what came of it. */
   | {
     readonly type: "approval_requested" | "approval_given" | "approval_refused";

@@ -190,6 +190,7 @@ function connectGateway(options: GatewayOptions, host: GatewayHost): GatewayPart
         watch: (listener) => listeners.add(listener),
         isVisible: policy?.isVisible,
         middleware: policy && [policy.middleware],
+        guardCompletions: policy?.guardCompletions,
         skills: host.skills,
         implied: host.implied,
         isShared: () => upstreams.isShared(),

@@ -22,14 +22,19 @@ export interface Ending {
 /** Records calls. */
 export interface CallRecorder {
   /** @param began by `performance.now()` */
-  record(use: RecordedUse, context: CallContext, ending: Ending, began: number): void;
+  record(use: RecordedUse, context: RecordedContext, ending: Ending, began: number): void;
 }
+
+/** The context of a call, or of a completion. */
+export type RecordedContext = Pick<CallContext, "principal" | "reportedTool">;
 
 /** A use of a definition. */
 export interface RecordedUse {
   readonly definition: OfferedDefinition;
   readonly name: string;
   readonly input: unknown;
+  /** Whether only values for an argument or a variable are requested. */
+  readonly isCompletion?: boolean;
 }
 
 const AUDIT_MEMBERS: ReadonlySet<string> = new Set<keyof AuditOfCalls>(["digest", "keep", "redact"]);
@@ -57,9 +62,9 @@ export function createCallRecorder(audit: AuditOfCalls, observe: Observe): CallR
     : compileNameList(audit.redact, "audit.redact");
 
   return {
-    record({ definition, name, input }, context, { outcome, reason }, began) {
+    record({ definition, name, input, isCompletion }, context, { outcome, reason }, began) {
       const { principal } = context;
-      const type = TYPES[definition.kind];
+      const type = isCompletion ? "completion_requested" : TYPES[definition.kind];
       observe({
         type,
         name,
@@ -79,7 +84,7 @@ export function createCallRecorder(audit: AuditOfCalls, observe: Observe): CallR
   };
 }
 
-function addressOf(context: CallContext): string | undefined {
+function addressOf(context: object): string | undefined {
   return (context as { readonly runtime?: { readonly ip?: string | undefined } }).runtime?.ip;
 }
 

@@ -12,13 +12,14 @@ import { MODERN } from "../../mcp/era.ts";
 import { Suspension } from "../../mcp/input/suspension.ts";
 import { StoreUnavailableError } from "../../store/store.ts";
 import { createAsk, NotApproved } from "./ask.ts";
-import { createCallLimits } from "./call_limits.ts";
+import { createCallLimits, type LimitRefusal } from "./call_limits.ts";
 import { createCallRecorder, type Ending, type RecordedUse } from "./call_record.ts";
+import { createCompletionGuard, type GuardCompletions } from "./completion_guard.ts";
 import { createDecisionPoint } from "./decision_point.ts";
 import { nameOfUse, type OfferedDefinition } from "./offered.ts";
 import type { PolicyOptions } from "./policy_options.ts";
 import type { PolicyServer } from "./policy_server.ts";
-import { checkMembers, compileRules } from "./rules.ts";
+import { checkMembers, compileRules, type Verdict } from "./rules.ts";
 import { onceForCall, StateUsedError } from "./single_use.ts";
 
 export type { PolicyServer };
@@ -29,6 +30,8 @@ export interface Policy {
   isVisible(definition: OfferedDefinition, caller: Principal | undefined): boolean;
   /** Decides each use, asks the user where a rule says so, counts limits, and records the event. */
   readonly middleware: Middleware;
+  /** As {@linkcode Policy.middleware}, for completions. A use that the user would be asked about has none. */
+  readonly guardCompletions: GuardCompletions;
 }
 
 /** A call that the policy refuses. */
@@ -70,28 +73,44 @@ export function createPolicy(options: PolicyOptions, server: PolicyServer): Poli
   const point = options.decisionPoint &&
     createDecisionPoint(options.decisionPoint, { now, fetch: server.fetch, onFailure });
 
+  /** @throws {Refusal} */
+  async function refuseDenied(
+    { effect, reason, place }: Verdict,
+    use: RecordedUse,
+    caller: Principal | undefined,
+  ) {
+    if (effect === "deny") {
+      const why = reason === undefined ? "" : `: ${reason}`;
+      throw new Refusal({ outcome: "denied", reason: place }, `Denied by policy${why}`);
+    }
+    const decision = point ? await point.decide(use.definition, use.name, use.input, caller) : "allow";
+    if (decision === "deny") {
+      throw new Refusal({ outcome: "denied", reason: "decision_point" }, "Denied by policy");
+    }
+    if (decision === "failed") {
+      const message = "Denied: the policy decision point did not answer. Try again later";
+      throw new Refusal({ outcome: "denied", reason: "decision_point_failed" }, message);
+    }
+  }
+
+  /** @throws {Refusal} */
+  async function admitCompletion(use: RecordedUse, verdict: Verdict, caller: Principal | undefined) {
+    await refuseDenied(verdict, use, caller);
+    if (verdict.effect === "ask") {
+      const message = "No completions: each use of this needs the approval of the user";
+      throw new Refusal({ outcome: "denied", reason: verdict.place }, message);
+    }
+    refuseLimited(await limits.take(use.definition, use.name, use.input, caller));
+  }
+
   /** @throws {Refusal} @throws {NotApproved} @throws {StateUsedError} */
   async function admit(use: RecordedUse, context: CallContext, number: number): Promise<void> {
     const { definition, name, input } = use;
     const { principal } = context;
     const verdict = rules.decide(definition, name, input, principal);
-    if (verdict.effect === "deny") {
-      const reason = verdict.reason === undefined ? "" : `: ${verdict.reason}`;
-      throw new Refusal({ outcome: "denied", reason: verdict.place }, `Denied by policy${reason}`);
-    }
-    if (point) {
-      const decision = await point.decide(definition, name, input, principal);
-      if (decision === "deny") {
-        throw new Refusal({ outcome: "denied", reason: "decision_point" }, "Denied by policy");
-      }
-      if (decision === "failed") {
-        const message = "Denied: the policy decision point did not answer. Try again later";
-        throw new Refusal({ outcome: "denied", reason: "decision_point_failed" }, message);
-      }
-    }
+    await refuseDenied(verdict, use, principal);
     if (verdict.effect === "ask") await ask(use, verdict, context);
-    const refusal = limits.concern(definition, name) && await takeOnce(use, context, number);
-    if (refusal) throw new Refusal({ outcome: "limited", reason: refusal.place }, refusal.message);
+    if (limits.concern(definition, name)) refuseLimited(await takeOnce(use, context, number));
   }
 
   /** Counts a call for its limits; not again when it runs again with the answers of the client. */
@@ -114,8 +133,22 @@ export function createPolicy(options: PolicyOptions, server: PolicyServer): Poli
     });
   }
 
+  const guardCompletions = createCompletionGuard(rules, async (use, verdict, context, run) => {
+    const began = performance.now();
+    try {
+      await admitCompletion(use, verdict, context.principal);
+      const result = await run();
+      recorder.record(use, context, { outcome: "ok" }, began);
+      return result;
+    } catch (error) {
+      recorder.record(use, context, endingOfError(error), began);
+      throw error instanceof Refusal ? new RpcError(SERVER_ERROR, error.message) : error;
+    }
+  });
+
   return {
     isVisible: rules.isVisible,
+    guardCompletions,
     middleware: async ({ definition, name, input }, context, next) => {
       const use: RecordedUse = { definition, name: nameOfUse(definition, name, input), input };
       const number = numberOfCall(context);
@@ -133,7 +166,7 @@ export function createPolicy(options: PolicyOptions, server: PolicyServer): Poli
           if (isAdmitted) await recordSuspended(use, context, number, began);
           throw error;
         }
-        recorder.record(use, context, endingOfError(error, context), began);
+        recorder.record(use, context, endingOfError(error, context.signal), began);
         if (
           error instanceof Refusal || error instanceof NotApproved || error instanceof StateUsedError
         ) {
@@ -145,6 +178,11 @@ export function createPolicy(options: PolicyOptions, server: PolicyServer): Poli
       }
     },
   };
+}
+
+/** @throws {Refusal} */
+function refuseLimited(refusal: Pick<LimitRefusal, "place" | "message"> | null | undefined): void {
+  if (refusal) throw new Refusal({ outcome: "limited", reason: refusal.place }, refusal.message);
 }
 
 /** How many calls a request made in this run. */
@@ -169,11 +207,11 @@ function endingOf(result: unknown): Ending {
   return { outcome: isError ? "error" : "ok" };
 }
 
-function endingOfError(error: unknown, { signal }: CallContext): Ending {
+function endingOfError(error: unknown, signal?: AbortSignal): Ending {
   if (error instanceof Refusal) return error.ending;
   if (error instanceof NotApproved) return { outcome: error.outcome, reason: error.reason };
   if (error instanceof StateUsedError) return { outcome: "denied", reason: "state_used" };
-  if (signal.aborted) return { outcome: "cancelled" };
+  if (signal?.aborted) return { outcome: "cancelled" };
   return { outcome: isTimeout(error) ? "timeout" : "error" };
 }
 

@@ -109,6 +109,15 @@ test("attack: a resource of an MCP server is read by another spelling of its URI
   for (const path of ["etc/passwd", "srv/../etc/passwd"]) assert.is(await read(allow, path), undefined, path);
 });
 
+test("attack: a subscription to a resource that the caller may not read", async () => {
+  const { rpc } = setUp({ rules: [{ resources: "upstream://files/file:///etc/*", effect: "deny" }] });
+  const subscribe = (path: string) => rpc("resources/subscribe", { uri: `upstream://files/file:///${path}` });
+  assert.equal(await subscribe("srv/a"), {});
+  for (const path of ["etc/passwd", "../etc/passwd", "ETC/passwd"]) {
+    assert.is(await subscribe(path), undefined, path);
+  }
+});
+
 test("an MCP server that does not answer is recorded as a timeout", async () => {
   const { call, calls } = setUp({});
   assert.is((await call("files_hang", {}))[0], true);

@@ -7,6 +7,7 @@ import type { Principal } from "../../http/principal.ts";
 import { digestJson } from "./canonical_json.ts";
 import { compileWhen, type Decide, PolicyError } from "./condition.ts";
 import { type CompiledMatch, compileMatch, MATCH_MEMBERS } from "./match.ts";
+import type { Truth } from "./loose_text.ts";
 import type { OfferedDefinition } from "./offered.ts";
 import type { Effect, PolicyOptions, PolicyRule } from "./policy_options.ts";
 
@@ -21,9 +22,17 @@ export interface Verdict {
   readonly id: string;
 }
 
+/** A verdict about each use of a definition. */
+export interface AheadVerdict extends Verdict {
+  /** Whether no argument and no URI can change it. */
+  readonly isCertain: boolean;
+}
+
 /** The rules of a policy. */
 export interface Rules {
   decide(definition: OfferedDefinition, name: string, input: unknown, caller: Principal | undefined): Verdict;
+  /** Decides about a use before its arguments, or the URI of a template, are known. What is unknown restricts. */
+  decideAhead(definition: OfferedDefinition, caller: Principal | undefined): AheadVerdict;
   isVisible(definition: OfferedDefinition, caller: Principal | undefined): boolean;
 }
 
@@ -80,17 +89,37 @@ export function compileRules(
       }
       return otherwise;
     },
-    isVisible(definition, caller) {
-      // What a template leads to depends on the URI.
-      if (definition.kind === "resource_template") return true;
+    decideAhead(definition, caller) {
+      let isCertain = true;
       for (const rule of findCandidates(definition)) {
         if (!applies(rule, rule.match.caller(caller))) continue;
+        const truth = matchAhead(rule, definition);
+        if (truth === false) continue;
+        if (truth && !rule.when) return { ...rule, isCertain };
+        isCertain = false;
+        if (rule.effect !== "allow") return { ...rule, isCertain };
+      }
+      return { ...otherwise, isCertain };
+    },
+    isVisible(definition, caller) {
+      for (const rule of findCandidates(definition)) {
+        if (!applies(rule, rule.match.caller(caller))) continue;
+        const truth = matchAhead(rule, definition);
+        if (truth === false) continue;
         if (rule.effect !== "deny") return true;
-        if (!rule.when) return false;
+        if (truth && !rule.when) return false;
       }
       return fallback !== "deny";
     },
   };
+}
+
+/** Whether a rule, but for its conditions, is about all uses of a definition: of a template unknown for some URIs only. */
+function matchAhead(rule: CompiledRule, definition: OfferedDefinition): Truth {
+  if (definition.kind === "resource_template") {
+    return rule.match.template(definition, definition.uriTemplate);
+  }
+  return applies(rule, rule.match.definition(definition, nameOf(definition)));
 }
 
 /** What is unknown restricts. */

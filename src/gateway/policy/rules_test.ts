@@ -307,6 +307,42 @@ test("lists hide what is denied whatever the arguments are", () => {
   );
 });
 
+test("lists hide a template when all that it can address is denied", () => {
+  const template: OfferedDefinition = {
+    ...resourceTemplate({ uriTemplate: "upstream://files/file:///hr/{name}", name: "t", read: () => "" }),
+    upstream: "files",
+  };
+  const cases: [PolicyOptions, boolean][] = [
+    [{}, true],
+    [{ default: "deny" }, false],
+    [{ default: "ask" }, true],
+    [{ rules: [{ effect: "deny" }] }, false],
+    [{ rules: [{ upstreams: "files", users: "alice", effect: "deny" }] }, false],
+    [{ rules: [{ upstreams: "files", users: "bob", effect: "deny" }] }, true],
+    [{ rules: [{ upstreams: "other", effect: "deny" }] }, true],
+    [{ rules: [{ tools: "*", effect: "deny" }] }, true],
+    [{ rules: [{ effect: "deny", when: { "arguments.name": "a" } }] }, true],
+    [{ rules: [{ resources: "upstream://files/*", effect: "deny" }] }, false],
+    [{ rules: [{ resources: "upstream://files/file:///hr/salar*", effect: "deny" }] }, true],
+  ];
+  const resources = (allowed: string): PolicyOptions => ({
+    default: "deny",
+    rules: [{ resources: allowed, effect: "allow" }],
+  });
+  for (
+    const [uri, expected] of [
+      ["upstream://files/*", true],
+      ["upstream://files/file:///hr/salary", true],
+      ["*/salary", true],
+      ["upstream://files/file:///srv/*", false],
+      ["upstream://other/*", false],
+    ] as const
+  ) cases.push([resources(uri), expected]);
+  for (const [policy, expected] of cases) {
+    assert.is(isVisible(policy, ALICE, template), expected, JSON.stringify(policy));
+  }
+});
+
 for (
   const [policy, place] of [
     [{ default: "maybe" }, "policy.default"],

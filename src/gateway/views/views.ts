@@ -29,6 +29,8 @@ export interface ViewsOptions {
     | undefined;
   /** Runs around every tool, resource and prompt, also those of the server itself. @default none */
   readonly middleware?: readonly Middleware[] | undefined;
+  /** The definition with completions that the policy decides about. @default as it is */
+  readonly guardCompletions?: ((definition: Definition) => Definition) | undefined;
   /** The skills of the server itself. @default none */
   readonly skills?: SkillSource | undefined;
   /** The other scopes that a scope implies. */
@@ -45,9 +47,11 @@ const MAX_VIEWS = 200;
 
 /** Makes the views of a gateway. */
 export function createGatewayViews(options: ViewsOptions): CreateViews {
-  const { list, watch, isVisible, middleware, isShared, onInvalid } = options;
-  const guard = (definitions: readonly Definition[]): readonly Definition[] =>
-    middleware ? group({ middleware }, definitions) : definitions;
+  const { list, watch, isVisible, middleware = [], guardCompletions, isShared, onInvalid } = options;
+  const guard = (definitions: readonly Definition[]): readonly Definition[] => {
+    const guarded = guardCompletions ? definitions.map((each) => guardCompletions(each)) : definitions;
+    return middleware.length > 0 ? group({ middleware }, guarded) : guarded;
+  };
   const extensionFor = (definitions: readonly Definition[]): Extension =>
     skillsExtension(createSkillSource(options.skills, definitions, options.implied));
   return (host) => {

@@ -36,11 +36,13 @@ export function completionMethods(registry: Registry): [string, Method<Call>][] 
       }
     }
     const completer = findCompleter(registry, ref, name, call);
-    const given = completer
-      ? await runHandler(() =>
-        completer(value, { principal: call.principal, arguments: known as Record<string, string> })
-      )
-      : [];
+    // `runtime` is for the audit trail of a gateway.
+    const context = {
+      principal: call.principal,
+      arguments: known as Record<string, string>,
+      runtime: call.runtime,
+    };
+    const given = completer ? await runHandler(() => completer(value, context)) : [];
     const { values, total, hasMore }: CompletionValues = "length" in given
       ? { values: given, total: given.length, hasMore: false }
       : given;
