@@ -30,7 +30,7 @@ export interface GroupOptions {
   readonly prefix?: string;
   /** Scopes that every definition requires in addition to its own. */
   readonly scopes?: readonly string[];
-  /** The first one is the outermost. */
+  /** The first one is the outermost. Completions run without it: refuse them in `complete`, which has the principal. */
   readonly middleware?: readonly Middleware[];
 }
 
