@@ -99,11 +99,13 @@ export function createAdminService(server: AdminServer): Service {
   ): Promise<Response> {
     const requestId = randomId("req_");
     try {
+      const hasBody = operation.method === "POST" || operation.method === "PATCH";
+      // Before the credentials are checked: they may be revoked while the client holds the body back.
+      const body = hasBody && hasCredentials(request) ? await readText(request, MAX_BODY_BYTES) : "";
       const caller = await authorize(request, context);
       await context.limitCaller?.(caller);
       const { subject, client } = caller;
-      const hasBody = operation.method === "POST" || operation.method === "PATCH";
-      const given = hasBody ? await readBody(request) : readQuery(request, operation);
+      const given = hasBody ? parseBody(body, request) : readQuery(request, operation);
       const twice = Object.keys(parameters).find((name) => Object.hasOwn(given, name));
       if (twice !== undefined) {
         throw new AdminError("invalid_request_error", `${twice}: is part of the path`);
@@ -170,11 +172,15 @@ export function createAdminService(server: AdminServer): Service {
   return { mounts: ["admin"], fetch: async (request, context = {}) => await dispatch(request, context) };
 }
 
-/** @throws {BodyError | AdminError} 400, 413 or 415 */
-async function readBody(request: Request): Promise<Readonly<Record<string, unknown>>> {
-  const text = await readText(request, MAX_BODY_BYTES);
+/** Without credentials a request is refused before its body is read. */
+function hasCredentials({ headers }: Request): boolean {
+  return headers.has("authorization") || headers.has("x-api-key");
+}
+
+/** @throws {BodyError} 400 or 415 */
+function parseBody(text: string, { headers }: Request): Readonly<Record<string, unknown>> {
   if (text === "") return {};
-  const mediaType = (request.headers.get("content-type") ?? "").split(";")[0]!.trim().toLowerCase();
+  const mediaType = (headers.get("content-type") ?? "").split(";")[0]!.trim().toLowerCase();
   if (mediaType !== "application/json") {
     throw new BodyError(415, "Unsupported media type: send application/json");
   }

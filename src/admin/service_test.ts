@@ -6,7 +6,7 @@ import { gateway } from "../gateway/gateway.ts";
 import { compileSchema, type JsonSchema } from "../json_schema/compile.ts";
 import type { OAuthOptions } from "../oauth_service.ts";
 import { addClient } from "../oauth/clients/client.ts";
-import { createApiKey } from "../skills/api_key.ts";
+import { createApiKey, removeApiKey } from "../skills/api_key.ts";
 import { rateLimits } from "../rate_limits/rate_limits.ts";
 import { memoryStore } from "../store/drivers/memory.ts";
 import { StoreUnavailableError } from "../store/store.ts";
@@ -266,6 +266,40 @@ test("only an administrator is let in", async () => {
   const metadata = await trivet.fetch(new Request(`${ISSUER}/.well-known/oauth-protected-resource/admin`));
   const { resource, scopes_supported } = await metadata.json() as Json;
   assert.equal([resource, scopes_supported], [place, ["admin"]]);
+});
+
+test("a key that is removed while its body is held back changes nothing", async () => {
+  const { trivet, store } = await newServer();
+  const leaked = await createApiKey(store, { name: "leaked", scopes: ["admin"] });
+  let isRead = false;
+  const send = (headers: Record<string, string>) => {
+    const body = new ReadableStream({
+      async pull(controller) {
+        isRead = true;
+        await removeApiKey(store, leaked.key.id);
+        controller.enqueue(new TextEncoder().encode('{"name":"new","scopes":["admin"]}'));
+        controller.close();
+      },
+    }, { highWaterMark: 0 });
+    const init = {
+      method: "POST",
+      body,
+      duplex: "half",
+      headers: { "content-type": "application/json", ...headers },
+    };
+    return trivet.fetch(new Request(`${ISSUER}/admin/keys`, init));
+  };
+  assert.is((await send({})).status, 401);
+  assert.is(isRead, false, "without credentials the body is not read");
+  assert.is((await send({ authorization: `Bearer ${leaked.secret}` })).status, 401);
+  assert.is(isRead, true);
+  assert.equal((await store.list<Json>(["api_key"])).map(({ value }) => value.name), ["admin"]);
+});
+
+test("credentials are checked before the content of a body", async () => {
+  const { send } = await newServer();
+  const headers = { authorization: "Bearer nonsense" };
+  assert.is((await send("POST", "/admin/users", { body: "{", headers })).status, 401);
 });
 
 /** The cookies of a session of an administrator, which the account page accepts. */
