@@ -27,7 +27,10 @@ export interface Principal {
   readonly acr?: string;
   /** What the user granted beyond scopes (RFC 9396). */
   readonly authorizationDetails?: readonly Readonly<Record<string, unknown>>[];
-  /** Whether the token or key is still valid. Streams that stay open longer than a request call it at intervals. */
+  /**
+   * Whether the token or key is still valid, with its scopes. Streams that stay open longer than a request call it at
+   * intervals, and requests with a large body before they change anything.
+   */
   readonly isStillValid?: () => Promise<boolean>;
 }
 

@@ -53,7 +53,11 @@ export async function verifyApiKey(store: Store, secret: string): Promise<Princi
   const entry = await read();
   if (!entry) return undefined;
   const { id, workspace, scopes } = entry.value;
-  const isStillValid = async () => await read() !== undefined;
+  // A key that has lost a scope is no longer what the caller was authorized by.
+  const isStillValid = async () => {
+    const current = (await read())?.value.scopes;
+    return current !== undefined && scopes.every((scope) => current.includes(scope));
+  };
   return { client: id, workspace, scopes: new Set(scopes), isStillValid };
 }
 

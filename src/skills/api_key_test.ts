@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import { layeredStore } from "../store/drivers/layered.ts";
 import { memoryStore } from "../store/drivers/memory.ts";
 import { CACHED } from "../store/store.ts";
-import { createApiKey, listApiKeys, removeApiKey, verifyApiKey } from "./api_key.ts";
+import { createApiKey, listApiKeys, removeApiKey, updateApiKey, verifyApiKey } from "./api_key.ts";
 
 const test = suite("skills/api_key");
 
@@ -19,6 +19,16 @@ test("a key identifies its workspace and scopes", async () => {
   assert.equal(principal, { client: key.id, workspace: "team", scopes: new Set(["skills:read"]) });
   assert.ok(await isStillValid!());
   await removeApiKey(store, key.id);
+  assert.not.ok(await isStillValid!());
+});
+
+test("a key that has lost a scope is no longer what the caller was authorized by", async () => {
+  const store = memoryStore();
+  const { key: { id }, secret } = await createApiKey(store, { name: "ci", scopes: ["skills:read"] });
+  const { isStillValid } = (await verifyApiKey(store, secret))!;
+  await updateApiKey(store, id, { name: "other", scopes: ["skills:write", "skills:read"] });
+  assert.ok(await isStillValid!());
+  await updateApiKey(store, id, { scopes: ["skills:write"] });
   assert.not.ok(await isStillValid!());
 });
 

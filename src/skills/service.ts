@@ -13,7 +13,7 @@ import { createRouter, pathOf, type Route, type RouteHandler } from "../http/rou
 import type { Service } from "../http/service.ts";
 import type { Store } from "../store/store.ts";
 import { answerJson, newRequestId, refuse, requestIdFields } from "./api/answer.ts";
-import { createAuthorize, type Need } from "./api/authorize.ts";
+import { checkStillValid, createAuthorize, type Need } from "./api/authorize.ts";
 import { createLedger } from "./blobs/blob_ledger.ts";
 import type { BlobStore } from "./blobs/blob_store.ts";
 import type { Endpoint, SkillsContext } from "./api/call.ts";
@@ -122,7 +122,15 @@ export function createSkillsService(options: SkillsServiceOptions): SkillsServic
       let response: Response;
       try {
         const principal = await authorize(request, context, dialect, need);
-        const answer = await endpoint({ request, context, principal, dialect, id, version });
+        const answer = await endpoint({
+          request,
+          context,
+          principal,
+          checkStillValid: () => checkStillValid(principal, options),
+          dialect,
+          id,
+          version,
+        });
         if (typeof answer === "string") response = answerJson(dialect, 200, answer, requestId);
         else response = withFields(answer, requestIdFields(dialect, requestId));
         if (request.headers.has("anthropic-workspace-id")) {
@@ -159,7 +167,7 @@ export function createSkillsService(options: SkillsServiceOptions): SkillsServic
     const answer = loadOnDemand(async () =>
       (await import("./messages/messages.ts")).createMessages(settings)
     );
-    const messages: Endpoint = ({ principal, request, context }) => answer(principal, request, context);
+    const messages: Endpoint = (call) => answer(call);
     routes.push({ method: "POST", path: "/v1/messages", handle: run(messages, MESSAGE, false) });
   }
   if (openai) {

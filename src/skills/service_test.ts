@@ -3,6 +3,9 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { memoryStore } from "../store/drivers/memory.ts";
 import { losingRaces } from "../store/test_losing_races.ts";
+import { secretDigest } from "../crypto/secret.ts";
+import { verifyApiKey } from "./api_key.ts";
+import { type ApiKey, apiKeyKey } from "./records.ts";
 import { DEMO, multipart, newService, SKILL_MD, zip } from "./test_service.ts";
 
 const test = suite("skills/service");
@@ -355,6 +358,49 @@ test("a store failure gets 500 api_error without details", async () => {
   const message = await refusal(await upload(DEMO), 500, "api_error");
   assert.is(message, SERVER_FAILED);
   assert.is(events.at(-1)?.type, "fault");
+});
+
+test("a key that is removed, or loses a scope, while the body is held back changes nothing", async () => {
+  const key = apiKeyKey(secretDigest("writer"));
+  const json = { type: "application/json", body: new TextEncoder().encode('{"default_version":"1"}') };
+  const message = JSON.stringify({ model: "any", max_tokens: 9, messages: [{ role: "user", content: "x" }] });
+  for (const change of ["removed", "lowered"] as const) {
+    for (const what of ["skill", "version", "default", "message"] as const) {
+      const store = memoryStore();
+      const identify = async () => await verifyApiKey(store, "writer") ?? "none";
+      const service = await newService({ store, identify, openai: true });
+      const { send, upload } = service;
+      const { id } = await (await upload(DEMO)).json();
+      const entry = (await store.get<ApiKey>(key))!;
+      await store.commit({
+        set: [{ key, value: { ...entry.value, scopes: [...entry.value.scopes, "messages:write"] } }],
+      });
+      const [path, { body, type }] = {
+        skill: ["/v1/skills", multipart(DEMO)],
+        version: [`/v1/skills/${id}/versions`, multipart(DEMO)],
+        default: [`/v1/skills/${id}`, json],
+        message: ["/v1/messages", { type: json.type, body: new TextEncoder().encode(message) }],
+      }[what] as [string, { body: Uint8Array; type: string }];
+      let before: unknown;
+      const held = new ReadableStream({
+        async pull(controller) {
+          await store.commit(
+            change === "removed"
+              ? { remove: [key] }
+              : { set: [{ key, value: { ...entry.value, scopes: ["skills:read"] } }] },
+          );
+          before = [await store.list([]), service.events.length];
+          controller.enqueue(body);
+          controller.close();
+        },
+      }, { highWaterMark: 0 });
+      const init = { method: "POST", headers: { "content-type": type }, body: held, duplex: "half" };
+      const response = await send(path, { ...init as RequestInit, key: what === "default" ? "" : "writer" });
+      assert.is(response.status, 401, `${change}: ${what}`);
+      assert.match(response.headers.get("www-authenticate")!, 'error="invalid_token"');
+      assert.equal([await store.list([]), service.events.length], before, `${change}: ${what}`);
+    }
+  }
 });
 
 test.run();

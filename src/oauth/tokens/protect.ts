@@ -67,12 +67,19 @@ export async function checkRequest<Caller>(
 
 function toPrincipal(as: AuthorizationServer, token: AccessToken, presented: string): Principal {
   const { client_id, scope, user, resource, expires, authentication, authorization_details } = token;
+  const scopes = scopesOf(as, scope);
   const principal: { -readonly [Name in keyof Principal]: Principal[Name] } = {
     client: client_id,
-    scopes: scopesOf(as, scope),
+    scopes,
     workspace: WORKSPACE,
     expires,
-    isStillValid: async () => await findAccessToken(as, presented) !== undefined,
+    async isStillValid() {
+      const live = await findAccessToken(as, presented);
+      if (!live) return false;
+      // The role of the user may be lower than at the start of the request.
+      const current = scopesOf(as, live.token.scope);
+      return [...scopes].every((each) => current.has(each));
+    },
   };
   if (user !== undefined) principal.subject = user;
   if (resource) principal.audience = resource;

@@ -141,6 +141,18 @@ test("a lowered role applies immediately to existing tokens, codes, refresh toke
   }
 });
 
+test("a token of which the role allows less than at the start of a request is no longer valid for it", async () => {
+  for (const accessTokenFormat of ["opaque", "jwt"] as const) {
+    const server = await newRoleServer("author", { accessTokenFormat });
+    const { access_token } = await server.tokens({ scope: "skills:read skills:write" });
+    const { isStillValid } = (await server.service.verifyToken(access_token!))!;
+    await setUserRole(server.store, "alice", "admin");
+    assert.is(await isStillValid!(), true);
+    await setUserRole(server.store, "alice", "reader");
+    assert.is(await isStillValid!(), false);
+  }
+});
+
 test("a token is invalid when the lowered role allows none of its scopes", async () => {
   const server = await newRoleServer("author");
   const tokens = await server.tokens({ scope: "skills:write" });

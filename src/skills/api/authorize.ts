@@ -89,6 +89,21 @@ export function createAuthorize(options: AuthorizeOptions): Authorize {
   };
 }
 
+/**
+ * Checks again that the token or key is valid: a client can hold back its body until after the credentials were revoked.
+ * @throws {SkillError} 401
+ */
+export async function checkStillValid(
+  { isStillValid }: Principal,
+  { resourceMetadata: resource_metadata }: Pick<AuthorizeOptions, "resourceMetadata">,
+): Promise<void> {
+  if (await isStillValid?.() ?? true) return;
+  const refusal = new TokenRefusal("invalid_token", "The access token or API key is no longer valid");
+  throw new SkillError("authentication_error", refusal.description, {
+    fields: refusal.challenge({ resource_metadata }),
+  });
+}
+
 function checkRevision(headers: Headers, unknownBetas: AuthorizeOptions["unknownBetas"]): void {
   const version = headers.get("anthropic-version");
   if (version !== null && !VERSIONS.has(version)) {

@@ -18,6 +18,8 @@ export interface Call {
   readonly request: Request;
   readonly context: RequestContext;
   readonly principal: Principal;
+  /** Call it after the body was read, before a change. @throws {SkillError} when the token or key is no longer valid */
+  readonly checkStillValid: () => Promise<void>;
   readonly dialect: Dialect;
   /** The skill id of the path; empty when it has none. */
   readonly id: string;

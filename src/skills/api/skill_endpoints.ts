@@ -37,11 +37,11 @@ export function skillEndpoints(context: SkillsContext): SkillEndpoints {
 
   return {
     create(call) {
-      const { request, principal: { workspace }, dialect } = call;
+      const { request, principal: { workspace }, checkStillValid, dialect } = call;
       return readUpload(request, callerOf(call), async ({ files, displayName: sent }) => {
         const displayName = sent === undefined ? undefined : checkLabel(sent, dialect);
         const content = await readPackage(files, uploadLimit, { ...packageRules, ...dialect.rules });
-        const options = { displayName, uniqueTitle: dialect.uniqueTitles, now: now() };
+        const options = { displayName, uniqueTitle: dialect.uniqueTitles, now: now(), checkStillValid };
         const { skill } = await publish(ledger, workspace, content, options);
         observe({ type: "skill_created", id: skill.id, workspace, ...nameCaller(call) });
         return dialect.shape.skill(skill, "custom");
@@ -60,7 +60,7 @@ export function skillEndpoints(context: SkillsContext): SkillEndpoints {
       return shape.skill(skill, "custom");
     },
 
-    async setDefault({ request, principal, dialect, id }) {
+    async setDefault({ request, principal, checkStillValid, dialect, id }) {
       const { workspace } = principal;
       if (dialect.name !== "openai") {
         throw new SkillError(
@@ -74,6 +74,7 @@ export function skillEndpoints(context: SkillsContext): SkillEndpoints {
       }
       await refuseLocal(context, id);
       const wanted = await readDefault(request);
+      await checkStillValid();
       for (let tries = 0; tries < MAX_COMMIT_TRIES; tries++) {
         if (tries > 0) await pauseBefore(tries);
         const entry = await store.get<Skill>(skillKey(workspace, id));

@@ -28,13 +28,14 @@ export function versionEndpoints(context: SkillsContext): VersionEndpoints {
 
   return {
     async create(call) {
-      const { request, principal: { workspace }, dialect, id } = call;
+      const { request, principal: { workspace }, checkStillValid, dialect, id } = call;
       await refuseLocal(context, id);
       // Check that the skill exists before the client sends the package.
       await openSkill(context, call);
       return await readUpload(request, callerOf(call), async ({ files, fields }) => {
         const content = await readPackage(files, uploadLimit, { ...packageRules, ...dialect.rules });
-        const options = { isDefault: dialect.name === "openai" && readFlag(fields, "default"), now: now() };
+        const isDefault = dialect.name === "openai" && readFlag(fields, "default");
+        const options = { isDefault, now: now(), checkStillValid };
         const { version } = await publishVersion(ledger, workspace, id, content, options);
         observe({ type: "skill_version_created", id, version: version.id, workspace, ...nameCaller(call) });
         return dialect.shape.version(id, version);

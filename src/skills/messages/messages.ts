@@ -8,8 +8,8 @@ import type { Observe } from "../../events.ts";
 import type { Principal } from "../../http/principal.ts";
 import { readText } from "../../http/body/body.ts";
 import { type Fields, respond } from "../../http/response.ts";
-import type { RequestContext } from "../../http/service.ts";
 import type { Store } from "../../store/store.ts";
+import type { Call } from "../api/call.ts";
 import { betasOf, OLDER_MARKER } from "../api/dialect.ts";
 import type { OpenSkill, SkillLibrary } from "../disclosure/library.ts";
 import {
@@ -53,9 +53,7 @@ export interface MessagesOptions {
 
 /** Responds to a request. @throws {SkillError | BodyError} when the request is refused */
 export type Messages = (
-  principal: Principal,
-  request: Request,
-  context: RequestContext,
+  call: Pick<Call, "principal" | "request" | "checkStillValid">,
 ) => Promise<Response>;
 
 const JSON_FIELDS: Fields = [["content-type", "application/json"]];
@@ -150,9 +148,10 @@ export function createMessages(options: MessagesOptions): Messages {
     return { id, skills: skills ?? known.skills };
   }
 
-  return async (principal, request) => {
+  return async ({ principal, request, checkStillValid }) => {
     const text = await readText(request, bodyLimit);
     const body = await parseBody(text);
+    await checkStillValid();
     const disconnected = new AbortController();
     const disconnect = (): void => disconnected.abort();
     const { signal } = request;

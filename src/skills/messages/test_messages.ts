@@ -9,6 +9,7 @@ import type { Principal } from "../../http/principal.ts";
 import { BodyError } from "../../http/body/body_error.ts";
 import { memoryStore } from "../../store/drivers/memory.ts";
 import type { Store } from "../../store/store.ts";
+import { checkStillValid } from "../api/authorize.ts";
 import { createLedger } from "../blobs/blob_ledger.ts";
 import { openDirectory } from "../local/directory.ts";
 import { SkillError } from "../error.ts";
@@ -110,7 +111,11 @@ export function newMessages(script?: Script, options: Partial<MessagesOptions> =
     advance: (milliseconds) => void (offset += milliseconds),
     async fetch(request, principal = ALICE) {
       try {
-        return await messages(principal, request, {});
+        return await messages({
+          principal,
+          request,
+          checkStillValid: () => checkStillValid(principal, {}),
+        });
       } catch (error) {
         if (error instanceof BodyError) {
           return Response.json({ message: error.message }, { status: error.status });

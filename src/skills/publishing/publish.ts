@@ -39,6 +39,8 @@ export interface NewSkill {
   /** No other skill of the workspace may have this label (`skills-2025-10-02`). */
   readonly uniqueTitle?: boolean;
   readonly now: number;
+  /** Called before each try of the commit; rejects when the caller may not publish any more. */
+  readonly checkStillValid?: () => Promise<void>;
 }
 
 /**
@@ -49,13 +51,14 @@ export async function publish(
   ledger: Ledger,
   workspace: string,
   content: SkillPackage,
-  { displayName, uniqueTitle = false, now }: NewSkill,
+  { displayName, uniqueTitle = false, now, checkStillValid }: NewSkill,
 ): Promise<Published> {
   const id = newIdentifier("skill", now);
   const files = await prepare(content.files);
   let published: Published | undefined;
   const done = await ledger.publish(workspace, contentsOf(files), async (names) => {
     if (uniqueTitle && displayName !== undefined) await refuseTaken(ledger.store, workspace, displayName);
+    await checkStillValid?.();
     const version = toVersion(content, files, names, { number: 1, created: now });
     const skill: Skill = {
       id,
@@ -101,7 +104,9 @@ export async function publishVersion(
   workspace: string,
   skillId: string,
   content: SkillPackage,
-  { isDefault = false, now }: { readonly isDefault?: boolean; readonly now: number },
+  { isDefault = false, now, checkStillValid }:
+    & Pick<NewSkill, "now" | "checkStillValid">
+    & { readonly isDefault?: boolean },
 ): Promise<Published> {
   await openFor(ledger.store, workspace, skillId, content.name);
   const files = await prepare(content.files);
@@ -109,6 +114,7 @@ export async function publishVersion(
   const done = await ledger.publish(workspace, contentsOf(files), async (names) => {
     // Another version may have been published since the last try.
     const entry = await openFor(ledger.store, workspace, skillId, content.name);
+    await checkStillValid?.();
     const before = entry.value;
     const version = toVersion(content, files, names, {
       number: before.last.number + 1,
