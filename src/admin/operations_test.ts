@@ -1,5 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { beforeNextCommit } from "../store/test_meanwhile.ts";
 import { newAdmin } from "./test_admin.ts";
 
 const test = suite("admin/operations");
@@ -168,6 +169,41 @@ test("an administrator keeps their access, and the last one remains", async () =
   await call("removeUser", { user: "alice" }, bob);
   // A command can add another administrator.
   await call("removeUser", { user: "bob" }, "command line");
+});
+
+test("two requests at once do not take the access of the last administrators", async () => {
+  const actions = [["lockUser", {}], ["updateUser", { role: "author" }], ["removeUser", {}]] as const;
+  for (const byUsers of [false, true]) {
+    for (const [first, change] of actions) {
+      for (const [second, otherChange] of actions) {
+        const { call, refuse, store } = newAdmin();
+        const idOf = async (username: string) => (await call("addUser", { username, role: "admin" })).id;
+        const [alice, bob] = [await idOf("alice"), await idOf("bob")];
+        const act = () => call(second, { user: bob, ...otherChange }, byUsers ? alice : "key_test");
+        const meanwhile = beforeNextCommit(store, act);
+        const refused = await refuse(first, { user: alice, ...change }, byUsers ? bob : "key_other");
+        assert.ok(meanwhile.isDone);
+        assert.is(refused[0], 409, `${second} during ${first}`);
+        const { role, locked } = await call("showUser", { user: alice });
+        assert.equal([role, locked], ["admin", null], `${second} during ${first}`);
+      }
+    }
+  }
+});
+
+test("a user who becomes the last administrator meanwhile is not locked", async () => {
+  const { call, refuse, store } = newAdmin();
+  await call("addUser", { username: "alice", role: "admin" });
+  await call("addUser", { username: "bob", role: "author" });
+  for (const name of ["lockUser", "removeUser"]) {
+    beforeNextCommit(store, async () => {
+      await call("updateUser", { user: "bob", role: "admin" });
+      await call("updateUser", { user: "alice", role: "author" });
+    });
+    assert.is((await refuse(name, { user: "bob" }))[0], 409, name);
+    await call("updateUser", { user: "alice", role: "admin" });
+    await call("updateUser", { user: "bob", role: "author" });
+  }
 });
 
 test("two changes at once lose nothing", async () => {

@@ -5,11 +5,7 @@
  */
 import { exportUserData as exportData, type UserData } from "../../oauth/account/user_data.ts";
 import { removeFactors as removeAllFactors } from "../../oauth/factors/change_factors.ts";
-import {
-  lockUser as lock,
-  setPassword as set,
-  unlockUser as unlock,
-} from "../../oauth/users/user_changes.ts";
+import { lockUserIf, setPassword as set, unlockUser as unlock } from "../../oauth/users/user_changes.ts";
 import { endUserSessions } from "../../oauth/users/user_sessions.ts";
 import { AdminError, type AdminOperation, notFound } from "../operation.ts";
 import { flag, input, object, SECRET, type Secret } from "../schema.ts";
@@ -42,8 +38,7 @@ export const lockUser: AdminOperation<UserPath, AdminUser> = {
   subject: (_, { id }) => id,
   async run(context, { user }) {
     const found = await getUser(context, user);
-    await checkAdminRemains(context, found, "lock");
-    await lock(context.store, found.id);
+    await lockUserIf(context.store, found.id, (present) => checkAdminRemains(context, present, "lock"));
     return toAdminUser(await getUser(context, found.id));
   },
 };

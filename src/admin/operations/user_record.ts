@@ -4,9 +4,9 @@
  * @module
  */
 import type { Profile, User, UserRole } from "../../oauth/records/user_record.ts";
-import { findAccount } from "../../oauth/users/user_changes.ts";
+import { findAccount, findAccountEntry } from "../../oauth/users/user_changes.ts";
 import { USER_ROLES } from "../../oauth/users/user_role.ts";
-import type { Key } from "../../store/store.ts";
+import type { Check, Entry, Key } from "../../store/store.ts";
 import {
   type AdminContext,
   AdminError,
@@ -91,18 +91,21 @@ const BATCH = 500;
 
 /**
  * Ensures that an administrator remains when this one loses their access. Commands on a store can always add another.
+ * @returns what the commit of the change must check, so that no other request changes the one who remains at the same time
  * @throws {AdminError} 409 for the user who acts, and for the last administrator
  */
 export async function checkAdminRemains(
   context: AdminContext,
   user: User | Profile,
   action: "lock" | "remove" | "demote",
-): Promise<void> {
-  if (context.actor === COMMAND_LINE) return;
+): Promise<readonly Check[]> {
+  if (context.actor === COMMAND_LINE) return [];
   if (user.id === context.actor) {
     throw new AdminError("conflict_error", `You cannot ${action} yourself: ask another administrator`);
   }
-  if (!isActiveAdmin(context, user) || await hasAdminBeside(context, user.id)) return;
+  if (!isActiveAdmin(context, user)) return [];
+  const other = await findAdminBeside(context, user.id);
+  if (other) return [{ key: other.key, version: other.version }];
   throw new AdminError(
     "conflict_error",
     `Cannot ${action} the last administrator: give another user the role admin first`,
@@ -116,21 +119,22 @@ function isActiveAdmin(
   return role === "admin" && locked === undefined;
 }
 
-async function hasAdminBeside(context: AdminContext, id: string): Promise<boolean> {
+async function findAdminBeside(context: AdminContext, id: string): Promise<Entry | undefined> {
   const { store, actor } = context;
   // Mostly the user who acts is one.
-  const self = await findAccount(store, actor);
-  if (self && self.id === actor && isActiveAdmin(context, self)) return true;
+  const self = await findAccountEntry(store, actor);
+  if (self?.value.id === actor && isActiveAdmin(context, self.value)) return self;
   let left = MAX_READ;
   for (const prefix of [["user"], ["profile"]] satisfies Key[]) {
     let after: Key | undefined;
     while (left > 0) {
       const entries = await store.list<User | Profile>(prefix, { limit: BATCH, after });
-      if (entries.some(({ value }) => value.id !== id && isActiveAdmin(context, value))) return true;
+      const other = entries.find(({ value }) => value.id !== id && isActiveAdmin(context, value));
+      if (other) return other;
       if (entries.length < BATCH) break;
       after = entries.at(-1)!.key;
       left -= entries.length;
     }
   }
-  return false;
+  return undefined;
 }

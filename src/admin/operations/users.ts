@@ -8,10 +8,10 @@ import { type UserFactors, userFactorsKey } from "../../oauth/factors/factor_rec
 import { readProviderTokens, revokeProviderTokens } from "../../oauth/sign_in/provider_tokens.ts";
 import { listUserIdentities } from "../../oauth/sign_in/user_identity.ts";
 import { isEmailAddress } from "../../oauth/users/email_address.ts";
-import { removeUser as remove } from "../../oauth/users/remove_user.ts";
+import { removeUserIf } from "../../oauth/users/remove_user.ts";
 import { addUser as add, findUserId } from "../../oauth/users/user.ts";
 import { randomSecret } from "../../crypto/secret.ts";
-import { updateUser as update } from "../../oauth/users/user_changes.ts";
+import { updateUserIf } from "../../oauth/users/user_changes.ts";
 import { listUserGrants } from "../../oauth/users/user_grants.ts";
 import { listUserSessions } from "../../oauth/users/user_sessions.ts";
 import { canonicalUsername } from "../../oauth/users/username.ts";
@@ -220,10 +220,13 @@ export const updateUser: AdminOperation<UserPath & ProfileChanges, AdminUser> = 
   async run(context, { user, ...changes }) {
     const found = await getUser(context, user);
     checkEmail(changes);
-    const isDemotion = changes.role !== undefined && changes.role !== "admin" &&
-      (found.role ?? context.defaultRole) === "admin";
-    if (isDemotion) await checkAdminRemains(context, found, "demote");
-    await refuseInvalid(() => update(context.store, found.id, changes));
+    const isLower = changes.role !== undefined && changes.role !== "admin";
+    await refuseInvalid(() =>
+      updateUserIf(context.store, found.id, changes, async (present) => {
+        const isDemotion = isLower && (present.role ?? context.defaultRole) === "admin";
+        return isDemotion ? await checkAdminRemains(context, present, "demote") : [];
+      })
+    );
     return toAdminUser(await getUser(context, found.id));
   },
 };
@@ -239,9 +242,13 @@ export const removeUser: AdminOperation<UserPath, string> = {
   async run(context, { user }) {
     const { store, providers } = context;
     const found = await getUser(context, user);
-    await checkAdminRemains(context, found, "remove");
     const kept = await readProviderTokens(providers, found.id);
-    if (!await remove(store, found.id)) throw notFound("User", user);
+    const isRemoved = await removeUserIf(
+      store,
+      found.id,
+      (present) => checkAdminRemains(context, present, "remove"),
+    );
+    if (!isRemoved) throw notFound("User", user);
     await revokeProviderTokens(providers, found.id, kept);
     return found.id;
   },

@@ -4,6 +4,7 @@
  * @module
  */
 import { removeBelow } from "../remove_below.ts";
+import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
 import type { Store } from "../../store/store.ts";
 import { approvalMemoriesPrefix } from "../approvals/approval.ts";
 import { endUserConnections } from "../connection_records.ts";
@@ -14,7 +15,6 @@ import {
   emailVerificationKey,
   passwordResetKey,
   profileKey,
-  type User,
   userKey,
   usernameKey,
   verifiedEmailKey,
@@ -22,7 +22,7 @@ import {
 import { removeProviderTokens } from "../sign_in/account_record.ts";
 import { listUserIdentities } from "../sign_in/user_identity.ts";
 import { canonicalEmail } from "./email_address.ts";
-import { findAccount } from "./user_changes.ts";
+import { type Conditions, findAccountEntry, isUser } from "./user_changes.ts";
 import { grantKeys } from "./user_grants.ts";
 import { endUserSessions } from "./user_sessions.ts";
 import { canonicalUsername } from "./username.ts";
@@ -35,29 +35,58 @@ import { canonicalUsername } from "./username.ts";
  * @param user the id, or the user name
  * @returns `false` when there is no such user
  */
-export async function removeUser(store: Store, user: string): Promise<boolean> {
-  const id = (await findAccount(store, user))?.id;
-  return id !== undefined && await removeAccount(store, id, store);
+export function removeUser(store: Store, user: string): Promise<boolean> {
+  return removeUserIf(store, user, () => Promise.resolve([]));
 }
 
 /**
  * As {@linkcode removeUser}, for a user who asks for it.
  * @param sessionStore for the first commit, which ends access: nothing is removed once the session has ended
  */
-export async function removeAccount(store: Store, id: string, sessionStore: Store): Promise<boolean> {
-  if (!await findAccount(store, id)) return false;
-  const own = await store.get<User>(userKey(id));
+export function removeAccount(store: Store, id: string, sessionStore: Store): Promise<boolean> {
+  return removeUserIf(store, id, () => Promise.resolve([]), sessionStore);
+}
+
+/** As {@linkcode removeUser}, under conditions. @param first the store of the first commit */
+export async function removeUserIf(
+  store: Store,
+  user: string,
+  conditions: Conditions,
+  first: Store = store,
+): Promise<boolean> {
+  const id = await retryLostRaces(() => removeRecords(first, user, conditions));
+  if (id === undefined) return false;
+  await endUserSessions(store, id);
+  await removeProviderTokens(store, id);
+  await endUserConnections(store, id);
+  await removeBelow(store, userGrantsPrefix(id), (key) => grantKeys(id, String(key.at(-1))));
+  await removeBelow(store, ["consent", id]);
+  await removeBelow(store, approvalMemoriesPrefix(id));
+  return true;
+}
+
+/** The first commit of a removal. @returns the id of the user; `undefined` when there is no such user */
+async function removeRecords(
+  store: Store,
+  user: string,
+  conditions: Conditions,
+): Promise<string | undefined | typeof LOST_RACE> {
+  const entry = await findAccountEntry(store, user);
+  if (!entry) return undefined;
+  const { key, version, value } = entry;
+  const { id } = value;
   const identities = await listUserIdentities(store, id);
-  const email = canonicalEmail(own?.value.email ?? "");
-  const verified = await store.get<string>(verifiedEmailKey(email));
-  await sessionStore.commit({
+  const own = isUser(value) ? value : undefined;
+  const verified = await store.get<string>(verifiedEmailKey(canonicalEmail(own?.email ?? "")));
+  const done = await store.commit({
+    check: [{ key, version }, ...await conditions(value)],
     remove: [
       userKey(id),
       profileKey(id),
       passwordResetKey(id),
       emailVerificationKey(id),
       endedGrantsKey(id),
-      ...own ? [usernameKey(canonicalUsername(own.value.username))] : [],
+      ...own ? [usernameKey(canonicalUsername(own.username))] : [],
       ...verified?.value === id ? [verified.key] : [],
       ...identities.flatMap(({ issuer, subject }) => [
         linkedAccountKey(issuer, subject),
@@ -66,11 +95,5 @@ export async function removeAccount(store: Store, id: string, sessionStore: Stor
       ...await factorKeys(store, id),
     ],
   });
-  await endUserSessions(store, id);
-  await removeProviderTokens(store, id);
-  await endUserConnections(store, id);
-  await removeBelow(store, userGrantsPrefix(id), (key) => grantKeys(id, String(key.at(-1))));
-  await removeBelow(store, ["consent", id]);
-  await removeBelow(store, approvalMemoriesPrefix(id));
-  return true;
+  return done ? id : LOST_RACE;
 }

@@ -7,7 +7,7 @@
 import { ITERATIONS, passwords } from "../../crypto/password.ts";
 import { checkNames, type Names } from "../../options/option_check.ts";
 import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
-import { compareAndSet, type Entry, type Store, timeOf } from "../../store/store.ts";
+import { type Check, type Entry, type Store, timeOf } from "../../store/store.ts";
 import {
   type Profile,
   profileKey,
@@ -53,12 +53,17 @@ export interface PasswordOptions {
 
 const PASSWORD_NAMES: Names<PasswordOptions> = { policy: 1, iterations: 1 };
 
+/** What the commit of a change checks beside the record that it changes; rejects to refuse the change. */
+export type Conditions = (user: User | Profile) => Promise<readonly Check[]>;
+
+const UNCONDITIONAL: Conditions = () => Promise.resolve([]);
+
 /**
  * A user, locked or not, by id or user name. A user name that looks like the id of another user finds that other user: ids
  * are given once.
  */
 export async function findAccount(store: Store, user: string): Promise<User | Profile | undefined> {
-  return (await findEntry(store, user))?.value;
+  return (await findAccountEntry(store, user))?.value;
 }
 
 /**
@@ -77,7 +82,7 @@ export async function setPassword(
   checkNames("setPassword", options, PASSWORD_NAMES);
   const { iterations = ITERATIONS } = options;
   const policy = options.policy ? completePasswordPolicy(options.policy, "setPassword.policy") : ANY_PASSWORD;
-  const found = await findEntry(store, user);
+  const found = await findAccountEntry(store, user);
   if (!found || !isUser(found.value)) return "unknown_user";
   const problem = await checkNewPassword(policy, password, found.value);
   if (problem !== undefined) return problem;
@@ -109,7 +114,17 @@ export function replacePassword(store: Store, id: string, before: string, hash: 
  * @throws {TypeError} for an unknown role, an empty name, a text with control characters or over 256 characters, or a member
  * that does not exist
  */
-export async function updateUser(store: Store, user: string, changes: UserChanges): Promise<boolean> {
+export function updateUser(store: Store, user: string, changes: UserChanges): Promise<boolean> {
+  return updateUserIf(store, user, changes, UNCONDITIONAL);
+}
+
+/** As {@linkcode updateUser}, under conditions. */
+export async function updateUserIf(
+  store: Store,
+  user: string,
+  changes: UserChanges,
+  conditions: Conditions,
+): Promise<boolean> {
   checkNames("updateUser", changes, CHANGE_NAMES);
   const { name, email, role } = changes;
   if (role !== undefined) checkUserRole(role);
@@ -128,7 +143,7 @@ export async function updateUser(store: Store, user: string, changes: UserChange
       ...(role !== undefined && { role }),
       ...((isNewAddress || isNewName) && { updated: timeOf(store) }),
     };
-  });
+  }, conditions);
 }
 
 /**
@@ -138,7 +153,12 @@ export async function updateUser(store: Store, user: string, changes: UserChange
  * @returns `false` when the user does not exist
  */
 export function lockUser(store: Store, user: string): Promise<boolean> {
-  return change(store, user, (value) => ({ ...value, locked: value.locked ?? timeOf(store) }));
+  return lockUserIf(store, user, UNCONDITIONAL);
+}
+
+/** As {@linkcode lockUser}, under conditions. */
+export function lockUserIf(store: Store, user: string, conditions: Conditions): Promise<boolean> {
+  return change(store, user, (value) => ({ ...value, locked: value.locked ?? timeOf(store) }), conditions);
 }
 
 /**
@@ -155,16 +175,23 @@ async function change(
   store: Store,
   user: string,
   next: (value: User | Profile) => User | Profile | undefined,
+  conditions: Conditions = UNCONDITIONAL,
 ): Promise<boolean> {
   return await retryLostRaces(async () => {
-    const entry = await findEntry(store, user);
+    const entry = await findAccountEntry(store, user);
     const value = entry && next(entry.value);
     if (!value) return false;
-    return await compareAndSet(store, entry.key, entry.version, value) || LOST_RACE;
+    const { key, version } = entry;
+    const check = [{ key, version }, ...await conditions(entry.value)];
+    return await store.commit({ check, set: [{ key, value }] }) || LOST_RACE;
   });
 }
 
-async function findEntry(store: Store, user: string): Promise<Entry<User> | Entry<Profile> | undefined> {
+/** As {@linkcode findAccount}, with the key and the version of the record. */
+export async function findAccountEntry(
+  store: Store,
+  user: string,
+): Promise<Entry<User> | Entry<Profile> | undefined> {
   const entry = await store.get<User>(userKey(user));
   if (entry) return entry;
   const index = await store.get<string>(usernameKey(canonicalUsername(user)));
@@ -172,7 +199,7 @@ async function findEntry(store: Store, user: string): Promise<Entry<User> | Entr
 }
 
 /** Whether the user has a user name here, not only at an identity provider. */
-function isUser(user: User | Profile): user is User {
+export function isUser(user: User | Profile): user is User {
   return "password" in user;
 }
 
