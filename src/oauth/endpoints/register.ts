@@ -32,8 +32,10 @@ export async function register(
   request: Request,
   context: RequestContext,
 ): Promise<Response> {
+  // Before the token is checked: it may be revoked while the client holds the body back.
+  const body = await readText(request, MAX_BODY_BYTES);
   if (as.registration === "token") await checkInitialToken(as, request, context);
-  const clientMetadata = await readMetadata(as, await readJson(request), context);
+  const clientMetadata = await readMetadata(as, parseJson(request, body), context);
   const secret = needsSecret(clientMetadata.token_endpoint_auth_method)
     ? randomSecret("trivet_cs_")
     : undefined;
@@ -84,7 +86,7 @@ export async function updateRegistration(
 ): Promise<Response> {
   const entry = await getRegistration(as, request, id);
   const before = entry.value;
-  const metadata = await readJson(request);
+  const metadata = parseJson(request, await readText(request, MAX_BODY_BYTES));
   // `Object` because the body may be `null` or another primitive.
   const { client_id, client_secret } = Object(metadata) as Record<string, unknown>;
   if (client_id !== id) throw invalidMetadata("client_id must match the registration");
@@ -211,11 +213,10 @@ function currentToken(request: Request): { registration_access_token: string | u
   return { registration_access_token: readBearer(request) };
 }
 
-async function readJson(request: Request): Promise<unknown> {
+function parseJson(request: Request, text: string): unknown {
   if (mediaType(request.headers.get("content-type")) !== "application/json") {
     throw invalidMetadata("the Content-Type must be application/json");
   }
-  const text = await readText(request, MAX_BODY_BYTES);
   try {
     return JSON.parse(text);
   } catch {

@@ -124,6 +124,29 @@ test("registration: 'token' requires an access token with clients:register", asy
   assert.is((await register(server, WEB, await tokenFor("admin"))).status, 201);
 });
 
+test("an initial access token that is revoked while the body is held back registers nothing", async () => {
+  const server = await newServer({
+    registration: "token",
+    scopes: { "clients:register": "", admin: { description: "", implies: ["clients:register"] } },
+  });
+  const client = { client_id: "service", client_secret: "service-secret" };
+  const grant = { grant_type: "client_credentials", ...client, scope: "admin" };
+  const token = (await (await server.token(grant)).json()).access_token;
+  assert.is((await register(server, WEB, token)).status, 201);
+  const body = new ReadableStream({
+    async pull(controller) {
+      await server.send("/oauth/revoke", { form: { ...client, token } });
+      controller.enqueue(new TextEncoder().encode(JSON.stringify(WEB)));
+      controller.close();
+    },
+  }, { highWaterMark: 0 });
+  const headers = { "content-type": "application/json", authorization: `Bearer ${token}` };
+  const init = { method: "POST", headers, body, duplex: "half" };
+  const response = await server.service.fetch(new Request(`${ISSUER}/oauth/register`, init));
+  assert.is(response.status, 401);
+  assert.is((await server.store.list(["client"])).length, 1);
+});
+
 test("registration: 'token' answers an unknown access token with the challenge of RFC 6750", async () => {
   const server = await newServer({ registration: "token" });
   for (const token of ["made-up", "trivet_at_" + "x".repeat(43)]) {
