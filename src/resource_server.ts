@@ -206,6 +206,10 @@ function checkOptions(options: ResourceServerOptions): void {
   const fail = (name: string, rule: string): never => {
     throw new TypeError(`Invalid options: "${name}" ${rule}`);
   };
+  if (options.jwks && !Array.isArray(options.jwks.keys)) fail("jwks", 'must have a list "keys" (RFC 7517)');
+  if (introspection && !(introspection.clientId && introspection.clientSecret)) {
+    fail("introspection", 'must have a "clientId" and a "clientSecret"');
+  }
   const urls = { issuer, resource, jwksUri, "introspection.endpoint": introspection?.endpoint };
   for (const [name, url] of Object.entries(urls)) {
     const problem = url === undefined ? undefined : checkConfiguredUrl(url);

@@ -50,6 +50,8 @@ export interface Trivet extends Handler, Protection {
  */
 export function createTrivet(options: TrivetOptions): Trivet {
   checkAllNames(options);
+  // `false`, as for `mcp` and `skills`, is what authors without types may give.
+  options = { ...options, gateway: options.gateway || undefined, admin: options.admin || undefined };
   checkMade("gateway", options.gateway, "connect", "gateway() of trivet/gateway");
   checkMade("admin", options.admin, "createService", "admin() of trivet/admin");
   const { issuer } = options;

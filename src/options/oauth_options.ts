@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { checkNames, checkOneOf, checkWhole, type Names } from "./option_check.ts";
+import { checkNames, checkOneOf, checkWhole, describeOption, type Names } from "./option_check.ts";
 import type {
   AuthorizationDetailType,
   AuthorizationServerOptions,
@@ -238,6 +238,10 @@ export function completeOAuth(
   const whole = (name: WholeOption, defaultValue: number, least = 1): number =>
     checkWhole(`oauth.${name}`, oauth[name] ?? defaultValue, least);
   const redirectSchemes = (oauth.redirectSchemes ?? EDITOR_SCHEMES).map(checkRedirectScheme);
+  // The names of the scopes would be the indexes of the list.
+  if (Array.isArray(oauth.scopes)) {
+    throw new TypeError(describeOption("oauth.scopes", "an object of scopes and descriptions", oauth.scopes));
+  }
   const complete: AuthorizationServerOptions = {
     issuer,
     store,

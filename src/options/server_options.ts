@@ -123,7 +123,10 @@ export function checkAddress(name: "issuer" | "url", address: string, unsafe?: S
   const url = URL.parse(address);
   const secure = url?.protocol === "https:" ||
     url?.protocol === "http:" && (isLoopbackHost(url.hostname) || unsafe?.httpIssuer === true);
-  if (!url || !secure || /[?#]/.test(address) || url.username !== "" || url.password !== "") {
+  if (
+    !url || typeof address !== "string" || !secure || /[?#]/.test(address) || url.username !== "" ||
+    url.password !== ""
+  ) {
     const rule = "an https URL (http on loopback) without query, fragment or user";
     throw new TypeError(describeOption(name, rule, address));
   }

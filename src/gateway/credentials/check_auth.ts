@@ -5,6 +5,7 @@
  * @module
  */
 import { checkConfiguredUrl } from "../../http/network/public_fetch.ts";
+import { isScopeToken } from "../../http/scope_token.ts";
 import type { UpstreamAuth } from "./upstream_auth.ts";
 
 /** What is wrong with a value, as the end of a sentence. */
@@ -15,7 +16,6 @@ interface Shape {
   readonly [member: string]: Rule | Shape;
 }
 
-const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 /** Fields that belong to the connection or the protocol, not to authorization. */
 const RESERVED_HEADERS =
@@ -30,7 +30,7 @@ const flag: Rule = (value) => typeof value === "boolean" ? undefined : "must be 
 const url: Rule = (value) =>
   typeof value === "string" ? checkConfiguredUrl(value) : "must be an https URL (http on loopback)";
 const scopes: Rule = (value) =>
-  Array.isArray(value) && value.every((each) => typeof each === "string" && SCOPE.test(each))
+  Array.isArray(value) && value.every((each) => typeof each === "string" && isScopeToken(each))
     ? undefined
     : "must be a list of scopes without spaces";
 const header: Rule = (value) =>

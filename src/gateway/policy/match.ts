@@ -5,6 +5,7 @@
  * @module
  */
 import type { Principal } from "../../http/principal.ts";
+import { isScopeToken } from "../../http/scope_token.ts";
 import { PolicyError } from "./condition.ts";
 import { compileGlob, type Match } from "./glob.ts";
 import { parseUriTemplate } from "../../mcp/definition/uri_expression.ts";
@@ -73,6 +74,10 @@ export function compileMatch(
   const users = read("users", true);
   const issuers = read("issuers", true);
   const clients = read("clients", true);
+  // "a b" in one text would be the name of no scope, so a rule that denies would never apply.
+  if ([match.scopes ?? []].flat().some((each) => typeof each === "string" && !isScopeToken(each))) {
+    throw new PolicyError(`${place}.scopes`, 'must be single scopes: ["a", "b"] in place of "a b"');
+  }
   const scopes = read("scopes", true);
 
   return {

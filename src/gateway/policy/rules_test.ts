@@ -353,6 +353,8 @@ for (
     [{ rules: [{ effect: "allow", tools: [] }] }, "policy.rules[0].tools"],
     [{ rules: [{ effect: "allow", users: [""] }] }, "policy.rules[0].users"],
     [{ rules: [{ effect: "allow", callers: "robot" }] }, "policy.rules[0].callers"],
+    [{ rules: [{ effect: "deny", scopes: "read write" }] }, "policy.rules[0].scopes"],
+    [{ rules: [{ effect: "deny", scopes: ["read", ""] }] }, "policy.rules[0].scopes"],
     [{ rules: [{ effect: "allow", reason: 5 }] }, "policy.rules[0].reason"],
     [{ rules: [{ effect: "deny", when: { x: 1 } }] }, "policy.rules[0].when"],
     [{ rules: ["deny"] }, "policy.rules[0]"],

@@ -43,7 +43,7 @@ export interface CompiledPrompt extends ListEntry {
   readonly definition: PromptDefinition;
 }
 
-/** What clients are told once, when they connect. So what was offered stays, even if it is empty later. */
+/** What clients read once, when they connect. So what was offered stays, even if it is empty later. */
 export interface Offers {
   /** The lists that the server offers, perhaps empty ones. */
   readonly offers: Readonly<Record<"tools" | "resources" | "prompts", boolean>>;

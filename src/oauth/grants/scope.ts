@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { isScopeToken } from "../../http/scope_token.ts";
 import { checkNames, type Names } from "../../options/option_check.ts";
 import type { AuthorizationServer, ScopeDefinition } from "../authorization_server.ts";
 import { OAuthError, plain } from "../error.ts";
@@ -13,8 +14,6 @@ import { checkUserRole, highestRole } from "../users/user_role.ts";
 
 /** Scopes for operating the server: a client has them only when its registration names them. */
 const OPERATOR_SCOPES = ["admin", "clients:register"];
-/** RFC 6749 §3.3 */
-const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
 /** Names of scopes that only read: the defaults where the operator marked no scope as one. */
 const READ_ONLY = /^(profile|(.*[:._/-])?read(only)?)$/;
 
@@ -44,7 +43,7 @@ export function defineScopes(scopes: Readonly<Record<string, string | ScopeDefin
     checkNames(`oauth.scopes.${name}`, definition, NAMES);
     checkUserRole(definition.role ?? "reader");
     const { implies = [] } = definition;
-    if (!SCOPE.test(name)) {
+    if (!isScopeToken(name)) {
       throw new TypeError(
         `Invalid options: scope "${name}" must be printable ASCII without spaces, quotes and backslashes`,
       );

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { isScopeToken } from "../../../http/scope_token.ts";
 import { isObject } from "../../../json_schema/value.ts";
 import { LEGACY, MODERN } from "../../../mcp_client/revision.ts";
 import { ConfigurationError, type UpstreamConfiguration } from "./configuration.ts";
@@ -243,7 +244,7 @@ function parseOptions(
     revision: revision as string | undefined,
     timeout: (timeout as number) * 1000,
     maxConcurrent: maxConcurrent as number,
-    scopes: parseStrings("scopes", scopes, problems),
+    scopes: parseScopes(scopes, problems),
     shared: shared as boolean | undefined,
     auth,
   };
@@ -253,6 +254,14 @@ function parseStrings(member: string, value: unknown, problems: Problems): strin
   if (Array.isArray(value) && value.every((each) => typeof each === "string")) return value;
   problems.add(member, "must be a list of strings");
   return [];
+}
+
+function parseScopes(value: unknown, problems: Problems): string[] {
+  const scopes = parseStrings("scopes", value, problems);
+  if (!scopes.every(isScopeToken)) {
+    problems.add("scopes", 'must be single scopes: ["a", "b"] in place of "a b"');
+  }
+  return scopes;
 }
 
 function parseMap(member: string, value: unknown, problems: Problems, text: ToText): Record<string, string> {

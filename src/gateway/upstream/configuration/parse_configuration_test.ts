@@ -93,6 +93,7 @@ test("names the place of every problem", () => {
         "mcpServers.x.headers.a",
       ]],
       [{ url: "https://a.example", timeout: 0 }, ["mcpServers.x.timeout"]],
+      [{ url: "https://a.example", scopes: ["read write"] }, ["mcpServers.x.scopes"]],
       [{ url: "https://a.example", revision: "2025-11-26" }, ["mcpServers.x.revision"]],
       [{ url: "https://a.example", maxConcurrent: 1.5 }, [
         "mcpServers.x.maxConcurrent",

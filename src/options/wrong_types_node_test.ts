@@ -1,0 +1,63 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { tool } from "../mcp_service.ts";
+import { addClient, createTrivet, memoryStore } from "../mod.ts";
+import { resourceServer } from "../resource_server.ts";
+import { google, oidc } from "../sign_in.ts";
+
+const test = suite("options/wrong types");
+
+const issuer = "http://127.0.0.1:8787";
+// deno-lint-ignore no-explicit-any -- what the compiler would refuse
+const any = (value: unknown): any => value;
+const trivet = (options: object) => createTrivet(any({ issuer, store: memoryStore(), ...options }));
+const resource = (options: object) =>
+  resourceServer(any({ issuer: "https://a.example", resource: "https://b.example", ...options }));
+
+/** Calls with a value of another type, as JavaScript may write them. */
+const CASES: readonly (readonly [option: string, call: () => unknown])[] = [
+  ["oauth.passwordLogin", () => trivet({ oauth: { passwordLogin: "false" } })],
+  ["mcp.sessions", () => trivet({ mcp: { sessions: "false" } })],
+  ["mcp.sessions", () => trivet({ mcp: { sessions: 0 } })],
+  ["unsafe.httpIssuer", () => trivet({ unsafe: { httpIssuer: "false" } })],
+  ["google.keepTokens", () => google(any({ clientId: "c", keepTokens: "false" }))],
+  ["oidc.keepTokens", () => oidc(any({ issuer: "https://a.example", clientId: "c", keepTokens: "no" }))],
+  ["tool.task.restart", () => trivet({ mcp: { tools: [task("false")] } })],
+  [
+    "oauth.scopes.a.default",
+    () => trivet({ oauth: { scopes: { a: { description: "a", default: "true" } } } }),
+  ],
+  ["oauth.scopes", () => trivet({ oauth: { scopes: ["read", "refund"] } })],
+  ["issuer", () => trivet({ issuer: new URL(issuer) })],
+  ["jwks", () => resource({ jwks: {} })],
+  ["introspection", () => resource({ introspection: {} })],
+  ["introspection", () => resource({ introspection: { clientId: "c" } })],
+];
+
+function task(restart: string) {
+  return tool(any({ name: "a", description: "", run: () => "", task: { support: "optional", restart } }));
+}
+
+for (const [option, call] of CASES) {
+  test(`a value of another type is refused: ${option}`, () => {
+    assert.throws(
+      call,
+      (error: unknown) =>
+        error instanceof TypeError && error.message.includes(`"${option.replace("tool.", "")}"`),
+    );
+  });
+}
+
+test("a client that is trusted by a text is refused", async () => {
+  const registration = { id: "c", redirect_uris: ["https://a.example/cb"], trusted: "no" };
+  const error = await addClient(memoryStore(), any(registration)).then(() => undefined, (error) => error);
+  assert.instance(error, TypeError);
+  assert.match(error.message, "trusted");
+});
+
+test("false leaves out the gateway and the admin API, as it does the services", () => {
+  const server = trivet({ gateway: false, admin: false, mcp: false, skills: false });
+  assert.is(server.gateway, undefined);
+});
+
+test.run();
