@@ -135,9 +135,9 @@ export class EventStream implements EventReader {
     return this.#open && this.#channel.waiting >= HIGH_WATER_EVENTS;
   }
 
-  /** Resolves when the stream is no longer full, or no longer open. */
-  async waitUntilWritable(): Promise<void> {
-    while (this.isFull) {
+  /** Resolves when fewer events wait for the reader than make the stream full, or `events`, or when it is no longer open. */
+  async waitUntilWritable(events: number = HIGH_WATER_EVENTS): Promise<void> {
+    while (this.#open && this.#channel.waiting >= events) {
       // workerd calls `pull` only when the queue is empty, so the queue is also polled.
       let timer: ReturnType<typeof setTimeout> | undefined;
       await new Promise<void>((resolve) => {

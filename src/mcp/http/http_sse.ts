@@ -5,14 +5,13 @@
  *
  * @module
  */
-import { randomId } from "../../crypto/secret.ts";
 import { readText } from "../../http/body/body.ts";
 import { BodyError } from "../../http/body/body_error.ts";
 import { EventStream } from "../../http/event_stream.ts";
 import { toAddress } from "../../http/network/network.ts";
 import { respond } from "../../http/response.ts";
 import type { RequestContext } from "../../http/service.ts";
-import { INVALID_REQUEST, PARSE_ERROR, RpcError } from "../../jsonrpc/error.ts";
+import { INVALID_REQUEST, PARSE_ERROR, RpcError, SERVER_ERROR } from "../../jsonrpc/error.ts";
 import { parseJsonInTurns, readMessage, writeNotification, writeResponse } from "../../jsonrpc/message.ts";
 import { toCallRequest } from "../call_request.ts";
 import type { Outlet } from "../connection.ts";
@@ -21,18 +20,15 @@ import { LimitError } from "../session/limit_error.ts";
 import type { Answers } from "./http_answer.ts";
 import { type Admit, type HttpOptions, isRefusal, type SseFactory } from "./http_options.ts";
 import { isCurrent } from "./stream_token.ts";
-import { retryWhileUnavailable } from "../session/retry_while_unavailable.ts";
+import { SseQueue } from "./sse_queue.ts";
 import { notificationOf } from "./listen.ts";
 import type { Handshake, Session } from "../session/session.ts";
 import { watchSessionChanges } from "../session/session_changes.ts";
-import { type Caller, RECORD_BYTES } from "../session/storage_limits.ts";
-import { watchedKey } from "../session/wakeups.ts";
+import type { Caller } from "../session/storage_limits.ts";
 
-/** How long a message waits in the store for its stream. */
-const MESSAGE_RETENTION_MS = 5 * 60_000;
 const REVISION = "2024-11-05";
-/** Messages that are read from the queue at once. */
-const PAGE_MESSAGES = 100;
+const STORAGE_LIMIT =
+  "The message exceeds the storage limit of this caller. Read the messages that wait, or request less";
 
 /** Creates the handlers of the stream and of posted messages. `postPath` is the endpoint for messages. */
 export function createSseHandlers(
@@ -42,12 +38,19 @@ export function createSseHandlers(
   postPath: string,
 ): ReturnType<SseFactory> {
   const { exchange, stateful } = options;
+  let queue: SseQueue | undefined;
+
+  async function loadQueue(): Promise<SseQueue> {
+    const { storage, streams: { store } } = await stateful.load();
+    return queue ??= new SseQueue({ store, storage, now: options.now });
+  }
 
   async function open(request: Request, runtime: RequestContext): Promise<Response> {
     const principal = await admit(request, runtime);
     if (isRefusal(principal)) return principal;
     const { sessions, subscriptions, streams } = await stateful.load();
-    const { store, wakeups } = streams;
+    const { wakeups } = streams;
+    const queue = await loadQueue();
     const sealed = await sessions.start({ revision: REVISION, capabilities: {}, clientInfo: {} }, principal);
     const session = (await sessions.open(sealed, principal))!;
     const caller = { principal, runtime: toAddress(runtime) };
@@ -85,7 +88,7 @@ export function createSseHandlers(
       draining = draining.then(async () => {
         let first: string | undefined;
         for (;;) {
-          const page = await store.list<string>(queueKey(session), { limit: PAGE_MESSAGES });
+          const page = await queue.read(session);
           // The same page again: the removal is not visible yet.
           if (page.length === 0 || page[0]!.key.join() === first) return;
           first = page[0]!.key.join();
@@ -93,9 +96,12 @@ export function createSseHandlers(
             if (!sent.has(key.join())) stream.send(value, { event: "message" });
             sent.add(key.join());
           }
-          await store.commit({ remove: page.map(({ key }) => key) });
-          for (const { key } of page) sent.delete(key.join());
-          await stream.waitUntilWritable();
+          const keys = page.map(({ key }) => key);
+          await queue.remove(keys);
+          for (const key of keys) sent.delete(key.join());
+          // Messages that the client has not read count, as they take memory.
+          await stream.waitUntilWritable(1);
+          queue.free(session, keys);
         }
       }).catch(() => {});
     };
@@ -140,14 +146,22 @@ export function createSseHandlers(
         era,
       );
     }
-    const send = (json: string): Promise<boolean> => enqueue(session, json, { principal, runtime });
+    const caller: Caller = { principal, runtime };
+    const queue = await loadQueue();
     const outlet: Outlet = {
-      notify: async (method, params) => void await send(writeNotification(method, params)),
+      notify: async (method, params) =>
+        void await queue.add(session, writeNotification(method, params), caller),
       async sendRequest(method, params, signal) {
         // The POST has its response already: only this limits how many calls wait for a client that does not answer.
-        const release = streams.openStreams.open({ principal, runtime }, session);
-        const sendJson = (json: string): void => void send(json).catch(() => {});
-        return await sendServerRequest(session, method, params, sendJson, signal).finally(release);
+        const release = streams.openStreams.open(caller, session);
+        const lost = new AbortController();
+        const send = (json: string): void => {
+          queue.add(session, json, caller).then((added) => {
+            if (!added) lost.abort(new RpcError(SERVER_ERROR, STORAGE_LIMIT));
+          }, (error) => lost.abort(error));
+        };
+        const either = AbortSignal.any([signal, lost.signal]);
+        return await sendServerRequest(session, method, params, send, either).finally(release);
       },
     };
     let settled: Promise<unknown> = Promise.resolve();
@@ -158,37 +172,41 @@ export function createSseHandlers(
         capabilities: known.capabilities,
         clientInfo: known.clientInfo,
       };
-      settled = sessions.change(opened, { principal, runtime }, (settings) => ({ ...settings, handshake }));
+      settled = sessions.change(opened, caller, (settings) => ({ ...settings, handshake }));
     };
     const sender = { principal, session, runtime };
     const read = toCallRequest(sender, eraOfRevision(session.revision) ?? era, message);
     const call = exchange.createCall(read, { outlet, onHandshake });
-    const work = message.kind === "request"
-      ? exchange.answer(message, call, async (response) => {
-        await settled;
-        if (!call.isCancelled) await send(exchange.write(response, writeResponse));
-      })
-      : Promise.resolve(exchange.accept(message, call)).finally(() => call.end());
-    call.waitUntil(work);
+    if (message.kind !== "request") {
+      call.waitUntil(Promise.resolve(exchange.accept(message, call)).finally(() => call.end()));
+      return accepted();
+    }
+    // What the client gets when there is no room for the response: a client waits for ever without one.
+    const instead = writeResponse({ id: message.id, error: new RpcError(SERVER_ERROR, STORAGE_LIMIT) });
+    let reserved: number;
+    try {
+      reserved = await queue.reserve(session, instead, caller);
+    } catch (error) {
+      call.end();
+      if (!(error instanceof LimitError)) throw error;
+      return answers.write({ id: message.id, error }, era, principal);
+    }
+    const answering = exchange.answer(message, call, async (response) => {
+      const settledResponse = await settled.then(
+        () => response,
+        (error) => exchange.answerFault(message.id, error, message.method, call),
+      );
+      if (call.isCancelled) return queue.release(reserved, caller);
+      const json = exchange.write(settledResponse, writeResponse);
+      if (!await queue.add(session, json, caller, reserved)) {
+        await queue.add(session, instead, caller, reserved);
+      }
+    });
+    call.waitUntil(Promise.resolve(answering));
     return accepted();
   }
 
-  async function enqueue(session: Session, json: string, caller: Caller): Promise<boolean> {
-    // A client that does not read must not fill the store.
-    const { storage, streams: { store } } = await stateful.load();
-    if (!storage.tryTake(caller, json.length + RECORD_BYTES, MESSAGE_RETENTION_MS)) return false;
-    const key = [...queueKey(session), options.now(), order++, randomId("")];
-    return await retryWhileUnavailable(() =>
-      store.commit({ set: [{ key, value: json, expires: options.now() + MESSAGE_RETENTION_MS }] })
-    );
-  }
-  let order = 0;
-
   return { open, post };
-}
-
-function queueKey({ id }: Session): readonly (string | number)[] {
-  return watchedKey("event", id, "sse");
 }
 
 function accepted(): Response {

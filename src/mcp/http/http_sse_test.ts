@@ -5,8 +5,9 @@ import { withoutRemoving } from "../../store/test_without_removing.ts";
 import { resource, tool } from "../definition/definition.ts";
 import { createSseHandlers } from "./http_sse.ts";
 import type { ToolServer } from "../service.ts";
-import { type EventReader, type Message, readEvents } from "../test_exchange.ts";
-import { newServer } from "../test_server.ts";
+import type { Message } from "../test_exchange.ts";
+import { newServer, request } from "../test_server.ts";
+import { hello, openSse as open, postSse as post } from "./test_sse.ts";
 
 const test = suite("mcp/http_sse");
 const NAME = { type: "object", properties: { name: { type: "string" } }, required: ["name"] } as const;
@@ -35,38 +36,6 @@ function pair(): [ToolServer, ToolServer] {
   const options = { store, definitions, sse: createSseHandlers };
   return [newServer(options).server, newServer(options).server];
 }
-
-interface Opened {
-  readonly events: EventReader;
-  readonly path: string;
-}
-
-async function open(server: ToolServer, headers: Record<string, string> = {}): Promise<Opened> {
-  const url = "http://127.0.0.1:8787/mcp/sse";
-  const events = readEvents(
-    await server.fetch(new Request(url, { headers: { accept: "text/event-stream", ...headers } })),
-  );
-  const { event, data } = (await events.next())!;
-  assert.is(event, "endpoint");
-  return { events, path: data! };
-}
-
-const post = (server: ToolServer, path: string, body: unknown, headers: Record<string, string> = {}) =>
-  server.fetch(
-    new Request("http://127.0.0.1:8787" + path, {
-      method: "POST",
-      headers: { "content-type": "application/json", ...headers },
-      body: typeof body === "string" ? body : JSON.stringify(body),
-    }),
-  );
-const request = (method: string, params?: unknown, id: unknown = 1) => ({
-  jsonrpc: "2.0",
-  id,
-  method,
-  params,
-});
-const hello = (protocolVersion: string, capabilities = {}) =>
-  request("initialize", { protocolVersion, capabilities, clientInfo: { name: "old", version: "1" } });
 
 test("the stream begins with the endpoint, and has the responses of any instance", async () => {
   const [a, b] = pair();
