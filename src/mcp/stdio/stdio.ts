@@ -44,6 +44,12 @@ export interface StdioOptions {
 /** The line of a response, if there is one. */
 type Answer = string | undefined;
 
+/** A call without a response yet. */
+interface Running {
+  readonly call: Call;
+  answer?: Promise<Answer>;
+}
+
 /** How long calls may still run after the input has ended. Clients kill the process after 2 s. */
 const FINISH_MS = 1000;
 /** How long cancelled calls may take to stop after that. */
@@ -62,8 +68,7 @@ export async function serveStdio(
   const lines = new LineWriter(output);
   const { exchange, writer, telemetry } = options;
   const { sessions, streams, listen: listenOptions } = await options.stateful.load();
-  /** Calls without a response yet. */
-  const calls = new Map<Id, Call>();
+  const calls = new Map<Id, Running>();
   /** Calls of batches. */
   const batchCalls = new Set<Call>();
   const listens = new Map<Id, Listening>();
@@ -86,7 +91,13 @@ export async function serveStdio(
   };
 
   const onCancelled = (id: Id): void => {
-    calls.get(id)?.cancel("The client cancelled the request");
+    const running = calls.get(id);
+    if (running) {
+      running.call.cancel("The client cancelled the request");
+      calls.delete(id);
+      lastCancellation = performance.now();
+      if (running.answer && answering.delete(running.answer)) stopping.add(running.answer);
+    }
     listens.get(id)?.stop();
     listens.delete(id);
   };
@@ -141,21 +152,21 @@ export async function serveStdio(
   function answerRequest(message: RpcRequest, era: Era, claims: boolean): Answer | Promise<Answer> {
     const { id, method } = message;
     const write = writeOf(era);
-    let call: Call | undefined;
+    let running: Running | undefined;
     const drop = (answer: Answer): Answer => {
       // A second request with the same id may have replaced it.
-      if (calls.get(id) === call) calls.delete(id);
+      if (calls.get(id) === running) calls.delete(id);
       return answer;
     };
     const fail = (error: unknown): Answer =>
       drop(write(
         error instanceof RpcError
           ? { id: id ?? undefined, error }
-          : exchange.answerFault(id, error, method, call),
+          : exchange.answerFault(id, error, method, running?.call),
       ));
     try {
-      const own = call = createCall(era, message, claims);
-      calls.set(id, own);
+      const own = createCall(era, message, claims);
+      calls.set(id, running = { call: own });
       const answered = era.profile === "modern" && method === "subscriptions/listen"
         ? listen(own, message)
         : exchange.answer(
@@ -163,7 +174,7 @@ export async function serveStdio(
           own,
           (response) => own.isCancelled ? undefined : exchange.write(response, write),
         );
-      return answered instanceof Promise ? answered.then(drop, fail) : drop(answered);
+      return answered instanceof Promise ? running.answer = answered.then(drop, fail) : drop(answered);
     } catch (error) {
       return fail(error);
     }
@@ -219,26 +230,38 @@ export async function serveStdio(
   const sendAnswer = (text: Answer): void => {
     if (text !== undefined) send(text);
   };
-  const answering = new Set<Promise<unknown>>();
+  /** What the end of the input waits for. */
+  const answering = new Set<Promise<Answer>>();
+  /** Answers of calls that the client cancelled. */
+  const stopping = new Set<Promise<Answer>>();
+  let lastCancellation = -Infinity;
+  const track = (answer: Promise<Answer>): void => {
+    answering.add(answer);
+    const drop = (): void => void (answering.delete(answer) || stopping.delete(answer));
+    answer.then(sendAnswer).then(drop, drop);
+  };
   let unanswered: Id[] = [];
   try {
     await readLines(input, (line) => {
       watchChanges?.();
       watchChanges = undefined;
       const answer = answerLine(line);
-      if (answer instanceof Promise) track(answering, answer.then(sendAnswer));
+      if (answer instanceof Promise) track(answer);
       else sendAnswer(answer);
     });
   } catch (error) {
-    for (const call of calls.values()) call.cancel("The client disconnected");
+    for (const { call } of calls.values()) call.cancel("The client disconnected");
     throw error;
   } finally {
     // The client cannot respond any more; calls that do not need a response may finish.
     requests.end();
     await waitForAll(answering, FINISH_MS);
     unanswered = [...calls.keys()];
-    for (const call of [...calls.values(), ...batchCalls]) call.cancel("Standard input was closed");
-    await waitForAll(answering, STOP_MS);
+    const cancelled = [...calls.values()].map(({ call }) => call).concat(...batchCalls);
+    for (const call of cancelled) call.cancel("Standard input was closed");
+    if (cancelled.length > 0) lastCancellation = performance.now();
+    const stopMs = lastCancellation + STOP_MS - performance.now();
+    if (stopMs > 0) await waitForAll(answering.union(stopping), stopMs);
     for (const stop of stops) stop();
     for (const { stop } of listens.values()) stop();
     if (session && telemetry) {
@@ -253,13 +276,6 @@ export async function serveStdio(
   for (const id of unanswered) send(writeResponse({ id, error }));
   for (const { finalResult } of listens.values()) send(finalResult);
   await lines.finish();
-}
-
-/** Keeps a promise in the set until it is settled. */
-function track(set: Set<Promise<unknown>>, work: Promise<unknown>): void {
-  set.add(work);
-  const drop = (): void => void set.delete(work);
-  work.then(drop, drop);
 }
 
 /** Waits until all are settled, at most so many milliseconds. */

@@ -155,6 +155,35 @@ test("calls that do not finish after the end of the input are cancelled, then ab
   );
 });
 
+test("a call that the client cancelled is not answered at the end of the input, which waits only until it stops", async () => {
+  let stopped = false;
+  const definitions = [
+    tool({ name: "hangs", description: "Never ends", run: () => new Promise(() => {}) }),
+    tool({
+      name: "cleans",
+      description: "Cleans up when it is cancelled",
+      run: (_, { signal }) =>
+        new Promise((resolve) => {
+          signal.addEventListener("abort", () => {
+            setTimeout(() => resolve(String(stopped = true)), 50);
+          });
+        }),
+    }),
+  ];
+  const start = (id: number, name: string) =>
+    `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"${name}"}}\n`;
+  const cancel = (requestId: number) =>
+    `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":${requestId}}}\n`;
+  const began = performance.now();
+  const lines = await exchange(
+    [hello, start(1, "hangs"), start(2, "cleans"), ping(3) + "\n", cancel(1), cancel(2)],
+    definitions,
+  );
+  assert.equal(ids(lines).sort(), [0, 3]);
+  assert.ok(stopped);
+  assert.ok(performance.now() - began < 950, "no second to finish");
+});
+
 test("after the end of the input no tool waits for the client", async () => {
   const lines = await exchange([hello + ask], [asks]);
   assert.match(JSON.parse(lines.at(-1)!).result.content[0].text, /No response/);
