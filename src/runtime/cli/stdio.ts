@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { Console } from "node:console";
 import process from "node:process";
 import type { NodeOutput } from "../../mcp/stdio/line_writer.ts";
 import { createTrivet } from "../../trivet.ts";
@@ -11,6 +10,7 @@ import { CALLER_HELP, readCaller } from "./caller.ts";
 import { DATA_OPTIONS, openStore, readPlace } from "./data.ts";
 import { describeOptions, readArguments } from "./options.ts";
 import { printError } from "./output.ts";
+import { reserveStdout } from "./reserve_stdout.ts";
 import { GATEWAY_OPTIONS, readArrange, readGateway } from "./gateway/gateway_options.ts";
 import { EXPECTED_ISSUER, parseIssuer } from "./issuer_option.ts";
 import { ensureSkills } from "./serve/demo.ts";
@@ -42,7 +42,7 @@ export const help = (): string =>
 Usage: trivet stdio [MODULE] [options]
 
 ${MODULE_HELP}
-What MODULE writes with \`console\` goes to standard error.
+What MODULE writes to standard output goes to standard error.
 
 ${describeOptions(OPTIONS)}
 
@@ -65,8 +65,7 @@ export async function run(argv: readonly string[]): Promise<void> {
   );
   const { issuer } = values;
   const gateway = await readGateway(values, (upstream, line) => printError(`${upstream}: ${line}`));
-  // Standard output belongs to the protocol.
-  globalThis.console = new Console(process.stderr, process.stderr);
+  const output = reserveStdout();
   // A token is one of a store that a server made.
   const otel = values.otel ? await startTelemetry() : undefined;
   const store = await openStore(place, { create: process.env.TRIVET_TOKEN === undefined });
@@ -116,7 +115,7 @@ export async function run(argv: readonly string[]): Promise<void> {
     // Skills are read after the first answer, for which the client waits.
     const onWritten = () => void (watched ??= watchSkills(trivet));
     try {
-      await trivet.mcp!.serveStdio(process.stdin, observeWrites(process.stdout, onWritten), caller.principal);
+      await trivet.mcp!.serveStdio(process.stdin, observeWrites(output, onWritten), caller.principal);
     } finally {
       unwatch();
       stopReloading?.();
@@ -134,7 +133,7 @@ export async function run(argv: readonly string[]): Promise<void> {
 }
 
 /** @param onWritten called after each write */
-function observeWrites(output: NodeJS.WritableStream, onWritten: () => void): NodeOutput {
+function observeWrites(output: NodeOutput, onWritten: () => void): NodeOutput {
   return {
     on: (event, onError) => output.on(event, onError),
     write: (text, done) =>
