@@ -4,19 +4,24 @@
  * @module
  */
 import "./native_digest.ts";
-import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Principal } from "../http/principal.ts";
 import type { Protection, ProtectOptions } from "../http/protect.ts";
-import { NodeContext, readHead, sendResponse } from "./node_request.ts";
+import {
+  type AnyNodeRequest,
+  type AnyNodeResponse,
+  NodeContext,
+  readHead,
+  sendResponse,
+} from "./node_request.ts";
 import { faultResponse, malformedTargetResponse } from "./server.ts";
 
 /** A request that a guard let through: `principal` is the caller. */
-export type NodeGuardRequest = IncomingMessage & { principal?: Principal };
+export type NodeGuardRequest = AnyNodeRequest & { principal?: Principal };
 
 /** Resolves to the caller, or to `undefined` when the refusal is sent. With `next` it is a middleware of Express. */
 export type NodeGuard = (
   request: NodeGuardRequest,
-  response: ServerResponse,
+  response: AnyNodeResponse,
   next?: (error?: unknown) => void,
 ) => Promise<Principal | undefined>;
 

@@ -1,10 +1,9 @@
 /**
- * A handler as a listener of `node:http`, for servers that exist already: `http.createServer`, Express (also behind
- * `express.json()`) and Fastify. A server of its own is faster with `serve` of `trivet/node`.
+ * A handler as a listener of `node:http` and `node:http2`, for servers that exist already: `http.createServer`, Express
+ * (also behind `express.json()`) and Fastify. A server of its own is faster with `serve` of `trivet/node`.
  *
  * @module
  */
-import type { IncomingMessage, ServerResponse } from "node:http";
 import { useFetch } from "../http/network/default_fetch.ts";
 import { usePublicConnect } from "../http/network/public_fetch.ts";
 import "./native_digest.ts";
@@ -12,7 +11,15 @@ import "./upload/native_bytes.ts";
 import { publicConnect } from "./connect_publicly.ts";
 import { nodeFetch } from "./node/node_fetch.ts";
 import { streamOf } from "./upload/node_upload_body.ts";
-import { NodeContext, type NodeRequest, readHead, sendResponse } from "./node_request.ts";
+import {
+  type AnyNodeRequest,
+  type AnyNodeResponse,
+  isHttp2,
+  NodeContext,
+  type NodeRequest,
+  readHead,
+  sendResponse,
+} from "./node_request.ts";
 import { faultResponse, type FetchHandler, malformedTargetResponse } from "./server.ts";
 
 usePublicConnect(publicConnect);
@@ -21,20 +28,20 @@ if (!("Deno" in globalThis) && !("Bun" in globalThis)) useFetch(nodeFetch);
 
 /** The request of Fastify, whose `raw` is Node's. */
 interface FastifyRequest {
-  readonly raw: IncomingMessage;
+  readonly raw: AnyNodeRequest;
   readonly body?: unknown;
 }
 
 /** The reply of Fastify. */
 interface FastifyReply {
-  readonly raw: ServerResponse;
+  readonly raw: AnyNodeResponse;
   hijack(): unknown;
 }
 
-/** Takes the request and response of Node or Express, or the request and reply of Fastify. Resolves when all is sent. */
+/** Takes the request and response of Node (HTTP/1.1 or HTTP/2) or Express, or the request and reply of Fastify. Resolves when all is sent. */
 export type NodeListener = (
-  request: IncomingMessage | FastifyRequest,
-  response: ServerResponse | FastifyReply,
+  request: AnyNodeRequest | FastifyRequest,
+  response: AnyNodeResponse | FastifyReply,
 ) => Promise<void>;
 
 /**
@@ -62,14 +69,15 @@ export function toNodeListener(
     if ("hijack" in reply) {
       reply.hijack();
       const { raw, body } = given as FastifyRequest;
-      return await answer(raw, reply.raw, body);
+      return await answer(raw as NodeRequest, reply.raw, body);
     }
     await answer(given as NodeRequest, reply, (given as NodeRequest).body);
   };
 
-  async function answer(req: NodeRequest, res: ServerResponse, parsed: unknown): Promise<void> {
+  async function answer(req: NodeRequest, res: AnyNodeResponse, parsed: unknown): Promise<void> {
     const aborted = new AbortController();
-    res.once("close", () => res.writableFinished || aborted.abort());
+    // A reset HTTP/2 stream is finished, but was not ended.
+    res.once("close", () => res.writableEnded && res.writableFinished || aborted.abort());
     try {
       const request = toRequest(req, parsed, aborted.signal);
       const response = request
@@ -78,10 +86,16 @@ export function toNodeListener(
       await sendResponse(response, req, res);
     } catch (error) {
       if (!aborted.signal.aborted) onError(error);
-      if (res.headersSent) res.destroy();
+      if (res.headersSent) cut(req, res);
       else await sendResponse(faultResponse(), req, res);
     }
   }
+}
+
+/** Ends a response that began, so that the client sees it as incomplete. */
+function cut(req: AnyNodeRequest, res: AnyNodeResponse): void {
+  if (isHttp2(req)) req.stream.destroy(new Error("The response failed"));
+  else (res as Exclude<typeof res, { readonly stream: unknown }>).destroy();
 }
 
 /** `undefined` where the Host field or the target is malformed. */
@@ -90,7 +104,9 @@ function toRequest(req: NodeRequest, parsed: unknown, signal: AbortSignal): Requ
   if (!head) return undefined;
   const { url, method, headers } = head;
   const hasBody = method !== "GET" && method !== "HEAD" &&
-    (req.headers["content-length"] !== undefined || req.headers["transfer-encoding"] !== undefined) &&
+    (isHttp2(req)
+      ? !req.stream.endAfterHeaders
+      : req.headers["content-length"] !== undefined || req.headers["transfer-encoding"] !== undefined) &&
     // A parser has reached the end of an empty body, whose stream gives no more events.
     !(req.readableEnded && !req.readableDidRead);
   if (!hasBody) return new Request(url, { method, headers, signal });
@@ -123,3 +139,4 @@ function restoreBody({ headers, rawBody }: NodeRequest, parsed: unknown): BodyIn
 }
 
 export { type NodeGuard, type NodeGuardRequest, toNodeGuard } from "./node_guard.ts";
+export type { AnyNodeRequest, AnyNodeResponse } from "./node_request.ts";

@@ -5,6 +5,7 @@
  */
 import { Buffer } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import type { RequestContext } from "../http/service.ts";
 import { isHost } from "./server.ts";
 
@@ -15,13 +16,23 @@ export type NodeRequest = IncomingMessage & {
   readonly rawBody?: unknown;
 };
 
+/** The request of `node:http`, or of `node:http2`, whose compatibility API has nearly the same members. */
+export type AnyNodeRequest = IncomingMessage | Http2ServerRequest;
+/** The response of `node:http` or `node:http2`. */
+export type AnyNodeResponse = ServerResponse | Http2ServerResponse;
+
+export function isHttp2(req: AnyNodeRequest): req is Http2ServerRequest {
+  return req.httpVersionMajor >= 2;
+}
+
 /** A class, as `ParserRequest` (`node/parser_request.ts`) says. */
 export class NodeContext implements RequestContext {
-  readonly #socket: IncomingMessage["socket"];
+  readonly #socket: { readonly remoteAddress?: string | undefined };
   readonly #onError: (error: unknown) => void;
 
-  constructor({ socket }: IncomingMessage, onError: (error: unknown) => void) {
-    this.#socket = socket;
+  constructor(req: AnyNodeRequest, onError: (error: unknown) => void) {
+    // After an HTTP/2 stream has closed, its request has no socket.
+    this.#socket = isHttp2(req) ? { remoteAddress: req.socket?.remoteAddress } : req.socket;
     this.#onError = onError;
   }
 
@@ -34,31 +45,54 @@ export class NodeContext implements RequestContext {
   }
 }
 
+/** Fields of a connection of HTTP/1.1, which HTTP/2 refuses (RFC 9113 section 8.2.2). */
+const CONNECTION_FIELDS: ReadonlySet<string> = new Set([
+  "connection",
+  "keep-alive",
+  "proxy-connection",
+  "transfer-encoding",
+  "upgrade",
+]);
+
 /** What a `Request` is made from, its body aside; `undefined` where the Host field or the target is malformed. */
 export function readHead(
-  req: NodeRequest,
+  req: NodeRequest | Http2ServerRequest,
 ): { readonly url: string; readonly method: string; readonly headers: Headers } | undefined {
   const { method = "GET", socket, rawHeaders } = req;
-  const host = req.headers.host ?? `127.0.0.1:${socket.localPort}`;
-  const target = req.originalUrl ?? req.url ?? "/";
+  // The host of an HTTP/2 request (RFC 9113 section 8.3.1).
+  const authority = isHttp2(req) ? req.headers[":authority"] : undefined;
+  const host = authority ?? req.headers.host ?? `127.0.0.1:${socket?.localPort}`;
+  const target = (req as NodeRequest).originalUrl ?? req.url ?? "/";
   const hosts = rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === "host").length;
   // A `Request` cannot have the first two methods.
   if (method === "TRACE" || method === "CONNECT" || hosts > 1 || !isHost(host)) return undefined;
-  const url = `${"encrypted" in socket ? "https" : "http"}://${host}${target === "*" ? "/*" : target}`;
+  if (hosts > 0 && req.headers.host !== host) return undefined;
+  const isSecure = socket !== undefined && "encrypted" in socket;
+  const url = `${isSecure ? "https" : "http"}://${host}${target === "*" ? "/*" : target}`;
   if (!/^[/*]/.test(target) || !URL.canParse(url)) return undefined;
   const headers = new Headers();
-  for (let i = 0; i < rawHeaders.length; i += 2) headers.append(rawHeaders[i]!, rawHeaders[i + 1]!);
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    if (!rawHeaders[i]!.startsWith(":")) headers.append(rawHeaders[i]!, rawHeaders[i + 1]!);
+  }
+  if (isHttp2(req)) {
+    headers.set("host", host);
+    // Clients may send a field for each cookie (RFC 9113 section 8.2.3).
+    if (req.headers.cookie !== undefined) headers.set("cookie", req.headers.cookie);
+  }
   return { url, method, headers };
 }
 
 /** Sends a response, as fast as the client reads it. */
 export async function sendResponse(
   response: Response,
-  req: IncomingMessage,
-  res: ServerResponse,
+  req: AnyNodeRequest,
+  given: AnyNodeResponse,
 ): Promise<void> {
+  const res = given as ServerResponse;
   const { body, headers, status } = response;
-  for (const [name, value] of headers) if (name !== "set-cookie") res.setHeader(name, value);
+  for (const [name, value] of headers) {
+    if (name !== "set-cookie" && !(isHttp2(req) && CONNECTION_FIELDS.has(name))) res.setHeader(name, value);
+  }
   const cookies = headers.getSetCookie();
   if (cookies.length > 0) res.setHeader("set-cookie", cookies);
   res.writeHead(status);
@@ -71,7 +105,7 @@ export async function sendResponse(
   const reader = body.getReader();
   const cancel = () => void reader.cancel().catch(() => {});
   res.once("close", cancel);
-  if (res.destroyed) cancel();
+  if (isHttp2(req) ? req.stream.destroyed : res.destroyed) cancel();
   for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
     if (!res.write(Buffer.from(piece.value.buffer, piece.value.byteOffset, piece.value.length))) {
       await new Promise<void>((resolve) => {

@@ -79,12 +79,18 @@ export function streamOf(req: IncomingMessage): ReadableStream<Uint8Array> {
 /** Discards what still arrives, and cuts the connection at the limits. */
 function discardRest(req: IncomingMessage): void {
   let discarded = 0;
-  const late = setTimeout(() => req.socket.destroy(), MAX_DISCARD_MS);
+  const late = setTimeout(() => cut(req), MAX_DISCARD_MS);
   req.on("data", (chunk: Uint8Array) => {
     discarded += chunk.length;
-    if (discarded > MAX_DISCARDED_BYTES) req.socket.destroy();
+    if (discarded > MAX_DISCARDED_BYTES) cut(req);
   });
   req.once("close", () => clearTimeout(late));
   req.once("end", () => clearTimeout(late));
   req.resume();
+}
+
+/** The connection of an HTTP/2 request has others: only its stream ends. */
+function cut(req: IncomingMessage): void {
+  if ("stream" in req) (req.stream as { close(): void }).close();
+  else req.socket.destroy();
 }
