@@ -43,7 +43,8 @@ export function writeListCursor(
 }
 
 /**
- * The index at which the page of a cursor starts: after the last entry of the previous page, wherever that entry is now.
+ * The index at which the page of a cursor starts: after the last entry of the previous page, wherever that entry is now. When
+ * it is gone, the entry behind it has taken its place: one that comes twice does no harm, one that is missing would.
  * @throws {RpcError} as {@linkcode readListCursor}
  */
 export async function readStart(
@@ -56,5 +57,5 @@ export async function readStart(
   if (!position) return 0;
   const [offset, name] = position;
   const found = entries.findIndex((entry) => entry.name === name);
-  return found >= 0 ? found + 1 : Number(offset);
+  return found >= 0 ? found + 1 : Number(offset) - 1;
 }

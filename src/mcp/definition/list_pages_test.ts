@@ -65,6 +65,14 @@ test("when the list changes, the next page continues after the last entry", asyn
   assert.equal(result.tools.map((each: { name: string }) => each.name), ["t4"]);
 });
 
+test("when the last entry of a page is removed, the next page skips no entry", async () => {
+  const server = instance(tools);
+  const { nextCursor } = (await modern(server, "tools/list")).answer.result;
+  await server.replace([tools[0]!, ...tools.slice(2)]);
+  const { result } = (await modern(server, "tools/list", { cursor: nextCursor })).answer;
+  assert.equal(result.tools.map((each: { name: string }) => each.name), ["t2", "t3"]);
+});
+
 test("a page has only entries for the caller's scopes, and is then private", async () => {
   const scoped = [
     tools[0]!,
