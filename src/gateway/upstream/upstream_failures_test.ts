@@ -4,7 +4,10 @@ import { ConnectionError } from "../../mcp_client/client.ts";
 import { MAX_FAILURES } from "./circuit_breaker.ts";
 import { callContext, INPUT, scripted } from "./test_scripted_client.ts";
 import type { Upstreams } from "./upstream_definition.ts";
+import { UpstreamFailure } from "./failure.ts";
+import { toPromptResult, toReadResult } from "./proxy/result.ts";
 import { createUpstreams } from "./upstreams.ts";
+import type { UriMap } from "./uris.ts";
 import { findTool, names, start } from "./test_upstreams.ts";
 
 const test = suite("gateway/upstream: failures");
@@ -237,5 +240,24 @@ test("a result with invalid content is a failure that names the upstream", async
   }
   await upstreams.close();
 });
+
+test("contents and messages that a client would refuse are a failure of the upstream", () => {
+  const uris = { toPublic: (uri: string) => uri } as UriMap;
+  const content = { type: "text", text: "x" };
+  for (const each of [null, { text: "x" }, { uri: "x://y" }, { uri: "x://y", text: 5 }]) {
+    assert.throws(() => toReadResult({ contents: [each] }, uris), isFailure);
+  }
+  for (
+    const each of [{ role: "system", content }, { content }, { role: "user", content: { type: "text" } }]
+  ) {
+    assert.throws(() => toPromptResult({ messages: [each] }, uris), isFailure);
+  }
+  toReadResult({ contents: [{ uri: "x://y", blob: "AQI=" }] }, uris);
+  toPromptResult({ messages: [{ role: "assistant", content }] }, uris);
+});
+
+function isFailure(error: Error): boolean {
+  return error instanceof UpstreamFailure;
+}
 
 test.run();

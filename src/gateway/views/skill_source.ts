@@ -195,9 +195,10 @@ function toContent(result: ReadResult | undefined): SkillContent | undefined {
 }
 
 /** @throws {ToolError} */
-function toBytes(text: string): Uint8Array<ArrayBuffer> {
+function toBytes(blob: string | Uint8Array): Uint8Array<ArrayBuffer> {
+  if (typeof blob !== "string") return new Uint8Array(blob);
   try {
-    return decodeBase64(text);
+    return decodeBase64(blob);
   } catch (error) {
     throw new ToolError("The MCP server sent invalid base64. Report this to its operator", { cause: error });
   }

@@ -80,6 +80,14 @@ export type ResourceContents =
   & { readonly uri: string; readonly mimeType?: string; readonly _meta?: Meta }
   & ({ readonly text: string } | { readonly blob: string });
 
+/** As {@linkcode ResourceContents}, with bytes. */
+export interface BytesContents {
+  readonly uri: string;
+  readonly mimeType?: string;
+  readonly _meta?: Meta;
+  readonly blob: Uint8Array;
+}
+
 /** Text or bytes, either of them with a media type, or complete contents (for example several, for a folder). */
 export type ReadResult =
   | string
@@ -87,9 +95,9 @@ export type ReadResult =
   | { readonly content: string | Uint8Array; readonly mimeType: string }
   | FullReadResult;
 
-/** Complete contents. `ttl` replaces that of the definition, in milliseconds. */
+/** Complete contents; a `blob` of bytes is sent as base64. `ttl` replaces that of the definition, in milliseconds. */
 export interface FullReadResult {
-  readonly contents: readonly ResourceContents[];
+  readonly contents: readonly (ResourceContents | BytesContents)[];
   readonly ttl?: number;
   readonly _meta?: Meta;
 }
@@ -118,12 +126,29 @@ export function toContents(
     ? { content: result, mimeType: declared }
     : Object(result) as Exclude<typeof result, string | Uint8Array>;
   if (typeof content !== "string" && !(content instanceof Uint8Array)) {
-    throw new TypeError(
-      `Invalid result of resource "${
-        uri.slice(0, 500)
-      }": return text, bytes, { content, mimeType } or { contents }`,
-    );
+    throw invalidResult(uri, "return text, bytes, { content, mimeType } or { contents }");
   }
   const head = { uri, ...(mimeType !== undefined && { mimeType }) };
   return typeof content === "string" ? { ...head, text: content } : { ...head, blob: encodeBase64(content) };
+}
+
+/**
+ * Complete contents as they are sent.
+ * @throws {TypeError} for contents without a URI, or without text and blob: authors without types may return anything
+ */
+export function toAllContents(uri: string, contents: FullReadResult["contents"]): ResourceContents[] {
+  return contents.map((each) => {
+    const { text, blob } = Object(each) as { text?: unknown; blob?: unknown };
+    const hasContent = text === undefined
+      ? typeof blob === "string" || blob instanceof Uint8Array
+      : typeof text === "string";
+    if (!hasContent || typeof each.uri !== "string") {
+      throw invalidResult(uri, "each of the contents must have a uri, and a text or a blob");
+    }
+    return blob instanceof Uint8Array ? { ...each, blob: encodeBase64(blob) } : each as ResourceContents;
+  });
+}
+
+function invalidResult(uri: string, rule: string): TypeError {
+  return new TypeError(`Invalid result of resource "${uri.slice(0, 500)}": ${rule}`);
 }

@@ -208,12 +208,40 @@ test("prompts are listed and returned, and a missing or invalid argument is refu
   }
 });
 
+test("bytes in complete contents are sent as base64", async () => {
+  const contents = [
+    { uri: "test://folder/a", blob: Uint8Array.of(1, 2), mimeType: "image/png" },
+    { uri: "test://folder/b", text: "b" },
+    { uri: "test://folder/c", blob: "AQI=" },
+  ];
+  const folder = resource({ uri: "test://folder", name: "folder", read: () => ({ contents }) });
+  const { post } = newServer({ definitions: [folder] });
+  assert.equal((await post(request("resources/read", { uri: "test://folder" }))).body.result.contents, [
+    { uri: "test://folder/a", blob: "AQI=", mimeType: "image/png" },
+    contents[1],
+    contents[2],
+  ]);
+});
+
 test("a prompt or resource that returns something else is a fault that names it", async () => {
   const text = { type: "text", text: "x" };
+  const part = { uri: "test://wrong" };
   const cases: [method: string, value: unknown][] = [
     ...[undefined, null, 1, {}, { messages: "x" }, [{ role: "user", content: "x" }], [null], [text]].map((
       value,
     ): [string, unknown] => ["prompts/get", value]),
+    ...[
+      { role: "system", content: text },
+      { content: text },
+      { role: "user", content: { ...text, text: 5 } },
+      {
+        role: "user",
+        content: {},
+      },
+    ].map((message): [string, unknown] => ["prompts/get", [message]]),
+    ...[null, { text: "x" }, part, { ...part, text: 5 }, { ...part, blob: 5 }].map(
+      (contents): [string, unknown] => ["resources/read", { contents: [contents] }],
+    ),
     ...[undefined, null, 1, {}, [], { content: 1 }, { contents: "x" }, new ArrayBuffer(1)].map((
       value,
     ): [string, unknown] => ["resources/read", value]),

@@ -78,10 +78,11 @@ function toResult(
     : isList(reply)
     ? { messages: reply }
     : reply;
-  if (!Array.isArray(full?.messages) || !full.messages.every((each) => isObject(each?.content))) {
+  if (!Array.isArray(full?.messages) || !full.messages.every(isMessage)) {
     throw new TypeError(
       `Invalid result of prompt "${name}": return a text, a list of messages or { messages }. ` +
-        'The content of each message must be an object, such as { type: "text", text: "Hello" }',
+        'The role of each message must be "user" or "assistant", its content an object such as ' +
+        '{ type: "text", text: "Hello" }',
     );
   }
   return {
@@ -89,6 +90,14 @@ function toResult(
     ...full,
     messages: full.messages.map(({ role, content }) => ({ role, content: contentFor(revision, content) })),
   };
+}
+
+/** Clients may know more types of content than this server. */
+function isMessage(message: unknown): boolean {
+  if (!isObject(message) || !isObject(message.content)) return false;
+  const { role, content } = message;
+  return (role === "user" || role === "assistant") &&
+    (content.type === "text" ? typeof content.text === "string" : typeof content.type === "string");
 }
 
 function isList(reply: readonly PromptMessage[] | PromptResult): reply is readonly PromptMessage[] {

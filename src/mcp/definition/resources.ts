@@ -8,7 +8,7 @@ import type { Method } from "../../jsonrpc/dispatch.ts";
 import { INVALID_PARAMS } from "../../jsonrpc/error.ts";
 import { type InputRequired, isRetry } from "../input/input_required.ts";
 import type { Call } from "../call.ts";
-import { type FullReadResult, type ReadResult, toContents } from "./content.ts";
+import { type FullReadResult, type ReadResult, toAllContents, toContents } from "./content.ts";
 import type { ListedResource } from "./definition.ts";
 import { MODERN } from "../era.ts";
 import { UnknownNameError } from "../error.ts";
@@ -119,7 +119,7 @@ function toReadResult(
   { revision }: Call,
 ): Record<string, unknown> {
   const { contents, ttl = definition.ttl ?? 0, _meta } = isFull(result)
-    ? result
+    ? { ...result, contents: toAllContents(uri, result.contents) }
     : { contents: [toContents(uri, definition.mimeType, result)] };
   const members = membersFor(revision, { contents, _meta });
   if (revision < MODERN) return members;

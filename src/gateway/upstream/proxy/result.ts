@@ -33,7 +33,8 @@ export function toReadResult(result: JsonObject, uris: UriMap): JsonObject {
     throw new UpstreamFailure("sent a result without contents. Report this to its operator.");
   }
   for (const each of result.contents) {
-    if (!isObject(each)) throw invalidContent();
+    if (!isObject(each) || typeof each.uri !== "string") throw invalidContent();
+    if (typeof (each.text ?? each.blob) !== "string") throw invalidContent();
     mapUri(each, uris);
   }
   return result;
@@ -46,7 +47,10 @@ export function toPromptResult(result: JsonObject, uris: UriMap): JsonObject {
   if (!Array.isArray(messages) || !messages.every((each) => isObject(each) && isObject(each.content))) {
     throw new UpstreamFailure("sent a result without messages. Report this to its operator.");
   }
-  for (const { content } of messages) mapContent(content, uris);
+  for (const { role, content } of messages) {
+    if (role !== "user" && role !== "assistant") throw invalidContent();
+    mapContent(content, uris);
+  }
   return result;
 }
 
