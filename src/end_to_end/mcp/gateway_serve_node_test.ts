@@ -116,4 +116,20 @@ test("a file with problems is refused before anything is made, naming every plac
   folder.remove();
 });
 
+test("a misspelled member of the file is refused, and those of MCP clients are not", async () => {
+  const folder = temporaryFolder();
+  const file = join(folder.path, "mcp.json");
+  const data = join(folder.path, "data");
+  const rule = { rules: [{ tools: ["*"], effect: "deny" }] };
+  for (const [name, known] of [["policies", "policy"], ["Policy", "policy"], ["holds", "hold"]] as const) {
+    writeFileSync(file, JSON.stringify({ inputs: [], mcpServers: {}, [name]: rule }));
+    const { code, stderr } = await trivet(["serve", "--data", data, "--mcp-servers", file]);
+    assert.is(code, 2);
+    assert.match(stderr, `${name}: unknown property. Did you mean "${known}"?`);
+    assert.not.match(stderr, "inputs");
+  }
+  assert.not.ok(existsSync(data));
+  folder.remove();
+});
+
 test.run();

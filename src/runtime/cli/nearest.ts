@@ -13,17 +13,39 @@ const MIN_PART_LETTERS = 3;
  */
 export function findNearest(word: string, words: Iterable<string>): string | undefined {
   const known = [...words];
-  let nearest: string | undefined;
   // A third of the letters may be wrong: a word that differs in more is another one.
-  let least = Math.max(1, Math.floor(word.length / 3)) + 1;
+  const nearest = findSimilar(word, known, Math.max(1, Math.floor(word.length / 3)));
+  if (nearest !== undefined || word.length < MIN_PART_LETTERS) return nearest;
+  const containing = known.filter((each) => each.includes(word));
+  return containing.length === 1 ? containing[0] : undefined;
+}
+
+/**
+ * The known word that this one certainly misspells: in other case, singular or plural, or with one or two wrong letters
+ * (one in a short word). `undefined` for a known word, and for one that can be a word of its own.
+ */
+export function findMisspelled(word: string, words: readonly string[]): string | undefined {
+  if (words.includes(word)) return undefined;
+  const stem = toStem(word);
+  const known = new Map(words.map((each) => [toStem(each), each]));
+  const nearest = findSimilar(stem, known.keys(), Math.min(2, Math.floor(stem.length / 3)));
+  return nearest === undefined ? undefined : known.get(nearest);
+}
+
+/** The word in small letters, without separators and the ending of a plural. */
+function toStem(word: string): string {
+  return word.toLowerCase().replace(/[^a-z]/g, "").replace(/ies$/, "y").replace(/s$/, "");
+}
+
+function findSimilar(word: string, known: Iterable<string>, maxDistance: number): string | undefined {
+  let nearest: string | undefined;
+  let least = maxDistance + 1;
   for (const each of known) {
     if (Math.abs(each.length - word.length) >= least) continue;
     const distance = distanceOf(word, each);
     if (distance < least) [nearest, least] = [each, distance];
   }
-  if (nearest !== undefined || word.length < MIN_PART_LETTERS) return nearest;
-  const containing = known.filter((each) => each.includes(word));
-  return containing.length === 1 ? containing[0] : undefined;
+  return nearest;
 }
 
 /** The end of an error message: a blank and the question, or nothing. */

@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { findNearest, suggest } from "./nearest.ts";
+import { findMisspelled, findNearest, suggest } from "./nearest.ts";
 
 const test = suite("cli/nearest");
 const WORDS = ["add", "list", "show", "update", "lock", "unlock", "sessions", "sign-out"];
@@ -40,5 +40,31 @@ test("a part of one known word stands for it, of several for none", () => {
     undefined,
   ]);
 });
+
+for (
+  const [word, known] of [
+    ["policies", "policy"],
+    ["polcy", "policy"],
+    ["Policy", "policy"],
+    ["POLICIES", "policy"],
+    ["holds", "hold"],
+    ["server", "servers"],
+    ["mcp_servers", "mcpServers"],
+    ["mcpServer", "mcpServers"],
+    ["policy", undefined],
+    ["$schema", undefined],
+    ["inputs", undefined],
+    ["mcp", undefined],
+    ["host", undefined],
+    ["hooks", undefined],
+    ["permissions", undefined],
+    ["context_servers", undefined],
+    ["", undefined],
+  ] as const
+) {
+  test(`${word || "nothing"} misspells ${known ?? "no word"}`, () => {
+    assert.is(findMisspelled(word, ["mcpServers", "servers", "policy", "hold"]), known);
+  });
+}
 
 test.run();

@@ -18,7 +18,11 @@ import {
 import { useFetch } from "../../../http/network/default_fetch.ts";
 import { launchProcess } from "../../launch_process.ts";
 import { describeFileError } from "../file_error.ts";
+import { findMisspelled } from "../nearest.ts";
 import { UsageError } from "../output.ts";
+
+/** The members of the file that are read. Others are those of MCP clients. */
+const MEMBERS: readonly string[] = ["mcpServers", "servers", "policy", "hold"];
 
 /** What the file has. */
 export interface GatewayFile extends Pick<GatewayOptions, "policy" | "hold"> {
@@ -71,6 +75,7 @@ export function readGatewayFile(path: string): GatewayFile {
   }
   try {
     const file = JSON.parse(text);
+    checkMembers(file);
     const { policy, hold } = file as GatewayFile;
     const mcpServers = findMcpServers(file) as McpServers;
     parseMcpServers(mcpServers, readVariable);
@@ -79,4 +84,13 @@ export function readGatewayFile(path: string): GatewayFile {
     if (error instanceof ConfigurationError) throw new UsageError(`"${path}": ${error.message}`);
     throw new UsageError(`--mcp-servers: "${path}" is not JSON`);
   }
+}
+
+/** A misspelled "policy" would allow everything. @throws {ConfigurationError} */
+function checkMembers(file: object): void {
+  const problems = Object.keys(file).flatMap((key) => {
+    const known = findMisspelled(key, MEMBERS);
+    return known === undefined ? [] : [`${key}: unknown property. Did you mean "${known}"?`];
+  });
+  if (problems.length > 0) throw new ConfigurationError(problems);
 }
