@@ -291,4 +291,13 @@ test("unknown options of calls that answer later are refused by name", async () 
   await refused("serve.host", () => serve(any({}), any({ port: 0, host: "127.0.0.1" })));
 });
 
+test("serve() refuses an empty host, which would be all addresses", async () => {
+  const error = await serve(any({}), { port: 0, hostname: "" }).then(
+    (server) => server.close(),
+    (error) => error,
+  );
+  assert.instance(error, TypeError);
+  assert.match(error.message, "serve.hostname");
+});
+
 test.run();

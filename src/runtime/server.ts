@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { checkNames, type Names } from "../options/option_check.ts";
+import { checkNames, describeOption, type Names } from "../options/option_check.ts";
 import { SERVER_FAILED } from "../http/response.ts";
 import type { RequestContext } from "../http/service.ts";
 import { timerDelay } from "../timer.ts";
@@ -56,10 +56,14 @@ export interface RunningServer {
   replaceCertificate(tls: TlsCertificate): Promise<void>;
 }
 
-/** `ServeOptions` with every default. */
+/** `ServeOptions` with every default. @throws {TypeError} for an unknown option, and an empty host */
 export function completeServeOptions(options: ServeOptions): Required<ServeOptions> {
   checkNames("serve", options, NAMES);
   const { port = 8787, hostname = "127.0.0.1", closeTimeout = 10_000, onError = () => {}, tls } = options;
+  // Runtimes take an empty text, as of an unset variable, for all addresses.
+  if (hostname === "") {
+    throw new TypeError(describeOption("serve.hostname", "an address or a host", hostname));
+  }
   return { port, hostname, closeTimeout, onError, tls };
 }
 

@@ -32,6 +32,8 @@ export interface Option {
   readonly parse?: (text: string) => unknown;
   /** What `parse` accepts: "must be …" in the error message. */
   readonly expected?: string;
+  /** Whether a value without `parse` can be empty. Mostly that is an unset variable of a shell, which must not count as one. */
+  readonly canBeEmpty?: boolean;
   /** Whether the value may contain a password, so that no message quotes it. */
   readonly isSecret?: boolean;
 }
@@ -137,7 +139,10 @@ function parseWords(
 
 /** The value of a text. @param source the option or the variable, for the error message */
 function parseText(text: string, option: Option, source: string): unknown {
-  const { words, range, unit, parse, expected, isSecret } = option;
+  const { words, range, unit, parse, expected, canBeEmpty, isSecret } = option;
+  if (text === "" && !(words ?? range ?? parse ?? canBeEmpty)) {
+    throw new UsageError(`${source} must not be empty`);
+  }
   const value = parse
     ? parse(text)
     : words

@@ -12,6 +12,7 @@ const OPTIONS = {
   mode: { value: "MODE", words: ["fast", "slow"], summary: "fast or slow", default: "fast" },
   port: { value: "N", range: [0, 65535], unit: "ports", summary: "a port", default: 80 },
   tag: { value: "TAG", isRepeatable: true, summary: "a tag" },
+  prefix: { value: "PREFIX", summary: "a prefix", canBeEmpty: true },
   url: {
     value: "URL",
     summary: "a URL",
@@ -30,10 +31,21 @@ test("omitted options have their defaults", () => {
     mode: "fast",
     port: 80,
     tag: undefined,
+    prefix: undefined,
     url: undefined,
   });
   assert.is(given.size, 0);
   assert.equal(operands, []);
+});
+
+test("an empty value is refused, unless the option can be empty", () => {
+  for (
+    const words of [["--name", ""], ["--data="], ["--tag", "x", "--tag", ""], ["--mode", ""], ["--url", ""]]
+  ) {
+    assert.throws(() => readArguments(words, OPTIONS, 0, {}), (error: Error) => error instanceof UsageError);
+  }
+  assert.throws(() => readArguments([], OPTIONS, 0, { TEST_DATA: "" }), /TEST_DATA/);
+  assert.is(readArguments(["--prefix", ""], OPTIONS, 0, {}).values.prefix, "");
 });
 
 test("values have the types of their declarations", () => {
@@ -119,6 +131,7 @@ test("describeOptions() lists each option with its default", () => {
     "  --mode MODE           fast or slow (default: fast)",
     "  --port N              a port (default: 80)",
     "  --tag TAG             a tag (repeatable)",
+    "  --prefix PREFIX       a prefix",
     "  --url URL             a URL",
   ]);
 });

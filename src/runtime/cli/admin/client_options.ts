@@ -42,6 +42,7 @@ const METADATA: Readonly<Record<string, readonly [Member, Option]>> = {
   scope: ["scope", {
     value: '"A B"',
     summary: "the scopes that the client can have",
+    canBeEmpty: true,
     shownDefault: "all but admin",
   }],
   "auth-method": ["token_endpoint_auth_method", {

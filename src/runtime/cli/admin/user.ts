@@ -29,7 +29,7 @@ const PASSWORD_OPTIONS = {
 } as const;
 const PROFILE_OPTIONS = {
   name: { value: "NAME", summary: "full name", shownDefault: "the user name" },
-  email: { value: "ADDRESS", summary: "e-mail address" },
+  email: { value: "ADDRESS", summary: "e-mail address", canBeEmpty: true },
   role: {
     value: "ROLE",
     words: USER_ROLES,

@@ -27,7 +27,12 @@ export const add: McpAction = mcpAction({
       shownDefault: "found out",
     },
     cwd: { value: "DIR", summary: "the folder of the command" },
-    prefix: { value: "PREFIX", summary: "the beginning of the names of its tools", shownDefault: "NAME" },
+    prefix: {
+      value: "PREFIX",
+      summary: "the beginning of the names of its tools",
+      shownDefault: "NAME",
+      canBeEmpty: true,
+    },
     tool: {
       value: "PATTERN",
       isRepeatable: true,
