@@ -14,6 +14,7 @@ import { digestLarge } from "../crypto/large_digest.ts";
 import type { TrivetEvent } from "../events.ts";
 import { LOST_RACE, retryLostRaces } from "../store/retry.ts";
 import { type Check, type Key, type Put, type Store, timeOf } from "../store/store.ts";
+import { IS_AUDITED } from "./audit_types.ts";
 import { createFailureBudget } from "./failure_budget.ts";
 import { describeEventJson, type LogFields } from "./log.ts";
 
@@ -37,14 +38,6 @@ export const AUDIT_HEAD: Key = ["audit_head"];
 /** Groups are below it, by the number of their first record. */
 export const AUDIT_GROUPS: Key = ["audit"];
 export const groupKey = (first: number): Key => [...AUDIT_GROUPS, first];
-
-/** Events that say nothing about who did what. */
-const NOT_AUDITED: ReadonlySet<TrivetEvent["type"]> = new Set([
-  "fault",
-  "store_unavailable",
-  "issuer_unavailable",
-  "skill_disclosed",
-]);
 
 /** What a record says. */
 export interface AuditRecord {
@@ -185,7 +178,7 @@ export function createAudit(options: AuditOptions): Audit {
 
   return {
     add(event, request, time = now()) {
-      if (NOT_AUDITED.has(event.type)) return;
+      if (IS_AUDITED[event.type] === false) return;
       if (!budget.admits(event)) {
         summaryTimer ??= setTimeout(() => void flush().catch(onError), SUMMARY_MS);
         return;

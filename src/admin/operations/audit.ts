@@ -4,6 +4,7 @@
  * @module
  */
 import { type AuditRecord } from "../../observability/audit.ts";
+import { AUDIT_TYPES } from "../../observability/audit_types.ts";
 import { readAuditGroupsBackwards } from "../../observability/read_audit.ts";
 import type { Store } from "../../store/store.ts";
 import type { Page } from "../list_page.ts";
@@ -90,6 +91,14 @@ export const listAudit: AdminOperation<AuditListQuery, Page<AdminAuditRecord>> =
   })),
   async run({ store }, { type, about, ...window }) {
     const types = type?.split(",");
+    const unknown = types?.find((each) => !AUDIT_TYPES.includes(each));
+    if (unknown !== undefined) {
+      const known = AUDIT_TYPES.join(", ");
+      throw new AdminError(
+        "invalid_request_error",
+        `type: unknown event ${JSON.stringify(unknown)}. Known: ${known}`,
+      );
+    }
     return await listRecords(
       store,
       window,
@@ -188,11 +197,11 @@ export function readNumber(page: string): number {
   throw new AdminError("invalid_request_error", "page: use next_page of the page before");
 }
 
-/** Milliseconds since the epoch. @throws {AdminError} 400 */
 function textOrNull(value: unknown): string | null {
   return typeof value === "string" ? value : null;
 }
 
+/** Milliseconds since the epoch. @throws {AdminError} 400 */
 export function readTime(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const ms = Date.parse(text);

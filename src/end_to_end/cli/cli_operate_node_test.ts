@@ -130,6 +130,8 @@ test("unknown actions and options name the nearest", async () => {
     const [command, message] of [
       ["audit lst", 'Did you mean "list"?'],
       ["audit export --lats 5", 'Did you mean "--last"?'],
+      ["audit list --type login-failed", 'Did you mean "login_failed"?'],
+      ["audit export --type nothing", "login_failed, "],
       ["rotate signing-key", 'Did you mean "signing-keys"?'],
       ["tool ls", 'Did you mean "list"?'],
       ["statsu", 'Did you mean "status"?'],

@@ -7,8 +7,10 @@ import type { Page } from "../../../admin/list_page.ts";
 import { type AdminAuditRecord, listAudit } from "../../../admin/operations/audit.ts";
 import { exportAudit, verifyAudit } from "../../../admin/operations/audit_groups.ts";
 import type { AuditRecord } from "../../../observability/audit.ts";
+import { AUDIT_TYPES } from "../../../observability/audit_types.ts";
+import { suggest } from "../nearest.ts";
 import type { ValuesOf } from "../options.ts";
-import { formatTime, printError, printLine, printTable } from "../output.ts";
+import { formatTime, printError, printLine, printTable, UsageError } from "../output.ts";
 import { printableText } from "../printable_text.ts";
 import { type AdminAction, adminAction, type AdminCommand, adminCommand } from "./admin_action.ts";
 import type { CallOperation } from "./admin_target.ts";
@@ -18,7 +20,13 @@ import { SINCE_OPTION } from "./since_option.ts";
 const MAX_DETAIL_CHARACTERS = 160;
 
 const QUERY_OPTIONS = {
-  type: { value: "NAME", isRepeatable: true, summary: "only events of this type, such as login_failed" },
+  type: {
+    value: "NAME",
+    isRepeatable: true,
+    summary: "only events of this type, such as login_failed",
+    parse: (text: string): string => readType(text),
+    expected: "the type of an event",
+  },
   about: { value: "TEXT", summary: "only events with this user id, client id or address" },
   since: SINCE_OPTION,
 } as const;
@@ -127,6 +135,13 @@ function isWanted(
 ): boolean {
   return time >= since && (types === undefined || types.includes(type)) &&
     (about === undefined || Object.values(fields).includes(about));
+}
+
+/** @throws {UsageError} for a type that no record can have: nothing would be found */
+function readType(text: string): string {
+  if (AUDIT_TYPES.includes(text)) return text;
+  const near = suggest(text, AUDIT_TYPES) || `. Types: ${AUDIT_TYPES.join(", ")}`;
+  throw new UsageError(`--type: unknown event type "${text}"${near}`);
 }
 
 function toIso(ms: number | undefined): string | undefined {
