@@ -39,11 +39,12 @@ const CONSUMERS = "9188040d-6c67-4c5b-b112-36a304b66dad";
  */
 export function entra(settings: EntraSettings): SignInProvider {
   checkNames("entra", settings, NAMES);
-  const { tenants, authority = "https://login.microsoftonline.com", graph = "https://graph.microsoft.com" } =
-    settings;
-  const { tenant } = settings;
+  const { authority = "https://login.microsoftonline.com", graph = "https://graph.microsoft.com" } = settings;
+  // Ids are UUIDs, which portals show in either case.
+  const tenants = settings.tenants?.map((each) => each.toLowerCase());
+  const tenant = TENANT_ID.test(settings.tenant) ? settings.tenant.toLowerCase() : settings.tenant;
   const issuer = `${authority}/${tenant}/v2.0`;
-  const only = tenant === "consumers" ? CONSUMERS : TENANT_ID.test(tenant) ? tenant.toLowerCase() : undefined;
+  const only = tenant === "consumers" ? CONSUMERS : TENANT_ID.test(tenant) ? tenant : undefined;
   if (only === undefined && tenant !== "organizations" && tenant !== "common") {
     throw new TypeError(
       'Cannot create provider "entra": tenant must be a directory id, "organizations", "consumers" or "common"',
@@ -62,7 +63,7 @@ export function entra(settings: EntraSettings): SignInProvider {
       named,
       isIssuer: (iss, { tid }) =>
         typeof tid === "string" && TENANT_ID.test(tid) && iss === `${authority}/${tid}/v2.0` &&
-        (only === undefined ? tenants?.includes(tid) ?? true : tid.toLowerCase() === only),
+        (only === undefined ? tenants?.includes(tid.toLowerCase()) ?? true : tid.toLowerCase() === only),
       // A key may be for one directory: one of personal accounts signs no token of an organization.
       isSigner: ({ issuer }, { iss, tid }) =>
         issuer === undefined || issuer.replace("{tenantid}", String(tid)) === iss,

@@ -51,6 +51,13 @@ export function github(settings: GithubSettings): SignInProvider {
     if (problem) throw new TypeError(`Cannot create provider "${base.id}": its address ${problem}`);
   }
   const readsOrganizations = [base.groups, base.roles, base.scopes].some((each) => each !== undefined);
+  const named = [base.groups ?? [], ...Object.values(base.roles ?? {}), ...Object.values(base.scopes ?? {})]
+    .flat();
+  // GitHub compares login names in any case: the settings may have another spelling than its API.
+  const spell = (login: string): string[] => [
+    login,
+    ...named.filter((each) => each !== login && each.toLowerCase() === login.toLowerCase()),
+  ];
   const client: ProviderClient = { clientId, clientSecret, method: "client_secret_post" };
   const tokenEndpoint = `${server}/login/oauth/access_token`;
   const scope = `read:user user:email${readsOrganizations ? " read:org" : ""}`;
@@ -82,7 +89,7 @@ export function github(settings: GithubSettings): SignInProvider {
         throw new SignInError("The API of GitHub returned no user");
       }
       const address = await findEmail(fetch, api, headers);
-      const groups = readsOrganizations ? await listOrganizations(fetch, api, headers) : [];
+      const groups = readsOrganizations ? (await listOrganizations(fetch, api, headers)).flatMap(spell) : [];
       return {
         issuer: server,
         // The login name can be changed, and taken by another user.

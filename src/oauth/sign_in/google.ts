@@ -31,11 +31,13 @@ const GOOGLE = "https://accounts.google.com";
 export function google(settings: GoogleSettings): SignInProvider {
   checkNames("google", settings, NAMES);
   checkDomains("google.hostedDomains", settings.hostedDomains);
-  const { hostedDomains, keepTokens } = settings;
+  const { keepTokens } = settings;
+  const hostedDomains = settings.hostedDomains?.map((domain) => domain.toLowerCase());
   const admits = hostedDomains === undefined
     ? settings.admits
     : async (identity: Identity) =>
-      hostedDomains.includes(String(identity.claims["hd"])) && (await settings.admits?.(identity) ?? true);
+      hostedDomains.includes(String(identity.claims["hd"]).toLowerCase()) &&
+      (await settings.admits?.(identity) ?? true);
   const parameters = {
     ...(hostedDomains?.length === 1 && { hd: hostedDomains[0]! }),
     ...(keepTokens && { access_type: "offline" }),

@@ -191,12 +191,25 @@ test("Google: both forms of iss are one account, and hd limits the domain", asyn
   assert.is((await signInAt(provider, limited)).status, 403);
   provider.claims["hd"] = "example.com";
   assert.is((await signInAt(provider, limited)).status, 302);
+  const inCapitals = google({ ...CLIENT, hostedDomains: ["Example.COM"] });
+  assert.is((await signInAt(provider, inCapitals)).status, 302);
+  provider.claims["hd"] = "Example.Com";
+  assert.is((await signInAt(provider, limited)).status, 302);
+});
+
+test("Entra: a directory id counts in any case", async () => {
+  const issuer = `${MICROSOFT}/${TENANT}/v2.0`;
+  const provider = await newProvider(issuer);
+  provider.claims = { sub: "1", tid: TENANT };
+  const at = entra({ tenant: TENANT.toUpperCase(), ...CLIENT });
+  assert.is((await signInAt(provider, at)).status, 302);
 });
 
 test("Entra: the issuer template is completed by the directory of the token", async () => {
   const rows: readonly [iss: string, tid: unknown, tenants: string[] | undefined, status: number][] = [
     [`${MICROSOFT}/${TENANT}/v2.0`, TENANT, undefined, 302],
     [`${MICROSOFT}/${TENANT}/v2.0`, TENANT, [TENANT], 302],
+    [`${MICROSOFT}/${TENANT}/v2.0`, TENANT, [TENANT.toUpperCase()], 302],
     [`${MICROSOFT}/${OTHER_TENANT}/v2.0`, OTHER_TENANT, [TENANT], 403],
     [`${MICROSOFT}/${TENANT}/v2.0`, OTHER_TENANT, undefined, 403],
     [`${MICROSOFT}/{tenantid}/v2.0`, "{tenantid}", undefined, 403],
@@ -278,8 +291,10 @@ test("GitHub: organizations limits who may sign in, and asks for the scope", asy
   const begun = await newBrowser(server).get("/login/github");
   assert.match(new URL(begun.headers.get("location")!).searchParams.get("scope")!, "read:org");
   assert.is((await signInAt(provider, at)).status, 403);
-  state.organizations = ["acme"];
-  assert.is((await signInAt(provider, at)).status, 302);
+  for (const login of ["acme", "Acme"]) {
+    state.organizations = [login];
+    assert.is((await signInAt(provider, at)).status, 302);
+  }
 });
 
 test("GitHub: an error with status 200 is an error", async () => {
