@@ -48,7 +48,7 @@ export function createAdminPage(
     "form-action 'none'",
     "require-trusted-types-for 'script'",
   ].join("; ");
-  const settings = JSON.stringify({ issuer, place, client: ADMIN_CLIENT_ID, resource: `${issuer}/admin` });
+  const settings = JSON.stringify({ issuer, place, client: ADMIN_CLIENT_ID, resource: `${place}/admin` });
   const document = html`
     <!doctype html>
     <html lang="en">

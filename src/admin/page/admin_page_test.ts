@@ -23,4 +23,17 @@ test("attack: the page cannot be framed, and runs no script but its own file", a
   assert.not.match(page, / on\w+="/);
 });
 
+test("the page asks for tokens of its resource, also where the issuer ends with a slash", async () => {
+  const trivet = createTrivet({ issuer: `${ISSUER}/`, store: memoryStore(), admin: admin() });
+  const page = await (await trivet.fetch(new Request(`${ISSUER}/admin`))).text();
+  const response = await trivet.fetch(new Request(`${ISSUER}/.well-known/oauth-protected-resource/admin`));
+  const { resource } = await response.json();
+  assert.is(resource, `${ISSUER}/admin`);
+  const settings = /data-settings="([^"]+)"/.exec(page)![1]!.replaceAll("&quot;", '"').replaceAll(
+    "&#34;",
+    '"',
+  );
+  assert.is(JSON.parse(settings).resource, resource);
+});
+
 test.run();

@@ -43,6 +43,7 @@ for (
     [["serve", "--issuer", "foo"], ["--issuer ", '"foo"']],
     [["serve", "--issuer", "http://public.example"], ["--issuer ", "https", '"http://public.example"']],
     [["stdio", "--issuer", "https://a.example/?b"], ["--issuer ", '"https://a.example/?b"']],
+    [["serve", "--issuer", "https://A.example"], ["--issuer ", '"https://a.example"', '"https://A.example"']],
     [["invitation", "add", "--issuer", "ftp://a.example"], ["--issuer ", '"ftp://a.example"']],
     [["serve", "--tls-cert", "missing.pem", "--tls-key", "missing.pem"], ["--tls-cert", '"missing.pem"']],
     [["serve", "--store", "paper"], ["--store ", "sqlite, memory"]],

@@ -102,6 +102,16 @@ test("--no-demo prints no demo; --mcp-auth required adds a token to the command"
   );
 });
 
+test("an issuer with a slash at its end has the address of the tools below it", async () => {
+  const args = ["--no-demo", "--no-skills", "--issuer", "https://agents.example/"];
+  const server = await startTrivet(["--data", join(folder.path, "slash"), ...args]);
+  assert.equal([server.facts.issuer, server.facts.mcp], [
+    "https://agents.example/",
+    "https://agents.example/mcp",
+  ]);
+  assert.is(await server.stop(), 0);
+});
+
 test("a second signal ends the process at once, with exit code 1", async () => {
   const server = await startTrivet(["--data", join(folder.path, "signals")]);
   const { port } = new URL(server.facts.issuer);

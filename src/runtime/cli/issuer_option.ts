@@ -3,12 +3,21 @@
  *
  * @module
  */
-import { checkAddress } from "../../options/server_options.ts";
+import { checkAddress, toCanonical } from "../../options/server_options.ts";
 import { checked } from "./options.ts";
+import { UsageError } from "./output.ts";
 
-/** The URL, if `createTrivet` accepts it: an option is checked before anything is opened. */
-export const parseIssuer = (text: string): string | undefined =>
-  checked(text, () => checkAddress("issuer", text));
+/**
+ * The URL, if `createTrivet` accepts it: an option is checked before anything is opened.
+ * @throws {UsageError} with the canonical form of another one
+ */
+export function parseIssuer(text: string): string | undefined {
+  const url = URL.parse(text);
+  const canonical = url === null ? text : toCanonical(text, url);
+  if (checked(canonical, () => checkAddress("issuer", canonical)) === undefined) return undefined;
+  if (canonical === text) return text;
+  throw new UsageError(`--issuer must be in its canonical form, "${canonical}", but is "${text}"`);
+}
 
 /** The end of the sentence "--issuer must be". */
 export const EXPECTED_ISSUER: string =

@@ -200,7 +200,7 @@ export async function run(argv: readonly string[]): Promise<void> {
             issuer,
             url: server.url,
             ...shown,
-            mcp: `${issuer}/mcp`,
+            mcp: `${issuer.replace(/\/$/, "")}/mcp`,
             skills_dir: hasSkills ? named[0] : undefined,
           }),
         );

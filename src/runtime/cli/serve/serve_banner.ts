@@ -31,7 +31,7 @@ export interface BannerFacts {
 
 export function printBanner(
   {
-    issuer,
+    issuer: given,
     skillFolders,
     offersSkills,
     upstream,
@@ -44,6 +44,7 @@ export function printBanner(
     needsToken,
   }: BannerFacts,
 ): void {
+  const issuer = given.replace(/\/$/, "");
   const id = demo?.client.id ?? "<client id>";
   const secret = demo?.client.secret ?? "<client secret>";
   const key = demo?.api_key ?? "<api key>";
@@ -55,7 +56,7 @@ export function printBanner(
     ...(offersSkills ? { method: "tools/call", params: { name: "list_skills" } } : { method: "tools/list" }),
   };
   printLine(`
-Trivet runs at ${issuer}
+Trivet runs at ${given}
   permission  ${issuer}/oauth/authorize, /oauth/token, /api/user
 ${describeSkills(issuer, skillFolders, upstream)}  tools       ${issuer}/mcp${hasSse ? ", /mcp/sse" : ""}${
     module !== undefined

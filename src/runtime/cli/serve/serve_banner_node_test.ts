@@ -42,4 +42,12 @@ test("the tools of other MCP servers are tools: the banner lists them with a req
   assert.match(print({ offersSkills: true }), '"name":"list_skills"');
 });
 
+test("URLs of an issuer with a slash at its end have no empty segment", () => {
+  for (const issuer of ["https://a.example/", "https://a.example/b/"]) {
+    const text = print({ issuer, skillFolders: [], offersSkills: true, hasAdmin: true });
+    assert.match(text, `${issuer}oauth/token`);
+    assert.not.match(text, /\w\/\/\w+\b(?!\.example)/);
+  }
+});
+
 test.run();
