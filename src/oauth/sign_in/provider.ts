@@ -222,11 +222,12 @@ export function toProviderBase(
   }
   checkDomains(`${defaults.id}.domains`, domains);
   checkNames(`${defaults.id}.roles`, roles ?? {}, ROLE_NAMES);
-  for (const [role, groups] of Object.entries(roles ?? {})) {
-    checkTexts(`${defaults.id}.roles.${role}`, groups);
-  }
-  for (const [scope, groups] of Object.entries(scopes ?? {})) {
-    checkTexts(`${defaults.id}.scopes.${scope}`, groups);
+  checkGroups(`${defaults.id}.groups`, groups);
+  if (groups?.length === 0) throw admitsNoOne(`${defaults.id}.groups`);
+  for (const [option, lists] of Object.entries({ roles, scopes })) {
+    for (const [name, each] of Object.entries(lists ?? {})) {
+      checkGroups(`${defaults.id}.${option}.${name}`, each);
+    }
   }
   return {
     id: id ?? defaults.id,
@@ -240,8 +241,20 @@ export function toProviderBase(
   };
 }
 
-/** @throws {TypeError} for a text that is no domain: no address would be equal to it */
-export function checkDomains(name: string, domains: readonly string[] = []): void {
+/** @throws {TypeError} for an empty name */
+function checkGroups(name: string, groups: readonly string[] | undefined): void {
+  checkTexts(name, groups);
+  if (groups?.includes("")) throw new TypeError(describeOption(name, "names of groups", ""));
+}
+
+function admitsNoOne(name: string): TypeError {
+  return new TypeError(`Invalid options: "${name}" is empty, so that it would admit no one`);
+}
+
+/** @throws {TypeError} for an empty list, and for a text that is no domain: no address would be equal to it */
+export function checkDomains(name: string, domains: readonly string[] | undefined): void {
+  if (domains === undefined) return;
+  if (domains.length === 0) throw admitsNoOne(name);
   for (const domain of domains) {
     if (!/^[^\s@*/:,]+$/.test(domain)) {
       throw new TypeError(

@@ -65,6 +65,36 @@ const NAMES: Names<ProviderRegistration> = {
   keyId: 1,
 };
 
+/** The settings that only some kinds use. Google and Apple say nothing about groups. */
+const USED_BY: { readonly [Name in keyof ProviderRegistration]?: readonly StoredProvider["kind"][] } = {
+  issuer: ["oidc", "github"],
+  tenant: ["entra"],
+  groups: ["oidc", "entra", "github"],
+  roles: ["oidc", "entra", "github"],
+  groupsClaim: ["oidc"],
+  teamId: ["apple"],
+  keyId: ["apple"],
+};
+
+/** Whether a provider of this kind uses the setting. */
+export function usesSetting(kind: StoredProvider["kind"], name: string): boolean {
+  return (USED_BY as Readonly<Record<string, readonly string[]>>)[name]?.includes(kind) ?? true;
+}
+
+/** @throws {TypeError} for a setting that would do nothing, and for lists with which no one could sign in */
+function checkSettings(kind: StoredProvider["kind"], settings: Omit<ProviderChanges, "clientSecret">): void {
+  for (const [name, value] of Object.entries(settings)) {
+    if (value === undefined || value === null) continue;
+    if (!usesSetting(kind, name)) {
+      throw new TypeError(`Invalid settings: ${name} does nothing for a provider of the kind ${kind}`);
+    }
+    const groups = name === "roles" || name === "scopes" ? Object.values(value).flat() : value;
+    const isEmpty = Array.isArray(groups) &&
+      (groups.includes("") || Array.isArray(value) && value.length === 0);
+    if (isEmpty) throw new TypeError(`Invalid settings: ${name} must not be empty`);
+  }
+}
+
 const PURPOSE = "secret of an identity provider";
 
 /** Seals the client secrets with the server's secret. */
@@ -96,6 +126,7 @@ export async function addProvider(
 ): Promise<StoredProvider | undefined> {
   checkNames("addProvider", registration, NAMES);
   const { clientSecret, id = registration.kind, ...rest } = registration;
+  checkSettings(rest.kind, rest);
   const stored: StoredProvider = {
     ...rest,
     id,
@@ -133,6 +164,7 @@ export async function updateProvider(
   return await retryLostRaces(async () => {
     const entry = await store.get<StoredProvider>(providerKey(id));
     if (!entry) return undefined;
+    checkSettings(entry.value.kind, changes);
     const members: Record<string, unknown> = { ...entry.value };
     for (const [name, value] of Object.entries(changes)) {
       if (value === null) delete members[name];
@@ -160,36 +192,41 @@ export async function* listProviders(store: Store): AsyncGenerator<StoredProvide
 
 /** The provider of these settings. @throws {TypeError} when they are invalid, or the secret was sealed by another server */
 export async function openProvider(stored: StoredProvider, sealer: Sealer): Promise<SignInProvider> {
-  const { kind, id, name, clientId, sealedSecret, issuer, tenant, domains, groups, roles, scopes } = stored;
+  const { kind, id, name, clientId, sealedSecret, issuer, tenant } = stored;
   const clientSecret = sealedSecret === undefined ? undefined : await sealer.unseal(sealedSecret);
   if (sealedSecret !== undefined && clientSecret === undefined) {
     throw new TypeError(`The secret of provider "${id}" was sealed by another server: add it again`);
   }
+  // Earlier versions stored empty lists and names, with which no one can sign in.
+  const groups = withoutEmpty(stored.groups);
+  const domains = withoutEmpty(stored.domains);
+  const isClosed = groups?.length === 0 || domains?.length === 0;
   const shared = {
     id,
     clientId,
     ...(name !== undefined && { name }),
-    ...(groups && { groups }),
-    ...(roles && { roles }),
-    ...(scopes && { scopes }),
+    ...(!isClosed && groups && { groups }),
+    ...(stored.roles && { roles: withoutEmptyGroups(stored.roles) }),
+    ...(stored.scopes && { scopes: withoutEmptyGroups(stored.scopes) }),
     ...(stored.keepTokens && { keepTokens: true }),
+    ...(isClosed && { admits: () => false }),
   };
   const settings = { ...shared, ...(clientSecret !== undefined && { clientSecret }) };
   switch (kind) {
     case "google":
-      return google({ ...settings, ...(domains && { hostedDomains: domains }) });
+      return google({ ...settings, ...(!isClosed && domains && { hostedDomains: domains }) });
     case "github":
       return github({
         ...settings,
-        ...(domains && { domains }),
+        ...(!isClosed && domains && { domains }),
         ...(issuer !== undefined && { server: issuer }),
       });
     case "entra":
-      return entra({ ...settings, ...(domains && { domains }), tenant: tenant ?? "" });
+      return entra({ ...settings, ...(!isClosed && domains && { domains }), tenant: tenant ?? "" });
     case "apple":
       return apple({
         ...shared,
-        ...(domains && { domains }),
+        ...(!isClosed && domains && { domains }),
         teamId: stored.teamId ?? "",
         keyId: stored.keyId ?? "",
         privateKey: clientSecret ?? "",
@@ -197,9 +234,21 @@ export async function openProvider(stored: StoredProvider, sealer: Sealer): Prom
     case "oidc":
       return oidc({
         ...settings,
-        ...(domains && { domains }),
+        ...(!isClosed && domains && { domains }),
         ...(stored.groupsClaim !== undefined && { groupsClaim: stored.groupsClaim }),
         issuer: issuer ?? "",
       });
   }
+}
+
+function withoutEmpty(texts: readonly string[] | undefined): readonly string[] | undefined {
+  return texts?.filter((each) => each !== "");
+}
+
+function withoutEmptyGroups<Groups extends Readonly<Record<string, readonly string[]>>>(
+  groups: Groups,
+): Groups {
+  return Object.fromEntries(
+    Object.entries(groups).map(([name, each]) => [name, withoutEmpty(each)]),
+  ) as Groups;
 }

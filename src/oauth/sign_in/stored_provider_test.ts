@@ -2,13 +2,17 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { soleSecret } from "../../crypto/server_secrets.ts";
 import { memoryStore } from "../../store/drivers/memory.ts";
+import type { Entry } from "../../store/store.ts";
+import type { StoredProvider } from "../records/provider_record.ts";
 import { newServer } from "../test_server.ts";
+import { isAdmitted } from "./provider.ts";
 import {
   addProvider,
   createSecretSealer,
   listProviders,
   openProvider,
   removeProvider,
+  updateProvider,
 } from "./stored_provider.ts";
 import { CLIENT, newBrowser, newProvider, PROVIDER, signIn } from "./test_provider.ts";
 
@@ -55,6 +59,15 @@ test("settings that make no provider are refused and not stored", async () => {
       { ...WORK, clientId: "" },
       { ...WORK, kind: "entra" as const },
       { ...WORK, domains: ["@example.com"] },
+      { ...WORK, domains: [] },
+      { ...WORK, groups: [] },
+      { ...WORK, groups: [""] },
+      { ...WORK, roles: { admin: [""] } },
+      { ...WORK, tenant: "common" },
+      { kind: "google" as const, ...CLIENT, issuer: PROVIDER },
+      { kind: "google" as const, ...CLIENT, groups: ["acme"] },
+      { kind: "github" as const, ...CLIENT, groupsClaim: "roles" },
+      { kind: "entra" as const, ...CLIENT, tenant: "common", keyId: "1" },
     ]
   ) {
     const failure = await addProvider(store, createSecretSealer(SECRET), wrong).catch((error) => error);
@@ -83,6 +96,39 @@ test("each kind is made of its settings", async () => {
     ["google", "Google"],
     ["work", "Work"],
   ]);
+});
+
+test("a stored provider with settings that are refused now is read, changed, and admits no one new", async () => {
+  const store = memoryStore();
+  const sealer = createSecretSealer(SECRET);
+  await addProvider(store, sealer, WORK);
+  const [{ key, value }] = await store.list<StoredProvider>(["provider"]) as [Entry<StoredProvider>];
+  for (
+    const old of [{ groups: [] }, { groups: [""] }, { domains: [] }, {
+      roles: { admin: [""] },
+      tenant: "common",
+    }]
+  ) {
+    await store.commit({ set: [{ key, value: { ...value, ...old } }] });
+    const opened = await openProvider({ ...value, ...old }, sealer);
+    const identity = { issuer: PROVIDER, subject: "1", emailVerified: true, groups: [""], claims: {} };
+    const isOpen = old.roles !== undefined;
+    assert.is(await isAdmitted(opened, { ...identity, email: "a@example.com" }), isOpen, JSON.stringify(old));
+    assert.is((await updateProvider(store, sealer, "work", { name: "Other" }))?.name, "Other");
+    const failure = await updateProvider(store, sealer, "work", { tenant: "common" }).catch((error) => error);
+    assert.instance(failure, TypeError);
+  }
+  const google = { ...value, kind: "google" as const, domains: [] };
+  assert.is(
+    await isAdmitted(await openProvider(google, sealer), {
+      issuer: "https://accounts.google.com",
+      subject: "1",
+      emailVerified: true,
+      groups: [],
+      claims: { hd: "" },
+    }),
+    false,
+  );
 });
 
 test.run();

@@ -11,7 +11,7 @@ import {
   testProvider,
   updateProvider,
 } from "../../../admin/operations/providers.ts";
-import { PROVIDER_KINDS } from "../../../oauth/sign_in/stored_provider.ts";
+import { PROVIDER_KINDS, usesSetting } from "../../../oauth/sign_in/stored_provider.ts";
 import { USER_ROLES } from "../../../oauth/users/user_role.ts";
 import type { ValuesOf } from "../options.ts";
 import { formatTime, printLine, printPairs, UsageError } from "../output.ts";
@@ -84,6 +84,21 @@ const REMOVABLE = {
   "scope-group": "scopes",
   "groups-claim": "groups_claim",
   "keep-tokens": "keep_tokens",
+  issuer: "issuer",
+  tenant: "tenant",
+  "team-id": "team_id",
+  "key-id": "key_id",
+} as const;
+
+/** The options that only some kinds use, by their setting. */
+const KIND_OPTIONS = {
+  issuer: "issuer",
+  tenant: "tenant",
+  groups: "group",
+  roles: "role",
+  groupsClaim: "groups-claim",
+  teamId: "team-id",
+  keyId: "key-id",
 } as const;
 const UNSET_OPTION = {
   unset: {
@@ -104,6 +119,10 @@ const add: AdminAction = adminAction({
   async run({ call, values, operands: [operand] }) {
     const kind = PROVIDER_KINDS.find((each) => each === operand);
     if (!kind) throw new UsageError(`KIND must be one of ${PROVIDER_KINDS.join(", ")}`);
+    for (const [setting, option] of Object.entries(KIND_OPTIONS)) {
+      if (values[option] === undefined || usesSetting(kind, setting)) continue;
+      throw new UsageError(`--${option} does nothing for a provider of the kind ${kind}`);
+    }
     const { client_id, ...settings } = await readSettings(values);
     if (client_id === undefined) throw new UsageError("missing option: --client-id");
     return await call(addProvider, { kind, id: values.id, client_id, ...settings });
@@ -122,7 +141,8 @@ const list: AdminAction = listAction({
     KIND: ({ kind }) => kind,
     NAME: ({ name }) => name,
     CLIENT: ({ client_id }) => client_id,
-    ADMITS: ({ domains, groups }) => [...domains ?? [], ...groups ?? []].join(" ") || "all its users",
+    ADMITS: ({ domains, groups }) =>
+      [...domains ?? [], ...groups ?? []].join(" ") || (domains ?? groups ? "no one" : "all its users"),
   },
 });
 
