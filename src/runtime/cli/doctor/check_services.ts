@@ -3,12 +3,12 @@
  *
  * @module
  */
-import { accessSync, constants } from "node:fs";
 import { checkProvider } from "../../../oauth/sign_in/check_provider.ts";
 import { listProviders } from "../../../oauth/sign_in/stored_provider.ts";
 import type { Store } from "../../../store/store.ts";
 import { openProviders } from "../admin/admin_target.ts";
 import { printableText } from "../printable_text.ts";
+import { canRun, findAddress } from "../serve/serve_mail.ts";
 import { readTls } from "../serve/tls_files.ts";
 import { fail, type Finding, ok, warn } from "./finding.ts";
 
@@ -32,17 +32,24 @@ export async function checkProviders(store: Store): Promise<readonly Finding[]> 
   }));
 }
 
-/** Whether the program that sends mail can be run. */
-export function checkMail(program: string, from: string | undefined): readonly Finding[] {
+/** Whether the program that sends mail can be run, and the sender is an address. */
+export function checkMail(program: string | undefined, from: string | undefined): readonly Finding[] {
+  if (program === undefined) {
+    return [fail("mail", "--mail-from needs --mail-program", "name the program that sends mails")];
+  }
   if (from === undefined) {
     return [fail("mail", "--mail-program needs --mail-from", "name the sender of mails")];
   }
-  try {
-    accessSync(program, constants.X_OK);
-    return [ok("mail", `mails of ${from} are sent by ${program}`)];
-  } catch {
-    return [fail("mail", `"${program}" cannot be run`, "name a program with the interface of sendmail")];
+  const findings: Finding[] = [];
+  if (!canRun(program)) {
+    findings.push(
+      fail("mail", `"${program}" cannot be run`, "name a program with the interface of sendmail"),
+    );
   }
+  if (findAddress(from) === undefined) {
+    findings.push(fail("mail", `"${from}" is not an e-mail address`, "name the sender of mails"));
+  }
+  return findings.length > 0 ? findings : [ok("mail", `mails of ${from} are sent by ${program}`)];
 }
 
 /** Whether certificate and key fit, only their owner can read the key, and the certificate has not expired. */

@@ -174,7 +174,11 @@ test("files that others can read, a folder that they can write to, and a full di
 
 test("a mail program that cannot be run, and certificate files that cannot be used, are found", async () => {
   await assertFinds(checkMail(join(folder.path, "none"), "a@b.example"), "FAIL", /cannot be run/);
+  await assertFinds(checkMail(folder.path, "a@b.example"), "FAIL", /cannot be run/);
   await assertFinds(checkMail("/bin/sh", undefined), "FAIL", /--mail-from/);
+  await assertFinds(checkMail(undefined, "a@b.example"), "FAIL", /--mail-program/);
+  await assertFinds(checkMail("/bin/sh", "foo"), "FAIL", /"foo" is not an e-mail address/);
+  await assertFinds(checkMail("sh", "Trivet <a@b.example>"), "ok", /are sent by/);
   await assertFinds(checkMail("/bin/sh", "a@b.example"), "ok", /are sent by/);
   const pem = join(folder.path, "pem");
   writeFileSync(pem, "not a certificate");

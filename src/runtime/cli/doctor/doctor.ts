@@ -110,10 +110,12 @@ export async function run(argv: readonly string[]): Promise<void> {
 }
 
 function settingChecks(values: Values): Check[] {
-  const program = values["mail-program"];
+  const { "mail-program": program, "mail-from": from } = values;
   return [
     { name: "tls", run: () => checkTls(values) },
-    ...program === undefined ? [] : [{ name: "mail", run: () => checkMail(program, values["mail-from"]) }],
+    ...program === undefined && from === undefined
+      ? []
+      : [{ name: "mail", run: () => checkMail(program, from) }],
   ];
 }
 

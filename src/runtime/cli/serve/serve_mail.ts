@@ -6,8 +6,11 @@
  */
 import { Buffer } from "node:buffer";
 import { spawn } from "node:child_process";
+import { accessSync, constants, statSync } from "node:fs";
+import { delimiter, join } from "node:path";
 import process from "node:process";
 import type { Mail, SendMail } from "../../../oauth/mail/mail.ts";
+import { isEmailAddress } from "../../../oauth/users/email_address.ts";
 import { randomId } from "../../../crypto/secret.ts";
 import { printError, UsageError } from "../output.ts";
 import { printableText } from "../printable_text.ts";
@@ -19,7 +22,7 @@ const MAX_ERROR_CHARACTERS = 500;
 /**
  * What sends mail. Without a program it is the terminal. There is none when standard error is no terminal: a log file must
  * not get links that take over accounts.
- * @throws {UsageError} for a program without a sender
+ * @throws {UsageError} for a program without a sender, one that cannot be run, and a sender that is no address
  */
 export function createSendMail(
   { "mail-program": program, "mail-from": from }: {
@@ -29,6 +32,10 @@ export function createSendMail(
 ): SendMail | undefined {
   if (program !== undefined) {
     if (from === undefined) throw new UsageError("--mail-program needs --mail-from");
+    if (!canRun(program)) throw new UsageError(`--mail-program: "${program}" cannot be run`);
+    if (findAddress(from) === undefined) {
+      throw new UsageError(`--mail-from must be an e-mail address, but is "${from}"`);
+    }
     return (mail) => runProgram(program, writeMessage(mail, from));
   }
   if (from !== undefined) throw new UsageError("--mail-from needs --mail-program");
@@ -40,9 +47,31 @@ export function createSendMail(
   };
 }
 
+/** Whether it is a program: a path, or a name that is looked up in PATH. */
+export function canRun(program: string): boolean {
+  const paths = /[/\\]/.test(program)
+    ? [program]
+    : (process.env.PATH ?? "").split(delimiter).map((folder) => join(folder, program));
+  return paths.some((path) => {
+    try {
+      accessSync(path, constants.X_OK);
+      return statSync(path).isFile();
+    } catch {
+      return false;
+    }
+  });
+}
+
+/** The address of a sender, which can have a name: `Name <address>`. `undefined` for what cannot be a sender. */
+export function findAddress(from: string): string | undefined {
+  const address = /^[\x20-\x7e]*<([^<>]*)>$/.exec(from)?.[1] ?? from;
+  return isEmailAddress(address) ? address : undefined;
+}
+
 /** The message (RFC 5322) in lines that end with LF, as sendmail takes it. */
 export function writeMessage({ to, subject, text }: Mail, from: string): string {
-  const domain = from.slice(from.lastIndexOf("@") + 1);
+  const address = findAddress(from) ?? from;
+  const domain = address.slice(address.lastIndexOf("@") + 1);
   return [
     `From: ${from}`,
     `To: ${to}`,

@@ -48,16 +48,19 @@ test("the program gets the message and no argument that a visitor chose", async 
   assert.match(readFileSync(join(folder, "message"), "utf8"), "To: alice@example.com");
 });
 
-test("a program that fails, reads nothing or does not exist rejects", async () => {
+test("a program that fails, reads nothing or was removed rejects", async () => {
   const failing = writeProgram("failing", 'echo "mailbox is full" >&2; exit 75');
+  const removed = writeProgram("removed", "");
   for (
     const [program, reason] of [[failing, /code 75: mailbox is full/], [
-      join(folder, "no"),
+      removed,
       /ENOENT/,
     ]] as const
   ) {
     const text = "x".repeat(1_000_000);
-    const error = await createSendMail({ "mail-program": program, "mail-from": FROM })!({ ...MAIL, text })
+    const sendMail = createSendMail({ "mail-program": program, "mail-from": FROM })!;
+    if (program === removed) rmSync(removed);
+    const error = await sendMail({ ...MAIL, text })
       .catch((
         error,
       ) => error);
@@ -81,6 +84,31 @@ test("a program needs a sender, and a sender a program", () => {
   assert.throws(() => createSendMail({ "mail-program": "/usr/sbin/sendmail" }), /--mail-from/);
   assert.throws(() => createSendMail({ "mail-from": FROM }), /--mail-program/);
   assert.not(existsSync(join(folder, "no")));
+});
+
+test("a program that cannot be run, and a sender that is no address, are refused", () => {
+  const text = join(folder, "text");
+  writeFileSync(text, "no program");
+  for (const program of [join(folder, "no"), folder, text, "no-such-program"]) {
+    assert.throws(() => createSendMail({ "mail-program": program, "mail-from": FROM }), /--mail-program/);
+  }
+  for (
+    const from of [
+      "foo",
+      "a@",
+      "@b.example",
+      "a@b.example\nBcc: c@d.example",
+      "foo <bar>",
+      "a@b.example, c@d.example",
+    ]
+  ) {
+    assert.throws(() => createSendMail({ "mail-program": "/bin/sh", "mail-from": from }), /--mail-from/);
+  }
+  assert.type(
+    createSendMail({ "mail-program": "sh", "mail-from": "Trivet <login@example.com>" }),
+    "function",
+  );
+  assert.match(writeMessage(MAIL, "Trivet <login@example.com>"), /^Message-ID: <[^<>]+@example\.com>$/m);
 });
 
 test.run();
