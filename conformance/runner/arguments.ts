@@ -105,6 +105,7 @@ export function parseArguments(args: readonly string[]): Arguments {
       version: { type: "boolean" },
     },
   });
+  checkNotEmpty(values);
   const { target, stdio, module, level, since, set, seed } = values;
   if (level !== undefined && !["MUST", "SHOULD", "MAY"].includes(level)) {
     throw new TypeError(`Invalid --level "${level}": use MUST, SHOULD or MAY.`);
@@ -174,4 +175,10 @@ function parseNumber(name: string, text: string | undefined, min: number, max: n
     throw new TypeError(`Invalid --${name} "${text}": use a number from ${min} to ${max}.`);
   }
   return value;
+}
+
+/** Every name contains an empty text: `--only ""` would select all. @throws {TypeError} */
+export function checkNotEmpty(values: Readonly<Record<string, unknown>>): void {
+  const empty = Object.entries(values).find(([, value]) => [value].flat().includes(""));
+  if (empty !== undefined) throw new TypeError(`Invalid --${empty[0]} "": must not be empty.`);
 }

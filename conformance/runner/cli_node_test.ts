@@ -110,6 +110,9 @@ test("a run that is not possible ends with 2 and names the problem", async () =>
     [["self", "--level", "PERHAPS"], /--level "PERHAPS"/],
     [["self", "--since", "yesterday"], /--since "yesterday"/],
     [["self", "--only", "there-is-none"], /--only/],
+    [["self", "--only", ""], /--only ""/],
+    [["self", "--only", "a", "--document", ""], /--document ""/],
+    [["client", "oauth", "--list", "--only", ""], /--only ""/],
     [["oauth", "--target", join(folder, "nothing.json")], /nothing\.json"/],
     [["self", "--set", "nothing"], /"nothing"/],
   ];

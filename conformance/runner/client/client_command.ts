@@ -6,6 +6,7 @@
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { checkNotEmpty } from "../arguments.ts";
 import { killAllGroups } from "../exchange/child_processes.ts";
 import { FAILING_OUTCOMES } from "../outcome.ts";
 import { checkNames, readBaseline } from "../report/baseline.ts";
@@ -65,6 +66,7 @@ async function main(args: readonly string[]): Promise<number> {
       process.stdout.write(USAGE);
       return values.help ? 0 : 2;
     }
+    checkNotEmpty(values);
     const requirements = loadRequirements(ROOT);
     const { only = [], without = [] } = values;
     const unknown = without.find((name) => !(NEEDS as readonly string[]).includes(name));

@@ -87,6 +87,20 @@ test("an error names the command that lists what can be named", async () => {
   assert.match((await fail("session remove unknown"))[1], '"trivet user list"');
   assert.match((await fail("grant remove demo nothing"))[1], '"trivet grant list demo"');
   assert.match((await fail("skill show nothing"))[1], '"trivet skill list"');
+  for (const action of ["review", "approve", "reject"]) {
+    assert.match((await fail(`tool ${action} nothing`))[1], '"trivet tool held"');
+  }
+});
+
+test("values of client options that could not count are refused, with what can", async () => {
+  for (const option of ["--introspects", "--exchange-resource"]) {
+    const [code, message] = await fail(`client add --id r ${option} foo`);
+    assert.is(code, 2);
+    assert.match(message, `${option} must be an absolute URI`);
+  }
+  const [code, message] = await fail("client rotate-secret demo --keep-old 400d");
+  assert.is(code, 2);
+  assert.match(message, "30d");
 });
 
 test("an e-mail address is one to which mail can be sent", async () => {

@@ -142,6 +142,7 @@ function defaultScope(as: AuthorizationServer, client: Client, allowed: readonly
   if (client.default_scope !== undefined) return client.default_scope;
   const scopes = client.scope === undefined ? as.defaultScopes : allowed;
   if (scopes.length > 0) return scopes.join(" ");
+  if (allowed.length === 0) throw new OAuthError("invalid_scope", "No scope is allowed for this client");
   throw new OAuthError(
     "invalid_scope",
     `This client has no default scope. Request one or more of: ${allowed.join(" ")}`,

@@ -36,6 +36,15 @@ test("an invalid scope is refused at start", () => {
   );
 });
 
+test("a client without any scope gets an error that names no list", async () => {
+  const client = { id: "app", secret: "app secret:&%+", domain: "app.example", scope: "" };
+  const server = await newServer({ clients: [toClient(client, 0)] });
+  const response = await server.token({ grant_type: "client_credentials" });
+  const { error, error_description } = await response.json();
+  assert.equal([response.status, error], [400, "invalid_scope"]);
+  assert.not.match(error_description, /:\s*$/);
+});
+
 test("RFC 6749 section 3.3: a malformed scope gets invalid_scope", async () => {
   const server = await newServer();
   for (const scope of ["read  write", " read", 'read"', "read\twrite", "r\u00e9ad"]) {

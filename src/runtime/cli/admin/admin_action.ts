@@ -109,7 +109,8 @@ function adviseList(
   if (!isOther && !actions.list) return error;
   // A list that needs an operand lists what belongs to the same user.
   const owner = !isOther && actions.list?.operands ? operands[0]! : "";
-  const words = `trivet ${isOther ? "user" : name} list ${owner}`.trimEnd();
+  const list = error.message.startsWith("Held tool") ? "held" : "list";
+  const words = `trivet ${isOther ? "user" : name} ${list} ${owner}`.trimEnd();
   return new Error(`${error.message}. "${words}" shows what there is`, { cause: error });
 }
 

@@ -92,7 +92,7 @@ const rotateSecret: AdminAction = adminAction({
       summary: "keep the old secret valid, such as 90s, 30m, 1h or 7d; up to 30d",
       shownDefault: "it ends at once",
       parse: readDuration,
-      expected: "a time such as 90s, 30m, 1h or 7d",
+      expected: "a time such as 90s, 30m, 1h or 7d, at most 30d",
     },
     ...SECRET_OPTION,
   },
