@@ -14,6 +14,7 @@ import { closeScopes } from "./oauth/grants/scope.ts";
 import { completePages } from "./oauth/pages/settings.ts";
 import { pagePaths } from "./oauth/page_paths.ts";
 import { createOAuthService } from "./oauth/service.ts";
+import { checkCanonicalIssuer } from "./options/canonical_issuer.ts";
 import { completeOAuth, type OAuthOptions, SCOPES } from "./options/oauth_options.ts";
 import { checkNames, type Names } from "./options/option_check.ts";
 import { OAUTH_NAMES, SERVER_NAMES } from "./options/option_names.ts";
@@ -45,6 +46,7 @@ export function authorizationServer(options: OAuthServerOptions): OAuthServer {
   checkNames("options", options, NAMES);
   const { issuer } = options;
   const server = completeServer("issuer", issuer, options);
+  checkCanonicalIssuer(issuer);
   const own: readonly ProtectedResource[] = [
     { resource: issuer, name: "this server" },
     { resource: `${server.origin}${server.base}/api/user`, name: "your name and e-mail address" },

@@ -20,6 +20,7 @@ import { closeScopes } from "./oauth/grants/scope.ts";
 import { completePages } from "./oauth/pages/settings.ts";
 import { pagePaths } from "./oauth/page_paths.ts";
 import { createOAuthService, type OAuthService } from "./oauth/service.ts";
+import { checkCanonicalIssuer } from "./options/canonical_issuer.ts";
 import { completeOAuth, SCOPES } from "./options/oauth_options.ts";
 import { checkMade, checkNames, type Names } from "./options/option_check.ts";
 import { MCP_NAMES, OAUTH_NAMES, SERVER_NAMES, SKILLS_NAMES } from "./options/option_names.ts";
@@ -56,6 +57,7 @@ export function createTrivet(options: TrivetOptions): Trivet {
   checkMade("admin", options.admin, "createService", "admin() of trivet/admin");
   const { issuer } = options;
   const server = completeServer("issuer", issuer, options);
+  checkCanonicalIssuer(issuer);
   const { base, observe } = server;
   const place = server.origin + base;
   const resources = {

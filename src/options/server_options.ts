@@ -130,19 +130,7 @@ export function checkAddress(name: "issuer" | "url", address: string, unsafe?: S
     const rule = "an https URL (http on loopback) without query, fragment or user";
     throw new TypeError(describeOption(name, rule, address));
   }
-  const canonical = toCanonical(address, url);
-  if (canonical !== address) {
-    throw new TypeError(describeOption(name, `in its canonical form, "${canonical}"`, address));
-  }
   return url;
-}
-
-/**
- * The address as the URLs of requests have it: clients compare it as text (RFC 8414 section 3.3), and it would differ from
- * the origin of its own endpoints. It may have no path, and a slash at its end.
- */
-export function toCanonical(address: string, { href }: URL): string {
-  return address.endsWith("/") ? href : href.replace(/\/$/, "");
 }
 
 /** @throws {TypeError} for settings that were not passed to `rateLimits()` */

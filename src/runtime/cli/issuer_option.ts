@@ -3,7 +3,8 @@
  *
  * @module
  */
-import { checkAddress, toCanonical } from "../../options/server_options.ts";
+import { toCanonicalIssuer } from "../../options/canonical_issuer.ts";
+import { checkAddress } from "../../options/server_options.ts";
 import { checked } from "./options.ts";
 import { UsageError } from "./output.ts";
 
@@ -12,9 +13,8 @@ import { UsageError } from "./output.ts";
  * @throws {UsageError} with the canonical form of another one
  */
 export function parseIssuer(text: string): string | undefined {
-  const url = URL.parse(text);
-  const canonical = url === null ? text : toCanonical(text, url);
-  if (checked(canonical, () => checkAddress("issuer", canonical)) === undefined) return undefined;
+  if (checked(text, () => checkAddress("issuer", text)) === undefined) return undefined;
+  const canonical = toCanonicalIssuer(text);
   if (canonical === text) return text;
   throw new UsageError(`--issuer must be in its canonical form, "${canonical}", but is "${text}"`);
 }
