@@ -1,5 +1,5 @@
 /**
- * The option `--issuer`: the URL under which clients and people reach the server.
+ * The option `--issuer`: the URL under which clients and people reach the server; and options that name a resource.
  *
  * @module
  */
@@ -22,6 +22,13 @@ export function parseIssuer(text: string): string | undefined {
 /** The end of the sentence "--issuer must be". */
 export const EXPECTED_ISSUER: string =
   "an https URL (http on loopback) without query, fragment or user, such as https://agents.example.com";
+
+/** The URI, if it is a resource indicator (RFC 8707 section 2). */
+export function parseResource(text: string): string | undefined {
+  return URL.canParse(text) && !text.includes("#") ? text : undefined;
+}
+
+export const EXPECTED_RESOURCE: string = "an absolute URI without fragment";
 
 /** The option of a command on a store, which does not contain the URL. */
 export const ISSUER_OPTION: {

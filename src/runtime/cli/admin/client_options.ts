@@ -14,7 +14,7 @@ import type { Option, Options } from "../options.ts";
 import { suggest } from "../nearest.ts";
 import { printError, UsageError } from "../output.ts";
 import { describeFileError } from "../file_error.ts";
-import { RESOURCE_VALUE } from "../resource_option.ts";
+import { EXPECTED_RESOURCE, parseResource } from "../issuer_option.ts";
 
 type Member = Exclude<keyof ClientRegistration, "id" | "secret">;
 
@@ -122,13 +122,15 @@ const METADATA: Readonly<Record<string, readonly [Member, Option]>> = {
     isRepeatable: true,
     summary: "a resource whose tokens it can introspect",
     shownDefault: "all",
-    ...RESOURCE_VALUE,
+    parse: parseResource,
+    expected: EXPECTED_RESOURCE,
   }],
   "exchange-resource": ["token_exchange_resources", {
     value: "URL",
     isRepeatable: true,
     summary: "a resource that it can exchange tokens for (RFC 8693)",
-    ...RESOURCE_VALUE,
+    parse: parseResource,
+    expected: EXPECTED_RESOURCE,
   }],
   "subject-type": ["subject_type", {
     value: "TYPE",

@@ -17,8 +17,7 @@ import { OBSERVE_OPTIONS } from "./observe_options.ts";
 import { RATE_LIMIT_OPTIONS } from "./rate_limit_options.ts";
 import { PAGE_OPTIONS } from "./serve_pages.ts";
 import { MODULE_HELP, MODULE_OPTIONS } from "./tool_module.ts";
-import { EXPECTED_ISSUER, parseIssuer } from "../issuer_option.ts";
-import { RESOURCE_VALUE } from "../resource_option.ts";
+import { EXPECTED_ISSUER, EXPECTED_RESOURCE, parseIssuer, parseResource } from "../issuer_option.ts";
 
 const NETWORK_OPTIONS = {
   port: { value: "N", range: [0, 65535], summary: "port to listen on; 0 takes a free port", default: 8787 },
@@ -123,7 +122,8 @@ const AUTHORIZATION_OPTIONS = {
     value: "URI",
     isRepeatable: true,
     summary: "another protected resource that tokens can be issued for, such as another MCP server",
-    ...RESOURCE_VALUE,
+    parse: (text: string): string | undefined => parseResource(text),
+    expected: EXPECTED_RESOURCE as string,
   },
   "no-admin": { summary: "do not serve the administration: /admin" },
 } as const;
