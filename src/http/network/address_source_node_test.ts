@@ -22,7 +22,7 @@ const SOURCES: readonly (readonly [pattern: RegExp, files: readonly string[]])[]
   // The address of the connection: for trust in a proxy, never to count or to report.
   [/\bpeer\b(?=[^\n]*(?:RequestContext|\.peer))|\.peer\b/, [
     "http/network/network.ts",
-    "oauth/clients/client_certificate.ts",
+    "oauth/clients/read_certificate.ts",
     "rate_limits/rate_limits.ts",
   ]],
 ];
