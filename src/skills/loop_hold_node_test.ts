@@ -22,7 +22,10 @@ test("a download of 2,000 small files holds the event loop for at most 50 ms, tw
   await assertLoopIsFree(async () => assert.is(await download(), length));
   const holds = async (downloads: number): Promise<number> => {
     const all = () => Promise.all(Array.from({ length: downloads }, download));
-    return Math.min(await longestHold(all), await longestHold(all), await longestHold(all));
+    let least = Infinity;
+    // Other load on the machine lengthens single holds.
+    for (let i = 0; i < 8; i++) least = Math.min(least, await longestHold(all));
+    return least;
   };
   const [one, twenty] = [await holds(1), await holds(20)];
   assert.ok(twenty < 6 * one, `${twenty.toFixed(0)} ms, and ${one.toFixed(0)} ms of one`);
