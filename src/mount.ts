@@ -95,15 +95,15 @@ export function mount(
     }
   }
 
+  const handle: (request: Request, context: RequestContext, trace?: string) => Promise<Response> = onRequest
+    ? (request, context, trace) => answerObserved({ onRequest, requestId }, request, context, answer, trace)
+    : answer;
   return {
     fetch(request, given, worker) {
       const context = toContext(request, given, worker);
-      if (!onRequest && !telemetry) return answer(request, context);
-      const run = (trace?: string): Promise<Response> =>
-        onRequest
-          ? answerObserved({ onRequest, requestId }, request, context, answer, trace)
-          : answer(request, context);
-      return telemetry ? telemetry.traceRequest(server, request, context.ip, run) : run();
+      return telemetry
+        ? telemetry.traceRequest(server, request, context.ip, (trace) => handle(request, context, trace))
+        : handle(request, context);
     },
   };
 }

@@ -69,6 +69,20 @@ test("the last of two calls decides, also when the first one waits for a convert
   assert.equal(await listTools(server), ["last"]);
 });
 
+test("a source that changes while a call waits for a converter does not undo the call", async () => {
+  let current = [named("source1")];
+  let change = (): void => {};
+  const source = { current: () => current, watch: (onChange: () => void) => void (change = onChange) };
+  const { server } = newServer({ definitions: [named("base")], sources: [source] });
+  assert.equal(await listTools(server), ["base", "source1"]);
+  const late = tool({ name: "late", description: "", input: v.object({ a: v.number() }), run: () => "" });
+  const replaced = server.replace([late]);
+  current = [named("source2")];
+  change();
+  await replaced;
+  assert.equal(await listTools(server), ["late", "source2"]);
+});
+
 test("a definition that is no JSON is refused by name, and nothing is replaced", async () => {
   const bad = tool({ name: "bad", description: "", _meta: { n: 1n as unknown as number }, run: () => "" });
   const { server } = newServer({ definitions: [named("a")] });

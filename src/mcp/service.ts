@@ -27,7 +27,7 @@ import { type Lazy, lazy } from "./lazy.ts";
 import { DEFAULT_LEVEL } from "./log_level.ts";
 import { compileMethods } from "./methods.ts";
 import { createModernWriter } from "./modern.ts";
-import { compileRegistry, OFFERS_ALL, OFFERS_NOTHING, type Registry } from "./definition/registry.ts";
+import { ALL_LISTS, checkEntries, compileRegistry, type Registry } from "./definition/registry.ts";
 import type { ConvertSchema } from "./schema/convert_schema.ts";
 import { createSchemaConverter } from "./schema/schema_converter.ts";
 import { runTool } from "./definition/tools.ts";
@@ -132,7 +132,7 @@ export function createToolServer(options: ToolServerOptions): ToolServer {
     return compileRegistry(
       options.arrange ? flatten(options.arrange(guarded, { convert, observe })) : guarded,
       convert,
-      registry ?? (options.sources.length > 0 || options.views ? OFFERS_ALL : OFFERS_NOTHING),
+      registry ?? (options.sources.length > 0 || options.views ? ALL_LISTS : undefined),
     );
   }
 
@@ -149,6 +149,7 @@ export function createToolServer(options: ToolServerOptions): ToolServer {
 
   function install(definitions: Definitions): void {
     const view = compileView(complete(definitions));
+    checkEntries(view.registry);
     registry = view.registry;
     views?.reset();
     for (const [era, dispatcher] of [["legacy", legacy], ["modern", modern]] as const) {
@@ -164,7 +165,7 @@ export function createToolServer(options: ToolServerOptions): ToolServer {
   const sourcesWait = options.sources.some((each) => each.ready);
   if (!sourcesWait && schemas.isReadyFor(schemasIn(own))) install(own);
   // Everything else that is invalid is refused at start.
-  else compile(complete(options.definitions), () => ({ type: "object" }));
+  else checkEntries(compile(complete(own), () => ({ type: "object" })));
 
   /** Not at start: an import is asynchronous. Not as one promise: on Workers it belongs to the request that began it. */
   async function ready(): Promise<void> {

@@ -8,6 +8,7 @@ import type { Icon } from "../mcp/definition/content.ts";
 import type { Arrange, DefinitionSource } from "../mcp/definition/definition_source.ts";
 import type { Definitions, Middleware } from "../mcp/definition/group.ts";
 import type { SseFactory } from "../mcp/http/http_options.ts";
+import { lazy } from "../mcp/lazy.ts";
 import type { ToolServerOptions } from "../mcp/service.ts";
 import type { ToJsonSchema } from "../mcp/schema/schema_converter.ts";
 import type { StorageLimits } from "../mcp/session/storage_limits.ts";
@@ -139,12 +140,10 @@ export function completeMcp(mcp: McpOptions, given: Given): ToolServerOptions {
 
 /** The handlers of 2024-11-05, loaded with the first request to one. */
 const createSseHandlers: SseFactory = (...values) => {
-  let handlers: ReturnType<SseFactory> | undefined;
-  const load = async () =>
-    handlers ??= (await import("../mcp/http/http_sse.ts")).createSseHandlers(...values);
+  const { load } = lazy(async () => (await import("../mcp/http/http_sse.ts")).createSseHandlers(...values));
   return {
-    open: async (request, context) => await (await load()).open(request, context),
-    post: async (request, context) => await (await load()).post(request, context),
+    open: async (...given) => await (await load()).open(...given),
+    post: async (...given) => await (await load()).post(...given),
   };
 };
 

@@ -59,14 +59,12 @@ export interface Registry extends Offers {
   readonly prompts: ReadonlyMap<string, CompiledPrompt>;
 }
 
-const offer = (all: boolean): Offers => ({
-  offers: { tools: all, resources: all, prompts: all },
+/** For a server whose definitions of any kind may come later. */
+export const ALL_LISTS: Offers = {
+  offers: { tools: true, resources: true, prompts: true },
   completes: false,
   hasTasks: false,
-});
-export const OFFERS_NOTHING: Offers = offer(false);
-/** For a server whose definitions of any kind may come later. */
-export const OFFERS_ALL: Offers = offer(true);
+};
 
 const TASK_NAMES: Names<ToolTask> = {
   support: 1,
@@ -89,7 +87,7 @@ const NO_INPUT = { type: "object", additionalProperties: false };
 export function compileRegistry(
   definitions: readonly Definition[],
   convert: ConvertSchema,
-  before: Offers = OFFERS_NOTHING,
+  before?: Offers,
 ): Registry {
   const tools = new Map<string, CompiledTool>();
   const resources = new Map<string, CompiledResource>();
@@ -111,7 +109,7 @@ export function compileRegistry(
         break;
       default:
         throw new TypeError(
-          "Invalid definition: expected a value made by tool(), resource(), resourceTemplate() or prompt(), but got " +
+          "Invalid definition: expected tool(), resource(), resourceTemplate() or prompt(), but got " +
             String((definition as Definition | undefined)?.name ?? definition).slice(0, 100),
         );
     }
@@ -122,13 +120,13 @@ export function compileRegistry(
     templates: [...templates.values()],
     prompts,
     offers: {
-      tools: before.offers.tools || tools.size > 0,
-      resources: before.offers.resources || resources.size + templates.size > 0,
-      prompts: before.offers.prompts || prompts.size > 0,
+      tools: before?.offers.tools || tools.size > 0,
+      resources: before?.offers.resources || resources.size + templates.size > 0,
+      prompts: before?.offers.prompts || prompts.size > 0,
     },
-    completes: before.completes || [...templates.values()].some(({ definition }) => definition.complete) ||
+    completes: before?.completes || [...templates.values()].some(({ definition }) => definition.complete) ||
       [...prompts.values()].some(({ definition }) => definition.arguments?.some((each) => each.complete)),
-    hasTasks: before.hasTasks || [...tools.values()].some((tool) => tool.task),
+    hasTasks: before?.hasTasks || [...tools.values()].some((tool) => tool.task),
   };
 }
 
@@ -241,13 +239,23 @@ function checkHandler(name: string, handler: unknown, member: "run" | "read" | "
   }
 }
 
-function add<Entry extends ListEntry>(map: Map<string, Entry>, name: string, entry: Entry): void {
-  if (map.has(name)) throw new TypeError(`Cannot define "${name}" twice: names and URIs must be unique`);
-  try {
-    toJson(entry.describe(MODERN));
-  } catch (cause) {
-    // Else the whole list would fail.
-    throw new TypeError(`Cannot define "${name}": ${(cause as Error).message}`, { cause });
-  }
+function add<Entry>(map: Map<string, Entry>, name: string, entry: Entry): void {
+  if (map.has(name)) throw new TypeError(`Cannot define "${name}" twice`);
   map.set(name, entry);
+}
+
+/**
+ * Checks that each entry can be listed. Not a part of compiling, which a gateway does for each view.
+ * @throws {TypeError} for one that is no JSON: its whole list would fail
+ */
+export function checkEntries({ tools, resources, templates, prompts }: Registry): void {
+  for (const entries of [tools.values(), resources.values(), templates, prompts.values()]) {
+    for (const entry of entries) {
+      try {
+        toJson(entry.describe(MODERN));
+      } catch (cause) {
+        throw new TypeError(`Cannot define "${entry.name}": ${(cause as Error).message}`, { cause });
+      }
+    }
+  }
 }
