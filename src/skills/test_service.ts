@@ -3,6 +3,7 @@
  *
  * @module
  */
+import * as assert from "uvu/assert";
 import { soleSecret } from "../crypto/server_secrets.ts";
 import type { TrivetEvent } from "../events.ts";
 import { TokenRefusal } from "../http/bearer.ts";
@@ -261,4 +262,17 @@ export function folderOf(files: Map<string, string | null>, path = "/skills"): S
       return Promise.resolve(content === undefined || content === null ? undefined : encoder.encode(content));
     },
   };
+}
+
+/** Asserts a refusal in the form of errors. Returns its message. */
+export async function refusal(response: Response, status: number, type: string): Promise<string> {
+  assert.is(response.status, status);
+  assert.is(response.headers.get("content-type"), "application/json");
+  const body = await response.json();
+  assert.equal(Object.keys(body), ["type", "error", "request_id"]);
+  assert.is(body.type, "error");
+  assert.is(body.error.type, type);
+  assert.is(body.request_id, response.headers.get("request-id"));
+  assert.match(body.request_id, /^req_/);
+  return body.error.message;
 }
