@@ -1,80 +1,17 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { admin } from "./admin.ts";
-import type { TrivetEvent } from "../events.ts";
-import { gateway } from "../gateway/gateway.ts";
 import { compileSchema, type JsonSchema } from "../json_schema/compile.ts";
-import type { OAuthOptions } from "../oauth_service.ts";
-import { addClient } from "../oauth/clients/client.ts";
-import { createApiKey, removeApiKey } from "../skills/api_key.ts";
+import { createApiKey } from "../skills/api_key.ts";
 import { rateLimits } from "../rate_limits/rate_limits.ts";
 import { memoryStore } from "../store/drivers/memory.ts";
 import { StoreUnavailableError } from "../store/store.ts";
 import { createTrivet } from "../trivet.ts";
 import { ADMIN_OPERATIONS } from "./operations.ts";
 
+import { ISSUER, type Json, newServer } from "./test_server.ts";
+
 const test = suite("admin/service");
-const ISSUER = "https://trivet.example";
-
-// deno-lint-ignore no-explicit-any
-type Json = any;
-
-async function newServer(oauth: OAuthOptions = {}) {
-  const store = memoryStore();
-  const events: TrivetEvent[] = [];
-  const trivet = createTrivet({
-    issuer: ISSUER,
-    store,
-    admin: admin(),
-    oauth: { passwordIterations: 1000, ...oauth },
-    gateway: gateway({ fetch: () => Promise.reject(new TypeError("no network in this test")) }),
-    onEvent: (event) => void events.push(event),
-  });
-  const { secret: key } = await createApiKey(store, { name: "admin", scopes: ["admin"] });
-  const document: Json = await (await trivet.fetch(new Request(`${ISSUER}/admin/openapi.json`))).json();
-
-  async function send(
-    method: string,
-    path: string,
-    { body, headers = { authorization: `Bearer ${key}` } }: {
-      body?: unknown;
-      headers?: Record<string, string>;
-    } = {},
-  ): Promise<{ status: number; body: Json; headers: Headers }> {
-    const isText = typeof body === "string";
-    const response = await trivet.fetch(
-      new Request(ISSUER + path, {
-        method,
-        headers: { ...body !== undefined && !isText && { "content-type": "application/json" }, ...headers },
-        ...(body !== undefined && { body: isText ? body : JSON.stringify(body) }),
-      }),
-    );
-    const text = await response.text();
-    return {
-      status: response.status,
-      body: text === "" ? undefined : JSON.parse(text),
-      headers: response.headers,
-    };
-  }
-
-  /** A token by client_credentials, for a resource. */
-  async function tokenFor(resource: string | undefined, scope: string): Promise<string> {
-    const { client, secret } = await addClient(store, { grant_types: ["client_credentials"], scope });
-    const response = await trivet.fetch(
-      new Request(`${ISSUER}/oauth/token`, {
-        method: "POST",
-        headers: { authorization: `Basic ${btoa(`${client.id}:${secret}`)}` },
-        body: new URLSearchParams({
-          grant_type: "client_credentials",
-          scope,
-          ...(resource !== undefined && { resource }),
-        }),
-      }),
-    );
-    return (await response.json() as Json).access_token;
-  }
-  return { store, events, trivet, key, document, send, tokenFor };
-}
 
 /** Checks an answer against the document. */
 function checkAnswer(document: Json, name: string, status: number, body: unknown): void {
@@ -234,90 +171,6 @@ test("a rotated signing key is accepted as long as a token of this server can be
     assert.is(seconds, 3 * 86_400 + 3600, JSON.stringify(oauth));
   }
 });
-
-test("only an administrator is let in", async () => {
-  const { send, store, tokenFor, trivet } = await newServer();
-  const weak = (await createApiKey(store, { name: "weak", scopes: ["skills:read"] })).secret;
-  const place = `${ISSUER}/admin`;
-  const cases: readonly (readonly [Record<string, string>, number])[] = [
-    [{}, 401],
-    [{ cookie: await signIn(trivet, send) }, 401],
-    [{ authorization: "Bearer nonsense" }, 401],
-    [{ authorization: `Bearer ${weak}` }, 403],
-    [{ "x-api-key": weak }, 403],
-    [{ authorization: `Bearer ${await tokenFor(place, "skills:read")}` }, 403],
-    [{ authorization: `Bearer ${await tokenFor(`${ISSUER}/mcp`, "admin")}` }, 401],
-    [{ authorization: `Bearer ${await tokenFor(place, "admin")}` }, 200],
-  ];
-  for (const [headers, status] of cases) {
-    for (const { method, path } of Object.values(ADMIN_OPERATIONS)) {
-      if (status === 200 && method !== "GET") continue;
-      const at = `/admin${path.replace(/:\w+/g, "none")}`;
-      const answer = await send(method, at, { headers });
-      assert.is(
-        answer.status < 300 || answer.status === 404 ? 200 : answer.status,
-        status,
-        `${method} ${at}`,
-      );
-      if (status === 200) continue;
-      const challenge = answer.headers.get("www-authenticate")!;
-      assert.match(challenge, 'scope="admin"');
-      assert.match(challenge, `resource_metadata="${ISSUER}/.well-known/oauth-protected-resource/admin"`);
-    }
-  }
-  const metadata = await trivet.fetch(new Request(`${ISSUER}/.well-known/oauth-protected-resource/admin`));
-  const { resource, scopes_supported } = await metadata.json() as Json;
-  assert.equal([resource, scopes_supported], [place, ["admin"]]);
-});
-
-test("a key that is removed while its body is held back changes nothing", async () => {
-  const { trivet, store } = await newServer();
-  const leaked = await createApiKey(store, { name: "leaked", scopes: ["admin"] });
-  let isRead = false;
-  const send = (headers: Record<string, string>) => {
-    const body = new ReadableStream({
-      async pull(controller) {
-        isRead = true;
-        await removeApiKey(store, leaked.key.id);
-        controller.enqueue(new TextEncoder().encode('{"name":"new","scopes":["admin"]}'));
-        controller.close();
-      },
-    }, { highWaterMark: 0 });
-    const init = {
-      method: "POST",
-      body,
-      duplex: "half",
-      headers: { "content-type": "application/json", ...headers },
-    };
-    return trivet.fetch(new Request(`${ISSUER}/admin/keys`, init));
-  };
-  assert.is((await send({})).status, 401);
-  assert.is(isRead, false, "without credentials the body is not read");
-  assert.is((await send({ authorization: `Bearer ${leaked.secret}` })).status, 401);
-  assert.is(isRead, true);
-  assert.equal((await store.list<Json>(["api_key"])).map(({ value }) => value.name), ["admin"]);
-});
-
-test("credentials are checked before the content of a body", async () => {
-  const { send } = await newServer();
-  const headers = { authorization: "Bearer nonsense" };
-  assert.is((await send("POST", "/admin/users", { body: "{", headers })).status, 401);
-});
-
-/** The cookies of a session of an administrator, which the account page accepts. */
-async function signIn(
-  trivet: Awaited<ReturnType<typeof newServer>>["trivet"],
-  send: Awaited<ReturnType<typeof newServer>>["send"],
-): Promise<string> {
-  const user = { username: "root", password: "a long passphrase", role: "admin" };
-  assert.is((await send("POST", "/admin/users", { body: user })).status, 200);
-  const body = new URLSearchParams({ username: user.username, password: user.password });
-  const response = await trivet.fetch(new Request(`${ISSUER}/login`, { method: "POST", body }));
-  const cookie = response.headers.getSetCookie().map((each) => each.split(";")[0]).join("; ");
-  const page = await trivet.fetch(new Request(`${ISSUER}/account`, { headers: { cookie } }));
-  assert.is(page.status, 200);
-  return cookie;
-}
 
 test("requests that are no call are refused in the form of errors", async () => {
   const { key, send, document } = await newServer();
