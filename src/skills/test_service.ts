@@ -42,8 +42,10 @@ export interface TestService {
 
 /** API keys: `writer`, `reader`, `unscoped` (no scopes) and `stranger` (another workspace). */
 export async function newService(options: Partial<SkillsServiceOptions> = {}): Promise<TestService> {
+  const start = Date.now();
   let offset = 0;
-  const now = (): number => Date.now() + offset;
+  // A clock that stands: how long a scan of a folder took decides when the next one may start.
+  const now = (): number => start + offset;
   const store = options.store ?? memoryStore({ now });
   const keys = {
     writer: ["default", ["skills:read", "skills:write"]],

@@ -49,8 +49,10 @@ export async function newDiscovery(
     readonly onRead?: (key: Key) => void;
   } = {},
 ): Promise<TestDiscovery> {
+  const start = Date.now();
   let offset = 0;
-  const now = (): number => Date.now() + offset;
+  // A clock that stands: how long a scan of a folder took decides when the next one may start.
+  const now = (): number => start + offset;
   const whole = store ?? memoryStore({ now });
   const server = await newService({ store: whole, now });
   const watched = watchReads(whole, onRead);

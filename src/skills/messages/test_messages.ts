@@ -73,8 +73,10 @@ export type Script =
 
 /** @param script the scripted model responds if it is omitted */
 export function newMessages(script?: Script, options: Partial<MessagesOptions> = {}): TestMessages {
+  const start = Date.now();
   let offset = 0;
-  const now = (): number => Date.now() + offset;
+  // A clock that stands: how long a scan of a folder took decides when the next one may start.
+  const now = (): number => start + offset;
   const store = options.store ?? memoryStore({ now });
   const local = new Map<string, string | null>(LOCAL);
   const folders = [folderOf(local)];
