@@ -8,7 +8,8 @@ import * as assert from "uvu/assert";
 import { prompt, resource, resourceTemplate, tool, ToolError } from "../mcp_service.ts";
 import type { ClientTransport, McpClientOptions } from "../mcp_client.ts";
 import { createMcpClient } from "./create_client.ts";
-import { failure, newToolServer, transportTo, until } from "./test_servers.ts";
+import { failure, newToolServer, transportTo } from "./test_servers.ts";
+import { until } from "../test_until.ts";
 
 const test = suite("mcp client");
 const NOTHING = { type: "object" } as const;

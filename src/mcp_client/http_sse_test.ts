@@ -6,15 +6,8 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { createMcpClient } from "./create_client.ts";
-import {
-  connect,
-  event,
-  failure,
-  type Received,
-  scriptedServer,
-  until,
-  URL_OF_TESTS,
-} from "./test_servers.ts";
+import { connect, event, failure, type Received, scriptedServer, URL_OF_TESTS } from "./test_servers.ts";
+import { until } from "../test_until.ts";
 import { sseTransport } from "./transports/sse_transport.ts";
 
 const test = suite("mcp client/http_sse");

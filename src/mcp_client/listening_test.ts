@@ -14,8 +14,8 @@ import {
   modernServer,
   type Received,
   result,
-  until,
 } from "./test_servers.ts";
+import { until } from "../test_until.ts";
 
 const test = suite("mcp client/listening");
 const CAPABILITIES = {

@@ -15,8 +15,8 @@ import {
   type Received,
   result,
   type ScriptedServer,
-  until,
 } from "./test_servers.ts";
+import { until } from "../test_until.ts";
 
 const test = suite("mcp client/session");
 const TEXT = { content: [{ type: "text", text: "ok" }] };

@@ -246,7 +246,3 @@ export function connect(
   const transport = httpTransport({ url: URL_OF_TESTS, fetch: server.fetch, ...http });
   return createMcpClient({ transport, name: "test", version: "1", ...options });
 }
-
-export async function until(isTrue: () => boolean): Promise<void> {
-  while (!isTrue()) await new Promise((resolve) => setTimeout(resolve, 1));
-}

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { startTrivet, trivet } from "../test_process.ts";
-import { environment, exchange, stdioCommand, toolFolder, until } from "./test_tool_folder.ts";
+import { environment, exchange, stdioCommand, toolFolder } from "./test_tool_folder.ts";
+import { until } from "../../test_until.ts";
 
 const test = suite("trivet stdio: TRIVET_TOKEN and TRIVET_SCOPES");
 const folder = toolFolder();

@@ -5,6 +5,7 @@ import * as assert from "uvu/assert";
 import { listSecretRecords } from "../../server_secret/read_secrets.ts";
 import { sqliteStore } from "../../store/drivers/sqlite.ts";
 import { CLI, type Facts, runtimeCommand, startTrivet, temporaryFolder, trivet } from "../test_process.ts";
+import { until } from "../../test_until.ts";
 
 const test = suite("cli/rotate");
 const folder = temporaryFolder();
@@ -76,13 +77,6 @@ function useServers(urls: readonly string[], { client }: Facts) {
   };
 }
 
-async function waitUntil(what: string, limit: number, condition: () => Promise<boolean>): Promise<void> {
-  for (const started = performance.now(); !await condition();) {
-    assert.ok(performance.now() - started < limit, `waited ${limit} ms until ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
-
 const kidOf = (token: string) => JSON.parse(atob(token.split(".")[0]!)).kid as string;
 
 test("two servers go on without a refused request while keys and secret are rotated, also by a command that is killed", async () => {
@@ -94,11 +88,11 @@ test("two servers go on without a refused request while keys and secret are rota
   const readSecrets = () => listSecretRecords(store);
   const using = useServers([one.facts.url, two.facts.url], one.facts);
   try {
-    await waitUntil("tokens are issued", 20_000, () => Promise.resolve(using.tokens.length >= 4));
+    await until(() => using.tokens.length >= 4, "tokens are issued");
     const [command, before] = runtimeCommand();
     const killed = spawn(command, [...before, CLI, "rotate", "server-secret", ...data], { stdio: "ignore" });
     // Killed after it announced the new secret: it then waits 20 s until it uses it.
-    await waitUntil("the new secret is stored", 20_000, async () => (await readSecrets()).length === 2);
+    await until(async () => (await readSecrets()).length === 2, "the new secret is stored");
     killed.kill("SIGKILL");
     const keys = await trivet(["rotate", "signing-keys", "--now", ...data, "--json"]);
     assert.is(keys.code, 0, keys.stderr);
@@ -109,10 +103,9 @@ test("two servers go on without a refused request while keys and secret are rota
     assert.equal(secrets.map(({ state }: { state: string }) => state), ["previous", "current"]);
     // Both instances read the keys again, which they do every 60 s; each issues every other token.
     const [old, current] = JSON.parse(keys.stdout).data;
-    await waitUntil(
+    await until(
+      () => using.tokens.slice(-2).every((token) => kidOf(token) === current.id),
       "both servers sign with the new key",
-      90_000,
-      () => Promise.resolve(using.tokens.slice(-2).every((token) => kidOf(token) === current.id)),
     );
     await using.stop();
     const { tokens } = using;

@@ -9,6 +9,7 @@ import { createTrivet, type Trivet } from "../../trivet.ts";
 import { watchSkills } from "../../runtime/cli/serve/watch_skills.ts";
 import { skillFolder } from "../../runtime/skill_folder.ts";
 import { type RunningTrivet, startTrivet, temporaryFolder, trivet } from "../test_process.ts";
+import { until } from "../../test_until.ts";
 
 const test = suite("trivet serve and stdio: skill folders");
 const temporary = temporaryFolder();
@@ -21,15 +22,6 @@ const put = (path: string, text: string): void => {
 };
 const md = (name: string, description = "Use it when asked."): string =>
   `---\nname: ${name}\ndescription: ${description}\n---\nInstructions.\n`;
-
-/** Waits until a condition holds. @throws {Error} after 20 seconds */
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (let i = 0; i < 200; i++) {
-    if (await holds()) return;
-    await wait(100);
-  }
-  throw new Error("timeout");
-}
 
 async function listNames({ facts }: RunningTrivet): Promise<string[]> {
   const response = await fetch(facts.mcp, {

@@ -19,7 +19,8 @@ import { ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/typ
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { startTrivet } from "../test_process.ts";
-import { environment, stdioCommand, toolFolder, until } from "./test_tool_folder.ts";
+import { environment, stdioCommand, toolFolder } from "./test_tool_folder.ts";
+import { until } from "../../test_until.ts";
 
 const test = suite("trivet serve and stdio --watch");
 const folder = toolFolder();

@@ -86,12 +86,3 @@ export async function exchange(
   }
   return { code, stdout, stderr, results };
 }
-
-/** Resolves when a condition holds. @throws {Error} after ten seconds */
-export async function until(holds: () => boolean, what: string): Promise<void> {
-  for (let left = 1200; left > 0; left--) {
-    if (holds()) return;
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
-  throw new Error(`timeout: ${what}`);
-}

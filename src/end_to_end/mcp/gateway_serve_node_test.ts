@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { runtimeCommand, startTrivet, temporaryFolder, trivet } from "../test_process.ts";
+import { until } from "../../test_until.ts";
 
 const test = suite("trivet serve --mcp-servers");
 
@@ -34,15 +35,6 @@ function isAlive(pid: number): boolean {
   } catch {
     return false;
   }
-}
-
-async function until<Value>(read: () => Value | Promise<Value>): Promise<NonNullable<Value>> {
-  for (let i = 0; i < 400; i++) {
-    const value = await read();
-    if (value) return value;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  throw new Error("it did not happen within 20 seconds");
 }
 
 test("offers a server with a command, follows the file, and ends the process with the server", async () => {

@@ -15,6 +15,7 @@ import { readJws } from "../../crypto/jws.ts";
 import { addUser, createTrivet, memoryStore, type Trivet } from "../../mod.ts";
 import type { RunningServer } from "../../runtime/server.ts";
 import { entries } from "../test_entries.ts";
+import { until } from "../../test_until.ts";
 
 const test = suite("OpenID Connect in a browser");
 const CHROMIUM = process.env.TRIVET_TEST_CHROMIUM ?? "/usr/bin/chromium";
@@ -115,14 +116,6 @@ async function start(): Promise<void> {
 async function stop(): Promise<void> {
   await browser.close();
   for (const { server } of [...applications, { server: provider }]) await server.close();
-}
-
-async function until(condition: () => boolean, what: string): Promise<void> {
-  const started = Date.now();
-  while (!condition()) {
-    assert.ok(Date.now() - started < 30_000, `Waited in vain until ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
 }
 
 function defineTests(): void {

@@ -55,15 +55,6 @@ async function startProvider(
   return { issuer, server };
 }
 
-/** Waits until the condition holds. */
-async function until(condition: () => Promise<boolean>, what: string): Promise<void> {
-  const started = Date.now();
-  while (!await condition().catch(() => false)) {
-    if (Date.now() - started > 40_000) throw new Error(`Waited in vain until ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
-
 /** Apache in the foreground, with a page at `/secure/` that needs a signed-in user and says who that is. */
 function startApache(folder: string, issuer: string, port: number): ChildProcess {
   const site = join(folder, "site");
@@ -154,7 +145,7 @@ if (!existsSync(join(MODULES, "mod_auth_openidc.so")) && !isRequired) {
     });
     const apache = startApache(folder.path, issuer, port);
     try {
-      await until(async () => (await fetch(out)).status === 404, "Apache answers");
+      await until(() => fetch(out).then(({ status }) => status === 404, () => false), "Apache answers");
       const visit = newVisitor(origin);
       const alice = newPerson("alice", "wonderland");
       const signIn = async () => {
@@ -172,7 +163,7 @@ if (!existsSync(join(MODULES, "mod_auth_openidc.so")) && !isRequired) {
       // The user signs out at the provider, and the session of the application ends by itself.
       await alice.signOut(issuer);
       await until(
-        async () => (await visit(`${origin}/secure/`)).status === 302,
+        () => visit(`${origin}/secure/`).then(({ status }) => status === 302, () => false),
         "the application forgets her",
       );
 
@@ -248,6 +239,7 @@ func main() {
 	})
 }
 `;
+import { until } from "../../test_until.ts";
 
 if (!existsSync(join(GO_PATH, "src/github.com/coreos/go-oidc")) && !isRequired) {
   skipBecause(test, "golang-github-coreos-go-oidc-dev is not installed: Go is not tested");

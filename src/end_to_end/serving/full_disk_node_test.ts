@@ -2,11 +2,11 @@ import { execFileSync } from "node:child_process";
 import { closeSync, mkdirSync, openSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
-import { setTimeout as pause } from "node:timers/promises";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { skipBecause } from "../../../scripts/test/run_files.ts";
 import { startTrivet, temporaryFolder } from "../test_process.ts";
+import { until } from "../../test_until.ts";
 
 const test = suite("serving/full disk");
 const folder = temporaryFolder();
@@ -38,14 +38,6 @@ function fillDisk(): void {
   } finally {
     closeSync(file);
   }
-}
-
-async function until(isDone: () => Promise<boolean>): Promise<void> {
-  for (let i = 0; i < 1200; i++) {
-    if (await isDone()) return;
-    await pause(50);
-  }
-  throw new Error("waited in vain");
 }
 
 const isMounted = process.platform === "linux" && mountDisk();

@@ -5,6 +5,7 @@ import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { CLI, runtimeCommand, startTrivet, temporaryFolder, trivet } from "../test_process.ts";
+import { until } from "../../test_until.ts";
 
 const test = suite("serving/observe");
 const folder = temporaryFolder();
@@ -14,15 +15,6 @@ const TOKEN = "metrics-token-of-the-operator";
 
 const lines = (text: string): Record<string, unknown>[] =>
   text.trim().split("\n").map((line) => JSON.parse(line));
-
-async function until<Value>(read: () => Promise<Value | undefined> | Value | undefined): Promise<Value> {
-  for (let i = 0; i < 1200; i++) {
-    const value = await read();
-    if (value !== undefined) return value;
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
-  throw new Error("waited in vain");
-}
 
 test("failed logins leave a line and an audit record each, with the request's id and without what was typed", async () => {
   const data = ["--data", join(folder.path, "audited")];

@@ -18,6 +18,7 @@ import { dropStore } from "../../../scripts/cluster/cluster.ts";
 import { CutProxy } from "../../../scripts/faults/cut_proxy.ts";
 import { findEngine } from "../../store/test_engines.ts";
 import { type RunningTrivet, startTrivet, temporaryFolder, trivet } from "../test_process.ts";
+import { until } from "../../test_until.ts";
 
 const test = suite("end_to_end/stop");
 const folder = temporaryFolder();
@@ -86,13 +87,6 @@ async function begin(client: Client, name: string) {
 
 const textOf = (result: unknown) => (result as { content: { text: string }[] }).content[0]!.text;
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
-
-async function until(holds: () => boolean, what: string): Promise<void> {
-  for (const started = performance.now(); !holds();) {
-    assert.ok(performance.now() - started < 30_000, `timeout: ${what}`);
-    await pause(20);
-  }
-}
 
 test("a client whose stream ends with the server comes back to another one, and misses no change", async () => {
   const options = newOptions();

@@ -8,6 +8,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { skipBecause } from "../../../scripts/test/run_files.ts";
 import { startTrivet, temporaryFolder, trivet } from "../test_process.ts";
+import { until } from "../../test_until.ts";
 
 const test = suite("trivet serve with certificate files");
 const folder = temporaryFolder();
@@ -72,13 +73,6 @@ function install(from: string, parts: readonly string[] = ["crt", "key"]): void 
 /** A server that replaces its certificate by listening again may refuse a connection. */
 function isServed(url: string, subject: string): Promise<boolean> {
   return request(url).then((answer) => answer.subject === subject, () => false);
-}
-
-async function until(isDone: () => Promise<boolean> | boolean, what: string): Promise<void> {
-  for (const end = performance.now() + 30_000; !await isDone();) {
-    assert.ok(performance.now() < end, `waited for ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
 }
 
 if (spawnSync("openssl", ["version"]).status !== 0) {

@@ -8,6 +8,7 @@ import { gateway } from "../gateway.ts";
 import { approveHeldTool } from "./held/held_tools.ts";
 import { digestJson } from "./canonical_json.ts";
 import type { PolicyOptions } from "./policy_options.ts";
+import { until } from "../../test_until.ts";
 
 const test = suite("gateway/policy, proxied calls");
 const ISSUER = "http://127.0.0.1:8787";
@@ -131,17 +132,13 @@ test("a changed tool can be called again after its approval", async () => {
   assert.equal(await descriptions(), ["Reads", "Never ends"]);
   await replace("Reads better");
   trivet.gateway!.reconnect("files", undefined);
-  const until = async (expected: readonly string[]) => {
-    for (let i = 0; i < 300 && (await descriptions()).join() !== expected.join(); i++) {
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
-    assert.equal(await descriptions(), expected);
-  };
-  await until(["Never ends"]);
+  const becomes = (expected: readonly string[]) =>
+    until(async () => (await descriptions()).join() === expected.join());
+  await becomes(["Never ends"]);
   assert.is(events.filter(({ type }) => type === "tool_held").length, 1);
   const [held] = await store.list(["held_tool"]);
   await approveHeldTool(store, String(held!.key[1]), "admin", Date.now());
-  await until(["Reads better", "Never ends"]);
+  await becomes(["Reads better", "Never ends"]);
 });
 
 test.run();

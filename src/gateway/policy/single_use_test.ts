@@ -3,6 +3,7 @@ import * as assert from "uvu/assert";
 import { tool } from "../../mcp/definition/definition.ts";
 import { memoryStore } from "../../store/drivers/memory.ts";
 import { type Answer, newGateway } from "./test_gateway.ts";
+import { until } from "../../test_until.ts";
 
 const test = suite("gateway/policy/single_use");
 const ANY = { type: "object", additionalProperties: true } as const;
@@ -26,13 +27,11 @@ const jobOf = (work: () => string | Promise<string>) =>
 
 type Gateway = ReturnType<typeof newGateway>;
 
-async function until({ request }: Gateway, taskId: string, status: RegExp): Promise<Answer> {
-  for (let i = 0; i < 300; i++) {
+function poll({ request }: Gateway, taskId: string, status: RegExp): Promise<Answer> {
+  return until(async () => {
     const { result } = await request("tasks/get", { taskId }, "alice", TASKS);
-    if (status.test(result.status)) return result;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-  throw new Error(`The task does not reach the status ${status}`);
+    return status.test(result.status) && result;
+  }, `the task has the status ${status}`);
 }
 
 test("attack: the state of a counted call becomes one task, however often it is sent", async () => {
@@ -43,7 +42,7 @@ test("attack: the state of a counted call becomes one task, however often it is 
   const send = (capabilities: object) =>
     gateway.call("job", {}, { capabilities: capabilities as Record<string, unknown>, more });
   for (const { result } of await Promise.all([send(TASKS), send(TASKS), send(TASKS)])) {
-    await until(gateway, result.taskId, /completed|failed/);
+    await poll(gateway, result.taskId, /completed|failed/);
   }
   assert.is((await send(FORM)).result.isError, true);
   assert.is(runs, 1);
@@ -56,13 +55,13 @@ test("a task that another instance takes over after the answer continues", async
   const dead = newGateway({ limits: LIMITS }, [jobOf(() => new Promise(() => runs++))], { store });
   const alive = newGateway({ limits: LIMITS }, [jobOf(() => `run ${++runs}`)], { store });
   const { taskId } = (await dead.call("job", {}, { capabilities: TASKS })).result;
-  await until(dead, taskId, /input_required/);
+  await poll(dead, taskId, /input_required/);
   await dead.request("tasks/update", { taskId, inputResponses: NAME }, "alice", TASKS);
-  for (let i = 0; i < 300 && runs === 0; i++) await new Promise((resolve) => setTimeout(resolve, 10));
+  await until(() => runs > 0);
   assert.is(runs, 1);
   offset += 80_000;
   alive.advance(80);
-  assert.is((await until(alive, taskId, /completed|failed/)).result?.content?.[0]?.text, "run 2");
+  assert.is((await poll(alive, taskId, /completed|failed/)).result?.content?.[0]?.text, "run 2");
 });
 
 test.run();

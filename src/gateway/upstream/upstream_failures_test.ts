@@ -9,6 +9,7 @@ import { toPromptResult, toReadResult } from "./proxy/result.ts";
 import { createUpstreams } from "./upstreams.ts";
 import type { UriMap } from "./uris.ts";
 import { findTool, names, start } from "./test_upstreams.ts";
+import { until } from "../../test_until.ts";
 
 const test = suite("gateway/upstream: failures");
 
@@ -171,9 +172,7 @@ test("connects again when its first lists cannot be read, and keeps the connecti
   await upstreams.ready();
   assert.equal(upstreams.list(undefined), []);
   isDown = false;
-  for (let i = 0; i < 400 && upstreams.list(undefined).length === 0; i++) {
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
+  await until(() => upstreams.list(undefined).length > 0);
   assert.is(upstreams.list(undefined).length, 1);
   assert.equal(clients.map(({ isClosed }) => isClosed), [...clients.slice(1).map(() => true), false]);
   isDown = true;

@@ -4,6 +4,7 @@ import { memoryStore } from "../../store/drivers/memory.ts";
 import type { Key, Store } from "../../store/store.ts";
 import { Changes, isChangePosition } from "./changes.ts";
 import { Wakeups } from "../session/wakeups.ts";
+import { until } from "../../test_until.ts";
 
 const test = suite("mcp/changes");
 
@@ -11,7 +12,7 @@ function changesOver(store: Store, now: () => number = Date.now): Changes {
   return new Changes(store, new Wakeups(store), now);
 }
 
-/** A listener that collects changes as URIs. `until()` waits for a number of changes. */
+/** A listener that collects changes as URIs. `receive()` waits for a number of changes. */
 function collect() {
   const received: string[] = [];
   const positions: string[] = [];
@@ -21,13 +22,8 @@ function collect() {
     received.push(change.uri ?? change.kind);
     positions.push(position);
   };
-  const until = async (count: number): Promise<string[]> => {
-    for (let i = 0; i < 500 && received.length < count; i++) {
-      await new Promise((resolve) => setTimeout(resolve, 2));
-    }
-    return received;
-  };
-  return { received, positions, onChange, until };
+  const receive = (count: number): Promise<string[]> => until(() => received.length >= count && received);
+  return { received, positions, onChange, receive };
 }
 
 /** The store with some methods replaced. */
@@ -56,8 +52,8 @@ test("all instances receive concurrent changes once and in the same order", asyn
   await instances[0]!.latestPosition();
   const uris = Array.from({ length: 240 }, (_, i) => String(i).padStart(3, "0"));
   await Promise.all(uris.map((uri, i) => instances[i % 4]!.publish(update(uri))));
-  for (const { until, stop } of collectors) {
-    await until(uris.length);
+  for (const { receive, stop } of collectors) {
+    await receive(uris.length);
     stop();
   }
   const [first, ...others] = collectors.map(({ received }) => received);
@@ -72,9 +68,9 @@ test("changes of an instance with a slow clock follow earlier changes", async ()
   const position = await a.latestPosition();
   assert.ok(isChangePosition(position));
   await b.publish(update("two"));
-  const { onChange, until, positions } = collect();
+  const { onChange, receive, positions } = collect();
   const stop = a.listen(onChange, position);
-  assert.equal(await until(1), ["two"]);
+  assert.equal(await receive(1), ["two"]);
   assert.ok(Number(positions[0]) > Number(position));
   stop();
 });
@@ -86,12 +82,12 @@ test("a listener receives all changes after its position, each once", async () =
   const early = collect();
   const stops = [changes.listen(early.onChange, start)];
   for (let i = 0; i < 250; i++) await changes.publish(update(String(i)));
-  await early.until(250);
+  await early.receive(250);
   const late = collect();
   // One change is published while it reads.
   stops.push(changes.listen(late.onChange, early.positions[99]!));
   await changes.publish(update("last"));
-  assert.equal(await late.until(151), early.received.slice(100));
+  assert.equal(await late.receive(151), early.received.slice(100));
   await new Promise((resolve) => setTimeout(resolve, 20));
   assert.is(early.received.length, 251);
   assert.is(late.received.length, 151);
@@ -101,11 +97,11 @@ test("a listener receives all changes after its position, each once", async () =
 test("without a position a listener receives only new changes", async () => {
   const changes = changesOver(memoryStore());
   await changes.publish(update("before"));
-  const { onChange, until } = collect();
+  const { onChange, receive } = collect();
   const stop = changes.listen(onChange);
   await changes.latestPosition();
   await changes.publish(update("after"));
-  assert.equal(await until(1), ["after"]);
+  assert.equal(await receive(1), ["after"]);
   stop();
 });
 
@@ -116,7 +112,7 @@ test("no change is lost while the store is unavailable", async () => {
     list: (prefix, options) => fails ? Promise.reject(new Error("down")) : store.list(prefix, options),
   });
   const changes = changesOver(failing);
-  const { onChange, received, until } = collect();
+  const { onChange, received, receive } = collect();
   const stop = changes.listen(onChange, await changes.latestPosition());
   fails = true;
   await changes.publish(update("one"));
@@ -124,7 +120,7 @@ test("no change is lost while the store is unavailable", async () => {
   assert.equal(received, []);
   fails = false;
   await changes.publish(update("two"));
-  assert.equal(await until(2), ["one", "two"]);
+  assert.equal(await receive(2), ["one", "two"]);
   stop();
 });
 

@@ -8,6 +8,7 @@ import type { ToolServer } from "../service.ts";
 import type { Message } from "../test_exchange.ts";
 import { newServer, request } from "../test_server.ts";
 import { hello, openSse as open, postSse as post } from "./test_sse.ts";
+import { until } from "../../test_until.ts";
 
 const test = suite("mcp/http_sse");
 const NAME = { type: "object", properties: { name: { type: "string" } }, required: ["name"] } as const;
@@ -90,10 +91,7 @@ test("attack: calls that wait for input count until they end", async () => {
   assert.is((await events.message()).result.content[0].text, "Ann");
   assert.is(server.openStreams(), 3);
   await events.cancel();
-  for (let i = 0; i < 100 && server.openStreams() > 0; i++) {
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-  assert.is(server.openStreams(), 0);
+  await until(() => server.openStreams() === 0);
 });
 
 test("progress, cancellation, subscriptions and changes work across instances", async () => {

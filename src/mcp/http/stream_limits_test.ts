@@ -16,6 +16,7 @@ import {
 import { DEFINITIONS, newServer, request } from "../test_server.ts";
 import type { ToolServerOptions } from "../tool_server.ts";
 import { OpenStreams, STREAM_LIMITS, type StreamLimits } from "./stream_limits.ts";
+import { until } from "../../test_until.ts";
 
 const test = suite("mcp/stream_limits");
 
@@ -94,11 +95,6 @@ const cancellation = (requestId: number) => ({
   method: "notifications/cancelled",
   params: { requestId },
 });
-
-async function eventually(isSo: () => boolean): Promise<void> {
-  for (let i = 0; i < 200 && !isSo(); i++) await new Promise((resolve) => setTimeout(resolve, 10));
-  assert.ok(isSo());
-}
 
 const timeout = (): Promise<never> =>
   new Promise((_, reject) => setTimeout(() => reject(new Error("No response")), 3000));
@@ -236,7 +232,7 @@ test("attack: calls that ask, whose client disconnects at once, count until they
   assert.equal([ids.length, running(), server.openStreams()], [3, 3, 3]);
   assert.is((await own.other("GET")).status, 429);
   for (let id = 1; id <= 10; id++) await own.send(cancellation(id));
-  await eventually(() => running() === 0 && server.openStreams() === 0);
+  await until(() => running() === 0 && server.openStreams() === 0);
 });
 
 test("one stream at a time resumes a call in its place; others count", async () => {
@@ -251,14 +247,14 @@ test("one stream at a time resumes a call in its place; others count", async () 
     assert.equal([rest.status, server.openStreams()], [200, 1]);
     assert.is((await own.other("GET", id)).status, 429);
     await rest.body!.cancel();
-    await eventually(() => server.openStreams() === 1);
+    await until(() => server.openStreams() === 1);
   }
   const rest = await own.other("GET", id);
   assert.is(rest.status, 200);
   await own.send(cancellation(1));
-  await eventually(() => running() === 0);
+  await until(() => running() === 0);
   await rest.text();
-  await eventually(() => server.openStreams() === 0);
+  await until(() => server.openStreams() === 0);
 });
 
 test("a call that disconnects its client counts until it ends", async () => {
@@ -268,7 +264,7 @@ test("a call that disconnects its client counts until it ends", async () => {
   assert.is((await events.all()).at(-1)!.retry, 1000);
   assert.equal([running(), server.openStreams()], [1, 1]);
   await own.send(cancellation(1));
-  await eventually(() => running() === 0 && server.openStreams() === 0);
+  await until(() => running() === 0 && server.openStreams() === 0);
 });
 
 test("a disconnect cancels a call whose client has no event id to resume by", async () => {
@@ -277,7 +273,7 @@ test("a disconnect cancels a call whose client has no event id to resume by", as
   const silent = await own.fetch(toolCall("silent", 1));
   assert.is(running(), 1);
   await silent.body!.cancel();
-  await eventually(() => running() === 0 && server.openStreams() === 0);
+  await until(() => running() === 0 && server.openStreams() === 0);
 });
 
 test("a disconnect cancels a call that may not open a stream", async () => {
@@ -296,7 +292,7 @@ test("a disconnect cancels a call that may not open a stream", async () => {
   await new Promise((resolve) => setTimeout(resolve, 50));
   assert.is(running(), 1);
   disconnect.abort();
-  await eventually(() => running() === 0);
+  await until(() => running() === 0);
   assert.is(await Promise.race([answered.then(({ status }) => status), timeout()]), 200);
 });
 
@@ -306,7 +302,7 @@ for (const limit of [1, 0]) {
     const own = await session(server);
     if (limit > 0) await own.other("GET");
     const answered = own.fetch(toolCall("silent", 1));
-    await eventually(() => running() === 1);
+    await until(() => running() === 1);
     assert.is((await own.send(cancellation(1))).status, 202);
     const response = await Promise.race([answered, timeout()]);
     assert.equal(await readEvents(response).all(), []);

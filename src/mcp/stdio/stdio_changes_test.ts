@@ -2,6 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { resourceTemplate, tool } from "../definition/definition.ts";
 import { newServer, WRITER } from "../test_server.ts";
+import { until } from "../../test_until.ts";
 
 const test = suite("mcp/stdio: changes");
 const INITIALIZE = {
@@ -55,8 +56,7 @@ test("subscriptions and the log level outlast sessionLifetime, as the connection
       write: (chunk) => void (text += new TextDecoder().decode(chunk)),
     });
     const seen = async (mark: string): Promise<void> => {
-      for (let i = 0; i < 200 && !text.includes(mark); i++) await pause(5);
-      assert.ok(text.includes(mark), mark);
+      await until(() => text.includes(mark));
       text = "";
     };
     const send = (message: object): Promise<void> =>

@@ -14,6 +14,7 @@ import {
   session,
 } from "../test_exchange.ts";
 import { newServer } from "../test_server.ts";
+import { until } from "../../test_until.ts";
 
 const test = suite("mcp/tasks");
 const TASKS = { extensions: { "io.modelcontextprotocol/tasks": {} } };
@@ -113,13 +114,11 @@ const ask = (server: ToolServer, method: string, params: Record<string, unknown>
   modern(server, method, params, { capabilities: CAPABILITIES, headers });
 
 /** Polls until the task has a status. */
-async function until(server: ToolServer, taskId: string, status: string): Promise<Message> {
-  for (let i = 0; i < 200; i++) {
+function poll(server: ToolServer, taskId: string, status: string): Promise<Message> {
+  return until(async () => {
     const { result } = (await ask(server, "tasks/get", { taskId })).answer;
-    if (result.status === status) return result;
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-  throw new Error(`The task did not become ${status}`);
+    return result.status === status && result;
+  }, `the task is ${status}`);
 }
 
 function pair(options = {}): [ToolServer, ToolServer] {
@@ -147,12 +146,12 @@ test("a call becomes a task, and another instance returns its status and its res
   assert.match(createdAt, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
   assert.is(createdAt, lastUpdatedAt);
   await new Promise((resolve) => setTimeout(resolve, 20));
-  const working = await until(b, taskId, "working");
+  const working = await poll(b, taskId, "working");
   assert.is(working.resultType, "complete");
   assert.is(working.statusMessage, "half way");
   assert.not.ok("result" in working || "error" in working || "inputRequests" in working);
   release();
-  const completed = await until(b, taskId, "completed");
+  const completed = await poll(b, taskId, "completed");
   assert.equal(completed.result, { content: [{ type: "text", text: "released" }] });
 });
 
@@ -161,12 +160,12 @@ test("ttl and pollInterval of the tool apply; a ToolError completes the task, an
   const now = (await callTool(server, "now")).answer.result;
   assert.is(now.ttlMs, 5000);
   assert.is(now.pollIntervalMs, 10);
-  assert.equal((await until(server, now.taskId, "completed")).result.content[0].text, "now");
+  assert.equal((await poll(server, now.taskId, "completed")).result.content[0].text, "now");
   const fails = (await callTool(server, "fails")).answer.result;
-  const failed = await until(server, fails.taskId, "completed");
+  const failed = await poll(server, fails.taskId, "completed");
   assert.equal(failed.result, { content: [{ type: "text", text: "No luck" }], isError: true });
   const breaks = (await callTool(server, "breaks")).answer.result;
-  const broken = await until(server, breaks.taskId, "failed");
+  const broken = await poll(server, breaks.taskId, "failed");
   assert.equal(broken.error, { code: -32603, message: "Broken" });
   assert.is(broken.statusMessage, "Broken");
   assert.not.ok("result" in broken);
@@ -193,18 +192,18 @@ test("another instance accepts partial responses to the input requests of a task
   runs = 0;
   const [a, b] = pair();
   const { taskId } = (await callTool(a, "asks")).answer.result;
-  const open = await until(a, taskId, "input_required");
+  const open = await poll(a, taskId, "input_required");
   assert.equal(Object.keys(open.inputRequests), ["first", "second"]);
   assert.equal(open.inputRequests.first.params.requestedSchema, NAME);
   const update = async (inputResponses: unknown) =>
     (await ask(b, "tasks/update", { taskId, inputResponses })).answer;
   const one = await update({ first: { action: "accept", content: { name: "Ann" } }, other: {} });
   assert.equal(Object.keys(one.result).sort(), ["_meta", "resultType"]);
-  assert.equal(Object.keys((await until(a, taskId, "input_required")).inputRequests), ["second"]);
+  assert.equal(Object.keys((await poll(a, taskId, "input_required")).inputRequests), ["second"]);
   await update({ first: { action: "accept", content: { name: "Eve" } } });
   assert.is((await update({ second: 7 })).error.code, -32602);
   await update({ second: { action: "accept", content: { name: "Bob" } } });
-  const { result } = await until(a, taskId, "completed");
+  const { result } = await poll(a, taskId, "completed");
   assert.is(result.content[0].text, "stamp 1: Ann Bob");
   assert.is(runs, 2);
   assert.ok((await update({ second: { action: "cancel" } })).result, "late responses are ignored");
@@ -221,13 +220,13 @@ test("input requests before the task are an InputRequiredResult, later ones belo
   const { taskId, statusMessage, resultType } = (await callTool(server, "later", retry)).answer.result;
   assert.is(resultType, "task");
   assert.is(statusMessage, "begun");
-  const open = await until(server, taskId, "input_required");
+  const open = await poll(server, taskId, "input_required");
   assert.equal(Object.keys(open.inputRequests), ["who"]);
   await ask(server, "tasks/update", {
     taskId,
     inputResponses: { who: { action: "accept", content: { name: "Ann" } } },
   });
-  assert.is((await until(server, taskId, "completed")).result.content[0].text, "true Ann");
+  assert.is((await poll(server, taskId, "completed")).result.content[0].text, "true Ann");
   const refused =
     (await callTool(server, "later", { ...retry, inputResponses: { sure: { action: "decline" } } })).answer;
   assert.is(refused.result.content[0].text, "then not");
@@ -239,7 +238,7 @@ for (const [name, text] of [["starts_twice", "true,true"], ["starts_and_ends", "
     const { server } = newServer({ store, definitions });
     const { taskId, resultType } = (await callTool(server, name)).answer.result;
     assert.is(resultType, "task");
-    assert.is((await until(server, taskId, "completed")).result.content[0].text, text);
+    assert.is((await poll(server, taskId, "completed")).result.content[0].text, text);
     const ids = (await store.list<{ id?: string; tool?: string }>(["mcp"])).filter(({ value }) =>
       value.tool === name
     );
@@ -254,11 +253,11 @@ test("tasks/cancel on another instance stops the tool, and may be repeated", asy
     const { result } = (await ask(b, "tasks/cancel", { taskId })).answer;
     assert.equal(Object.keys(result).sort(), ["_meta", "resultType"]);
   }
-  const cancelled = await until(a, taskId, "cancelled");
+  const cancelled = await poll(a, taskId, "cancelled");
   assert.not.ok("result" in cancelled);
   release();
   await new Promise((resolve) => setTimeout(resolve, 20));
-  assert.is((await until(a, taskId, "cancelled")).status, "cancelled");
+  assert.is((await poll(a, taskId, "cancelled")).status, "cancelled");
 });
 
 test("an unknown task, another caller's task and an expired task are refused with -32602", async () => {
@@ -314,12 +313,12 @@ test("a task whose instance stopped fails, or runs again with restart", async ()
   for (const name of ["restart_false", "restart_true"]) {
     ids.push((await callTool(a, name)).answer.result.taskId);
   }
-  assert.is((await until(b, ids[0]!, "working")).status, "working");
+  assert.is((await poll(b, ids[0]!, "working")).status, "working");
   now += 80_000;
-  const failed = await until(b, ids[0]!, "failed");
+  const failed = await poll(b, ids[0]!, "failed");
   assert.is(failed.error.code, -32603);
   assert.is(failed.statusMessage, failed.error.message);
-  assert.is((await until(b, ids[1]!, "completed")).result.content[0].text, "run again");
+  assert.is((await poll(b, ids[1]!, "completed")).result.content[0].text, "run again");
 });
 
 test("a run that another instance took over does not end the task", async () => {
@@ -360,19 +359,19 @@ test("a run that another instance took over does not end the task", async () => 
     globalThis.setInterval = setInterval;
   }
   now += 80_000;
-  await until(b!, taskId, "working");
+  await poll(b!, taskId, "working");
   renew();
   await new Promise((resolve) => setTimeout(resolve, 50));
   assert.ok(isCancelled);
-  assert.is((await until(a!, taskId, "working")).status, "working");
+  assert.is((await poll(a!, taskId, "working")).status, "working");
   gate.resolve();
-  assert.is((await until(a!, taskId, "completed")).result.content[0].text, "of the second run");
+  assert.is((await poll(a!, taskId, "completed")).result.content[0].text, "of the second run");
 });
 
 test("notifications/tasks contain each change in the format of tasks/get", async () => {
   const [a, b] = pair();
   const { taskId } = (await callTool(a, "asks")).answer.result;
-  await until(a, taskId, "input_required");
+  await poll(a, taskId, "input_required");
   const params = modernParams({ notifications: { taskIds: [taskId, "made-up"] } }, CAPABILITIES);
   const body = { jsonrpc: "2.0", id: 9, method: "subscriptions/listen", params };
   const events = readEvents(await client(b).fetch(body, modernHeaders("subscriptions/listen")));
@@ -383,7 +382,7 @@ test("notifications/tasks contain each change in the format of tasks/get", async
   let last: Message;
   do last = await events.message(); while (last.params.status !== "completed");
   assert.is(last.method, "notifications/tasks");
-  const { resultType: _, _meta, ...task } = await until(a, taskId, "completed");
+  const { resultType: _, _meta, ...task } = await poll(a, taskId, "completed");
   const { _meta: own, ...shown } = last.params;
   assert.equal(shown, task);
   assert.is(own["io.modelcontextprotocol/subscriptionId"], 9);

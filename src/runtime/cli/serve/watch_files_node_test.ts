@@ -4,17 +4,11 @@ import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { watchFiles } from "./watch_files.ts";
+import { until } from "../../../test_until.ts";
 
 const test = suite("cli/serve/watch_files");
 const folder = mkdtempSync(join(tmpdir(), "trivet-watch-"));
 test.after(() => rmSync(folder, { recursive: true, force: true }));
-
-async function until(isDone: () => boolean): Promise<void> {
-  for (const end = performance.now() + 20_000; !isDone();) {
-    assert.ok(performance.now() < end, "waited for a change");
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
 
 test("a file that cannot be examined counts as changed, once, and its repair too", async () => {
   const file = join(folder, "file");

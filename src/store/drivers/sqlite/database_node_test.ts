@@ -9,6 +9,7 @@ import type { Put, Store } from "../../store.ts";
 import { sqliteStore } from "../sqlite.ts";
 import { loadSqlite, openDatabase, rebuildRecords } from "./open.ts";
 import { TestFiles } from "./test_files.ts";
+import { until } from "../../../test_until.ts";
 
 const test = suite("sqlite database");
 const files = new TestFiles();
@@ -165,10 +166,7 @@ test("a WAL that grew during a read transaction is checkpointed and truncated, a
   for (let i = 0; i < 20; i++) await store.commit({ set: [{ key: ["k", i], value }] });
   assert.ok(walSizeOf(file) > 20_000_000);
   reader.exec("COMMIT");
-  for (let i = 0; i < 500 && walSizeOf(file) > 0; i++) {
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  assert.is(walSizeOf(file), 0);
+  await until(() => walSizeOf(file) === 0);
   const copy = copyOf(file);
   assert.is((await copy.list(["k"])).length, 20);
   await copy.close();
