@@ -69,6 +69,9 @@ export interface Result {
 
 /** Durations of a slice that are kept. */
 const MAX_SAMPLES = 1000;
+/** Characters of the first column of the printed table, and of the others. */
+const NAME_WIDTH = 51;
+const COLUMN_WIDTHS = [10, 10, 10, 18, 10, 27];
 /** Before this process has measured anything. */
 const LOAD_AT_START = loadavg()[0]!;
 
@@ -207,47 +210,37 @@ function sample(values: readonly number[]): number[] {
 export function printResults(title: string, results: readonly Result[]): void {
   addTable(title, results);
   console.log(`\n${title}`);
-  const row = (...cells: readonly string[]) =>
-    console.log(
-      cells.map((cell, i) => i === 0 ? cell.padEnd(52) : cell.padStart(i === 4 ? 19 : i > 5 ? 28 : 11)).join(
-        "",
-      )
-        .trimEnd(),
-    );
-  row("", "per second", "p50 us", "p99 us", "ratio", "cpu us", "");
-  for (
-    const {
-      name,
-      perSecond,
-      p50,
-      p99,
-      cpu,
-      ratio,
-      interval,
-      noise,
-      baseline,
-      target,
-    } of results
-  ) {
-    const verdict = target === undefined || ratio === undefined
-      ? ""
-      : ratio >= target
-      ? `target ${target}: met`
-      : `target ${target}: MISSED`;
-    const limits = interval ? ` ${interval.low.toFixed(2)}-${interval.high.toFixed(2)}` : "";
-    const compared = ratio === undefined ? "" : ratio.toFixed(2) + limits;
-    const last = [noise.length > 0 ? "noisy" : "", verdict].filter((text) => text !== "").join(", ");
-    row(
-      name,
-      perSecond.toFixed(0),
-      p50.toFixed(1),
-      p99.toFixed(1),
-      compared,
-      cpu?.toFixed(1) ?? "",
-      last,
-    );
+  console.log(toLine(["", "per second", "p50 us", "p99 us", "ratio", "cpu us", ""]));
+  for (const result of results) {
+    console.log(formatResult(result));
+    const { baseline } = result;
     if (baseline !== undefined && !baseline.startsWith("floor")) {
       console.log(`  (ratio to: ${baseline})`);
     }
   }
+}
+
+/** Formats a result as a line of the printed table. */
+export function formatResult(
+  { name, perSecond, p50, p99, cpu, ratio, interval, noise, target }: Result,
+): string {
+  const limits = interval ? ` ${interval.low.toFixed(2)}-${interval.high.toFixed(2)}` : "";
+  const verdict = target === undefined || ratio === undefined
+    ? []
+    : [`target ${target.toFixed(2)}: ${ratio >= target ? "met" : "MISSED"}`];
+  return toLine([
+    name,
+    perSecond.toFixed(0),
+    p50.toFixed(1),
+    p99.toFixed(1),
+    ratio === undefined ? "" : ratio.toFixed(2) + limits,
+    cpu?.toFixed(1) ?? "",
+    [...noise.length > 0 ? ["noisy"] : [], ...verdict].join(", "),
+  ]);
+}
+
+/** Aligns cells in columns. A cell that is longer than its column moves the next ones. */
+function toLine([name, ...cells]: readonly [string, ...string[]]): string {
+  const aligned = cells.map((cell, i) => cell.padStart(COLUMN_WIDTHS[i]!));
+  return [name.padEnd(NAME_WIDTH), ...aligned].join(" ").trimEnd();
 }
