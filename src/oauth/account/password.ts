@@ -115,7 +115,6 @@ async function passwordPage(
   { own, hasPassword }: Account,
   { problem, isDone = false }: { readonly problem?: Problem; readonly isDone?: boolean },
 ): Promise<Response> {
-  const isTooMany = problem?.code === "too_many_attempts";
   return await showPage(as, request, {
     name: "account_password",
     account: `${as.base}/account`,
@@ -127,8 +126,7 @@ async function passwordPage(
     isDone,
     ...(problem && { problem }),
   }, {
-    status: isTooMany ? 429 : problem ? 400 : 200,
+    status: problem === undefined ? 200 : problem.code === "too_many_attempts" ? 429 : 400,
     formAction: "'self'",
-    ...(isTooMany && { fields: [["retry-after", String(problem.seconds)]] }),
   });
 }

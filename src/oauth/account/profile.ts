@@ -110,7 +110,6 @@ async function emailPage(
   email: string,
   problem?: AccountEmailView["problem"],
 ): Promise<Response> {
-  const isTooMany = problem?.code === "too_many_attempts";
   return await showPage(as, request, {
     name: "account_email",
     account: `${as.base}/account`,
@@ -120,8 +119,7 @@ async function emailPage(
     isVerifiedFirst: as.sendMail !== undefined,
     ...(problem && { problem }),
   }, {
-    status: isTooMany ? 429 : problem ? 400 : 200,
+    status: problem === undefined ? 200 : problem.code === "too_many_attempts" ? 429 : 400,
     formAction: "'self'",
-    ...(isTooMany && { fields: [["retry-after", String(problem.seconds)]] }),
   });
 }

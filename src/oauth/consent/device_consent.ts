@@ -51,17 +51,12 @@ async function showCodeForm(
   status = 200,
   problem?: DeviceCodeView["problem"],
 ): Promise<Response> {
-  const seconds = problem?.seconds;
   return await showPage(as, request, {
     name: "device_code",
     action: as.base + "/device",
     userCode,
     ...(problem && { problem }),
-  }, {
-    status,
-    ...OWN_FORMS,
-    ...(seconds !== undefined && { fields: [["retry-after", String(seconds)]] }),
-  });
+  }, { status, ...OWN_FORMS });
 }
 
 /**

@@ -4,7 +4,6 @@
  * @module
  */
 import { parseForm } from "../../http/body/form.ts";
-import type { Fields } from "../../http/response.ts";
 import { pathOf, queryOf } from "../../http/router.ts";
 import type { RequestContext } from "../../http/service.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
@@ -74,14 +73,10 @@ export async function showSignIn(
     ...(offered && { passkey: offered.passkey }),
     ...(failed ? { problem: toProblem(failed.wait) } : isRefused && { problem: { code: "passkey_refused" } }),
   };
-  const fields: Fields = [
-    ...failed && failed.wait > 0 ? [["retry-after", String(failed.wait)] as const] : [],
-    ...offered?.fields ?? [],
-  ];
   const status = !failed ? 200 : failed.wait > 0 ? 429 : 401;
   return await showPage(as, request, view, {
     status,
-    fields,
+    fields: offered?.fields,
     ui_locales,
     ...(offered && { script: passkeyScriptUrl(as) }),
   });

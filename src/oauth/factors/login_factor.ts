@@ -6,7 +6,7 @@
  */
 import { parseForm, readForm } from "../../http/body/form.ts";
 import { isSameOrigin } from "../../http/network/origin.ts";
-import { NO_STORE, respond, respondText } from "../../http/response.ts";
+import { type Fields, NO_STORE, respond, respondText } from "../../http/response.ts";
 import { queryOf } from "../../http/router.ts";
 import type { RequestContext } from "../../http/service.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
@@ -72,10 +72,10 @@ async function factorPage(
   problem?: SecondFactorView["problem"],
 ): Promise<Response> {
   const wait = problem?.seconds;
-  const retry = wait === undefined ? [] : [["retry-after", String(wait)] as const];
   const status = problem === undefined ? 200 : wait === undefined ? 401 : 429;
   if (problem && !wantsPage(request)) {
     const text = wait === undefined ? "Wrong or used code." : `Too many attempts. Try again in ${wait} s.`;
+    const retry: Fields = wait === undefined ? [] : [["retry-after", String(wait)]];
     return respondText(status, text, [...retry, NO_STORE]);
   }
   const { totp, passkeys = [], recovery } = await findFactors(as, user.id);
@@ -93,7 +93,7 @@ async function factorPage(
   };
   return await showPage(as, request, view, {
     status,
-    fields: [...offered?.fields ?? [], ...retry],
+    fields: offered?.fields,
     ...(offered && { script: passkeyScriptUrl(as) }),
   });
 }

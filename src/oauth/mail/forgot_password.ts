@@ -68,7 +68,6 @@ async function showForm(
   };
   return await showPage(as, request, view, {
     status: problem === undefined ? 200 : problem.code === "missing" ? 400 : 429,
-    fields: problem?.seconds === undefined ? [] : [["retry-after", String(problem.seconds)]],
     formAction: "'self'",
   });
 }

@@ -74,7 +74,6 @@ async function showForm(
   };
   return await showPage(as, request, view, {
     status: problem === undefined ? 200 : problem.code === "busy" ? 429 : 400,
-    fields: problem?.seconds === undefined ? [] : [["retry-after", String(problem.seconds)]],
     formAction: "'self'",
   });
 }

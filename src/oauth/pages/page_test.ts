@@ -76,6 +76,17 @@ test("name, logo and texts of the operator are shown; the policy allows the logo
   assert.match(await (await showPage(server, browser("en"), SIGN_IN)).text(), `<h1>${EN.signInTitle}</h1>`);
 });
 
+test("RFC 9110 section 10.2.3: a problem that ends by itself is in Retry-After as well, also with a hook", async () => {
+  const problem = { code: "too_many_attempts", seconds: 7 } as const;
+  for (const settings of [{}, { render: () => "<!doctype html>" }]) {
+    const { server } = newServer(settings);
+    const limited = await showPage(server, browser(), { ...SIGN_IN, problem }, { status: 429 });
+    assert.is(limited.headers.get("retry-after"), "7");
+    const wrong = { ...SIGN_IN, problem: { code: "wrong_credentials" } } as const;
+    assert.is((await showPage(server, browser(), wrong, { status: 401 })).headers.get("retry-after"), null);
+  }
+});
+
 test("the style sheet is the one whose hash the policy has", async () => {
   const { server } = newServer({ colors: { accent: "#123456" } });
   const response = await showPage(server, browser(), SIGN_IN);

@@ -21,7 +21,8 @@ export async function showPage(
   options: ShowOptions = {},
 ): Promise<Response> {
   const { pages, issuer } = server;
-  const { status = 200, fields = [], script } = options;
+  const { status = 200, script } = options;
+  const fields = [...options.fields ?? [], ...retryFields(view)];
   const language = chooseLanguage(request, options.ui_locales, pages.defaultLanguage);
   const { host } = new URL(issuer);
   const product = pages.name ?? host;
@@ -44,6 +45,13 @@ export async function showPage(
   const text = writeDocument({ pages, content, language, product, host, script });
   const policy = contentSecurityPolicy(pages, options, false);
   return respond(status, text, [...pageFields(language, policy), ...fields]);
+}
+
+/** When a problem ends by itself, also for programs (RFC 9110 section 10.2.3). */
+function retryFields(view: View): Fields {
+  const problem = "problem" in view ? view.problem : undefined;
+  const seconds = typeof problem === "object" && "seconds" in problem ? problem.seconds : undefined;
+  return seconds === undefined ? [] : [["retry-after", String(seconds)]];
 }
 
 interface OwnPage {

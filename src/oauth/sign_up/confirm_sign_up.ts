@@ -6,7 +6,6 @@
 import { readForm } from "../../http/body/form.ts";
 import { networkOf } from "../../http/network/network.ts";
 import { isSameOrigin } from "../../http/network/origin.ts";
-import type { Fields } from "../../http/response.ts";
 import type { RequestContext } from "../../http/service.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { endLinkCookie, moveToCookie, readLinkCookie } from "../mail/link_token.ts";
@@ -102,6 +101,5 @@ async function showQuestion(
     needsPassword: !isOfBrowser(as, request, pending),
     ...(problem && { problem }),
   };
-  const fields: Fields = problem?.seconds === undefined ? [] : [["retry-after", String(problem.seconds)]];
-  return await showPage(as, request, view, { status, fields, formAction: "'self'" });
+  return await showPage(as, request, view, { status, formAction: "'self'" });
 }

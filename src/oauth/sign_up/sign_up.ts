@@ -7,7 +7,7 @@
 import { readForm } from "../../http/body/form.ts";
 import { isSameOrigin } from "../../http/network/origin.ts";
 import { networkOf } from "../../http/network/network.ts";
-import { type Fields, NO_STORE } from "../../http/response.ts";
+import type { Fields } from "../../http/response.ts";
 import type { RequestContext } from "../../http/service.ts";
 import type { Entry } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
@@ -158,10 +158,7 @@ async function showForm(
     signIn: `${as.base}/login${query}`,
     ...(problem && { problem }),
   };
-  const fields: Fields = problem?.seconds === undefined
-    ? []
-    : [["retry-after", String(problem.seconds)], NO_STORE];
-  return await showPage(as, request, view, { status, fields, formAction: "'self'" });
+  return await showPage(as, request, view, { status, formAction: "'self'" });
 }
 
 export async function showRefusal(
