@@ -9,7 +9,7 @@ import type { Definition } from "../mcp/definition/definition.ts";
 import { resourceTemplate } from "../mcp/definition/definition.ts";
 import type { DefinitionSource } from "../mcp/definition/definition_source.ts";
 import { checkNames, checkWhole, type Names } from "../options/option_check.ts";
-import { timerDelay } from "../timer.ts";
+import { timerDelay, unrefTimer } from "../timer.ts";
 import type { ApiAccess, Authorize, Credential } from "./access.ts";
 import { toApiTool } from "./api_tool.ts";
 import { objectOf, type OpenApiDocument, OpenApiError, parseText, readDocument } from "./document.ts";
@@ -160,8 +160,7 @@ export function openApi(options: OpenApiOptions): OpenApiTools {
         () => void loadUntilLoaded(Math.min(2 * delay, MAX_RETRY_MS)),
         timerDelay(delay),
       );
-      // It keeps no process alive. Timers of workerd have no `unref`.
-      (timer as unknown as { unref?: () => void }).unref?.();
+      unrefTimer(timer);
     }
   }
 

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { timerDelay } from "../timer.ts";
+import { timerDelay, unrefTimer } from "../timer.ts";
 
 export class PeriodicTasks {
   #timers: ReturnType<typeof setInterval>[] = [];
@@ -11,8 +11,7 @@ export class PeriodicTasks {
   /** Runs `work` at this interval. Errors are ignored, because the next run does the work. */
   every(milliseconds: number, work: () => Promise<unknown>): void {
     const timer = setInterval(() => work().catch(() => {}), timerDelay(milliseconds));
-    // Timers of Node, Deno and Bun have `unref`; on workerd, timers keep nothing alive.
-    (timer as unknown as { unref?: () => void }).unref?.();
+    unrefTimer(timer);
     this.#timers.push(timer);
   }
 

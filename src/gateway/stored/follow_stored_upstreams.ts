@@ -5,6 +5,7 @@
  */
 import type { Sealer } from "../../crypto/seal.ts";
 import type { Store } from "../../store/store.ts";
+import { unrefTimer } from "../../timer.ts";
 import type { McpServer } from "../upstream/configuration/configuration.ts";
 import { listStoredUpstreams, openStoredUpstream, type StoredUpstream } from "./stored_upstream.ts";
 
@@ -71,7 +72,7 @@ export function followStoredUpstreams(options: FollowOptions): FollowedUpstreams
   const read = (): Promise<void> => reading = reading.then(readAll).catch(() => {});
   const ready = read();
   const timer = setInterval(read, POLL_INTERVAL_MS);
-  (timer as unknown as { unref?: () => void }).unref?.();
+  unrefTimer(timer);
   const changes = store.watch(["upstream"]).getReader();
   void (async () => {
     while (!(await changes.read()).done) await read();

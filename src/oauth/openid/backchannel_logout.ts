@@ -15,7 +15,7 @@ import {
   PublicFetchError,
 } from "../../http/network/public_fetch.ts";
 import type { RequestContext } from "../../http/service.ts";
-import { timerDelay } from "../../timer.ts";
+import { timerDelay, unrefTimer } from "../../timer.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { findClient } from "../clients/client.ts";
 import type { Client } from "../records/client_record.ts";
@@ -159,8 +159,7 @@ function sendLater(as: AuthorizationServer, due: number): void {
     // Not the request that caused it: that one has ended.
     void sendDueNotices(as, {});
   }, timerDelay(due - as.now()));
-  // It keeps no process alive. Timers of workerd have no `unref`.
-  (timer as unknown as { unref?: () => void }).unref?.();
+  unrefTimer(timer);
 }
 
 async function deliver(

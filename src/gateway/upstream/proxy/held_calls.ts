@@ -7,6 +7,7 @@
 import { randomId } from "../../../crypto/secret.ts";
 import type { CallContext } from "../../../mcp/context.ts";
 import type { JsonObject } from "../../../mcp_client/client.ts";
+import { unrefTimer } from "../../../timer.ts";
 import { UpstreamFailure } from "../failure.ts";
 
 /** A request of the upstream that has no answer yet. */
@@ -139,8 +140,7 @@ export class HeldCalls {
       this.#calls.delete(call.id);
       call.cancel(new DOMException("The client did not answer in time", "TimeoutError"));
     }, this.#timeout);
-    // It keeps no process alive. Timers of workerd have no `unref`.
-    (timer as unknown as { unref?: () => void }).unref?.();
+    unrefTimer(timer);
     this.#calls.set(call.id, { call, timer });
   }
 

@@ -5,17 +5,14 @@
  *
  * @module
  */
-import { decodeKey, encodeKey } from "../../key.ts";
-import { PeriodicTasks } from "../../periodic_tasks.ts";
+import { encodeKey } from "../../key.ts";
 import type { Key } from "../../store.ts";
-import { Watchers } from "../../watchers.ts";
+import { EngineWatchers } from "../engine_watchers.ts";
 import type { PostgresConnection } from "./connection.ts";
 import { quote, toArray } from "./rows.ts";
 
 /** How often a watcher renews its registration, which expires after three times as long. */
 const WATCH_RENEWAL_MS = 20_000;
-/** How often a watcher polls for commits when it cannot use LISTEN, and retries a registration that failed. */
-const POLL_INTERVAL_MS = 500;
 
 /** The row of an instance in the table of watched prefixes. */
 interface Registration {
@@ -23,18 +20,15 @@ interface Registration {
   readonly prefixes: Set<string>;
 }
 
+/** The watches of one instance. */
 export class PostgresWatching {
   readonly #connection: PostgresConnection;
   readonly #prepareTables: () => Promise<void>;
-  readonly #watchers = new Watchers();
-  readonly #tasks = new PeriodicTasks();
+  readonly #watchers = new EngineWatchers();
   /** Absent until the first watch: on workerd, random names are made in requests only. */
   #registration: Registration | undefined;
-  #registered: Promise<void> | undefined;
   #announced: Promise<unknown> = Promise.resolve();
   #listens = false;
-  #seenVersion = "";
-  #stopped = false;
 
   /** @param prepareTables resolves when the database has its tables */
   constructor(connection: PostgresConnection, prepareTables: () => Promise<void>) {
@@ -42,12 +36,9 @@ export class PostgresWatching {
     this.#prepareTables = prepareTables;
   }
 
-  /**
-   * Settles when every watch so far is registered; `undefined` when none is pending. Reads wait for it, so that no change is
-   * missed between a read and the watch.
-   */
+  /** As {@linkcode EngineWatchers.registered}. */
   get registered(): Promise<void> | undefined {
-    return this.#registered;
+    return this.#watchers.registered;
   }
 
   /** A stream of changes at or below `prefix`. */
@@ -56,22 +47,14 @@ export class PostgresWatching {
     const { prefixes } = this.#registration;
     if (!prefixes.has(encodeKey(prefix))) {
       prefixes.add(encodeKey(prefix));
-      const before = this.#registered;
-      const registered: Promise<void> = (before ?? Promise.resolve()).then(() => this.#register()).finally(
-        () => {
-          if (this.#registered === registered) this.#registered = undefined;
-        },
-      );
-      registered.catch(() => this.#registerLater());
-      this.#registered = registered;
+      this.#watchers.register(() => this.#register());
     }
     return this.#watchers.watch(prefix);
   }
 
   /** Ends polling, renewals and retries. */
   stop(): void {
-    this.#stopped = true;
-    this.#tasks.stop();
+    this.#watchers.stop();
   }
 
   /** Removes the registration, so that commits do not notify of its keys any more. Does not fail. */
@@ -89,32 +72,12 @@ export class PostgresWatching {
 
   async #register(): Promise<void> {
     await this.#prepareTables();
-    if (this.#connection.isPooled) return await this.#poll();
+    if (this.#connection.isPooled) return await this.#watchers.poll(() => this.#readLastVersion());
     if (!this.#listens) {
       this.#listens = true;
       await this.#listen();
     }
     await this.#announce();
-  }
-
-  /** Retries a registration that failed because the engine is unavailable. */
-  #registerLater(): void {
-    const timer = setTimeout(() => {
-      if (this.#stopped) return;
-      this.#register().then(() => this.#watchers.changedAll(), () => this.#registerLater());
-    }, POLL_INTERVAL_MS);
-    (timer as unknown as { unref?: () => void }).unref?.();
-  }
-
-  async #poll(): Promise<void> {
-    if (this.#seenVersion !== "") return;
-    this.#seenVersion = await this.#readLastVersion();
-    this.#tasks.every(POLL_INTERVAL_MS, async () => {
-      const version = await this.#readLastVersion();
-      if (version === this.#seenVersion) return;
-      this.#seenVersion = version;
-      this.#watchers.changedAll();
-    });
   }
 
   async #readLastVersion(): Promise<string> {
@@ -127,22 +90,20 @@ export class PostgresWatching {
 
   /** Listens to notifications, and renews the registration, from now on. */
   async #listen(): Promise<void> {
-    this.#tasks.every(
+    this.#watchers.every(
       WATCH_RENEWAL_MS,
       () => Promise.all([this.#announce(), this.#connection.checkListener()]),
     );
     let lost = false;
-    const onNotification = (payload: string) => {
-      // Others may watch when this instance does not any more.
-      if (this.#watchers.size === 0) return;
-      if (payload === "") this.#watchers.changedAll();
-      else this.#watchers.changed((JSON.parse(payload) as string[]).map(decodeKey));
-    };
-    const listening = this.#connection.listen(this.#connection.schema, onNotification, () => {
-      // After a reconnection: changes may have been missed, and the registration may have expired.
-      if (lost) this.#announce().catch(() => {}).then(() => this.#watchers.changedAll());
-      lost = true;
-    });
+    const listening = this.#connection.listen(
+      this.#connection.schema,
+      (payload) => this.#watchers.notify(payload),
+      () => {
+        // After a reconnection: changes may have been missed, and the registration may have expired.
+        if (lost) this.#announce().catch(() => {}).then(() => this.#watchers.notify(undefined));
+        lost = true;
+      },
+    );
     // postgres.js retries by itself.
     await listening.catch((error) => {
       lost = true;

@@ -4,16 +4,12 @@
  *
  * @module
  */
-import { decodeKey, encodeKey } from "../../key.ts";
-import { PeriodicTasks } from "../../periodic_tasks.ts";
+import { encodeKey } from "../../key.ts";
 import type { Key } from "../../store.ts";
-import { Watchers } from "../../watchers.ts";
+import { EngineWatchers } from "../engine_watchers.ts";
 import type { Connection } from "./connection.ts";
 import type { Send } from "./preparation.ts";
 import type { StoreKeys } from "./records.ts";
-
-/** How often a watcher polls for commits in a cluster, and retries a subscription that failed. */
-const POLL_INTERVAL_MS = 500;
 
 /** What watching needs of its store. */
 export interface WatchedServer {
@@ -25,26 +21,20 @@ export interface WatchedServer {
   readonly subscribe: Connection["subscribe"];
 }
 
+/** The watches of one instance. */
 export class RedisWatching {
   readonly #server: WatchedServer;
-  readonly #watchers = new Watchers();
-  readonly #tasks = new PeriodicTasks();
-  #registered: Promise<void> | undefined;
+  readonly #watchers = new EngineWatchers();
   /** The subscribed channels; a pattern for all of them. */
   readonly #subscribed = new Set<string>();
-  #isPolling = false;
-  #stopped = false;
 
   constructor(server: WatchedServer) {
     this.#server = server;
   }
 
-  /**
-   * Settles when every watch so far is subscribed; `undefined` when none is pending. Reads wait for it, so that no change is
-   * missed between a read and the watch.
-   */
+  /** As {@linkcode EngineWatchers.registered}. */
   get registered(): Promise<void> | undefined {
-    return this.#registered;
+    return this.#watchers.registered;
   }
 
   /** A stream of changes at or below `prefix`. */
@@ -52,20 +42,14 @@ export class RedisWatching {
     const channel = this.#server.keys.channels + (prefix.length > 0 ? encodeKey(prefix.slice(0, 1)) : "*");
     if (!this.#subscribed.has(channel)) {
       this.#subscribed.add(channel);
-      const before = this.#registered?.catch(() => {}) ?? Promise.resolve();
-      const registered: Promise<void> = before.then(() => this.#subscribe(channel)).finally(() => {
-        if (this.#registered === registered) this.#registered = undefined;
-      });
-      registered.catch(() => this.#subscribeLater(channel));
-      this.#registered = registered;
+      this.#watchers.register(() => this.#subscribe(channel));
     }
     return this.#watchers.watch(prefix);
   }
 
   /** Ends polling and retries. */
   stop(): void {
-    this.#stopped = true;
-    this.#tasks.stop();
+    this.#watchers.stop();
   }
 
   /** Ends all streams. */
@@ -73,38 +57,13 @@ export class RedisWatching {
     this.#watchers.close();
   }
 
-  /** Retries a subscription that failed because the engine is unavailable. What changed meanwhile is unknown. */
-  #subscribeLater(channel: string): void {
-    const timer = setTimeout(() => {
-      if (this.#stopped) return;
-      this.#subscribe(channel).then(() => this.#watchers.changedAll(), () => this.#subscribeLater(channel));
-    }, POLL_INTERVAL_MS);
-    (timer as unknown as { unref?: () => void }).unref?.();
-  }
-
   async #subscribe(channel: string): Promise<void> {
-    const { connect, subscribe } = this.#server;
+    const { keys, connect, send, subscribe } = this.#server;
     await connect();
-    if (!subscribe) return await this.#poll();
-    await subscribe(channel, (message) => {
-      // Subscriptions stay when their watchers have left.
-      if (this.#watchers.size === 0) return;
-      if (!message) return this.#watchers.changedAll();
-      this.#watchers.changed((JSON.parse(message) as string[]).map(decodeKey));
-    });
-  }
-
-  async #poll(): Promise<void> {
-    if (this.#isPolling) return;
-    const { keys, connect, send } = this.#server;
-    const readVersion = async () => String(await send(["GET", keys.version]));
-    let seen = await readVersion();
-    this.#isPolling = true;
-    this.#tasks.every(POLL_INTERVAL_MS, async () => {
+    if (subscribe) return await subscribe(channel, (message) => this.#watchers.notify(message));
+    await this.#watchers.poll(async () => {
       await connect();
-      const version = await readVersion();
-      if (version !== seen) this.#watchers.changedAll();
-      seen = version;
+      return String(await send(["GET", keys.version]));
     });
   }
 }
