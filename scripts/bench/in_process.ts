@@ -16,7 +16,7 @@ import type { Subject } from "./harness.ts";
 const ISSUER = "http://127.0.0.1:8787";
 
 export const FLOOR_GET = "floor: GET, bare Response.json";
-export const FLOOR_POST = "floor: POST, bare Response.json";
+const FLOOR_POST = "floor: POST, bare Response.json";
 const SIGNATURE = "baseline: ES256 sign, Response.json";
 
 const JSON_TYPE = { "content-type": "application/json", accept: "application/json" };

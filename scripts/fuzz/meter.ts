@@ -78,7 +78,7 @@ export function createMeter(inner: Store): Meter {
 }
 
 /** Measures the longest turn of the event loop during the work. */
-export async function measureTurns<Result>(
+async function measureTurns<Result>(
   work: () => Promise<Result>,
 ): Promise<{ readonly result: Result; readonly loopMs: number }> {
   let loopMs = 0;

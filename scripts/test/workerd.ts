@@ -12,7 +12,7 @@ import { join, resolve } from "node:path";
 import process from "node:process";
 import { type FileReport } from "./run_files.ts";
 
-export const COMPATIBILITY_DATE = "2026-11-01";
+const COMPATIBILITY_DATE = "2026-11-01";
 
 /** A running worker. */
 export interface RunningWorker {

@@ -127,11 +127,6 @@ export interface UrlAnswer {
   readonly action: "accept" | "decline" | "cancel";
 }
 
-export interface SamplingMessage {
-  readonly role: "user" | "assistant";
-  readonly content: unknown;
-}
-
 /** The params of `sampling/createMessage` (client/sampling). */
 export interface SamplingRequest {
   readonly key?: string;

@@ -19,7 +19,7 @@ import {
 import type { Wire } from "./wire.ts";
 
 /** How long a process may take for `server/discover` before `initialize` is tried too. */
-export const PROBE_MS = 3000;
+const PROBE_MS = 3000;
 
 /** @param known the revision of an earlier connection */
 export async function negotiate(

@@ -10,7 +10,7 @@ import type { CountedCaller } from "./shared_count.ts";
 /** Of one caller, one event in this time. */
 const INTERVAL_MS = 1000;
 /** Events of all callers in this time. */
-export const MAX_EVENTS_PER_INTERVAL = 20;
+const MAX_EVENTS_PER_INTERVAL = 20;
 
 /** Who made the request, as far as it is known. */
 export interface RefusedCaller {

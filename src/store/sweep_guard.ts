@@ -22,7 +22,7 @@ export function completeClocks(
 }
 
 /** A larger difference between the clocks means that the system clock was set, or that the machine slept. */
-export const MAX_DRIFT_MS = 5000;
+const MAX_DRIFT_MS = 5000;
 /** How long nothing is removed after a jump, so that a wrong clock can be corrected. */
 export const WAIT_AFTER_JUMP_MS = 3600_000;
 

@@ -14,7 +14,7 @@ import type { LoadedScenario } from "./scenario.ts";
 const OUTCOMES: readonly Outcome[] = ["fail", "warn", "observe", "error", "setup", "skip", "pass"];
 
 /** The number of results by outcome. */
-export function countOutcomes(results: readonly ClientResult[]): Record<string, number> {
+function countOutcomes(results: readonly ClientResult[]): Record<string, number> {
   return Object.fromEntries(
     OUTCOMES.map((word) => [word, results.filter(({ outcome }) => outcome === word).length] as const)
       .filter(([, count]) => count > 0),

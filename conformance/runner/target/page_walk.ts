@@ -163,7 +163,7 @@ function checkLastPage(
 }
 
 /** The forms of a page, for the author of "fields" and "press". */
-export function describePage({ forms, text }: Page): string {
+function describePage({ forms, text }: Page): string {
   if (forms.length === 0) return `the page has no form. Page text: ${quoteText(text)}`;
   return forms.slice(0, MAX_NAMED).map(({ names, buttons }) =>
     `the page has a form with the fields ${quoteNames([...names])} and the buttons ${

@@ -38,7 +38,7 @@ export function governs(
 }
 
 /** The parts of a pattern at a place, with those of its alternatives. The part at the `length` of a list is the number. */
-export function patternsAt(pattern: unknown, place: readonly string[]): unknown[] {
+function patternsAt(pattern: unknown, place: readonly string[]): unknown[] {
   if (place.length === 0) return [pattern];
   if (Array.isArray(pattern)) {
     const count = place.length === 1 && place[0] === "length" ? [pattern.length] : [];

@@ -54,7 +54,7 @@ export async function findNearest(
  * The patterns that a pattern with alternatives inside stands for, one for each combination: `{ a: { $oneOf: [[1], [2]] } }`
  * is `{ a: [1] }` or `{ a: [2] }`. Alternatives of values stay together. `undefined` if there are too many.
  */
-export function expandAlternatives(pattern: unknown): unknown[] | undefined {
+function expandAlternatives(pattern: unknown): unknown[] | undefined {
   if (Array.isArray(pattern)) return combine(pattern.map(expandAlternatives));
   if (!isJsonObject(pattern)) return [pattern];
   const names = Object.keys(pattern);

@@ -6,7 +6,7 @@
  */
 
 /** The file is not valid JSON (RFC 8259). The message has line and column. */
-export class JsonError extends Error {
+class JsonError extends Error {
   override readonly name = "JsonError";
 }
 

@@ -158,7 +158,7 @@ async function findItemMismatch(
 }
 
 /** The parts of a URL that `$url` matches. `undefined` if the text is not a URL. */
-export function toUrlView(text: string): JsonObject | undefined {
+function toUrlView(text: string): JsonObject | undefined {
   const url = URL.parse(text);
   if (!url) return undefined;
   return {

@@ -49,7 +49,7 @@ export function isResponse(value: unknown): value is JsonObject {
 }
 
 /** Header fields by lower-case name, repeated ones joined, without `set-cookie`. */
-export function joinFields(fields: readonly HeaderField[]): Readonly<Record<string, string>> {
+function joinFields(fields: readonly HeaderField[]): Readonly<Record<string, string>> {
   const headers: Record<string, string> = {};
   for (const [written, value] of fields) {
     const name = written.toLowerCase();

@@ -5,9 +5,9 @@
  */
 
 /** Width of a confidence interval on each side of the ratio, above which the row is noisy. */
-export const MAX_INTERVAL_PART = 0.1;
+const MAX_INTERVAL_PART = 0.1;
 /** Rounds without which there is no interval of 95 %. */
-export const MIN_INTERVAL_ROUNDS = 6;
+const MIN_INTERVAL_ROUNDS = 6;
 /** Slices whose rates decide whether a subject is steady. */
 const STEADY_WINDOW = 4;
 /** Change of the rate over the window that counts as none. */

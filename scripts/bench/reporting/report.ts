@@ -22,7 +22,7 @@ export function addTable(
 }
 
 /** Facts of the machine and of the run, without names of the machine or its user. */
-export function readFacts(): Record<string, string> {
+function readFacts(): Record<string, string> {
   return {
     Date: new Date().toISOString().slice(0, 10),
     Runtime: `Node ${process.version}`,

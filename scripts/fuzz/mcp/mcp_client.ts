@@ -221,7 +221,7 @@ async function respond(
 }
 
 /** Posts a message of a session to one of the instances. */
-export async function postTo(
+async function postTo(
   { instances, context }: FuzzSetup,
   random: Random,
   { id, token }: Session,

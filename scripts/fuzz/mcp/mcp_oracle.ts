@@ -229,7 +229,7 @@ const NAMED = new Map([
 ]);
 
 /** Returns the HTTP status of a JSON response. */
-export function toStatus(code: Outcome, { kind }: Profile, token: Token): number {
+function toStatus(code: Outcome, { kind }: Profile, token: Token): number {
   if (code === "scope") return token ? 403 : 401;
   if (typeof code === "string") return 200;
   if (kind === "plain") return code <= -32600 && code >= -32602 || code === -32700 ? 400 : 500;

@@ -25,7 +25,7 @@ export interface RegisteredClient extends Pick<ProviderClient, "clientId" | "met
 }
 
 /** The URL of the client ID metadata document for an authorization server. */
-export function clientDocumentUrl({ place }: CredentialsContext, tag: string): string {
+function clientDocumentUrl({ place }: CredentialsContext, tag: string): string {
   return `${place}/connections/${tag}/client.json`;
 }
 

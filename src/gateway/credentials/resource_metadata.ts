@@ -113,7 +113,7 @@ function readMetadata(text: string, upstream: string): ResourceMetadata {
  * Whether tokens for a resource are for this upstream: its own URL, or a path above it on the same origin, which many
  * servers name. Never another origin: its tokens would be for someone else.
  */
-export function isResourceOf(resource: string, upstream: string): boolean {
+function isResourceOf(resource: string, upstream: string): boolean {
   const [of, at] = [URL.parse(resource), URL.parse(upstream)];
   if (!of || !at || of.origin !== at.origin || resource.includes("#") || of.username !== "") return false;
   if (of.search !== "" && of.search !== at.search) return false;

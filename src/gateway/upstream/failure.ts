@@ -34,7 +34,7 @@ const GATEWAY_FAULTS: readonly number[] = [
  * The text about a failure of an upstream; `undefined` for any other error.
  * @param timeout milliseconds
  */
-export function describeFailure(upstream: string, error: unknown, timeout: number): string | undefined {
+function describeFailure(upstream: string, error: unknown, timeout: number): string | undefined {
   const name = `Upstream "${upstream}"`;
   if (error instanceof UpstreamFailure) return `${name} ${error.message}`;
   if (error instanceof BusyError) return `${name} is busy: ${error.message}. Try again later.`;
@@ -86,7 +86,7 @@ export function isOutageOfCall(error: unknown): boolean {
 }
 
 /** The error that the upstream answered with, for the client. */
-export function toRpcError({ code, message, data }: McpError): RpcError {
+function toRpcError({ code, message, data }: McpError): RpcError {
   if (code === MISSING_CLIENT_CAPABILITY && isObject(data) && isObject(data.requiredCapabilities)) {
     return new MissingCapabilityError(data.requiredCapabilities);
   }

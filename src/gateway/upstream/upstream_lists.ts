@@ -62,7 +62,7 @@ const MAX_LEFT_OUT = 50;
 /** How long entries may be checked before other work gets its turn. */
 const SLICE_MS = 10;
 
-export function featuresOf({ capabilities, revision }: ConnectionInfo): UpstreamFeatures {
+function featuresOf({ capabilities, revision }: ConnectionInfo): UpstreamFeatures {
   const { resources, completions, extensions } = capabilities;
   return {
     resources: isObject(resources),

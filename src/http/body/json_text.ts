@@ -14,7 +14,7 @@ export const MAX_JSON_DEPTH = 512;
  * The maximum estimated time to parse, in nanoseconds: 400,000 numbers, 60,000 strings, 150,000 members with few distinct
  * names, or 22,000 members with distinct names.
  */
-export const MAX_JSON_PARSE_NS = 20_000_000;
+const MAX_JSON_PARSE_NS = 20_000_000;
 
 /** Longer texts are parsed in their own turn of the event loop. */
 export const LARGE_TEXT_CHARACTERS: number = 64 * 1024;

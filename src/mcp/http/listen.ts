@@ -28,12 +28,12 @@ export interface ListenOptions extends TaskListenOptions {
 }
 
 /** Limits of one stream: each URI is matched with every template, each task is read from the store. */
-export const MAX_LISTEN_URIS = 1000;
-export const MAX_LISTEN_TASKS = 100;
+const MAX_LISTEN_URIS = 1000;
+const MAX_LISTEN_TASKS = 100;
 /** URIs of templates without `exists`, which must be read. */
-export const MAX_LISTEN_READS = 100;
+const MAX_LISTEN_READS = 100;
 /** Characters of all URIs and task ids together. */
-export const MAX_LISTEN_CHARACTERS = 65_536;
+const MAX_LISTEN_CHARACTERS = 65_536;
 
 interface Filter {
   readonly toolsListChanged?: true;

@@ -63,7 +63,7 @@ const MAX_SESSION_ID_CHARACTERS = 8000;
 /** Verified ids that are cached, at least; twice as many at most. */
 const MIN_CACHED_SESSIONS = 500;
 /** The maximum lifetime of a session without a token. Its end is stored for the rest of that time. */
-export const MAX_ANONYMOUS_SESSION_MS: number = 24 * 3_600_000;
+const MAX_ANONYMOUS_SESSION_MS: number = 24 * 3_600_000;
 
 /** A digest, as clients and proxies can read the id. */
 function ownerOf(principal: Principal | undefined): string {

@@ -34,11 +34,11 @@ interface Credentials {
 const REFUSED =
   "Client authentication failed. Check client_id and the secret, key or certificate of the client";
 /** Wrong secrets for one client from one network after which the next wrong one gets 429. */
-export const MAX_WRONG_SECRETS = 10;
+const MAX_WRONG_SECRETS = 10;
 /** The Retry-After of that response. */
 const RETRY_AFTER_SECONDS = 1;
 /** For secrets that can be guessed: how many wrong ones a network may send before it must wait. */
-export const WEAK_SECRET_LIMIT = { freeAttempts: 10, maxWaitSeconds: 60 } as const;
+const WEAK_SECRET_LIMIT = { freeAttempts: 10, maxWaitSeconds: 60 } as const;
 
 /**
  * The authenticated client of the request.

@@ -32,7 +32,7 @@ export interface FoundPendingLogin extends PendingLogin {
 const LIFETIME_SECONDS = 600;
 const MAX_TRIES = 5;
 
-export const pendingLoginKey = (digest: string): Key => ["pending_login", digest];
+const pendingLoginKey = (digest: string): Key => ["pending_login", digest];
 
 /** Stores the login until its second step. @returns a redirect to that step */
 export async function beginSecondStep(

@@ -7,7 +7,7 @@
 import { toBase32 } from "../../crypto/base32.ts";
 import { randomBytes, secretDigest } from "../../crypto/secret.ts";
 
-export const RECOVERY_CODES = 10;
+const RECOVERY_CODES = 10;
 const CODE_BYTES = 10;
 
 /** New codes: sixteen characters of base32 in groups of four. */

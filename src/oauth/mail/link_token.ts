@@ -44,7 +44,7 @@ export function createLinkToken(
 }
 
 /** The parts of a token; `undefined` for an invalid one. */
-export function parseLinkToken({ prefix }: LinkKind, token: string): LinkToken | undefined {
+function parseLinkToken({ prefix }: LinkKind, token: string): LinkToken | undefined {
   const match = token.startsWith(prefix)
     ? new RegExp(`^(${ID})\\.(${SECRET})$`).exec(token.slice(prefix.length))
     : null;

@@ -10,7 +10,7 @@ import type { AuthorizationServer } from "../authorization_server.ts";
 import { showPage } from "../pages/page.ts";
 
 /** The path of the script, after the path of the issuer. */
-export const FORM_POST_SCRIPT = "/oauth/form_post.js";
+const FORM_POST_SCRIPT = "/oauth/form_post.js";
 
 const SCRIPT = "document.forms[0].submit();\n";
 

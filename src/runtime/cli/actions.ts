@@ -97,7 +97,7 @@ function readOperands({ operands: declared }: Action, given: readonly string[]):
 }
 
 /** The error for a command whose action is missing or unknown. */
-export function unknownAction(action: string | undefined, actions: readonly string[]): UsageError {
+function unknownAction(action: string | undefined, actions: readonly string[]): UsageError {
   if (action === undefined) return new UsageError(`missing action. Actions: ${actions.join(", ")}`);
   const synonym = Object.hasOwn(SYNONYMS, action) ? SYNONYMS[action]! : undefined;
   const near = synonym !== undefined && actions.includes(synonym)

@@ -19,7 +19,7 @@ import { createMessages, type MessagesOptions } from "./messages.ts";
 import type { Block, Members } from "./request.ts";
 
 export const CODE_EXECUTION = { type: "code_execution_20250825", name: "code_execution" } as const;
-export const TODAY: Readonly<Record<string, string>> = { "anthropic-version": "2026-10-21" };
+const TODAY: Readonly<Record<string, string>> = { "anthropic-version": "2026-10-21" };
 export const ALICE: Principal = { workspace: "default", scopes: new Set(["skills:read"]) };
 export const BOB: Principal = { workspace: "other", scopes: new Set(["skills:read"]) };
 

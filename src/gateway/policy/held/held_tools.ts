@@ -46,7 +46,7 @@ const MAX_KEY_CHARACTERS = 200;
 
 /** That the first list of an MCP server was approved. */
 export const toolListKey = (upstream: string, space: string): Key => ["tool_list", upstream, short(space)];
-export const toolApprovalsPrefix = (upstream: string, space: string): Key => [
+const toolApprovalsPrefix = (upstream: string, space: string): Key => [
   "tool_approval",
   upstream,
   short(space),

@@ -101,7 +101,7 @@ const FEATURES = [
 const declared = new Map<number, ClientCapabilities>();
 
 /** The capabilities of the call's client, as the gateway declares them to an upstream of 2026-07-28. */
-export function capabilitiesOf({ can }: Pick<CallContext, "can">): ClientCapabilities {
+function capabilitiesOf({ can }: Pick<CallContext, "can">): ClientCapabilities {
   let bits = 0;
   FEATURES.forEach((feature, i) => bits |= can(feature) ? 1 << i : 0);
   let capabilities = declared.get(bits);

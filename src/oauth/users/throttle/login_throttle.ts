@@ -40,7 +40,7 @@ export const ALL_ACCOUNTS_LIMIT: Limit = {
   retentionSeconds: 3600,
 };
 /** For one account from one IPv6 /48: one subscriber may have all of its 65,536 networks. */
-export const SITE_LIMIT: Limit = {
+const SITE_LIMIT: Limit = {
   freeAttempts: 50,
   firstWaitSeconds: 15,
   maxWaitSeconds: DAY_SECONDS,

@@ -40,7 +40,7 @@ export interface SkillFolders {
 }
 
 /** The folders that the options name, with those in the data folder unless they name one. */
-export function readSkillFolders(values: FolderValues, data: string): SkillFolders {
+function readSkillFolders(values: FolderValues, data: string): SkillFolders {
   return openSkillFolders(values.skills ?? [join(data, "skills")], values);
 }
 
