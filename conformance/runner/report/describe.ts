@@ -4,20 +4,12 @@
  *
  * @module
  */
+import { TYPE_NAMES } from "../vector/schema_check.ts";
 import { isJsonObject, type JsonObject } from "../vector/vector_file.ts";
 
 const MAX_SHOWN_CHARACTERS = 400;
 /** How an absent value is written. */
 export const NO_VALUE = "no value";
-const TYPES: Readonly<Record<string, string>> = {
-  string: "a string",
-  number: "a number",
-  integer: "an integer",
-  boolean: "a boolean",
-  object: "an object",
-  array: "an array",
-  null: "null",
-};
 
 /** A value as short JSON. */
 export function formatValue(value: unknown): string {
@@ -76,7 +68,7 @@ function describeMatcher(name: string, operand: unknown): string {
     case "$not":
       return `anything except ${describe(operand)}`;
     case "$type":
-      return TYPES[String(operand)] ?? String(operand);
+      return TYPE_NAMES[String(operand)] ?? String(operand);
     case "$startsWith":
       return `a string that begins with ${formatValue(operand)}`;
     case "$endsWith":

@@ -32,7 +32,7 @@ export function findSchemaProblem(
     if (found) return found;
   }
   if (typeof schema["type"] === "string" && !isType(schema["type"], value)) {
-    return wrong(`must be ${TYPES[schema["type"]]}, not ${describeType(value)}`);
+    return wrong(`must be ${TYPE_NAMES[schema["type"]]}, not ${describeType(value)}`);
   }
   if ("const" in schema && !isEqual(schema["const"], value)) {
     return wrong(`must be ${JSON.stringify(schema["const"])}`);
@@ -176,7 +176,8 @@ function checkMembers(
   return undefined;
 }
 
-const TYPES: Readonly<Record<string, string>> = {
+/** The types of JSON Schema, with their articles. */
+export const TYPE_NAMES: Readonly<Record<string, string>> = {
   string: "a string",
   number: "a number",
   integer: "an integer",
@@ -197,7 +198,7 @@ function isType(type: string, value: unknown): boolean {
 
 function describeType(value: unknown): string {
   if (value === null || typeof value === "boolean") return String(value);
-  return Array.isArray(value) ? "an array" : TYPES[typeof value] ?? typeof value;
+  return Array.isArray(value) ? "an array" : TYPE_NAMES[typeof value] ?? typeof value;
 }
 
 /** The known name within two edits of a name, if any. */
