@@ -73,24 +73,10 @@ export async function traceHttpRequest(
       ...(userAgent !== null && { "user_agent.original": userAgent.slice(0, MAX_USER_AGENT_CHARACTERS) }),
     },
   }, withParent(context.active(), parent));
-  const outcome: Attributes = {};
-  try {
-    const active = trace.setSpan(context.active(), span);
+  return await recordExchange(durations, { span, began, measured, minFailure: 500 }, (active) => {
     requestContexts.set(request, active);
-    const response = await context.with(
-      active,
-      () => answer(isSpanContextValid(span.spanContext()) ? span.spanContext().traceId : undefined),
-    );
-    setStatus(span, outcome, response.status, 500);
-    return response;
-  } catch (error) {
-    fail(span, outcome, errorName(error));
-    throw error;
-  } finally {
-    span.setAttributes(outcome);
-    span.end();
-    durations.record((performance.now() - began) / 1000, { ...measured, ...outcome });
-  }
+    return answer(isSpanContextValid(span.spanContext()) ? span.spanContext().traceId : undefined);
+  });
 }
 
 /** Wraps `fetch`: a span for each request, whose header fields pass its context on. */
@@ -109,39 +95,55 @@ export function traceFetch({ tracer, durations }: HttpSpanOptions, fetch: Fetch)
       kind: SpanKind.CLIENT,
       attributes: { ...measured, "url.full": origin + pathOf(url) },
     });
-    const outcome: Attributes = {};
     const headers = new Headers(init.headers);
     for (const [field, value] of Object.entries(writeTraceContext(span.spanContext()) ?? {})) {
       headers.set(field, value);
     }
-    try {
-      const response = await context.with(
-        trace.setSpan(context.active(), span),
-        () => fetch(url, { ...init, headers }),
-      );
-      setStatus(span, outcome, response.status, 400);
-      return response;
-    } catch (error) {
-      fail(span, outcome, errorName(error));
-      throw error;
-    } finally {
-      span.setAttributes(outcome);
-      span.end();
-      durations.record((performance.now() - began) / 1000, { ...measured, ...outcome });
-    }
+    return await recordExchange(
+      durations,
+      { span, began, measured, minFailure: 400 },
+      () => fetch(url, { ...init, headers }),
+    );
   };
 }
 
-/** @param failure the least status that is a failure */
-function setStatus(span: Span, outcome: Attributes, status: number, failure: number): void {
-  outcome["http.response.status_code"] = status;
-  if (status >= failure) fail(span, outcome, String(status));
+/** A request whose response is still to come. */
+interface Exchange {
+  readonly span: Span;
+  /** By `performance.now()`. */
+  readonly began: number;
+  /** The attributes of the duration. */
+  readonly measured: Attributes;
+  /** The least status that is a failure. */
+  readonly minFailure: number;
 }
 
-/** The message of an error may hold what a client sent, so only its kind is recorded. */
-function fail(span: Span, outcome: Attributes, type: string): void {
-  outcome["error.type"] = type;
-  span.setStatus({ code: SpanStatusCode.ERROR });
+/** Runs an exchange in the context of its span, ends the span with the outcome, and records the duration. */
+async function recordExchange(
+  durations: Histogram,
+  { span, began, measured, minFailure }: Exchange,
+  run: (active: Context) => Promise<Response>,
+): Promise<Response> {
+  const outcome: Attributes = {};
+  const fail = (type: string): void => {
+    outcome["error.type"] = type;
+    span.setStatus({ code: SpanStatusCode.ERROR });
+  };
+  try {
+    const active = trace.setSpan(context.active(), span);
+    const response = await context.with(active, () => run(active));
+    outcome["http.response.status_code"] = response.status;
+    if (response.status >= minFailure) fail(String(response.status));
+    return response;
+  } catch (error) {
+    // The message of an error may hold what a client sent, so only its kind is recorded.
+    fail(errorName(error));
+    throw error;
+  } finally {
+    span.setAttributes(outcome);
+    span.end();
+    durations.record((performance.now() - began) / 1000, { ...measured, ...outcome });
+  }
 }
 
 /** The class of an error: of low cardinality, and without its message. */
