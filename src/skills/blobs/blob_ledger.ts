@@ -143,6 +143,31 @@ export function createLedger(store: Store, now: () => number, blobs: BlobStore =
     await store.commit({ remove: [blobGarbageKey(name)] });
   }
 
+  /**
+   * Tries a commit until it is done. `false` when a check fails that does not change from try to try.
+   * @param prepare `undefined` when it must be called again
+   */
+  async function commitUntilDone(
+    prepare: () => Promise<{ readonly commit: Commit; readonly onDone: () => Promise<void> } | undefined>,
+  ): Promise<boolean> {
+    let before = "";
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      const prepared = await prepare();
+      if (!prepared) continue;
+      const { commit, onDone } = prepared;
+      if (await store.commit(commit)) {
+        await onDone();
+        return true;
+      }
+      // Nothing changed since the last try: the commit would fail again.
+      const seen = JSON.stringify(commit.check!.map(({ version }) => version));
+      if (seen === before) return false;
+      before = seen;
+      await pauseBefore(tries);
+    }
+    return false;
+  }
+
   const ledger: Ledger = {
     store,
 
@@ -151,8 +176,7 @@ export function createLedger(store: Store, now: () => number, blobs: BlobStore =
       const contents = new Map(Array.from(byDigest, ([digest, content]) => [idOf(digest), content]));
       const uploaded = new Map<string, Uploaded>();
       try {
-        let before = "";
-        for (let tries = 0; tries < MAX_TRIES; tries++) {
+        const isDone = await commitUntilDone(async () => {
           const live = await readBlobs(contents.keys());
           await upload(
             [...contents].filter(([id]) => !live.get(id) && !uploaded.has(id)),
@@ -163,47 +187,31 @@ export function createLedger(store: Store, now: () => number, blobs: BlobStore =
             // It was collected because the upload took too long: upload it again.
             if (!each.pending) uploaded.delete(id);
           }
-          if ([...contents.keys()].some((id) => !live.get(id) && !uploaded.has(id))) continue;
-          const names = namesOf(contents.keys(), live, uploaded);
-          const { version, commit: own } = await toCommit(names);
+          if ([...contents.keys()].some((id) => !live.get(id) && !uploaded.has(id))) return undefined;
+          const { version, commit } = await toCommit(namesOf(contents.keys(), live, uploaded));
           const { commit: part, unused } = addReferences(version, contents, live, uploaded);
-          const commit = joinCommits(part, own);
-          if (await store.commit(commit)) {
-            await tryAll(unused, removeObject);
-            return true;
-          }
-          // Nothing changed since the last try: the commit would fail again.
-          const seen = JSON.stringify(commit.check!.map(({ version }) => version));
-          if (seen === before) break;
-          before = seen;
-          await pauseBefore(tries);
-        }
-        await abandon([...uploaded.values()].map(({ name }) => name));
-        return false;
+          return { commit: joinCommits(part, commit), onDone: () => tryAll(unused, removeObject) };
+        });
+        if (!isDone) await abandon([...uploaded.values()].map(({ name }) => name));
+        return isDone;
       } catch (error) {
         await abandon([...uploaded.values()].map(({ name }) => name));
         throw error;
       }
     },
 
-    async release(toCommit) {
-      let before = "";
-      for (let tries = 0; tries < MAX_TRIES; tries++) {
-        const { references, commit: own } = await toCommit();
-        const commit = joinCommits(releaseReferences(references), own);
-        if (await store.commit(commit)) {
-          // The commit is done, whatever fails now.
-          const garbage = await collectUnreferenced(store, contentsOf(references)).catch(() => []);
-          await tryAll(garbage, removeObject);
-          return true;
-        }
-        const seen = JSON.stringify(commit.check!.map(({ version }) => version));
-        if (seen === before) return false;
-        before = seen;
-        await pauseBefore(tries);
-      }
-      return false;
-    },
+    release: (toCommit) =>
+      commitUntilDone(async () => {
+        const { references, commit } = await toCommit();
+        return {
+          commit: joinCommits(releaseReferences(references), commit),
+          async onDone() {
+            // The commit is done, whatever fails now.
+            const garbage = await collectUnreferenced(store, contentsOf(references)).catch(() => []);
+            await tryAll(garbage, removeObject);
+          },
+        };
+      }),
 
     open: ({ object }) => blobStoreOf(object).get(object),
 
