@@ -87,79 +87,84 @@ export function quickJs(options: QuickJsOptions = {}): CodeEngine {
 
 const STOPPED: Outcome = { failure: "stopped", message: "The program was stopped" };
 
+/** Runs a program in an isolate of its own, which ends with it. */
 async function runApart(program: Program, host: ProgramHost, signal: AbortSignal): Promise<Outcome> {
   const { computeMs } = program.limits;
+  const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isolate: Isolate | undefined;
-  let stop: (() => void) | undefined;
-  try {
-    return await new Promise<Outcome>((resolve, reject) => {
-      const expectMessage = (ms: number, failure: () => void) => {
+  let isStarted = false;
+  let isComputing = false;
+  let unsettled = 0;
+
+  function expectMessage(ms: number, onTimeout: () => void): void {
+    clearTimeout(timer);
+    timer = setTimeout(onTimeout, ms);
+  }
+
+  function startComputing(): void {
+    isComputing = true;
+    expectMessage(
+      computeMs + GRACE_MS,
+      () => resolve({ failure: "compute", message: `The program computed longer than ${computeMs} ms` }),
+    );
+  }
+
+  function cannotStart(reason: string): void {
+    const packages = "quickjs-emscripten-core and @jitl/quickjs-wasmfile-release-sync";
+    reject(new Error(`Cannot start the engine of code mode: ${reason}. It needs the packages ${packages}`));
+  }
+
+  /** The isolate ended before it had an outcome. */
+  function onEnd(reason: string): void {
+    if (!isStarted) return cannotStart(reason);
+    resolve({ failure: "memory", message: "The program needs more memory than it may use" });
+  }
+
+  function settle(id: number, isDone: boolean, text: string): void {
+    unsettled++;
+    // Answers give no further time to a program that computes.
+    if (!isComputing) startComputing();
+    isolate!.settle({ id, isDone, text });
+  }
+
+  function onMessage(message: WorkerMessage): void {
+    switch (message.type) {
+      case "started":
+        isStarted = true;
+        return startComputing();
+      case "call": {
+        const { id, name, input } = message;
+        return host.request({ name, input, settle: (isDone, text) => settle(id, isDone, text) });
+      }
+      case "log":
+        return host.onLog(message.line);
+      case "idle":
+        // It reports each answer that it got.
+        if (unsettled > 0) unsettled--;
+        if (unsettled > 0) return;
+        isComputing = false;
         clearTimeout(timer);
-        timer = setTimeout(failure, ms);
-      };
-      const expectIdle = () =>
-        expectMessage(computeMs + GRACE_MS, () =>
-          resolve({
-            failure: "compute",
-            message: `The program computed longer than ${computeMs} ms`,
-          }));
-      const cannotStart = (reason: string) =>
-        reject(
-          new Error(
-            `Cannot start the engine of code mode: ${reason}. It needs the packages quickjs-emscripten-core and ` +
-              "@jitl/quickjs-wasmfile-release-sync",
-          ),
-        );
-      let isStarted = false;
-      let isComputing = false;
-      let unsettled = 0;
-      const onMessage = (message: WorkerMessage): void => {
-        switch (message.type) {
-          case "started":
-            isStarted = true;
-            isComputing = true;
-            return expectIdle();
-          case "call":
-            return host.request({
-              name: message.name,
-              input: message.input,
-              settle(isDone, text) {
-                unsettled++;
-                // Answers give no further time to a program that computes.
-                if (!isComputing) expectIdle();
-                isComputing = true;
-                isolate!.settle({ id: message.id, isDone, text });
-              },
-            });
-          case "log":
-            return host.onLog(message.line);
-          case "idle":
-            // It reports each answer that it got.
-            if (unsettled > 0) unsettled--;
-            if (unsettled > 0) return;
-            isComputing = false;
-            clearTimeout(timer);
-            return host.onIdle();
-          case "done":
-            return resolve(message.outcome);
-        }
-      };
-      const exhausted = () =>
-        resolve({ failure: "memory", message: "The program needs more memory than it may use" });
-      stop = () => resolve(STOPPED);
-      signal.addEventListener("abort", stop, { once: true });
-      expectMessage(MAX_START_MS, () => cannotStart("it takes too long"));
-      isolate = startIsolate(program, {
-        onMessage,
-        onError: (error) => isStarted ? exhausted() : cannotStart(error.message),
-        onExit: () => isStarted ? exhausted() : cannotStart("it has ended"),
-      });
-      if (signal.aborted) stop();
+        return host.onIdle();
+      case "done":
+        return resolve(message.outcome);
+    }
+  }
+
+  const stop = (): void => resolve(STOPPED);
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    expectMessage(MAX_START_MS, () => cannotStart("it takes too long"));
+    isolate = startIsolate(program, {
+      onMessage,
+      onError: (error) => onEnd(error.message),
+      onExit: () => onEnd("it has ended"),
     });
+    if (signal.aborted) stop();
+    return await promise;
   } finally {
     clearTimeout(timer);
-    signal.removeEventListener("abort", stop!);
+    signal.removeEventListener("abort", stop);
     await isolate?.stop();
   }
 }
