@@ -217,23 +217,28 @@ export class Listening {
       let pause = MIN_PAUSE_MS;
       for (let isAgain = false; !signal.aborted && !this.#options.wire.ended; isAgain = true) {
         const began = performance.now();
-        let retry = 0;
-        try {
-          const end = await open(isAgain);
-          if (end === "unsupported") return;
-          retry = Math.min(end.retry ?? 0, MAX_PAUSE_MS);
-        } catch (error) {
-          // A new session ends this loop: it has a stream of its own.
-          if (error instanceof SessionLost) await this.#options.onSessionLost().catch(() => {});
-          // Credentials do not become valid by waiting: the next request of a caller obtains others.
-          else if (!isPassing(error)) return;
-        }
+        const retry = await this.#openOnce(() => open(isAgain));
+        if (retry === undefined) return;
         if (performance.now() - began > LONG_MS) pause = MIN_PAUSE_MS;
         await wait(Math.max(retry, pause * (0.5 + Math.random() / 2)), signal);
         pause = Math.min(pause * 2, MAX_PAUSE_MS);
       }
     };
     run().catch(() => {}).finally(onEnd);
+  }
+
+  /** Opens a stream and waits for its end. The milliseconds after which the server wants it opened again; `undefined` for never. */
+  async #openOnce(open: () => Promise<StreamEnd>): Promise<number | undefined> {
+    try {
+      const end = await open();
+      return end === "unsupported" ? undefined : Math.min(end.retry ?? 0, MAX_PAUSE_MS);
+    } catch (error) {
+      // A new session ends this loop: it has a stream of its own.
+      if (error instanceof SessionLost) await this.#options.onSessionLost().catch(() => {});
+      // Credentials do not become valid by waiting: the next request of a caller obtains others.
+      else if (!isPassing(error)) return undefined;
+      return 0;
+    }
   }
 }
 

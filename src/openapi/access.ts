@@ -115,24 +115,25 @@ export async function handleRefusal(
 
 /** Sends the user to the address at which the API is connected, when the credentials are not there yet. */
 async function askForConnection<Value>(context: CallContext, run: () => Promise<Value>): Promise<Value> {
-  try {
-    return await run();
-  } catch (error) {
-    const url = connectionUrl(error);
-    if (url === undefined) throw toToolError(error);
-    const message = "Connect your account to continue";
-    if (context.can("elicitation.url")) {
-      const { action } = await context.elicit({ mode: "url", message, url, key: "connect" });
-      if (action === "accept") {
-        try {
-          return await run();
-        } catch (again) {
-          if (connectionUrl(again) === undefined) throw toToolError(again);
-        }
-      }
+  const attempt = async (): Promise<{ readonly value: Value } | { readonly url: string }> => {
+    try {
+      return { value: await run() };
+    } catch (error) {
+      const url = connectionUrl(error);
+      if (url === undefined) throw toToolError(error);
+      return { url };
     }
-    throw new ToolError(`${message}: open ${url} and call the tool again`);
+  };
+  let outcome = await attempt();
+  if ("value" in outcome) return outcome.value;
+  const { url } = outcome;
+  const message = "Connect your account to continue";
+  if (context.can("elicitation.url")) {
+    const { action } = await context.elicit({ mode: "url", message, url, key: "connect" });
+    if (action === "accept") outcome = await attempt();
+    if ("value" in outcome) return outcome.value;
   }
+  throw new ToolError(`${message}: open ${url} and call the tool again`);
 }
 
 /** Why the gateway has no credentials for the caller, for the model: `AccessDenied`, `AccessUnavailable`. */
