@@ -31,13 +31,19 @@ test("without sendMail a new address replaces the old one at once, not verified"
 });
 
 test("with sendMail the new address gets a link, and the old one stays until it is followed", async () => {
-  const mails: { to: string; kind: string }[] = [];
-  const server = await newServer({ sendMail: (mail) => Promise.resolve(void mails.push(mail)) });
+  const mails: [to: string, kind: string][] = [];
+  const mailed = Promise.withResolvers<void>();
+  const server = await newServer({
+    async sendMail({ to, kind }) {
+      mails.push([to, kind]);
+      mailed.resolve();
+    },
+  });
   const cookie = await server.signIn();
   const done = await post(server, "/account/email", cookie, { email: "alice@new.example" });
   assert.equal(locationOf(done), [303, "/account/profile?done=email_sent"]);
-  await new Promise((resolve) => setTimeout(resolve, 20));
-  assert.equal(mails.map(({ to, kind }) => [to, kind]), [["alice@new.example", "email_verification"]]);
+  await mailed.promise;
+  assert.equal(mails, [["alice@new.example", "email_verification"]]);
   assert.match(await (await get(server, "/account/profile", cookie)).text(), "alice@example.com");
 });
 

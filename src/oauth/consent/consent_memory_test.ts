@@ -174,7 +174,11 @@ test("RFC 8252 section 8.6: a public client on loopback needs consent each time"
     code_challenge: CHALLENGE,
     code_challenge_method: "S256",
   };
-  for (let i = 0; i < 2; i++) await decide(server, cookie, await ask(server, cookie, native));
+  for (let i = 0; i < 2; i++) {
+    const page = await ask(server, cookie, native);
+    assert.equal([page.status, codeOf(page)], [200, null]);
+    assert.ok(codeOf(await decide(server, cookie, page)));
+  }
 });
 
 const PKCE = { code_challenge: CHALLENGE, code_challenge_method: "S256" };

@@ -71,14 +71,13 @@ test("a link in a mail leads to a new password, and ends all sessions of the use
 });
 
 test("a reset starts no session, and the login that follows needs the second factor", async () => {
-  const mails: Mail[] = [];
-  const server = await newFactorServer({ sendMail: (mail) => Promise.resolve(void mails.push(mail)) });
+  const mailed = Promise.withResolvers<Mail>();
+  const server = await newFactorServer({ sendMail: (mail) => Promise.resolve(mailed.resolve(mail)) });
   const owner = server.newBrowser();
   await owner.addTotp();
   const browser = server.newBrowser();
   await browser.post("/login/forgot", { identifier: "alice" });
-  await new Promise((resolve) => setTimeout(resolve, 20));
-  await browser.get(linkOf(mails[0]));
+  await browser.get(linkOf(await mailed.promise));
   assert.is((await browser.post("/login/reset", { password: PASSWORD })).status, 200);
   assert.not(await browser.isSignedIn());
   assert.not(await owner.isSignedIn());
@@ -314,15 +313,21 @@ test("a failing or slow sendMail changes nothing for the visitor, and a failure 
   assert.is((await forgot(throwing)).status, 200);
 
   let sent = false;
-  const slow = await newMailServer({ sendMail: () => new Promise(() => sent = true) });
+  const sending = Promise.withResolvers<void>();
+  const slow = await newMailServer({
+    sendMail() {
+      sent = true;
+      sending.resolve();
+      return new Promise(() => {});
+    },
+  });
   const form = new URLSearchParams({ identifier: "alice" });
   const response = await slow.service.fetch(
     new Request(ISSUER + "/login/forgot", { method: "POST", body: form }),
     {},
   );
   assert.equal([response.status, sent], [200, false], "sent after the response");
-  await new Promise((resolve) => setTimeout(resolve, 20));
-  assert.is(sent, true);
+  await sending.promise;
 });
 
 test("mails to one account are limited, from whichever networks they are asked for, known or not", async () => {
