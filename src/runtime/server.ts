@@ -72,6 +72,7 @@ export function withoutTls(): Error {
   return new TypeError("This server has no certificate to replace: it serves http");
 }
 
+/** The URL at which a server listens. An IPv6 address is put in brackets. */
 export function urlOf(hostname: string, port: number, tls?: TlsCertificate): string {
   return `http${tls ? "s" : ""}://${hostname.includes(":") ? `[${hostname}]` : hostname}:${port}`;
 }
@@ -109,6 +110,7 @@ export function hasReadableTarget(request: Request): boolean {
 
 const MALFORMED_TARGET = "Invalid Host header or request target.";
 
+/** 400: the request target cannot be a URL (RFC 9112 section 3.2). */
 export function malformedTargetResponse(): Response {
   return new Response(MALFORMED_TARGET, { status: 400 });
 }

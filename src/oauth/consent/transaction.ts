@@ -38,6 +38,7 @@ export async function getTransaction<Kind extends Transaction["kind"]>(
   return entry;
 }
 
+/** The error of a form whose transaction cannot be found. */
 export function transactionEnded(): OAuthError {
   return new OAuthError(
     "invalid_request",

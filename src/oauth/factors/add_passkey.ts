@@ -15,6 +15,7 @@ import { offerPasskeyCreation } from "./passkey_options.ts";
 import { passkeyScriptUrl } from "./passkey_script.ts";
 import { verifyNewPasskey } from "./verify_passkey.ts";
 
+/** 200 with the form after a recent login, else a redirect to the login page. */
 export async function showAddPasskey(as: AuthorizationServer, request: Request): Promise<Response> {
   const signedIn = await openFactors(as, request, { mustBeRecent: true });
   return signedIn instanceof Response ? signedIn : await showForm(as, request, signedIn.user);

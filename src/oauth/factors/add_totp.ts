@@ -28,6 +28,7 @@ interface NewTotp {
   readonly at: number;
 }
 
+/** 200 with a new secret and its QR code after a recent login, else a redirect to the login page. */
 export async function showAddTotp(as: AuthorizationServer, request: Request): Promise<Response> {
   const signedIn = await openFactors(as, request, { mustBeRecent: true });
   if (signedIn instanceof Response) return signedIn;

@@ -67,6 +67,7 @@ export async function sealTotpSecret(
   return await seal(await as.secret(), totpPurpose(user), toBase32(secret));
 }
 
+/** The secret of an authenticator app; `undefined` when another server secret sealed it, or it is of another user. */
 export async function unsealTotpSecret(
   as: AuthorizationServer,
   user: string,

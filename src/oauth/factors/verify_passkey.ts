@@ -34,6 +34,7 @@ export function userHandleOf(user: string): string {
   return encodeBase64url(sha256("passkey user " + user));
 }
 
+/** The relying party id of passkeys: a domain (WebAuthn section 5.4.2). */
 export function rpIdOf({ factors, issuer }: AuthorizationServer): string {
   return factors.passkeys?.rpId ?? new URL(issuer).hostname;
 }

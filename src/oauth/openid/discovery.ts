@@ -7,6 +7,7 @@
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { USER_CLAIMS } from "./claims.ts";
 
+/** The members of the metadata that OpenID Connect Discovery section 3 adds to those of RFC 8414. */
 export function describeProvider(as: AuthorizationServer): Record<string, unknown> {
   const url = (path: string) => as.origin + as.base + path;
   return {

@@ -45,6 +45,7 @@ export function allowedAlgorithm(as: AuthorizationServer, alg: JwsAlgorithm): Jw
   return acceptedAlgorithms(as).includes(alg) ? alg : as.signingAlgorithms[0]!;
 }
 
+/** Creates an ID token: a JWS with the `alg` that the client registered (OpenID Connect Core section 2). */
 export async function createIdToken(
   as: AuthorizationServer,
   client: Client,

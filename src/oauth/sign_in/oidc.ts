@@ -244,6 +244,7 @@ export function isEmailVerified({ email_verified }: Claims): boolean {
   return email_verified === true || email_verified === "true";
 }
 
+/** The texts of a claim that has one text or a list of them. */
 export function toTexts(value: unknown): string[] {
   return [value].flat().filter((each) => typeof each === "string");
 }

@@ -161,6 +161,7 @@ async function showForm(
   return await showPage(as, request, view, { status, formAction: "'self'" });
 }
 
+/** The page that says why no account is created. */
 export async function showRefusal(
   as: AuthorizationServer,
   request: Request,

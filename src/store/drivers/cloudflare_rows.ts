@@ -35,10 +35,12 @@ const MAX_VALUE_BYTES = 1_900_000;
 const COLUMNS = "key, value, bytes, version, expires FROM record";
 const alive = (parameter: string) => `(expires IS NULL OR expires > ${parameter})`;
 
+/** Selects a record that has not expired. @param now milliseconds since the epoch */
 export function selectOne(key: Key, now: number): Statement {
   return [`SELECT ${COLUMNS} WHERE key = ?1 AND ${alive("?2")}`, encodeKey(key), now];
 }
 
+/** Selects a page of records that have not expired, in the order of their keys. @param now milliseconds since the epoch */
 export function selectPage(
   prefix: Key,
   { after, limit = 100, reverse = false }: ListOptions,
@@ -109,6 +111,7 @@ export function commitStatements({ check = [], set = [], remove = [] }: Commit, 
   return statements;
 }
 
+/** Removes expired records, the oldest first, at most `limit`. @param now milliseconds since the epoch */
 export function sweepSome(now: number, limit: number): Statement {
   return [
     "DELETE FROM record WHERE key IN (SELECT key FROM record WHERE expires <= ?1 ORDER BY expires LIMIT ?2)",

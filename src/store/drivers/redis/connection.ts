@@ -155,6 +155,7 @@ function wait(tries: number): number {
   return Math.min(50 * 2 ** Math.min(tries, 10), 500);
 }
 
+/** Reads an address. @throws {TypeError} naming the part that is invalid */
 export function readAddress(address: string): Address {
   if (!/^rediss?:\/\//.test(address) || !URL.canParse(address)) {
     throw new TypeError("The address must begin with redis:// or rediss://");
