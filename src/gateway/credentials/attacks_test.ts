@@ -1,6 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { ISSUER } from "../../oauth/test_server.ts";
+import { lockUser } from "../../oauth/users/user_changes.ts";
 import { endUserSessions } from "../../oauth/users/user_sessions.ts";
 import { beforeNextCommit } from "../../store/test_meanwhile.ts";
 import { ConnectionRequired } from "./access.ts";
@@ -122,17 +123,19 @@ test("an answer counts only in the session that began, not in another one of the
   assert.is((await first.get(callback)).status, 303);
 });
 
-test("a session that ends while the authorization server is asked connects nothing", async () => {
-  const { upstream, gateway } = await newPair();
-  const browser = await signedIn(gateway, upstream, "alice");
-  const callback = await allow(browser, await consent(browser, await connectUrl(gateway, gateway.alice)));
-  upstream.tamper = async (request, pass) => {
-    if (request.url === `${UPSTREAM}/oauth/token`) await endUserSessions(gateway.store, gateway.alice);
-    return await pass();
-  };
-  assert.is((await browser.get(callback)).status, 400);
-  assert.not.ok(await isConnected(gateway, gateway.alice));
-  assert.equal(failuresOf(gateway), ["state_invalid"]);
+test("a session that ends, or a user who is locked, while the authorization server is asked connects nothing", async () => {
+  for (const end of [endUserSessions, lockUser]) {
+    const { upstream, gateway } = await newPair();
+    const browser = await signedIn(gateway, upstream, "alice");
+    const callback = await allow(browser, await consent(browser, await connectUrl(gateway, gateway.alice)));
+    upstream.tamper = async (request, pass) => {
+      if (request.url === `${UPSTREAM}/oauth/token`) await end(gateway.store, gateway.alice);
+      return await pass();
+    };
+    assert.is((await browser.get(callback)).status, 400, end.name);
+    assert.not.ok(await isConnected(gateway, gateway.alice), end.name);
+    assert.equal(failuresOf(gateway), ["state_invalid"], end.name);
+  }
 });
 
 test("a session that ends before the commit of its form changes no connection", async () => {

@@ -1,5 +1,5 @@
 /**
- * Attacks with a session that ends while its request is handled: nothing of the user's changes.
+ * Attacks with a session that ends, or an account that is locked, while its request is handled: nothing of the user's changes.
  *
  * @module
  */
@@ -20,7 +20,7 @@ import { oidc } from "../sign_in/oidc.ts";
 import { CLIENT, newProvider, PROVIDER } from "../sign_in/test_provider.ts";
 import { linkIdentity } from "../sign_in/user_identity.ts";
 import { ISSUER, newServer } from "../test_server.ts";
-import { setPassword } from "../users/user_changes.ts";
+import { lockUser, setPassword, unlockUser } from "../users/user_changes.ts";
 import { endUserSessions } from "../users/user_sessions.ts";
 import { ACCOUNT_PATHS } from "./routes.ts";
 import { PASSWORD, post } from "./test_account.ts";
@@ -150,6 +150,23 @@ test("attack: a body that is held back until the session has ended changes nothi
   }
 });
 
+test("attack: an account that is locked before the commit of its request changes nothing", async () => {
+  const { server, browser, id, records, signIn } = await newVictim();
+  for (const [path, toForm] of FORMS) {
+    await signIn();
+    const form = await toForm(server, browser);
+    let before: string | undefined;
+    beforeNextCommit(server.store, async () => {
+      await lockUser(server.store, id);
+      before = await records();
+    });
+    const { status } = await browser.post(path, form);
+    assert.ok(status === 403 || status === 400, `${path} ${status}`);
+    assert.is(await records(), before, path);
+    await unlockUser(server.store, id);
+  }
+});
+
 test("attack: a session that ends before the commit of its request changes nothing", async () => {
   for (const sendMail of [undefined, () => Promise.resolve()]) {
     const { server, browser, id, records, signIn } = await newVictim(sendMail);
@@ -196,7 +213,7 @@ test("attack: a change of the password does not replace one that was reset meanw
   }
 });
 
-test("attack: an account at a provider is not linked when the session ends while the provider is asked", async () => {
+test("attack: no account is linked when the session ends, or the user is locked, while the provider is asked", async () => {
   const provider = await newProvider();
   let meanwhile = () => Promise.resolve<unknown>(undefined);
   const server = await newFactorServer({
@@ -207,14 +224,16 @@ test("attack: an account at a provider is not linked when the session ends while
     },
   });
   const { id } = (await server.store.list<{ id: string }>(["user"]))[0]!.value;
-  const browser = server.newBrowser();
-  await browser.enterPassword();
-  const { location } = await browser.post("/account/providers", { link: "oidc" });
-  const { pathname, search } = provider.authorize(location);
-  meanwhile = () => endUserSessions(server.store, id);
-  assert.is((await browser.get(pathname + search)).status, 400);
-  assert.equal(await server.store.list(["linked_account"]), []);
-  assert.equal(await server.store.list(["user_identity"]), []);
+  for (const end of [endUserSessions, lockUser]) {
+    const browser = server.newBrowser();
+    await browser.enterPassword();
+    const { location } = await browser.post("/account/providers", { link: "oidc" });
+    const { pathname, search } = provider.authorize(location);
+    meanwhile = () => end(server.store, id);
+    assert.is((await browser.get(pathname + search)).status, 400, end.name);
+    assert.equal(await server.store.list(["linked_account"]), []);
+    assert.equal(await server.store.list(["user_identity"]), []);
+  }
   assert.equal(server.events.filter(({ type }) => type === "identity_linked"), []);
 });
 

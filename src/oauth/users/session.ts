@@ -28,7 +28,7 @@ import {
   userSessionKey,
 } from "../records/session_record.ts";
 import { passwordResetKey, type Profile } from "../records/user_record.ts";
-import { findUser } from "./user.ts";
+import { findOwner } from "../sign_in/account_record.ts";
 
 const COOKIE = "session_id";
 /** On https: a name that other hosts cannot set (RFC 6265bis §4.1.3.2). */
@@ -55,6 +55,8 @@ export interface SignedIn {
   readonly since: number;
   /** The version of the session; absent when the request wrote it. */
   readonly version: string | undefined;
+  /** The record of the account, as it was read. */
+  readonly account: Check;
   /** When the session was about to be read: what the user allows by the request counts as allowed then. */
   readonly read: number;
 }
@@ -69,8 +71,9 @@ export async function findSession(as: AuthorizationServer, request: Request): Pr
   const digest = secretDigest(secret);
   const read = as.now();
   const entry = await as.store.get<Session>(sessionKey(digest));
-  const user = entry && await findUser(as.store, entry.value.user);
-  if (!user) return undefined;
+  const account = entry && await findOwner(as.store, entry.value.user);
+  if (!account || account.value.locked !== undefined) return undefined;
+  const user = account.value;
   await as.limitUser?.(request, user.id);
   const session = entry.value;
   const isWritten = read - session.seen > as.sessionIdleLifetime * 100;
@@ -89,6 +92,7 @@ export async function findSession(as: AuthorizationServer, request: Request): Pr
     satisfies,
     since: authenticated,
     version: isWritten ? undefined : entry.version,
+    account,
     read,
   };
 }

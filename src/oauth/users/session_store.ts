@@ -1,16 +1,17 @@
 /**
- * The store as a session may change it: its commits are done only while the session has not ended. All that the forms of a
- * user change goes through it, because the session may end after the request has read it.
+ * The store as a session may change it: its commits are done only while the session has not ended and the account is not
+ * locked. All that the forms of a user change goes through it, because both may happen after the request has read them.
  *
  * @module
  */
 import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
-import type { Commit, GetOptions, Key, ListOptions, Store } from "../../store/store.ts";
+import type { Check, Commit, GetOptions, Key, ListOptions, Store } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { OAuthError } from "../error.ts";
+import { findOwner } from "../sign_in/account_record.ts";
 import { type SignedIn, toSessionCheck } from "./session.ts";
 
-/** The session ended while its request was handled. */
+/** The session ended, or its account was locked, while its request was handled. */
 export class SessionEndedError extends OAuthError {
   constructor() {
     super("access_denied", "The session ended during this request. Sign in again", { isEnded: true });
@@ -18,24 +19,29 @@ export class SessionEndedError extends OAuthError {
 }
 
 /**
- * The store, with commits that check the session, too. They reject with {@linkcode SessionEndedError} when it has ended, and
- * are retried when another request has only written that it was used.
+ * The store, with commits that check the session and the account, too. They reject with {@linkcode SessionEndedError} when
+ * the session has ended or the account is locked, and are retried when another request has only changed one of them.
  */
-export function toSessionStore(as: AuthorizationServer, { session, version }: SignedIn): Store {
+export function toSessionStore(
+  as: AuthorizationServer,
+  { session, version, user, account }: SignedIn,
+): Store {
   const { store } = as;
   let known = version;
+  let owner: Check = account;
 
   function commit(changes: Commit): Promise<boolean> {
     return retryLostRaces(async () => {
       const login = await toSessionCheck(as, session, known);
       if (!login) throw new SessionEndedError();
       known = login.version ?? undefined;
-      const check = [...changes.check ?? [], { key: login.key, version: login.version }];
-      if (await store.commit({ ...changes, check })) return true;
-      const present = await store.get(login.key);
-      if (!present) throw new SessionEndedError();
-      if (present.version === known) return false;
+      const own = [login, owner].map(({ key, version }) => ({ key, version }));
+      if (await store.commit({ ...changes, check: [...changes.check ?? [], ...own] })) return true;
+      const [present, now] = await Promise.all([store.get(login.key), findOwner(store, user.id)]);
+      if (!present || !now || now.value.locked !== undefined) throw new SessionEndedError();
+      if (present.version === known && now.version === owner.version) return false;
       known = present.version;
+      owner = now;
       return LOST_RACE;
     });
   }

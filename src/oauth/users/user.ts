@@ -9,6 +9,7 @@ import { randomId } from "../../crypto/secret.ts";
 import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
 import { compareAndSet, listAll, type Store, timeOf } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
+import { findOwner } from "../sign_in/account_record.ts";
 import type { NOT_VERIFIED, PasswordAttempt } from "./password_queue.ts";
 import {
   type Profile,
@@ -91,7 +92,7 @@ export async function findUser(store: Store, id: string): Promise<Profile | unde
 
 /** As {@linkcode findUser}, and a locked user too. */
 export async function findUserOrLocked(store: Store, id: string): Promise<Profile | undefined> {
-  return (await store.get<User>(userKey(id)))?.value ?? (await store.get<Profile>(profileKey(id)))?.value;
+  return (await findOwner(store, id))?.value;
 }
 
 /**
