@@ -93,8 +93,15 @@ export function identifyByRemoteToken(options: RemoteTokenOptions): IdentifyCall
     }
     const refusal = await checkPossession(options, request, context, presented, cnf);
     if (refusal) return refusal;
-    const isStillValid = isSigned ? undefined : async () => typeof await ask(text, introspect!) !== "string";
-    return toPrincipal(options, claims, isStillValid);
+    if (isSigned) return toPrincipal(options, claims);
+    const principal = toPrincipal(options, claims, async () => {
+      const current = await ask(text, introspect!);
+      if (typeof current === "string") return false;
+      // The issuer may answer with fewer scopes than at the start of the request.
+      const { scopes } = toPrincipal(options, current);
+      return [...principal.scopes].every((each) => scopes.has(each));
+    });
+    return principal;
   }
 
   return async (request, context = {}) => {

@@ -188,6 +188,21 @@ test("isStillValid() of an introspected principal is false after the token is re
   assert.is(await caller!.isStillValid!(), false);
 });
 
+test("isStillValid() of an introspected principal is false after the token lost a scope", async () => {
+  const issuer = await newIssuer();
+  const guard = issuer.guard({ introspection: CREDENTIALS });
+  const answer = async (scope: string) => {
+    issuer.active.set("token", issuer.claims({ scope }));
+    issuer.advance(11);
+    return await guard.authenticate(withToken("token"));
+  };
+  const caller = await answer("read write");
+  await answer("write read admin");
+  assert.is(await caller!.isStillValid!(), true);
+  await answer("read");
+  assert.is(await caller!.isStillValid!(), false);
+});
+
 for (
   const [name, answer] of [
     ["refuses this API", () => new Response(null, { status: 401 })],
