@@ -49,38 +49,38 @@ export function createHostGuard(
 ): HostGuard {
   const own = new URL(issuer);
   const isLocal = isLoopbackHost(own.hostname);
-  const hosts = new Set([own.host, ...allowedHosts]);
-  const origins = new Set([own.origin, ...allowedOrigins]);
-  const hostAllowed = (host: string): boolean =>
-    hosts.has("*") || hosts.has(host) || isLocal && isLoopbackHost(host.replace(/:\d*$/, ""));
-  const originAllowed = (origin: string): boolean =>
-    origins.has("*") || origins.has(origin) || isLocal && isLoopbackHost(URL.parse(origin)?.hostname ?? "");
+  const toOrigin = (host: string): string => withoutDefaultPort(own.protocol + host);
+  const hosts = new Set([own.host, ...allowedHosts].map(toOrigin));
+  const origins = new Set([own.origin, ...allowedOrigins].map(withoutDefaultPort));
   /** The last allowed host: nearly every request has the same. */
   let known: string | undefined;
   const checkHost = (request: Request): string | undefined => {
-    const named = request.headers.get("host") ?? hostOf(request.url);
+    const named = request.headers.get("host") ?? request.url.split("/", 3)[2]!;
     if (named === known) return undefined;
     const host = named.toLowerCase();
-    if (!hostAllowed(host)) return describe("Host", host, "--allow-host", "allowedHosts");
+    const isAllowed = allowedHosts.includes("*") || hosts.has(toOrigin(host)) ||
+      isLocal && isLoopbackHost(host.replace(/:\d*$/, ""));
+    if (!isAllowed) return describe("Host", host);
     known = named;
     return undefined;
   };
   const checkOrigin = (origin: string | null): string | undefined => {
-    if (origin === null || originAllowed(origin)) return undefined;
-    return describe("Origin", origin, "--allow-origin", "allowedOrigins");
+    const isAllowed = origin === null || origins.has("*") || origins.has(origin) ||
+      isLocal && isLoopbackHost(URL.parse(origin)?.hostname ?? "");
+    return isAllowed ? undefined : describe("Origin", origin);
   };
   return { isLocal, checkHost, checkOrigin };
 }
 
-/** The host and port of an absolute URL with a path. */
-function hostOf(url: string): string {
-  const start = url.indexOf("//") + 2;
-  return url.slice(start, url.indexOf("/", start));
+/** RFC 9110 section 4.2.3: an empty port, and the default one, name the same origin as none. */
+function withoutDefaultPort(origin: string): string {
+  return origin.replace(/:(443)?$(?<=^https:.*)|:(80)?$(?<=^http:.*)/, "");
 }
 
-function describe(field: string, value: string, flag: string, option: string): string {
+function describe(field: "Host" | "Origin", value: string): string {
   const seen = printable(value);
-  return `${field} not allowed: ${seen}. The operator allows it with ${flag} ${seen} (option ${option})`;
+  return `${field} not allowed: ${seen}. ` +
+    `The operator allows it with --allow-${field.toLowerCase()} ${seen} (option allowed${field}s)`;
 }
 
 function printable(text: string): string {

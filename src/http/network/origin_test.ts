@@ -81,6 +81,54 @@ test("the host guard of a public issuer accepts its own host, and the hosts and 
   );
 });
 
+test("a host with the default port of the scheme is the host without a port (RFC 9110 section 4.2.3)", () => {
+  const secure = createHostGuard({
+    issuer: "https://a.example",
+    allowedHosts: ["b.example", "c.example:443", "d.example:80"],
+    allowedOrigins: ["https://b.example:443", "http://b.example:80", "https://d.example:80"],
+  });
+  const plain = createHostGuard({ issuer: "http://a.example", allowedHosts: ["c.example:80"] });
+  const refused = (guard: HostGuard, hosts: readonly string[]) =>
+    hosts.filter((host) => guard.checkHost(request("https://x/", { host })) !== undefined);
+  const same = [
+    "a.example:443",
+    "A.EXAMPLE:443",
+    "a.example:",
+    "b.example:443",
+    "c.example",
+    "c.example:443",
+  ];
+  assert.equal(refused(secure, [...same, "d.example:80"]), []);
+  assert.equal(refused(plain, ["a.example", "a.example:80", "c.example", "c.example:80"]), []);
+  const others = [
+    "a.example:80",
+    "a.example:4430",
+    "a.example:443:443",
+    "d.example",
+    ":443",
+    "[a.example]:443",
+  ];
+  assert.equal(refused(secure, others), others);
+  assert.equal(refused(plain, ["a.example:443", "a.example:8080"]), ["a.example:443", "a.example:8080"]);
+  for (
+    const origin of ["https://a.example", "https://b.example", "http://b.example", "https://d.example:80"]
+  ) {
+    assert.is(secure.checkOrigin(origin), undefined, origin);
+  }
+  for (const origin of ["https://d.example", "http://a.example", "https://b.example:80"]) {
+    assert.ok(secure.checkOrigin(origin), origin);
+  }
+});
+
+test("attack: the time to check a Host grows with its length, not with its square", () => {
+  const { checkHost } = createHostGuard({ issuer: "https://a.example" });
+  const start = performance.now();
+  for (let i = 0; i < 20; i++) {
+    assert.ok(checkHost(request("https://x/", { host: ":443".repeat(4000) + String(i) })));
+  }
+  assert.ok(performance.now() - start < 200);
+});
+
 test("a refusal names the field, its value and the option that allows it, shortened and in ASCII", () => {
   const { checkHost, checkOrigin } = createHostGuard({ issuer: "https://a.example" });
   const problem = checkHost(request("https://b.example/", { host: "b.example:81" })) ?? "";
