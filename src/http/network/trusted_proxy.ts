@@ -33,8 +33,9 @@ const MAX_FIELD_CHARACTERS = 4096;
  * @throws {TypeError} for a text that is neither an address nor a CIDR block
  */
 export function createCallerFinder(proxies: readonly string[] | TrustedProxies): FindCaller {
-  const options: TrustedProxies = Array.isArray(proxies) ? { addresses: proxies } : proxies as TrustedProxies;
-  checkNames("trustedProxies", options, NAMES);
+  const isList = Array.isArray(proxies) || typeof proxies === "string";
+  const options = (isList ? { addresses: proxies } : proxies) as TrustedProxies;
+  checkNames("trustedProxies", { addresses: null, ...options as object }, NAMES);
   const { addresses, field } = options;
   if (field !== undefined) checkOneOf("trustedProxies.field", field, "x-forwarded-for", "forwarded");
   const blocks = addresses.map(parseBlock);
@@ -42,7 +43,7 @@ export function createCallerFinder(proxies: readonly string[] | TrustedProxies):
     blocks.some(([prefix, bits]) => startsWith(unmapIp(bytes), prefix, bits));
 
   function find(request: Request, peer: string | undefined): string | undefined {
-    const bytes = peer === undefined ? undefined : parseIp(peer);
+    const bytes = parseIp(peer ?? "");
     // The fields of a peer that is not a trusted proxy are not believed.
     if (!bytes || !isTrusted(bytes)) return peer;
     let caller: string | undefined;
@@ -64,12 +65,8 @@ export function createCallerFinder(proxies: readonly string[] | TrustedProxies):
       get peer() {
         return context.ip ?? "";
       },
-      get isBodyBuffered() {
-        return context.isBodyBuffered;
-      },
-      get isIsolated() {
-        return context.isIsolated;
-      },
+      isBodyBuffered: context.isBodyBuffered,
+      isIsolated: context.isIsolated,
       waitUntil: (promise) => context.waitUntil?.(promise),
     };
   };
@@ -119,23 +116,11 @@ function readForwarded(field: string): string[] {
 }
 
 /** A quoted string without an end takes the rest of the text, so nothing in it is believed. */
-function splitOutsideQuotes(text: string, separator: string): string[] {
-  const parts: string[] = [];
-  let start = 0;
-  let quoted = false;
-  for (let i = 0; i < text.length; i++) {
-    if (text[i] === "\\" && quoted) i++;
-    else if (text[i] === '"') quoted = !quoted;
-    else if (text[i] === separator && !quoted) {
-      parts.push(text.slice(start, i));
-      start = i + 1;
-    }
-  }
-  parts.push(text.slice(start));
-  return parts;
+function splitOutsideQuotes(text: string, separator: "," | ";"): string[] {
+  return text.match(RegExp(`([^"${separator}]|"([^"\\\\]|\\\\.)*"?)+`, "g")) ?? [];
 }
 
 /** Removes a port, which RFC 7239 section 6 allows and some proxies write in `X-Forwarded-For`. */
 function withoutPort(node: string): string {
-  return /^\[([^\]]*)\](?::\d{1,5})?$/.exec(node)?.[1] ?? /^([\d.]+):\d{1,5}$/.exec(node)?.[1] ?? node;
+  return node.replace(/^\[([^\]]*)\](:\d{1,5})?$|^([\d.]+):\d{1,5}$/, "$1$3");
 }

@@ -105,6 +105,15 @@ for (
   });
 }
 
+test("proxies that are no list are refused, naming the option that must be one", () => {
+  for (const proxies of ["10.0.0.1", { addresses: "10.0.0.1" }, { field: "forwarded" }, 5]) {
+    assert.throws(
+      () => createCallerFinder(proxies as never),
+      (error: unknown) => error instanceof TypeError && error.message.includes('"trustedProxies.addresses"'),
+    );
+  }
+});
+
 test("attack: the time to read a Forwarded field grows with its length, not with its square", () => {
   const millisecondsFor = (length: number) => {
     const forwarded = "for=a" + " ".repeat(length) + "b";
