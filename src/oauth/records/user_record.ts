@@ -42,6 +42,8 @@ export interface Profile {
   readonly username?: string;
   /** @default the option `defaultRole` */
   readonly role?: UserRole;
+  /** The role that an operator gave a user of an identity provider, for as long as the provider gives none. */
+  readonly assigned_role?: UserRole;
   /**
    * The scopes that the identity provider's groups decide on, instead of the role: whether the user may grant each. As at
    * the last sign-in there.

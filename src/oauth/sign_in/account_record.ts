@@ -18,10 +18,11 @@ export async function withdrawRights(store: Store, user: string): Promise<Pick<C
   const owner = await findOwner(store, user);
   if (!owner || "password" in owner.value) return {};
   const { role: _, scopes, ...kept } = owner.value;
+  const assigned = kept.assigned_role;
   const none = scopes && { scopes: Object.fromEntries(Object.keys(scopes).map((name) => [name, false])) };
   return {
     check: [{ key: owner.key, version: owner.version }],
-    set: [{ key: owner.key, value: { ...kept, ...none } }],
+    set: [{ key: owner.key, value: { ...kept, ...(assigned && { role: assigned }), ...none } }],
   };
 }
 

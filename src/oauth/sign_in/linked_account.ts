@@ -37,7 +37,7 @@ export interface NewUserPermit {
 /**
  * The user of this identity, also a locked one, with what the provider says now. A new identity gets a new user. A user of
  * this server who linked the identity keeps name, address and role. Any other has the role and scopes that the provider of
- * the last sign-in gives, and name and address of the first identity.
+ * the last sign-in gives, where it gives none the role of an operator, and name and address of the first identity.
  * @param admit called for an identity without an account; rejects when it may not have one
  */
 export async function findLinkedUser(
@@ -98,7 +98,8 @@ export async function findLinkedUser(
       // Apple says the name at the first sign-in only.
       const { email_verified: ___, email: ____, ...others } = kept;
       const shown = { ...others, name: name || kept.name, ...address };
-      user = { ...(entry.value.added ? kept : shown), ...rightsOf(role ?? entry.value.invited_role) };
+      const assigned = kept.assigned_role ?? entry.value.invited_role;
+      user = { ...(entry.value.added ? kept : shown), ...rightsOf(role ?? assigned) };
       if (hasChanged(owner.value, user)) {
         user = { ...user, updated: now };
         set.push({ key: owner.key, value: user });

@@ -1,9 +1,10 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { memoryStore } from "../../store/drivers/memory.ts";
+import type { UserRole } from "../records/user_record.ts";
 import { removeUser } from "../users/remove_user.ts";
 import { addUser } from "../users/user.ts";
-import { lockUser } from "../users/user_changes.ts";
+import { findAccount, lockUser, updateUser } from "../users/user_changes.ts";
 import { findLinkedUser, listLinkedUsers } from "./linked_account.ts";
 import type { Identity } from "./provider.ts";
 import { newBrowser, newProvider, newSignInServer, signIn } from "./test_provider.ts";
@@ -39,6 +40,31 @@ test("a linked identity signs in to the account, whose name and role it does not
   await lockUser(store, id);
   const locked = await findLinkedUser(store, identity("1"), { ...at, role: undefined });
   assert.is(typeof locked.locked, "number");
+});
+
+test("a role that an operator gave stays at the next sign-in, where the provider gives none", async () => {
+  const store = memoryStore();
+  const signIn = async (role?: UserRole) =>
+    (await findLinkedUser(store, identity("1"), { ...at, role })).role;
+  const { id } = await findLinkedUser(store, identity("1"), signInAt);
+  await updateUser(store, id, { role: "admin" });
+  assert.is(await signIn(), "admin");
+  assert.is(await signIn("author"), "author");
+  assert.is(await signIn(), "admin");
+  await linkIdentity(store, id, identity("2"), at);
+  assert.is(await unlinkIdentity(store, id, identity("2"), noOtherWay, usable), "unlinked");
+  assert.is((await findAccount(store, id))!.role, "admin");
+  assert.is(await signIn(), "admin");
+});
+
+test("attack: the role of an invitation does not come back at the next sign-in after an operator took it", async () => {
+  const store = memoryStore();
+  const permit = { check: [], remove: [], role: "admin", created() {} } as const;
+  const signIn = () => findLinkedUser(store, identity("1"), signInAt, () => Promise.resolve(permit));
+  const { id, role } = await signIn();
+  assert.is(role, "admin");
+  await updateUser(store, id, { role: "reader" });
+  assert.is((await signIn()).role, "reader");
 });
 
 test("the identity of another user is not linked, that of a removed user is", async () => {

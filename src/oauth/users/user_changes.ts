@@ -108,7 +108,8 @@ export function replacePassword(store: Store, id: string, before: string, hash: 
 }
 
 /**
- * Changes name, e-mail address or role. What an identity provider says replaces it at the next sign-in there.
+ * Changes name, e-mail address or role. What an identity provider says replaces it at the next sign-in there; a role stays
+ * where the provider gives none.
  * @param user the user name, or the id
  * @returns `false` when the user does not exist
  * @throws {TypeError} for an unknown role, an empty name, a text with control characters or over 256 characters, or a member
@@ -141,6 +142,7 @@ export async function updateUserIf(
       ...(name !== undefined && { name }),
       ...(email !== undefined && { email }),
       ...(role !== undefined && { role }),
+      ...(role !== undefined && !isUser(value) && { assigned_role: role }),
       ...((isNewAddress || isNewName) && { updated: timeOf(store) }),
     };
   }, conditions);
