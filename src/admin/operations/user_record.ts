@@ -5,8 +5,9 @@
  */
 import type { Profile, User, UserRole } from "../../oauth/records/user_record.ts";
 import { findAccount, findAccountEntry } from "../../oauth/users/user_changes.ts";
+import { findAdminBeside, isActiveAdmin } from "../../oauth/users/last_admin.ts";
 import { USER_ROLES } from "../../oauth/users/user_role.ts";
-import type { Check, Entry, Key } from "../../store/store.ts";
+import type { Check, Entry } from "../../store/store.ts";
 import {
   type AdminContext,
   AdminError,
@@ -85,10 +86,6 @@ export async function getUser({ store }: AdminContext, user: string): Promise<Us
   return found;
 }
 
-/** Users that are read to find another administrator. */
-const MAX_READ = 100_000;
-const BATCH = 500;
-
 /**
  * Ensures that an administrator remains when this one loses their access. Commands on a store can always add another.
  * @returns what the commit of the change must check, so that no other request changes the one who remains at the same time
@@ -104,7 +101,7 @@ export async function checkAdminRemains(
     throw new AdminError("conflict_error", `You cannot ${action} yourself: ask another administrator`);
   }
   if (!isActiveAdmin(context, user)) return [];
-  const other = await findAdminBeside(context, user.id);
+  const other = await findActor(context) ?? await findAdminBeside(context, user.id);
   if (other) return [{ key: other.key, version: other.version }];
   throw new AdminError(
     "conflict_error",
@@ -112,29 +109,8 @@ export async function checkAdminRemains(
   );
 }
 
-function isActiveAdmin(
-  { defaultRole }: AdminContext,
-  { role = defaultRole, locked }: User | Profile,
-): boolean {
-  return role === "admin" && locked === undefined;
-}
-
-async function findAdminBeside(context: AdminContext, id: string): Promise<Entry | undefined> {
-  const { store, actor } = context;
-  // Mostly the user who acts is one.
-  const self = await findAccountEntry(store, actor);
-  if (self?.value.id === actor && isActiveAdmin(context, self.value)) return self;
-  let left = MAX_READ;
-  for (const prefix of [["user"], ["profile"]] satisfies Key[]) {
-    let after: Key | undefined;
-    while (left > 0) {
-      const entries = await store.list<User | Profile>(prefix, { limit: BATCH, after });
-      const other = entries.find(({ value }) => value.id !== id && isActiveAdmin(context, value));
-      if (other) return other;
-      if (entries.length < BATCH) break;
-      after = entries.at(-1)!.key;
-      left -= entries.length;
-    }
-  }
-  return undefined;
+/** Mostly the user who acts is one. */
+async function findActor(context: AdminContext): Promise<Entry | undefined> {
+  const self = await findAccountEntry(context.store, context.actor);
+  return self?.value.id === context.actor && isActiveAdmin(context, self.value) ? self : undefined;
 }

@@ -13,6 +13,7 @@ import { providerTokensKey } from "../records/provider_record.ts";
 import { emailVerificationKey, passwordResetKey, verifiedEmailKey } from "../records/user_record.ts";
 import { APP_URI, CLIENTS, newServer } from "../test_server.ts";
 import { addUser } from "../users/user.ts";
+import { lockUser, unlockUser, updateUser } from "../users/user_changes.ts";
 import { cookieOf, get, locationOf, post, signIn } from "./test_account.ts";
 
 const test = suite("oauth/account/account_grants_and_data");
@@ -191,6 +192,23 @@ test("a deleted account leaves nothing, and its access ends at once", async () =
     { type: "account_deleted", user: id, ip: undefined },
   ]);
   assert.match(await signIn(server, "bob", "b"), "session_id=");
+});
+
+test("the last administrator does not delete the own account, also not by concurrent requests", async () => {
+  const server = await newServer();
+  const remove = async (username: string, cookie: string) =>
+    (await post(server, "/account/delete", cookie, { confirmation: username })).status;
+  await updateUser(server.store, "alice", { role: "admin" });
+  const alice = await server.signIn();
+  assert.is(await remove("alice", alice), 409);
+  await addUser(server.store, { username: "bob", password: "b", role: "admin" }, 1000);
+  await lockUser(server.store, "bob");
+  assert.is(await remove("alice", alice), 409);
+  await unlockUser(server.store, "bob");
+  const bob = await signIn(server, "bob", "b");
+  assert.equal((await Promise.all([remove("alice", alice), remove("bob", bob)])).sort(), [200, 409]);
+  assert.is((await server.store.list(["user"])).length, 1);
+  assert.is(server.events.filter(({ type }) => type === "account_deleted").length, 1);
 });
 
 test.run();

@@ -158,6 +158,8 @@ export interface AccountDeleteView extends AccountPage, FormView {
   /** POST with `confirmation`: this text. */
   readonly confirmation: string;
   readonly isWrong: boolean;
+  /** The user is the last administrator, whose account is not deleted. @default false */
+  readonly isLastAdmin?: boolean;
 }
 
 /** After the deletion: no user is signed in. */

@@ -11,7 +11,7 @@ import { readProviderTokens } from "../sign_in/provider_tokens.ts";
 import { endSession } from "../users/session.ts";
 import { notFound, openForm, revokeLater } from "./account_form.ts";
 import { type Account, openAccount } from "./account_user.ts";
-import { removeAccount } from "../users/remove_user.ts";
+import { LastAdminError, removeAccount } from "../users/remove_user.ts";
 import { exportUserData } from "./user_data.ts";
 
 const DELETE = "/account/delete";
@@ -46,10 +46,10 @@ export async function exportData(as: AuthorizationServer, request: Request): Pro
 export async function showDelete(as: AuthorizationServer, request: Request): Promise<Response> {
   const account = await openAccount(as, request, { isRecent: true });
   if (account instanceof Response) return account;
-  return await deletePage(as, request, account, false);
+  return await deletePage(as, request, account, {});
 }
 
-/** `POST /account/delete` with the user name as `confirmation`: 200, and no user is signed in. 400 for another text. */
+/** `POST /account/delete` with the user name as `confirmation`: 200, and no user is signed in. 400 for another text, 409 for the last administrator. */
 export async function deleteAccount(
   as: AuthorizationServer,
   request: Request,
@@ -60,10 +60,15 @@ export async function deleteAccount(
   const { account, values, store } = form;
   if (account.isExternal) return await notFound(as, request);
   if (toLine(values.get("confirmation") ?? "") !== confirmationOf(account)) {
-    return await deletePage(as, request, account, true);
+    return await deletePage(as, request, account, { status: 400, isWrong: true });
   }
   const kept = await readProviderTokens(as, account.id);
-  if (!await removeAccount(as.store, account.id, store)) return await notFound(as, request);
+  try {
+    if (!await removeAccount(as, account.id, store)) return await notFound(as, request);
+  } catch (error) {
+    if (!(error instanceof LastAdminError)) throw error;
+    return await deletePage(as, request, account, { status: 409, isLastAdmin: true });
+  }
   revokeLater(as, context, account.id, kept);
   as.observe({ type: "account_deleted", user: account.id, ip: context.ip });
   return await showPage(as, request, { name: "account_deleted", signIn: `${as.base}/login` }, {
@@ -76,7 +81,7 @@ async function deletePage(
   as: AuthorizationServer,
   request: Request,
   account: Account,
-  isWrong: boolean,
+  { status = 200, isWrong = false, isLastAdmin = false },
 ): Promise<Response> {
   if (account.isExternal) return await notFound(as, request);
   return await showPage(as, request, {
@@ -86,7 +91,8 @@ async function deletePage(
     hidden: {},
     confirmation: confirmationOf(account),
     isWrong,
-  }, { status: isWrong ? 400 : 200, formAction: "'self'" });
+    isLastAdmin,
+  }, { status, formAction: "'self'" });
 }
 
 /** What the user types: a user who signs in at a provider has no user name here. */

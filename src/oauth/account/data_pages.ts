@@ -32,13 +32,14 @@ export function writeData(view: AccountDataView, { texts }: AccountWriting): Pag
 }
 
 export function writeDelete(view: AccountDeleteView, { texts }: AccountWriting): PageContent {
-  const { account, action, hidden, confirmation, isWrong } = view;
+  const { account, action, hidden, confirmation, isWrong, isLastAdmin } = view;
   return {
     title: texts.accountDeleteTitle,
     body: html`
       ${backLink(account, texts)}
       <h1>${texts.accountDeleteTitle}</h1>
       ${problemNote(isWrong ? fill(texts.accountDeleteWrong, { confirmation }) : undefined)}
+      ${problemNote(isLastAdmin ? texts.accountDeleteLastAdmin : undefined)}
       <p>${texts.accountDeleteWhat}</p>
       <form method="post" action="${action}">
         ${hiddenFields(hidden)}

@@ -121,6 +121,8 @@ export const TEXTS: AccountTexts = {
     "Ihr Profil, Ihre Sitzungen, verknüpften Anbieter und Passkeys werden gelöscht. Anwendungen verlieren sofort ihren Zugriff. Was Sie auf diesem Server veröffentlicht haben, bleibt.",
   accountDeleteConfirm: "Geben Sie zur Bestätigung „{confirmation}“ ein",
   accountDeleteWrong: "Der Text stimmt nicht überein. Geben Sie „{confirmation}“ ein.",
+  accountDeleteLastAdmin:
+    "Außer Ihnen verwaltet niemand diesen Server. Geben Sie zuerst einem anderen Konto die Rolle „admin“, oder bitten Sie den Betreiber, Ihr Konto zu löschen.",
   accountDeletedTitle: "Ihr Konto ist gelöscht",
   accountDeletedText: "Sie sind überall abgemeldet. Sie können diese Seite schließen.",
   accountSignIn: "Anmelden",

@@ -117,6 +117,8 @@ export const TEXTS = {
     "Your profile, sessions, linked providers and passkeys are deleted. Applications lose their access at once. What you published on this server stays.",
   accountDeleteConfirm: "Type “{confirmation}” to confirm",
   accountDeleteWrong: "The text does not match. Type “{confirmation}”.",
+  accountDeleteLastAdmin:
+    "You are the last administrator. Give another user the role “admin” first, or ask the operator to delete your account.",
   accountDeletedTitle: "Your account is deleted",
   accountDeletedText: "You are signed out everywhere. You can close this page.",
   accountSignIn: "Sign in",

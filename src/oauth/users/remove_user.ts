@@ -22,6 +22,7 @@ import {
 import { removeProviderTokens } from "../sign_in/account_record.ts";
 import { listUserIdentities } from "../sign_in/user_identity.ts";
 import { canonicalEmail } from "./email_address.ts";
+import { type AdminSearch, findAdminBeside, isActiveAdmin } from "./last_admin.ts";
 import { type Conditions, findAccountEntry, isUser } from "./user_changes.ts";
 import { grantKeys } from "./user_grants.ts";
 import { endUserSessions } from "./user_sessions.ts";
@@ -39,12 +40,23 @@ export function removeUser(store: Store, user: string): Promise<boolean> {
   return removeUserIf(store, user, () => Promise.resolve([]));
 }
 
+/** The user who asks for the removal is the last administrator. */
+export class LastAdminError extends Error {
+  override readonly name = "LastAdminError";
+}
+
 /**
  * As {@linkcode removeUser}, for a user who asks for it.
  * @param sessionStore for the first commit, which ends access: nothing is removed once the session has ended
+ * @throws {LastAdminError} for the last administrator
  */
-export function removeAccount(store: Store, id: string, sessionStore: Store): Promise<boolean> {
-  return removeUserIf(store, id, () => Promise.resolve([]), sessionStore);
+export function removeAccount(search: AdminSearch, id: string, sessionStore: Store): Promise<boolean> {
+  return removeUserIf(search.store, id, async (user) => {
+    if (!isActiveAdmin(search, user)) return [];
+    const other = await findAdminBeside(search, id);
+    if (!other) throw new LastAdminError("The last administrator cannot be removed");
+    return [{ key: other.key, version: other.version }];
+  }, sessionStore);
 }
 
 /** As {@linkcode removeUser}, under conditions. @param first the store of the first commit */
