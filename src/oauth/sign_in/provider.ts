@@ -182,8 +182,27 @@ const RESERVED_IDS: readonly string[] = [
   "verify-email",
 ];
 
-/** The providers by id. @throws {TypeError} for what is no provider, and for an invalid or repeated id */
-export function defineProviders(providers: readonly SignInProvider[]): ReadonlyMap<string, SignInProvider> {
+/** The class of a login with a second factor, unless the operator names another one. */
+const SECOND_FACTOR_ACR = "mfa";
+
+/**
+ * Whether the id is the class (`acr`) of another kind of login. The id of a provider is the class of its logins, which would
+ * count as that kind: with a password, or with a second factor.
+ * @param acr of a login with a second factor
+ */
+export function isLoginClass(id: string, acr: string = SECOND_FACTOR_ACR): boolean {
+  return id === "password" || id === acr;
+}
+
+/**
+ * The providers by id.
+ * @param acr of a login with a second factor
+ * @throws {TypeError} for what is no provider, and for an invalid or repeated id
+ */
+export function defineProviders(
+  providers: readonly SignInProvider[],
+  acr?: string,
+): ReadonlyMap<string, SignInProvider> {
   const byId = new Map<string, SignInProvider>();
   // Authors without types may give names.
   const isProvider = (given: Partial<SignInProvider> | null): boolean => typeof given?.start === "function";
@@ -200,6 +219,11 @@ export function defineProviders(providers: readonly SignInProvider[]): ReadonlyM
     if (RESERVED_IDS.includes(provider.id)) {
       throw new TypeError(
         `Invalid options: a provider in "oauth.signIn" has the id "${provider.id}", which is a page of this server`,
+      );
+    }
+    if (isLoginClass(provider.id, acr)) {
+      throw new TypeError(
+        `Invalid options: a provider in "oauth.signIn" has the id "${provider.id}", which is the acr of another kind of login`,
       );
     }
     if (byId.has(provider.id)) {

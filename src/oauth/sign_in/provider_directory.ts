@@ -6,7 +6,7 @@
 import type { FindSecrets } from "../../crypto/server_secrets.ts";
 import type { Store } from "../../store/store.ts";
 import { providerKey, type StoredProvider } from "../records/provider_record.ts";
-import { defineProviders, type ProviderDirectory, type SignInProvider } from "./provider.ts";
+import { defineProviders, isLoginClass, type ProviderDirectory, type SignInProvider } from "./provider.ts";
 
 /** Stored providers that the login page shows. */
 const MAX_LISTED = 20;
@@ -18,17 +18,19 @@ interface DirectoryOptions {
   readonly store: Store;
   /** The secret with which their secrets are sealed. */
   readonly secret: FindSecrets;
+  /** The class of logins with a second factor. */
+  readonly factors?: { readonly acr: string };
 }
 
 /** @throws {TypeError} for an invalid or repeated id in `signIn` */
 export function createProviderDirectory(
-  { signIn, storedProviders, store, secret }: DirectoryOptions,
+  { signIn, storedProviders, store, secret, factors }: DirectoryOptions,
 ): ProviderDirectory {
-  const configured = defineProviders(signIn);
+  const configured = defineProviders(signIn, factors?.acr);
   return {
     async find(id) {
       const known = configured.get(id);
-      if (known || !storedProviders) return known;
+      if (known || !storedProviders || isLoginClass(id, factors?.acr)) return known;
       const stored = (await store.get<StoredProvider>(providerKey(id)))?.value;
       if (!stored) return undefined;
       const { createSecretSealer, openProvider } = await import("./stored_provider.ts");
@@ -40,7 +42,7 @@ export function createProviderDirectory(
       const stored = await store.list<StoredProvider>(["provider"], { limit: MAX_LISTED });
       return [
         ...own,
-        ...stored.filter(({ value }) => !configured.has(value.id))
+        ...stored.filter(({ value: { id } }) => !configured.has(id) && !isLoginClass(id, factors?.acr))
           .map(({ value: { id, name, kind } }) => ({ id, name: name ?? NAMES[kind] ?? id })),
       ];
     },

@@ -5,7 +5,9 @@ import { memoryStore } from "../../store/drivers/memory.ts";
 import type { Entry } from "../../store/store.ts";
 import type { StoredProvider } from "../records/provider_record.ts";
 import { newServer } from "../test_server.ts";
+import { oidc } from "./oidc.ts";
 import { isAdmitted } from "./provider.ts";
+import { createProviderDirectory } from "./provider_directory.ts";
 import {
   addProvider,
   createSecretSealer,
@@ -56,6 +58,8 @@ test("settings that make no provider are refused and not stored", async () => {
     const wrong of [
       { ...WORK, issuer: undefined },
       { ...WORK, id: "UPPER" },
+      { ...WORK, id: "mfa" },
+      { ...WORK, id: "password" },
       { ...WORK, clientId: "" },
       { ...WORK, kind: "entra" as const },
       { ...WORK, domains: ["@example.com"] },
@@ -74,6 +78,23 @@ test("settings that make no provider are refused and not stored", async () => {
     assert.instance(failure, TypeError, JSON.stringify(wrong));
   }
   assert.equal(await Array.fromAsync(listProviders(store)), []);
+});
+
+test("attack: no provider has the class of a login with a second factor as its id", async () => {
+  const store = memoryStore();
+  const secret = SECRET;
+  await addProvider(store, createSecretSealer(secret), { ...WORK, id: "strong" });
+  const options = { signIn: [], storedProviders: true, store, secret };
+  const found = async (acr: string) => {
+    const directory = createProviderDirectory({ ...options, factors: { acr } });
+    return [(await directory.find("strong"))?.id, ...(await directory.list()).map(({ id }) => id)];
+  };
+  assert.equal(await found("mfa"), ["strong", "strong"]);
+  assert.equal(await found("strong"), [undefined]);
+  for (const [id, acr] of [["mfa", "mfa"], ["strong", "strong"], ["password", "mfa"]] as const) {
+    const signIn = [oidc({ issuer: PROVIDER, ...CLIENT, id })];
+    assert.throws(() => createProviderDirectory({ ...options, signIn, factors: { acr } }), /oauth\.signIn/);
+  }
 });
 
 test("each kind is made of its settings", async () => {
