@@ -168,8 +168,17 @@ function checkKey(key: unknown, refuse: (problem: string) => never): PublicJwk {
   return typeof checked === "string" ? refuse(`jwks: ${checked}`) : checked;
 }
 
+/** The grant type of a public client that only confidential ones may use; `undefined` when there is none. */
+export function findConfidentialGrant(
+  client: Pick<Client, "grant_types" | "token_endpoint_auth_method">,
+): GrantType | undefined {
+  return isPublic(client) ? client.grant_types.find((type) => CONFIDENTIAL.includes(type)) : undefined;
+}
+
 /** RFC 6749 §2.1: whether the client has no credentials. */
-export function isPublic({ token_endpoint_auth_method }: Client): boolean {
+export function isPublic(
+  { token_endpoint_auth_method }: Pick<Client, "token_endpoint_auth_method">,
+): boolean {
   return token_endpoint_auth_method === "none";
 }
 

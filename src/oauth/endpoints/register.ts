@@ -14,6 +14,7 @@ import { NO_STORE, respond, respondJson } from "../../http/response.ts";
 import type { RequestContext } from "../../http/service.ts";
 import { type Entry, putIfAbsent } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
+import { findConfidentialGrant } from "../clients/client.ts";
 import { keepOperatorChanges } from "../clients/client_changes.ts";
 import { readClientMetadata, type SelfDescription } from "../clients/client_metadata.ts";
 import { OAuthError } from "../error.ts";
@@ -94,6 +95,9 @@ export async function updateRegistration(
     throw invalidMetadata("client_secret must be the current secret or be omitted");
   }
   const clientMetadata = keepOperatorChanges(before, await readMetadata(as, metadata, context));
+  // The grant types of an operator stay, so the client must stay confidential (RFC 6749 §4.4).
+  const grant = findConfidentialGrant(clientMetadata);
+  if (grant !== undefined) throw invalidMetadata(`${grant} requires client authentication`);
   const { secret_digest, previous_secret, weak_secret, set_by_operator } = before;
   const usesSecret = needsSecret(clientMetadata.token_endpoint_auth_method);
   const secret = usesSecret && secret_digest === undefined ? randomSecret("trivet_cs_") : undefined;

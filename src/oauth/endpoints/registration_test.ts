@@ -263,6 +263,24 @@ test("an update does not undo what the operator changed, nor the state of the se
   assert.not.ok("require_pushed_authorization_requests" in await stored());
 });
 
+test("attack: a client with a grant of an operator for confidential clients does not become public", async () => {
+  const server = await newServer();
+  const { body: { client_id, registration_access_token: token } } = await register(server, WEB);
+  const grants = [
+    "client_credentials",
+    "urn:ietf:params:oauth:grant-type:token-exchange",
+    "urn:ietf:params:oauth:grant-type:jwt-bearer",
+  ] as const;
+  for (const grant of grants) {
+    await updateClient(server.store, client_id, { grant_types: ["authorization_code", grant] });
+    const metadata = { ...WEB, client_id, token_endpoint_auth_method: "none" };
+    const { status, body } = await send(server, "PUT", `/oauth/register/${client_id}`, metadata, token);
+    assert.equal([status, body.error], [400, "invalid_client_metadata"], grant);
+    const form = { grant_type: grant, client_id, client_secret: undefined };
+    assert.is((await server.token(form)).status, 401, grant);
+  }
+});
+
 test("an update keeps what only an operator can set, also in a record without the names of the changes", async () => {
   const server = await newServer();
   const { body: { client_id, registration_access_token: token } } = await register(server, WEB);
