@@ -1,6 +1,6 @@
 /**
- * Limits concurrent password hashes and orders the waiting attempts: browsers that signed in before come first, then the
- * networks and accounts with the fewest recent attempts.
+ * Limits concurrent password hashes and orders the waiting attempts: browsers that signed in before come first, some times,
+ * then the networks and accounts with the fewest recent attempts.
  *
  * @module
  */
@@ -10,6 +10,11 @@ import { createRecentCounts } from "./throttle/recent_counts.ts";
 export const MAX_CONCURRENT_HASHES = 2;
 /** Beyond it the last attempt in the order ends with {@linkcode NOT_VERIFIED}. */
 export const MAX_WAITING_ATTEMPTS = 256;
+/**
+ * Recent attempts of an account, from browsers that signed in to it before, that go first. A login resets the limit of the
+ * browser, so without this one user could keep all others waiting.
+ */
+export const MAX_TRUSTED_ATTEMPTS = 10;
 /** An attempt that waited so long ends with {@linkcode NOT_VERIFIED}. */
 export const MAX_ATTEMPT_WAIT_MS = 4000;
 
@@ -45,6 +50,7 @@ interface Waiting {
 export function createPasswordQueue(now: () => number): PasswordQueue {
   const networks = createRecentCounts(now);
   const accounts = createRecentCounts(now);
+  const trustedAccounts = createRecentCounts(now);
   let waiting: Waiting[] = [];
   let running = 0;
   let turn: Waiting["lane"] = "known";
@@ -69,9 +75,10 @@ export function createPasswordQueue(now: () => number): PasswordQueue {
         ? 0
         : networks.add(network) + networks.add(siteOf(network)) / 8;
       const accountCount = accounts.add(account);
+      const goesFirst = trusted && trustedAccounts.add(account) < MAX_TRUSTED_ATTEMPTS;
       return new Promise((resolve, reject) => {
         waiting.push({
-          lane: trusted ? "trusted" : network === undefined ? "unknown" : "known",
+          lane: goesFirst ? "trusted" : network === undefined ? "unknown" : "known",
           networkCount,
           accountCount,
           arrived: now(),

@@ -4,6 +4,7 @@ import {
   createPasswordQueue,
   MAX_ATTEMPT_WAIT_MS,
   MAX_CONCURRENT_HASHES,
+  MAX_TRUSTED_ATTEMPTS,
   MAX_WAITING_ATTEMPTS,
   NOT_VERIFIED,
   type PasswordAttempt,
@@ -69,6 +70,20 @@ test("a browser that signed in before goes first, then the network with the fewe
   queue.ask("owner", { network: "20.0.0.1", account: "alice", trusted: true });
   // Guesser 0 and the newcomer had no attempts before; guesser 0 arrived earlier.
   assert.equal(await orderOf(queue), ["owner", "guesser 0", "newcomer", "guesser 1", "guesser 2"]);
+});
+
+test("attack: a user whose browser signed in before does not keep all others waiting", async () => {
+  for (const network of ["20.0.0.1", undefined]) {
+    const queue = newBusyQueue();
+    const attempt = { network, account: "mallory", trusted: true };
+    for (let i = 0; i < MAX_WAITING_ATTEMPTS; i++) queue.ask(`mallory ${i}`, attempt);
+    queue.ask("alice", { network: "21.0.0.1" });
+    queue.ask("bob", { network: "20.0.0.1", trusted: true });
+    const order = await orderOf(queue);
+    assert.ok(order.indexOf("bob") >= 0 && order.indexOf("bob") <= MAX_TRUSTED_ATTEMPTS + 1, order.join());
+    const place = order.indexOf("alice");
+    assert.ok(place > 0 && place <= MAX_TRUSTED_ATTEMPTS + 2, `${place} ${network}`);
+  }
 });
 
 test("between networks with equal counts the account with fewer attempts goes first", async () => {
