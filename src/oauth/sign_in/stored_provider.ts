@@ -15,7 +15,8 @@ import { entra } from "./entra.ts";
 import { github } from "./github.ts";
 import { google } from "./google.ts";
 import { oidc } from "./oidc.ts";
-import { defineProviders, type SignInProvider } from "./provider.ts";
+import type { SignInProvider } from "./provider.ts";
+import { defineProviders } from "./provider_directory.ts";
 
 export const PROVIDER_KINDS = ["oidc", "google", "entra", "github", "apple"] as const;
 
