@@ -211,7 +211,8 @@ async function readJwt(
       issued: iat * 1000,
       expires: exp * 1000,
       ...(aud !== as.issuer && { resource: typeof aud === "string" ? [aud] : aud }),
-      ...(sub !== client_id && { user: sub! }),
+      // A grant has a user, whose id in another system can be that of the client.
+      ...((sub !== client_id || grant !== undefined) && { user: sub! }),
       ...(grant !== undefined && { grant }),
       ...(cnf && { cnf }),
       ...(auth_time !== undefined && { authentication: { auth_time, acr: acr!, ...(amr && { amr }) } }),

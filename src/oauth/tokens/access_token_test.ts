@@ -3,6 +3,7 @@ import * as assert from "uvu/assert";
 import { decodeBase64url, encodeBase64url } from "../../crypto/base64url.ts";
 import { readJws } from "../../crypto/jws.ts";
 import { ISSUER, newServer, type TestServer } from "../test_server.ts";
+import { lockUser } from "../users/user_changes.ts";
 
 const test = suite("oauth/access_token");
 const encode = (value: unknown) => encodeBase64url(new TextEncoder().encode(JSON.stringify(value)));
@@ -41,6 +42,17 @@ test("RFC 9068 section 2: a JWT access token has typ at+jwt and every required c
 test("RFC 9068 section 2.2: without a user, the client is the subject", async () => {
   const server = await newServer({ accessTokenFormat: "jwt" });
   assert.is(readJws(await clientToken(server))!.claims.sub, "app");
+});
+
+test("attack: a user whose id is that of the client is the user of the token, also when locked", async () => {
+  const authenticateUser = () => Promise.resolve({ id: "app", name: "Mallory", email: "" });
+  const server = await newServer({ accessTokenFormat: "jwt", authenticateUser });
+  const { access_token } = await server.tokens({ scope: "profile" });
+  const headers = { authorization: `Bearer ${access_token}` };
+  const status = async () => (await server.send("/api/user", { headers })).status;
+  assert.is(await status(), 200);
+  await lockUser(server.store, "app");
+  assert.is(await status(), 401);
 });
 
 test("/.well-known/jwks.json has the public key that verifies a token, and no private member", async () => {
