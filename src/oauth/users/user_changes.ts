@@ -8,14 +8,8 @@ import { ITERATIONS, passwords } from "../../crypto/password.ts";
 import { checkNames, type Names } from "../../options/option_check.ts";
 import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
 import { type Check, type Entry, type Store, timeOf } from "../../store/store.ts";
-import {
-  type Profile,
-  profileKey,
-  type User,
-  userKey,
-  usernameKey,
-  type UserRole,
-} from "../records/user_record.ts";
+import { type Profile, type User, userKey, usernameKey, type UserRole } from "../records/user_record.ts";
+import { findOwner } from "../sign_in/account_record.ts";
 import {
   checkNewPassword,
   completePasswordPolicy,
@@ -193,11 +187,12 @@ async function change(
 export async function findAccountEntry(
   store: Store,
   user: string,
-): Promise<Entry<User> | Entry<Profile> | undefined> {
-  const entry = await store.get<User>(userKey(user));
+): Promise<Entry<User | Profile> | undefined> {
+  const entry = await findOwner(store, user);
   if (entry) return entry;
+  // Last, because people choose their user names, also one that is the id of another user.
   const index = await store.get<string>(usernameKey(canonicalUsername(user)));
-  return index ? await store.get<User>(userKey(index.value)) : await store.get<Profile>(profileKey(user));
+  return index && await store.get<User>(userKey(index.value));
 }
 
 /** Whether the user has a user name here, not only at an identity provider. */

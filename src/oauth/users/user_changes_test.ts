@@ -4,6 +4,7 @@ import { layeredStore } from "../../store/drivers/layered.ts";
 import { memoryStore } from "../../store/drivers/memory.ts";
 import { newServer, type TestServer } from "../test_server.ts";
 import { findAccount, lockUser, setPassword, unlockUser, updateUser } from "./user_changes.ts";
+import { removeUser } from "./remove_user.ts";
 import { addUser, listUsers, saveProfile } from "./user.ts";
 import { endUserSessions } from "./user_sessions.ts";
 
@@ -29,6 +30,26 @@ test("a new password replaces the old one, by user name and by id", async () => 
   assert.is(await setPassword(server.store, user!.id, "third", ITERATIONS), undefined);
   assert.is((await login(server, "third")).status, 200);
   assert.not.match(JSON.stringify(server.events), /looking-glass|third/);
+});
+
+test("attack: a user name that is the id of another user takes no change that is for that user", async () => {
+  const { store } = await newServer();
+  for (const id of ["user_EcXthEQ3FzhAEqJuV4ngYQ", "17"]) {
+    await saveProfile(store, { id, name: "Jane", email: "" }, 1);
+    const mallory = await addUser(store, { username: id, password: "m" }, 1000);
+    await updateUser(store, id, { role: "admin" });
+    assert.equal(
+      [await findAccount(store, id), await findAccount(store, mallory.id)].map((user) => user!.role),
+      [
+        "admin",
+        undefined,
+      ],
+    );
+    await lockUser(store, id);
+    assert.is((await findAccount(store, mallory.id))!.locked, undefined);
+    assert.is(await removeUser(store, id), true);
+    assert.is((await findAccount(store, id))!.id, mallory.id);
+  }
 });
 
 test("the policy decides; without one any password from 1 to 1024 characters is good", async () => {
