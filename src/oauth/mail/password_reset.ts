@@ -60,10 +60,12 @@ export async function requestPasswordReset(
     as.store.get<string>(usernameKey(canonicalUsername(identifier))),
     as.store.get<string>(verifiedEmailKey(canonicalEmail(identifier))),
   ]);
-  const entry = await as.store.get<User>(userKey(byName?.value ?? byEmail?.value ?? NO_USER));
-  const user = entry && isReachable(entry.value) && (byName || isVerifiedAs(entry.value, identifier))
-    ? entry.value
-    : undefined;
+  const [named, owner] = await Promise.all(
+    [byName, byEmail].map((index) => as.store.get<User>(userKey(index?.value ?? NO_USER))),
+  );
+  // The owner of an address comes first: anyone can have it as their user name.
+  const found = owner && isVerifiedAs(owner.value, identifier) ? owner : named;
+  const user = found && isReachable(found.value) ? found.value : undefined;
   const id = user?.id ?? NO_USER;
   const { token, digest } = createLinkToken(RESET_LINK, id.slice("user_".length));
   const account = accountDigest(user ?? { password: randomSecret(""), email: "" });

@@ -285,6 +285,22 @@ test("known and unknown users get the same answer, from the same store calls and
   assert.equal(server.mails.map(({ to }) => to), Array(4).fill("alice@example.com"));
 });
 
+test("attack: a user name that is the address of another user takes no mail from them", async () => {
+  const server = await newMailServer();
+  const { id } = await aliceOf(server);
+  const address = "alice@example.com";
+  const mallory = { username: address, password: "m", email: "mallory@evil.example" };
+  await addUser(server.store, mallory, 1000);
+  const sentTo = async () => {
+    await forgot(server, address);
+    return server.mails.at(-1)?.to;
+  };
+  assert.is(await sentTo(), mallory.email, "until someone has verified the address");
+  await change(server, { email: address, email_verified: 1 });
+  await server.store.commit({ set: [{ key: verifiedEmailKey(address), value: id }] });
+  assert.is(await sentTo(), address);
+});
+
 test("an address that the user did not verify finds no account", async () => {
   const server = await newMailServer();
   const { id } = await aliceOf(server);
