@@ -141,11 +141,12 @@ export class CallStream {
     await this.#log?.written();
   }
 
-  /** Ends without a response: the call was cancelled. */
+  /** Ends without a response: the call was cancelled. Its handler may continue. */
   abandon(): void {
     if (this.#isOver) return;
-    const stream = this.#open();
+    const stream = this.#stream;
     this.#setOver();
+    this.#call.detach();
     if (!stream) {
       // The POST needs a response. A stream that ends at once does not count.
       const empty = new EventStream();
@@ -164,6 +165,7 @@ export class CallStream {
   #open(): EventStream | undefined {
     if (this.#isOver) return undefined;
     if (this.#stream) return this.#stream;
+    if (this.#call.isCancelled) return void this.abandon();
     const { session, revision, request: { id = null } } = this.#call;
     try {
       this.#release = this.#options.openStreams.open(this.#call, session);
@@ -196,8 +198,8 @@ export class CallStream {
       }
     }
     this.#onOpen(stream.response(this.#fields));
-    // Starts to watch for cancellation.
-    void this.#call.signal;
+    // Starts to watch for cancellation. A handler that ignores it must not keep the stream open.
+    this.#call.signal.addEventListener("abort", () => this.abandon());
     return stream;
   }
 

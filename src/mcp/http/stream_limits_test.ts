@@ -13,7 +13,7 @@ import {
   session,
   type SessionClient,
 } from "../test_exchange.ts";
-import { DEFINITIONS, newServer, request } from "../test_server.ts";
+import { DEFINITIONS, newServer, pair, request } from "../test_server.ts";
 import type { ToolServerOptions } from "../tool_server.ts";
 import { OpenStreams, STREAM_LIMITS, type StreamLimits } from "./stream_limits.ts";
 import { until } from "../../test_until.ts";
@@ -309,6 +309,72 @@ for (const limit of [1, 0]) {
     assert.equal([running(), server.openStreams()], [0, limit]);
   });
 }
+
+test("a cancelled call ends its stream and is not counted any more, whatever its handler does", async () => {
+  let proceed = (): void => {};
+  let ended = false;
+  const deaf = tool({
+    name: "deaf",
+    description: "Ignores its cancellation",
+    async run(_, call) {
+      await call.log("info", 1);
+      await new Promise<void>((resolve) => proceed = resolve);
+      await call.log("info", 2);
+      await call.elicitationCompleted("x");
+      await call.disconnect();
+      await call.elicit({ message: "?", schema: { type: "object", properties: {} } }).catch(() => {});
+      ended = true;
+    },
+  });
+  const [a, b] = pair([deaf], { streamLimits: { session: 1 } });
+  for (const canceller of [a, b]) {
+    for (const isResumed of [false, true]) {
+      ended = false;
+      const own = await session(a, { capabilities: { elicitation: {} } });
+      let events = readEvents(await own.fetch(toolCall("deaf", 1)));
+      const { id } = (await events.next())!;
+      assert.is((await events.message()).method, "notifications/message");
+      if (isResumed) {
+        await events.cancel();
+        events = readEvents(await own.other("GET", { "last-event-id": id! }));
+        assert.is((await events.message()).method, "notifications/message");
+      }
+      assert.is(a.openStreams(), 1);
+      const { status } = await client(canceller).send(cancellation(1), { "mcp-session-id": own.id });
+      assert.is(status, 202);
+      assert.is(await Promise.race([events.next(), timeout()]), undefined);
+      await eventually(() => a.openStreams() === 0);
+      const next = await own.other("GET");
+      assert.is(next.status, 200);
+      await next.body!.cancel();
+      proceed();
+      await eventually(() => ended);
+      assert.is(a.openStreams(), 0);
+      const { messages } = await readResponse(await own.other("GET", { "last-event-id": id! }));
+      assert.equal(messages.map(({ params }) => params.data), [1]);
+    }
+  }
+});
+
+test("a cancelled call without a stream gets an empty one, whatever its handler does", async () => {
+  let running = false;
+  const deaf = tool({
+    name: "deaf",
+    description: "Ignores its cancellation",
+    run(_, { signal }) {
+      running = !signal.aborted;
+      return new Promise(() => {});
+    },
+  });
+  const { server } = newServer({ definitions: [deaf], keepAlive: 50 });
+  const own = await session(server);
+  const answered = own.fetch(toolCall("deaf", 1));
+  await eventually(() => running);
+  await own.send(cancellation(1));
+  const { messages } = await Promise.race([answered.then(readResponse), timeout()]);
+  assert.equal(messages, []);
+  assert.is(server.openStreams(), 0);
+});
 
 test("an invalid filter and the end of a session release their streams", async () => {
   const { server } = newServer({ definitions, streamLimits: { session: 1, anonymous: 1 } });
