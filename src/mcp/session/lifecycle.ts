@@ -5,15 +5,19 @@
  *
  * @module
  */
-import { WrittenResult } from "../../jsonrpc/message.ts";
+import type { WrittenResult } from "../../jsonrpc/message.ts";
 import type { Method } from "../../jsonrpc/dispatch.ts";
 import type { Call } from "../call.ts";
-import { LEGACY, MODERN, negotiate, REVISIONS } from "../era.ts";
+import { negotiate } from "../era.ts";
 import type { Extension } from "../definition/extension.ts";
+import { type Lazy, lazy } from "../lazy.ts";
 import { readClientInfo } from "../request_meta.ts";
 import { optionalObject, requireObject, requireString } from "../schema/params.ts";
 import type { Registry } from "../definition/registry.ts";
-import { implementation, serverCapabilities, type ServerInfo } from "../definition/server_info.ts";
+import type { ServerInfo } from "../definition/server_info.ts";
+
+/** Finds the result of `initialize`, whose revision was negotiated. */
+export type FindResult = (revision: string, startsSession: boolean) => WrittenResult | undefined;
 
 export interface LifecycleOptions {
   readonly info: ServerInfo;
@@ -28,24 +32,13 @@ export interface LifecycleOptions {
   readonly sessions: boolean;
 }
 
-/** The methods of the handshake. */
-export function handshakeMethods(
-  { info, instructions, registry, extensions, sessions }: LifecycleOptions,
-): [string, Method<Call>][] {
-  // Written as JSON in advance. Only a session carries changes to the client.
-  const write = (listChanged: true | undefined) =>
-    new Map(LEGACY.map((revision) => [
-      revision,
-      new WrittenResult(JSON.stringify({
-        protocolVersion: revision,
-        capabilities: serverCapabilities(registry, revision, extensions, listChanged),
-        serverInfo: implementation(info, revision),
-        instructions,
-      })),
-    ]));
-  const results = write(true);
-  const withoutSession = sessions ? results : write(undefined);
+export const lifecycleResults: Lazy<typeof import("./lifecycle_results.ts")> = lazy(() =>
+  import("./lifecycle_results.ts")
+);
 
+/** The methods of the handshake. */
+export function handshakeMethods(options: LifecycleOptions): [string, Method<Call>][] {
+  let find: FindResult | undefined;
   return [
     ["initialize", (params, call) => {
       const object = requireObject(params);
@@ -55,24 +48,20 @@ export function handshakeMethods(
       const revision = negotiate(version);
       const { onHandshake } = call.connection;
       const handled = onHandshake?.({ revision, capabilities, clientInfo });
-      const result = (onHandshake ? results : withoutSession).get(revision);
+      const result = lifecycleResults.use(({ handshakeResults }) =>
+        (find ??= handshakeResults(options))(revision, onHandshake !== undefined)
+      );
       return handled ? handled.then(() => result) : result;
     }],
     ["ping", () => ({})],
   ];
 }
 
-/** `server/discover`. Its result is written as JSON in advance. */
-export function discoverMethods(
-  { instructions, registry, extensions, ttl, cacheScope, modernHead }: LifecycleOptions,
-): [string, Method<Call>][] {
-  const members = JSON.stringify({
-    supportedVersions: REVISIONS,
-    capabilities: serverCapabilities(registry, MODERN, extensions, true),
-    instructions,
-    ttlMs: ttl,
-    cacheScope,
-  });
-  const written = new WrittenResult(`${modernHead},${members.slice(1)}`);
-  return [["server/discover", () => written]];
+/** `server/discover`. */
+export function discoverMethods(options: LifecycleOptions): [string, Method<Call>][] {
+  let written: WrittenResult | undefined;
+  return [[
+    "server/discover",
+    () => lifecycleResults.use(({ discoverResult }) => written ??= discoverResult(options)),
+  ]];
 }

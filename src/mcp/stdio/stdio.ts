@@ -30,6 +30,7 @@ import { type Listening, notificationOf, startListening } from "../http/listen.t
 import type { ModernWriter } from "../modern.ts";
 import { claimedRevision, metaOf } from "../request_meta.ts";
 import type { Lazy } from "../lazy.ts";
+import { lifecycleResults } from "../session/lifecycle.ts";
 import type { Handshake, Session } from "../session/session.ts";
 import { watchSessionChanges } from "../session/session_changes.ts";
 import type { Stateful } from "../stateful.ts";
@@ -67,7 +68,11 @@ export async function serveStdio(
 ): Promise<void> {
   const lines = new LineWriter(output);
   const { exchange, writer, telemetry } = options;
-  const { sessions, streams, listen: listenOptions } = await options.stateful.load();
+  const [{ sessions, streams, listen: listenOptions }] = await Promise.all([
+    options.stateful.load(),
+    // So that \`initialize\` is answered before the messages that come with it.
+    lifecycleResults.load(),
+  ]);
   const calls = new Map<Id, Running>();
   /** Calls of batches. */
   const batchCalls = new Set<Call>();

@@ -8,6 +8,11 @@ import { ask, asks, exchange, hello, ids, listen, ping } from "./test_stdio.ts";
 
 const test = suite("mcp/stdio");
 
+// The first one: until then the results of the handshake have not loaded.
+test("initialize is answered before the messages that come with it", async () => {
+  assert.equal(ids(await exchange([hello + ping(1) + "\n" + ping(2)])), [0, 1, 2]);
+});
+
 test("each line is a message, and each response a line", async () => {
   assert.equal(await exchange([ping(1) + "\n" + ping("b") + "\n"]), [
     '{"jsonrpc":"2.0","id":1,"result":{}}',
