@@ -83,13 +83,15 @@ test("a source that changes while a call waits for a converter does not undo the
   assert.equal(await listTools(server), ["late", "source2"]);
 });
 
-test("a definition that is no JSON is refused by name, and nothing is replaced", async () => {
-  const bad = tool({ name: "bad", description: "", _meta: { n: 1n as unknown as number }, run: () => "" });
+test("a definition that is no JSON, or has a member of another type, is refused by name, and nothing is replaced", async () => {
   const { server } = newServer({ definitions: [named("a")] });
-  assert.throws(() => newServer({ definitions: [bad] }), /^Cannot define "bad": /);
-  const error = await server.replace([bad]).catch((error) => error);
-  assert.instance(error, TypeError);
-  assert.equal(await listTools(server), ["a"]);
+  for (const wrong of [{ _meta: { n: 1n } }, { title: 5 }] as object[]) {
+    const bad = tool({ name: "bad", description: "", ...wrong, run: () => "" });
+    assert.throws(() => newServer({ definitions: [bad] }), /^Cannot define "bad": /);
+    const error = await server.replace([bad]).catch((error) => error);
+    assert.instance(error, TypeError);
+    assert.equal(await listTools(server), ["a"]);
+  }
 });
 
 test.run();

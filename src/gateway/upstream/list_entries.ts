@@ -7,6 +7,7 @@
 import { compileForeignSchema } from "../../json_schema/foreign_schema.ts";
 import { isObject } from "../../json_schema/value.ts";
 import type { ToolAnnotations } from "../../mcp/definition/definition.ts";
+import { checkMembers } from "../../mcp/definition/registry.ts";
 import { parseUriTemplate } from "../../mcp/definition/uri_expression.ts";
 import { headerParameters } from "../../mcp/http/header_parameters.ts";
 import type { JsonObject } from "../../mcp_client/client.ts";
@@ -78,7 +79,9 @@ export function readTool(value: JsonObject): ToolEntry {
     description: readText(description, MAX_DESCRIPTION_CHARACTERS) ?? "",
     inputSchema: input,
     ...(output && { outputSchema: output }),
-    ...(isSmallObject(annotations) && { annotations: annotations as ToolAnnotations }),
+    ...(isSmallObject(annotations) && isValid({ annotations }) && {
+      annotations: annotations as ToolAnnotations,
+    }),
     requiresTask: isObject(execution) && execution.taskSupport === "required",
   };
 }
@@ -100,7 +103,7 @@ export function readResource(value: JsonObject, member: "uri" | "uriTemplate"): 
     ...(described !== undefined && { description: described }),
     ...(type !== undefined && { mimeType: type }),
     ...(Number.isSafeInteger(size) && { size: size as number }),
-    ...(isSmallObject(annotations) && { annotations }),
+    ...(isSmallObject(annotations) && isValid({ annotations }) && { annotations }),
   };
 }
 
@@ -157,7 +160,7 @@ function readHead({ name, title, icons, _meta }: JsonObject): Entry {
   return {
     name,
     ...(shown !== undefined && { title: shown }),
-    ...(Array.isArray(icons) && icons.every(isObject) && isSmall(icons) && { icons }),
+    ...(Array.isArray(icons) && isSmall(icons) && isValid({ icons }) && { icons }),
     ...(isSmallObject(_meta) && { _meta }),
   };
 }
@@ -166,6 +169,11 @@ function readHead({ name, title, icons, _meta }: JsonObject): Entry {
 function readText(value: unknown, limit: number): string | undefined {
   if (typeof value !== "string") return undefined;
   return value.length <= limit ? value : `${value.slice(0, limit)}… (shortened)`;
+}
+
+/** Whether strict clients accept a list with these members. */
+function isValid(members: JsonObject): boolean {
+  return checkMembers(members).length === 0;
 }
 
 function isSmallObject(value: unknown): value is JsonObject {

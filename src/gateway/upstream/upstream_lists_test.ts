@@ -141,6 +141,25 @@ test("shortens what is too long, and drops members of a wrong type", async () =>
   ]);
 });
 
+test("drops annotations and icons for which strict clients would refuse the whole list", async () => {
+  const icons = [{ src: "https://example.com/a.png" }];
+  const { tools, resources } = await readLists(
+    raw({
+      tools: [
+        { name: "a", annotations: { readOnlyHint: "yes" }, icons: [{}], inputSchema: INPUT },
+        { name: "b", annotations: { readOnlyHint: true, own: 1 }, icons, inputSchema: INPUT },
+      ],
+      resources: [{ uri: "a://b", name: "b", annotations: { audience: ["all"] }, icons: [{ src: 1 }] }],
+    }),
+    ALL,
+  );
+  assert.equal(tools.map(({ annotations, icons }) => ({ annotations, icons })), [
+    { annotations: undefined, icons: undefined },
+    { annotations: { readOnlyHint: true, own: 1 }, icons },
+  ]);
+  assert.equal(Object.keys(resources[0]!).sort(), ["name", "uri"]);
+});
+
 test("a template that takes long to match is left out", async () => {
   const uriTemplates = [
     "a://{a}" + "{+b}".repeat(15),

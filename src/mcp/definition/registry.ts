@@ -15,6 +15,7 @@ import type {
 } from "./definition.ts";
 import { type HeaderParameter, headerParameters } from "../http/header_parameters.ts";
 import type { ListEntry } from "./list_pages.ts";
+import { compileSchema, type Violation } from "../../json_schema/compile.ts";
 import { toJson } from "../../jsonrpc/to_json.ts";
 import { MODERN } from "../era.ts";
 import { membersFor, toolMembersFor } from "../revision_shape.ts";
@@ -189,8 +190,6 @@ function compileTemplate(definition: ResourceTemplateDefinition): CompiledTempla
 function compilePrompt(definition: PromptDefinition): CompiledPrompt {
   const { name, title, description, icons, _meta, scopes = [], arguments: variables = [] } = definition;
   checkHandler(name, definition.get, "get");
-  const nameless = variables.find((each) => typeof each.name !== "string" || each.name === "");
-  if (nameless) throw new TypeError(`Cannot define "${name}": every argument must have a name`);
   if (new Set(variables.map((each) => each.name)).size < variables.length) {
     throw new TypeError(`Cannot define "${name}": argument names must be unique`);
   }
@@ -244,17 +243,43 @@ function add<Entry>(map: Map<string, Entry>, name: string, entry: Entry): void {
   map.set(name, entry);
 }
 
+const OBJECT = { type: "object", $ref: "#" };
+const TEXTS = { type: "array", items: { type: "string" } };
+
+/** The violations of members of entries, and of the objects in them: of one, strict clients refuse the whole list. */
+export const checkMembers: (members: unknown) => readonly Violation[] = compileSchema({
+  patternProperties: {
+    "^(title|description|mimeType|src|lastModified)$": { type: "string" },
+    "Hint$|^required$": { type: "boolean" },
+    "^(size|priority)$": { type: "number" },
+  },
+  properties: {
+    name: { type: "string", minLength: 1 },
+    _meta: { type: "object" },
+    annotations: OBJECT,
+    icons: { type: "array", items: { ...OBJECT, required: ["src"] } },
+    arguments: { type: "array", items: { ...OBJECT, required: ["name"] } },
+    sizes: TEXTS,
+    audience: { ...TEXTS, items: { enum: ["user", "assistant"] } },
+    theme: { enum: ["light", "dark"] },
+    // RFC 6749 section 3.3, as in `../../http/scope_token.ts`.
+    scopes: { ...TEXTS, items: { pattern: "^[!#-[\\]-~]+$" } },
+  },
+});
+
 /**
  * Checks that each entry can be listed. Not a part of compiling, which a gateway does for each view.
- * @throws {TypeError} for one that is no JSON: its whole list would fail
+ * @throws {TypeError} for one that is no JSON, or has a member of another type: its whole list would fail
  */
 export function checkEntries({ tools, resources, templates, prompts }: Registry): void {
   for (const entries of [tools.values(), resources.values(), templates, prompts.values()]) {
-    for (const entry of entries) {
+    for (const { name, scopes, describe } of entries) {
       try {
-        toJson(entry.describe(MODERN));
+        // As clients get it: without members that are undefined.
+        const [wrong] = checkMembers(JSON.parse(toJson({ ...describe(MODERN), scopes })!));
+        if (wrong) throw new TypeError(`${wrong.path.slice(1)} ${wrong.message}`);
       } catch (cause) {
-        throw new TypeError(`Cannot define "${entry.name}": ${(cause as Error).message}`, { cause });
+        throw new TypeError(`Cannot define "${name}": ${(cause as Error).message}`, { cause });
       }
     }
   }

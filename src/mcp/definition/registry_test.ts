@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { Definition } from "./definition.ts";
+import { type Definition, prompt, resource, resourceTemplate, tool } from "./definition.ts";
 import { group } from "./group.ts";
 import { call, newServer } from "../test_server.ts";
 
@@ -38,6 +38,101 @@ for (
     }
   });
 }
+
+const read = () => "";
+const icons = [{ src: "https://example.com/a.png", mimeType: "image/png", sizes: ["48x48"], theme: "dark" }];
+const valid = {
+  tool: [tool, {
+    name: "t",
+    title: "T",
+    description: "d",
+    icons,
+    scopes: ["mail:read", "https://example.com/a"],
+    _meta: { any: [1] },
+    annotations: { title: "T", readOnlyHint: true, openWorldHint: false },
+    input: { type: "object", properties: { title: { type: "number", title: "A title" } } },
+    run,
+  }],
+  resource: [resource, {
+    uri: "test://r",
+    name: "r",
+    title: "R",
+    description: undefined,
+    mimeType: "text/plain",
+    size: 7,
+    icons,
+    annotations: { audience: ["user", "assistant"], priority: 0.5, lastModified: "2025-01-12T15:00:58Z" },
+    read,
+  }],
+  template: [resourceTemplate, {
+    uriTemplate: "test://x/{id}",
+    name: "x",
+    annotations: { audience: ["user"], priority: undefined },
+    read,
+  }],
+  prompt: [prompt, {
+    name: "p",
+    title: "P",
+    arguments: [{ name: "a", title: "A", description: "d", required: true }],
+    get: run,
+  }],
+} as const;
+const of = (kind: keyof typeof valid, members: object): Definition =>
+  (valid[kind][0] as (definition: unknown) => Definition)({ ...valid[kind][1], ...members });
+
+test("every member of the right type is accepted", () => {
+  newServer({ definitions: Object.keys(valid).map((kind) => of(kind as keyof typeof valid, {})) });
+});
+
+for (
+  const [kind, path, members] of [
+    ...(["tool", "resource", "template", "prompt"] as const).flatMap((kind) =>
+      [
+        [kind, "title", { title: 5 }],
+        [kind, "description", { description: null }],
+        [kind, "icons", { icons: "a.png" }],
+        [kind, "icons/0", { icons: ["a.png"] }],
+        [kind, "icons/0", { icons: [{}] }],
+        [kind, "icons/1/src", { icons: [...icons, { src: 1 }] }],
+        [kind, "icons/0/sizes", { icons: [{ src: "a", sizes: "48x48" }] }],
+        [kind, "icons/0/theme", { icons: [{ src: "a", theme: "blue" }] }],
+        [kind, "_meta", { _meta: [] }],
+        [kind, "scopes/0", { scopes: ["a b"] }],
+        [kind, "scopes/1", { scopes: ["a", ""] }],
+      ] as const
+    ),
+    ["tool", "annotations", { annotations: [] }],
+    ["tool", "annotations/title", { annotations: { title: 5 } }],
+    ["tool", "annotations/readOnlyHint", { annotations: { readOnlyHint: "yes" } }],
+    ["resource", "mimeType", { mimeType: 5 }],
+    ["resource", "size", { size: "7" }],
+    ["resource", "annotations/audience", { annotations: { audience: "user" } }],
+    ["template", "annotations/audience/0", { annotations: { audience: ["everyone"] } }],
+    ["resource", "annotations/priority", { annotations: { priority: "high" } }],
+    ["template", "annotations/lastModified", { annotations: { lastModified: 0 } }],
+    ["prompt", "arguments/0/description", { arguments: [{ name: "a", description: 5 }] }],
+    ["prompt", "arguments/0/required", { arguments: [{ name: "a", required: "no" }] }],
+  ] as const
+) {
+  test(`a ${kind} with ${JSON.stringify(members)} is refused at start by its name and member`, () => {
+    const definition = of(kind, members);
+    const { name } = definition;
+    const { uri = name, uriTemplate = uri }: { uri?: string; uriTemplate?: string } = definition as object;
+    assert.throws(
+      () => newServer({ definitions: [definition] }),
+      (error: Error) =>
+        error instanceof TypeError && error.message.includes(`"${uriTemplate}": ${path} must `) ||
+        error.message.includes(`${path} missing`),
+    );
+  });
+}
+
+test("the scopes of a group are scope tokens (RFC 6749 section 3.3)", () => {
+  for (const scope of ["mail read", 'a"', "a\\b", "é", ""]) {
+    const definitions = group({ scopes: [scope] }, [of("tool", {})]);
+    assert.throws(() => newServer({ definitions }), (error: Error) => error instanceof TypeError, scope);
+  }
+});
 
 test("a definition that was not made by a function of Trivet is named", () => {
   const circle: Record<string, unknown> = { name: "circle", run };
