@@ -32,19 +32,28 @@ interface Named {
   readonly name: string;
 }
 
-/** The cursor of the page that starts at the index `start`, which is 1 or more. */
+/** How many names before that of the last entry a cursor holds. */
+const EARLIER_NAMES = 2;
+
+/**
+ * The cursor of the page that starts at the index `start`, which is 1 or more: this index, and the names of the last entry
+ * before it, of the entry at it, and of earlier entries.
+ */
 export function writeListCursor(
   start: number,
   entries: readonly Named[],
   purpose: string,
   secret: Awaited<ReturnType<FindSecrets>>,
 ): string {
-  return writeCursor(secret, purpose, [String(start), entries[start - 1]!.name]);
+  const earlier = entries.slice(Math.max(0, start - 1 - EARLIER_NAMES), start - 1).reverse();
+  const named = [entries[start - 1]!, entries[start]!, ...earlier];
+  return writeCursor(secret, purpose, [String(start), ...named.map(({ name }) => name)]);
 }
 
 /**
  * The index at which the page of a cursor starts: after the last entry of the previous page, wherever that entry is now. When
- * it is gone, the entry behind it has taken its place: one that comes twice does no harm, one that is missing would.
+ * it is gone, at the entry that came next, or after an earlier one: an entry that comes twice does no harm, one that is
+ * missing would.
  * @throws {RpcError} as {@linkcode readListCursor}
  */
 export async function readStart(
@@ -55,7 +64,11 @@ export async function readStart(
 ): Promise<number> {
   const position = await readListCursor(cursor, purpose, secret);
   if (!position) return 0;
-  const [offset, name] = position;
-  const found = entries.findIndex((entry) => entry.name === name);
-  return found >= 0 ? found + 1 : Number(offset) - 1;
+  const [offset, ...names] = position;
+  for (const [i, name] of names.entries()) {
+    const found = entries.findIndex((entry) => entry.name === name);
+    if (found >= 0) return i === 1 ? found : found + 1;
+  }
+  // At least these entries are gone: all but the one that came next were before the page.
+  return Math.max(0, Number(offset) - Math.max(1, names.length - 1));
 }

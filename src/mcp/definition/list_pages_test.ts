@@ -17,9 +17,14 @@ const instance = (
   more = {},
 ) => newServer({ store, definitions: definitions as never, pageSize: 2, ...more }).server;
 
-async function pages(server: ToolServer, method: string, member: string, headers = {}): Promise<string[][]> {
+async function pages(
+  server: ToolServer,
+  method: string,
+  member: string,
+  headers = {},
+  cursor?: string,
+): Promise<string[][]> {
   const all: string[][] = [];
-  let cursor: string | undefined;
   do {
     const { result } =
       (await modern(server, method, cursor === undefined ? {} : { cursor }, { headers })).answer;
@@ -71,6 +76,27 @@ test("when the last entry of a page is removed, the next page skips no entry", a
   await server.replace([tools[0]!, ...tools.slice(2)]);
   const { result } = (await modern(server, "tools/list", { cursor: nextCursor })).answer;
   assert.equal(result.tools.map((each: { name: string }) => each.name), ["t2", "t3"]);
+});
+
+test("when up to three entries are removed at once, the next pages skip no entry", async () => {
+  const before = tools.concat(["t5", "t6", "t7"].map((name) => ({ ...tools[0]!, name })));
+  const server = instance(before, { pageSize: 3 });
+  const { nextCursor } = (await modern(server, "tools/list")).answer.result;
+  const next = (await modern(server, "tools/list", { cursor: nextCursor })).answer.result.nextCursor;
+  const indexes = before.keys().toArray();
+  for (const a of indexes) {
+    for (const b of indexes) {
+      for (const c of indexes) {
+        const left = before.filter((_, i) => i !== a && i !== b && i !== c);
+        await server.replace(left);
+        for (const [first, cursor] of [[3, nextCursor], [6, next]] as const) {
+          const found = (await pages(server, "tools/list", "tools", {}, cursor)).flat();
+          const expected = left.filter((each) => before.indexOf(each) >= first).map(({ name }) => name);
+          assert.equal(found.slice(-expected.length || found.length), expected, `${a} ${b} ${c} of ${first}`);
+        }
+      }
+    }
+  }
 });
 
 test("a page has only entries for the caller's scopes, and is then private", async () => {
