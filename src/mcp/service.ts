@@ -32,14 +32,10 @@ import type { ConvertSchema } from "./schema/convert_schema.ts";
 import { createSchemaConverter } from "./schema/schema_converter.ts";
 import { runTool } from "./definition/tools.ts";
 import type { View } from "./definition/views.ts";
-import type { EndStream } from "./session/session_stream.ts";
 import type { Stateful } from "./stateful.ts";
 import type { ToolServer, ToolServerOptions } from "./tool_server.ts";
 
 export type { ToolServer, ToolServerOptions };
-
-/** When clients come back to a server that stops: at least after this time, at most after twice as long. */
-const MIN_RETRY_MS = 500;
 
 /** Creates an MCP server. @throws {TypeError} for an invalid definition */
 export function createToolServer(options: ToolServerOptions): ToolServer {
@@ -67,7 +63,6 @@ export function createToolServer(options: ToolServerOptions): ToolServer {
   const inputRequired = createInputRequired(
     lazy(async () => new (await import("./input/inputs.ts")).RequestStates(secret, now)),
   );
-  const open = new Set<EndStream>();
   const stateful: Lazy<Stateful> = lazy(async () => {
     const { createStateful } = await import("./stateful.ts");
     const { openStreams } = await streams.load();
@@ -80,7 +75,6 @@ export function createToolServer(options: ToolServerOptions): ToolServer {
       registryOf: async (principal) => (await views?.find(principal))?.registry ?? registry!,
       isIsolated: () => isIsolated,
       openStreams,
-      open,
     });
   });
 
@@ -256,10 +250,7 @@ export function createToolServer(options: ToolServerOptions): ToolServer {
         scopes,
       })),
     openStreams: () => streams.value?.openStreams.count() ?? 0,
-    close() {
-      // At different times, so that they do not all come back at once.
-      for (const end of [...open]) end(Math.round(MIN_RETRY_MS * (1 + Math.random())));
-    },
+    close: () => stateful.value?.closeStreams(),
     stopCalls: async () => await streams.value?.stop(),
   };
 }

@@ -52,8 +52,6 @@ export interface StatefulOptions {
   readonly registryOf: (principal: Principal | undefined) => Promise<Registry>;
   readonly onSubscribed?: OnSubscribed | undefined;
   readonly openStreams: OpenStreams;
-  /** Functions that end the open streams, for `close()` of the server. */
-  readonly open: Set<EndStream>;
   /** Whether requests may not share work: see `RequestContext.isIsolated`. */
   readonly isIsolated: () => boolean;
   /** Milliseconds. */
@@ -72,6 +70,8 @@ export interface Stateful {
   readonly tasks: Tasks;
   readonly listen: ListenOptions;
   readonly streams: SessionStreamOptions;
+  /** Ends the streams that wait for changes: see `close` of the server. */
+  closeStreams(): void;
   /** The methods that read or change the state. */
   methods(registry: Registry): readonly [name: string, method: Method<Call>][];
   /** Starts the log of the stream of a request; `undefined` at the caller's storage limit. */
@@ -88,11 +88,15 @@ export interface Stateful {
   acceptClientResponse(session: Session, message: ClientResponse): Promise<boolean>;
 }
 
+/** When clients come back to a server that stops: at least after this time, at most after twice as long. */
+const MIN_RETRY_MS = 500;
+
 /** How long the events of a stream are kept for a client that resumes it. */
 const EVENT_RETENTION_MS = 10 * 60_000;
 
 export function createStateful(options: StatefulOptions): Stateful {
-  const { store, now, secret, keepAlive, openStreams, open, registryOf, onSubscribed } = options;
+  const { store, now, secret, keepAlive, openStreams, registryOf, onSubscribed } = options;
+  const open = new Set<EndStream>();
   const wakeups = new Wakeups(store, options.isIsolated);
   const storage = new StorageAllowance({ ...STORAGE_LIMITS, ...options.storageLimits }, now);
   const sessions = new Sessions({
@@ -130,6 +134,10 @@ export function createStateful(options: StatefulOptions): Stateful {
     tasks,
     listen: { registryOf, onSubscribed, changes, tasks, taskStore, writer },
     streams: { store, wakeups, onSubscribed, subscriptions, changes, log, keepAlive, open, openStreams },
+    closeStreams() {
+      // At different times, so that they do not all come back at once.
+      for (const end of [...open]) end(Math.round(MIN_RETRY_MS * (1 + Math.random())));
+    },
     methods: (registry) => [
       ...loggingMethods(sessions),
       ...subscriptionMethods(registry, subscriptions),

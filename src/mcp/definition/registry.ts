@@ -100,10 +100,10 @@ export function compileRegistry(
         add(tools, checkName(definition.name), compileTool(definition, convert));
         break;
       case "resource":
-        add(resources, definition.uri, compileResource(definition));
+        add(resources, definition.uri, compileResource(definition.uri, definition));
         break;
       case "resource_template":
-        add(templates, definition.uriTemplate, compileTemplate(definition));
+        add(templates, definition.uriTemplate, compileResource(definition.uriTemplate, definition));
         break;
       case "prompt":
         add(prompts, checkName(definition.name), compilePrompt(definition));
@@ -163,28 +163,34 @@ function compileTool(definition: ToolDefinition, convert: ConvertSchema): Compil
   };
 }
 
-function compileResource(definition: ResourceDefinition): CompiledResource {
-  const { uri, name, title, description, mimeType, size, annotations, icons, _meta, scopes = [] } =
-    definition;
-  checkUriAndName(uri, definition);
-  checkHandler(uri, definition.read, "read");
-  if (!URL.canParse(uri)) throw new TypeError(`Cannot define resource "${uri}": uri must be a URI`);
-  const members = { uri, name, title, description, mimeType, size, annotations, icons, _meta };
-  return { name: uri, scopes, definition, describe: (revision) => membersFor(revision, members) };
-}
+type Readable = Partial<ResourceDefinition | ResourceTemplateDefinition> & {
+  readonly uri?: string;
+  readonly uriTemplate?: string;
+  readonly size?: number | undefined;
+};
 
-function compileTemplate(definition: ResourceTemplateDefinition): CompiledTemplate {
-  const { uriTemplate, name, title, description, mimeType, annotations, icons, _meta, scopes = [] } =
-    definition;
-  checkUriAndName(uriTemplate, definition);
-  checkHandler(uriTemplate, definition.read, "read");
-  const members = { uriTemplate, name, title, description, mimeType, annotations, icons, _meta };
-  return {
-    name: uriTemplate,
-    scopes,
-    definition,
-    describe: (revision) => membersFor(revision, members),
-  };
+/** @param place its URI or URI template */
+function compileResource<Compiled extends ResourceDefinition | ResourceTemplateDefinition>(
+  place: string,
+  definition: Compiled,
+): ListEntry & { readonly definition: Compiled } {
+  const { uri, uriTemplate, name, title, description, mimeType, size }: Readable = definition;
+  const { annotations, icons, _meta, scopes = [], ttl = 0, read }: Readable = definition;
+  if (typeof place !== "string") {
+    throw new TypeError(`Cannot define resource "${name}": uri must be a string`);
+  }
+  if (typeof name !== "string" || name === "") {
+    throw new TypeError(`Cannot define "${place}": name must be a non-empty string`);
+  }
+  if (!Number.isSafeInteger(ttl) || ttl < 0) {
+    throw new TypeError(`Cannot define "${place}": ttl must be a non-negative integer (milliseconds)`);
+  }
+  checkHandler(place, read, "read");
+  if (uri !== undefined && !URL.canParse(uri)) {
+    throw new TypeError(`Cannot define resource "${uri}": uri must be a URI`);
+  }
+  const members = { uri, uriTemplate, name, title, description, mimeType, size, annotations, icons, _meta };
+  return { name: place, scopes, definition, describe: (revision) => membersFor(revision, members) };
 }
 
 function compilePrompt(definition: PromptDefinition): CompiledPrompt {
@@ -213,22 +219,6 @@ function checkName(name: unknown): string {
     );
   }
   return name;
-}
-
-/** A resource needs both a URI and a name. */
-function checkUriAndName(
-  place: unknown,
-  { name, ttl = 0 }: ResourceDefinition | ResourceTemplateDefinition,
-): void {
-  if (typeof place !== "string") {
-    throw new TypeError(`Cannot define resource "${name}": uri must be a string`);
-  }
-  if (typeof name !== "string" || name === "") {
-    throw new TypeError(`Cannot define "${place}": name must be a non-empty string`);
-  }
-  if (!Number.isSafeInteger(ttl) || ttl < 0) {
-    throw new TypeError(`Cannot define "${place}": ttl must be a non-negative integer (milliseconds)`);
-  }
 }
 
 /** JavaScript authors may forget the handler: an error at start is better than an error in a call. */

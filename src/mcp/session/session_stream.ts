@@ -22,7 +22,7 @@ export interface SessionStreamOptions extends SessionChangesOptions {
   readonly store: Store;
   readonly log: EventLogOptions;
   readonly keepAlive: number | undefined;
-  /** Functions that end the open streams, for `close()` of the server. */
+  /** Functions that end the open streams. */
   readonly open: Set<EndStream>;
   /** Limits of open streams. */
   readonly openStreams: OpenStreams;
