@@ -27,7 +27,7 @@ export interface McpOptions {
   readonly sources?: readonly DefinitionSource[];
   /** Chooses what clients are offered in place of all definitions, at start and after each change. @default all */
   readonly arrange?: Arrange | undefined;
-  /** Runs around every tool, resource and prompt; the first is the outermost. */
+  /** Runs around every tool, resource, prompt and completion; the first is the outermost. */
   readonly middleware?: readonly Middleware[];
   /** The name by which the server introduces itself (`serverInfo`). */
   readonly name?: string;

@@ -149,7 +149,9 @@ export function createPolicy(options: PolicyOptions, server: PolicyServer): Poli
   return {
     isVisible: rules.isVisible,
     guardCompletions,
-    middleware: async ({ definition, name, input }, context, next) => {
+    middleware: async ({ definition, name, input, isCompletion }, context, next) => {
+      // guardCompletions has decided.
+      if (isCompletion) return await next();
       const use: RecordedUse = { definition, name: nameOfUse(definition, name, input), input };
       const number = numberOfCall(context);
       const began = performance.now();

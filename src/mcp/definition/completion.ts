@@ -36,12 +36,8 @@ export function completionMethods(registry: Registry): [string, Method<Call>][] 
       }
     }
     const completer = findCompleter(registry, ref, name, call);
-    // `runtime` is for the audit trail of a gateway.
-    const context = {
-      principal: call.principal,
-      arguments: known as Record<string, string>,
-      runtime: call.runtime,
-    };
+    // Middleware gets the call.
+    const context = Object.assign(call, { arguments: known as Record<string, string> });
     const given = completer ? await runHandler(() => completer(value, context)) : [];
     const { values, total, hasMore }: CompletionValues = "length" in given
       ? { values: given, total: given.length, hasMore: false }

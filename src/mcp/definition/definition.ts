@@ -65,13 +65,18 @@ export interface CompletionValues {
   readonly hasMore?: boolean | undefined;
 }
 
+/** What a completion is given beside the value: the earlier variables, and the caller. */
+export interface CompletionContext extends Pick<CallContext, "principal"> {
+  readonly arguments: Readonly<Record<string, string>>;
+}
+
 /**
  * Completes a variable: possible values for what the user typed, given the earlier variables; all of them, or the first with
  * what is known of the others. At most 100 are sent.
  */
 export type Complete = (
   value: string,
-  context: { readonly arguments: Readonly<Record<string, string>> } & Pick<CallContext, "principal">,
+  context: CompletionContext,
 ) => readonly string[] | CompletionValues | Promise<readonly string[] | CompletionValues>;
 
 /** Cache hints of a resource (2026-07-28, server/utilities/caching). */
@@ -147,7 +152,7 @@ export interface PromptDefinition extends Described {
   readonly kind: "prompt";
   readonly name: string;
   readonly description?: string | undefined;
-  readonly arguments?: readonly PromptArgument[];
+  readonly arguments?: readonly PromptArgument[] | undefined;
   readonly get: (
     values: Readonly<Record<string, string>>,
     context: CallContext,

@@ -7,7 +7,7 @@
 import type { Observe } from "../../events.ts";
 import type { ConvertSchema } from "../schema/convert_schema.ts";
 import type { Definition } from "./definition.ts";
-import { type Definitions, flatten } from "./group.ts";
+import { type Definitions, flatten, placeOf } from "./group.ts";
 
 /** Where a server gets definitions besides those in its options. */
 export interface DefinitionSource {
@@ -34,9 +34,7 @@ export type Arrange = (definitions: readonly Definition[], server: ArrangeServer
 
 /** What identifies a definition among those of its kind. */
 export function identityOf(definition: Definition): string {
-  const { kind, name, uri = name, uriTemplate = uri }: Definition & { uri?: string; uriTemplate?: string } =
-    definition;
-  return `${kind} ${uriTemplate}`;
+  return `${definition.kind} ${placeOf(definition)}`;
 }
 
 /** The server's definitions and then those of the sources. Of two with one name or URI the first is kept. */

@@ -6,7 +6,7 @@
  */
 import { checkNames, type Names } from "../../options/option_check.ts";
 import type { CallContext } from "../context.ts";
-import type { Definition } from "./definition.ts";
+import type { Complete, CompletionContext, Definition } from "./definition.ts";
 
 /** A list of definitions, which may contain further lists. */
 export type Definitions = readonly (Definition | Definitions)[];
@@ -18,6 +18,11 @@ export interface Use {
   readonly name: string;
   /** Parsed arguments of a tool or prompt, variables of a template, `undefined` for a resource. */
   readonly input: unknown;
+  /**
+   * Whether values for an argument of a prompt or a variable of a template are completed: `input` has what the user typed
+   * until now, and `next` returns what the `complete` function returns.
+   */
+  readonly isCompletion?: true | undefined;
   /** What is used, with members of its own such as the MCP server that it comes from. */
   readonly definition: Definition;
 }
@@ -30,7 +35,7 @@ export interface GroupOptions {
   readonly prefix?: string;
   /** Scopes that every definition requires in addition to its own. */
   readonly scopes?: readonly string[];
-  /** The first one is the outermost. Completions run without it: refuse them in `complete`, which has the principal. */
+  /** The first one is the outermost. Runs around completions, too: see {@linkcode Use.isCompletion}. */
   readonly middleware?: readonly Middleware[];
 }
 
@@ -54,6 +59,13 @@ export function group(options: GroupOptions, definitions: Definitions): Definiti
   });
 }
 
+/** The name of a tool or prompt, the URI or URI template of a resource. */
+export function placeOf(definition: Definition): string {
+  const { name, uri = name, uriTemplate = uri }: Definition & { uri?: string; uriTemplate?: string } =
+    definition;
+  return uriTemplate;
+}
+
 /** The definitions of all nested lists, in one list. */
 export function flatten(definitions: Definitions): Definition[] {
   return (definitions as readonly unknown[]).flat(Infinity) as Definition[];
@@ -61,46 +73,55 @@ export function flatten(definitions: Definitions): Definition[] {
 
 function wrap(definition: Definition, middleware: readonly Middleware[]): Definition {
   if (middleware.length === 0) return definition;
-  const around = (name: string, input: unknown, context: CallContext, run: () => unknown): unknown =>
+  const { kind } = definition;
+  const name = placeOf(definition);
+  const around = <Result>(
+    input: unknown,
+    context: CallContext,
+    run: () => Result,
+    isCompletion?: true,
+  ): Result =>
     middleware.reduceRight<() => unknown>(
-      (next, each) => () => each({ kind: definition.kind, name, input, definition }, context, next),
+      (next, each) => () => each({ kind, name, input, definition, isCompletion }, context, next),
       run,
-    )();
+    )() as Result;
+  const guard = (argument: string, complete: Complete): Complete => (value, context) =>
+    around(
+      { ...context.arguments, [argument]: value },
+      // What completes is a call, too.
+      context as CompletionContext & CallContext,
+      () => complete(value, context),
+      true,
+    );
   switch (definition.kind) {
     case "tool":
       return {
         ...definition,
-        run: (input, context) =>
-          around(definition.name, input, context, () => definition.run(input, context)),
+        run: (input, context) => around(input, context, () => definition.run(input, context)),
       };
     case "resource":
       return {
         ...definition,
-        read: async (context: CallContext) =>
-          await around(definition.uri, undefined, context, () => definition.read(context)) as Awaited<
-            ReturnType<typeof definition.read>
-          >,
+        read: (context: CallContext) => around(undefined, context, () => definition.read(context)),
       };
     case "resource_template":
       return {
         ...definition,
         // Middleware may refuse `read`, and must also decide whether a resource exists: so `exists` is not used.
         exists: undefined,
-        read: async (variables, context, uri) =>
-          await around(
-            definition.uriTemplate,
-            variables,
-            context,
-            () => definition.read(variables, context, uri),
-          ) as Awaited<ReturnType<typeof definition.read>>,
+        complete: definition.complete && Object.fromEntries(
+          Object.entries(definition.complete).map(([name, each]) => [name, guard(name, each)]),
+        ),
+        read: (variables, context, uri) =>
+          around(variables, context, () => definition.read(variables, context, uri)),
       };
     case "prompt":
       return {
         ...definition,
-        get: async (values, context) =>
-          await around(definition.name, values, context, () => definition.get(values, context)) as Awaited<
-            ReturnType<typeof definition.get>
-          >,
+        arguments: definition.arguments?.map((each) =>
+          each.complete ? { ...each, complete: guard(each.name, each.complete) } : each
+        ),
+        get: (values, context) => around(values, context, () => definition.get(values, context)),
       };
   }
 }

@@ -1,6 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { prompt, resource, resourceTemplate, tool, ToolError } from "./definition.ts";
+import { type CompletionContext, prompt, resource, resourceTemplate, tool, ToolError } from "./definition.ts";
+import { RpcError } from "../../jsonrpc/error.ts";
 import { group, type Middleware } from "./group.ts";
 import { client, modern } from "../test_exchange.ts";
 import { newServer, request } from "../test_server.ts";
@@ -82,6 +83,52 @@ test("middleware may replace the handler, change the result, or refuse", async (
     "changed zero",
     "Not thirteen",
   ]);
+});
+
+test("middleware runs around completions, and may refuse them", async () => {
+  const uses: unknown[] = [];
+  const completed: unknown[] = [];
+  const complete = (value: string, { principal, arguments: known }: CompletionContext) => {
+    completed.push([value, known, principal?.client]);
+    return ["secret"];
+  };
+  const onlyReader: Middleware = ({ kind, name, input, isCompletion }, { principal, revision }, next) => {
+    uses.push([kind, name, input, isCompletion, revision]);
+    if (principal?.client !== "reader") throw new RpcError(-32000, "For reader only");
+    return next();
+  };
+  const definitions = group({ middleware: [onlyReader] }, [
+    prompt({ name: "p", arguments: [{ name: "a" }, { name: "b", complete }], get: () => "x" }),
+    resourceTemplate({
+      uriTemplate: "test://x/{a}/{b}",
+      name: "x",
+      complete: { b: complete },
+      read: () => "x",
+    }),
+  ]);
+  const { server } = newServer({ definitions: group({ middleware: [note("outer")] }, definitions) });
+  seen.length = 0;
+  for (
+    const [kind, name, ref] of [
+      ["prompt", "p", { type: "ref/prompt", name: "p" }],
+      ["resource_template", "test://x/{a}/{b}", { type: "ref/resource", uri: "test://x/{a}/{b}" }],
+    ] as const
+  ) {
+    const params = { ref, argument: { name: "b", value: "s" }, context: { arguments: { a: "1" } } };
+    assert.is((await modern(server, "completion/complete", params)).answer.error.code, 500);
+    assert.equal(completed, []);
+    const headers = { authorization: "Bearer reader" };
+    const { answer } = await modern(server, "completion/complete", params, { headers });
+    assert.equal(answer.result.completion.values, ["secret"]);
+    assert.equal(completed.splice(0), [["s", { a: "1" }, "reader"]]);
+    const use = [kind, name, { a: "1", b: "s" }, true, "2026-07-28"];
+    assert.equal(uses.splice(0), [use, use]);
+    assert.is(seen[0], `outer > ${kind} ${name} {"a":"1","b":"s"} -`);
+    seen.length = 0;
+    const argument = { name: "a", value: "" };
+    const free = await modern(server, "completion/complete", { ref, argument });
+    assert.equal(free.answer.result.completion.values, []);
+  }
 });
 
 test("every kind of definition requires the scopes of its group and its own", async () => {
