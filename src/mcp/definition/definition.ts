@@ -5,6 +5,7 @@
  * @module
  */
 import { matchAcrossCopies } from "../../jsonrpc/error.ts";
+import { isObject } from "../../json_schema/value.ts";
 import type { Annotations, Icon, Meta, PromptMessage, PromptResult, ReadResult } from "./content.ts";
 import type { CallContext, TaskOptions } from "../context.ts";
 import { checkNames, type Names } from "../../options/option_check.ts";
@@ -282,9 +283,13 @@ export function resourceTemplate(
 
 /**
  * Defines a prompt: text for one user message, or a list of messages.
- * @throws {TypeError} naming a member that does not exist
+ * @throws {TypeError} naming a member that does not exist, or for arguments that are no list of objects
  */
 export function prompt(definition: Omit<PromptDefinition, "kind">): PromptDefinition {
   checkNames("prompt", definition, PROMPT_NAMES);
+  const { name, arguments: variables = [] } = definition;
+  if (!Array.isArray(variables) || !variables.every(isObject)) {
+    throw new TypeError(`Cannot define "${name}": arguments must be a list of objects`);
+  }
   return { kind: "prompt", ...definition };
 }

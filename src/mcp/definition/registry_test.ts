@@ -127,6 +127,15 @@ for (
   });
 }
 
+for (const wrong of [{}, "a", [null], ["a"]]) {
+  test(`a prompt whose arguments are ${JSON.stringify(wrong)} is refused by its name and member`, () => {
+    assert.throws(
+      () => of("prompt", { arguments: wrong }),
+      (error: Error) => error instanceof TypeError && error.message.includes('"p": arguments '),
+    );
+  });
+}
+
 test("the scopes of a group are scope tokens (RFC 6749 section 3.3)", () => {
   for (const scope of ["mail read", 'a"', "a\\b", "é", ""]) {
     const definitions = group({ scopes: [scope] }, [of("tool", {})]);
