@@ -13,6 +13,7 @@ import { createProtection, type Protection } from "./http/protect.ts";
 import { jsonFields, respond } from "./http/response.ts";
 import { pathOf } from "./http/router.ts";
 import { toRequestContext } from "./http/runtime_context.ts";
+import { isScopeToken } from "./http/scope_token.ts";
 import type { CertificateProxy } from "./oauth/authorization_server.ts";
 import { createRemoteDocuments } from "./oauth/clients/remote_document.ts";
 import { resourceMetadataUrl } from "./oauth/endpoints/protected_resource.ts";
@@ -200,6 +201,7 @@ const NAMES: Names<ResourceServerOptions> = {
 function checkOptions(options: ResourceServerOptions): void {
   checkNames("options", options, NAMES);
   const { issuer, resource, jwksUri, introspection, algorithms, clockToleranceS = 0, audience } = options;
+  const { scopes = [] } = options;
   for (const [scope, implied] of Object.entries(options.impliedScopes ?? {})) {
     checkTexts(`impliedScopes.${scope}`, implied);
   }
@@ -207,6 +209,9 @@ function checkOptions(options: ResourceServerOptions): void {
     throw new TypeError(`Invalid options: "${name}" ${rule}`);
   };
   if (options.jwks && !Array.isArray(options.jwks.keys)) fail("jwks", 'must have a list "keys" (RFC 7517)');
+  if (!scopes.every(isScopeToken)) {
+    fail("scopes", "must have scopes without spaces, quotes and backslashes (RFC 6749 section 3.3)");
+  }
   if (introspection && !(introspection.clientId && introspection.clientSecret)) {
     fail("introspection", 'must have a "clientId" and a "clientSecret"');
   }

@@ -199,6 +199,7 @@ const WRONG: readonly [string, Partial<ResourceServerOptions>][] = [
   ["jwks.keys[0]", { jwks: { keys: [{ kty: "oct", k: "c2VjcmV0" } as never] } }],
   ["algorithms", { algorithms: ["HS256" as never] }],
   ["algorithms", { algorithms: [] }],
+  ["scopes", { scopes: ["orders.read orders.write"] }],
   ["clockToleranceS", { clockToleranceS: 3600 }],
   ["clockToleranceS", { clockToleranceS: NaN }],
   ["scope", { scope: ["write"] } as never],
