@@ -230,7 +230,8 @@ test("add, list, show and remove work on a file, and keep all else in it", async
   );
   assert.is(added.code, 0, added.stderr);
   assert.is(
-    (await runCommand(["mcp", "add", "own", "--file", other, "--", "node", "a.js", "--flag"])).code,
+    (await runCommand(["mcp", "add", "own", "--file", other, "--", "node", "a.js", "--flag", "-h", "--help"]))
+      .code,
     0,
   );
   const text = readFileSync(other, "utf8");
@@ -244,7 +245,7 @@ test("add, list, show and remove work on a file, and keep all else in it", async
         headers: { "X-Key": "${KEY}" },
         auth: { type: "oauth" },
       },
-      own: { type: "stdio", command: "node", args: ["a.js", "--flag"] },
+      own: { type: "stdio", command: "node", args: ["a.js", "--flag", "-h", "--help"] },
     },
   });
   assert.is(statSync(other).mode & 0o777, 0o640);

@@ -144,8 +144,10 @@ export async function main([name, ...argv]: readonly string[]): Promise<number> 
     return 2;
   }
   const command = await known.load();
-  if (argv.includes("--help") || argv.includes("-h")) {
-    const action = argv.find((word) => !word.startsWith("-"));
+  // What follows "--" is the command line of another program, such as "docker run -h HOST".
+  const own = argv.includes("--") ? argv.slice(0, argv.indexOf("--")) : argv;
+  if (own.includes("--help") || own.includes("-h")) {
+    const action = own.find((word) => !word.startsWith("-"));
     const help = action === undefined ? undefined : command.describe?.(action);
     printLine((help ?? (typeof command.help === "string" ? command.help : command.help())).trimEnd());
     return 0;
