@@ -138,10 +138,13 @@ test("serve: a port in use ends the process with exit code 1 before it creates f
   const { port } = blocker.address() as { port: number };
   const data = newFolder();
   const { code, stderr } = await trivet(["serve", "--port", String(port), "--data", data]);
-  blocker.close();
   assert.is(code, 1);
-  assert.match(stderr, `127.0.0.1:${port}`);
+  assert.match(stderr, new RegExp(`127\\.0\\.0\\.1:${port}: .* --port`));
   assert.not.ok(existsSync(data));
+  const metrics = await trivet(["serve", "--port", "0", "--metrics-port", String(port), "--data", data]);
+  blocker.close();
+  assert.is(metrics.code, 1);
+  assert.match(metrics.stderr, new RegExp(`127\\.0\\.0\\.1:${port}: .* --metrics-port`));
 });
 
 test("serve: an unusable data folder ends the process with exit code 1 and says why", async () => {

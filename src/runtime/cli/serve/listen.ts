@@ -5,8 +5,15 @@
  */
 import type { FetchHandler, RunningServer, ServeOptions } from "../../server.ts";
 
-/** @throws {Error} naming the address, when it is in use or cannot be listened on */
-export async function listen(handler: FetchHandler, options: ServeOptions): Promise<RunningServer> {
+/**
+ * @param option the one that sets the port
+ * @throws {Error} naming the address, when it is in use or cannot be listened on
+ */
+export async function listen(
+  handler: FetchHandler,
+  options: ServeOptions,
+  option: string = "--port",
+): Promise<RunningServer> {
   const entry = "Deno" in globalThis
     ? await import("../../deno.ts")
     : "Bun" in globalThis
@@ -20,7 +27,7 @@ export async function listen(handler: FetchHandler, options: ServeOptions): Prom
     const address = `${options.hostname}:${options.port}`;
     throw new Error(
       isInUse
-        ? `Cannot listen on ${address}: address already in use. Choose another --port`
+        ? `Cannot listen on ${address}: address already in use. Choose another ${option}`
         : `Cannot listen on ${address}: ${message}`,
       { cause },
     );

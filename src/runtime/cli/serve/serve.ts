@@ -117,11 +117,11 @@ export async function run(argv: readonly string[]): Promise<void> {
     let metricsServer: RunningServer | undefined;
     try {
       if (values["metrics-port"] !== undefined) {
-        metricsServer = await listen(observers.own, {
-          ...where,
-          port: values["metrics-port"],
-          tls: undefined,
-        });
+        metricsServer = await listen(
+          observers.own,
+          { ...where, port: values["metrics-port"], tls: undefined },
+          "--metrics-port",
+        );
       }
       const definitions = await module?.load({ store }) ?? [];
       if (hasSkills && named[0] !== undefined && ensureSkills(named[0]) && values.skills) {
