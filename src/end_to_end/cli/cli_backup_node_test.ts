@@ -237,5 +237,14 @@ test("neither command replaces anything, and a store that does not exist is an e
   assert.is((await trivet(["backup"])).code, 2);
 });
 
+test("a data folder that cannot be written is the cause, not the backup", async () => {
+  // Linux: the folder exists, and takes no file.
+  const unwritable = "/proc/self";
+  if (!existsSync(unwritable)) return;
+  const { code, stderr } = await trivet(["restore", at("served.db"), "--data", unwritable]);
+  assert.is(code, 1);
+  assert.not.match(stderr, at("served.db"));
+});
+
 test.after(() => folder.remove());
 test.run();

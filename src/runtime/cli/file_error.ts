@@ -24,8 +24,10 @@ export function describeFileError(error: unknown): string {
 
 /** The message of an error, with the path that it is about if it is one of the file system. */
 export function describeError(error: unknown): string {
-  const { path } = Object(error) as { path?: unknown };
+  const { path, dest } = Object(error) as { path?: unknown; dest?: unknown };
+  // A copy that fails has read its source: the target is full or cannot be written.
+  const subject = dest ?? path;
   const description = describeFileError(error);
   const isKnown = error instanceof Error && description !== error.message;
-  return isKnown && typeof path === "string" ? `"${path}": ${description}` : description;
+  return isKnown && typeof subject === "string" ? `"${subject}": ${description}` : description;
 }
