@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { suite } from "uvu";
@@ -49,6 +49,16 @@ test("an empty data folder has no store either", async () => {
   mkdirSync(empty);
   assert.is((await runCommand(["key", "list", "--data", empty])).code, 1);
   assert.not.ok(existsSync(join(empty, "trivet.db")));
+});
+
+test("a damaged store is named, without the advice to begin an empty one in another folder", async () => {
+  const damaged = join(folder.path, "damaged");
+  mkdirSync(damaged);
+  writeFileSync(join(damaged, "trivet.db"), "no database");
+  const { code, stderr } = await runCommand(["key", "list", "--data", damaged]);
+  assert.is(code, 1);
+  assert.match(stderr, join(damaged, "trivet.db"));
+  assert.not.match(stderr, "--data");
 });
 
 test("stdio with a token of a store needs this store", async () => {

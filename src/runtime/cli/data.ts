@@ -184,14 +184,14 @@ async function openDriver(place: Place, create: boolean): Promise<Store> {
     throw new UsageError("--store memory has nothing that this command could find");
   }
   const file = create ? join(place.folder, "trivet.db") : findDatabase(place);
+  // Where a store is damaged, newer or locked, an empty one in another folder would be no help.
+  const advice = existsSync(file) ? "" : ". Choose another folder with --data";
   try {
     makePrivateFolder(place.folder);
     warnOfSharedFolder(place.folder, onWarning);
     return sqliteStore(file, { onWarning, allowOlder: true });
   } catch (cause) {
-    throw new Error(`Cannot open "${file}": ${describeError(cause)}. Choose another folder with --data`, {
-      cause,
-    });
+    throw new Error(`Cannot open "${file}": ${describeError(cause)}${advice}`, { cause });
   }
 }
 
