@@ -70,6 +70,9 @@ for (
     [["user", "add", "bob", "--generate", "--role", "root"], ["--role ", "reader, author, admin", '"root"']],
     [["serve", "--redirect-scheme", "javascript"], ["--redirect-scheme ", '"javascript"']],
     [["user", "add", "bob"], ["--password-stdin", "--generate"]],
+    [["user", "add", "bob", "--password-stdin", "--generate"], ["--password-stdin", "--generate"]],
+    [["client", "update", "x", "--scope", "a", "--unset", "scope"], ["--unset ", " scope "]],
+    [["serve", "--demo", "--no-demo"], ["--demo ", " --no-demo"]],
     [["skill", "add"], [": FOLDER or ZIP"]],
     [["key", "add", "--scope", "everything"], ["--scope ", '"everything"']],
   ] as const

@@ -75,7 +75,10 @@ const update: AdminAction = adminAction({
   summary: "changes metadata; what is not named stays",
   options: { unset: UNSET_OPTION, ...METADATA_OPTIONS },
   run({ call, values, operands: [client] }) {
-    const changes = { ...readUnset(values.unset), ...readMetadata(values) };
+    const [removed, given] = [readUnset(values.unset), readMetadata(values)];
+    const both = Object.keys(removed).find((member) => member in given);
+    if (both !== undefined) throw new UsageError(`--unset and a value for ${both} exclude each other`);
+    const changes = { ...removed, ...given };
     warnOfScopes((values as { scope?: string }).scope);
     if (Object.keys(changes).length === 0) throw new UsageError("missing option: name what to change");
     return byIdOrName(call, listClients, client!, (id) => call(updateClient, { client: id, ...changes }));

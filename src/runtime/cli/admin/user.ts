@@ -181,8 +181,10 @@ trivet grant, trivet invitation.`,
 
 /** `undefined` for a password that the operation makes. */
 async function readPassword(values: ValuesOf<typeof PASSWORD_OPTIONS>): Promise<string | undefined> {
-  if (values.generate) return undefined;
-  if (values["password-stdin"]) return await readSecretFromStdin("password");
+  const { generate, "password-stdin": fromStdin } = values;
+  if (generate && fromStdin) throw new UsageError("--generate and --password-stdin exclude each other");
+  if (generate) return undefined;
+  if (fromStdin) return await readSecretFromStdin("password");
   return await askForSecret("password", "--password-stdin or --generate");
 }
 

@@ -15,7 +15,7 @@ import { publicConnect } from "../../connect_publicly.ts";
 import type { FetchHandler, RunningServer } from "../../server.ts";
 import { isShared, openStore, readPlace } from "../data.ts";
 import { readArguments } from "../options.ts";
-import { printError, printLine } from "../output.ts";
+import { printError, printLine, UsageError } from "../output.ts";
 import { readServedSkills } from "../skill/skill_folders.ts";
 import { watchClientDocuments } from "./client_documents.ts";
 import { ensureDemo, ensureSkills, UNKNOWN_DEMO, withoutSecrets } from "./demo.ts";
@@ -57,6 +57,7 @@ export async function run(argv: readonly string[]): Promise<void> {
   const limits = readRateLimits(values);
   const place = readPlace(values, process.env);
   const { folder } = place;
+  if (values.demo && values["no-demo"]) throw new UsageError("--demo and --no-demo exclude each other");
   // A database that others use as well gets a demo only on request.
   const wantsDemo = values.demo || !values["no-demo"] && !isShared(place);
   const { named, folders, isOffered } = readServedSkills(values, folder, path !== undefined);

@@ -81,7 +81,7 @@ const AUTHORIZATION_OPTIONS = {
   "sign-up": {
     value: "WHO",
     words: ["open", "invitation", "closed"],
-    summary: `who can create an account: open (anyone), invitation (with a link of "trivet user invite") or
+    summary: `who can create an account: open (anyone), invitation (with a link of "trivet invitation add") or
       closed (no one)`,
     shownDefault: "invitation; identities of providers: open",
   },
