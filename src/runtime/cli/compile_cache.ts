@@ -3,13 +3,13 @@
  *
  * @module
  */
-import { mkdirSync } from "node:fs";
 // By its default: Bun and early versions of Node have no `enableCompileCache`, and refuse to import the name.
 import nodeModule from "node:module";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { setTimeout } from "node:timers";
+import { makePrivateFolder } from "./private_files.ts";
 
 /** Node writes the files when it exits by itself; clients of `trivet stdio` may kill it. */
 const WRITE_AFTER_MS = 1000;
@@ -31,7 +31,7 @@ export function keepCompiled(): void {
       "trivet",
       "compiled",
     );
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makePrivateFolder(folder);
     nodeModule.enableCompileCache(folder);
     setTimeout(() => nodeModule.flushCompileCache?.(), WRITE_AFTER_MS).unref();
   } catch {

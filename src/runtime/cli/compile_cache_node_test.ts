@@ -59,6 +59,7 @@ test("Node's own variables are respected", async () => {
 test("a folder that cannot be made is no error", async () => {
   writeFileSync(join(folder, "file"), "");
   assert.is(await printVersion({ XDG_CACHE_HOME: join(folder, "file") }), 0);
+  assert.is(await printVersion({ XDG_CACHE_HOME: "/proc/none" }), 0);
 });
 
 test("a server that is killed has kept it too", async () => {

@@ -3,32 +3,16 @@
  *
  * @module
  */
-import { existsSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { rmSync, statSync, writeFileSync } from "node:fs";
 import process from "node:process";
+import { makeFolder } from "../../store/drivers/sqlite/file.ts";
 
 /** The mode bits that let other users write. */
 const WRITABLE_BY_OTHERS = 0o022;
 
-/**
- * Makes a folder and those above it, which only their owner can enter. One by one, because the option `recursive` of Node
- * never returns where a file system has no new folders, as below `/proc`.
- * @param path absolute
- */
+/** Makes a folder and those above it, which only their owner can enter. */
 export function makePrivateFolder(path: string): void {
   makeFolder(path, 0o700);
-}
-
-/** As {@linkcode makePrivateFolder}, with the mode of a folder that other users can read. */
-export function makeFolder(path: string, mode: number = 0o777): void {
-  if (existsSync(path) && statSync(path).isDirectory()) return;
-  if (dirname(path) !== path) makeFolder(dirname(path), mode);
-  try {
-    mkdirSync(path, { mode });
-  } catch (error) {
-    // Another process was faster.
-    if (!(existsSync(path) && statSync(path).isDirectory())) throw error;
-  }
 }
 
 /** Writes a file that only its owner can read. An existing file is replaced, so that no open handle reads the new text. */

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { chmodSync, closeSync, mkdirSync, openSync, statSync } from "node:fs";
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import process from "node:process";
 
@@ -34,10 +34,26 @@ export function databaseFile(name: string): string | undefined {
  * @throws {Error} when the file cannot be created
  */
 export function protectDatabase(file: string, onWarning: (message: string) => void): void {
-  mkdirSync(dirname(file), { recursive: true, mode: PRIVATE_FOLDER });
+  makeFolder(dirname(file), PRIVATE_FOLDER);
   if (process.platform === "win32") return;
   closeSync(openSync(file, "a", PRIVATE));
   for (const path of [file, ...COMPANIONS.map((ending) => file + ending)]) protectFile(path, onWarning);
+}
+
+/**
+ * Makes a folder and those above it. One by one, because the option `recursive` of Node never returns where a file system
+ * has no new folders, as below `/proc`.
+ */
+export function makeFolder(path: string, mode: number = 0o777): void {
+  const isFolder = () => existsSync(path) && statSync(path).isDirectory();
+  if (isFolder()) return;
+  if (dirname(path) !== path) makeFolder(dirname(path), mode);
+  try {
+    mkdirSync(path, { mode });
+  } catch (error) {
+    // Another process was faster.
+    if (!isFolder()) throw error;
+  }
 }
 
 /** Removes the access of other users to a file, if it exists. */

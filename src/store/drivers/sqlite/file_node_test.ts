@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import process from "node:process";
@@ -44,6 +44,10 @@ if (process.platform === "win32") {
       assert.is(modeOf(file), "600");
     });
   }
+
+  test("a file system without new folders is an error", () => {
+    if (existsSync("/proc/self")) assert.throws(() => sqliteStore("/proc/none/trivet.db"));
+  });
 
   test("a database with mode 644 gets mode 600 when it is opened, also while another connection is open", async () => {
     const file = join(openFolder(), "trivet.db");
