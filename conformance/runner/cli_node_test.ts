@@ -115,6 +115,7 @@ test("a run that is not possible ends with 2 and names the problem", async () =>
     [["client", "oauth", "--list", "--only", ""], /--only ""/],
     [["oauth", "--target", join(folder, "nothing.json")], /nothing\.json"/],
     [["self", "--set", "nothing"], /"nothing"/],
+    [["self", "--report-dir", "/proc/none"], /\/proc/],
   ];
   for (const [args, message] of cases) {
     const { code, err } = await run(...args);

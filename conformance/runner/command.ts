@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { killAllGroups } from "./exchange/child_processes.ts";
@@ -85,7 +85,7 @@ async function run(parsed: Arguments): Promise<number> {
   // A run may take long, so files that cannot be read or written are reported before it.
   if (parsed.baseline !== undefined) checkBaseline(readBaseline(parsed.baseline, {}), parsed.baseline);
   if (parsed.set !== undefined) readSet(join(ROOT, "sets.json"), parsed.set, vectors);
-  if (parsed.reportDir) mkdirSync(parsed.reportDir, { recursive: true });
+  if (parsed.reportDir) makeFolder(parsed.reportDir);
   const suiteFolders = new Set(vectors.map(({ file }) => file.suite.split("/")[0]!));
   const opened = isSelf && !hasTarget
     ? createSelfTarget()
@@ -125,6 +125,13 @@ async function run(parsed: Arguments): Promise<number> {
     await stopPrograms();
     await target.close();
   }
+}
+
+/** One by one, because the option `recursive` of Node never returns where a file system has no new folders, as below `/proc`. */
+function makeFolder(path: string): void {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
+  if (dirname(path) !== path) makeFolder(dirname(path));
+  mkdirSync(path);
 }
 
 function waitForInterrupt(): Promise<undefined> {
