@@ -9,7 +9,12 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { killAllGroups } from "./exchange/child_processes.ts";
 import { stopPrograms } from "./target/execute.ts";
-import { createInterruptSignal, INTERRUPTED_EXIT_CODE, reportUncaughtErrors } from "./interrupt.ts";
+import {
+  createInterruptSignal,
+  exitAfterOutput,
+  INTERRUPTED_EXIT_CODE,
+  reportUncaughtErrors,
+} from "./interrupt.ts";
 import { type Arguments, parseArguments, USAGE } from "./arguments.ts";
 import { type Baseline, checkNames, readBaseline } from "./report/baseline.ts";
 import { readSet } from "./report/sets.ts";
@@ -32,12 +37,11 @@ const ROOT: string = fileURLToPath(new URL("..", import.meta.url));
 
 const interrupt = createInterruptSignal();
 const hasUncaughtError = reportUncaughtErrors();
-// The reader of the output (`head`, say) may close it early.
-process.stdout.on("error", () => process.exit());
+process.stdout.on("error", exitAfterOutput);
 process.exitCode = await main(process.argv.slice(2));
 killAllGroups();
 // A stream or timer that a target left open must not keep the process alive, but the output must be flushed.
-process.stdout.write("", () => process.exit());
+process.stdout.write("", exitAfterOutput);
 
 async function main(args: readonly string[]): Promise<number> {
   try {

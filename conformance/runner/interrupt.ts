@@ -1,7 +1,7 @@
 /**
- * Interrupts and uncaught errors. The first Ctrl-C ends the run with the report so far, the second at once;
- * processes that the run started end with it. An error that a module target throws outside a request is
- * reported, and the run continues.
+ * The end of the process: interrupts, uncaught errors and errors of the output. The first Ctrl-C ends the run
+ * with the report so far, the second at once; processes that the run started end with it. An error that a
+ * module target throws outside a request is reported, and the run continues.
  *
  * @module
  */
@@ -21,6 +21,14 @@ export function createInterruptSignal(): AbortSignal {
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(name, stop);
   process.on("exit", killAllGroups);
   return leave.signal;
+}
+
+/** Ends the process when the output was written, or cannot be: with 2, because a lost report must not count as a passed run. */
+export function exitAfterOutput(error?: Error | null): void {
+  // The reader of the output (`head`, say) may close it early.
+  if (!error || (error as { code?: string }).code === "EPIPE") process.exit();
+  process.stderr.write(`The report cannot be written: ${error.message}\n`);
+  process.exit(2);
 }
 
 const MAX_REPORTED_ERRORS = 10;

@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { checkNotEmpty } from "../arguments.ts";
 import { killAllGroups } from "../exchange/child_processes.ts";
+import { exitAfterOutput } from "../interrupt.ts";
 import { FAILING_OUTCOMES } from "../outcome.ts";
 import { checkNames, readBaseline } from "../report/baseline.ts";
 import { loadRequirements } from "../vector/load.ts";
@@ -40,7 +41,7 @@ Exit      0 as expected, 1 not as expected, 2 could not run or every scenario wa
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
-process.stdout.on("error", () => process.exit());
+process.stdout.on("error", exitAfterOutput);
 process.exitCode = await main(process.argv.slice(3));
 killAllGroups();
 
