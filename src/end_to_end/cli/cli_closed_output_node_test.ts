@@ -1,4 +1,5 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync, type StdioOptions } from "node:child_process";
+import { closeSync, existsSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -26,6 +27,18 @@ test("a command whose output is closed ends with its usual code and without an e
   ) {
     assert.equal(await runUnread([...args, "--data", data]), { code: 0, stderr: "" }, args.join(" "));
   }
+});
+
+test("an output on a full disk ends with 1 and one line that says why", async () => {
+  // Linux: a file without room.
+  if (!existsSync("/dev/full")) return;
+  const [command, before] = runtimeCommand();
+  const full = openSync("/dev/full", "w");
+  const stdio: StdioOptions = ["ignore", full, "pipe"];
+  const { status, stderr } = spawnSync(command, [...before, CLI, "--help"], { stdio, encoding: "utf8" });
+  closeSync(full);
+  assert.is(status, 1);
+  assert.match(stderr, /^trivet: .+\n$/);
 });
 
 test("a server whose log is closed goes on, and stops in order", async () => {

@@ -4,6 +4,7 @@
  * @module
  */
 import process from "node:process";
+import { describeFileError } from "./file_error.ts";
 import { printableText } from "./printable_text.ts";
 
 /** The command was called wrongly: exit code 2. */
@@ -12,18 +13,19 @@ export class UsageError extends Error {
 }
 
 export function printLine(text: string): void {
-  write(process.stdout, text);
+  try {
+    process.stdout.write(text + "\n");
+  } catch (error) {
+    // On Deno it is thrown.
+    endUnlessClosed(error);
+  }
 }
 
 export function printError(text: string): void {
-  write(process.stderr, text);
-}
-
-function write(stream: NodeJS.WriteStream, text: string): void {
   try {
-    stream.write(text + "\n");
-  } catch (error) {
-    if (!isClosed(error)) throw error;
+    process.stderr.write(text + "\n");
+  } catch {
+    // It can be reported nowhere.
   }
 }
 
@@ -32,11 +34,15 @@ function write(stream: NodeJS.WriteStream, text: string): void {
  * it still prints is lost, but changes and their audit records are completed.
  */
 export function surviveClosedOutput(): void {
-  process.stdout.on("error", (error) => {
-    if (!isClosed(error)) throw error;
-  });
-  // An error of standard error can be reported nowhere.
+  process.stdout.on("error", endUnlessClosed);
   process.stderr.on("error", () => {});
+}
+
+/** Another error, such as a full disk, ends the process with 1: what was printed is not all. */
+function endUnlessClosed(error: unknown): void {
+  if (isClosed(error)) return;
+  printError(`trivet: cannot write to standard output: ${describeFileError(error)}`);
+  process.exit(1);
 }
 
 function isClosed(error: unknown): boolean {
