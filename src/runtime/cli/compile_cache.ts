@@ -3,13 +3,13 @@
  *
  * @module
  */
+import { existsSync, mkdirSync } from "node:fs";
 // By its default: Bun and early versions of Node have no `enableCompileCache`, and refuse to import the name.
 import nodeModule from "node:module";
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import process from "node:process";
 import { setTimeout } from "node:timers";
-import { makePrivateFolder } from "./private_files.ts";
 
 /** Node writes the files when it exits by itself; clients of `trivet stdio` may kill it. */
 const WRITE_AFTER_MS = 1000;
@@ -26,12 +26,12 @@ export function keepCompiled(): void {
   // Node reads both variables itself.
   if (!nodeModule.enableCompileCache || env.NODE_COMPILE_CACHE || env.NODE_DISABLE_COMPILE_CACHE) return;
   try {
-    const folder = join(
-      env.XDG_CACHE_HOME || env.LOCALAPPDATA || join(homedir(), ".cache"),
-      "trivet",
-      "compiled",
-    );
-    makePrivateFolder(folder);
+    const caches = env.XDG_CACHE_HOME || env.LOCALAPPDATA || join(homedir(), ".cache");
+    const folder = join(caches, "trivet", "compiled");
+    // One by one: with the option `recursive` Node never returns below `/proc`.
+    for (const each of [caches, dirname(folder), folder]) {
+      if (!existsSync(each)) mkdirSync(each, { mode: 0o700 });
+    }
     nodeModule.enableCompileCache(folder);
     setTimeout(() => nodeModule.flushCompileCache?.(), WRITE_AFTER_MS).unref();
   } catch {
