@@ -1,6 +1,6 @@
 /**
  * Stops a server in an orderly way: streams that wait for changes end, and their clients come back to another one; requests
- * and tool calls finish, or end with an error when the time is over.
+ * and tool calls finish. When the time is over, calls with a stream end with an error, and all connections are closed.
  *
  * @module
  */
