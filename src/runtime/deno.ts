@@ -1,6 +1,7 @@
 /**
  * Serves a handler on Deno, with `Deno.serve`. Deno 2.9 has no timeout for header fields, and no option for one: put a
- * proxy in front of a public server.
+ * proxy in front of a public server. When the body of a request comes after its header fields, Deno 2.9 does not abort the
+ * signal of the request as its client disconnects: a tool call without a stream then runs to its end.
  *
  * @module
  */

@@ -1,5 +1,7 @@
 /**
  * Keeps standard output for the messages of a protocol: what a module of tools writes to it goes to standard error.
+ * Writes to file descriptor 1 itself still reach the client: `fs.writeSync(1, …)`, and programs that are started with
+ * `stdio: "inherit"`. No runtime can move a descriptor, and the socket that many clients pass cannot be opened anew.
  *
  * @module
  */

@@ -42,7 +42,8 @@ export const help = (): string =>
 Usage: trivet stdio [MODULE] [options]
 
 ${MODULE_HELP}
-What MODULE writes to standard output goes to standard error.
+What MODULE writes to standard output goes to standard error, unless it writes to file descriptor 1 itself,
+as programs do that it starts with stdio: "inherit".
 
 ${describeOptions(OPTIONS)}
 
