@@ -3,9 +3,11 @@
  *
  * @module
  */
+import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { addUser } from "../../mod.ts";
+import { sqliteStore } from "../../store/drivers/sqlite.ts";
 import { browse } from "../oauth/test_browser.ts";
 import { type Running, start } from "../oauth/test_sign_in.ts";
 import { startTrivet, temporaryFolder, trivet } from "../test_process.ts";
@@ -181,6 +183,24 @@ test("groups decide on roles and scopes, and options that are wrong are named", 
     assert.is(outcome.code, code, args.join(" ") + outcome.stderr);
     assert.match(outcome.stderr, message);
   }
+  folder.remove();
+});
+
+test("list says that a provider with an empty list, which an earlier version accepted, admits no one", async () => {
+  const folder = await newStore();
+  const { data } = folder;
+  const store = sqliteStore(join(folder.path, "trivet.db"));
+  for (const [id, old] of Object.entries({ none: { domains: [] }, few: { groups: ["Ops"] }, any: {} })) {
+    const settings = ["--id", id, "--issuer", "https://login.example.com", "--client-id", "app"];
+    assert.is((await trivet(["provider", "add", "oidc", ...settings, ...data])).code, 0);
+    const { key, value } = (await store.get<object>(["provider", id]))!;
+    await store.commit({ set: [{ key, value: { ...value, ...old } }] });
+  }
+  await store.close();
+  const { stdout } = await trivet(["provider", "list", ...data]);
+  assert.match(stdout, /^none .* no one$/m);
+  assert.match(stdout, /^few .* Ops$/m);
+  assert.match(stdout, /^any .* all its users$/m);
   folder.remove();
 });
 
