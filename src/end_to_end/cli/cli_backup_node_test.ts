@@ -1,5 +1,15 @@
 import { Buffer } from "node:buffer";
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { suite } from "uvu";
@@ -12,7 +22,7 @@ import { sqliteStore } from "../../store/drivers/sqlite.ts";
 import type { Store } from "../../store/store.ts";
 import { findEngine } from "../../store/test_engines.ts";
 import { runCommand } from "./test_command.ts";
-import { startTrivet, temporaryFolder, trivet } from "../test_process.ts";
+import { CLI, runtimeCommand, startTrivet, temporaryFolder, trivet } from "../test_process.ts";
 
 const test = suite("cli/backup");
 const folder = temporaryFolder();
@@ -235,6 +245,35 @@ test("neither command replaces anything, and a store that does not exist is an e
   for (const args of refused) assert.is((await trivet(args)).code, 1, args.join(" "));
   assert.not.ok(existsSync(at("absent")));
   assert.is((await trivet(["backup"])).code, 2);
+});
+
+/** Runs a command, and ends it by a signal as soon as a file with this ending is in a folder, which only its owner can read. */
+async function interrupt(args: readonly string[], inFolder: string, ending: string): Promise<number | null> {
+  const [command, before] = runtimeCommand();
+  const child = spawn(command, [...before, CLI, ...args], { stdio: "ignore" });
+  const ended = once(child, "close");
+  const find = () => existsSync(inFolder) && readdirSync(inFolder).find((name) => name.endsWith(ending));
+  while (!find() && child.exitCode === null) await new Promise((resolve) => setTimeout(resolve, 2));
+  assert.is(statSync(join(inFolder, find() as string)).mode & 0o077, 0);
+  // By number: Deno's `child.kill()` reports the signal instead of the exit code.
+  process.kill(child.pid!, "SIGTERM");
+  return (await ended)[0];
+}
+
+test("a signal leaves no copy of the records, which have private keys", async () => {
+  const store = sqliteStore(at("large", "trivet.db"));
+  for (let i = 0; i < 60; i++) {
+    await store.commit({ set: [{ key: ["large", i], value: new Uint8Array(1 << 19) }] });
+  }
+  await store.close();
+  const [file, source] = [at("large.db"), ["--data", at("large")]];
+  assert.is(await interrupt(["backup", file, ...source], folder.path, "large.db.part"), 143);
+  assert.equal(readdirSync(folder.path).filter((name) => name.startsWith("large.db")), []);
+  assert.is((await trivet(["backup", file, ...source])).code, 0);
+  chmodSync(file, 0o644);
+  const target = at("large target");
+  assert.is(await interrupt(["restore", file, "--data", target], target, ".part"), 143);
+  assert.equal(readdirSync(target).filter((name) => name !== "trivet.db"), []);
 });
 
 test("a data folder that cannot be written is the cause, not the backup", async () => {

@@ -36,3 +36,21 @@ export async function interruptible<Result>(
     for (const [signal, listener] of listeners) process.off(signal, listener);
   }
 }
+
+/**
+ * Ends the process at the first signal, after `undo`: for work that need not be told. A signal waits for the next turn of the
+ * event loop, which SQLite never leaves by itself. The function returned ends this.
+ */
+export function exitOnSignals(undo: () => void): () => void {
+  const listeners = Object.entries(EXIT_CODES).map(([signal, code]) => {
+    const listener = () => {
+      undo();
+      process.exit(code);
+    };
+    process.on(signal, listener);
+    return [signal, listener] as const;
+  });
+  return () => {
+    for (const [signal, listener] of listeners) process.off(signal, listener);
+  };
+}

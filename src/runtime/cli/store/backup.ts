@@ -6,10 +6,19 @@
  * @module
  */
 import { createHash } from "node:crypto";
-import { createReadStream, existsSync, readFileSync, writeFileSync } from "node:fs";
-import { copyFile, rename, rm, stat } from "node:fs/promises";
+import {
+  createReadStream,
+  createWriteStream,
+  existsSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { rename, stat } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import process from "node:process";
+import { pipeline } from "node:stream/promises";
+import { setImmediate as handleSignals } from "node:timers/promises";
 import {
   compareRecords,
   copyRecords,
@@ -22,6 +31,7 @@ import { sqliteStore } from "../../../store/drivers/sqlite.ts";
 import type { Store } from "../../../store/store.ts";
 import { upgradeStore } from "../../../store/upgrade/run_upgrade.ts";
 import { DATA_OPTIONS, findDatabase, isShared, openStore, type Place, readPlace } from "../data.ts";
+import { exitOnSignals } from "../interrupt.ts";
 import { describeOptions, readArguments } from "../options.ts";
 import { printLine, UsageError } from "../output.ts";
 import { makePrivateFolder } from "../private_files.ts";
@@ -80,10 +90,9 @@ export async function run(argv: readonly string[]): Promise<void> {
   for (const path of [file, file + ".sha256"]) {
     if (existsSync(path)) throw new Error(`"${path}" exists: choose another name`);
   }
-  const part = `${file}.part`;
-  await removeDatabase(part);
-  try {
+  await withPart(`${file}.part`, async (part) => {
     await copyInto(part, place);
+    await handleSignals();
     const records = await withFile(part, countRecords);
     sealBackup(part);
     const digest = await digestOf(part);
@@ -93,9 +102,7 @@ export async function run(argv: readonly string[]): Promise<void> {
     if (json) return printLine(JSON.stringify({ file, records, bytes: size, sha256: digest }));
     printLine(`${records} records, ${size} bytes in ${file}`);
     printLine(`SHA-256  ${digest}`);
-  } finally {
-    await removeDatabase(part);
-  }
+  });
 }
 
 async function copyInto(part: string, place: Place): Promise<void> {
@@ -143,16 +150,17 @@ export async function restore(argv: readonly string[]): Promise<void> {
   }
   makePrivateFolder(place.folder);
   // A copy, because opening a store changes its file.
-  const part = join(place.folder, `restore-${process.pid}.part`);
-  try {
-    await copyFile(file, part);
+  await withPart(join(place.folder, `restore-${process.pid}.part`), async (part) => {
+    await pipeline(createReadStream(file), createWriteStream(part, { flags: "wx", mode: 0o600 }));
     const { isSealed } = checkBackup(part);
+    await handleSignals();
     if (isSealed) removeSeal(part);
     const { records, kinds } = await withFile(part, async (store) => {
       await requireFinishedCopy(store);
       const kinds = await upgradeStore(store);
       return { records: await countRecords(store), kinds: kinds.length };
     });
+    await handleSignals();
     if (isShared(place)) await copyTo(place, part, digest);
     else await moveTo(join(place.folder, "trivet.db"), part);
     if (json) {
@@ -167,9 +175,7 @@ export async function restore(argv: readonly string[]): Promise<void> {
         ? "The digest was that of the backup"
         : "No digest in the file or beside it: the pages and records are intact, but may not be those of the backup",
     );
-  } finally {
-    await removeDatabase(part);
-  }
+  });
 }
 
 /** @throws {Error} when a store is there: a running server would go on with the old file */
@@ -215,9 +221,23 @@ async function digestOf(file: string): Promise<string> {
   return hash.digest("hex");
 }
 
-async function removeDatabase(file: string): Promise<void> {
+/** Runs work on a file that has private keys and does not stay, also when a signal ends the process. */
+async function withPart(part: string, work: (part: string) => Promise<void>): Promise<void> {
+  const remove = () => removeDatabase(part);
+  const stopListening = exitOnSignals(remove);
+  try {
+    // One that a process with this number left when it was killed.
+    remove();
+    await work(part);
+  } finally {
+    stopListening();
+    remove();
+  }
+}
+
+function removeDatabase(file: string): void {
   for (const path of [file, ...COMPANIONS.map((ending) => file + ending)]) {
-    // Bun's rm() fails with EFAULT where a part of the path is not a folder.
-    if (existsSync(path)) await rm(path, { force: true });
+    // Bun's rmSync() fails with EFAULT where a part of the path is not a folder.
+    if (existsSync(path)) rmSync(path, { force: true });
   }
 }
