@@ -43,7 +43,7 @@ export async function runAll(
     onResult(result);
   };
   const alone = vectors.filter(runsAlone);
-  const queue = vectors.filter((each) => !runsAlone(each));
+  const queue = alternateFiles(vectors.filter((each) => !runsAlone(each)));
   const workers = Array.from({ length: Math.max(1, run.target.jobs) }, async () => {
     for (let next = queue.shift(); next; next = queue.shift()) await runNext(next);
   });
@@ -54,6 +54,17 @@ export async function runAll(
   }
   if (alone.length > 0 && !interrupt?.aborted) await resetTarget(run);
   return vectors.map(({ name }) => results.get(name)!);
+}
+
+/** One vector of each file in turn: a target that ignores the requests of one file is not unreachable. */
+function alternateFiles(vectors: readonly LoadedVector[]): LoadedVector[] {
+  const taken = new Map<string, number>();
+  const turns = vectors.map((loaded) => {
+    const turn = taken.get(loaded.file.suite) ?? 0;
+    taken.set(loaded.file.suite, turn + 1);
+    return { loaded, turn };
+  });
+  return turns.sort((one, other) => one.turn - other.turn).map(({ loaded }) => loaded);
 }
 
 /** Whether a vector moves the clock or disturbs others. */

@@ -313,6 +313,22 @@ test("a target that no longer responds is given up", async () => {
   assert.equal([results.at(-1)!.outcome, results.at(-1)!.isUnreachable], ["setup", true]);
 });
 
+test("a target that ignores the requests of one file is tested with those of the others", async () => {
+  const target = testTarget(({ url }) => url.endsWith("/a") ? new Promise(() => {}) : new Response(), {
+    limits: { seconds: 0.1, bytes: 1000 },
+  });
+  const all = ["a", "b"].flatMap((name) =>
+    Array.from({ length: 20 }, (_, n) => {
+      const step = { request: { url: `/${name}` }, expect: { status: 200 } };
+      const loaded = vectorOf([step], { id: `${name}${n}` });
+      return { ...loaded, file: { ...loaded.file, suite: `oauth/${name}` } };
+    })
+  );
+  const results = await runAll(all, { target, seed: "", maxWaitSeconds: 0 });
+  const outcomes = results.map(({ outcome }) => outcome);
+  assert.equal(outcomes, [...Array(20).fill("fail"), ...Array(20).fill("pass")]);
+});
+
 test("faults of the kit are errors: unknown variables, foreign origins, unopened streams", async () => {
   for (
     const step of [
