@@ -19,7 +19,8 @@ const MIN_CUT_SECRET_CHARACTERS = 24;
 
 /** Where secrets appear in requests, responses, reasons and command lines. */
 const SECRET_PLACES: readonly RegExp[] = [
-  new RegExp(`"(?:${SECRET_NAMES})"\\s*:\\s*"((?:[^"\\\\]|\\\\.)+)`, "gi"),
+  // A negative number is an error code of JSON-RPC that a server wrote as a string.
+  new RegExp(`"(?:${SECRET_NAMES})"\\s*:\\s*"(?!-\\d+")((?:[^"\\\\]|\\\\.)+)`, "gi"),
   new RegExp(`(?:^|[?&#\\s])(?:${SECRET_NAMES})=([^&\\s"'<>;,]+)`, "gim"),
   /^(?:authorization|dpop|x-api-key|mcp-session-id|proxy-authorization): *(?:[A-Za-z]+ +)?(\S+)/gim,
   /^cookie: *(.+)$/gim,

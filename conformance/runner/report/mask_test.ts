@@ -119,6 +119,11 @@ test("a progress token of MCP is shown, another token beside it is not", () => {
   assert.is(mask('{"myProgressToken2":"1","in_progress_token":"abcdef123457"}').includes("abcdef"), false);
 });
 
+test("an error code of JSON-RPC is shown, also as a string", () => {
+  const text = 'error: {"code":"-32600","message":"Invalid"}, expected -32600';
+  assert.is(createMasker({})(text), text);
+});
+
 test("a plain word or host is masked where a secret is expected, and nowhere else", () => {
   const mask = createMasker({ users: { alice: { name: "alice", password: "wonderland" } } });
   const masked = mask(
