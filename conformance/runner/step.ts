@@ -10,7 +10,7 @@ import { compute } from "./vector/compute.ts";
 import { scriptedSender, toBreak, toFields } from "./exchange/send_scripted.ts";
 import { expectViews, toPattern } from "./vector/expect.ts";
 import { findMismatch } from "./vector/match.ts";
-import { ExpectationFailed, KitError, NotClaimed } from "./outcome.ts";
+import { ExpectationFailed, KitError, NotClaimed, ProcedureFailed } from "./outcome.ts";
 import { callProcedure } from "./target/procedure.ts";
 import { fillTemplates } from "./vector/template.ts";
 import { toTimerMs } from "./exchange/timer.ts";
@@ -82,7 +82,13 @@ async function runAction(
     await callProcedure(step.call, context, runStep);
     // An expectation beside the call sees the `answer` that this call set, not an earlier one.
     const { answer } = context.variables;
-    if (isJsonObject(answer) && answer !== before) context.last = { ...context.last, redirect: answer };
+    if (!isJsonObject(answer) || answer === before) return [];
+    context.last = { ...context.last, redirect: answer };
+    const error = [answer["query"], answer["fragment"]].filter(isJsonObject).map((each) => each["error"])
+      .find((each) => each !== undefined);
+    if (step.call === "authorize" && !step.expect && error !== undefined) {
+      throw new ProcedureFailed(`The server refused the authorization request: ${JSON.stringify(error)}`);
+    }
     return [];
   }
   if (step.request || Array.isArray(step.parallel)) return await sendRequests(step, context);

@@ -1,6 +1,6 @@
 /**
  * The runner in Python gives the same verdicts as the reference runner on `self/`, on Trivet over stdio, and on Trivet with
- * swapped endpoints, where many vectors fail, each in its own way.
+ * swapped endpoints, where many vectors fail, each in its own way, or with a scope that it refuses.
  *
  * @module
  */
@@ -37,6 +37,10 @@ testWithPython(`swapped endpoints${note}`, async () => {
   };
   const files = ["token_endpoint", "revocation", "introspection", "code", "client_authentication", "refresh"];
   await compare(files.map((file) => `oauth/${file}`), { ...served, endpoints, deviations: {} }, 200, 60);
+});
+
+testWithPython(`a scope that the server refuses${note}`, async () => {
+  await compare(["oauth/code"], { ...served, scope: "unknown", deviations: {} }, 20, 20);
 });
 
 testWithPython(`a server over stdio${note}`, async () => {

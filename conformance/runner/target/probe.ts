@@ -1,12 +1,13 @@
 /**
  * Detects the features of a target that declares none: by the metadata of an authorization server (RFC
- * 8414), MCP handshakes, or a JSON-RPC request. Only what was seen is claimed.
+ * 8414), an authorization request, MCP handshakes, or a JSON-RPC request. Only what was seen is claimed.
  *
  * @module
  */
 import { type Claims, formatNote } from "./claims.ts";
 import { probeMcp } from "./probe_mcp.ts";
 import { sendMessages } from "../exchange/rpc_steps.ts";
+import { runStep } from "../step.ts";
 import type { Target } from "./target.ts";
 import { isJsonObject, type JsonObject } from "../vector/vector_file.ts";
 import { createContext, type VectorContext } from "../context.ts";
@@ -22,7 +23,7 @@ export async function probe(
   why?: string,
 ): Promise<Claims> {
   const all: Claims[] = [];
-  if (suiteFolders.has("oauth")) all.push(readMetadataClaims(target, why));
+  if (suiteFolders.has("oauth")) all.push(readMetadataClaims(target, why), await probePkce(target));
   if (suiteFolders.has("jsonrpc")) all.push(await probeRpc(target));
   if (suiteFolders.has("mcp")) all.push(await probeMcp(target));
   if (suiteFolders.has("skills")) all.push({ features: [], notes: [] });
@@ -73,6 +74,31 @@ function readMetadataClaims({ variables, discovered }: Target, why?: string): Cl
   };
   const features = Object.keys(declared).filter((feature) => declared[feature]);
   return { features, notes: [formatNote(`metadata at ${discovered}`, features)] };
+}
+
+/** Metadata does not say whether PKCE is required: a request of a confidential client without it shows that. */
+async function probePkce(target: Target): Promise<Claims> {
+  const { procedures, variables: { clients } } = target;
+  const asksPerson = [...procedures.values()].some((each) => "ask" in each);
+  if (asksPerson || !isJsonObject(clients) || clients["confidential"] === undefined) {
+    return { features: [], notes: [] };
+  }
+  const context = createContext("probe", { target, seed: "probe", maxWaitSeconds: 0 });
+  const query = {
+    response_type: "code",
+    client_id: "{{clients.confidential.id}}",
+    redirect_uri: "{{clients.confidential.redirect_uri}}",
+    scope: "{{scope}}",
+  };
+  try {
+    await runStep({ call: "login", with: { user: "{{users.alice}}" } }, context);
+    const expect = { redirect: { query: { error: "invalid_request" } } };
+    await runStep({ call: "authorize", with: { query: { value: query } }, expect }, context);
+  } catch {
+    return { features: [], notes: [] };
+  }
+  const features = ["pkce_always"];
+  return { features, notes: [formatNote("authorization request without PKCE is refused", features)] };
 }
 
 /** Requests of the example methods, with the result that shows each. Those without one may return anything. */

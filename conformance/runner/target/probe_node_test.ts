@@ -1,16 +1,22 @@
 /**
- * What the runner detects of a server that declares no features, by JSON-RPC requests and MCP handshakes.
+ * What the runner detects of a server that declares no features, by JSON-RPC requests, MCP handshakes and an
+ * authorization request.
  *
  * @module
  */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { openTarget } from "./open_target.ts";
 import type { JsonObject } from "../vector/vector_file.ts";
 
 const test = suite("probe");
+const folder = mkdtempSync(join(tmpdir(), "conformance-"));
+test.after(() => rmSync(folder, { recursive: true, force: true }));
 
 type Answer = (call: JsonObject) => JsonObject;
 
@@ -80,6 +86,26 @@ const initialize: Answer = ({ id, method, params }) =>
       },
     }
     : { id, error: { code: -32601, message: "Method not found" } };
+
+test("a server that refuses authorization requests without PKCE requires it of every client", async () => {
+  for (const [error, expected] of [["invalid_request", true], ["invalid_scope", false], [undefined, false]]) {
+    const path = join(folder, `${error}.json`);
+    const answer = `https://app.example/cb?${error === undefined ? "code=c" : `error=${error}`}`;
+    const confidential = { id: "web", secret: "s", redirect_uri: "https://app.example/cb" };
+    const description = {
+      base: "http://127.0.0.1:9",
+      endpoints: { authorization: "/authorize", token: "/token" },
+      clients: { confidential },
+      users: { alice: { name: "alice" } },
+      scope: "profile",
+      procedures: { login: { cookies: {} }, authorize: [{ let: { answer: { value: answer } } }] },
+    };
+    writeFileSync(path, JSON.stringify(description));
+    const target = await openTarget({ target: path, suiteFolders: new Set(["oauth"]) });
+    await target.close();
+    assert.is(target.features.has("pkce_always"), expected, String(error));
+  }
+});
 
 test("a server on loopback must refuse other origins", async () => {
   const { features, notes } = await detect("mcp", initialize);

@@ -122,6 +122,24 @@ test("a program receives cookies and the authorization URL, and may return cooki
   assert.equal([outcome, reason], ["pass", undefined]);
 });
 
+test("an authorization request that the server refuses is setup, unless the step expects it", async () => {
+  const answers = [
+    "https://app.example/cb?error=invalid_scope",
+    "https://app.example/cb#error=access_denied",
+  ];
+  for (const answer of answers) {
+    const target = testTarget((request) => new Response(new URL(request.url).pathname), {
+      withProcedures: { authorize: [{ let: { answer: { value: answer } } }] },
+    });
+    const redeem = { request: { url: "/{{code}}" }, expect: { status: 200 } };
+    const { outcome, reason } = await runOne(target, [{ call: "authorize" }, redeem]);
+    assert.is(outcome, "setup");
+    assert.match(reason!, /"(invalid_scope|access_denied)"/);
+    const expect = { redirect: { to: "https://app.example/cb" } };
+    assert.is((await runOne(target, [{ call: "authorize", expect }])).outcome, "pass");
+  }
+});
+
 test("a program that stays is started once, and again after it has exited", async () => {
   const loop =
     'import { createInterface } from "node:readline"; import process from "node:process"; let count = 0; ' +

@@ -2292,8 +2292,13 @@ def run_action(step, context):
         before = context.variables.get("answer")
         call_procedure(step["call"], context)
         answer = context.variables.get("answer")
-        if isinstance(answer, dict) and answer is not before:
-            context.last = {**context.last, "redirect": answer}
+        if not isinstance(answer, dict) or answer is before:
+            return []
+        context.last = {**context.last, "redirect": answer}
+        errors = [member(answer.get(part), "error") for part in ("query", "fragment")]
+        error = next((each for each in errors if each is not ABSENT), ABSENT)
+        if step["call"] == "authorize" and "expect" not in step and error is not ABSENT:
+            raise ProcedureFailed(f"The server refused the authorization request: {write_json(error)}")
         return []
     if "request" in step or isinstance(step.get("parallel"), list):
         return send_requests(step, context)
