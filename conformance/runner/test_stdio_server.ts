@@ -22,6 +22,7 @@ const METHODS: Readonly<Record<string, (id: unknown) => void>> = {
     process.stdout.write(Uint8Array.from([0x22, 0xf0, 0x9f, 0x92, 0x22, 10]));
     say({ jsonrpc: "2.0", id, result: "after it" });
   },
+  endless: (id) => void process.stdout.write(JSON.stringify({ jsonrpc: "2.0", id, result: "" })),
   hang: () => {},
   leave: () => process.exit(3),
   flood() {

@@ -6,7 +6,7 @@
 import type { ChildProcess } from "node:child_process";
 import { toStrictText, toText } from "./bytes.ts";
 import { type Command, hasExited, killGroup, signalGroup, spawnChild } from "./child_processes.ts";
-import { BrokenExchange, type Limits, withTimeout } from "./exchange.ts";
+import { type BreakKind, BrokenExchange, type Limits, withTimeout } from "./exchange.ts";
 import { GrowingBytes } from "./growing_bytes.ts";
 import { parseJson } from "../vector/match.ts";
 
@@ -92,7 +92,10 @@ export class StdioServer {
       await withTimeout(wait(), this.#limits.seconds, "The response");
       return messages;
     } catch (error) {
-      throw error instanceof BrokenExchange ? new BrokenMessages(error, messages) : error;
+      if (!(error instanceof BrokenExchange)) throw error;
+      const { length } = this.#line;
+      const why = length > 0 ? `${error.message}. The last ${length} bytes have no line end` : error.message;
+      throw new BrokenMessages(error.kind, why, messages);
     }
   }
 
@@ -168,8 +171,8 @@ function toMessage(line: Uint8Array): unknown {
 export class BrokenMessages extends BrokenExchange {
   readonly messages: readonly unknown[];
 
-  constructor({ kind: word, message }: BrokenExchange, messages: readonly unknown[]) {
-    super(word, message);
+  constructor(kind: BreakKind, message: string, messages: readonly unknown[]) {
+    super(kind, message);
     this.messages = messages;
   }
 }

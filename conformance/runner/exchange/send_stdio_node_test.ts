@@ -79,6 +79,13 @@ test("a server that hangs fails with its time limit", async () => {
   assert.match(reason!, /\(hung\).*1\.5 s/);
 });
 
+test("a message without a line end is no message, and the reason has its size", async () => {
+  const slow = { ...target(), limits: { seconds: 1.5, bytes: 1000 } };
+  const { outcome, reason } = await runOne(slow, [{ send: [ask("endless")] }]);
+  assert.is(outcome, "fail");
+  assert.match(reason!, /\(hung\).*1\.5 s.*\b36 bytes/);
+});
+
 test("a server that exits fails with its exit code", async () => {
   assert.match(await outcome([{ send: [ask("leave")] }]), /^fail: .*\(closed\).*\b3\b/);
 });
