@@ -1,6 +1,7 @@
 /**
  * Runs many vectors against one target, several at a time. Vectors that move the clock or disturb others run
- * afterwards, one by one. After too many vectors in a row without a response, the rest are not run.
+ * afterwards, one by one. After too many vectors in a row without a response, those of other files are tried, and the rest
+ * are not run if these have none either.
  *
  * @module
  */
@@ -11,8 +12,10 @@ import { isEqual } from "./vector/match.ts";
 import { type Result, type Run, runVector } from "./vector/vector.ts";
 import { createContext } from "./context.ts";
 
-/** After this many vectors in a row without a complete response, the target counts as unreachable. */
-const MAX_UNREACHABLE_VECTORS = 12;
+/** After this many vectors in a row without a complete response, the files take turns: one file may ask what is ignored. */
+const MAX_UNREACHABLE_VECTORS_OF_ONE_FILE = 12;
+/** After this many, the target counts as unreachable. */
+const MAX_UNREACHABLE_VECTORS = 18;
 
 /**
  * @param onResult called after each vector
@@ -25,6 +28,7 @@ export async function runAll(
   interrupt?: AbortSignal,
 ): Promise<Result[]> {
   const results = new Map<string, Result>();
+  let queue = vectors.filter((each) => !runsAlone(each));
   let unreachable = 0;
   const interrupted = new Promise<void>((resolve) =>
     interrupt?.addEventListener("abort", () => resolve(), { once: true })
@@ -38,12 +42,14 @@ export async function runAll(
       interrupted.then(() => toNotRun(loaded, INTERRUPTED_REASON)),
     ]);
     // A skipped vector sends no request.
-    if (result.outcome !== "skip") unreachable = result.isUnreachable ? unreachable + 1 : 0;
+    if (result.outcome !== "skip") {
+      unreachable = result.isUnreachable ? unreachable + 1 : 0;
+      if (unreachable === MAX_UNREACHABLE_VECTORS_OF_ONE_FILE) queue = alternateFiles(queue);
+    }
     results.set(loaded.name, result);
     onResult(result);
   };
   const alone = vectors.filter(runsAlone);
-  const queue = alternateFiles(vectors.filter((each) => !runsAlone(each)));
   const workers = Array.from({ length: Math.max(1, run.target.jobs) }, async () => {
     for (let next = queue.shift(); next; next = queue.shift()) await runNext(next);
   });
@@ -56,7 +62,7 @@ export async function runAll(
   return vectors.map(({ name }) => results.get(name)!);
 }
 
-/** One vector of each file in turn: a target that ignores the requests of one file is not unreachable. */
+/** One vector of each file in turn. */
 function alternateFiles(vectors: readonly LoadedVector[]): LoadedVector[] {
   const taken = new Map<string, number>();
   const turns = vectors.map((loaded) => {
