@@ -65,13 +65,15 @@ export function judgeStep(
   const isBroken = view?.["broken"] !== undefined;
   const counting = form.filter(({ about }) => about!.some(({ at }) => at === MESSAGE_COUNT));
   const isUnanswered = isWithoutMessages(expected, view);
+  const otherForms = mismatches.filter((mismatch) => isOtherForm(mismatch, view));
   // Another number of messages, or of responses in a batch, than expected, or none.
   const isMiscounted = mismatches.some(({ path }) => /^messages(\.\d+)?\.length$/.test(path)) ||
+    otherForms.some(({ pattern }) => Number(countResponses(pattern)) > 1) ||
     isUnanswered && (counting.length > 0 || !isRefused);
   const violations = mismatches.filter(isViolation);
   const isRuleViolated = violations.some((mismatch) => !isAboutViolation(mismatch, findGoverning(mismatch)));
   const isOtherRefusal = asksRefusal && isRefused && !isRuleViolated && !isMiscounted &&
-    mismatches.length > 0;
+    otherForms.length === 0 && mismatches.length > 0;
 
   let failed: readonly Requirement[];
   if (isOtherRefusal) {
@@ -126,6 +128,34 @@ const ERROR_PLACE = /^(\w*|messages\.\d+)$|(^|\.)error(\.code)?$/;
 
 /** The place of the number of messages. A row with this place in `about` governs nothing else. */
 const MESSAGE_COUNT = "messages.length";
+
+/** Whether one message came where a list is expected, or a list where one is: no error code explains that. */
+function isOtherForm({ path, pattern }: Mismatch, view: JsonObject | undefined): boolean {
+  const position = /^messages\.(\d+)$/.exec(path)?.[1];
+  const messages = view?.["messages"];
+  if (position === undefined || !Array.isArray(messages) || !isMessagePattern(pattern)) return false;
+  const message = messages[Number(position)];
+  return (Array.isArray(message) || isJsonObject(message) && !isUnparsable(message)) &&
+    Array.isArray(message) !== isListPattern(pattern);
+}
+
+/** Whether a pattern is that of a list: a list, or the number or an item of one. */
+function isListPattern(pattern: unknown): boolean {
+  return Array.isArray(pattern) ||
+    isJsonObject(pattern) && ("$length" in pattern || "$contains" in pattern);
+}
+
+/** Whether a pattern names what a message has, as one or in a list. */
+function isMessagePattern(pattern: unknown): boolean {
+  return isListPattern(pattern) ||
+    isJsonObject(pattern) && Object.keys(pattern).every((name) => !name.startsWith("$"));
+}
+
+/** How many responses a pattern of a list asks for, if it says so. */
+function countResponses(pattern: unknown): unknown {
+  if (Array.isArray(pattern)) return pattern.length;
+  return isJsonObject(pattern) ? pattern["$length"] : undefined;
+}
 
 /** Whether messages are expected and none was received: nothing, or what is not JSON. */
 function isWithoutMessages(expected: unknown, view: JsonObject | undefined): boolean {

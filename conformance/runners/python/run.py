@@ -1069,6 +1069,10 @@ def expects_messages(expected):
     return isinstance(one, list) and all(map(expects_messages, one)) or isinstance(every, list) and any(map(expects_messages, every))
 
 
+def is_unparsable(message):
+    return isinstance(message, dict) and list(message) == ["unparsable"]
+
+
 def without_messages(expected, view):
     """Whether messages are expected and none was received: nothing, or what is not JSON."""
     if view is None:
@@ -1076,7 +1080,7 @@ def without_messages(expected, view):
     messages, events = view.get("messages"), view.get("events")
     received = (
         "json" in view
-        or isinstance(messages, list) and not all(isinstance(each, dict) and list(each) == ["unparsable"] for each in messages)
+        or isinstance(messages, list) and not all(map(is_unparsable, messages))
         or isinstance(events, list) and any("json" in each for each in events)
     )
     return not received and (expects_messages(expected) or "broken" not in view and expects_protocol(expected))
@@ -1234,6 +1238,28 @@ def find_blamed(mismatches, governing, view):
     return found
 
 
+def is_list_pattern(pattern):
+    return isinstance(pattern, list) or isinstance(pattern, dict) and ("$length" in pattern or "$contains" in pattern)
+
+
+def is_other_form(mismatch, view):
+    """Whether one message came where a list is expected, or a list where one is."""
+    found, pattern = re.search(r"^messages\.(\d+)\Z", mismatch.path, re.ASCII), mismatch.expected
+    messages = member(view, "messages")
+    if not found or not isinstance(messages, list):
+        return False
+    if not is_list_pattern(pattern) and not (isinstance(pattern, dict) and not any(name.startswith("$") for name in pattern)):
+        return False
+    message = member(messages, found[1])
+    is_one = isinstance(message, dict) and not is_unparsable(message)
+    return (is_one or isinstance(message, list)) and isinstance(message, list) != is_list_pattern(pattern)
+
+
+def count_responses(pattern):
+    count = len(pattern) if isinstance(pattern, list) else member(pattern, "$length")
+    return count if is_number(count) else 0
+
+
 def judge(failure, rows, covers, flags):
     """Outcome, class, observed flags and failed rows of a step that failed."""
     unseen = not failure.mismatches and member(failure.view, "broken") in ("refused", "garbled")
@@ -1263,10 +1289,12 @@ def judge(failure, rows, covers, flags):
 
     counting = [row for row in form if any(about["at"] == MESSAGE_COUNT for about in row["about"])]
     missing = without_messages(failure.expected, view)
+    other_forms = [each for each in mismatches if is_other_form(each, view)]
     miscounted = any(re.search(r"^messages(\.\d+)?\.length\Z", each.path, re.ASCII) for each in mismatches) or missing and (len(counting) > 0 or not refused)
+    miscounted = miscounted or any(count_responses(each.expected) > 1 for each in other_forms)
     violations = list(filter(is_violation, mismatches))
     violated = not all(map(is_about, violations))
-    other = asks and refused and not violated and not miscounted and len(mismatches) > 0
+    other = asks and refused and not violated and not miscounted and not other_forms and len(mismatches) > 0
 
     if other:
         # What an error status of HTTP has for a body need not be a message.
