@@ -97,6 +97,14 @@ for (
       command: PYTHON("file, 'w', zipfile.ZIP_BZIP2", WRITE),
       rule: "archive-method",
     },
+    {
+      what: "Python's zipfile with forced Zip64",
+      command: PYTHON(
+        "file, 'w'",
+        "entry = archive.open(name, 'w', force_zip64=True); entry.write(open(name, 'rb').read()); entry.close()",
+      ),
+      rule: "archive-zip64",
+    },
     { what: "jar", shell: "jar -cMf $0 demo" },
     { what: "bsdtar", shell: "bsdtar --format zip -cf $0 demo" },
     { what: "7z", shell: "7z a -bd -tzip $0 demo > /dev/null" },

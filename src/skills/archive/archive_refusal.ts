@@ -24,6 +24,12 @@ export function refuseArchive(
   });
 }
 
+/** No archive within the limits needs Zip64. */
+export function refuseZip64(file = ""): SkillError {
+  const what = `${file === "" ? "it " : ""}uses Zip64, which is not supported`;
+  return refuseArchive("archive-zip64", what, { file, hint: REPACK });
+}
+
 /** The error for too many bytes, packed or unpacked. */
 export function refuseSize(limit: number, scope: string, cause?: unknown): SkillError {
   const problem = tooManyBytes(limit, scope);

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { refuseArchive, REPACK } from "./archive_refusal.ts";
+import { refuseArchive, refuseZip64, REPACK } from "./archive_refusal.ts";
 import { WorkSlice } from "../../http/work_slice.ts";
 import { findLocal, isSameBytes, type ZipHeader } from "./zip_local_header.ts";
 
@@ -235,12 +235,6 @@ function refuse(
 
 function refuseDisks(): ReturnType<typeof refuseArchive> {
   return refuseArchive("archive-disks", "it is split over several disks", { hint: "send it in one piece" });
-}
-
-/** No archive within the limits needs Zip64. */
-function refuseZip64(file = ""): ReturnType<typeof refuseArchive> {
-  const what = `${file === "" ? "it " : ""}uses Zip64, which is not supported`;
-  return refuseArchive("archive-zip64", what, { file, hint: REPACK });
 }
 
 function refuseGap(): ReturnType<typeof refuseArchive> {

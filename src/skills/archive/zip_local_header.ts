@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { refuseArchive, REPACK } from "./archive_refusal.ts";
+import { refuseArchive, refuseZip64, REPACK } from "./archive_refusal.ts";
 
 /** An entry of the central directory. */
 export interface ZipHeader {
@@ -61,6 +61,8 @@ export function findLocal(
       return said === value || described && said === 0;
     });
   if (!agree) {
+    // Some tools write Zip64 here although the central directory needs none.
+    if (view.getUint32(local + 22, true) === 0xffffffff) throw refuseZip64(file);
     throw refuseArchive("archive-headers", "has local and central headers that differ", {
       file,
       hint: REPACK,
