@@ -343,12 +343,12 @@ test("a cancelled call ends its stream and is not counted any more, whatever its
       const { status } = await client(canceller).send(cancellation(1), { "mcp-session-id": own.id });
       assert.is(status, 202);
       assert.is(await Promise.race([events.next(), timeout()]), undefined);
-      await eventually(() => a.openStreams() === 0);
+      await until(() => a.openStreams() === 0);
       const next = await own.other("GET");
       assert.is(next.status, 200);
       await next.body!.cancel();
       proceed();
-      await eventually(() => ended);
+      await until(() => ended);
       assert.is(a.openStreams(), 0);
       const { messages } = await readResponse(await own.other("GET", { "last-event-id": id! }));
       assert.equal(messages.map(({ params }) => params.data), [1]);
@@ -369,7 +369,7 @@ test("a cancelled call without a stream gets an empty one, whatever its handler 
   const { server } = newServer({ definitions: [deaf], keepAlive: 50 });
   const own = await session(server);
   const answered = own.fetch(toolCall("deaf", 1));
-  await eventually(() => running);
+  await until(() => running);
   await own.send(cancellation(1));
   const { messages } = await Promise.race([answered.then(readResponse), timeout()]);
   assert.equal(messages, []);
