@@ -4,7 +4,13 @@
  *
  * @module
  */
-import { checkNames, checkOneOf, describeOption, type Names } from "../../options/option_check.ts";
+import {
+  checkNames,
+  checkOneOf,
+  checkTexts,
+  describeOption,
+  type Names,
+} from "../../options/option_check.ts";
 import { parseIp, startsWith, unmapIp } from "./ip_address.ts";
 import type { RequestContext } from "../service.ts";
 
@@ -33,8 +39,9 @@ const MAX_FIELD_CHARACTERS = 4096;
  * @throws {TypeError} for a text that is neither an address nor a CIDR block
  */
 export function createCallerFinder(proxies: readonly string[] | TrustedProxies): FindCaller {
-  const isList = Array.isArray(proxies) || typeof proxies === "string";
-  const options = (isList ? { addresses: proxies } : proxies) as TrustedProxies;
+  const isObject = typeof proxies === "object" && !Array.isArray(proxies);
+  if (!isObject) checkTexts("trustedProxies", proxies);
+  const options = (isObject ? proxies : { addresses: proxies }) as TrustedProxies;
   checkNames("trustedProxies", { addresses: null, ...options as object }, NAMES);
   const { addresses, field } = options;
   if (field !== undefined) checkOneOf("trustedProxies.field", field, "x-forwarded-for", "forwarded");

@@ -106,10 +106,16 @@ for (
 }
 
 test("proxies that are no list are refused, naming the option that must be one", () => {
-  for (const proxies of ["10.0.0.1", { addresses: "10.0.0.1" }, { field: "forwarded" }, 5]) {
+  const cases = [
+    ["10.0.0.1", "trustedProxies"],
+    [5, "trustedProxies"],
+    [{ addresses: "10.0.0.1" }, "trustedProxies.addresses"],
+    [{ field: "forwarded" }, "trustedProxies.addresses"],
+  ] as const;
+  for (const [proxies, option] of cases) {
     assert.throws(
       () => createCallerFinder(proxies as never),
-      (error: unknown) => error instanceof TypeError && error.message.includes('"trustedProxies.addresses"'),
+      (error: unknown) => error instanceof TypeError && error.message.includes(`"${option}" must be`),
     );
   }
 });
