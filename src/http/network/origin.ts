@@ -55,7 +55,9 @@ export function createHostGuard(
   /** The last allowed host: nearly every request has the same. */
   let known: string | undefined;
   const checkHost = (request: Request): string | undefined => {
-    const named = request.headers.get("host") ?? request.url.split("/", 3)[2]!;
+    const { url } = request;
+    // Between the slashes of an absolute http or https URL.
+    const named = request.headers.get("host") ?? url.slice(url.indexOf("/") + 2, url.indexOf("/", 8));
     if (named === known) return undefined;
     const host = named.toLowerCase();
     const isAllowed = allowedHosts.includes("*") || hosts.has(toOrigin(host)) ||
