@@ -70,68 +70,18 @@ type Lengths = Readonly<Record<keyof Fields, number>>;
 export async function createSearchIndex(documents: readonly Fields[]): Promise<SearchIndex> {
   const slice = new WorkSlice();
   const counted: CountedFields[] = [];
-  const totals = { name: 0, title: 0, description: 0, parameters: 0, parameterDescriptions: 0 };
   for (const document of documents) {
-    const counts = countFields(document);
-    for (const field of FIELDS) totals[field] += counts.lengths[field];
-    counted.push(counts);
+    counted.push(countFields(document));
     if (slice.isOver) await slice.yield();
   }
-  const average = (field: keyof Fields) => totals[field] / Math.max(documents.length, 1) || 1;
-  const averages: Lengths = Object.fromEntries(FIELDS.map((field) => [field, average(field)])) as Record<
-    keyof Fields,
-    number
-  >;
-  const found = new Map<string, { documents: number[]; frequencies: number[] }>();
-  for (const [at, counts] of counted.entries()) {
-    for (const [term, frequency] of toFrequencies(counts, averages)) {
-      let list = found.get(term);
-      if (!list) found.set(term, list = { documents: [], frequencies: [] });
-      list.documents.push(at);
-      list.frequencies.push(frequency);
-    }
-    if (slice.isOver) await slice.yield();
-  }
-  const count = documents.length;
-  const rarityOf = (documents: number) => Math.log(1 + (count - documents + 0.5) / (documents + 0.5));
-  const postings = new Map<string, Postings>();
-  for (const [term, { documents, frequencies }] of found) {
-    const rarity = rarityOf(documents.length);
-    postings.set(term, {
-      documents: Uint32Array.from(documents),
-      scores: Float32Array.from(frequencies, (frequency) => rarity * saturate(frequency)),
-      rarity,
-    });
-  }
-  if (slice.isOver) await slice.yield();
+  const averages = averageLengths(counted);
+  const postings = await collectPostings(counted, averages, slice);
   const sorted = [...postings.keys()].sort();
 
   return {
     search(query, limit, isAllowed) {
-      const scores = new Float64Array(count);
-      const matched = new Uint8Array(count);
-      const best = new Float64Array(count);
       const wanted = toQueryTerms(query, postings, sorted);
-      for (const alternatives of wanted) {
-        // Of a word and its related words only the best counts, or many synonyms would outweigh two words of the query.
-        const touched: number[] = [];
-        for (const [term, weight] of alternatives) {
-          const list = postings.get(term);
-          if (!list) continue;
-          for (let i = 0; i < list.documents.length; i++) {
-            const at = list.documents[i]!;
-            if (best[at] === 0) touched.push(at);
-            best[at] = Math.max(best[at]!, weight * list.scores[i]!);
-          }
-        }
-        for (const at of touched) {
-          scores[at]! += best[at]!;
-          matched[at]!++;
-          best[at] = 0;
-        }
-      }
-      for (let at = 0; at < count; at++) scores[at]! *= coverage(matched[at]!, wanted.length);
-      return selectBest(scores, limit, isAllowed);
+      return selectBest(scoreDocuments(wanted, postings, documents.length), limit, isAllowed);
     },
     score(query, document) {
       const frequencies = toFrequencies(countFields(document), averages);
@@ -143,7 +93,7 @@ export async function createSearchIndex(documents: readonly Fields[]): Promise<S
         for (const [term, weight] of alternatives) {
           const frequency = frequencies.get(term);
           if (frequency === undefined) continue;
-          const rarity = postings.get(term)?.rarity ?? rarityOf(0);
+          const rarity = postings.get(term)?.rarity ?? rarityOf(0, documents.length);
           best = Math.max(best, weight * rarity * saturate(frequency));
         }
         sum += best;
@@ -152,6 +102,78 @@ export async function createSearchIndex(documents: readonly Fields[]): Promise<S
       return sum * coverage(matched, wanted.length);
     },
   };
+}
+
+/** The average length of each field, in terms; 1 for a field that no document has. */
+function averageLengths(counted: readonly CountedFields[]): Lengths {
+  const averageOf = (field: keyof Fields) =>
+    counted.reduce((sum, { lengths }) => sum + lengths[field], 0) / Math.max(counted.length, 1) || 1;
+  return Object.fromEntries(FIELDS.map((field) => [field, averageOf(field)])) as Record<keyof Fields, number>;
+}
+
+/** The documents of each term, with their scores for it. */
+async function collectPostings(
+  counted: readonly CountedFields[],
+  averages: Lengths,
+  slice: WorkSlice,
+): Promise<ReadonlyMap<string, Postings>> {
+  const found = new Map<string, { documents: number[]; frequencies: number[] }>();
+  for (const [at, counts] of counted.entries()) {
+    for (const [term, frequency] of toFrequencies(counts, averages)) {
+      let list = found.get(term);
+      if (!list) found.set(term, list = { documents: [], frequencies: [] });
+      list.documents.push(at);
+      list.frequencies.push(frequency);
+    }
+    if (slice.isOver) await slice.yield();
+  }
+  const postings = new Map<string, Postings>();
+  for (const [term, { documents, frequencies }] of found) {
+    const rarity = rarityOf(documents.length, counted.length);
+    postings.set(term, {
+      documents: Uint32Array.from(documents),
+      scores: Float32Array.from(frequencies, (frequency) => rarity * saturate(frequency)),
+      rarity,
+    });
+  }
+  if (slice.isOver) await slice.yield();
+  return postings;
+}
+
+/** The score of each document, by its position. */
+function scoreDocuments(
+  wanted: readonly Weights[],
+  postings: ReadonlyMap<string, Postings>,
+  count: number,
+): Float64Array {
+  const scores = new Float64Array(count);
+  const matched = new Uint8Array(count);
+  const best = new Float64Array(count);
+  for (const alternatives of wanted) {
+    // Of a word and its related words only the best counts, or many synonyms would outweigh two words of the query.
+    const touched: number[] = [];
+    for (const [term, weight] of alternatives) {
+      const list = postings.get(term);
+      if (!list) continue;
+      for (let i = 0; i < list.documents.length; i++) {
+        const at = list.documents[i]!;
+        if (best[at] === 0) touched.push(at);
+        best[at] = Math.max(best[at]!, weight * list.scores[i]!);
+      }
+    }
+    for (const at of touched) {
+      scores[at]! += best[at]!;
+      matched[at]!++;
+      best[at] = 0;
+    }
+  }
+  for (let at = 0; at < count; at++) scores[at]! *= coverage(matched[at]!, wanted.length);
+  return scores;
+}
+
+/** How much a term says: the more, the fewer of `count` documents have it. */
+function rarityOf(documents: number, count: number): number {
+  return Math.log(1 + (count - documents + 0.5) / (documents + 0.5));
 }
 
 /** A document with more of the query's words is better than one that has one of them often. */
