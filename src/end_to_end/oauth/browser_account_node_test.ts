@@ -6,8 +6,6 @@
  * @module
  */
 import { existsSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { join } from "node:path";
 import process from "node:process";
 import type { Browser, Page } from "playwright-core";
 import { suite } from "uvu";
@@ -24,12 +22,10 @@ import {
 import type { RunningServer } from "../../runtime/server.ts";
 import { oidc } from "../../sign_in.ts";
 import { entries } from "../test_entries.ts";
+import { assertAccessible, CHROMIUM, launchChromium, SIZES } from "./test_chromium.ts";
 
 const test = suite("the account pages in a browser");
-const CHROMIUM = process.env.TRIVET_TEST_CHROMIUM ?? "/usr/bin/chromium";
 const [, serve] = Object.entries(entries)[0]!;
-const SIZES = { phone: { width: 390, height: 844 }, desktop: { width: 1280, height: 900 } } as const;
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 let browser: Browser;
 let server: RunningServer;
@@ -63,8 +59,7 @@ async function listen(host: string): Promise<Listening> {
 }
 
 async function start(): Promise<void> {
-  const { chromium } = await import("playwright-core");
-  browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+  browser = await launchChromium();
   const [own, other] = await Promise.all([listen("localhost"), listen("127.0.0.1")]);
   ({ server, issuer } = own);
   provider = other.server;
@@ -97,36 +92,6 @@ async function stop(): Promise<void> {
   await provider.close();
 }
 
-/** Asserts that axe-core finds no violation, that nothing overflows, and takes screenshots. */
-async function check(page: Page, name: string): Promise<void> {
-  // A click waits until the next page begins, not until it is complete.
-  await page.waitForLoadState();
-  for (const [size, viewport] of Object.entries(SIZES)) {
-    await page.setViewportSize(viewport);
-    for (const colorScheme of ["light", "dark"] as const) {
-      await page.emulateMedia({ colorScheme });
-      await page.evaluate(axe);
-      const found = await page.evaluate(async () => {
-        // deno-lint-ignore no-explicit-any
-        const { violations } = await (globalThis as any).axe.run();
-        return violations.map(({ id, nodes }: { id: string; nodes: { html: string }[] }) =>
-          `${id}: ${nodes[0]?.html}`
-        );
-      });
-      assert.equal(found, [], `${name}, ${size}, ${colorScheme}`);
-      const width = await page.evaluate("document.documentElement.scrollWidth") as number;
-      assert.ok(width <= viewport.width, `${name} overflows on a ${size}`);
-      const folder = process.env.TRIVET_SCREENSHOTS;
-      if (folder) {
-        await page.screenshot({
-          path: join(folder, `account-${name}-${size}-${colorScheme}.png`),
-          fullPage: true,
-        });
-      }
-    }
-  }
-}
-
 async function newPage(locale = "en"): Promise<Page> {
   const context = await browser.newContext({ locale, acceptDownloads: true });
   return await context.newPage();
@@ -156,16 +121,16 @@ function defineTests(): void {
     await page.getByRole("link", { name: "Your account" }).click();
     await signIn(page);
     assert.is(page.url(), `${issuer}/account`);
-    await check(page, "overview");
+    await assertAccessible(page, "account-overview", SIZES);
 
     await open(page, "Profile");
     await page.getByLabel("Name", { exact: true }).fill("Alice Liddell");
     await page.getByRole("button", { name: "Save" }).click();
     assert.match(await statusOf(page) ?? "", "name");
     assert.is(await page.getByLabel("Name", { exact: true }).inputValue(), "Alice Liddell");
-    await check(page, "profile");
+    await assertAccessible(page, "account-profile", SIZES);
     await page.getByRole("link", { name: "Change e-mail address" }).click();
-    await check(page, "email");
+    await assertAccessible(page, "account-email", SIZES);
     await page.getByLabel("New e-mail address").fill("liddell@example.com");
     await page.getByRole("button", { name: "Save" }).click();
     assert.ok(await statusOf(page));
@@ -181,7 +146,7 @@ function defineTests(): void {
       await page.locator(".items li").first().textContent() ?? "",
       /Chrome.*This session.*127\.0\.0\.1/s,
     );
-    await check(page, "sessions");
+    await assertAccessible(page, "account-sessions", SIZES);
     await page.getByRole("button", { name: /Sign out the session/ }).click();
     assert.ok(await statusOf(page));
     await other.reload();
@@ -197,15 +162,15 @@ function defineTests(): void {
     };
     await change("wrong");
     assert.match(await page.getByRole("alert").textContent() ?? "", "wrong");
-    await check(page, "password-wrong");
+    await assertAccessible(page, "account-password-wrong", SIZES);
     await change("wonderland");
     assert.ok(await statusOf(page));
-    await check(page, "password");
+    await assertAccessible(page, "account-password", SIZES);
     await other.reload();
     assert.match(other.url(), "/login?redirect=");
 
     await open(page, "Applications");
-    await check(page, "applications-none");
+    await assertAccessible(page, "account-applications-none", SIZES);
     const query = new URLSearchParams({
       response_type: "code",
       client_id: "notes",
@@ -232,7 +197,7 @@ function defineTests(): void {
     assert.is(await callApi(), 200);
     await open(page, "Applications");
     assert.match(await page.textContent("main") ?? "", /Notes for Teams.*Change your data/s);
-    await check(page, "applications");
+    await assertAccessible(page, "account-applications", SIZES);
     await page.getByRole("button", { name: /Take back/ }).click();
     assert.ok(await statusOf(page));
     assert.is(await callApi(), 401);
@@ -240,16 +205,16 @@ function defineTests(): void {
     assert.match(page.url(), "/oauth/authorize");
 
     await open(page, "Linked providers");
-    await check(page, "providers-none");
+    await assertAccessible(page, "account-providers-none", SIZES);
     await page.getByRole("button", { name: "Link an account at Example Login" }).click();
     await signIn(page, "ally", "ally's password");
     await page.getByRole("button", { name: "Allow" }).click();
     await page.waitForURL(`${issuer}/account/providers**`);
     assert.ok(await statusOf(page));
     assert.match(await page.textContent("main") ?? "", "Example Login");
-    await check(page, "providers");
+    await assertAccessible(page, "account-providers", SIZES);
     await page.goto(`${issuer}/logout`);
-    await check(page, "logout");
+    await assertAccessible(page, "account-logout", SIZES);
     await page.getByRole("button", { name: "Sign out" }).click();
     await page.goto(`${issuer}/login`);
     await page.getByRole("link", { name: "Continue with Example Login" }).click();
@@ -262,7 +227,7 @@ function defineTests(): void {
     assert.ok(await statusOf(page));
 
     await open(page, "Your data");
-    await check(page, "data");
+    await assertAccessible(page, "account-data", SIZES);
     const downloading = page.waitForEvent("download");
     await page.getByRole("button", { name: "Download" }).click();
     const download = await downloading;
@@ -273,11 +238,11 @@ function defineTests(): void {
     await page.getByLabel(/to confirm/).fill("bob");
     await page.getByRole("button", { name: "Delete account" }).click();
     assert.match(await page.getByRole("alert").textContent() ?? "", "alice");
-    await check(page, "delete-wrong");
+    await assertAccessible(page, "account-delete-wrong", SIZES);
     await page.getByLabel(/to confirm/).fill("alice");
     await page.getByRole("button", { name: "Delete account" }).click();
     await page.getByRole("heading", { name: "Your account is deleted" }).waitFor();
-    await check(page, "deleted");
+    await assertAccessible(page, "account-deleted", SIZES);
     await page.goto(`${issuer}/account`);
     assert.match(page.url(), "/login?redirect=");
   });
@@ -292,7 +257,7 @@ function defineTests(): void {
       const section of ["profile", "email", "password", "sessions", "applications", "data", "delete", ""]
     ) {
       await page.goto(`http://127.0.0.1:${provider.port}/account/${section}`.replace(/\/$/, ""));
-      await check(page, `german-${section || "overview"}`);
+      await assertAccessible(page, `account-german-${section || "overview"}`, SIZES);
     }
   });
 }

@@ -5,9 +5,7 @@
  *
  * @module
  */
-import { existsSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { join } from "node:path";
+import { existsSync } from "node:fs";
 import process from "node:process";
 import type { Browser, Page } from "playwright-core";
 import { suite } from "uvu";
@@ -18,12 +16,10 @@ import { addUser, createTrivet, memoryStore, type Store, tool, type Trivet } fro
 import { createAudit } from "../../observability.ts";
 import type { RunningServer } from "../../runtime/server.ts";
 import { entries } from "../test_entries.ts";
+import { assertAccessible, CHROMIUM, launchChromium, SIZES } from "./test_chromium.ts";
 
 const test = suite("the administration in a browser");
-const CHROMIUM = process.env.TRIVET_TEST_CHROMIUM ?? "/usr/bin/chromium";
 const [, serve] = Object.entries(entries)[0]!;
-const SIZES = { phone: { width: 390, height: 844 }, desktop: { width: 1280, height: 900 } } as const;
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 let browser: Browser;
 let server: RunningServer;
@@ -31,8 +27,7 @@ let issuer: string;
 let store: Store;
 
 async function start(): Promise<void> {
-  const { chromium } = await import("playwright-core");
-  browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+  browser = await launchChromium();
   const { promise, resolve } = Promise.withResolvers<Trivet>();
   server = await serve({ fetch: async (request, context) => (await promise).fetch(request, context) }, {
     port: 0,
@@ -88,30 +83,6 @@ async function finishDialog(page: Page, name: string): Promise<void> {
   await dialog.waitFor({ state: "detached" });
 }
 
-/** Asserts that axe-core finds no violation and that nothing overflows. */
-async function check(page: Page, name: string): Promise<void> {
-  await page.waitForLoadState();
-  for (const [size, viewport] of Object.entries(SIZES)) {
-    await page.setViewportSize(viewport);
-    for (const colorScheme of ["light", "dark"] as const) {
-      await page.emulateMedia({ colorScheme });
-      await page.evaluate(axe);
-      const found = await page.evaluate(async () => {
-        // deno-lint-ignore no-explicit-any
-        const { violations } = await (globalThis as any).axe.run();
-        return violations.map(({ id, nodes }: { id: string; nodes: { html: string }[] }) =>
-          `${id}: ${nodes[0]?.html}`
-        );
-      });
-      assert.equal(found, [], `${name}, ${size}, ${colorScheme}`);
-      const width = await page.evaluate("document.documentElement.scrollWidth") as number;
-      assert.ok(width <= viewport.width, `${name} overflows on a ${size}`);
-      const folder = process.env.TRIVET_SCREENSHOTS;
-      if (folder) await page.screenshot({ path: join(folder, `admin-${name}-${size}-${colorScheme}.png`) });
-    }
-  }
-}
-
 const heading = (page: Page, name: string) => page.getByRole("heading", { name, exact: true, level: 1 });
 
 function defineTests(): void {
@@ -124,7 +95,7 @@ function defineTests(): void {
     await page.getByRole("button", { name: /Allow/ }).click();
     await heading(page, "Users").waitFor();
     assert.is(new URL(page.url()).search, "");
-    await check(page, "users");
+    await assertAccessible(page, "admin-users", SIZES);
     // 32 users: a page of 20, and the rest.
     assert.is(await page.locator("tbody tr").count(), 20);
     await page.getByRole("button", { name: "More" }).click();
@@ -135,10 +106,10 @@ function defineTests(): void {
     await page.getByRole("button", { name: "Search" }).click();
     await page.getByRole("link", { name: "alice" }).click();
     await heading(page, "alice").waitFor();
-    await check(page, "user");
+    await assertAccessible(page, "admin-user", SIZES);
     await page.getByRole("button", { name: "Change" }).click();
     await page.getByRole("dialog").getByLabel("Role").selectOption("author");
-    await check(page, "change");
+    await assertAccessible(page, "admin-change", SIZES);
     await finishDialog(page, "Change");
     await page.locator("dd", { hasText: "author" }).waitFor();
     await page.getByRole("button", { name: "Lock", exact: true }).click();
@@ -172,7 +143,7 @@ function defineTests(): void {
     const secret = dialog.locator("code.secret");
     await secret.waitFor();
     assert.match(await secret.textContent() ?? "", /^trivet_cs_/);
-    await check(page, "secret");
+    await assertAccessible(page, "admin-secret", SIZES);
     await finishDialog(page, "Done");
     await page.getByRole("cell", { name: "My app" }).waitFor();
     // The refused addition.
@@ -204,7 +175,7 @@ function defineTests(): void {
       await page.getByRole("link", { name, exact: true }).click();
       await heading(page, name).waitFor();
       assert.is(await page.getByRole("alert").count(), 0, name);
-      await check(page, name.toLowerCase().replaceAll(" ", "-"));
+      await assertAccessible(page, `admin-${name.toLowerCase().replaceAll(" ", "-")}`, SIZES);
     }
     // A reload keeps the place, without another login. On loopback any program may listen, so consent is asked again.
     await page.reload();

@@ -5,8 +5,7 @@
  *
  * @module
  */
-import { existsSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
+import { existsSync } from "node:fs";
 import process from "node:process";
 import type { Browser, Page } from "playwright-core";
 import { suite } from "uvu";
@@ -25,11 +24,9 @@ import {
   whoami,
 } from "../../gateway/credentials/test_credentials.ts";
 import { ISSUER } from "../../oauth/test_server.ts";
+import { assertAccessible, CHROMIUM, launchChromium, SIZES } from "./test_chromium.ts";
 
 const test = suite("the pages of connections in a browser");
-const CHROMIUM = process.env.TRIVET_TEST_CHROMIUM ?? "/usr/bin/chromium";
-const SIZES = { phone: { width: 390, height: 844 }, desktop: { width: 1280, height: 900 } } as const;
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const LIST = `${ISSUER}/account/connections`;
 
 let browser: Browser;
@@ -37,8 +34,7 @@ let upstream: TestUpstream;
 let gateway: TestGateway;
 
 async function start(): Promise<void> {
-  const { chromium } = await import("playwright-core");
-  browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+  browser = await launchChromium();
   upstream = await newUpstream({ clientMetadataDocuments: false });
   gateway = await newGateway({ upstream });
   gateway.credentials.add("up", { url: UPSTREAM_URL, auth: { type: "oauth" } });
@@ -98,31 +94,6 @@ function siteOf(from: string, to: string): string {
     : "cross-site";
 }
 
-/** Asserts that axe-core finds no violation, and that nothing overflows. */
-async function check(page: Page, name: string): Promise<void> {
-  for (const [size, viewport] of Object.entries(SIZES)) {
-    await page.setViewportSize(viewport);
-    for (const colorScheme of ["light", "dark"] as const) {
-      await page.emulateMedia({ colorScheme });
-      await page.evaluate(axe);
-      const found = await page.evaluate(async () => {
-        // deno-lint-ignore no-explicit-any
-        const { violations } = await (globalThis as any).axe.run();
-        return violations.map(({ id, nodes }: { id: string; nodes: { html: string }[] }) =>
-          `${id}: ${nodes[0]?.html}`
-        );
-      });
-      assert.equal(found, [], `${name}, ${size}, ${colorScheme}`);
-      const width = await page.evaluate("document.documentElement.scrollWidth") as number;
-      assert.ok(width <= viewport.width, `${name} overflows on a ${size}`);
-      const folder = process.env.TRIVET_SCREENSHOTS;
-      if (folder) {
-        await page.screenshot({ path: `${folder}/${name}-${size}-${colorScheme}.png`, fullPage: true });
-      }
-    }
-  }
-}
-
 async function signIn(page: Page, username: string, password: string): Promise<void> {
   await page.locator("#username").fill(username);
   await page.locator("#password").fill(password);
@@ -139,13 +110,13 @@ function defineTests(): void {
     await page.goto(await connectUrl(gateway, gateway.alice));
     await signIn(page, "alice", "wonderland");
     await page.getByRole("heading", { name: "Connect up?" }).waitFor();
-    await check(page, "connect");
+    await assertAccessible(page, "connect", SIZES);
     await page.getByRole("button", { name: "Continue to up" }).click();
     await signIn(page, "alice", "alice there");
     await page.getByRole("button", { name: "Allow" }).click();
     await page.waitForURL(`${LIST}?done=**`);
     assert.match(await page.getByRole("status").textContent() ?? "", "Connected");
-    await check(page, "list");
+    await assertAccessible(page, "list", SIZES);
     const access = gateway.credentials.accessFor("up");
     assert.is(
       await whoami(upstream, await access.headers(callerOf(gateway.alice))),
@@ -156,20 +127,20 @@ function defineTests(): void {
     await page.getByLabel("API key").fill("ünprintable");
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByRole("alert").waitFor();
-    await check(page, "secret-invalid");
+    await assertAccessible(page, "secret-invalid", SIZES);
     await page.getByLabel("API key").fill("hush");
     await page.getByRole("button", { name: "Save" }).click();
     await page.waitForURL(`${LIST}?done=**`);
     assert.not.match(await page.content(), "hush");
 
     await page.getByRole("link", { name: "Disconnect: up" }).click();
-    await check(page, "disconnect");
+    await assertAccessible(page, "disconnect", SIZES);
     await page.getByRole("button", { name: "Disconnect" }).click();
     await page.waitForURL(`${LIST}?done=**`);
     assert.is(await page.getByText("Not connected").count(), 1);
     await page.goto(await connectUrl(gateway, gateway.mallory));
     await page.getByRole("alert").waitFor();
-    await check(page, "other-user");
+    await assertAccessible(page, "other-user", SIZES);
     await page.goto(`${ISSUER}/account`);
     await page.getByRole("link", { name: "Connections" }).click();
     assert.is(page.url(), LIST);
@@ -182,13 +153,13 @@ function defineTests(): void {
     await page.goto(LIST);
     await signIn(page, "alice", "wonderland");
     await page.getByRole("heading", { name: "Verbindungen" }).waitFor();
-    await check(page, "german-list");
+    await assertAccessible(page, "german-list", SIZES);
     for (const name of ["up", "A longer name with spaces"]) {
       await page.goto(`${LIST}/connect?upstream=${encodeURIComponent(name)}`);
-      await check(page, `german-connect-${name}`);
+      await assertAccessible(page, `german-connect-${name}`, SIZES);
     }
     await page.goto(`${LIST}/disconnect?upstream=${encodeURIComponent("A longer name with spaces")}`);
-    await check(page, "german-disconnect");
+    await assertAccessible(page, "german-disconnect", SIZES);
   });
 }
 

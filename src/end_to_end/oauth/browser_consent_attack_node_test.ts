@@ -16,9 +16,9 @@ import type { OAuthOptions } from "../../mod.ts";
 import type { RunningServer } from "../../runtime/server.ts";
 import { oidc } from "../../sign_in.ts";
 import { entries } from "../test_entries.ts";
+import { CHROMIUM, launchChromium } from "./test_chromium.ts";
 
 const test = suite("walking a user through another's approval, in a browser");
-const CHROMIUM = process.env.TRIVET_TEST_CHROMIUM ?? "/usr/bin/chromium";
 const [, serve] = Object.entries(entries)[0]!;
 /** The example of RFC 7636, appendix B. */
 const CHALLENGE = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
@@ -56,8 +56,7 @@ async function startServer(host: string, options: OAuthOptions): Promise<{ issue
 }
 
 async function start(): Promise<void> {
-  const { chromium } = await import("playwright-core");
-  browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+  browser = await launchChromium();
   const app = await listen((request) => {
     if (!request.url.endsWith("/favicon.ico")) received.app.push(new URL(request.url));
     return page("<p>Back at the application");

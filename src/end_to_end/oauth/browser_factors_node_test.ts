@@ -4,9 +4,7 @@
  *
  * @module
  */
-import { existsSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { join } from "node:path";
+import { existsSync } from "node:fs";
 import process from "node:process";
 import type { Browser, Page } from "playwright-core";
 import { suite } from "uvu";
@@ -18,9 +16,9 @@ import { stepAt, totpCode } from "../../oauth/factors/totp.ts";
 import { passkeys } from "../../passkeys.ts";
 import type { RunningServer } from "../../runtime/server.ts";
 import { entries } from "../test_entries.ts";
+import { assertAccessible, CHROMIUM, launchChromium } from "./test_chromium.ts";
 
 const test = suite("factors in a browser");
-const CHROMIUM = process.env.TRIVET_TEST_CHROMIUM ?? "/usr/bin/chromium";
 const [, serve] = Object.entries(entries)[0]!;
 
 let browser: Browser;
@@ -28,8 +26,7 @@ let server: RunningServer;
 let issuer: string;
 
 async function start(): Promise<void> {
-  const { chromium } = await import("playwright-core");
-  browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+  browser = await launchChromium();
   const { promise, resolve } = Promise.withResolvers<Trivet>();
   server = await serve({ fetch: async (request, context) => (await promise).fetch(request, context) }, {
     port: 0,
@@ -46,33 +43,6 @@ async function start(): Promise<void> {
 async function stop(): Promise<void> {
   await browser.close();
   await server.close();
-}
-
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-
-let shots = 0;
-
-/** Asserts that axe-core finds no violation. */
-async function assertAccessible(page: Page): Promise<void> {
-  // A click waits until the next page begins, not until it is complete.
-  await page.waitForLoadState();
-  for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme });
-    await page.evaluate(axe);
-    const found = await page.evaluate(async () => {
-      // deno-lint-ignore no-explicit-any
-      const { violations } = await (globalThis as any).axe.run();
-      return violations.map(({ id, nodes }: { id: string; nodes: { html: string }[] }) =>
-        `${id}: ${nodes.map(({ html }) => html).join(" ")}`
-      );
-    });
-    assert.equal(found, [], `${page.url()} ${colorScheme}`);
-    const folder = process.env.TRIVET_SCREENSHOTS;
-    if (folder) {
-      const name = `${new URL(page.url()).pathname.replaceAll("/", "_")}-${shots++}-${colorScheme}.png`;
-      await page.screenshot({ path: join(folder, name), fullPage: true });
-    }
-  }
 }
 
 /** A page with an authenticator like that of a phone: it stores passkeys and verifies its user. */
@@ -189,28 +159,28 @@ function defineTests(): void {
   test("axe-core finds nothing on the pages, in light and dark mode", async () => {
     const { page } = await newPage();
     await page.goto(`${issuer}/account/factors/totp`);
-    await assertAccessible(page);
+    await assertAccessible(page, "factors-1");
     await enterPassword(page, "erin");
     await page.getByLabel("Code that the app shows").fill("000000");
     await page.getByRole("button", { name: "Confirm" }).click();
-    await assertAccessible(page);
+    await assertAccessible(page, "factors-2");
     const secret = fromBase32((await page.locator("code").textContent())!.replaceAll(" ", ""))!;
     await page.getByLabel("Code that the app shows").fill(await totpCode(secret, stepAt(Date.now())));
     await page.getByRole("button", { name: "Confirm" }).click();
-    await assertAccessible(page);
+    await assertAccessible(page, "factors-3");
     await page.goto(`${issuer}/account/factors/passkey`);
-    await assertAccessible(page);
+    await assertAccessible(page, "factors-4");
     await page.getByRole("button", { name: "Create the passkey" }).click();
     await page.waitForURL(`${issuer}/account/factors`);
     await page.getByText("Rename", { exact: true }).first().click();
-    await assertAccessible(page);
+    await assertAccessible(page, "factors-5");
     await signOut(page);
     await page.goto(`${issuer}/login/factor`);
     const other = await newPage();
     await other.page.goto(`${issuer}/login?redirect=%2Faccount%2Ffactors`);
     await enterPassword(other.page, "erin");
     await other.page.waitForURL(/\/login\/factor/);
-    await assertAccessible(other.page);
+    await assertAccessible(other.page, "factors-6");
   });
 
   test("a page of another origin cannot use a passkey of this server", async () => {

@@ -13,9 +13,9 @@ import { skipBecause } from "../../../scripts/test/run_files.ts";
 import { addUser, createTrivet, memoryStore, type Trivet } from "../../mod.ts";
 import type { RunningServer } from "../../runtime/server.ts";
 import { entries } from "../test_entries.ts";
+import { CHROMIUM, launchChromium } from "./test_chromium.ts";
 
 const test = suite("form_post in a browser");
-const CHROMIUM = process.env.TRIVET_TEST_CHROMIUM ?? "/usr/bin/chromium";
 const [, serve] = Object.entries(entries)[0]!;
 
 let browser: Browser;
@@ -26,8 +26,7 @@ let issuer: string;
 const posted: { method: string; path: string; form: URLSearchParams; referer: string | null }[] = [];
 
 async function start(): Promise<void> {
-  const { chromium } = await import("playwright-core");
-  browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+  browser = await launchChromium();
   client = await serve({
     fetch: async (request) => {
       const { pathname: path } = new URL(request.url);

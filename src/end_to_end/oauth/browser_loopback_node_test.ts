@@ -13,9 +13,9 @@ import { addUser, createTrivet, memoryStore, type Trivet } from "../../mod.ts";
 import { folderOf } from "../../skills/test_service.ts";
 import type { RunningServer } from "../../runtime/server.ts";
 import { entries } from "../test_entries.ts";
+import { CHROMIUM, launchChromium } from "./test_chromium.ts";
 
 const test = suite("loopback in a browser");
-const CHROMIUM = process.env.TRIVET_TEST_CHROMIUM ?? "/usr/bin/chromium";
 const [, serve] = Object.entries(entries)[0]!;
 const SKILL = "---\nname: greet\ndescription: How to greet\n---\nSay hello.\n";
 
@@ -27,8 +27,7 @@ let issuer: string;
 const seen: string[] = [];
 
 async function start(): Promise<void> {
-  const { chromium } = await import("playwright-core");
-  browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+  browser = await launchChromium();
   other = await serve({
     fetch: (request) => {
       seen.push(request.headers.get("cookie") ?? "");

@@ -4,10 +4,7 @@
  *
  * @module
  */
-import { existsSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { join } from "node:path";
-import process from "node:process";
+import { existsSync } from "node:fs";
 import type { Browser, Page, Request } from "playwright-core";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -15,9 +12,9 @@ import { skipBecause } from "../../../scripts/test/run_files.ts";
 import { addUser, createTrivet, inviteUser, type Mail, memoryStore, type Trivet } from "../../mod.ts";
 import type { RunningServer } from "../../runtime/server.ts";
 import { entries } from "../test_entries.ts";
+import { assertAccessible, CHROMIUM, launchChromium } from "./test_chromium.ts";
 
 const test = suite("reset and sign-up in a browser");
-const CHROMIUM = process.env.TRIVET_TEST_CHROMIUM ?? "/usr/bin/chromium";
 const [, serve] = Object.entries(entries)[0]!;
 const PASSWORD = "down the rabbit hole";
 
@@ -29,8 +26,7 @@ let webmail: RunningServer;
 let issuer: string;
 
 async function start(): Promise<void> {
-  const { chromium } = await import("playwright-core");
-  browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+  browser = await launchChromium();
   const alice = {
     username: "alice",
     password: "wonderland",
@@ -67,29 +63,6 @@ async function stop(): Promise<void> {
   await browser.close();
   await server.close();
   await webmail.close();
-}
-
-/** Evaluated in the page, since Content-Security-Policy blocks a script element. */
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-
-/** Asserts that axe-core finds no violation. */
-async function checkAccessibility(page: Page, name: string): Promise<void> {
-  // A click waits until the next page begins, not until it is complete.
-  await page.waitForLoadState();
-  for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme });
-    await page.evaluate(axe);
-    const found = await page.evaluate(async () => {
-      // deno-lint-ignore no-explicit-any
-      const { violations } = await (globalThis as any).axe.run();
-      return violations.map(({ id, nodes }: { id: string; nodes: { html: string }[] }) =>
-        `${id}: ${nodes[0]?.html}`
-      );
-    });
-    assert.equal(found, [], `${name}, ${colorScheme}`);
-    const folder = process.env.TRIVET_SCREENSHOTS;
-    if (folder) await page.screenshot({ path: join(folder, `${name}-${colorScheme}.png`), fullPage: true });
-  }
 }
 
 async function newPage(locale = "en-US"): Promise<Page> {
@@ -131,12 +104,12 @@ if ("Deno" in globalThis || "Bun" in globalThis) {
     const page = await newPage();
     await page.goto(`${issuer}/login`);
     await page.getByRole("link", { name: "Forgot your password?" }).click();
-    await checkAccessibility(page, "forgot");
+    await assertAccessible(page, "forgot");
     await page.getByLabel("User name or e-mail address").fill("alice");
     const before = mails.length;
     await page.getByRole("button", { name: "Send the link" }).click();
     await page.getByRole("heading", { name: "Check your mail" }).waitFor();
-    await checkAccessibility(page, "reset-sent");
+    await assertAccessible(page, "reset-sent");
     const token = /token=(\S+)/.exec((await nextMail(before)).text)![1]!;
     const requests: Request[] = [];
     page.on("request", (request) => requests.push(request));
@@ -144,16 +117,16 @@ if ("Deno" in globalThis || "Bun" in globalThis) {
     assert.is(page.url(), `${issuer}/login/reset`);
     assert.not.match(await page.content(), token);
     assert.is(await page.evaluate("document.referrer"), "");
-    await checkAccessibility(page, "reset");
+    await assertAccessible(page, "reset");
     const field = page.getByLabel("New password");
     await field.fill("too short");
     await page.getByRole("button", { name: "Change the password" }).click();
     await page.getByRole("alert").waitFor();
-    await checkAccessibility(page, "reset-problem");
+    await assertAccessible(page, "reset-problem");
     await page.getByLabel("New password").fill(PASSWORD);
     await page.getByRole("button", { name: "Change the password" }).click();
     await page.getByRole("heading", { name: "Password changed" }).waitFor();
-    await checkAccessibility(page, "reset-done");
+    await assertAccessible(page, "reset-done");
     // Requests after the one for the link have no referrer with the token.
     for (const request of requests) {
       assert.not.match((await request.allHeaders()).referer ?? "", "token=", request.url());
@@ -177,7 +150,7 @@ if ("Deno" in globalThis || "Bun" in globalThis) {
     const link = /^http\S+reset\S+$/m.exec(mails.find(({ kind }) => kind === "password_reset")!.text)![0];
     await page.goto(link);
     await page.getByRole("heading", { name: "This link is no longer valid" }).waitFor();
-    await checkAccessibility(page, "link-ended");
+    await assertAccessible(page, "link-ended");
     await page.getByRole("link", { name: "Request a new link" }).click();
     await page.getByLabel("User name or e-mail address").waitFor();
   });
@@ -186,14 +159,14 @@ if ("Deno" in globalThis || "Bun" in globalThis) {
     const page = await newPage();
     await page.goto(`${issuer}/login?redirect=/device`);
     await page.getByRole("link", { name: "Create an account" }).click();
-    await checkAccessibility(page, "sign-up");
+    await assertAccessible(page, "sign-up");
     await page.getByLabel("User name").fill("alice");
     await page.getByLabel("Your name").fill("Carol Danvers");
     await page.getByLabel("E-mail address").fill("carol@example.com");
     await page.getByLabel("Password").fill(PASSWORD);
     await page.getByRole("button", { name: "Create the account" }).click();
     await page.getByRole("alert").waitFor();
-    await checkAccessibility(page, "sign-up-taken");
+    await assertAccessible(page, "sign-up-taken");
     assert.is(await page.getByLabel("E-mail address").inputValue(), "carol@example.com");
     assert.is(await page.getByLabel("Password").inputValue(), "");
     await page.getByLabel("User name").fill("carol");
@@ -201,15 +174,15 @@ if ("Deno" in globalThis || "Bun" in globalThis) {
     const before = mails.length;
     await page.getByRole("button", { name: "Create the account" }).click();
     await page.getByRole("heading", { name: "Check your mail" }).waitFor();
-    await checkAccessibility(page, "sign-up-sent");
+    await assertAccessible(page, "sign-up-sent");
     await nextMail(before);
     const other = await newPage();
     await followLink(other);
     await other.getByLabel("Password that you chose").waitFor();
-    await checkAccessibility(other, "sign-up-other-browser");
+    await assertAccessible(other, "sign-up-other-browser");
     await followLink(page);
     assert.is(page.url(), `${issuer}/login/sign-up/confirm`);
-    await checkAccessibility(page, "sign-up-confirm");
+    await assertAccessible(page, "sign-up-confirm");
     await page.getByRole("button", { name: "Create the account" }).click();
     await page.getByLabel("Code").waitFor();
     assert.is(new URL(page.url()).pathname, "/device");
@@ -221,7 +194,7 @@ if ("Deno" in globalThis || "Bun" in globalThis) {
     await page.goto(`${issuer}/login/invitation?token=${token}`);
     assert.is(page.url(), `${issuer}/login/sign-up`);
     assert.is(await page.locator("html").getAttribute("lang"), "de");
-    await checkAccessibility(page, "invitation-de");
+    await assertAccessible(page, "invitation-de");
     await page.getByLabel("Benutzername").fill("dora");
     await page.getByLabel("Passwort").fill(PASSWORD);
     await page.getByRole("button", { name: "Konto anlegen" }).click();

@@ -4,9 +4,7 @@
  *
  * @module
  */
-import { existsSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { join } from "node:path";
+import { existsSync } from "node:fs";
 import process from "node:process";
 import type { Browser, Page } from "playwright-core";
 import { suite } from "uvu";
@@ -15,9 +13,9 @@ import { skipBecause } from "../../../scripts/test/run_files.ts";
 import { addUser, createTrivet, memoryStore, type Trivet } from "../../mod.ts";
 import type { RunningServer } from "../../runtime/server.ts";
 import { entries } from "../test_entries.ts";
+import { assertAccessible, CHROMIUM, launchChromium } from "./test_chromium.ts";
 
 const test = suite("the pages in a browser");
-const CHROMIUM = process.env.TRIVET_TEST_CHROMIUM ?? "/usr/bin/chromium";
 const [, serve] = Object.entries(entries)[0]!;
 const DEVICE = "urn:ietf:params:oauth:grant-type:device_code";
 /** Markup, right-to-left text, an invisible character, the name of another client, and 500 characters. */
@@ -32,8 +30,7 @@ let issuer: string;
 let callback: string;
 
 async function start(): Promise<void> {
-  const { chromium } = await import("playwright-core");
-  browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+  browser = await launchChromium();
   client = await serve({
     fetch: () => Promise.resolve(new Response("<title>client</title><p>Back at the client")),
   }, {
@@ -65,29 +62,6 @@ async function stop(): Promise<void> {
   await browser.close();
   await server.close();
   await client.close();
-}
-
-/** Evaluated in the page, since Content-Security-Policy blocks a script element. */
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-
-/** Asserts that axe-core finds no violation. */
-async function checkAccessibility(page: Page, name: string): Promise<void> {
-  // A click waits until the next page begins, not until it is complete.
-  await page.waitForLoadState();
-  for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme });
-    await page.evaluate(axe);
-    const found = await page.evaluate(async () => {
-      // deno-lint-ignore no-explicit-any
-      const { violations } = await (globalThis as any).axe.run();
-      return violations.map(({ id, nodes }: { id: string; nodes: { html: string }[] }) =>
-        `${id}: ${nodes[0]?.html}`
-      );
-    });
-    assert.equal(found, [], `${name}, ${colorScheme}`);
-    const folder = process.env.TRIVET_SCREENSHOTS;
-    if (folder) await page.screenshot({ path: join(folder, `${name}-${colorScheme}.png`), fullPage: true });
-  }
 }
 
 /** A page in a new browser context, and its errors, dialogs and requests to other origins. */
@@ -135,14 +109,14 @@ function defineTests(): void {
   test("the code grant: login with a wrong and the right password, consent, redirect to the client", async () => {
     const { page, problems } = await newPage();
     await page.goto(authorizeUrl());
-    await checkAccessibility(page, "login");
+    await assertAccessible(page, "login");
     await signIn(page, "wrong");
     assert.ok(await page.getByRole("alert").textContent());
-    await checkAccessibility(page, "login-wrong");
+    await assertAccessible(page, "login-wrong");
     await signIn(page);
     assert.match(await page.getByRole("heading").textContent() ?? "", "Notes for Teams");
     assert.match(await page.textContent("main") ?? "", new URL(callback).host);
-    await checkAccessibility(page, "consent");
+    await assertAccessible(page, "consent");
     await page.getByRole("button", { name: "Allow" }).click();
     await page.waitForURL(callback + "**");
     const { searchParams } = new URL(page.url());
@@ -168,7 +142,7 @@ function defineTests(): void {
     await page.goto(authorizeUrl({ scope: "profile write" }));
     assert.match(await page.textContent("ul:not(.soft)") ?? "", "Change your data");
     assert.match(await page.textContent("ul.soft") ?? "", "See your name");
-    await checkAccessibility(page, "consent-more");
+    await assertAccessible(page, "consent-more");
     await page.getByRole("button", { name: "Deny" }).click();
     await page.waitForURL(callback + "**");
     assert.is(new URL(page.url()).searchParams.get("error"), "access_denied");
@@ -184,18 +158,18 @@ function defineTests(): void {
     const device = await start.json();
     await page.goto(device.verification_uri);
     await signIn(page);
-    await checkAccessibility(page, "device");
+    await assertAccessible(page, "device");
     await page.getByLabel("Code").fill("BBBB-BBBB");
     await page.getByRole("button", { name: "Continue" }).click();
     assert.ok(await page.getByRole("alert").textContent());
-    await checkAccessibility(page, "device-wrong");
+    await assertAccessible(page, "device-wrong");
     await page.getByLabel("Code").fill(device.user_code.toLowerCase().replace("-", ""));
     await page.getByRole("button", { name: "Continue" }).click();
     assert.match(await page.textContent("main") ?? "", device.user_code);
-    await checkAccessibility(page, "device-question");
+    await assertAccessible(page, "device-question");
     await page.getByRole("button", { name: "Allow" }).click();
     await page.locator("main:not(:has(form))").waitFor();
-    await checkAccessibility(page, "device-done");
+    await assertAccessible(page, "device-done");
     const body = new URLSearchParams({
       grant_type: DEVICE,
       device_code: device.device_code,
@@ -232,7 +206,7 @@ function defineTests(): void {
     assert.match(await page.textContent("main") ?? "", new URL(callback).host);
     const { width } = (await page.locator("main").boundingBox())!;
     assert.ok(width <= 420, "no overflow");
-    await checkAccessibility(page, "consent-spoof");
+    await assertAccessible(page, "consent-spoof");
     assert.equal(problems, []);
   });
 
@@ -240,11 +214,11 @@ function defineTests(): void {
     const { page, problems } = await newPage();
     await page.goto(authorizeUrl({ redirect_uri: "https://evil.example/" }));
     assert.match(await page.textContent("main") ?? "", "redirect_uri");
-    await checkAccessibility(page, "error");
+    await assertAccessible(page, "error");
     await page.goto(authorizeUrl());
     await signIn(page);
     await page.goto(issuer + "/logout");
-    await checkAccessibility(page, "logout");
+    await assertAccessible(page, "logout");
     await page.getByRole("button", { name: "Sign out" }).click();
     await page.goto(authorizeUrl());
     assert.match(page.url(), "/login?redirect=");

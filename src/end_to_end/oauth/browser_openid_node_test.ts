@@ -16,9 +16,9 @@ import { addUser, createTrivet, memoryStore, type Trivet } from "../../mod.ts";
 import type { RunningServer } from "../../runtime/server.ts";
 import { entries } from "../test_entries.ts";
 import { until } from "../../test_until.ts";
+import { CHROMIUM, launchChromium } from "./test_chromium.ts";
 
 const test = suite("OpenID Connect in a browser");
-const CHROMIUM = process.env.TRIVET_TEST_CHROMIUM ?? "/usr/bin/chromium";
 const [, serve] = Object.entries(entries)[0]!;
 const NAMES = ["notes", "files"] as const;
 
@@ -92,8 +92,7 @@ async function startApplication(id: string): Promise<Application> {
 }
 
 async function start(): Promise<void> {
-  const { chromium } = await import("playwright-core");
-  browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+  browser = await launchChromium();
   const { promise, resolve } = Promise.withResolvers<Trivet>();
   provider = await serve({ fetch: async (request, context) => (await promise).fetch(request, context) }, {
     port: 0,

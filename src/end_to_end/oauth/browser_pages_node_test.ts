@@ -5,8 +5,7 @@
  *
  * @module
  */
-import { existsSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
@@ -25,13 +24,10 @@ import { showPage } from "../../oauth/pages/page.ts";
 import { completePages } from "../../oauth/pages/settings.ts";
 import type { RunningServer } from "../../runtime/server.ts";
 import { entries } from "../test_entries.ts";
+import { CHROMIUM, findViolations, launchChromium } from "./test_chromium.ts";
 
 const test = suite("every page in a browser");
-const CHROMIUM = process.env.TRIVET_TEST_CHROMIUM ?? "/usr/bin/chromium";
 const [, serve] = Object.entries(entries)[0]!;
-/** Evaluated in the page, since Content-Security-Policy blocks a script element. */
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-
 const app: ApplicationView = { name: "Notes for Teams", isVerified: true };
 const stranger: ApplicationView = {
   name: "W".repeat(79) + "…",
@@ -144,8 +140,7 @@ let browser: Browser;
 let server: RunningServer;
 
 async function start(): Promise<void> {
-  const { chromium } = await import("playwright-core");
-  browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+  browser = await launchChromium();
   server = await serve({
     fetch(request) {
       const [, design, name] = new URL(request.url).pathname.split("/");
@@ -165,18 +160,13 @@ async function stop(): Promise<void> {
 
 /** What axe-core finds, and whether the page is wider than the window. */
 async function findProblems(page: Page): Promise<string[]> {
-  if (await page.evaluate("globalThis.axe === undefined")) await page.evaluate(axe);
-  return await page.evaluate(async () => {
-    // deno-lint-ignore no-explicit-any
-    const { violations } = await (globalThis as any).axe.run();
-    const found = violations.map(({ id, nodes }: { id: string; nodes: { html: string }[] }) =>
-      `${id}: ${nodes[0]?.html}`
-    );
+  const [width, window] = await page.evaluate(() => {
     // deno-lint-ignore no-explicit-any
     const { scrollWidth, clientWidth } = (globalThis as any).document.documentElement;
-    if (scrollWidth > clientWidth) found.push(`wider than the window: ${scrollWidth} of ${clientWidth}`);
-    return found;
+    return [scrollWidth, clientWidth] as [number, number];
   });
+  const overflow = width > window ? [`wider than the window: ${width} of ${window}`] : [];
+  return [...await findViolations(page), ...overflow];
 }
 
 const SCREENS = {

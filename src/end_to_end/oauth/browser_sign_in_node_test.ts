@@ -17,9 +17,9 @@ import { listLinkedUsers, oidc } from "../../sign_in.ts";
 import { entries } from "../test_entries.ts";
 import { isOidcProviderInstalled, OIDC_PROVIDER, startOidcProvider } from "./test_oidc_provider.ts";
 import { type Running, start } from "./test_sign_in.ts";
+import { CHROMIUM, launchChromium } from "./test_chromium.ts";
 
 const test = suite("sign-in at identity providers in a browser");
-const CHROMIUM = process.env.TRIVET_TEST_CHROMIUM ?? "/usr/bin/chromium";
 const [, serve] = Object.entries(entries)[0]!;
 const CLIENT = { clientId: "other", clientSecret: "a-secret-of-32-characters-or-more" };
 const APP = { id: "app", secret: "s", name: "Notes for Teams" };
@@ -29,8 +29,7 @@ let application: RunningServer;
 let callback: string;
 
 async function startAll(): Promise<void> {
-  const { chromium } = await import("playwright-core");
-  browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+  browser = await launchChromium();
   application = await serve({
     fetch: () => Promise.resolve(new Response("<title>client</title><p>Back at the client")),
   }, { port: 0, hostname: "127.0.0.1" });
