@@ -5,7 +5,7 @@
  */
 import type { StoredProvider } from "../records/provider_record.ts";
 import { SignInError, TokenRefusedError } from "./provider.ts";
-import { contextOf } from "./provider_context.ts";
+import { contextOf } from "./provider_directory.ts";
 import type { ProviderAccess } from "./provider_tokens.ts";
 import { createSecretSealer, openProvider } from "./stored_provider.ts";
 

@@ -18,7 +18,7 @@ import {
 } from "../records/provider_record.ts";
 import { findUser } from "../users/user.ts";
 import { type Identity, type ProviderTokens, type SignInProvider, TokenRefusedError } from "./provider.ts";
-import { contextOf } from "./provider_context.ts";
+import { contextOf } from "./provider_directory.ts";
 import { getRenewed, type Renewal } from "../renewal.ts";
 
 /** What is needed of a server to reach the providers of its users: `trivet.oauth.providerAccess`. */

@@ -42,7 +42,7 @@ import {
   SignInError,
   type SignInProvider,
 } from "./provider.ts";
-import { contextOf } from "./provider_context.ts";
+import { contextOf } from "./provider_directory.ts";
 
 /** 302 to the provider; 400 for an invalid redirect, 404 for an unknown provider, 502 when the provider does not answer. */
 export async function beginSignIn(as: AuthorizationServer, request: Request, id: string): Promise<Response> {

@@ -16,7 +16,7 @@ import { github } from "./github.ts";
 import { google } from "./google.ts";
 import { oidc } from "./oidc.ts";
 import type { SignInProvider } from "./provider.ts";
-import { defineProviders } from "./provider_directory.ts";
+import { defineProviders } from "./provider_ids.ts";
 
 export const PROVIDER_KINDS = ["oidc", "google", "entra", "github", "apple"] as const;
 
