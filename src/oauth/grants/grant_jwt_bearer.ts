@@ -37,6 +37,8 @@ export async function grantJwtBearer(as: AuthorizationServer, call: TokenCall): 
     ? await findUser(as.store, claims.sub)
     : undefined;
   if (!user) throw refusal("the subject is not a user of this server");
+  // RFC 9068 §5: such a token without a grant would be one of the client without a user.
+  if (user.id === client.id) throw refusal("the subject has the id of the client");
   if (issuer.user && !await saveProfile(as.store, user, as.now())) {
     throw refusal("the subject is not a user of this server");
   }

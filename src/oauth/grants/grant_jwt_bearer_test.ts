@@ -75,6 +75,17 @@ test("an ID-JAG of a trusted issuer gets an access token for its user, without a
   assert.equal([sub, aud, client_id], ["idp|u-1", MCP, "agent"]);
 });
 
+test("RFC 9068 section 5: no user has a token of a client with the same id", async () => {
+  const key = await newKey("ES256", "idp-1");
+  const user = () => Promise.resolve({ id: "agent", name: "Mallory", email: "" });
+  const trustedIssuers = [{ issuer: IDP, jwks: { keys: [key.jwk] }, user }];
+  const { server } = await newIdp({ trustedIssuers });
+  const { status, body } = await redeem(server, await idJag(key));
+  assert.equal([status, body.error], [400, "invalid_grant"]);
+  const other = { client_id: "other" };
+  assert.is((await redeem(server, await idJag(key, other), other)).status, 200);
+});
+
 test("user info returns the user of the trusted issuer", async () => {
   const { key, server } = await newIdp();
   const { body } = await redeem(server, await idJag(key, { resource: undefined, scope: "profile" }));
