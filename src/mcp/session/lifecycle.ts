@@ -9,29 +9,12 @@ import type { WrittenResult } from "../../jsonrpc/message.ts";
 import type { Method } from "../../jsonrpc/dispatch.ts";
 import type { Call } from "../call.ts";
 import { negotiate } from "../era.ts";
-import type { Extension } from "../definition/extension.ts";
 import { type Lazy, lazy } from "../lazy.ts";
 import { readClientInfo } from "../request_meta.ts";
 import { optionalObject, requireObject, requireString } from "../schema/params.ts";
-import type { Registry } from "../definition/registry.ts";
-import type { ServerInfo } from "../definition/server_info.ts";
+import type { FindResult, LifecycleOptions } from "./lifecycle_results.ts";
 
-/** Finds the result of `initialize`, whose revision was negotiated. */
-export type FindResult = (revision: string, startsSession: boolean) => WrittenResult | undefined;
-
-export interface LifecycleOptions {
-  readonly info: ServerInfo;
-  readonly instructions: string | undefined;
-  readonly registry: Registry;
-  readonly extensions: readonly Extension[];
-  /** How long a client may cache the result of `server/discover`, in milliseconds. */
-  readonly ttl: number;
-  readonly cacheScope: "public" | "private";
-  readonly modernHead: string;
-  /** Whether `initialize` over HTTP opens a session. */
-  readonly sessions: boolean;
-}
-
+/** Loads with the first request for one of them. */
 export const lifecycleResults: Lazy<typeof import("./lifecycle_results.ts")> = lazy(() =>
   import("./lifecycle_results.ts")
 );
@@ -48,10 +31,11 @@ export function handshakeMethods(options: LifecycleOptions): [string, Method<Cal
       const revision = negotiate(version);
       const { onHandshake } = call.connection;
       const handled = onHandshake?.({ revision, capabilities, clientInfo });
-      const result = lifecycleResults.use(({ handshakeResults }) =>
-        (find ??= handshakeResults(options))(revision, onHandshake !== undefined)
-      );
-      return handled ? handled.then(() => result) : result;
+      const answer = () =>
+        lifecycleResults.use(({ handshakeResults }) =>
+          (find ??= handshakeResults(options))(revision, onHandshake !== undefined)
+        );
+      return handled ? handled.then(answer) : answer();
     }],
     ["ping", () => ({})],
   ];

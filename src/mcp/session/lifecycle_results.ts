@@ -8,10 +8,25 @@
 import { WrittenResult } from "../../jsonrpc/message.ts";
 import type { Extension } from "../definition/extension.ts";
 import type { Registry } from "../definition/registry.ts";
-import { implementation } from "../definition/server_info.ts";
+import { implementation, type ServerInfo } from "../definition/server_info.ts";
 import { LEGACY, MODERN, REVISIONS } from "../era.ts";
 import { TASKS_EXTENSION } from "../input/client_feature.ts";
-import type { FindResult, LifecycleOptions } from "./lifecycle.ts";
+
+/** Finds the result of `initialize`, whose revision was negotiated. */
+export type FindResult = (revision: string, startsSession: boolean) => WrittenResult | undefined;
+
+export interface LifecycleOptions {
+  readonly info: ServerInfo;
+  readonly instructions: string | undefined;
+  readonly registry: Registry;
+  readonly extensions: readonly Extension[];
+  /** How long a client may cache the result of `server/discover`, in milliseconds. */
+  readonly ttl: number;
+  readonly cacheScope: "public" | "private";
+  readonly modernHead: string;
+  /** Whether `initialize` over HTTP opens a session. */
+  readonly sessions: boolean;
+}
 
 /** MCP Apps: `../apps/app.ts`. It needs `_meta`, which exists since 2025-06-18. */
 const APPS_EXTENSION = "io.modelcontextprotocol/ui";
