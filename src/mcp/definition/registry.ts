@@ -176,8 +176,8 @@ function compileResource<Compiled extends ResourceDefinition | ResourceTemplateD
 ): ListEntry & { readonly definition: Compiled } {
   const { uri, uriTemplate, name, title, description, mimeType, size }: Readable = definition;
   const { annotations, icons, _meta, scopes = [], ttl = 0, read }: Readable = definition;
-  if (typeof place !== "string") {
-    throw new TypeError(`Cannot define resource "${name}": uri must be a string`);
+  if (typeof place !== "string" || uri !== undefined && !URL.canParse(uri)) {
+    throw new TypeError(`Cannot define "${place ?? name}": uri must be a URI`);
   }
   if (typeof name !== "string" || name === "") {
     throw new TypeError(`Cannot define "${place}": name must be a non-empty string`);
@@ -186,9 +186,6 @@ function compileResource<Compiled extends ResourceDefinition | ResourceTemplateD
     throw new TypeError(`Cannot define "${place}": ttl must be a non-negative integer (milliseconds)`);
   }
   checkHandler(place, read, "read");
-  if (uri !== undefined && !URL.canParse(uri)) {
-    throw new TypeError(`Cannot define resource "${uri}": uri must be a URI`);
-  }
   const members = { uri, uriTemplate, name, title, description, mimeType, size, annotations, icons, _meta };
   return { name: place, scopes, definition, describe: (revision) => membersFor(revision, members) };
 }
