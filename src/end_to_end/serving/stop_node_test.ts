@@ -3,6 +3,8 @@
  *
  * @module
  */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
@@ -17,7 +19,14 @@ import * as assert from "uvu/assert";
 import { dropStore } from "../../../scripts/cluster/cluster.ts";
 import { CutProxy } from "../../../scripts/faults/cut_proxy.ts";
 import { findEngine } from "../../store/test_engines.ts";
-import { type RunningTrivet, startTrivet, temporaryFolder, trivet } from "../test_process.ts";
+import {
+  CLI,
+  type RunningTrivet,
+  runtimeCommand,
+  startTrivet,
+  temporaryFolder,
+  trivet,
+} from "../test_process.ts";
 import { until } from "../../test_until.ts";
 
 const test = suite("end_to_end/stop");
@@ -143,6 +152,27 @@ test("a call that does not end gets an error at the end of --stop-timeout, and t
   assert.is(await ended, 0);
   const milliseconds = performance.now() - began;
   assert.ok(milliseconds > 1000 && milliseconds < 8000, `${milliseconds} ms`);
+});
+
+test("a signal ends a start that waits for its module", async () => {
+  const [module, loading] = [join(folder.path, "hangs.ts"), join(folder.path, "loading")];
+  writeFileSync(
+    module,
+    `import { writeFileSync } from "node:fs";
+writeFileSync(${JSON.stringify(loading)}, "");
+await new Promise((resolve) => setTimeout(resolve, 60_000));
+export default [];
+`,
+  );
+  const [command, before] = runtimeCommand();
+  const args = [...before, CLI, "serve", module, "--port", "0", ...newOptions()];
+  const child = spawn(command, args, { stdio: "ignore" });
+  const ended = once(child, "close");
+  await until(() => existsSync(loading), "the module");
+  const began = performance.now();
+  process.kill(child.pid!, "SIGTERM");
+  assert.is((await ended)[0], 0);
+  assert.ok(performance.now() - began < 5000);
 });
 
 test("a second signal ends the process at once", async () => {

@@ -98,7 +98,7 @@ export async function run(argv: readonly string[]): Promise<void> {
     tls: tls?.current,
   };
   const server = await listen(whenReady, where);
-  const stop = stopOnSignal();
+  const stop = stopOnSignal(() => handler === undefined);
   const { supported: clientMetadataDocuments, stop: stopWatchingAccess } = watchClientDocuments(
     values["client-documents"],
     values.json || values.quiet ? () => {} : printLine,

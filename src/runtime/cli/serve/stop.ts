@@ -12,13 +12,18 @@ import { exitSoon } from "./reload_tools.ts";
 /** How long before all connections are closed running calls get their error. */
 const STOP_CALLS_MS = 500;
 
-/** Resolves at the first signal to stop; a second one ends the process at once. */
-export function stopOnSignal(): Promise<void> {
+/**
+ * Resolves at the first signal to stop; a second one ends the process at once.
+ * @param isStarting while it is true, the first ends the process too: a start may wait for a module without an end
+ */
+export function stopOnSignal(isStarting: () => boolean): Promise<void> {
   return new Promise((resolve) => {
     let isStopping = false;
     for (const signal of ["SIGINT", "SIGTERM"] as const) {
       process.on(signal, () => {
         if (isStopping) process.exit(1);
+        // Nothing was answered yet.
+        if (isStarting()) process.exit(0);
         isStopping = true;
         resolve();
       });
