@@ -32,6 +32,12 @@ function formatFields(fields: readonly HeaderField[]): string {
   );
 }
 
+/** Replaces characters that control a terminal, which a server may send. */
+export function replaceControls(text: string): string {
+  // deno-lint-ignore no-control-regex
+  return text.replace(/[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/g, "\ufffd");
+}
+
 function formatBody(body: Uint8Array | undefined): string {
   return body && body.length > 0 ? `\n${formatBytes(body)}` : "";
 }
@@ -43,11 +49,7 @@ function shorten(text: string, maxCharacters: number): string {
 }
 
 function formatBytes(bytes: Uint8Array): string {
-  const text = toText(bytes.subarray(0, MAX_READ_CHARACTERS)).replace(
-    // deno-lint-ignore no-control-regex
-    /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]/g,
-    "\ufffd",
-  )
+  const text = replaceControls(toText(bytes.subarray(0, MAX_READ_CHARACTERS)))
     // Embedded images and fonts of a page are shortened.
     .replace(/(data:[a-z/+-]+[;,])[^"'\s)]{80,}/g, "$1…");
   return bytes.length > MAX_READ_CHARACTERS || text.length > MAX_BODY_CHARACTERS

@@ -17,6 +17,7 @@ import {
 } from "./coverage.ts";
 import type { LoadedVector, Requirements, Row } from "../vector/load.ts";
 import { countUnmetNeeds, type UnmetNeed } from "../vector/unmet_needs.ts";
+import { replaceControls } from "./format_exchange.ts";
 import { createMasker } from "./mask.ts";
 import { toRepeatCommand, toShellCommand } from "./repeat.ts";
 import { type ChangedVector, findChanged, type FrozenSet, readSet } from "./sets.ts";
@@ -123,7 +124,7 @@ export function toReport(
     const masked = result.exchanges.map((each) => ({
       ...each,
       request: mask(each.request),
-      answer: mask(each.answer),
+      answer: replaceControls(mask(each.answer)),
     }));
     const { stdio } = target;
     const address = {
@@ -136,7 +137,7 @@ export function toReport(
     });
     return {
       ...result,
-      ...(result.reason !== undefined && { reason: mask(result.reason) }),
+      ...(result.reason !== undefined && { reason: replaceControls(mask(result.reason)) }),
       exchanges,
       isShown,
       ...(isFailure(result.outcome) && { repeat: toRepeatCommand(args, result.name, seed, mask) }),
