@@ -58,9 +58,8 @@ function call(
 function install(): string {
   const [built, installed] = [join(folder, "built"), join(folder, "installed")];
   // Types are removed by Node, on whichever runtime this test runs.
-  const script = `import { buildConformance } from "./scripts/build_conformance.ts"; buildConformance(${
-    JSON.stringify(built)
-  });`;
+  const script = `import { buildConformance, measureConformance } from "./scripts/build_conformance.ts";
+    buildConformance(${JSON.stringify(built)}); console.log(measureConformance().text);`;
   const written = call(join(REPOSITORY, "node_modules/.bin/node"), [
     "--input-type=module",
     "-e",
@@ -79,6 +78,8 @@ function install(): string {
     statSync(archive).size < 720 * 1024,
     `${statSync(archive).size} bytes`,
   );
+  const measured = Number(/(\d+) KB packed/.exec(written.out)![1]) * 1024;
+  assert.ok(Math.abs(measured / statSync(archive).size - 1) < 0.03, written.out);
   const { code, out } = call("npm", [
     "install",
     "--offline",
