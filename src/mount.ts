@@ -3,19 +3,19 @@
  *
  * @module
  */
-import { acceptNames } from "./http/body/media_type.ts";
-import { allowWellKnown, answerPreflight, isWellKnown } from "./http/cors.ts";
 import type { LoopbackGuard } from "./http/network/loopback_guard.ts";
 import { loadOnDemand } from "./http/load_on_demand.ts";
-import { respondJson, respondText, SERVER_FAILED } from "./http/response.ts";
+import { respondJson, SERVER_FAILED } from "./http/response.ts";
 import { pathOf } from "./http/router.ts";
 import type { RuntimeContext, WorkerContext } from "./http/runtime_context.ts";
 import type { RequestContext, Service } from "./http/service.ts";
 import type { Server } from "./options/server_options.ts";
+import type { OtherPaths } from "./other_paths.ts";
 
 const answerObserved = loadOnDemand(async () =>
   (await import("./observability/observe_request.ts")).answerObserved
 );
+const answerOtherPath = loadOnDemand(async () => (await import("./other_paths.ts")).answerOtherPath);
 
 /** `export default { fetch }` runs on Deno, Bun and workerd. */
 export interface Handler {
@@ -23,16 +23,12 @@ export interface Handler {
   fetch(request: Request, context?: RuntimeContext, worker?: WorkerContext): Promise<Response>;
 }
 
-export interface MountOptions {
+export interface MountOptions extends Omit<OtherPaths, "base"> {
   readonly services: readonly Service[];
   /** Checks Host and Origin while the server is on loopback. */
   readonly guard?: LoopbackGuard | undefined;
   /** The service that the guard leaves out: wherever the server is, it checks Host and Origin and narrows CORS itself. */
   readonly unguarded?: Service | undefined;
-  /** The page at the base path. @default not found */
-  readonly home?: (request: Request) => Promise<Response>;
-  /** 404 for a browser at a path of no service. @default plain text */
-  readonly notFound?: (request: Request) => Promise<Response>;
 }
 
 /** Makes the handler. */
@@ -61,27 +57,15 @@ export function mount(
     return mounted.get(path);
   }
 
-  /** The answer at a path of no service. */
-  function answerAround(request: Request, path: string): Response | Promise<Response> {
-    if (!home || path !== base + "/" && (path !== base || base === "")) {
-      const preflight = isWellKnown(path) && answerPreflight(request, "GET, HEAD");
-      const isNavigation = request.method === "GET" &&
-        acceptNames(request.headers.get("accept"), "text/html");
-      if (notFound && isNavigation && !isWellKnown(path)) return notFound(request);
-      const text = home ? `Not found. See ${base}/ for the available endpoints.` : "Not found.";
-      return allowWellKnown(request, preflight || respondText(404, text));
-    }
-    if (request.method === "GET" || request.method === "HEAD") return home(request);
-    return respondText(405, "Method not allowed. Allowed: GET, HEAD.", [["allow", "GET, HEAD"]]);
-  }
-
   async function answer(request: Request, context: RequestContext): Promise<Response> {
     const path = pathOf(request.url);
     const service = find(path);
     const guarding = service && service === unguarded ? undefined : guard;
     const run = (context: RequestContext): Response | Promise<Response> =>
       guarding?.refuse(request, path) ??
-        (service ? service.fetch(request, context) : answerAround(request, path));
+        (service
+          ? service.fetch(request, context)
+          : answerOtherPath(request, path, { base, home, notFound }));
     try {
       const response = await (limiter ? limiter.run(request, context, service, run) : run(context));
       return guarding ? guarding.finish(request, path, response) : response;

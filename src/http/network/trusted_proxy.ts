@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { isObject } from "../../json_schema/value.ts";
 import {
   checkNames,
   checkOneOf,
@@ -39,9 +40,9 @@ const MAX_FIELD_CHARACTERS = 4096;
  * @throws {TypeError} for a text that is neither an address nor a CIDR block
  */
 export function createCallerFinder(proxies: readonly string[] | TrustedProxies): FindCaller {
-  const isObject = typeof proxies === "object" && !Array.isArray(proxies);
-  if (!isObject) checkTexts("trustedProxies", proxies);
-  const options = (isObject ? proxies : { addresses: proxies }) as TrustedProxies;
+  const isList = !isObject(proxies);
+  if (isList) checkTexts("trustedProxies", proxies);
+  const options = (isList ? { addresses: proxies } : proxies) as TrustedProxies;
   checkNames("trustedProxies", { addresses: null, ...options as object }, NAMES);
   const { addresses, field } = options;
   if (field !== undefined) checkOneOf("trustedProxies.field", field, "x-forwarded-for", "forwarded");
@@ -80,11 +81,11 @@ export function createCallerFinder(proxies: readonly string[] | TrustedProxies):
 }
 
 function parseBlock(text: string): readonly [prefix: Uint8Array, bits: number] {
-  const [address = "", length, ...more] = text.split("/");
+  const [, address = "", length] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
   const bytes = parseIp(address);
   const most = (bytes?.length ?? 0) * 8;
-  const bits = length === undefined ? most : /^\d{1,3}$/.test(length) ? Number(length) : -1;
-  if (!bytes || more.length > 0 || bits < 0 || bits > most) {
+  const bits = Number(length ?? most);
+  if (!bytes || bits > most) {
     throw new TypeError(
       describeOption("trustedProxies", "addresses (10.0.0.2) or CIDR blocks (10.0.0.0/8)", text),
     );
