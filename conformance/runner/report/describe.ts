@@ -4,12 +4,21 @@
  *
  * @module
  */
-import { TYPE_NAMES } from "../vector/schema_check.ts";
 import { isJsonObject, type JsonObject } from "../vector/vector_file.ts";
 
 const MAX_SHOWN_CHARACTERS = 400;
 /** How an absent value is written. */
 export const NO_VALUE = "no value";
+/** The types of JSON Schema, with their articles. */
+export const TYPE_NAMES: Readonly<Record<string, string>> = {
+  string: "a string",
+  number: "a number",
+  integer: "an integer",
+  boolean: "a boolean",
+  object: "an object",
+  array: "an array",
+  null: "null",
+};
 
 /** A value as short JSON. */
 export function formatValue(value: unknown): string {

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { TYPE_NAMES } from "../report/describe.ts";
 import { isEqual } from "./match.ts";
 import { isJsonObject, type JsonObject } from "./vector_file.ts";
 
@@ -175,17 +176,6 @@ function checkMembers(
   }
   return undefined;
 }
-
-/** The types of JSON Schema, with their articles. */
-export const TYPE_NAMES: Readonly<Record<string, string>> = {
-  string: "a string",
-  number: "a number",
-  integer: "an integer",
-  boolean: "a boolean",
-  object: "an object",
-  array: "an array",
-  null: "null",
-};
 
 function isType(type: string, value: unknown): boolean {
   if (type === "integer") return Number.isInteger(value);
