@@ -38,8 +38,8 @@ export async function interruptible<Result>(
 }
 
 /**
- * Ends the process at the first signal, after `undo`: for work that need not be told. A signal waits for the next turn of the
- * event loop, which SQLite never leaves by itself. The function returned ends this.
+ * Ends the process at the first signal, after `undo`: for work that observes no `AbortSignal`. A signal waits for the next
+ * turn of the event loop, and calls of SQLite make none. The function returned ends this.
  */
 export function exitOnSignals(undo: () => void): () => void {
   const listeners = Object.entries(EXIT_CODES).map(([signal, code]) => {
