@@ -10,12 +10,12 @@ import { pathOf } from "./http/router.ts";
 import type { RuntimeContext, WorkerContext } from "./http/runtime_context.ts";
 import type { RequestContext, Service } from "./http/service.ts";
 import type { Server } from "./options/server_options.ts";
-import type { OtherPaths } from "./other_paths.ts";
+import type { OtherPaths } from "./http/other_paths.ts";
 
 const answerObserved = loadOnDemand(async () =>
   (await import("./observability/observe_request.ts")).answerObserved
 );
-const answerOtherPath = loadOnDemand(async () => (await import("./other_paths.ts")).answerOtherPath);
+const answerOtherPath = loadOnDemand(async () => (await import("./http/other_paths.ts")).answerOtherPath);
 
 /** `export default { fetch }` runs on Deno, Bun and workerd. */
 export interface Handler {

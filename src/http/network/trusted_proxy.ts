@@ -4,7 +4,6 @@
  *
  * @module
  */
-import { isObject } from "../../json_schema/value.ts";
 import {
   checkNames,
   checkOneOf,
@@ -40,7 +39,7 @@ const MAX_FIELD_CHARACTERS = 4096;
  * @throws {TypeError} for a text that is neither an address nor a CIDR block
  */
 export function createCallerFinder(proxies: readonly string[] | TrustedProxies): FindCaller {
-  const isList = !isObject(proxies);
+  const isList = typeof proxies !== "object" || Array.isArray(proxies);
   if (isList) checkTexts("trustedProxies", proxies);
   const options = (isList ? { addresses: proxies } : proxies) as TrustedProxies;
   checkNames("trustedProxies", { addresses: null, ...options as object }, NAMES);

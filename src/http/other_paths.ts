@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { acceptNames } from "./http/body/media_type.ts";
-import { allowWellKnown, answerPreflight, isWellKnown } from "./http/cors.ts";
-import { respondText } from "./http/response.ts";
+import { acceptNames } from "./body/media_type.ts";
+import { allowWellKnown, answerPreflight, isWellKnown } from "./cors.ts";
+import { respondText } from "./response.ts";
 
 /** What answers at these paths. */
 export interface OtherPaths {
