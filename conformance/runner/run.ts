@@ -12,10 +12,10 @@ import { isEqual } from "./vector/match.ts";
 import { type Result, type Run, runVector } from "./vector/vector.ts";
 import { createContext } from "./context.ts";
 
-/** After this many vectors in a row without a complete response, the files take turns: one file may ask what is ignored. */
-const MAX_UNREACHABLE_VECTORS_OF_ONE_FILE = 12;
-/** After this many, the target counts as unreachable. */
-const MAX_UNREACHABLE_VECTORS = 18;
+/** After this many vectors in a row without a complete response, the target counts as unreachable. */
+const MAX_UNREACHABLE_VECTORS = 12;
+/** This many more are asked where there are other files, which take turns: one file may ask what a target ignores. */
+const MAX_UNREACHABLE_VECTORS_IN_TURNS = 6;
 
 /**
  * @param onResult called after each vector
@@ -30,6 +30,7 @@ export async function runAll(
   const results = new Map<string, Result>();
   let queue = vectors.filter((each) => !runsAlone(each));
   let unreachable = 0;
+  let maxUnreachable = MAX_UNREACHABLE_VECTORS;
   const interrupted = new Promise<void>((resolve) =>
     interrupt?.addEventListener("abort", () => resolve(), { once: true })
   );
@@ -37,14 +38,19 @@ export async function runAll(
     const result = interrupt?.aborted ? toNotRun(loaded, INTERRUPTED_REASON) : await Promise.race([
       runAndCheck(
         loaded,
-        unreachable >= MAX_UNREACHABLE_VECTORS ? { ...run, notRunReason: UNREACHABLE_REASON } : run,
+        unreachable >= maxUnreachable ? { ...run, notRunReason: unreachableReason(maxUnreachable) } : run,
       ),
       interrupted.then(() => toNotRun(loaded, INTERRUPTED_REASON)),
     ]);
     // A skipped vector sends no request.
     if (result.outcome !== "skip") {
       unreachable = result.isUnreachable ? unreachable + 1 : 0;
-      if (unreachable === MAX_UNREACHABLE_VECTORS_OF_ONE_FILE) queue = alternateFiles(queue);
+      if (
+        unreachable === MAX_UNREACHABLE_VECTORS && queue.some(({ file }) => file.suite !== loaded.file.suite)
+      ) {
+        queue = alternateFiles(queue);
+        maxUnreachable = MAX_UNREACHABLE_VECTORS + MAX_UNREACHABLE_VECTORS_IN_TURNS;
+      }
     }
     results.set(loaded.name, result);
     onResult(result);
@@ -94,8 +100,8 @@ function checkOutcome({ vector: { outcome, verdict } }: LoadedVector, result: Re
   return { ...result, outcome: "fail", class: "broken", failed: result.covers, reason };
 }
 
-const UNREACHABLE_REASON =
-  `not run: the previous ${MAX_UNREACHABLE_VECTORS} vectors got no complete response`;
+const unreachableReason = (count: number): string =>
+  `not run: the previous ${count} vectors got no complete response`;
 const INTERRUPTED_REASON = "not run: the run was interrupted";
 
 async function runAndCheck(loaded: LoadedVector, run: Run): Promise<Result> {
