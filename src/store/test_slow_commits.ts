@@ -6,13 +6,17 @@
  */
 import type { Commit, Store } from "./store.ts";
 
-/** The store, with this delay before each commit. */
-export function slowCommits(store: Store, milliseconds: number = 20): Store {
+/** The store, with this delay before each commit, or before some of them. */
+export function slowCommits(
+  store: Store,
+  milliseconds: number = 20,
+  isSlow: (commit: Commit) => boolean = () => true,
+): Store {
   return new Proxy(store, {
     get(_, name) {
       if (name === "commit") {
         return async (commit: Commit) => {
-          await new Promise((resolve) => setTimeout(resolve, milliseconds));
+          if (isSlow(commit)) await new Promise((resolve) => setTimeout(resolve, milliseconds));
           return await store.commit(commit);
         };
       }

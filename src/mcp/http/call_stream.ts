@@ -66,6 +66,8 @@ export class CallStream {
   #delayed: (() => void)[] | undefined;
   #waiting = 0;
   #release = (): void => {};
+  /** Requests to the client without a response. */
+  readonly #asked = new Set<Promise<unknown>>();
   /** Why no stream could be opened. */
   #refusal: unknown;
 
@@ -90,7 +92,11 @@ export class CallStream {
   sendRequest(session: Session, method: string, params: unknown, signal: AbortSignal): Promise<unknown> {
     if (!this.#open() && this.#refusal) return Promise.reject(this.#refusal);
     const { sendServerRequest } = this.#options.stateful.value!;
-    return sendServerRequest(session, method, params, (json) => this.#send(json), signal);
+    const asked = sendServerRequest(session, method, params, (json) => this.#send(json), signal);
+    this.#asked.add(asked);
+    const settle = () => void this.#asked.delete(asked);
+    asked.then(settle, settle);
+    return asked;
   }
 
   async notify(method: string, params: Record<string, unknown>): Promise<void> {
@@ -198,8 +204,12 @@ export class CallStream {
       }
     }
     this.#onOpen(stream.response(this.#fields));
-    // Starts to watch for cancellation. A handler that ignores it must not keep the stream open.
-    this.#call.signal.addEventListener("abort", () => this.abandon());
+    // Starts to watch for cancellation. A handler that ignores it must not keep the stream open; a client that has seen its
+    // end gets no response accepted any more.
+    this.#call.signal.addEventListener(
+      "abort",
+      () => void Promise.allSettled(this.#asked).then(() => this.abandon()),
+    );
     return stream;
   }
 

@@ -13,6 +13,8 @@ import {
   session,
   type SessionClient,
 } from "../test_exchange.ts";
+import { memoryStore } from "../../store/drivers/memory.ts";
+import { slowCommits } from "../../store/test_slow_commits.ts";
 import { DEFINITIONS, newServer, pair, request } from "../test_server.ts";
 import type { ToolServerOptions } from "../tool_server.ts";
 import { OpenStreams, STREAM_LIMITS, type StreamLimits } from "./stream_limits.ts";
@@ -255,6 +257,16 @@ test("one stream at a time resumes a call in its place; others count", async () 
   await until(() => running() === 0);
   await rest.text();
   await until(() => server.openStreams() === 0);
+});
+
+test("after the end of the stream of a cancelled call no response to its request is accepted", async () => {
+  const { server } = askingServer({}, { store: slowCommits(memoryStore(), 50, ({ set }) => !set) });
+  const own = await session(server, { capabilities: { elicitation: {} } });
+  const events = readEvents(await own.fetch(toolCall("asks", 1)));
+  const { id } = await events.message();
+  await own.send(cancellation(1));
+  await events.all();
+  assert.is((await own.send({ jsonrpc: "2.0", id, result: { action: "accept" } })).status, 400);
 });
 
 test("a call that disconnects its client counts until it ends", async () => {
