@@ -43,9 +43,9 @@ export interface McpServer extends Handler, Omit<ToolServer, keyof Service> {
 const NAMES: Names<McpServerOptions> = {
   ...SERVER_NAMES,
   ...MCP_NAMES,
-  url: 1,
+  url: 4,
   authenticate: 1,
-  resourceMetadata: 1,
+  resourceMetadata: 4,
   impliedScopes: 1,
   extensions: 1,
   gateway: 1,

@@ -179,15 +179,15 @@ export function resourceServer(options: ResourceServerOptions): ResourceServer {
 }
 
 const NAMES: Names<ResourceServerOptions> = {
-  issuer: 1,
-  resource: 1,
+  issuer: 4,
+  resource: 4,
   audience: 1,
   jwks: 1,
-  jwksUri: 1,
+  jwksUri: 4,
   introspection: 1,
   scopes: 2,
   impliedScopes: 1,
-  resourceMetadata: 1,
+  resourceMetadata: 4,
   algorithms: 2,
   clockToleranceS: 1,
   certificateProxy: 1,

@@ -203,7 +203,7 @@ export function createTrivet(options: TrivetOptions): Trivet {
 function checkAllNames(options: TrivetOptions): void {
   const names: Names<TrivetOptions> = {
     ...SERVER_NAMES,
-    issuer: 1,
+    issuer: 4,
     oauth: 1,
     skills: 1,
     mcp: 1,

@@ -80,7 +80,7 @@ export interface ProtectionOptions {
 const FIELDS = jsonFields(NO_STORE);
 const SEND_TOKEN = "Send an access token: Authorization: Bearer <access token>";
 
-const AUTHENTICATE_NAMES: Names<AuthenticateOptions> = { resource: 1 };
+const AUTHENTICATE_NAMES: Names<AuthenticateOptions> = { resource: 4 };
 const NAMES: Names<ProtectOptions> = { ...AUTHENTICATE_NAMES, scopes: 2, acrValues: 2, maxAge: 1 };
 
 /** Makes both functions. */

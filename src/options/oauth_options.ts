@@ -330,12 +330,12 @@ export function completeOAuth(
   return complete;
 }
 
-const ISSUER_NAMES: Names<TrustedIssuer> = { issuer: 1, jwks: 1, jwks_uri: 1, requireIdJag: 3, user: 1 };
+const ISSUER_NAMES: Names<TrustedIssuer> = { issuer: 4, jwks: 1, jwks_uri: 4, requireIdJag: 3, user: 1 };
 const PROXY_NAMES: Names<CertificateProxy> = {
   addresses: 2,
-  certificateField: 1,
-  verifiedField: 1,
-  verifiedValue: 1,
+  certificateField: 4,
+  verifiedField: 4,
+  verifiedValue: 4,
 };
 
 /** @throws {TypeError} for an issuer with an option that does not exist */

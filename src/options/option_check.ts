@@ -25,17 +25,21 @@ export function checkOneOf<Value extends string | boolean>(
   throw new TypeError(describeOption(name, allowed.join(" or "), value));
 }
 
-/** The names of all options of a kind, which the compiler checks: 3 for a switch, 2 for a list of texts, 1 for the others. */
-export type Names<Options> = {
+/**
+ * The names of all options of a kind, which the compiler checks: 4 for any text, 3 for a switch, 2 for a list of texts, 1 for
+ * the others. `Text` is 1 where other code checks the texts.
+ */
+export type Names<Options, Text extends 1 | 4 = 4> = {
   readonly [Name in keyof Options]-?: NonNullable<Options[Name]> extends readonly string[] ? 2
     : NonNullable<Options[Name]> extends boolean ? 3
+    : NonNullable<Options[Name]> extends string ? string extends NonNullable<Options[Name]> ? Text : 1
     : 1;
 };
 
 /**
  * @param what the option that holds the others, or the function that takes them
- * @throws {TypeError} for options that are no object, have a name that is not in `names`, or a text in place of a list, whose
- * characters would be its members, or of true or false
+ * @throws {TypeError} for options that are no object, have a name that is not in `names`, or another value than a list
+ * of texts (of a text each character would be a member), true or false, or a text
  */
 export function checkNames(what: string, options: unknown, names: object): void {
   if (typeof options !== "object" || options === null) {
@@ -50,6 +54,9 @@ export function checkNames(what: string, options: unknown, names: object): void 
     if (kind === 2) checkTexts(full, value);
     // The text "false" would count as true.
     if (kind === 3) checkOneOf<boolean>(full, value ?? undefined, true, false);
+    if (kind === 4 && typeof (value ?? "") !== "string") {
+      throw new TypeError(describeOption(full, "a text", value));
+    }
   }
 }
 

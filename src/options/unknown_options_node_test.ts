@@ -240,6 +240,33 @@ for (const [option, call] of TEXTS_FOR_LISTS) {
   });
 }
 
+/** Calls with a number in place of a text. */
+const NO_TEXTS: readonly (readonly [option: string, call: () => unknown])[] = [
+  ["issuer", () => trivet({ issuer: 5 })],
+  ["mcp.title", () => trivet({ mcp: { title: 5 } })],
+  ["mcp.instructions", () => trivet({ mcp: { instructions: 5 } })],
+  ["version", () => toolServer(any({ url: issuer, store: memoryStore(), version: 5 }))],
+  ["group.prefix", () => group(any({ prefix: 5 }), [])],
+  ["oauth.secondFactorAcr", () => oauth({ secondFactorAcr: 5 })],
+  ["oauth.resources.name", () => oauth({ resources: [{ resource: "https://a.example", name: 5 }] })],
+  ["oidc.clientId", () => oidc(any({ issuer: "https://a.example", clientId: 5 }))],
+  ["s3Blobs.bucket", () => s3Blobs(any({ endpoint: "https://s3.example", bucket: 5 }))],
+  ["serverCard.name", () => serverCard(any({ name: 5 }))],
+];
+
+for (const [option, call] of NO_TEXTS) {
+  test(`a number is refused for ${option}`, () => {
+    assert.throws(
+      call,
+      (error: unknown) => error instanceof TypeError && error.message.includes(`"${option}" must be`),
+    );
+  });
+}
+
+test("null is an option that is not set, in place of a text", () => {
+  assert.ok(trivet({ mcp: { title: null } }).mcp);
+});
+
 test("unknown options of calls that answer later are refused by name", async () => {
   const refused = async (option: string, call: () => Promise<unknown>) => {
     const error = await call().then(() => undefined, (reason: unknown) => reason);

@@ -25,10 +25,10 @@ export interface LaunchOptions {
 }
 
 const NAMES: Names<LaunchOptions> = {
-  command: 1,
+  command: 4,
   args: 2,
   env: 1,
-  cwd: 1,
+  cwd: 4,
   onStderr: 1,
   closeTimeout: 1,
 };

@@ -19,7 +19,7 @@ export interface Repository {
   readonly id?: string;
 }
 
-export const REPOSITORY_NAMES: Names<Repository> = { url: 1, source: 1, subfolder: 1, id: 1 };
+export const REPOSITORY_NAMES: Names<Repository> = { url: 4, source: 4, subfolder: 4, id: 4 };
 
 /** A value that the user of a server provides, such as a key. */
 export interface ServerInput {

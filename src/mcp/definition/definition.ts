@@ -167,7 +167,7 @@ export type PromptReply = string | readonly PromptMessage[] | PromptResult;
 export type Definition = ToolDefinition | ResourceDefinition | ResourceTemplateDefinition | PromptDefinition;
 
 // Other names are refused: a tool with `scope` for `scopes` would be open to all callers.
-const TOOL_NAMES: Names<ToolDefinition> = {
+const TOOL_NAMES: Names<ToolDefinition, 1> = {
   kind: 1,
   name: 1,
   title: 1,
@@ -181,7 +181,7 @@ const TOOL_NAMES: Names<ToolDefinition> = {
   task: 1,
   run: 1,
 };
-const RESOURCE_NAMES: Names<ResourceDefinition> = {
+const RESOURCE_NAMES: Names<ResourceDefinition, 1> = {
   kind: 1,
   name: 1,
   title: 1,
@@ -197,7 +197,7 @@ const RESOURCE_NAMES: Names<ResourceDefinition> = {
   cacheScope: 1,
   read: 1,
 };
-const TEMPLATE_NAMES: Names<ResourceTemplateDefinition> = {
+const TEMPLATE_NAMES: Names<ResourceTemplateDefinition, 1> = {
   kind: 1,
   name: 1,
   title: 1,
@@ -216,7 +216,7 @@ const TEMPLATE_NAMES: Names<ResourceTemplateDefinition> = {
   read: 1,
   exists: 1,
 };
-const PROMPT_NAMES: Names<PromptDefinition> = {
+const PROMPT_NAMES: Names<PromptDefinition, 1> = {
   kind: 1,
   name: 1,
   title: 1,

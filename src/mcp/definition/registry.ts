@@ -73,7 +73,7 @@ const TASK_NAMES: Names<ToolTask> = {
   restart: 3,
   ttl: 1,
   pollInterval: 1,
-  statusMessage: 1,
+  statusMessage: 4,
 };
 
 /** The schema that MCP 2025-11-25 (tools, data types) recommends for tools without arguments. */

@@ -13,8 +13,8 @@ import { expandScopes } from "./scope.ts";
 const MAX_RESOURCES = 10;
 
 const NAMES: Names<ProtectedResource> = {
-  resource: 1,
-  name: 1,
+  resource: 4,
+  name: 4,
   scopes: 2,
   accessTokenFormat: 1,
   accessTokenLifetime: 1,

@@ -104,15 +104,15 @@ const DARK: Palette = {
   soft: "#a8b2b8",
 };
 const NAMES: Names<PageOptions> = {
-  name: 1,
-  logo: 1,
+  name: 4,
+  logo: 4,
   colors: 1,
   texts: 1,
   defaultLanguage: 1,
   render: 1,
   sources: 1,
 };
-const COLOR_NAMES: Names<PageColors> = { accent: 1, accentDark: 1, background: 1, backgroundDark: 1 };
+const COLOR_NAMES: Names<PageColors> = { accent: 4, accentDark: 4, background: 4, backgroundDark: 4 };
 const WHITE: Rgb = [255, 255, 255];
 const BLACK: Rgb = [0, 0, 0];
 /** WCAG 2.2 success criterion 1.4.3. */

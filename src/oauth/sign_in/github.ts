@@ -28,7 +28,7 @@ export interface GithubSettings extends ProviderSettings {
   readonly api?: string;
 }
 
-const NAMES: Names<GithubSettings> = { ...PROVIDER_NAMES, organizations: 2, server: 1, api: 1 };
+const NAMES: Names<GithubSettings> = { ...PROVIDER_NAMES, organizations: 2, server: 4, api: 4 };
 const GITHUB = "https://github.com";
 /** Organisations, and addresses, that are read of one user. */
 const PAGE = "per_page=100";

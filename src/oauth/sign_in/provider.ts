@@ -75,10 +75,10 @@ export interface ProviderSettings extends Admission {
 }
 
 export const PROVIDER_NAMES: Names<ProviderSettings> = {
-  id: 1,
-  name: 1,
-  clientId: 1,
-  clientSecret: 1,
+  id: 4,
+  name: 4,
+  clientId: 4,
+  clientSecret: 4,
   domains: 2,
   groups: 2,
   admits: 1,

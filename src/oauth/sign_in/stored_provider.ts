@@ -50,20 +50,20 @@ export interface ProviderRegistration {
 
 const NAMES: Names<ProviderRegistration> = {
   kind: 1,
-  id: 1,
-  name: 1,
-  clientId: 1,
-  clientSecret: 1,
-  issuer: 1,
-  tenant: 1,
+  id: 4,
+  name: 4,
+  clientId: 4,
+  clientSecret: 4,
+  issuer: 4,
+  tenant: 4,
   domains: 2,
   groups: 2,
   roles: 1,
   scopes: 1,
   keepTokens: 3,
-  groupsClaim: 1,
-  teamId: 1,
-  keyId: 1,
+  groupsClaim: 4,
+  teamId: 4,
+  keyId: 4,
 };
 
 /** The settings that only some kinds use. Google and Apple say nothing about groups. */

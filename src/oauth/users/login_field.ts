@@ -21,7 +21,7 @@ export interface LoginField {
   readonly required?: boolean;
 }
 
-const NAMES: Names<LoginField> = { name: 1, label: 1, type: 1, autocomplete: 1, required: 3 };
+const NAMES: Names<LoginField> = { name: 4, label: 1, type: 1, autocomplete: 4, required: 3 };
 const TYPES = ["text", "password", "email", "tel", "url", "number"];
 const RESERVED = ["username", "password", "redirect"];
 

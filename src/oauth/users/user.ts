@@ -37,7 +37,7 @@ export interface UserRegistration {
   readonly role?: UserRole | undefined;
 }
 
-const NAMES: Names<UserRegistration> = { username: 1, password: 1, name: 1, email: 1, role: 1 };
+const NAMES: Names<UserRegistration> = { username: 4, password: 4, name: 4, email: 4, role: 1 };
 
 /**
  * Adds a user.

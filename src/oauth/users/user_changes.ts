@@ -35,7 +35,7 @@ export interface UserChanges {
   readonly role?: UserRole | undefined;
 }
 
-const CHANGE_NAMES: Names<UserChanges> = { name: 1, email: 1, role: 1 };
+const CHANGE_NAMES: Names<UserChanges> = { name: 4, email: 4, role: 1 };
 
 /** Options of {@linkcode setPassword}. */
 export interface PasswordOptions {

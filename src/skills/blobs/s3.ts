@@ -32,13 +32,13 @@ export interface S3Options {
 }
 
 const NAMES: Names<S3Options> = {
-  bucket: 1,
-  prefix: 1,
-  region: 1,
-  endpoint: 1,
-  accessKeyId: 1,
-  secretAccessKey: 1,
-  sessionToken: 1,
+  bucket: 4,
+  prefix: 4,
+  region: 4,
+  endpoint: 4,
+  accessKeyId: 4,
+  secretAccessKey: 4,
+  sessionToken: 4,
   timeout: 1,
 };
 

@@ -30,8 +30,8 @@ export interface Upstream {
 }
 
 const NAMES: Names<Upstream> = {
-  url: 1,
-  key: 1,
+  url: 4,
+  key: 4,
   headers: 1,
   connectLimit: 1,
   answerLimit: 1,
