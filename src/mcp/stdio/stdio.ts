@@ -70,7 +70,7 @@ export async function serveStdio(
   const { exchange, writer, telemetry } = options;
   const [{ sessions, streams, listen: listenOptions }] = await Promise.all([
     options.stateful.load(),
-    // So that \`initialize\` is answered before the messages that come with it.
+    // So that `initialize` is answered before the messages that come with it.
     lifecycleResults.load(),
   ]);
   const calls = new Map<Id, Running>();
