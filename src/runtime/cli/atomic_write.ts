@@ -7,7 +7,7 @@
 import { lstatSync, readdirSync } from "node:fs";
 import { chmod, mkdir, open, realpath, rename, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join, sep } from "node:path";
-import { makeFolder } from "../../store/drivers/sqlite/file.ts";
+import { makeFolder } from "../../store/drivers/sqlite/make_folder.ts";
 
 /** Checks that a path can be written. @throws {Error} when it exists and must not be replaced */
 export function checkTarget(target: string, kind: "folder" | "archive", force: boolean): void {

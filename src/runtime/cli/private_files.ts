@@ -5,7 +5,7 @@
  */
 import { rmSync, statSync, writeFileSync } from "node:fs";
 import process from "node:process";
-import { makeFolder } from "../../store/drivers/sqlite/file.ts";
+import { makeFolder } from "../../store/drivers/sqlite/make_folder.ts";
 
 /** The mode bits that let other users write. */
 const WRITABLE_BY_OTHERS = 0o022;

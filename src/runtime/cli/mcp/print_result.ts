@@ -10,7 +10,7 @@ import { join, resolve } from "node:path";
 import { isObject } from "../../../json_schema/value.ts";
 import type { JsonObject } from "../../../mcp_client/client.ts";
 import { printLine } from "../output.ts";
-import { makeFolder } from "../../../store/drivers/sqlite/file.ts";
+import { makeFolder } from "../../../store/drivers/sqlite/make_folder.ts";
 import { printableJson, printableLines, printableText } from "../printable_text.ts";
 import { formatBytes } from "../progress_bar.ts";
 

@@ -3,9 +3,10 @@
  *
  * @module
  */
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from "node:fs";
+import { chmodSync, closeSync, openSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import process from "node:process";
+import { makeFolder } from "./make_folder.ts";
 
 const PRIVATE = 0o600;
 const PRIVATE_FOLDER = 0o700;
@@ -38,22 +39,6 @@ export function protectDatabase(file: string, onWarning: (message: string) => vo
   if (process.platform === "win32") return;
   closeSync(openSync(file, "a", PRIVATE));
   for (const path of [file, ...COMPANIONS.map((ending) => file + ending)]) protectFile(path, onWarning);
-}
-
-/**
- * Makes a folder and those above it. One by one, because the option `recursive` of Node never returns where a file system
- * has no new folders, as below `/proc`.
- */
-export function makeFolder(path: string, mode: number = 0o777): void {
-  const isFolder = () => existsSync(path) && statSync(path).isDirectory();
-  if (isFolder()) return;
-  if (dirname(path) !== path) makeFolder(dirname(path), mode);
-  try {
-    mkdirSync(path, { mode });
-  } catch (error) {
-    // Another process was faster.
-    if (!isFolder()) throw error;
-  }
 }
 
 /** Removes the access of other users to a file, if it exists. */
