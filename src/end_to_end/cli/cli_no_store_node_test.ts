@@ -61,6 +61,14 @@ test("a damaged store is named, without the advice to begin an empty one in anot
   assert.not.match(stderr, "--data");
 });
 
+test("a store that is no file is named once", async () => {
+  const file = join(folder.path, "occupied/trivet.db");
+  mkdirSync(file, { recursive: true });
+  const { code, stderr } = await runCommand(["user", "list", "--data", join(folder.path, "occupied")]);
+  assert.is(code, 1);
+  assert.is(stderr.split(file).length, 2, stderr);
+});
+
 test("stdio with a token of a store needs this store", async () => {
   const { code, stderr } = await runCommand(["stdio", "--data", data], { TRIVET_TOKEN: "trivet_key_x" });
   assert.is(code, 1);

@@ -18,7 +18,7 @@ import {
   type OpenWhileUpgradingOptions,
 } from "../../store/upgrade/open_while_upgrading.ts";
 import { readFormat } from "../../store/upgrade/run_upgrade.ts";
-import { describeError } from "./file_error.ts";
+import { describeError, describeFileError } from "./file_error.ts";
 import type { Environment, ValuesOf } from "./options.ts";
 import { printError, UsageError } from "./output.ts";
 import { makePrivateFolder, warnOfSharedFolder } from "./private_files.ts";
@@ -191,7 +191,8 @@ async function openDriver(place: Place, create: boolean): Promise<Store> {
     warnOfSharedFolder(place.folder, onWarning);
     return sqliteStore(file, { onWarning, allowOlder: true });
   } catch (cause) {
-    throw new Error(`Cannot open "${file}": ${describeError(cause)}${advice}`, { cause });
+    const reason = Object(cause).path === file ? describeFileError(cause) : describeError(cause);
+    throw new Error(`Cannot open "${file}": ${reason}${advice}`, { cause });
   }
 }
 
