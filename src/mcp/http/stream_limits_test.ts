@@ -1,6 +1,5 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { CallContext } from "../context.ts";
 import { tool } from "../definition/definition.ts";
 import type { ToolServer } from "../service.ts";
 import {
@@ -13,12 +12,10 @@ import {
   session,
   type SessionClient,
 } from "../test_exchange.ts";
-import { memoryStore } from "../../store/drivers/memory.ts";
-import { slowCommits } from "../../store/test_slow_commits.ts";
-import { DEFINITIONS, newServer, pair, request } from "../test_server.ts";
-import type { ToolServerOptions } from "../tool_server.ts";
-import { OpenStreams, STREAM_LIMITS, type StreamLimits } from "./stream_limits.ts";
+import { DEFINITIONS, newServer } from "../test_server.ts";
+import { OpenStreams, STREAM_LIMITS } from "./stream_limits.ts";
 import { until } from "../../test_until.ts";
+import { askingServer, cancellation, toolCall } from "./test_waiting_calls.ts";
 
 const test = suite("mcp/stream_limits");
 
@@ -64,42 +61,6 @@ test("a stream that is released twice counts once, and one that is refused does 
   streams.open(caller, { id: "c" });
   assert.throws(() => streams.open(caller, { id: "d" }));
 });
-
-/** A server with tools that wait for the client, or until they are cancelled, and how many of them run. */
-function askingServer(streamLimits: Partial<StreamLimits>, options: Partial<ToolServerOptions> = {}) {
-  let running = 0;
-  const waiting = (name: string, wait: (call: CallContext) => Promise<unknown>) =>
-    tool({
-      name,
-      description: "Waits",
-      async run(_, call) {
-        running++;
-        try {
-          return await wait(call) === undefined ? "done" : "answered";
-        } finally {
-          running--;
-        }
-      },
-    });
-  const schema = { type: "object", properties: {} } as const;
-  const definitions = [
-    waiting("asks", (call) => call.elicit({ message: "?", schema })),
-    waiting("leaves", (call) => call.disconnect().then(() => call.elicit({ message: "?", schema }))),
-    waiting("silent", ({ signal }) => new Promise((resolve) => signal.addEventListener("abort", resolve))),
-  ];
-  const { server } = newServer({ definitions, streamLimits, ...options });
-  return { server, running: () => running };
-}
-
-const toolCall = (name: string, id: number) => request("tools/call", { name }, id);
-const cancellation = (requestId: number) => ({
-  jsonrpc: "2.0",
-  method: "notifications/cancelled",
-  params: { requestId },
-});
-
-const timeout = (): Promise<never> =>
-  new Promise((_, reject) => setTimeout(() => reject(new Error("No response")), 3000));
 
 /** Opens streams until one is refused. */
 async function fill(open: () => Promise<Response>) {
@@ -259,16 +220,6 @@ test("one stream at a time resumes a call in its place; others count", async () 
   await until(() => server.openStreams() === 0);
 });
 
-test("after the end of the stream of a cancelled call no response to its request is accepted", async () => {
-  const { server } = askingServer({}, { store: slowCommits(memoryStore(), 50, ({ set }) => !set) });
-  const own = await session(server, { capabilities: { elicitation: {} } });
-  const events = readEvents(await own.fetch(toolCall("asks", 1)));
-  const { id } = await events.message();
-  await own.send(cancellation(1));
-  await events.all();
-  assert.is((await own.send({ jsonrpc: "2.0", id, result: { action: "accept" } })).status, 400);
-});
-
 test("a call that disconnects its client counts until it ends", async () => {
   const { server, running } = askingServer({ session: 1 });
   const own = await session(server, { capabilities: { elicitation: {} } });
@@ -277,115 +228,6 @@ test("a call that disconnects its client counts until it ends", async () => {
   assert.equal([running(), server.openStreams()], [1, 1]);
   await own.send(cancellation(1));
   await until(() => running() === 0 && server.openStreams() === 0);
-});
-
-test("a disconnect cancels a call whose client has no event id to resume by", async () => {
-  const { server, running } = askingServer({}, { keepAlive: 10 });
-  const own = await session(server, { revision: "2025-06-18" });
-  const silent = await own.fetch(toolCall("silent", 1));
-  assert.is(running(), 1);
-  await silent.body!.cancel();
-  await until(() => running() === 0 && server.openStreams() === 0);
-});
-
-test("a disconnect cancels a call that may not open a stream", async () => {
-  const { server, running } = askingServer({ session: 1 }, { keepAlive: 10 });
-  const own = await session(server);
-  await own.other("GET");
-  const disconnect = new AbortController();
-  const headers = {
-    "content-type": "application/json",
-    accept: "application/json, text/event-stream",
-    "mcp-session-id": own.id,
-  };
-  const body = JSON.stringify(toolCall("silent", 1));
-  const init = { method: "POST", headers, body, signal: disconnect.signal };
-  const answered = server.fetch(new Request("http://127.0.0.1:8787/mcp", init));
-  await new Promise((resolve) => setTimeout(resolve, 50));
-  assert.is(running(), 1);
-  disconnect.abort();
-  await until(() => running() === 0);
-  assert.is(await Promise.race([answered.then(({ status }) => status), timeout()]), 200);
-});
-
-for (const limit of [1, 0]) {
-  test(`a cancelled call that may not open a stream gets an empty one: limit ${limit}`, async () => {
-    const { server, running } = askingServer({ session: limit });
-    const own = await session(server);
-    if (limit > 0) await own.other("GET");
-    const answered = own.fetch(toolCall("silent", 1));
-    await until(() => running() === 1);
-    assert.is((await own.send(cancellation(1))).status, 202);
-    const response = await Promise.race([answered, timeout()]);
-    assert.equal(await readEvents(response).all(), []);
-    assert.equal([running(), server.openStreams()], [0, limit]);
-  });
-}
-
-test("a cancelled call ends its stream and is not counted any more, whatever its handler does", async () => {
-  let proceed = (): void => {};
-  let ended = false;
-  const deaf = tool({
-    name: "deaf",
-    description: "Ignores its cancellation",
-    async run(_, call) {
-      await call.log("info", 1);
-      await new Promise<void>((resolve) => proceed = resolve);
-      await call.log("info", 2);
-      await call.elicitationCompleted("x");
-      await call.disconnect();
-      await call.elicit({ message: "?", schema: { type: "object", properties: {} } }).catch(() => {});
-      ended = true;
-    },
-  });
-  const [a, b] = pair([deaf], { streamLimits: { session: 1 } });
-  for (const canceller of [a, b]) {
-    for (const isResumed of [false, true]) {
-      ended = false;
-      const own = await session(a, { capabilities: { elicitation: {} } });
-      let events = readEvents(await own.fetch(toolCall("deaf", 1)));
-      const { id } = (await events.next())!;
-      assert.is((await events.message()).method, "notifications/message");
-      if (isResumed) {
-        await events.cancel();
-        events = readEvents(await own.other("GET", { "last-event-id": id! }));
-        assert.is((await events.message()).method, "notifications/message");
-      }
-      assert.is(a.openStreams(), 1);
-      const { status } = await client(canceller).send(cancellation(1), { "mcp-session-id": own.id });
-      assert.is(status, 202);
-      assert.is(await Promise.race([events.next(), timeout()]), undefined);
-      await until(() => a.openStreams() === 0);
-      const next = await own.other("GET");
-      assert.is(next.status, 200);
-      await next.body!.cancel();
-      proceed();
-      await until(() => ended);
-      assert.is(a.openStreams(), 0);
-      const { messages } = await readResponse(await own.other("GET", { "last-event-id": id! }));
-      assert.equal(messages.map(({ params }) => params.data), [1]);
-    }
-  }
-});
-
-test("a cancelled call without a stream gets an empty one, whatever its handler does", async () => {
-  let running = false;
-  const deaf = tool({
-    name: "deaf",
-    description: "Ignores its cancellation",
-    run(_, { signal }) {
-      running = !signal.aborted;
-      return new Promise(() => {});
-    },
-  });
-  const { server } = newServer({ definitions: [deaf], keepAlive: 50 });
-  const own = await session(server);
-  const answered = own.fetch(toolCall("deaf", 1));
-  await until(() => running);
-  await own.send(cancellation(1));
-  const { messages } = await Promise.race([answered.then(readResponse), timeout()]);
-  assert.equal(messages, []);
-  assert.is(server.openStreams(), 0);
 });
 
 test("an invalid filter and the end of a session release their streams", async () => {

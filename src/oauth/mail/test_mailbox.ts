@@ -3,7 +3,10 @@
  *
  * @module
  */
+import * as assert from "uvu/assert";
+import { compareAndSet } from "../../store/store.ts";
 import type { AuthorizationServerOptions } from "../authorization_server.ts";
+import { type User, userKey } from "../records/user_record.ts";
 import { ISSUER, newServer, type TestServer } from "../test_server.ts";
 import type { Mail } from "./mail.ts";
 
@@ -101,3 +104,23 @@ export function linkOf(mail: Mail | undefined): string {
 export function isSignedIn(response: Response): boolean {
   return response.headers.getSetCookie().some((field) => /session[^=]*=[^;]/.test(field));
 }
+
+/** The user alice. */
+export async function aliceOf({ store }: MailServer): Promise<User> {
+  const { value } = (await store.get<string>(["username", "alice"]))!;
+  return (await store.get<User>(userKey(value)))!.value;
+}
+
+/** Changes the record of alice. */
+export async function changeAlice(server: MailServer, members: Partial<User>): Promise<void> {
+  const { id } = await aliceOf(server);
+  const entry = (await server.store.get<User>(userKey(id)))!;
+  assert.ok(await compareAndSet(server.store, entry.key, entry.version, { ...entry.value, ...members }));
+}
+
+/** Asks for a new password. */
+export const forgot = (
+  server: MailServer,
+  identifier: string = "alice",
+  ip: string = "203.0.113.7",
+): Promise<Response> => server.request("/login/forgot", { form: { identifier }, ip });
