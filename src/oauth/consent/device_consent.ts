@@ -16,7 +16,6 @@ import { extendRegistration, findClient } from "../clients/client.ts";
 import { redirectToLogin } from "../endpoints/login_redirect.ts";
 import { canonicalUserCode } from "../endpoints/device_authorization.ts";
 import { sessionIdOf } from "../openid/subject.ts";
-import type { DeviceTransaction } from "../records/authorization_record.ts";
 import {
   type ApprovedDeviceRequest,
   type DeviceCode,
@@ -110,12 +109,13 @@ async function ask(
   }
   await as.throttle.succeeded(attempts);
   const device = entry.value;
-  const { session, user, authentication } = signedIn;
+  const { session, id, user, authentication } = signedIn;
   const scope = limitToRole(as, user, device.scope);
   if (scope === "") return await showCodeForm(as, request, "", 403, { code: "insufficient_role" });
   const transactionToken = await createTransaction(as, {
     kind: "device",
     session,
+    session_id: id,
     user: user.id,
     authentication,
     device: index.value,
@@ -158,7 +158,7 @@ async function decide(
       user,
       authentication,
       given: signedIn.read,
-      ...describeSession(as, transaction.value, value),
+      ...describeSession(as, signedIn, value),
     };
     const pending = scope === ""
       ? []
@@ -185,7 +185,7 @@ async function decide(
 /** OpenID Connect: the session in which the device was approved. */
 function describeSession(
   as: AuthorizationServer,
-  { session }: DeviceTransaction,
+  { session }: SignedIn,
   { client_id, scope }: DeviceCode,
 ): Pick<ApprovedDeviceRequest, "openid"> {
   if (!as.openid || !scope.split(" ").includes("openid")) return {};

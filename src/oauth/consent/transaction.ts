@@ -1,6 +1,7 @@
 /**
  * Transactions: requests that wait for the user's decision. The page that asks carries a one-time token; the store has
- * its digest and the session to which the page was shown.
+ * its digest and the session to which the page was shown. A new login of the same user in the same browser continues the
+ * session under another secret, so the page can still be answered.
  *
  * @module
  */
@@ -27,14 +28,15 @@ export async function createTransaction(as: AuthorizationServer, transaction: Tr
  */
 export async function getTransaction<Kind extends Transaction["kind"]>(
   as: AuthorizationServer,
-  { session }: SignedIn,
+  { session, id }: SignedIn,
   token: string | undefined,
   kind: Kind,
 ): Promise<Entry<TransactionByKind[Kind]>> {
   const entry = await as.store.get<TransactionByKind[Kind]>(transactionKey(secretDigest(token ?? "")));
-  if (entry?.value.session !== session || entry.value.kind !== kind) {
-    throw transactionEnded();
-  }
+  // The name stays when the same user signs in again in this browser.
+  const isOwn = entry &&
+    (entry.value.session === session || id !== undefined && entry.value.session_id === id);
+  if (!isOwn || entry.value.kind !== kind) throw transactionEnded();
   return entry;
 }
 

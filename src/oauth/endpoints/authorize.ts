@@ -18,7 +18,6 @@ import { type Parameters, parseParameters } from "../parameters.ts";
 import type { AuthorizationTransaction } from "../records/authorization_record.ts";
 import type { Client } from "../records/client_record.ts";
 import { findSession, type SignedIn } from "../users/session.ts";
-import { sessionIdOf } from "../openid/subject.ts";
 import { limitToRole, refuseRole } from "../users/user_role.ts";
 import {
   checkAuthorizationRequest,
@@ -199,15 +198,13 @@ async function answer(
   const requirements = authentication?.requirements ?? given;
   const isPromptNone = requirements.prompt.has("none");
   if (!signedIn) throw new OAuthError("login_required", "No user is signed in");
-  const { session, user } = signedIn;
+  const { session, id, user } = signedIn;
   const scope = limitToRole(as, user, checked.scope);
   const request = {
     ...checked,
     scope,
     ...(dpop_jkt !== undefined && { dpop_jkt }),
-    ...(authentication && {
-      openid: { ...authentication.toOpenId(user, scope), sid: sessionIdOf(session, client.id) },
-    }),
+    ...(authentication && { openid: authentication.toOpenId(user, scope) }),
   };
   const consent = await findConsent(as, client, { user: user.id, request });
   // Anyone can register a client. It finds out nothing about a user who allowed it nothing: neither who it is nor their role.
@@ -231,6 +228,7 @@ async function answer(
   const transaction: AuthorizationTransaction = {
     kind: "authorization",
     session,
+    session_id: id,
     user: user.id,
     authentication: toRequestedClass(signedIn, requirements),
     request,

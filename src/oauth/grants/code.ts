@@ -14,8 +14,13 @@ import { OAuthError } from "../error.ts";
 import { extendRegistration } from "../clients/client.ts";
 import { askedScopes, toConsentChanges } from "../consent/consent_memory.ts";
 import { toSessionClient } from "../openid/session_client.ts";
+import { sessionIdOf } from "../openid/subject.ts";
 import { clientSince } from "../tokens/liveness.ts";
-import { type AuthorizationTransaction, pushedRequestKey } from "../records/authorization_record.ts";
+import {
+  type AuthorizationRequest,
+  type AuthorizationTransaction,
+  pushedRequestKey,
+} from "../records/authorization_record.ts";
 import type { Client } from "../records/client_record.ts";
 import { type Code, codeKey } from "../records/grant_record.ts";
 import type { Mutable } from "../records/token_record.ts";
@@ -36,11 +41,14 @@ export const REPLAY_RETENTION_MS: number = 10 * 60 * 1000;
 export async function issueCode(
   as: AuthorizationServer,
   client: Client,
-  { session, user, authentication, request, pushed }: AuthorizationTransaction,
+  { user, authentication, request: asked, pushed }: AuthorizationTransaction,
   signedIn: SignedIn,
   browser: Request,
   question?: Entry<AuthorizationTransaction>,
 ): Promise<Response> {
+  const { session } = signedIn;
+  const openid = asked.openid && { ...asked.openid, sid: sessionIdOf(session, client.id) };
+  const request: AuthorizationRequest = openid ? { ...asked, openid } : asked;
   // The client may have changed between the question and the answer.
   if (question && findRedirectUri(client, request.redirect_uri) === undefined) {
     return await refuse(as, browser, "redirect_uri is no longer registered for this client");

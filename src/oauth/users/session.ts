@@ -47,6 +47,8 @@ const MAX_AGENT_CHARACTERS = 200;
 export interface SignedIn {
   /** The digest of the secret: the key of the session in the store. */
   readonly session: string;
+  /** Its public name, which stays when the same user signs in again in this browser. */
+  readonly id: string | undefined;
   readonly user: Profile;
   readonly authentication: Authentication;
   /** Classes that the login is good enough for, beside its own. */
@@ -83,10 +85,11 @@ export async function findSession(as: AuthorizationServer, request: Request): Pr
     const seen = { id: randomId(""), ...session, seen: as.now() };
     await as.store.commit({ check: [{ key, version }], set: toRecords(as, digest, seen) });
   }
-  const { created, acr, amr, satisfies = [], authenticated = created } = session;
+  const { id, created, acr, amr, satisfies = [], authenticated = created } = session;
   const auth_time = Math.floor((authenticated || created) / 1000);
   return {
     session: digest,
+    id,
     user,
     authentication: { auth_time, acr, ...(amr && { amr }) },
     satisfies,
@@ -111,7 +114,7 @@ export async function toSessionCheck(
 }
 
 /**
- * Starts a session under a new id and ends the one of the request, whose clients are notified.
+ * Starts a session under a new secret and ends the one of the request, whose clients are notified.
  * @param authenticated when the user proved who they are at a provider, in milliseconds; 0 if it is not known
  * @param verified when the first factor was verified, in milliseconds
  * @returns the `Set-Cookie` fields
@@ -127,44 +130,46 @@ export async function startSession(
 ): Promise<Fields> {
   const secret = randomSecret("");
   const agent = request.headers.get("user-agent")?.slice(0, MAX_AGENT_CHARACTERS);
-  const session: Session = {
-    id: randomId(""),
-    user,
-    created: as.now(),
-    seen: as.now(),
-    acr,
-    ...(amr && { amr }),
-    ...(satisfies && { satisfies }),
-    ...(authenticated !== undefined && { authenticated }),
-    ...(context.ip !== undefined && { address: context.ip }),
-    ...(agent && { agent }),
-  };
-  const set = [...toRecords(as, secretDigest(secret), session)];
   const before = readSessionCookie(as, request);
   const digest = secretDigest(before ?? "");
-  const ended = before && await as.store.get<Session>(sessionKey(digest));
-  // Prevents session fixation: an id from before the login is useless.
-  const remove = ended ? [ended.key, userSessionKey(ended.value.user, digest)] : [];
-  if (ended && as.openid) {
-    set.push({ key: endedSessionKey(digest), value: true, expires: as.now() + NOTICE_LIFETIME_MS });
-  }
-  // The user knows the password: a link to reset it may be in the wrong hands by now.
-  if (as.sendMail) remove.push(passwordResetKey(user));
-  const key = signedOutKey(user);
-  // Read only when the check fails: few users end all their sessions and sign in again within minutes.
-  if (!await as.store.commit({ check: [{ key, version: null }], set, remove })) {
-    await retryLostRaces(async () => {
-      const entry = await as.store.get<number>(key);
-      if (entry && entry.value >= verified) {
-        throw new OAuthError(
-          "access_denied",
-          "All sessions of this user were ended during this login. Sign in again",
-        );
-      }
-      const check = [{ key, version: entry?.version ?? null }];
-      return await as.store.commit({ check, set, remove }) || LOST_RACE;
-    });
-  }
+  const signedOut = signedOutKey(user);
+  let version: string | null = null;
+  const ended = await retryLostRaces(async () => {
+    const ended = before ? await as.store.get<Session>(sessionKey(digest)) : undefined;
+    const session: Session = {
+      // Of the same user it stays, so that consent pages which are open in other tabs can be answered.
+      id: ended?.value.user === user && ended.value.id || randomId(""),
+      user,
+      created: as.now(),
+      seen: as.now(),
+      acr,
+      ...(amr && { amr }),
+      ...(satisfies && { satisfies }),
+      ...(authenticated !== undefined && { authenticated }),
+      ...(context.ip !== undefined && { address: context.ip }),
+      ...(agent && { agent }),
+    };
+    const set = [...toRecords(as, secretDigest(secret), session)];
+    // Prevents session fixation: a secret from before the login is useless.
+    const remove = ended ? [ended.key, userSessionKey(ended.value.user, digest)] : [];
+    if (ended && as.openid) {
+      set.push({ key: endedSessionKey(digest), value: true, expires: as.now() + NOTICE_LIFETIME_MS });
+    }
+    // The user knows the password: a link to reset it may be in the wrong hands by now.
+    if (as.sendMail) remove.push(passwordResetKey(user));
+    const check = [{ key: signedOut, version }, ...ended ? [{ key: ended.key, version: ended.version }] : []];
+    if (await as.store.commit({ check, set, remove })) return ended ?? null;
+    // Read only when the commit fails: few users end all their sessions and sign in again within minutes.
+    const entry = await as.store.get<number>(signedOut);
+    if (entry && entry.value >= verified) {
+      throw new OAuthError(
+        "access_denied",
+        "All sessions of this user were ended during this login. Sign in again",
+      );
+    }
+    version = entry?.version ?? null;
+    return LOST_RACE;
+  });
   if (ended && as.openid) await notifyEndedSessions(as, context);
   return cookiesOf(as, request, secret);
 }
