@@ -22,7 +22,7 @@ import { type User, userKey } from "../records/user_record.ts";
 import { labelOf } from "../users/login_field.ts";
 import { isReauthentication } from "../users/recent_login.ts";
 import { findSession } from "../users/session.ts";
-import { getStoredRequest } from "./pushed_request.ts";
+import { getStoredRequest, isPushedUri } from "./pushed_request.ts";
 
 /** What the field for the user name shows at most. */
 const MAX_USERNAME_CHARACTERS = 128;
@@ -121,9 +121,8 @@ async function findApplication(
     // The redirect URI of a signed request is checked at the authorization endpoint, which sent the user here.
     const isByValue = request_uri === undefined && !parameters.has("request");
     if (isByValue && findRedirectUri(client, parameters.get("redirect_uri")) === undefined) return {};
-    const stored = request_uri !== undefined && as.requestObjects === "off"
-      ? (await getStoredRequest(as, client, request_uri)).parameters
-      : undefined;
+    const isStored = request_uri !== undefined && (as.requestObjects === "off" || isPushedUri(request_uri));
+    const stored = isStored ? (await getStoredRequest(as, client, request_uri)).parameters : undefined;
     return {
       application: describeApplication(client),
       ui_locales: (stored ?? parameters).get("ui_locales"),

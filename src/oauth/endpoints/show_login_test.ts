@@ -90,24 +90,30 @@ test("no application is named where the authorization endpoint would refuse the 
   }
 });
 
-test("a pushed request names its application and its language", async () => {
-  const { server, show } = await newPageServer();
-  const pushed = await server.send("/oauth/par", {
-    form: {
-      response_type: "code",
-      client_id: "app",
-      client_secret: "app secret:&%+",
-      redirect_uri: APP_URI,
-      scope: "read",
-      ui_locales: "de",
-    },
+for (const requestObjects of ["off", "optional"] as const) {
+  test(`a pushed request names its application and its language, with request objects ${requestObjects}`, async () => {
+    const { server, show } = await newPageServer({ requestObjects });
+    const pushed = await server.send("/oauth/par", {
+      form: {
+        response_type: "code",
+        client_id: "app",
+        client_secret: "app secret:&%+",
+        redirect_uri: APP_URI,
+        scope: "read",
+        ui_locales: "de",
+      },
+    });
+    const { request_uri } = await pushed.json();
+    const path = `/oauth/authorize?client_id=app&request_uri=${encodeURIComponent(request_uri)}`;
+    const { view, response } = await show(path, { "accept-language": "en" });
+    assert.is(view.application?.name, "The App");
+    assert.is(response.headers.get("content-language"), "de");
+    const expired = await show(
+      "/oauth/authorize?client_id=app&request_uri=urn:ietf:params:oauth:request_uri:expired",
+    );
+    assert.is(expired.view.application, undefined);
   });
-  const { request_uri } = await pushed.json();
-  const path = `/oauth/authorize?client_id=app&request_uri=${encodeURIComponent(request_uri)}`;
-  const { view, response } = await show(path, { "accept-language": "en" });
-  assert.is(view.application?.name, "The App");
-  assert.is(response.headers.get("content-language"), "de");
-});
+}
 
 test("the user name is kept after a wrong password, the password is not", async () => {
   const { server, views } = await newPageServer();
