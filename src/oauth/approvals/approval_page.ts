@@ -10,7 +10,7 @@ import type { Entry } from "../../store/store.ts";
 import { notFound, openForm } from "../account/account_form.ts";
 import { openAccount } from "../account/account_user.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
-import { findClient } from "../clients/client.ts";
+import { findAvailableClient } from "../clients/client.ts";
 import { describeAccount, describeApplication } from "../consent/access_description.ts";
 import { parseDecision } from "../consent/decision.ts";
 import type { ApplicationView } from "../pages/basic_views.ts";
@@ -114,8 +114,10 @@ export async function describeCaller(
   { client: id }: Pick<Approval, "client">,
   context: RequestContext,
 ): Promise<ApplicationView> {
-  const client = id === undefined ? undefined : await findClient(as, id, context);
-  return client ? describeApplication(client) : { name: (id ?? "?").slice(0, 80), isVerified: false };
+  if (id === undefined) return { name: "?", isVerified: false };
+  const client = await findAvailableClient(as, id, context);
+  const source = id.startsWith("https://") ? "document" : "registration";
+  return describeApplication(client ?? { id, name: id, source });
 }
 
 async function showOutcome(

@@ -82,6 +82,20 @@ test("of two decisions at the same time one stands", async () => {
   ]);
 });
 
+test("a client whose metadata document cannot be fetched is named by its URL, and keeps no page from opening", async () => {
+  const client = "https://gone.example/client.json";
+  const memory = { digest: "m", seconds: 3600, hasArguments: true };
+  const { send, sendForm, cookie, statusOf } = await setUp({ client, memory });
+  const page = await sendForm();
+  assert.is(page.status, 200);
+  assert.match(await page.text(), "gone.example");
+  assert.is((await sendForm({ decision: "approve", remember: "on" })).status, 200);
+  assert.is(await statusOf(), "approved");
+  const list = await send("/account/approvals", { headers: { cookie, accept: "text/html" } });
+  assert.is(list.status, 200);
+  assert.match(await list.text(), "gone.example");
+});
+
 test("the user can have the approval remembered, only where the operator allows it, and only with an approval", async () => {
   const memory = { digest: "m", seconds: 3600, hasArguments: true };
   const { sendForm, store, alice } = await setUp({ memory });

@@ -10,6 +10,7 @@ import { checkConfiguredUrl, checkPublicUrl } from "../../http/network/public_fe
 import type { RequestContext } from "../../http/service.ts";
 import { CACHED, listAll, putIfAbsent, type Store, timeOf } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
+import { OAuthError } from "../error.ts";
 import { canonicalCertificateName } from "./certificate_name.ts";
 import {
   type Client,
@@ -196,6 +197,20 @@ export function findClient(
     (id.startsWith("https://")
       ? findClientByDocument(as, id, context)
       : as.store.get<Client>(clientKey(id), CACHED).then((entry) => entry?.value));
+}
+
+/** As {@linkcode findClient}, for what goes on without it: `undefined` also while its document cannot be fetched, or is invalid. */
+export async function findAvailableClient(
+  as: AuthorizationServer,
+  id: string,
+  context: RequestContext,
+): Promise<Client | undefined> {
+  try {
+    return await findClient(as, id, context);
+  } catch (error) {
+    if (error instanceof OAuthError) return undefined;
+    throw error;
+  }
 }
 
 /**

@@ -12,7 +12,7 @@ import { pathOf, queryOf } from "../../http/router.ts";
 import type { RequestContext } from "../../http/service.ts";
 import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
-import { extendRegistration, findClient } from "../clients/client.ts";
+import { extendRegistration, findAvailableClient, findClient } from "../clients/client.ts";
 import { redirectToLogin } from "../endpoints/login_redirect.ts";
 import { canonicalUserCode } from "../endpoints/device_authorization.ts";
 import { sessionIdOf } from "../openid/subject.ts";
@@ -176,7 +176,7 @@ async function decide(
     as.observe({ type: "consent_denied", user, client: value.client_id });
     return await showPage(as, request, { name: "device_denied" }, OWN_FORMS);
   }
-  const client = await findClient(as, value.client_id, context);
+  const client = await findAvailableClient(as, value.client_id, context);
   if (client) await extendRegistration(as, client);
   as.observe({ type: "consent_given", user, client: value.client_id, scope });
   return await showPage(as, request, { name: "device_connected" }, OWN_FORMS);

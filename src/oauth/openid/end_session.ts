@@ -10,7 +10,7 @@ import { type Fields, NO_STORE, respond } from "../../http/response.ts";
 import { queryOf } from "../../http/router.ts";
 import type { RequestContext } from "../../http/service.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
-import { findClient } from "../clients/client.ts";
+import { findAvailableClient, findClient } from "../clients/client.ts";
 import { describeApplication } from "../consent/access_description.ts";
 import { signOut } from "../endpoints/logout.ts";
 import { OAuthError } from "../error.ts";
@@ -87,8 +87,10 @@ async function readLogoutRequest(
   const hint = token === undefined ? undefined : await readIdToken(as, token);
   const client_id = parameters.get("client_id") ?? hint?.aud;
   if (hint && client_id !== hint.aud) throw invalidRequest("client_id is not the audience of id_token_hint");
-  const client = client_id === undefined ? undefined : await findClient(as, client_id, context);
   const redirect_uri = parameters.get("post_logout_redirect_uri");
+  // The user can sign out although the document of a client cannot be fetched, but is sent nowhere then.
+  const find = redirect_uri === undefined ? findAvailableClient : findClient;
+  const client = client_id === undefined ? undefined : await find(as, client_id, context);
   if (redirect_uri !== undefined && !client?.post_logout_redirect_uris?.includes(redirect_uri)) {
     throw invalidRequest("post_logout_redirect_uri is not registered for this client");
   }

@@ -108,4 +108,17 @@ test("with OpenID Connect off the endpoint does not exist", async () => {
   assert.is((await (await newServer()).send("/oauth/logout")).status, 404);
 });
 
+test("a user can sign out although the metadata document of the client cannot be fetched, and is sent nowhere", async () => {
+  const server = await newProvider();
+  const headers = { cookie: await server.signIn() };
+  const query = new URLSearchParams({ client_id: "https://gone.example/client.json" });
+  assert.is((await server.send(`/oauth/logout?${query}`, { headers })).status, 200);
+  const form = { client_id: "https://gone.example/client.json", decision: "approve" };
+  const done = await server.send("/oauth/logout", { form, headers });
+  assert.is(done.status, 200);
+  assert.match(done.headers.get("set-cookie")!, "Max-Age=0");
+  query.set("post_logout_redirect_uri", "https://gone.example/");
+  assert.is((await server.send(`/oauth/logout?${query}`, { headers })).status, 400);
+});
+
 test.run();
