@@ -33,3 +33,14 @@ export function writeCookie(
     (options.maxAge === undefined ? "" : `; Max-Age=${options.maxAge}`) +
     (options.secure ? "; Secure" : "");
 }
+
+/**
+ * The name of a cookie that no other host can set. On https it begins with `__Host-` (RFC 6265bis section 4.1.3.2), which
+ * requires the path "/": below a path the server has it in the name, so that it is not that of another server of the host.
+ */
+export function toHostCookieName(
+  { secure, base }: { readonly secure: boolean; readonly base: string },
+  name: string,
+): string {
+  return secure ? `__Host-${name}${base.replace(/[^A-Za-z0-9_-]/g, ".")}` : name;
+}

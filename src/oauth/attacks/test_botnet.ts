@@ -165,6 +165,7 @@ function createWorld(hashMs: number, cold: boolean) {
     store,
     now,
     secure: true,
+    base: "",
     secret: () => SECRETS,
     observe: () => {},
     throttle: createThrottle(store, now),

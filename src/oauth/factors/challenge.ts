@@ -7,7 +7,7 @@
 import { decodeBase64url } from "../../crypto/base64url.ts";
 import { seal, unseal } from "../../crypto/seal.ts";
 import { randomSecret } from "../../crypto/secret.ts";
-import { readCookie, writeCookie } from "../../http/cookie.ts";
+import { readCookie, toHostCookieName, writeCookie } from "../../http/cookie.ts";
 import type { Fields } from "../../http/response.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { useOnce } from "../clients/replay.ts";
@@ -79,8 +79,8 @@ function purposeOf(purpose: ChallengePurpose): string {
   return "passkey challenge for " + purpose;
 }
 
-function nameOf({ secure }: AuthorizationServer, purpose: ChallengePurpose): string {
-  return `${secure ? "__Host-" : ""}passkey_${purpose}`;
+function nameOf(as: AuthorizationServer, purpose: ChallengePurpose): string {
+  return toHostCookieName(as, `passkey_${purpose}`);
 }
 
 /** On http the path keeps the cookie from other ports of this host; on https the prefix requires the path "/". */

@@ -5,7 +5,7 @@
  * @module
  */
 import { randomSecret, secretDigest } from "../../crypto/secret.ts";
-import { readCookie, writeCookie } from "../../http/cookie.ts";
+import { readCookie, toHostCookieName, writeCookie } from "../../http/cookie.ts";
 import { type Fields, NO_STORE, respond } from "../../http/response.ts";
 import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
 import { compareAndSet, type Key } from "../../store/store.ts";
@@ -113,8 +113,8 @@ export function forgetPendingLogin(as: AuthorizationServer): Fields {
   return [writeField(as, "", 0)];
 }
 
-function nameOf({ secure }: AuthorizationServer): string {
-  return `${secure ? "__Host-" : ""}pending_login`;
+function nameOf(as: AuthorizationServer): string {
+  return toHostCookieName(as, "pending_login");
 }
 
 /** On http the path keeps the cookie from other ports of this host; on https the prefix requires the path "/". */

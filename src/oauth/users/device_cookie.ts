@@ -9,7 +9,7 @@ import { encodeBase64url } from "../../crypto/base64url.ts";
 import { randomId } from "../../crypto/secret.ts";
 import { sha256 } from "../../crypto/sha256.ts";
 import { readSignedText, signText } from "../../crypto/signed_text.ts";
-import { readCookie, writeCookie } from "../../http/cookie.ts";
+import { readCookie, toHostCookieName, writeCookie } from "../../http/cookie.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 
 const COOKIE_NAME = "login_device";
@@ -46,18 +46,18 @@ export async function createDeviceCookie(
   // Cookies do not distinguish ports: on loopback the path keeps the cookie from redirect URIs on other ports. On https
   // the prefix __Host- requires the path "/".
   const path = as.secure ? "/" : as.base + "/login";
-  return writeCookie(cookieName(as), value, { maxAge: LIFETIME_SECONDS, secure: as.secure, path });
+  return writeCookie(toHostCookieName(as, COOKIE_NAME), value, {
+    maxAge: LIFETIME_SECONDS,
+    secure: as.secure,
+    path,
+  });
 }
 
 async function readDevices(as: AuthorizationServer, request: Request): Promise<Devices> {
-  const value = readCookie(request, cookieName(as));
+  const value = readCookie(request, toHostCookieName(as, COOKIE_NAME));
   if (value === undefined || value.length > MAX_COOKIE_CHARACTERS) return [];
   const text = readSignedText(await as.secret(), PURPOSE, value);
   return text?.split(",").map((device) => device.split(" ") as [string, string]) ?? [];
-}
-
-function cookieName({ secure }: AuthorizationServer): string {
-  return secure ? `__Host-${COOKIE_NAME}` : COOKIE_NAME;
 }
 
 /** A digest, so that the cookie does not reveal the account. */

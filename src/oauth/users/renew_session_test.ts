@@ -19,6 +19,7 @@ async function newSession() {
     sessionLifetime: 3600,
     sessionIdleLifetime: 1800,
     secure: true,
+    base: "",
   };
   const signedIn = { session: session!.digest, user };
   const renew = () =>

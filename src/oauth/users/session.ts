@@ -10,7 +10,7 @@
  * @module
  */
 import { randomId, randomSecret, secretDigest } from "../../crypto/secret.ts";
-import { readCookie, writeCookie } from "../../http/cookie.ts";
+import { readCookie, toHostCookieName, writeCookie } from "../../http/cookie.ts";
 import { loadOnDemand } from "../../http/load_on_demand.ts";
 import type { Fields } from "../../http/response.ts";
 import type { RequestContext } from "../../http/service.ts";
@@ -31,8 +31,6 @@ import { passwordResetKey, type Profile } from "../records/user_record.ts";
 import { findOwner } from "../sign_in/account_record.ts";
 
 const COOKIE = "session_id";
-/** On https: a name that other hosts cannot set (RFC 6265bis §4.1.3.2). */
-const HOST_COOKIE = "__Host-session_id";
 /** On http, on loopback: limited to these paths, so that redirect URIs on other ports do not get it. */
 const PATH_COOKIE = "session_key";
 const PATH_COOKIE_PATHS = ["/oauth/authorize", "/device", "/login", "/logout", "/account"];
@@ -212,22 +210,24 @@ function expiryOf(as: AuthorizationServer, { created, seen }: Session): number {
  * The secret. `session_id` is for programs: a browser on https, which sends `Sec-Fetch-Site`, must send the cookie that
  * other hosts cannot set (cookie tossing).
  */
-function readSessionCookie({ secure }: AuthorizationServer, request: Request): string | undefined {
-  const own = readCookie(request, secure ? HOST_COOKIE : PATH_COOKIE);
+function readSessionCookie(as: AuthorizationServer, request: Request): string | undefined {
+  const { secure } = as;
+  const own = readCookie(request, secure ? toHostCookieName(as, COOKIE) : PATH_COOKIE);
   if (own !== undefined || secure && request.headers.has("sec-fetch-site")) return own;
   return readCookie(request, COOKIE);
 }
 
 /** @param plain the value of `session_id`, which every port of this host gets */
 function cookieFields(
-  { secure, base, openid }: AuthorizationServer,
+  as: AuthorizationServer,
   request: Request,
   plain: string,
   secret: string,
   maxAge: number,
 ): Fields {
+  const { secure, base, openid } = as;
   const fields = [writeCookie(COOKIE, plain, { maxAge, secure })];
-  if (secure) fields.push(writeCookie(HOST_COOKIE, secret, { maxAge, secure }));
+  if (secure) fields.push(writeCookie(toHostCookieName(as, COOKIE), secret, { maxAge, secure }));
   else if (plain !== secret || readCookie(request, PATH_COOKIE) !== undefined) {
     // Removed for a program, because a cookie of an earlier login would be read before `session_id`.
     const own = plain === secret ? { value: "", maxAge: 0 } : { value: secret, maxAge };

@@ -104,6 +104,26 @@ for (const issuer of ["http://127.0.0.1:8787", "https://as.example", "http://127
   });
 }
 
+test("servers below one https host do not overwrite the cookies of each other's browsers", async () => {
+  const bases = ["", "/a", "/a/b"];
+  const servers = await Promise.all(bases.map((base) => newServer({ issuer: `https://as.example${base}` })));
+  const jar = new Map<string, string>();
+  const cookie = () => [...jar].map((pair) => pair.join("=")).join("; ");
+  for (const [i, server] of servers.entries()) {
+    const headers = { cookie: cookie(), ...BROWSER };
+    const login = await server.send(`${bases[i]}/login`, { form: ALICE, headers });
+    for (const field of login.headers.getSetCookie()) {
+      const [, name, value] = /^([^=]+)=([^;]*);/.exec(field)!;
+      jar.set(name!, value!);
+    }
+  }
+  for (const [i, server] of servers.entries()) {
+    const headers = { cookie: cookie(), ...BROWSER };
+    assert.is((await server.send(`${bases[i]}/device`, { headers })).status, 200, bases[i]);
+  }
+  assert.is([...jar.keys()].filter((name) => name.startsWith("__Host-login_device")).length, 3);
+});
+
 test("a program that logs in with the cookies of an earlier browser login is signed in", async () => {
   const server = await newServer({ issuer: "http://127.0.0.1:8787" });
   const first = toCookieJar(await server.send("/login", { form: ALICE, headers: BROWSER }));
