@@ -1,5 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { oidc } from "../oauth/sign_in/oidc.ts";
+import { createProviderDirectory } from "../oauth/sign_in/provider_directory.ts";
 import { beforeNextCommit } from "../store/test_meanwhile.ts";
 import { newAdmin } from "./test_admin.ts";
 
@@ -73,6 +75,28 @@ test("a provider keeps its secret sealed", async () => {
   assert.equal(await call("showProvider", { provider: "google" }), changed);
   await call("removeProvider", { provider: "google" });
   assert.is((await refuse("testProvider", { provider: "google" }))[0], 404);
+});
+
+test("a provider whose id is taken by the configuration is refused, and one that was added before says so", async () => {
+  const signIn = [oidc({ id: "work", issuer: "https://idp.example", clientId: "id", clientSecret: "s" })];
+  const { store, context } = newAdmin();
+  const providers = createProviderDirectory({
+    signIn,
+    storedProviders: true,
+    store,
+    secret: context.providers.secret,
+    factors: { acr: "gold" },
+  });
+  const { call, refuse } = newAdmin(store, { providers: { ...context.providers, providers } });
+  const earlier = newAdmin(store);
+  for (const id of ["work", "gold"]) {
+    const settings = { kind: "google", id, client_id: "id", client_secret: "s" };
+    assert.is((await refuse("addProvider", settings))[0], 409, id);
+    await earlier.call("addProvider", settings);
+    const { works, problem } = await call("testProvider", { provider: id });
+    assert.is(works, false);
+    assert.match(problem, "its id");
+  }
 });
 
 test("an API key is added, changed and removed", async () => {

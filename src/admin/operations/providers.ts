@@ -153,6 +153,10 @@ export const addProvider: AdminOperation<ProviderSettingsInput, AdminProvider> =
   async run(context, settings) {
     const registration = toMembers(settings) as unknown as ProviderRegistration;
     const { id = registration.kind } = registration;
+    const conflict = context.providers.providers.findConflict(id);
+    if (conflict !== undefined) {
+      throw new AdminError("conflict_error", `id: ${JSON.stringify(id)} ${conflict}`);
+    }
     const sealer = createSecretSealer(context.providers.secret);
     const stored = await refuseInvalid(() => add(context.store, sealer, registration, { replace: false }));
     if (!stored) throw new AdminError("conflict_error", `id: ${JSON.stringify(id)} is taken`);
@@ -224,6 +228,11 @@ export const testProvider: AdminOperation<ProviderPath, ProviderTest> = {
   }),
   async run(context, { provider }) {
     const stored = await getProvider(context, provider);
+    const failed = { id: stored.id, works: false, authorization_endpoint: null, client: null };
+    const conflict = context.providers.providers.findConflict(stored.id);
+    if (conflict !== undefined) {
+      return { ...failed, problem: `No one can sign in with it: its id ${conflict}` };
+    }
     try {
       const { authorization, client, code } = await checkProvider(context.providers, stored);
       return {
@@ -236,7 +245,7 @@ export const testProvider: AdminOperation<ProviderPath, ProviderTest> = {
     } catch (error) {
       const found = error instanceof Error ? error.message.slice(0, 1000) : "The provider does not answer";
       const problem = `${found}. Check its issuer, and whether this server can reach it`;
-      return { id: stored.id, works: false, authorization_endpoint: null, client: null, problem };
+      return { ...failed, problem };
     }
   },
 };

@@ -155,6 +155,8 @@ export interface ProviderDirectory {
   find(id: string): Promise<SignInProvider | undefined>;
   /** For the login page. */
   list(): Promise<readonly Pick<SignInProvider, "id" | "name">[]>;
+  /** Why a stored provider with this id does not count, after "the id"; `undefined` when it counts. */
+  findConflict(id: string): string | undefined;
 }
 
 /** Why an answer of a provider is not believed. For the operator's log, not for the page. */

@@ -29,10 +29,17 @@ export function createProviderDirectory(
   { signIn, storedProviders, store, secret, factors }: DirectoryOptions,
 ): ProviderDirectory {
   const configured = defineProviders(signIn, factors?.acr);
+  const findConflict = (id: string): string | undefined =>
+    configured.has(id)
+      ? "is that of a provider in the option oauth.signIn"
+      : isLoginClass(id, factors?.acr)
+      ? "is the acr of another kind of login"
+      : undefined;
   return {
+    findConflict,
     async find(id) {
       const known = configured.get(id);
-      if (known || !storedProviders || isLoginClass(id, factors?.acr)) return known;
+      if (!storedProviders || findConflict(id) !== undefined) return known;
       const stored = (await store.get<StoredProvider>(providerKey(id)))?.value;
       if (!stored) return undefined;
       const { createSecretSealer, openProvider } = await import("./stored_provider.ts");
@@ -44,7 +51,7 @@ export function createProviderDirectory(
       const stored = await store.list<StoredProvider>(["provider"], { limit: MAX_LISTED });
       return [
         ...own,
-        ...stored.filter(({ value: { id } }) => !configured.has(id) && !isLoginClass(id, factors?.acr))
+        ...stored.filter(({ value: { id } }) => findConflict(id) === undefined)
           .map(({ value: { id, name, kind } }) => ({ id, name: name ?? NAMES[kind] ?? id })),
       ];
     },
