@@ -60,17 +60,20 @@ export async function verifyBySource(
   if (!header || !alg || !hasSignature(token, alg)) return undefined;
   // Only kid is used: jwk, jku and x5u in the header are ignored.
   const { kid } = header;
-  const keys = await findKeys(
-    as,
-    source,
-    (key) =>
-      algorithmsOf(key).includes(alg) && (key.alg === undefined || key.alg === alg) && key.use !== "enc" &&
-      (kid === undefined || key.kid === kid) && (source.accepts?.(key) ?? true),
-  );
-  for (const jwk of keys.slice(0, MAX_TRIED)) {
-    const key = await importOnce(jwk, alg);
-    const claims = key && await verifyJws(key, typ, token, read);
-    if (claims) return { header, claims };
+  const fits = (key: PublicJwk) =>
+    algorithmsOf(key).includes(alg) && (key.alg === undefined || key.alg === alg) && key.use !== "enc" &&
+    (kid === undefined || key.kid === kid) && (source.accepts?.(key) ?? true);
+  let tried: readonly PublicJwk[] = [];
+  // The second time with newer keys: a key may have been replaced by one with the same kid, or with none.
+  for (const maxAge of [Infinity, MIN_REFETCH_MS]) {
+    const keys = (await findKeys(as, source, fits, maxAge)).slice(0, MAX_TRIED);
+    if (keys.every((key) => tried.includes(key))) return undefined;
+    for (const jwk of keys) {
+      const key = await importOnce(jwk, alg);
+      const claims = key && await verifyJws(key, typ, token, read);
+      if (claims) return { header, claims };
+    }
+    tried = keys;
   }
   return undefined;
 }
@@ -88,16 +91,18 @@ async function importOnce(jwk: PublicJwk, alg: JwsAlgorithm): Promise<JwsKey | u
 
 /**
  * The keys that fit. Fetched keys are cached, and fetched again when none of them fits.
+ * @param maxAge of fetched keys, in milliseconds
  * @throws {PublicFetchError} when the keys cannot be fetched
  */
 export async function findKeys(
   as: KeyFetcher,
   { jwks, jwks_uri, network, isKnown }: KeySource,
   fits: (key: PublicJwk) => boolean = () => true,
+  maxAge: number = Infinity,
 ): Promise<readonly PublicJwk[]> {
   if (jwks) return jwks.keys.filter(fits);
   if (jwks_uri === undefined) return [];
-  const request = { kind: "keys", url: jwks_uri, network, isKnown, read: readKeys } as const;
+  const request = { kind: "keys", url: jwks_uri, network, isKnown, maxAge, read: readKeys } as const;
   const found = (await as.documents.get(request)).value.filter(fits);
   if (found.length > 0) return found;
   return (await as.documents.get({ ...request, maxAge: MIN_REFETCH_MS })).value.filter(fits);

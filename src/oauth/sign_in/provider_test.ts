@@ -145,16 +145,22 @@ test("an issuer in the operator's network may name its own host, and public ones
   }
 });
 
-test("keys that the provider changed are fetched again", async () => {
-  const provider = await newProvider();
-  const server = await newSignInServer(provider);
-  assert.is((await signIn(newBrowser(server), provider)).status, 302);
-  provider.key = await newKey("ES256", "second");
-  provider.header["kid"] = "second";
-  // At most once a minute for an unknown key.
-  server.advance(61);
-  assert.is((await signIn(newBrowser(server), provider)).status, 302);
-});
+for (const kid of ["second", "first", undefined]) {
+  test(`keys that the provider changed are fetched again, with the kid ${kid}`, async () => {
+    const provider = await newProvider();
+    provider.key = await newKey("ES256", "first");
+    if (kid === undefined) provider.header["kid"] = undefined;
+    const server = await newSignInServer(provider);
+    assert.is((await signIn(newBrowser(server), provider)).status, 302);
+    provider.key = await newKey("ES256", kid ?? "first");
+    provider.header["kid"] = kid;
+    // At most once a minute.
+    const fetched = () => provider.requests.filter(({ url }) => url.endsWith("/keys")).length;
+    assert.equal([(await signIn(newBrowser(server), provider)).status, fetched()], [403, 1]);
+    server.advance(61);
+    assert.equal([(await signIn(newBrowser(server), provider)).status, fetched()], [302, 2]);
+  });
+}
 
 test("an ID token that is signed with EdDSA has another at_hash", async () => {
   const provider = await newProvider();
