@@ -56,7 +56,7 @@ export async function changeProviders(
     account.id,
     identity,
     () => findWayWithoutProviders(as, account.id),
-    (provider) => isUsable(as, provider),
+    as.providers.isUsable,
   );
   if (outcome === "unknown") return await notFound(as, request);
   if (outcome === "last") return await providersPage(as, request, account, { problem: "last" });
@@ -66,10 +66,6 @@ export async function changeProviders(
   }
   as.observe({ type: "identity_unlinked", user: account.id, provider, ip: context.ip });
   return redirectDone(as, PATH, "unlinked", account.signedIn.session);
-}
-
-async function isUsable(as: AuthorizationServer, provider: string): Promise<boolean> {
-  return await as.providers.find(provider) !== undefined;
 }
 
 function isSame(a: LinkedIdentity, b: Pick<LinkedIdentity, "issuer" | "subject">): boolean {

@@ -152,7 +152,10 @@ export interface SignInProvider extends Admission {
 
 /** The providers of a server. */
 export interface ProviderDirectory {
+  /** One whose settings cannot be used is found, too: it refuses all that it is asked. */
   find(id: string): Promise<SignInProvider | undefined>;
+  /** Whether users can sign in at the provider with this id. */
+  isUsable(id: string): Promise<boolean>;
   /** For the login page. */
   list(): Promise<readonly Pick<SignInProvider, "id" | "name">[]>;
   /** Why a stored provider with this id does not count, after "the id"; `undefined` when it counts. */

@@ -35,15 +35,20 @@ export function createProviderDirectory(
       : isLoginClass(id, factors?.acr)
       ? "is the acr of another kind of login"
       : undefined;
+  const find = async (id: string): Promise<SignInProvider & { readonly isUnusable?: true } | undefined> => {
+    const known = configured.get(id);
+    if (!storedProviders || findConflict(id) !== undefined) return known;
+    const stored = (await store.get<StoredProvider>(providerKey(id)))?.value;
+    if (!stored) return undefined;
+    const { createSecretSealer, openOrRefuse } = await import("./stored_provider.ts");
+    return await openOrRefuse(stored, createSecretSealer(secret));
+  };
   return {
     findConflict,
-    async find(id) {
-      const known = configured.get(id);
-      if (!storedProviders || findConflict(id) !== undefined) return known;
-      const stored = (await store.get<StoredProvider>(providerKey(id)))?.value;
-      if (!stored) return undefined;
-      const { createSecretSealer, openProvider } = await import("./stored_provider.ts");
-      return await openProvider(stored, createSecretSealer(secret));
+    find,
+    async isUsable(id) {
+      const found = await find(id);
+      return found !== undefined && !found.isUnusable;
     },
     async list() {
       const own = [...configured.values()];

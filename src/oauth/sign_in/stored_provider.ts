@@ -6,6 +6,7 @@
 import { checkNames, type Names } from "../../options/option_check.ts";
 import { createSealer, type Sealer } from "../../crypto/seal.ts";
 import type { FindSecrets } from "../../crypto/server_secrets.ts";
+import { PublicFetchError } from "../../http/network/public_fetch.ts";
 import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
 import { compareAndSet, listAll, type Store, timeOf } from "../../store/store.ts";
 import { providerKey, type StoredProvider } from "../records/provider_record.ts";
@@ -239,6 +240,25 @@ export async function openProvider(stored: StoredProvider, sealer: Sealer): Prom
         ...(stored.groupsClaim !== undefined && { groupsClaim: stored.groupsClaim }),
         issuer: issuer ?? "",
       });
+  }
+}
+
+/**
+ * The provider of these settings. One whose settings cannot be used refuses all that it is asked, and names the reason, so
+ * that the pages of its users work all the same.
+ */
+export async function openOrRefuse(
+  stored: StoredProvider,
+  sealer: Sealer,
+): Promise<SignInProvider & { readonly isUnusable?: true }> {
+  try {
+    return await openProvider(stored, sealer);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    const { id, name = id, keepTokens = false } = stored;
+    const refuse = () => Promise.reject(new PublicFetchError(error.message, { cause: error }));
+    const asked = { start: refuse, finish: refuse, refreshTokens: refuse, revokeTokens: refuse };
+    return { id, name, keepTokens, ...asked, isUnusable: true };
   }
 }
 

@@ -4,7 +4,9 @@ import { soleSecret } from "../../crypto/server_secrets.ts";
 import { memoryStore } from "../../store/drivers/memory.ts";
 import type { Entry } from "../../store/store.ts";
 import type { StoredProvider } from "../records/provider_record.ts";
+import type { AuthorizationServer } from "../authorization_server.ts";
 import { newServer } from "../test_server.ts";
+import { findWayWithoutPasskeys } from "../users/sign_in_ways.ts";
 import { oidc } from "./oidc.ts";
 import { isAdmitted } from "./provider.ts";
 import { createProviderDirectory } from "./provider_directory.ts";
@@ -50,6 +52,37 @@ test("the secret is sealed, and only with the secret of the server it is read", 
   const other = createSecretSealer(() => soleSecret(new Uint8Array(32).fill(8)));
   const failure = await openProvider(stored!, other).then(() => undefined, (error) => error);
   assert.instance(failure, TypeError);
+});
+
+test("a provider whose secret cannot be read signs no one in, and its users' pages work", async () => {
+  const provider = await newProvider();
+  const server = await newServer({
+    storedProviders: true,
+    signInFetch: (url, init) => provider.fetch(url, init),
+  });
+  await addProvider(server.store, createSecretSealer(SECRET), WORK);
+  const browser = newBrowser(server);
+  assert.is((await signIn(browser, provider, "/login/work?redirect=%2F")).status, 302);
+  const other = createSecretSealer(() => soleSecret(new Uint8Array(32).fill(8)));
+  await addProvider(server.store, other, WORK);
+  assert.is((await browser.get("/login/work")).status, 502);
+  const failed = server.events.find(({ type }) => type === "sign_in_failed") as { reason: string };
+  assert.match(failed.reason, "sealed by another server");
+  assert.is((await browser.get("/account/profile")).status, 200);
+  // A login of which the provider said no time is not recent: the user signs in again.
+  assert.is((await browser.get("/account/delete")).status, 303);
+  const directory = server.service.providerAccess.providers;
+  assert.equal([await directory.isUsable("work"), await directory.isUsable("none")], [false, false]);
+  const [user] = await server.store.list<{ id: string }>(["profile"]);
+  assert.is(
+    await findWayWithoutPasskeys(server.service.providerAccess as AuthorizationServer, user!.value.id),
+    undefined,
+  );
+  await updateProvider(server.store, createSecretSealer(SECRET), "work", {
+    clientSecret: CLIENT.clientSecret,
+  });
+  assert.is(await directory.isUsable("work"), true);
+  assert.equal(server.events.filter(({ type }) => type === "fault"), []);
 });
 
 test("settings that make no provider are refused and not stored", async () => {

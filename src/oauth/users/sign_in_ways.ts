@@ -31,10 +31,7 @@ export async function findWayWithoutPasskeys(
   const password = await findPassword(as, user);
   if (password) return toChecks(password);
   const identities = await as.store.list<UserIdentity>(userIdentitiesPrefix(user), { limit: MAX_IDENTITIES });
-  const usable = await findUsable(
-    identities,
-    async (provider) => await as.providers.find(provider) !== undefined,
-  );
+  const usable = await findUsable(identities, as.providers.isUsable);
   if (usable) return toChecks(usable);
   // `authenticateUser` may know the user: what it accepts is stored nowhere here.
   return as.authenticateUser && !await as.store.get(userKey(user)) ? [] : undefined;
