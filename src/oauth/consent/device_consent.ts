@@ -109,13 +109,12 @@ async function ask(
   }
   await as.throttle.succeeded(attempts);
   const device = entry.value;
-  const { session, id, user, authentication } = signedIn;
+  const { origin, user, authentication } = signedIn;
   const scope = limitToRole(as, user, device.scope);
   if (scope === "") return await showCodeForm(as, request, "", 403, { code: "insufficient_role" });
   const transactionToken = await createTransaction(as, {
     kind: "device",
-    session,
-    session_id: id,
+    session: origin,
     user: user.id,
     authentication,
     device: index.value,
@@ -185,11 +184,11 @@ async function decide(
 /** OpenID Connect: the session in which the device was approved. */
 function describeSession(
   as: AuthorizationServer,
-  { session }: SignedIn,
+  { origin }: SignedIn,
   { client_id, scope }: DeviceCode,
 ): Pick<ApprovedDeviceRequest, "openid"> {
   if (!as.openid || !scope.split(" ").includes("openid")) return {};
-  return { openid: { sid: sessionIdOf(session, client_id) } };
+  return { openid: { sid: sessionIdOf(origin, client_id) } };
 }
 
 function isPending(as: AuthorizationServer, { status, until }: DeviceCode): boolean {

@@ -28,14 +28,12 @@ export async function createTransaction(as: AuthorizationServer, transaction: Tr
  */
 export async function getTransaction<Kind extends Transaction["kind"]>(
   as: AuthorizationServer,
-  { session, id, user }: SignedIn,
+  { origin, user }: SignedIn,
   token: string | undefined,
   kind: Kind,
 ): Promise<Entry<TransactionByKind[Kind]>> {
   const entry = await as.store.get<TransactionByKind[Kind]>(transactionKey(secretDigest(token ?? "")));
-  // The name stays when the same user signs in again in this browser.
-  const isOwn = entry?.value.user === user.id &&
-    (entry.value.session === session || id !== undefined && entry.value.session_id === id);
+  const isOwn = entry?.value.session === origin && entry.value.user === user.id;
   if (!isOwn || entry.value.kind !== kind) throw transactionEnded();
   return entry;
 }

@@ -198,7 +198,7 @@ async function answer(
   const requirements = authentication?.requirements ?? given;
   const isPromptNone = requirements.prompt.has("none");
   if (!signedIn) throw new OAuthError("login_required", "No user is signed in");
-  const { session, id, user } = signedIn;
+  const { origin, user } = signedIn;
   const scope = limitToRole(as, user, checked.scope);
   const request = {
     ...checked,
@@ -227,8 +227,7 @@ async function answer(
   }
   const transaction: AuthorizationTransaction = {
     kind: "authorization",
-    session,
-    session_id: id,
+    session: origin,
     user: user.id,
     authentication: toRequestedClass(signedIn, requirements),
     request,

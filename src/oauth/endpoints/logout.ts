@@ -60,7 +60,7 @@ export async function signOut(
 ): Promise<Fields> {
   const signedIn = await findSession(as, request);
   // Before the session ends, so that no failure between the two leaves a client without a notice.
-  const notify = as.openid && signedIn && await prepareSessionEnd(as, signedIn.session, context);
+  const notify = as.openid && signedIn && await prepareSessionEnd(as, signedIn.origin, context);
   const cookies = await endSession(as, request, signedIn?.user.id);
   if (!signedIn) return cookies;
   as.observe({ type: "logged_out", user: signedIn.user.id });

@@ -46,8 +46,8 @@ export async function issueCode(
   browser: Request,
   question?: Entry<AuthorizationTransaction>,
 ): Promise<Response> {
-  const { session } = signedIn;
-  const openid = asked.openid && { ...asked.openid, sid: sessionIdOf(session, client.id) };
+  const { session, origin } = signedIn;
+  const openid = asked.openid && { ...asked.openid, sid: sessionIdOf(origin, client.id) };
   const request: AuthorizationRequest = openid ? { ...asked, openid } : asked;
   // The client may have changed between the question and the answer.
   if (question && findRedirectUri(client, request.redirect_uri) === undefined) {
@@ -65,7 +65,7 @@ export async function issueCode(
   const since = clientSince(as, client);
   if (since !== undefined) code.client_since = since;
   const put = { key: codeKey(secretDigest(secret)), value: code, expires: as.now() + REPLAY_RETENTION_MS };
-  const notices = request.openid ? toSessionClient(as, client, { session, user }) : [];
+  const notices = request.openid ? toSessionClient(as, client, { origin, user }) : [];
   for (let attempt = 0; attempt < MAX_COMMIT_TRIES; attempt++) {
     if (attempt > 0) await pauseBefore(attempt);
     const login = await toSessionCheck(as, session, attempt > 0 ? undefined : signedIn.version);

@@ -63,15 +63,15 @@ function sendingOf(as: AuthorizationServer): Sending {
 
 /**
  * Stores a notice for each client of the session, before the session ends.
- * @param session the digest of its secret
+ * @param origin of the session
  * @returns starts sending them, in the background
  */
 export async function prepareSessionEnd(
   as: AuthorizationServer,
-  session: string,
+  origin: string,
   context: RequestContext,
 ): Promise<() => void> {
-  const taken = await queueNotices(as.store, session, as.now());
+  const taken = await queueNotices(as.store, origin, as.now());
   return () => {
     if (taken.length > 0) inBackground(as, context, () => sendAll(as, taken, context));
     void sendDueNotices(as, context);

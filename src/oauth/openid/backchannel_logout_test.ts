@@ -10,7 +10,7 @@ import {
   signIn,
 } from "../sign_in/test_provider.ts";
 import { addUser } from "../users/user.ts";
-import { endUserSessions } from "../users/user_sessions.ts";
+import { endUserSession, endUserSessions, listUserSessions } from "../users/user_sessions.ts";
 import { APP_URI, ISSUER, transactionOf } from "../test_server.ts";
 import { newProvider, type TestProvider } from "./test_provider.ts";
 import { end, isSignedIn, signedIn } from "./test_logout.ts";
@@ -184,17 +184,26 @@ test("two instances that send what is due send each notice once", async () => {
   assert.equal(urls.sort(), ["one", "three", "two"].map((name) => `https://${name}.example/logout`));
 });
 
-test("the clients of a session that its user ended elsewhere are notified", async () => {
-  const { server, sent, register } = await withReceiver(() => new Response(null, { status: 200 }));
-  const rp = await register("https://rp.example/logout");
-  const { id_token_hint } = await signedIn(server, rp.client_id, rp.client_secret);
-  const { claims } = await server.verify(id_token_hint);
-  await endUserSessions(server.store, String(claims.sub));
-  server.advance(60);
-  await sendDue(server);
-  assert.equal(sent.map(({ url }) => url), ["https://rp.example/logout"]);
-  assert.is((await server.verify(sent[0]!.logout_token!)).claims.sid, claims.sid);
-});
+for (const signsInAgain of [false, true]) {
+  const when = signsInAgain ? ", after a new login" : "";
+  test(`the clients of a session are notified when its user ends it elsewhere${when}`, async () => {
+    const { server, sent, register } = await withReceiver(() => new Response(null, { status: 200 }));
+    const rp = await register("https://rp.example/logout");
+    const { id_token_hint, cookie } = await signedIn(server, rp.client_id, rp.client_secret);
+    const { claims } = await server.verify(id_token_hint);
+    const user = String(claims.sub);
+    if (signsInAgain) {
+      const form = { username: "alice", password: "wonderland" };
+      await server.send("/login", { form, headers: { cookie } });
+      const [session] = await listUserSessions(server.store, user);
+      assert.ok(await endUserSession(server.store, user, session!.id));
+    } else await endUserSessions(server.store, user);
+    server.advance(60);
+    await sendDue(server);
+    assert.equal(sent.map(({ url }) => url), ["https://rp.example/logout"]);
+    assert.is((await server.verify(sent[0]!.logout_token!)).claims.sid, claims.sid);
+  });
+}
 
 test("the clients of a session that is ended on the account page are notified at once", async () => {
   const receiver = await withReceiver(() => new Response(null, { status: 200 }), { account: true });
@@ -216,14 +225,14 @@ test("the clients of a session that is ended on the account page are notified at
   assert.equal(sent.map(({ url }) => url), ["https://rp.example/logout"]);
 });
 
-test("a login over a session notifies the clients of that session", async () => {
-  const { server, sent, work, register, logOut } = await withReceiver(() => new Response(null));
+test("a login over a session notifies its clients if it is of another user", async () => {
+  const { server, sent, work, register, logOut } = await withReceiver(() => new Response(null), {
+    sessionLifetime: 3600,
+    sessionIdleLifetime: 3600,
+  });
   await addUser(server.store, { username: "bob", password: "builder-builder" }, 1000);
-  const users = [["bob", "builder-builder"], ["alice", "wonderland"]] as const;
-  for (const [username, password] of users) {
-    const rp = await register(`https://rp.example/${username}`);
-    const { cookie, id_token_hint } = await signedIn(server, rp.client_id, rp.client_secret);
-    const { claims } = await server.verify(id_token_hint);
+  const rp = await register("https://rp.example/logout");
+  async function signInOver(cookie: string, username: string, password: string): Promise<string> {
     const login = await server.service.fetch(
       new Request(`${ISSUER}/login`, {
         method: "POST",
@@ -234,15 +243,25 @@ test("a login over a session notifies the clients of that session", async () => 
     );
     assert.is(login.status, 200);
     await Promise.all(work);
-    assert.equal(sent.map(({ url }) => url), [`https://rp.example/${username}`]);
-    const token = (await server.verify(sent.pop()!.logout_token!)).claims;
-    assert.equal([token.sid, token.sub], [claims.sid, claims.sub]);
     assert.not.ok(await isSignedIn(server, cookie));
-    // The session that took its place has no client yet.
-    await logOut(login.headers.get("set-cookie")!.split(";")[0]!);
-    await Promise.all(work);
-    assert.equal(sent, []);
+    return login.headers.get("set-cookie")!.split(";")[0]!;
   }
+
+  const { cookie, id_token_hint } = await signedIn(server, rp.client_id, rp.client_secret);
+  const { claims } = await server.verify(id_token_hint);
+  server.advance(3000);
+  let next = await signInOver(cookie, "alice", "wonderland");
+  server.advance(3000);
+  next = await signInOver(next, "alice", "wonderland");
+  assert.equal(sent, [], "a new login of the same user continues the session, for its clients too");
+  const bob = await signInOver(next, "bob", "builder-builder");
+  assert.equal(sent.map(({ url }) => url), ["https://rp.example/logout"]);
+  const token = (await server.verify(sent.pop()!.logout_token!)).claims;
+  assert.equal([token.sid, token.sub], [claims.sid, claims.sub]);
+  // The session that took its place has no client yet.
+  await logOut(bob);
+  await Promise.all(work);
+  assert.equal(sent, []);
   for (const kind of ["session", "user_session", "session_client", "ended_session"]) {
     assert.equal((await server.store.list([kind])).map(({ key }) => key), [], kind);
   }

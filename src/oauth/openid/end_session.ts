@@ -102,9 +102,9 @@ async function readLogoutRequest(
 async function isOfSession(
   as: AuthorizationServer,
   { hint, client }: LogoutRequest,
-  { session, user }: SignedIn,
+  { origin, user }: SignedIn,
 ): Promise<boolean> {
-  return hint !== undefined && client !== undefined && hint.sid === sessionIdOf(session, client.id) &&
+  return hint !== undefined && client !== undefined && hint.sid === sessionIdOf(origin, client.id) &&
     hint.sub === await subjectOf(as, client, user.id);
 }
 

@@ -12,12 +12,9 @@ import {
   LOGOUT_NOTICES,
   type LogoutNotice,
   logoutNoticeKey,
-  type SessionClient,
-  sessionClientsPrefix,
 } from "../records/session_record.ts";
+import { listSessionClients } from "./session_client.ts";
 
-/** Clients of one session that are notified. */
-const MAX_CLIENTS = 100;
 /** For which the instance that took a notice has it to itself; then another one takes it. */
 const LEASE_MS = 60_000;
 /** After which a notice is given up, even when no instance ran to send it. */
@@ -38,20 +35,20 @@ export interface TakenNotice {
 
 /**
  * Turns the records of the clients that took part in a session into notices, which the caller is to send.
- * @param session the digest of its secret
+ * @param origin of the session
  * @param now milliseconds since the epoch
  */
 export async function queueNotices(
   store: Store,
-  session: string,
+  origin: string,
   now: number,
 ): Promise<readonly TakenNotice[]> {
-  const entries = await store.list<SessionClient>(sessionClientsPrefix(session), { limit: MAX_CLIENTS });
+  const entries = await listSessionClients(store, origin);
   if (entries.length === 0) return [];
   const taken = entries.map(({ value: { client_id, user } }): TakenNotice => ({
     due: now + LEASE_MS,
     id: randomId(""),
-    notice: { session, client_id, user, failures: 0, until: now + LIFETIME_MS },
+    notice: { session: origin, client_id, user, failures: 0, until: now + LIFETIME_MS },
   }));
   // One of several requests that end the session notifies.
   const check = entries.map(({ key, version }) => ({ key, version }));

@@ -51,7 +51,7 @@ function sectorOf(client: Client): string {
   return hosts.size === 1 ? [...hosts][0]! : own;
 }
 
-/** The `sid` of a login session for one client: two clients cannot compare theirs. @param session the digest of its secret */
-export function sessionIdOf(session: string, client_id: string): string {
-  return secretDigest(JSON.stringify(["openid session", session, client_id]));
+/** The `sid` of a login session for one client: two clients cannot compare theirs. @param origin of the session */
+export function sessionIdOf(origin: string, client_id: string): string {
+  return secretDigest(JSON.stringify(["openid session", origin, client_id]));
 }

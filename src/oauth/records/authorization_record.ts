@@ -107,10 +107,8 @@ export interface TransactionByKind {
 }
 
 interface SessionTransaction {
-  /** The digest of the session to which the page was shown. */
+  /** The origin of the session to which the page was shown. */
   readonly session: string;
-  /** Its public name; absent for sessions and transactions of earlier versions. */
-  readonly session_id?: string | undefined;
   readonly user: string;
   readonly authentication: Authentication;
 }

@@ -9,6 +9,8 @@ import type { Key } from "../../store/store.ts";
 export interface Session {
   /** Its public name, which is shown to the user; absent in sessions of earlier versions. */
   readonly id?: string;
+  /** The digest of the session of the same user in the same browser that it continues. @default its own digest */
+  readonly origin?: string;
   readonly user: string;
   readonly created: number;
   /** When it was last used, to within a tenth of its idle lifetime. */
@@ -27,6 +29,9 @@ export interface Session {
   readonly agent?: string;
 }
 
+/** The index record of a session: its origin; `true` for its own digest. */
+export type SessionIndex = true | string;
+
 /** A client that is notified when the session ends. Written with its code; ended by the end of the session. */
 export interface SessionClient {
   readonly client_id: string;
@@ -35,7 +40,7 @@ export interface SessionClient {
 
 /** A logout token that a client is to get. Written at the end of a session; ended by its delivery or a day later. */
 export interface LogoutNotice extends SessionClient {
-  /** The digest of the secret of the session. */
+  /** The origin of the session. */
   readonly session: string;
   /** Deliveries that failed. */
   readonly failures: number;
@@ -73,10 +78,10 @@ export const userSessionKey = (user: string, digest: string): Key => [...userSes
 export const signedOutKey = (user: string): Key => ["signed_out", user];
 /** A session that was ended by no request of its own, and whose clients are to be notified. */
 export const ENDED_SESSIONS: Key = ["ended_session"];
-export const endedSessionKey = (digest: string): Key => [...ENDED_SESSIONS, digest];
-export const sessionClientsPrefix = (session: string): Key => ["session_client", session];
-export const sessionClientKey = (session: string, client: string): Key => [
-  ...sessionClientsPrefix(session),
+export const endedSessionKey = (origin: string): Key => [...ENDED_SESSIONS, origin];
+export const sessionClientsPrefix = (origin: string): Key => ["session_client", origin];
+export const sessionClientKey = (origin: string, client: string): Key => [
+  ...sessionClientsPrefix(origin),
   client,
 ];
 export const LOGOUT_NOTICES: Key = ["logout_notice"];

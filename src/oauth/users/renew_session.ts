@@ -30,8 +30,8 @@ export async function renewSession(
   const done = await retryLostRaces(async () => {
     const entry = await as.store.get<Session>(sessionKey(before));
     if (!entry) return false;
-    const { key, version, value } = entry;
-    const notice = { key: endedSessionKey(before), value: true, expires: as.now() + NOTICE_LIFETIME_MS };
+    const { key, version, value: { origin = before, ...value } } = entry;
+    const notice = { key: endedSessionKey(origin), value: true, expires: as.now() + NOTICE_LIFETIME_MS };
     return await as.store.commit({
       check: [{ key, version }],
       set: [...toRecords(as, session, value), notice],

@@ -18,11 +18,13 @@ import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
 import type { Check, Put } from "../../store/store.ts";
 import type { AuthenticatedUser, AuthorizationServer } from "../authorization_server.ts";
 import { OAuthError } from "../error.ts";
+import { extendSessionClients } from "../openid/session_client.ts";
 import type { Authentication } from "../records/authorization_record.ts";
 import {
   endedSessionKey,
   NOTICE_LIFETIME_MS,
   type Session,
+  type SessionIndex,
   sessionKey,
   signedOutKey,
   userSessionKey,
@@ -45,8 +47,8 @@ const MAX_AGENT_CHARACTERS = 200;
 export interface SignedIn {
   /** The digest of the secret: the key of the session in the store. */
   readonly session: string;
-  /** Its public name, which stays when the same user signs in again in this browser. */
-  readonly id: string | undefined;
+  /** Names the session to clients and consent pages: it stays when the same user signs in again in this browser. */
+  readonly origin: string;
   readonly user: Profile;
   readonly authentication: Authentication;
   /** Classes that the login is good enough for, beside its own. */
@@ -83,11 +85,11 @@ export async function findSession(as: AuthorizationServer, request: Request): Pr
     const seen = { id: randomId(""), ...session, seen: as.now() };
     await as.store.commit({ check: [{ key, version }], set: toRecords(as, digest, seen) });
   }
-  const { id, created, acr, amr, satisfies = [], authenticated = created } = session;
+  const { origin = digest, created, acr, amr, satisfies = [], authenticated = created } = session;
   const auth_time = Math.floor((authenticated || created) / 1000);
   return {
     session: digest,
-    id,
+    origin,
     user,
     authentication: { auth_time, acr, ...(amr && { amr }) },
     satisfies,
@@ -112,7 +114,8 @@ export async function toSessionCheck(
 }
 
 /**
- * Starts a session under a new secret and ends the one of the request, whose clients are notified.
+ * Starts a session under a new secret. It continues the one of the request if that is of the same user, so that consent
+ * pages in other tabs can be answered, and ends one of another user, whose clients are notified.
  * @param authenticated when the user proved who they are at a provider, in milliseconds; 0 if it is not known
  * @param verified when the first factor was verified, in milliseconds
  * @returns the `Set-Cookie` fields
@@ -132,11 +135,13 @@ export async function startSession(
   const digest = secretDigest(before ?? "");
   const signedOut = signedOutKey(user);
   let version: string | null = null;
-  const ended = await retryLostRaces(async () => {
+  const isEnded = await retryLostRaces(async () => {
     const ended = before ? await as.store.get<Session>(sessionKey(digest)) : undefined;
+    const origin = ended?.value.origin ?? digest;
+    const isContinued = ended?.value.user === user;
     const session: Session = {
-      // Of the same user it stays, so that consent pages which are open in other tabs can be answered.
-      id: ended?.value.user === user && ended.value.id || randomId(""),
+      id: randomId(""),
+      ...(isContinued && { origin }),
       user,
       created: as.now(),
       seen: as.now(),
@@ -150,13 +155,14 @@ export async function startSession(
     const set = [...toRecords(as, secretDigest(secret), session)];
     // Prevents session fixation: a secret from before the login is useless.
     const remove = ended ? [ended.key, userSessionKey(ended.value.user, digest)] : [];
-    if (ended && as.openid) {
-      set.push({ key: endedSessionKey(digest), value: true, expires: as.now() + NOTICE_LIFETIME_MS });
+    if (isContinued) set.push(...await extendSessionClients(as, origin));
+    else if (ended && as.openid) {
+      set.push({ key: endedSessionKey(origin), value: true, expires: as.now() + NOTICE_LIFETIME_MS });
     }
     // The user knows the password: a link to reset it may be in the wrong hands by now.
     if (as.sendMail) remove.push(passwordResetKey(user));
     const check = [{ key: signedOut, version }, ...ended ? [{ key: ended.key, version: ended.version }] : []];
-    if (await as.store.commit({ check, set, remove })) return ended ?? null;
+    if (await as.store.commit({ check, set, remove })) return ended !== undefined && !isContinued;
     // Read only when the commit fails: few users end all their sessions and sign in again within minutes.
     const entry = await as.store.get<number>(signedOut);
     if (entry && entry.value >= verified) {
@@ -168,7 +174,7 @@ export async function startSession(
     version = entry?.version ?? null;
     return LOST_RACE;
   });
-  if (ended && as.openid) await notifyEndedSessions(as, context);
+  if (isEnded && as.openid) await notifyEndedSessions(as, context);
   return cookiesOf(as, request, secret);
 }
 
@@ -196,9 +202,10 @@ export function cookiesOf(as: AuthorizationServer, request: Request, secret: str
 /** The session and its index record, which expire together. */
 export function toRecords(as: AuthorizationServer, digest: string, session: Session): readonly Put[] {
   const expires = expiryOf(as, session);
+  const index: SessionIndex = session.origin ?? true;
   return [
     { key: sessionKey(digest), value: session, expires },
-    { key: userSessionKey(session.user, digest), value: true, expires },
+    { key: userSessionKey(session.user, digest), value: index, expires },
   ];
 }
 

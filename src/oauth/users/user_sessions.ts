@@ -5,16 +5,19 @@
  *
  * @module
  */
-import { listAll, type Store, timeOf } from "../../store/store.ts";
+import { type Entry, type Key, listAll, type Store, timeOf } from "../../store/store.ts";
 import {
   endedSessionKey,
   NOTICE_LIFETIME_MS,
   type Session,
+  type SessionIndex,
   sessionKey,
   signedOutKey,
   userSessionKey,
   userSessionsPrefix,
 } from "../records/session_record.ts";
+
+type IndexEntry = Pick<Entry<SessionIndex>, "key" | "value">;
 
 /** Sessions that are listed: a program that signs in for each of its runs has many. */
 const MAX_LISTED = 1000;
@@ -45,11 +48,11 @@ export interface UserSession {
 /** The sessions of the user, last used first; up to 1000 of them. */
 export async function listUserSessions(store: Store, user: string): Promise<UserSession[]> {
   const found: UserSession[] = [];
-  for (const batch of toBatches(await digestsOf(store, user, MAX_LISTED))) {
-    const entries = await Promise.all(batch.map((digest) => store.get<Session>(sessionKey(digest))));
-    entries.forEach((entry, i) => {
-      if (entry) found.push(toUserSession(batch[i]!, entry.value));
-    });
+  for (const batch of toBatches(await readIndex(store, user, MAX_LISTED))) {
+    const entries = await Promise.all(batch.map(({ key }) => store.get<Session>(sessionKey(digestOf(key)))));
+    for (const entry of entries) {
+      if (entry) found.push(toUserSession(digestOf(entry.key), entry.value));
+    }
   }
   return found.sort((a, b) => b.seen - a.seen);
 }
@@ -57,8 +60,9 @@ export async function listUserSessions(store: Store, user: string): Promise<User
 /** Ends one session of the user. @returns `false` when the user has none with this id */
 export async function endUserSession(store: Store, user: string, id: string): Promise<boolean> {
   const session = (await listUserSessions(store, user)).find((each) => each.id === id);
-  if (!session) return false;
-  await end(store, user, [session.digest]);
+  const entry = session && await store.get<SessionIndex>(userSessionKey(user, session.digest));
+  if (!entry) return false;
+  await end(store, [entry]);
   return true;
 }
 
@@ -75,10 +79,10 @@ export async function endUserSessions(
   const now = timeOf(store);
   // First, so that a session which starts beside this call is refused or in the list.
   await store.commit({ set: [{ key: signedOutKey(user), value: now, expires: now + MAX_LOGIN_MS }] });
-  const digests = (await digestsOf(store, user)).filter((digest) => digest !== except);
-  for (const batch of toBatches(digests)) await end(store, user, batch);
+  const ended = (await readIndex(store, user)).filter(({ key }) => digestOf(key) !== except);
+  for (const batch of toBatches(ended)) await end(store, batch);
   await passMillisecond(store, now);
-  return digests.length;
+  return ended.length;
 }
 
 /**
@@ -92,26 +96,34 @@ async function passMillisecond(store: Store, noted: number): Promise<void> {
 }
 
 /** The running server notifies the clients of the sessions (`openid/backchannel_logout.ts`). */
-async function end(store: Store, user: string, digests: readonly string[]): Promise<void> {
+async function end(store: Store, entries: readonly IndexEntry[]): Promise<void> {
   const expires = timeOf(store) + NOTICE_LIFETIME_MS;
   await store.commit({
-    remove: digests.flatMap((digest) => [sessionKey(digest), userSessionKey(user, digest)]),
-    set: digests.map((digest) => ({ key: endedSessionKey(digest), value: true, expires })),
+    remove: entries.flatMap(({ key }) => [sessionKey(digestOf(key)), key]),
+    set: entries.map(({ key, value: origin }) => ({
+      key: endedSessionKey(origin === true ? digestOf(key) : origin),
+      value: true,
+      expires,
+    })),
   });
 }
 
-async function digestsOf(store: Store, user: string, max = Infinity): Promise<string[]> {
-  const digests: string[] = [];
-  for await (const { key } of listAll(store, userSessionsPrefix(user))) {
-    digests.push(String(key.at(-1)));
-    if (digests.length >= max) break;
+async function readIndex(store: Store, user: string, max = Infinity): Promise<IndexEntry[]> {
+  const entries: IndexEntry[] = [];
+  for await (const entry of listAll<SessionIndex>(store, userSessionsPrefix(user))) {
+    entries.push(entry);
+    if (entries.length >= max) break;
   }
-  return digests;
+  return entries;
 }
 
-function toBatches(digests: readonly string[]): readonly (readonly string[])[] {
-  const count = Math.ceil(digests.length / MAX_BATCH);
-  return Array.from({ length: count }, (_, i) => digests.slice(i * MAX_BATCH, (i + 1) * MAX_BATCH));
+function digestOf(key: Key): string {
+  return String(key.at(-1));
+}
+
+function toBatches<Item>(items: readonly Item[]): readonly (readonly Item[])[] {
+  const count = Math.ceil(items.length / MAX_BATCH);
+  return Array.from({ length: count }, (_, i) => items.slice(i * MAX_BATCH, (i + 1) * MAX_BATCH));
 }
 
 function toUserSession(
