@@ -22,7 +22,7 @@ const NOTHING_STORED = { storedBytes: 0, storedBytesPerFile: 0, storedBytesPerBy
 
 /** By kind of request. Each lost race against another writer of the same skill counts once more. */
 export const SKILLS_REQUEST_BUDGETS: Readonly<Record<SkillsRequestKind, SkillsRequestBudget>> = {
-  /** `GET` of skills, versions, files, pages and usage. */
+  /** `GET` of skills, versions, files, pages and usage. Each 100 skills of a page after the first 100 are one call more. */
   read: { storeCalls: 6, storeCallsPerFile: 0, storeCallsPerMebibyte: 0, ...NOTHING_STORED },
   /** `GET …/content`: an archive of all files. */
   download: { storeCalls: 6, storeCallsPerFile: 2, storeCallsPerMebibyte: 2, ...NOTHING_STORED },

@@ -11,7 +11,8 @@ import type { Store } from "../../store/store.ts";
 import type { Dialect } from "./dialect.ts";
 import type { Directory } from "../local/directory.ts";
 import { SkillError } from "../error.ts";
-import { type Skill, skillKey } from "../records.ts";
+import { readSkills } from "../publishing/read_skills.ts";
+import { skillKey } from "../records.ts";
 import { showLocal, type ShownSkill, type Source } from "./shape.ts";
 import { listVersions } from "../publishing/versions.ts";
 
@@ -85,8 +86,8 @@ export async function listSkills(store: Store, directory: Directory, request: Li
     let from = kind === "custom" ? skillKey(workspace, after!) : undefined;
     for (let reads = 1; !isFull; reads++) {
       const wanted = reads === 1 ? limit + 1 - items.length : SKIPPING_PAGE_SIZE;
-      const options = { after: from, limit: wanted, reverse: !asked.reverse };
-      const entries = await store.list<Skill>(["skill", workspace], options);
+      const options = { after: from, limit: wanted, oldestFirst: asked.reverse };
+      const entries = await readSkills(store, workspace, options);
       for (const { value } of entries) {
         // Only the older dialect shows skills without a version.
         if (value.latest || dialect.name === "skills-2025-10-02") show(value, "custom");

@@ -5,8 +5,7 @@
  * @module
  */
 import type { Principal } from "../../http/principal.ts";
-import { WorkSlice } from "../../http/work_slice.ts";
-import type { Entry, Store } from "../../store/store.ts";
+import type { Store } from "../../store/store.ts";
 import type { Ledger } from "../blobs/blob_ledger.ts";
 import type { Directory } from "../local/directory.ts";
 import { type Disclose, discloseEntries } from "./disclosure.ts";
@@ -17,6 +16,7 @@ import { mediaTypeOf } from "../package/media_type_of.ts";
 import { mayRead } from "../permission.ts";
 import type { Skill } from "../records.ts";
 import { estimateFileTokens } from "../package/tokens.ts";
+import { readSkills } from "../publishing/read_skills.ts";
 import { findVersion } from "../publishing/versions.ts";
 
 export interface Catalog extends SkillEntries {
@@ -59,8 +59,6 @@ export interface CatalogSkill {
 
 /** Uploaded skills in one list, newest first; others can be found by id or name. */
 const MAX_UPLOADED_SKILLS = 500;
-/** A record has up to 16 KB of front matter, and to read many of them in one turn would block the event loop. */
-const SKILLS_AT_ONCE = 100;
 
 /** The catalogue of a store and local folders; calls `disclose` for every level that a caller gets. */
 export function createCatalog(
@@ -72,20 +70,8 @@ export function createCatalog(
 ): Catalog {
   async function listUploaded(principal: Principal | undefined): Promise<Skill[]> {
     if (!principal || !mayRead(principal)) return [];
-    const skills: Skill[] = [];
-    const slice = new WorkSlice();
-    let last: Entry<Skill> | undefined;
-    do {
-      if (slice.isOver) await slice.yield();
-      const page = await store.list<Skill>(["skill", principal.workspace], {
-        after: last?.key,
-        limit: SKILLS_AT_ONCE,
-        reverse: true,
-      });
-      skills.push(...page.map(({ value }) => value));
-      last = page.length === SKILLS_AT_ONCE ? page.at(-1) : undefined;
-    } while (last && skills.length <= MAX_UPLOADED_SKILLS);
-    return skills;
+    const found = await readSkills(store, principal.workspace, { limit: MAX_UPLOADED_SKILLS + 1 });
+    return found.map(({ value }) => value);
   }
 
   async function open(principal: Principal | undefined, skill: string): Promise<OpenSkill | undefined> {

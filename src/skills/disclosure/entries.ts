@@ -13,6 +13,7 @@ import { isWithinClientLimits, type ManifestFile, readLocalFile } from "../local
 import { mayRead } from "../permission.ts";
 import { type Skill, skillKey } from "../records.ts";
 import type { FrontMatter } from "../package/rules.ts";
+import { readSkills } from "../publishing/read_skills.ts";
 import { findVersion } from "../publishing/versions.ts";
 
 export interface SkillEntry {
@@ -111,10 +112,9 @@ export function createEntries(
       const { workspace } = principal;
       const left = limit - entries.length;
       // One more than the page holds shows whether there is a next page.
-      const found = await store.list<Skill>(["skill", workspace], {
+      const found = await readSkills(store, workspace, {
         after: second === undefined ? undefined : skillKey(workspace, first!),
         limit: left + 1,
-        reverse: true,
       });
       let next = entries.at(-1)?.path;
       for (const { value } of found.slice(0, left)) {

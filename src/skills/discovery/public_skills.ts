@@ -6,12 +6,13 @@
  *
  * @module
  */
-import type { Entry, Store } from "../../store/store.ts";
+import type { Store } from "../../store/store.ts";
 import { type ArchiveFile, type KnownFile, localFiles, uploadedFiles } from "../archive/archive_file.ts";
 import type { Ledger } from "../blobs/blob_ledger.ts";
 import type { Directory, LocalSkill } from "../local/directory.ts";
 import { type Skill, skillKey } from "../records.ts";
 import type { FrontMatter } from "../package/rules.ts";
+import { readSkills } from "../publishing/read_skills.ts";
 import { findVersion } from "../publishing/versions.ts";
 
 export interface PublicSkill {
@@ -42,8 +43,6 @@ export interface PublicSkillsOptions {
 
 const MAX_SKILLS = 1000;
 const MAX_UPLOADS = 2000;
-/** Records of one read. */
-const PAGE_SIZE = 500;
 /** Limits of `npx skills`. */
 const MAX_FILES = 1000;
 const MAX_TOTAL_BYTES = 50 * 1024 * 1024;
@@ -84,19 +83,8 @@ export function createPublicSkills(options: PublicSkillsOptions): PublicSkills {
 
   /** Newest first, and whether the list is complete. */
   async function listUploads(workspace: string): Promise<{ uploads: Skill[]; isAll: boolean }> {
-    const uploads: Skill[] = [];
-    let last: Entry<Skill> | undefined;
-    while (uploads.length < MAX_UPLOADS) {
-      const page: Entry<Skill>[] = await store.list<Skill>(["skill", workspace], {
-        limit: PAGE_SIZE,
-        reverse: true,
-        after: last?.key,
-      });
-      uploads.push(...page.map(({ value }) => value));
-      if (page.length < PAGE_SIZE) return { uploads, isAll: true };
-      last = page.at(-1);
-    }
-    return { uploads, isAll: false };
+    const entries = await readSkills(store, workspace, { limit: MAX_UPLOADS });
+    return { uploads: entries.map(({ value }) => value), isAll: entries.length < MAX_UPLOADS };
   }
 
   async function findUploaded(workspace: string, name: string): Promise<Skill | undefined> {

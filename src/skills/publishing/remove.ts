@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { WorkSlice } from "../../http/work_slice.ts";
 import type { Commit, Entry, Key, Store } from "../../store/store.ts";
 import type { Ledger } from "../blobs/blob_ledger.ts";
 import { contentOf, type Reference } from "../blobs/blob_references.ts";
@@ -57,12 +58,13 @@ export async function removeSkill(
     const outcome = await remove(ledger, async () => {
       const entry = await open(store, workspace, id);
       if (onlyEmpty && entry.value.versions > 0) throw new RemovalRefused("has_versions");
-      const versions = await readOldest(store, workspace, id);
+      const oldest = await readOldest(store, workspace, id);
+      const { versions } = oldest;
       // Without a version that can be read, another call removes them, and the check of the commit fails.
       isLast = versions.length === 0 || versions.length >= entry.value.versions;
       return isLast
-        ? await removalOf(store, workspace, entry, versions)
-        : partialRemovalOf(workspace, entry, versions);
+        ? await removalOf(store, workspace, entry, oldest)
+        : partialRemovalOf(workspace, entry, oldest);
     });
     if (outcome !== "done" || isLast) return outcome;
   }
@@ -91,7 +93,10 @@ export async function removeVersion(
     removed = version;
     if (keep === "last" && skill.versions === 1) throw new RemovalRefused("last_version");
     if (keep === "default" && skill.versions === 1) {
-      return await removalOf(store, workspace, entry, [version]);
+      return await removalOf(store, workspace, entry, {
+        versions: [version],
+        references: referencesOf(version),
+      });
     }
     if (keep === "default" && skill.default?.id === version.id) throw new RemovalRefused("default_version");
     const latest = skill.latest?.id === version.id
@@ -105,7 +110,7 @@ export async function removeVersion(
       versions: skill.versions - 1,
     };
     return {
-      references: referencesOf([version]),
+      references: referencesOf(version),
       commit: {
         check: [{ key: entry.key, version: entry.version }],
         set: [{ key: entry.key, value: left }],
@@ -147,21 +152,30 @@ async function findOlder(
   return older && (await store.get<SkillVersion>(versionKey(workspace, skill, older.id)))?.value;
 }
 
+/** Versions that one commit removes, and which contents they have. */
+interface Oldest {
+  readonly versions: readonly SkillVersion[];
+  readonly references: readonly Reference[];
+}
+
 /** The oldest versions, as many as one commit may remove. */
-async function readOldest(store: Store, workspace: string, skill: string): Promise<SkillVersion[]> {
+async function readOldest(store: Store, workspace: string, skill: string): Promise<Oldest> {
   const options = { after: undefined, limit: MAX_VERSIONS_PER_COMMIT, newestFirst: false };
   const versions: SkillVersion[] = [];
-  let references = 0;
+  const references: Reference[] = [];
+  const slice = new WorkSlice();
   for (const { id } of await listVersions(store, workspace, skill, options)) {
     // One at a time: each may have a long list of files.
+    if (slice.isOver) await slice.yield();
     const version = (await store.get<SkillVersion>(versionKey(workspace, skill, id)))?.value;
     // Another call removes it.
     if (!version) break;
-    references += referencesOf([version]).length;
-    if (versions.length > 0 && references > MAX_REFERENCES_PER_COMMIT) break;
+    const more = referencesOf(version);
+    if (versions.length > 0 && references.length + more.length > MAX_REFERENCES_PER_COMMIT) break;
     versions.push(version);
+    references.push(...more);
   }
-  return versions;
+  return { versions, references };
 }
 
 function keysOf(workspace: string, skill: string, { id, number }: SkillVersion): Key[] {
@@ -176,7 +190,7 @@ function keysOf(workspace: string, skill: string, { id, number }: SkillVersion):
 function partialRemovalOf(
   workspace: string,
   { key, version, value: skill }: Entry<Skill>,
-  versions: readonly SkillVersion[],
+  { versions, references }: Oldest,
 ): Removal {
   const isDefaultRemoved = versions.some(({ id }) => id === skill.default?.id);
   const left: Skill = {
@@ -185,7 +199,7 @@ function partialRemovalOf(
     versions: skill.versions - versions.length,
   };
   return {
-    references: referencesOf(versions),
+    references,
     commit: {
       check: [{ key, version }],
       set: [{ key, value: left }],
@@ -199,7 +213,7 @@ async function removalOf(
   store: Store,
   workspace: string,
   entry: Entry<Skill>,
-  versions: readonly SkillVersion[],
+  { versions, references }: Oldest,
 ): Promise<Removal> {
   const { id, name, display_name } = entry.value;
   const keys: Key[] = [entry.key, skillNameKey(workspace, name, id)];
@@ -210,14 +224,12 @@ async function removalOf(
   }
   keys.push(...versions.flatMap((version) => keysOf(workspace, id, version)));
   return {
-    references: referencesOf(versions),
+    references,
     commit: { check: [{ key: entry.key, version: entry.version }], remove: keys },
   };
 }
 
-/** Which of these versions has which contents. */
-function referencesOf(versions: readonly SkillVersion[]): Reference[] {
-  return versions.flatMap(({ id, files }) =>
-    Array.from(new Set(files.map(({ object }) => contentOf(object))), (content): Reference => [content, id])
-  );
+/** The contents of a version. */
+function referencesOf({ id, files }: SkillVersion): Reference[] {
+  return Array.from(new Set(files.map(({ object }) => contentOf(object))), (content) => [content, id]);
 }

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { WorkSlice } from "../../http/work_slice.ts";
 import { CACHED, type Entry, type Key, type Store } from "../../store/store.ts";
 import { identifierPrefix } from "../identifier.ts";
 import {
@@ -27,6 +28,9 @@ export async function findVersion(
   skill: Skill,
   name: string,
 ): Promise<Entry<SkillVersion> | undefined> {
+  // A record lists up to 2,000 files, and one request, or many in one turn, may read several.
+  const slice = new WorkSlice();
+  if (slice.isOver) await slice.yield();
   // A version never changes, so a cached record is valid.
   const get = (id: string) => store.get<SkillVersion>(versionKey(workspace, skill.id, id), CACHED);
   if (name === "latest") return skill.latest ? await get(skill.latest.id) : undefined;
