@@ -28,6 +28,8 @@ import {
 /** Skills and files of a page. A skill has up to 512 files and is never split, so a page may end before either. */
 const MAX_PAGE_SKILLS = 100;
 const MAX_PAGE_FILES = 5000;
+/** Skills whose lists of files are read together: a page that ends at its files reads few in vain. */
+const SKILLS_AT_ONCE = 8;
 
 /** The extension, with the tools, resources and prompt that give other clients the same skills. */
 export function skillsExtension(source: SkillSource): Extension {
@@ -55,17 +57,18 @@ function skillsMethods(
     const purpose = `mcp:skills:${principal?.workspace ?? ""}`;
     const after = await readListCursor(requireObject(params).cursor, purpose, secret);
     const page = await source.page(principal, { after, limit: Math.min(pageSize, MAX_PAGE_SKILLS) });
-    const described = await Promise.all(page.entries.map(describe));
     const skills: unknown[] = [];
     let { next } = page;
+    let last: SkillEntry | undefined;
     let files = 0;
-    for (const [i, skill] of described.entries()) {
+    for await (const { entry, skill } of describeAll(page.entries)) {
       files += skill && typeof skill.resources !== "string" ? skill.resources.length : 1;
-      if (i > 0 && files > MAX_PAGE_FILES) {
-        next = page.entries[i - 1]!.path;
+      if (last && files > MAX_PAGE_FILES) {
+        next = last.path;
         break;
       }
       if (skill) skills.push(skill);
+      last = entry;
     }
     const nextCursor = next && writeCursor(await secret(), purpose, next);
     // With authorization, a caller with a token may see more skills.
@@ -122,6 +125,16 @@ interface Skill {
   readonly uri: string;
   readonly frontmatter: unknown;
   readonly resources: "dynamic" | readonly { uri: string; digest: string; size: number }[];
+}
+
+/** Each entry with its `Skill`, in order. */
+async function* describeAll(
+  entries: readonly SkillEntry[],
+): AsyncGenerator<{ readonly entry: SkillEntry; readonly skill: Skill | undefined }> {
+  for (let at = 0; at < entries.length; at += SKILLS_AT_ONCE) {
+    const some = entries.slice(at, at + SKILLS_AT_ONCE);
+    yield* await Promise.all(some.map(async (entry) => ({ entry, skill: await describe(entry) })));
+  }
 }
 
 /** The `Skill` for clients; `undefined` if it was deleted meanwhile. */

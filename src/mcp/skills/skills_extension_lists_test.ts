@@ -6,12 +6,16 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { Message } from "../test_exchange.ts";
+import { newServer } from "../test_server.ts";
+import type { SkillSource } from "./skills.ts";
+import { skillsExtension } from "./skills_extension.ts";
 import {
   ask,
   DEMO,
   newSkillServer,
   PRIVATE,
   refusal,
+  sourceOf,
   type TestSkill,
   WRITER,
 } from "./test_skills_extension.ts";
@@ -66,6 +70,24 @@ test("a page ends before the limit of files, but has at least one skill", async 
     cursor = page.nextCursor;
   } while (cursor !== undefined);
   assert.equal(pages, [2, 1, 1, 2]);
+});
+
+test("a page that ends at its files reads few lists of files in vain", async () => {
+  const files = Object.fromEntries(
+    Array.from({ length: 3000 }, (_, i) => [i === 0 ? "SKILL.md" : `f${i}`, "x"]),
+  );
+  const source = sourceOf(Array.from({ length: 100 }, (_, i) => ({ path: `s${i}`, files })));
+  let read = 0;
+  const counted: SkillSource = {
+    ...source,
+    async page(principal, options) {
+      const { entries, next } = await source.page(principal, options);
+      return { entries: entries.map((each) => ({ ...each, files: () => (read++, each.files()) })), next };
+    },
+  };
+  const { server } = newServer({ definitions: [], extensions: [skillsExtension(counted)] });
+  assert.is((await ask(server, "skills/list")).skills.length, 1);
+  assert.ok(read <= 8, String(read));
 });
 
 test("a page has at most a hundred skills", async () => {
