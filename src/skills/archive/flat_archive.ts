@@ -10,6 +10,7 @@ import type { Key, Store } from "../../store/store.ts";
 import { archiveTag } from "./archive.ts";
 import { complete, verified } from "./archive_file.ts";
 import { formatDigest } from "../../crypto/large_digest.ts";
+import { WorkSlice } from "../../http/work_slice.ts";
 import { SkillError } from "../error.ts";
 import type { PublicFile } from "../discovery/public_skills.ts";
 import { ContentChangedError, sortByPath, writeZip, type ZipArchive } from "./zip_writer.ts";
@@ -50,8 +51,8 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const DIGEST_LIFETIME_MS = 30 * DAY_MS;
 /** Digests in memory. */
 const MAX_CACHED_DIGESTS = 4000;
-/** Bytes to hash before other requests get a turn of the event loop. */
-const BYTES_PER_TURN = 1024 * 1024;
+/** Bytes of one step of the digest. */
+const STEP_BYTES = 256 * 1024;
 
 export function createFlatArchives(store: Store, now: () => number): FlatArchives {
   // Values only: on workerd a promise of one request never settles for another.
@@ -72,6 +73,9 @@ export function createFlatArchives(store: Store, now: () => number): FlatArchive
   }
 
   async function open(files: readonly PublicFile[], isLasting: boolean): Promise<FlatArchive> {
+    // Each step below takes milliseconds for a thousand files, and many requests may come to it in one turn.
+    const slice = new WorkSlice();
+    if (slice.isOver) await slice.yield();
     const listed = archiveTag(files, undefined);
     const sorted = sortByPath(files);
     const before = known.get(listed);
@@ -83,8 +87,10 @@ export function createFlatArchives(store: Store, now: () => number): FlatArchive
       return { archive, digest: before.digest, tag: listed };
     }
     const measured = await complete(sorted, "crc");
+    if (slice.isOver) await slice.yield();
     // A local file may have changed since it was listed.
     const tag = archiveTag(measured, undefined);
+    if (slice.isOver) await slice.yield();
     const archive = writeZip(measured, undefined);
     const stored = isLasting ? await readDigest(tag) : undefined;
     const digest = stored ?? await digestOfStream(archive.stream());
@@ -116,15 +122,11 @@ export function createFlatArchives(store: Store, now: () => number): FlatArchive
 
 async function digestOfStream(stream: ReadableStream<Uint8Array>): Promise<string> {
   const hash = createSha256();
-  let sinceTurn = 0;
+  const slice = new WorkSlice();
   for await (const chunk of stream) {
-    for (let at = 0; at < chunk.length; at += BYTES_PER_TURN) {
-      const part = chunk.subarray(at, at + BYTES_PER_TURN);
-      hash.update(part);
-      sinceTurn += part.length;
-      if (sinceTurn < BYTES_PER_TURN) continue;
-      sinceTurn = 0;
-      await new Promise((resolve) => setTimeout(resolve));
+    for (let at = 0; at < chunk.length; at += STEP_BYTES) {
+      hash.update(chunk.subarray(at, at + STEP_BYTES));
+      if (slice.isOver) await slice.yield();
     }
   }
   return formatDigest(hash.digest());

@@ -5,9 +5,9 @@
  *
  * @module
  */
-import { encodeBase64url } from "../../crypto/base64url.ts";
-import { sha256 } from "../../crypto/sha256.ts";
+import { WorkSlice } from "../../http/work_slice.ts";
 import type { FlatArchives } from "../archive/flat_archive.ts";
+import { digestOf } from "../content_digest.ts";
 import type { PublicFile, PublicSkill, PublicSkills } from "./public_skills.ts";
 
 export interface IndexDocument {
@@ -26,6 +26,8 @@ export interface DiscoveryIndexes {
 const SCHEMA = "https://schemas.agentskills.io/discovery/0.2.0/schema.json";
 /** Skills that are described at the same time. */
 const MAX_CONCURRENT_SKILLS = 8;
+/** Characters of all lists of files of v0.1: 1,000 skills may have a million files. */
+const MAX_LISTED_CHARACTERS = 2 * 1024 * 1024;
 /** Time before a request creates the index again. */
 const INDEX_LIFETIME_MS = 1000;
 
@@ -34,12 +36,24 @@ export function createIndexes(
   archives: FlatArchives,
   now: () => number,
 ): DiscoveryIndexes {
+  const listings = new WeakMap<readonly PublicFile[], Listing>();
+
+  function describeOlder(skill: PublicSkill, files: readonly PublicFile[]): OlderSkill | undefined {
+    const listing = listings.get(files) ?? listFiles(files);
+    listings.set(files, listing);
+    return listing.isAllowed ? { skill, listing } : undefined;
+  }
+
   return {
     current: cacheLast(now, async () => ({
       $schema: SCHEMA,
       skills: await describeAll(skills, (skill, files) => describe(skill, files, archives)),
     })),
-    older: cacheLast(now, async () => ({ skills: await describeAll(skills, describeOlder) })),
+    older: cacheLast(now, async () => ({
+      skills: leaveOutLongest(await describeAll(skills, describeOlder)).map((
+        { skill: { name, description }, listing: { files } },
+      ) => ({ name, description, files })),
+    })),
   };
 }
 
@@ -48,39 +62,69 @@ async function describe(
   { name, description, isUploaded }: PublicSkill,
   files: readonly PublicFile[],
   archives: FlatArchives,
-): Promise<unknown> {
+): Promise<Record<string, string> | undefined> {
   const [only] = files;
   if (files.length === 1 && only!.path === "SKILL.md") {
     return { name, type: "skill-md", description, url: `${name}/SKILL.md`, digest: only!.digest };
   }
   const digest = await archives.digestOf(files, isUploaded);
-  return digest && { name, type: "archive", description, url: `${name}.zip`, digest };
+  return digest === undefined
+    ? undefined
+    : { name, type: "archive", description, url: `${name}.zip`, digest };
 }
 
-/** v0.1 allows only ASCII in paths, and its clients refuse a whole index with another path. */
-function describeOlder({ name, description }: PublicSkill, files: readonly PublicFile[]): unknown {
+/** The files of a skill as v0.1 lists them. */
+interface Listing {
+  readonly files: readonly string[];
+  readonly characters: number;
+  /** v0.1 allows only ASCII in paths, and its clients refuse a whole index with another path. */
+  readonly isAllowed: boolean;
+}
+
+interface OlderSkill {
+  readonly skill: PublicSkill;
+  readonly listing: Listing;
+}
+
+function listFiles(files: readonly PublicFile[]): Listing {
   const paths = files.map(({ path }) => path);
-  if (!paths.every((path) => /^[\x20-\x7e]+$/.test(path) && !/[\\?#[\]]|\.\./.test(path))) return undefined;
-  return { name, description, files: ["SKILL.md", ...paths.filter((path) => path !== "SKILL.md")] };
+  return {
+    files: ["SKILL.md", ...paths.filter((path) => path !== "SKILL.md")],
+    characters: paths.reduce((sum, { length }) => sum + length, 0),
+    isAllowed: paths.every((path) => /^[\x20-\x7e]+$/.test(path) && !/[\\?#[\]]|\.\./.test(path)),
+  };
+}
+
+/** The skills whose lists are within the limit together: a skill with very many files does not displace others. */
+function leaveOutLongest(skills: readonly OlderSkill[]): OlderSkill[] {
+  let left = MAX_LISTED_CHARACTERS;
+  const shortestFirst = skills.toSorted((a, b) => a.listing.characters - b.listing.characters);
+  const kept = new Set(shortestFirst.filter(({ listing }) => (left -= listing.characters) >= 0));
+  return skills.filter((skill) => kept.has(skill));
 }
 
 /**
  * Describes all skills in order, without those that cannot be described. Concurrent calls start at different skills and
  * reuse each other's results, but do not wait for each other: on workerd a request cannot wait for another one.
  */
-async function describeAll(
+async function describeAll<Described>(
   skills: PublicSkills,
-  describe: (skill: PublicSkill, files: readonly PublicFile[]) => unknown,
-): Promise<unknown[]> {
+  describe: (
+    skill: PublicSkill,
+    files: readonly PublicFile[],
+  ) => Described | undefined | Promise<Described | undefined>,
+): Promise<Described[]> {
   const all = await skills.list();
-  const described = new Array<unknown>(all.length);
+  const described = new Array<Described | undefined>(all.length);
   const start = Math.floor(Math.random() * all.length);
   let next = 0;
   await Promise.all(Array.from({ length: MAX_CONCURRENT_SKILLS }, async () => {
+    const slice = new WorkSlice();
     while (next < all.length) {
       const at = (start + next++) % all.length;
       const files = await all[at]!.files();
       described[at] = files && await describe(all[at]!, files);
+      if (slice.isOver) await slice.yield();
     }
   }));
   return described.filter((each) => each !== undefined);
@@ -95,8 +139,9 @@ function cacheLast(now: () => number, make: () => Promise<unknown>): () => Promi
     if (latest && isFresh) return latest;
     since = now();
     const bytes = new TextEncoder().encode(JSON.stringify(await make()));
+    const tag = `"${await digestOf(bytes)}"`;
     // Count from now: creating it may have taken longer than its lifetime.
     since = now();
-    return latest = { bytes, tag: `"${encodeBase64url(sha256(bytes))}"` };
+    return latest = { bytes, tag };
   };
 }

@@ -3,6 +3,7 @@ import * as assert from "uvu/assert";
 import { memoryStore } from "../../store/drivers/memory.ts";
 import type { Key } from "../../store/store.ts";
 import { digestOf } from "../content_digest.ts";
+import type { TestFile } from "../test_service.ts";
 import { newDiscovery, skillMd, type TestDiscovery } from "./test_discovery.ts";
 
 const test = suite("skills/discovery/public_skills");
@@ -116,6 +117,23 @@ test("an index has at most 1,000 skills, in a fixed order", async () => {
   assert.equal([skills[0]!.name, skills[999]!.name], ["s0000", "s0999"]);
   // Omitted skills are still served by name.
   assert.is((await server.get(CURRENT + "s1004/SKILL.md")).status, 200);
+});
+
+test("the index of v0.1 leaves out the longest lists of files beyond 2 MiB", async () => {
+  const { upload, index } = await newDiscovery({ workspaces: ["default"] });
+  const files = (name: string, count: number): TestFile[] => [
+    [`${name}/SKILL.md`, skillMd(name)],
+    ...Array.from(
+      { length: count },
+      (_, i): TestFile => [`${name}/${"folder/".repeat(14)}${"x".repeat(250)}${i}`, ""],
+    ),
+  ];
+  for (const name of ["a", "b", "c", "d", "e", "f"]) await upload(files(name, 990));
+  await upload(files("g", 999));
+  await upload(files("h", 10));
+  const { skills } = await index("skills");
+  assert.equal(skills.map(({ name }) => name), ["a", "b", "c", "d", "e", "f", "h"]);
+  assert.is((await index()).skills.length, 8);
 });
 
 test("a change of a local skill is visible within a second", async () => {
