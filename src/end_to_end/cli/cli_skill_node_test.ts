@@ -286,6 +286,14 @@ test("validate creates no store", async () => {
   assert.not.ok(existsSync(data));
 });
 
+test("JSON for programs has no characters that act on a terminal", async () => {
+  const markdown = "---\nname: demo\ndescription: Does \x9b31m \u202ethings. Use it when asked.\n---\nText\n";
+  const source = writeSkill(newFolder(), "demo", { "SKILL.md": markdown });
+  const { stdout } = await runSkill(["validate", source, "--json"]);
+  assert.ok(/^[^\p{Cc}\p{Cf}]*\n$/u.test(stdout), stdout);
+  assert.is(JSON.parse(stdout).description, "Does \x9b31m \u202ethings. Use it when asked.");
+});
+
 test("add refuses an invalid source before it sends a request", async () => {
   const parent = newFolder();
   const linked = writeSkill(parent, "linked");

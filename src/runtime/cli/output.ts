@@ -5,7 +5,7 @@
  */
 import process from "node:process";
 import { describeFileError } from "./file_error.ts";
-import { printableText } from "./printable_text.ts";
+import { printableJson, printableText } from "./printable_text.ts";
 
 /** The command was called wrongly: exit code 2. */
 export class UsageError extends Error {
@@ -19,6 +19,11 @@ export function printLine(text: string): void {
     // On Deno it is thrown.
     endUnlessClosed(error);
   }
+}
+
+/** Prints a value as JSON in which characters that act on a terminal are escaped: it may have text of others. */
+export function printJson(value: unknown, indent?: number): void {
+  printLine(printableJson(value, indent));
 }
 
 export function printError(text: string): void {

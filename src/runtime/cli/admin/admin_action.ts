@@ -10,7 +10,7 @@ import { readServer, SERVER_OPTIONS } from "../api/server_options.ts";
 import { DATA_OPTIONS, readPlace } from "../data.ts";
 import { interruptible } from "../interrupt.ts";
 import type { Options, ValuesOf } from "../options.ts";
-import { printLine, UsageError } from "../output.ts";
+import { printJson, UsageError } from "../output.ts";
 import {
   type AdminTarget,
   type CallOperation,
@@ -93,7 +93,7 @@ async function runCommand(
     await target.close();
   }
   if (!common.json) action.print(output, call);
-  else if (output !== undefined) printLine(JSON.stringify(output));
+  else if (output !== undefined) printJson(output);
   const problem = action.findProblem?.(output) ?? null;
   if (problem !== null) throw new Error(problem);
 }

@@ -6,7 +6,7 @@
 import { listTools, showHealth } from "../../../admin/operations/server.ts";
 import { interruptible } from "../interrupt.ts";
 import { describeOptions, readArguments } from "../options.ts";
-import { formatTime, printLine, printPairs } from "../output.ts";
+import { formatTime, printJson, printPairs } from "../output.ts";
 import { COMMON_OPTIONS, openTarget } from "./admin_action.ts";
 import { readPages } from "./list_action.ts";
 
@@ -32,7 +32,7 @@ export const run = (argv: readonly string[]): Promise<void> =>
       const health = await target.call(showHealth, {});
       const isServer = target.server !== undefined;
       const tools = isServer ? (await readPages(target.call, listTools, {})).data.length : null;
-      if (values.json) return printLine(JSON.stringify({ ...health, tools }));
+      if (values.json) return printJson({ ...health, tools });
       const { version, time, store, audit_records } = health;
       printPairs([
         ["server", target.server?.href],

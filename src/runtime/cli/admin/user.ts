@@ -16,7 +16,7 @@ import type { Secret } from "../../../admin/schema.ts";
 import { checkNewPassword, completePasswordPolicy } from "../../../oauth/users/password_policy.ts";
 import { USER_ROLES } from "../../../oauth/users/user_role.ts";
 import type { ValuesOf } from "../options.ts";
-import { formatTime, printError, printLine, printPairs, UsageError } from "../output.ts";
+import { formatTime, printError, printJson, printLine, printPairs, UsageError } from "../output.ts";
 import { type AdminAction, adminAction, type AdminCommand, adminCommand } from "./admin_action.ts";
 import { removeAction } from "./by_name.ts";
 import { listAction } from "./list_action.ts";
@@ -153,7 +153,7 @@ const data: AdminAction = adminAction({
   options: { issuer: ISSUER_OPTION },
   issuerOption: "issuer",
   run: ({ call, operands: [user] }) => call(exportUserData, { user: user! }),
-  print: (stored) => printLine(JSON.stringify(stored, null, 2)),
+  print: (stored) => printJson(stored, 2),
 });
 
 const remove: AdminAction = removeAction({

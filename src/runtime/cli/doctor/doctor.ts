@@ -10,7 +10,7 @@ import { readCredentials } from "../api/credentials.ts";
 import { SERVER_OPTIONS } from "../api/server_options.ts";
 import { DATA_OPTIONS, isShared, type Place, readPlace, withStore } from "../data.ts";
 import { describeOptions, readArguments, type ValuesOf } from "../options.ts";
-import { printLine } from "../output.ts";
+import { printJson, printLine } from "../output.ts";
 import { printableText } from "../printable_text.ts";
 import { checkAudit } from "./check_audit.ts";
 import { checkModes, checkSpace } from "./check_files.ts";
@@ -104,7 +104,7 @@ export async function run(argv: readonly string[]): Promise<void> {
     }
   }
   if (values.url) await report(serverChecks(values.url, values));
-  if (values.json) printLine(JSON.stringify(findings));
+  if (values.json) printJson(findings);
   const failed = findings.filter(({ level }) => level === "FAIL").length;
   if (failed > 0) throw new Error(`${failed} of ${findings.length} checks failed`);
 }

@@ -15,8 +15,8 @@ import {
 import { McpError } from "../../../mcp_client/error.ts";
 import { isObject } from "../../../json_schema/value.ts";
 import { suggest } from "../nearest.ts";
-import { printError, printLine } from "../output.ts";
-import { printableJson, printableText } from "../printable_text.ts";
+import { printError, printJson } from "../output.ts";
+import { printableText } from "../printable_text.ts";
 import { answerOnTerminal } from "./answer_server.ts";
 import { openAsker } from "./ask.ts";
 import { CONNECT_OPTIONS, withServer } from "./connect.ts";
@@ -80,7 +80,7 @@ export const call: McpAction = mcpAction({
           onProgress: printProgress,
           onServerRequest: asker && answerOnTerminal(asker, name),
         });
-        if (values.json) printLine(printableJson(result));
+        if (values.json) printJson(result);
         else printResult(tool!, result, values.save);
         if (result.isError === true) throw new Error(printableText(`the tool ${tool} failed`));
       });

@@ -10,8 +10,8 @@ import {
 } from "../../../gateway/policy/held/description_warnings.ts";
 import { isObject } from "../../../json_schema/value.ts";
 import type { ConnectionInfo, JsonObject } from "../../../mcp_client/client.ts";
-import { printLine } from "../output.ts";
-import { printableJson, printableText } from "../printable_text.ts";
+import { printJson, printLine } from "../output.ts";
+import { printableText } from "../printable_text.ts";
 import { CONNECT_OPTIONS, withServer } from "./connect.ts";
 import { type McpAction, mcpAction } from "./mcp_action.ts";
 import { readOperands } from "./read_operands.ts";
@@ -45,7 +45,7 @@ export const inspect: McpAction = mcpAction({
       const { revision, transport, serverInfo, capabilities, instructions = null } = info;
       const known = { revision, transport, server_info: serverInfo, capabilities, instructions };
       const { resourceTemplates: resource_templates, ...others } = lists;
-      printLine(printableJson({ ...known, ...others, resource_templates, warnings }));
+      printJson({ ...known, ...others, resource_templates, warnings });
     });
   },
 });

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { formatTime, printLine, printPairs, printTable } from "../output.ts";
+import { formatTime, printJson, printLine, printPairs, printTable } from "../output.ts";
 import { printableJson, printableText } from "../printable_text.ts";
 import { type McpAction, mcpAction } from "./mcp_action.ts";
 import { PLACE_OPTIONS, withServerPlace } from "./server_place.ts";
@@ -15,7 +15,7 @@ export const list: McpAction = mcpAction({
   async run(call) {
     const servers = await withServerPlace(call, (place) => place.list());
     if (call.values.json) {
-      return printLine(printableJson({ data: servers, has_more: false, next_page: null }));
+      return printJson({ data: servers, has_more: false, next_page: null });
     }
     if (call.values.file !== undefined) {
       return printTable(["NAME", "SERVER"], servers.map(({ name, server }) => [name, server]));
@@ -40,7 +40,7 @@ export const show: McpAction = mcpAction({
   options: PLACE_OPTIONS,
   async run(call) {
     const shown = await withServerPlace(call, (place) => place.show(call.operands[0]!));
-    if (call.values.json) return printLine(printableJson(shown));
+    if (call.values.json) return printJson(shown);
     const { name, server, source, added, state, revision, tools, sessions, running, left_out, last_error } =
       shown;
     printPairs([

@@ -9,9 +9,9 @@ import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { isObject } from "../../../json_schema/value.ts";
 import type { JsonObject } from "../../../mcp_client/client.ts";
-import { printLine } from "../output.ts";
+import { printJson, printLine } from "../output.ts";
 import { makeFolder } from "../../../store/drivers/sqlite/make_folder.ts";
-import { printableJson, printableLines, printableText } from "../printable_text.ts";
+import { printableLines, printableText } from "../printable_text.ts";
 import { formatBytes } from "../progress_bar.ts";
 
 /** The ends of file names. A server does not name files. */
@@ -52,11 +52,11 @@ export function printResult(tool: string, result: Readonly<JsonObject>, folder: 
       else printLine(printableLines(String(resource.text ?? "")));
     } else if (type === "resource_link") {
       printLine(`[resource ${printableText(`${block.uri}${block.name ? ` (${block.name})` : ""}`)}]`);
-    } else printLine(printableJson(block, 2));
+    } else printJson(block, 2);
   }
   const { structuredContent } = result;
   if (structuredContent !== undefined && !content.some(({ text }) => isSameJson(text, structuredContent))) {
-    printLine(printableJson(structuredContent, 2));
+    printJson(structuredContent, 2);
   }
 }
 

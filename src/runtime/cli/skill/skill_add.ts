@@ -4,7 +4,7 @@
  * @module
  */
 import { ApiError } from "../api/api_error.ts";
-import { printError, printLine, UsageError } from "../output.ts";
+import { printError, printJson, printLine, UsageError } from "../output.ts";
 import { printableText } from "../printable_text.ts";
 import { NO_PROGRESS, withProgressBar } from "../progress_bar.ts";
 import { checkSource } from "./skill_check.ts";
@@ -44,7 +44,7 @@ export const add: SkillCommand = skillCommand({
       printError("Added with warnings:");
       for (const line of describeProblems(added.warnings)) printError(line);
     }
-    if (json) return printLine(JSON.stringify({ ...added.skill, version: added.version }));
+    if (json) return printJson({ ...added.skill, version: added.version });
     const { skill: { id: made, name, display_name }, version } = added;
     const what = `${printableText(name ?? display_name ?? "skill")} (${printableText(made)})`;
     const which = version === null ? "" : `, version ${printableText(version.id)}`;

@@ -14,7 +14,7 @@ import type { ReportedProblem } from "../../../skills/package/validation_report.
 import { skillFolder } from "../../skill_folder.ts";
 import { isShared, readPlace } from "../data.ts";
 import type { ValuesOf } from "../options.ts";
-import { printLine } from "../output.ts";
+import { printJson, printLine } from "../output.ts";
 import { printableText } from "../printable_text.ts";
 import { formatBytes } from "../progress_bar.ts";
 import { COMMON_OPTIONS, type SkillCommand, skillCommand } from "./skill_command.ts";
@@ -61,7 +61,7 @@ export const doctor: SkillCommand = skillCommand({
       await directory.diagnostics(),
       await openStored(values, open),
     );
-    if (json) printLine(JSON.stringify(report));
+    if (json) printJson(report);
     else for (const line of describeReport(report)) printLine(line);
     const { skipped } = report.totals;
     if (skipped > 0) throw new Error(`${skipped} skipped`);

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { printLine, printTable } from "../output.ts";
+import { printJson, printTable } from "../output.ts";
 import { printableText } from "../printable_text.ts";
 import { type SkillCommand, skillCommand } from "./skill_command.ts";
 
@@ -16,7 +16,7 @@ export const list: SkillCommand = skillCommand({
   options: {},
   async run({ json, open }) {
     const skills = await Array.fromAsync((await open()).list());
-    if (json) return printLine(JSON.stringify(skills));
+    if (json) return printJson(skills);
     printTable(
       ["ID", "NAME", "SOURCE", "UPDATED", "DESCRIPTION"],
       skills.map(({ id, name, display_name, source, updated_at, description }) => [
@@ -38,7 +38,7 @@ export const versions: SkillCommand = skillCommand({
     const place = await open();
     const { id } = await place.find(skill!);
     const found = await Array.fromAsync(place.versions(id));
-    if (json) return printLine(JSON.stringify(found));
+    if (json) return printJson(found);
     printTable(
       ["VERSION", "CREATED", "DESCRIPTION"],
       found.map(({ id, created_at, description }) => [

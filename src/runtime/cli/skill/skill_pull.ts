@@ -6,7 +6,7 @@
 import { basename, join, resolve } from "node:path";
 import { checkPath } from "../../../skills/package/path.ts";
 import { isZip } from "../../../skills/archive/zip_reader.ts";
-import { printLine } from "../output.ts";
+import { printJson, printLine } from "../output.ts";
 import { printableText } from "../printable_text.ts";
 import { metered, withProgressBar } from "../progress_bar.ts";
 import { unpackSkill } from "./skill_archive.ts";
@@ -49,9 +49,7 @@ export const pull: SkillCommand = skillCommand({
       return [unpacked.length, unpacked.reduce((sum, { bytes }) => sum + bytes.length, 0)] as const;
     });
     if (json) {
-      return printLine(
-        JSON.stringify({ id, version: version.id, name, path: target, files, size_bytes: size }),
-      );
+      return printJson({ id, version: version.id, name, path: target, files, size_bytes: size });
     }
     const what = files === null ? `${size} bytes` : files === 1 ? "1 file" : `${files} files`;
     printLine(`Wrote ${what} of ${name} (${printableText(version.id)}) to ${target}`);

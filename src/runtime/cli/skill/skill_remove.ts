@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { printLine, UsageError } from "../output.ts";
+import { printJson, printLine, UsageError } from "../output.ts";
 import { printableText } from "../printable_text.ts";
 import { type SkillCommand, skillCommand } from "./skill_command.ts";
 import { isSkillName, type SkillPlace } from "./skill_place.ts";
@@ -20,7 +20,7 @@ export const remove: SkillCommand = skillCommand({
     const id = await findId(place, wanted!);
     if (version === undefined) await place.remove(id);
     else await place.removeVersion(id, version);
-    if (json) return printLine(JSON.stringify({ id, version: version ?? null, removed: true }));
+    if (json) return printJson({ id, version: version ?? null, removed: true });
     const what = printableText(id === wanted ? id : `${wanted} (${id})`);
     printLine(
       version === undefined ? `Removed ${what}` : `Removed version ${printableText(version)} of ${what}`,

@@ -7,7 +7,7 @@ import { bodyOf } from "../../../skills/package/markdown_parts.ts";
 import { mediaTypeOf } from "../../../skills/package/media_type_of.ts";
 import { digestOf } from "../../../skills/content_digest.ts";
 import { estimateLevels } from "../../../skills/package/tokens.ts";
-import { printLine } from "../output.ts";
+import { printJson, printLine } from "../output.ts";
 import { printableText } from "../printable_text.ts";
 import { formatBytes, type Terminal, withProgressBar } from "../progress_bar.ts";
 import { unpackSkill } from "./skill_archive.ts";
@@ -37,11 +37,11 @@ export const show: SkillCommand = skillCommand({
       description: version?.description ?? skill.description,
     };
     if (json) {
-      return printLine(JSON.stringify({
+      return printJson({
         ...described,
         version: version ? { ...version, ...manifest } : null,
         versions,
-      }));
+      });
     }
     for (const line of describeSkill(described, version, manifest, versions)) printLine(line);
   },

@@ -4,7 +4,7 @@
  * @module
  */
 import type { ValidationReport } from "../../../skills/package/validation_report.ts";
-import { printLine } from "../output.ts";
+import { printJson, printLine } from "../output.ts";
 import { printableText } from "../printable_text.ts";
 import { formatBytes, withProgressBar } from "../progress_bar.ts";
 import { checkSource, MAX_UPLOAD_BYTES } from "./skill_check.ts";
@@ -28,7 +28,7 @@ export const validate: SkillCommand = skillCommand({
       (progress) =>
         place ? place.validate(source, progress) : checkSource(source, MAX_UPLOAD_BYTES, progress),
     );
-    if (json) printLine(JSON.stringify(report));
+    if (json) printJson(report);
     else for (const line of describeReport(path, report)) printLine(line);
     if (!report.valid) throw new Error(`Invalid skill package "${path}": ${countProblems(report.errors)}`);
   },
