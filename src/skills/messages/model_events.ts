@@ -75,7 +75,7 @@ function toError(error: unknown): SkillError {
   const kind = typeof type === "string" && Object.hasOwn(FORWARDED_ERRORS, type)
     ? type as keyof typeof FORWARDED_ERRORS
     : "api_error";
-  const text = typeof message === "string" ? message.slice(0, 1000) : "no message";
+  const text = typeof message === "string" ? message.slice(0, 1000).toWellFormed() : "no message";
   return new SkillError(kind, `The model endpoint failed during its response: ${text}`, {
     status: kind === "api_error" ? 502 : FORWARDED_ERRORS[kind],
   });

@@ -175,7 +175,11 @@ function applyStops(
   const kept = found ? text.slice(0, found.at) : text;
   const blocks = (text: string): Block[] => text === "" ? [] : [{ type: "text", text }];
   if (estimateTokens(kept) > max_tokens) {
-    return { blocks: blocks(kept.slice(0, max_tokens)), stop_reason: "max_tokens", stop_sequence: null };
+    return {
+      blocks: blocks(kept.slice(0, max_tokens).toWellFormed()),
+      stop_reason: "max_tokens",
+      stop_sequence: null,
+    };
   }
   if (found) return { blocks: blocks(kept), stop_reason: "stop_sequence", stop_sequence: found.sequence };
   return { blocks: content, stop_reason: content.length > 1 ? "tool_use" : "end_turn", stop_sequence: null };

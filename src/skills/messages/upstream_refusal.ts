@@ -113,5 +113,5 @@ function maskSecrets(text: string | undefined, secrets: readonly (string | undef
   for (const secret of secrets.flatMap((each) => each?.split(" ") ?? [])) {
     if (secret.length >= MIN_SECRET_CHARACTERS) shown = shown?.replaceAll(secret, "[hidden]");
   }
-  return shown?.slice(0, MAX_MESSAGE_CHARACTERS);
+  return shown?.slice(0, MAX_MESSAGE_CHARACTERS).toWellFormed();
 }

@@ -55,6 +55,18 @@ test("errors of the request are forwarded", async () => {
   assert.equal([other.status, other.type, other.message], [400, "invalid_request_error", "no such field"]);
 });
 
+test("a long message is never cut within a character", async () => {
+  const long = (most: number) => "x".repeat(most - 1) + "\u{1f600}";
+  const whole = await refused([envelope("invalid_request_error", long(2000), { status: 400 })]);
+  assert.is(whole.message, "x".repeat(1999) + "\ufffd");
+  const event = { type: "error", error: { type: "api_error", message: long(1000) } };
+  const streamed = await refused(
+    [sse(split(`data: ${JSON.stringify(event)}\n\n`, 100))],
+    createRequest(["forms"]),
+  );
+  assert.ok(streamed.message.endsWith("x\ufffd"), streamed.message);
+});
+
 test("429 and 529 are forwarded with retry-after", async () => {
   for (const [status, type] of [[429, "rate_limit_error"], [529, "overloaded_error"]] as const) {
     const headers = { "retry-after": "7", "anthropic-organization-id": "org" };
