@@ -18,6 +18,8 @@ export interface Usage {
 
 /** Delay from a count to its write. */
 const WRITE_DELAY_MS = 1000;
+/** Time after which a write counts as lost: on workerd it never settles when its request has ended. */
+const MAX_WRITE_MS = 30_000;
 /** Records of one commit. */
 const RECORDS_PER_COMMIT = 100;
 const MAX_TRIES = 5;
@@ -31,6 +33,7 @@ export function createUsage(store: Store, now: () => number, observe: Observe): 
   let waiting = new Map<string, Pending>();
   let asked = -Infinity;
   let writing: Promise<void> | undefined;
+  let begun = 0;
 
   async function write(): Promise<void> {
     const all = [...waiting.values()];
@@ -65,8 +68,12 @@ export function createUsage(store: Store, now: () => number, observe: Observe): 
     },
     flush() {
       asked = -Infinity;
-      writing ??= write().finally(() => writing = undefined);
-      return writing;
+      if (writing && now() - begun < MAX_WRITE_MS) return writing;
+      begun = now();
+      const current = write().finally(() => {
+        if (writing === current) writing = undefined;
+      });
+      return writing = current;
     },
   };
   return usage;

@@ -3,6 +3,7 @@ import * as assert from "uvu/assert";
 import type { TrivetEvent } from "../../events.ts";
 import { memoryStore } from "../../store/drivers/memory.ts";
 import { DEMO, folderOf, newService, SKILL_MD } from "../test_service.ts";
+import type { SkillUsage } from "../records.ts";
 import { createUsage } from "./usage.ts";
 
 const test = suite("skills/api/usage");
@@ -140,5 +141,27 @@ test("a store failure emits a fault and does not reject", async () => {
 });
 
 const sorted = (event: object) => Object.fromEntries(Object.entries(event).sort());
+
+test("a write that never settles does not keep later counts from being written", async () => {
+  const store = memoryStore();
+  const commit = store.commit.bind(store);
+  let reached = () => {};
+  const isReached = new Promise<void>((resolve) => reached = resolve);
+  store.commit = () => (reached(), new Promise(() => {}));
+  let time = 0;
+  const usage = createUsage(store, () => time, () => {});
+  const shown = { type: "skill_disclosed", via: "mcp", workspace: "default", id: "a", name: "demo" } as const;
+  const count = () => usage.count({ ...shown, version: "v", level: 1, tokens: 1 });
+  count();
+  void usage.flush();
+  await isReached;
+  store.commit = commit;
+  count();
+  time += 30_000;
+  const late = new Promise((_, reject) => setTimeout(() => reject(new Error("It still waits")), 1000));
+  await Promise.race([usage.flush(), late]);
+  const [entry] = await store.list<SkillUsage>(["skill_usage"]);
+  assert.is(entry!.value.levels.metadata.count, 1);
+});
 
 test.run();
