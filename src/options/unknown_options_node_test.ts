@@ -263,6 +263,15 @@ for (const [option, call] of NO_TEXTS) {
   });
 }
 
+for (const icons of [[{}], [{ src: 5 }], [{ src: "https://a.example/icon.png", sizes: "any" }]]) {
+  test(`icons that strict clients refuse are refused: ${JSON.stringify(icons)}`, () => {
+    assert.throws(
+      () => trivet({ mcp: { icons } }),
+      (error: unknown) => error instanceof TypeError && error.message.includes("mcp/icons/0"),
+    );
+  });
+}
+
 test("null is an option that is not set, in place of a text", () => {
   assert.ok(trivet({ mcp: { title: null } }).mcp);
 });
