@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { WorkSlice } from "../../../http/work_slice.ts";
 import type { ToolDefinition } from "../../../mcp/definition/definition.ts";
 import { isObject } from "../../../json_schema/value.ts";
 import { passThroughSchema } from "../../../mcp/schema/pass_through_schema.ts";
@@ -94,4 +95,24 @@ function compute(tool: UpstreamTool): DigestedTool | "none" {
   } catch {
     return "none";
   }
+}
+
+/** A tool with its name at the MCP server. */
+export interface NamedTool {
+  readonly tool: UpstreamTool;
+  readonly name: string;
+  readonly digested: DigestedTool;
+}
+
+/** Of two tools with one name only the first counts, as for clients. */
+export async function nameTools(tools: readonly UpstreamTool[]): Promise<readonly NamedTool[]> {
+  const named = new Map<string, NamedTool>();
+  const slice = new WorkSlice();
+  for (const tool of tools) {
+    if (slice.isOver) await slice.yield();
+    const name = tool.originalName ?? tool.name;
+    const digested = digestTool(tool);
+    if (digested && !named.has(name)) named.set(name, { tool, name, digested });
+  }
+  return [...named.values()];
 }
