@@ -15,7 +15,8 @@ import { GATEWAY_OPTIONS, readArrange, readGateway } from "./gateway/gateway_opt
 import { EXPECTED_ISSUER, parseIssuer } from "./issuer_option.ts";
 import { ensureSkills } from "./serve/demo.ts";
 import { OBSERVE_OPTIONS } from "./serve/observe_options.ts";
-import { exitSoon, reloadOnChange } from "./serve/reload_tools.ts";
+import { reloadOnChange } from "./serve/reload_tools.ts";
+import { exitSoon } from "./serve/stop.ts";
 import { MODULE_HELP, MODULE_OPTIONS, readModule } from "./serve/tool_module.ts";
 import { startTelemetry } from "./telemetry.ts";
 import { watchSkills } from "./serve/watch_skills.ts";

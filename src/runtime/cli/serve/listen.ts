@@ -1,5 +1,5 @@
 /**
- * Listens with the entry of the runtime that the command runs on.
+ * Listens with the entry of the runtime that the command runs on, also before there is anything that could answer.
  *
  * @module
  */
@@ -32,4 +32,27 @@ export async function listen(
       { cause },
     );
   }
+}
+
+/** A handler whose requests wait until it starts. */
+export interface LateHandler extends FetchHandler {
+  readonly isReady: boolean;
+  /** Answers all requests by this handler, also those that wait. */
+  start(handler: FetchHandler): void;
+}
+
+export function createLateHandler(): LateHandler {
+  let handler: FetchHandler | undefined;
+  const { promise: started, resolve } = Promise.withResolvers<FetchHandler>();
+  return {
+    get isReady() {
+      return handler !== undefined;
+    },
+    fetch: (request, context) =>
+      handler ? handler.fetch(request, context) : started.then((handler) => handler.fetch(request, context)),
+    start(given) {
+      handler = given;
+      resolve(given);
+    },
+  };
 }

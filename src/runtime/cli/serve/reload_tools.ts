@@ -3,8 +3,6 @@
  *
  * @module
  */
-import process from "node:process";
-import { setTimeout } from "node:timers";
 import type { Definition } from "../../../mcp/definition/definition.ts";
 import type { Trivet } from "../../../trivet.ts";
 import { printError } from "../output.ts";
@@ -13,8 +11,6 @@ import { watchFiles } from "./watch_files.ts";
 
 /** How many names are listed for people. */
 const MAX_NAMES = 8;
-/** How long the process may go on by itself after its work is done. */
-const EXIT_DELAY_MS = 1000;
 
 /** Loads a watched module again whenever its files change. Returns the function that stops it. */
 export function reloadOnChange(trivet: Trivet, module: ToolModule, context: ToolModuleContext): () => void {
@@ -29,11 +25,6 @@ export function reloadOnChange(trivet: Trivet, module: ToolModule, context: Tool
       printError(`trivet: ${message}\ntrivet: the previous definitions stay in use`);
     }
   });
-}
-
-/** Ends the process soon, also when a module left something open that would keep it running: a timer, a connection. */
-export function exitSoon(): void {
-  setTimeout(() => process.exit(), EXIT_DELAY_MS).unref();
 }
 
 /** Names of definitions, for people: the first of many. */

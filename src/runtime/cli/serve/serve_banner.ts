@@ -1,11 +1,52 @@
 /**
- * What `trivet serve` prints for people once it runs.
+ * What `trivet serve` prints once it runs: a banner for people, or a line of JSON.
  *
  * @module
  */
+import type { Definition } from "../../../mcp/definition/definition.ts";
 import type { Upstream } from "../../../skills/messages/upstream_options.ts";
 import { printLine } from "../output.ts";
 import type { Demo } from "./demo.ts";
+import { listNames } from "./reload_tools.ts";
+import type { ServeSettings } from "./serve_settings.ts";
+
+/** A server that runs. */
+export interface StartedServer {
+  readonly issuer: string;
+  /** Where it listens. */
+  readonly url: string;
+  /** Those of the user's module. */
+  readonly definitions: readonly Definition[];
+  readonly demo: Demo;
+  /** Whether this start made the demo. */
+  readonly isFirstStart: boolean;
+}
+
+/** Prints what the options ask for: JSON, the banner, or nothing. */
+export function printStart(
+  { values, module, gateway, skills, wantsDemo }: ServeSettings,
+  { issuer, url, definitions, demo, isFirstStart }: StartedServer,
+): void {
+  if (values.json) {
+    const mcp = `${issuer.replace(/\/$/, "")}/mcp`;
+    const skills_dir = skills.isServed ? skills.named[0] : undefined;
+    printLine(JSON.stringify({ issuer, url, ...demo, mcp, skills_dir }));
+  } else if (!values.quiet) {
+    printBanner({
+      issuer,
+      skillFolders: skills.isServed ? skills.named : undefined,
+      offersSkills: skills.isServed && skills.isOffered,
+      upstream: skills.upstream,
+      hasSse: values.sse,
+      module: module && `${module.name}: ${listNames(definitions)}`,
+      hasGateway: gateway !== undefined,
+      demo: wantsDemo ? demo : undefined,
+      isFirstStart,
+      hasAdmin: !values["no-admin"],
+      needsToken: values["mcp-auth"] === "required",
+    });
+  }
+}
 
 export interface BannerFacts {
   readonly issuer: string;

@@ -5,12 +5,14 @@
  * @module
  */
 import process from "node:process";
+import { clearTimeout, setTimeout } from "node:timers";
 import type { Trivet } from "../../../trivet.ts";
 import type { RunningServer } from "../../server.ts";
-import { exitSoon } from "./reload_tools.ts";
 
 /** How long before all connections are closed running calls get their error. */
 const STOP_CALLS_MS = 500;
+/** How long the process may go on by itself after its work is done. */
+const EXIT_DELAY_MS = 1000;
 
 /**
  * Resolves at the first signal to stop; a second one ends the process at once.
@@ -76,4 +78,9 @@ export async function closeAll(steps: readonly (() => unknown)[], timeoutMs: num
   // What could not be closed keeps the process alive.
   exitSoon();
   throw errors[0];
+}
+
+/** Ends the process soon, also when a module left something open that would keep it running: a timer, a connection. */
+export function exitSoon(): void {
+  setTimeout(() => process.exit(), EXIT_DELAY_MS).unref();
 }
