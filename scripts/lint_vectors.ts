@@ -8,8 +8,12 @@
 import { toPattern } from "../conformance/runner/vector/expect.ts";
 import type { LoadedVector } from "../conformance/runner/vector/load.ts";
 import { isJsonObject, type Step } from "../conformance/runner/vector/vector_file.ts";
-import { governs } from "../conformance/runner/vector/about.ts";
-import { expectsRefusal, isProhibition, namesProhibition } from "../conformance/runner/vector/verdict.ts";
+import { governs } from "../conformance/runner/verdict/about.ts";
+import {
+  expectsRefusal,
+  isProhibition,
+  namesProhibition,
+} from "../conformance/runner/verdict/expectation.ts";
 
 /** Places of assertions about form. */
 const FORM = /^(headers\.[^.]+|(redirect\.(query|fragment)|json)\.error(\.code)?|messages\.error\.code)$/;

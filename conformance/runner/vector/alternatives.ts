@@ -8,7 +8,9 @@ import { findMismatch } from "./match.ts";
 import type { Mismatch } from "../outcome.ts";
 import type { Variables } from "./template.ts";
 import { isJsonObject, type JsonObject } from "./vector_file.ts";
-import { expectsRefusal, isRefusal, isViolation } from "./verdict.ts";
+import { expectsRefusal } from "../verdict/expectation.ts";
+import { isViolation } from "../verdict/failure_case.ts";
+import { isRefusal } from "../verdict/response.ts";
 
 /** An expectation without alternatives inside, or several in a `$oneOf`, and where a response differs from it. */
 export interface Nearest {

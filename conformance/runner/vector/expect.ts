@@ -9,7 +9,7 @@ import { findMismatch } from "./match.ts";
 import { ExpectationFailed, type Mismatch } from "../outcome.ts";
 import { describePattern, describeView, formatValue, NO_VALUE } from "../report/describe.ts";
 import type { Variables } from "./template.ts";
-import { expectsRefusal } from "./verdict.ts";
+import { expectsRefusal } from "../verdict/expectation.ts";
 import { isJsonObject, type JsonObject } from "./vector_file.ts";
 import { resolvePointer, type View } from "./view.ts";
 

@@ -8,7 +8,7 @@ import { basename, join } from "node:path";
 import { getStrongest, type Strength } from "../outcome.ts";
 import { toPattern } from "./expect.ts";
 import { expandFragments } from "./fragments.ts";
-import { governs } from "./about.ts";
+import { governs } from "../verdict/about.ts";
 import {
   isJsonObject,
   type Requirement,

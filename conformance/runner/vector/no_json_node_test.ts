@@ -9,7 +9,7 @@ import * as assert from "uvu/assert";
 import { ExpectationFailed } from "../outcome.ts";
 import { expectViews } from "./expect.ts";
 import { asserts, type LoadedVector, loadRequirements, loadVectors } from "./load.ts";
-import { judgeStep, type Verdict } from "./verdict.ts";
+import { judgeStep, type Verdict } from "../verdict/verdict.ts";
 import type { Requirement, Step } from "./vector_file.ts";
 
 const test = suite("responses without JSON");

@@ -9,7 +9,7 @@ import { ExpectationFailed, KitError, NotClaimed, ProcedureFailed, type Strength
 import { runStep } from "../step.ts";
 import type { Target } from "../target/target.ts";
 import type { FailureClass, Outcome, Step } from "./vector_file.ts";
-import { judgeStep, type Verdict } from "./verdict.ts";
+import { judgeStep, type Verdict } from "../verdict/verdict.ts";
 import type { LoadedVector } from "./load.ts";
 import { closeContext, createContext, type Exchange, type VectorContext } from "../context.ts";
 

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Mismatch } from "../outcome.ts";
-import { type About, isJsonObject } from "./vector_file.ts";
+import { type About, isJsonObject } from "../vector/vector_file.ts";
 
 /** In `about`: assertions without a value, such as that an error is present. */
 const ANY_VALUE = "*";

@@ -1,7 +1,8 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { governs } from "./about.ts";
-import { expectsRefusal, isRefusal } from "./verdict.ts";
+import { expectsRefusal } from "./expectation.ts";
+import { isRefusal } from "./response.ts";
 
 const test = suite("verdict");
 

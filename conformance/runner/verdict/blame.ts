@@ -5,7 +5,7 @@
  */
 import type { Mismatch } from "../outcome.ts";
 import { governs, listValues, namesOne } from "./about.ts";
-import { isJsonObject, type JsonObject, type Requirement } from "./vector_file.ts";
+import { isJsonObject, type JsonObject, type Requirement } from "../vector/vector_file.ts";
 
 /** What a response is as a whole. Rows about it come before rows about its parts. */
 interface Whole {
