@@ -6,9 +6,9 @@
  * @module
  */
 import { isObject } from "../json_schema/value.ts";
-import { truncate } from "../json_schema/message_text.ts";
 import { type OpenApiDocument, OpenApiError } from "./document.ts";
 import { isSafePattern } from "../json_schema/safe_pattern.ts";
+import { convertValues } from "./schema_values.ts";
 
 /** Where values of the schema are: members that only the other side may send are left out (`readOnly`, `writeOnly`). */
 export type Direction = "request" | "response";
@@ -28,28 +28,12 @@ export interface ConvertOptions {
 
 type Schema = boolean | Record<string, unknown>;
 
-const MAX_DESCRIPTION_CHARACTERS = 600;
-
-const NUMBERS = ["maximum", "exclusiveMaximum", "minimum", "exclusiveMinimum"];
-const COUNTS = [
-  "maxLength",
-  "minLength",
-  "maxItems",
-  "minItems",
-  "maxContains",
-  "minContains",
-  "maxProperties",
-  "minProperties",
-];
 const SCHEMAS = ["items", "additionalProperties", "propertyNames"];
 /** Each of these is left out when it, or for the last ones anything beside it, may have become wider. */
 const EXACT = ["not", "if", "contains"];
 const EXACT_BESIDE = ["unevaluatedItems", "unevaluatedProperties"];
 const LISTS = ["allOf", "anyOf", "prefixItems"];
 const MAPS = ["properties", "patternProperties", "dependentSchemas"];
-const ANYTHING = ["default", "const"];
-const TEXTS = ["title", "format", "contentEncoding", "contentMediaType"];
-const TYPES = ["string", "number", "integer", "boolean", "array", "object", "null"];
 
 /**
  * Converts a schema without following its references.
@@ -57,56 +41,62 @@ const TYPES = ["string", "number", "integer", "boolean", "array", "object", "nul
  */
 export function convertSchema(source: unknown, options: ConvertOptions, depth = 0): Schema {
   if (source === false) return false;
-  const { losses } = options;
   if (!isObject(source)) return true;
+  const { losses } = options;
   if (depth > options.maxDepth || options.budget.subschemas-- <= 0) {
     losses.count++;
     return true;
   }
-  const lossesBefore = losses.count;
   for (const keyword of ["$id", "$dynamicRef", "$recursiveRef"]) {
     if (source[keyword] !== undefined) throw new OpenApiError(`"${keyword}" in a schema is not supported`);
   }
-  const inner = (value: unknown) => convertSchema(value, options, depth + 1);
+  if (source.$ref !== undefined) return convertReference(source, options, depth);
   const { isVersion30 } = options.document;
-  if (source.$ref !== undefined) {
-    if (typeof source.$ref !== "string") throw new OpenApiError('"$ref" in a schema must be a string');
-    // The definition may not fit, and be replaced by a wider one.
-    losses.count++;
-    const $ref = options.refer(source.$ref);
-    // OpenAPI 3.0: members beside $ref are ignored.
-    if (isVersion30) return { $ref };
-    const { $ref: _, ...others } = source;
-    const rest = convertSchema(others, options, depth);
-    return { $ref, ...(rest === true || rest === false ? {} : rest) };
+  const lossesBefore = losses.count;
+  const schema = convertValues(source, isVersion30, losses);
+  const inner = (value: unknown) => convertSchema(value, options, depth + 1);
+  const conversion: Conversion = { source, schema, inner, losses };
+  convertSchemas(conversion);
+  convertOneOf(conversion);
+  const hidden = hiddenProperties(source, options);
+  convertMaps(conversion, hidden);
+  convertExact(conversion);
+  convertRequired(conversion, hidden);
+  for (const name of EXACT_BESIDE) {
+    if (!isSchema(source[name])) continue;
+    const converted = inner(source[name]);
+    if (losses.count === lossesBefore) schema[name] = converted;
   }
-  const schema: Record<string, unknown> = {};
-  const type = convertType(source);
-  if (type !== undefined) schema.type = type;
-  for (const name of TEXTS) if (typeof source[name] === "string") schema[name] = source[name];
-  if (isBytes(source)) {
-    schema.type = "string";
-    schema.contentEncoding = "base64";
-    delete schema.format;
-  }
-  if (typeof source.description === "string" && source.description !== "") {
-    schema.description = truncate(source.description.trim(), MAX_DESCRIPTION_CHARACTERS);
-  }
-  for (const name of NUMBERS) if (Number.isFinite(source[name])) schema[name] = source[name];
-  if (isVersion30) convertExclusive(source, schema);
-  for (const name of COUNTS) {
-    if (Number.isSafeInteger(source[name]) && source[name] as number >= 0) schema[name] = source[name];
-  }
-  if (Number.isFinite(source.multipleOf) && source.multipleOf as number > 0) {
-    schema.multipleOf = source.multipleOf;
-  }
-  if (source.uniqueItems === true) schema.uniqueItems = true;
-  if (typeof source.pattern === "string") {
-    if (isSafePattern(source.pattern)) schema.pattern = source.pattern;
-    else losses.count++;
-  }
-  if (Array.isArray(source.enum) && source.enum.length > 0) schema.enum = source.enum;
-  for (const name of ANYTHING) if (source[name] !== undefined) schema[name] = source[name];
+  return isVersion30 && source.nullable === true ? allowNull(schema) : schema;
+}
+
+/** A schema of the document, and what it becomes. */
+interface Conversion {
+  readonly source: Readonly<Record<string, unknown>>;
+  readonly schema: Record<string, unknown>;
+  /** Converts a schema in the source. */
+  readonly inner: (value: unknown) => Schema;
+  readonly losses: { count: number };
+}
+
+function convertReference(
+  source: Readonly<Record<string, unknown>>,
+  options: ConvertOptions,
+  depth: number,
+): Schema {
+  const { $ref: reference, ...others } = source;
+  if (typeof reference !== "string") throw new OpenApiError('"$ref" in a schema must be a string');
+  // The definition may not fit, and be replaced by a wider one.
+  options.losses.count++;
+  const $ref = options.refer(reference);
+  // OpenAPI 3.0: members beside $ref are ignored.
+  if (options.document.isVersion30) return { $ref };
+  const rest = convertSchema(others, options, depth);
+  return { $ref, ...(rest === true || rest === false ? {} : rest) };
+}
+
+/** Keywords whose value is a schema, or a list of them. */
+function convertSchemas({ source, schema, inner }: Conversion): void {
   for (const name of SCHEMAS) {
     if (isSchema(source[name])) schema[name] = inner(source[name]);
   }
@@ -114,8 +104,10 @@ export function convertSchema(source: unknown, options: ConvertOptions, depth = 
     const list = source[name];
     if (Array.isArray(list) && list.length > 0 && list.every(isSchema)) schema[name] = list.map(inner);
   }
-  convertOneOf(source, schema, inner, losses);
-  const hidden = hiddenProperties(source, options);
+}
+
+/** Keywords whose value has schemas by name, without those of properties that only the other side may send. */
+function convertMaps({ source, schema, inner, losses }: Conversion, hidden: ReadonlySet<string>): void {
   for (const name of MAPS) {
     if (!isObject(source[name])) continue;
     const entries = Object.entries(source[name]).filter(([key]) =>
@@ -127,7 +119,9 @@ export function convertSchema(source: unknown, options: ConvertOptions, depth = 
     }
     schema[name] = Object.fromEntries(entries.map(([key, value]) => [key, inner(value)]));
   }
-  convertExact(source, schema, inner, losses);
+}
+
+function convertRequired({ source, schema }: Conversion, hidden: ReadonlySet<string>): void {
   if (Array.isArray(source.required)) {
     const required = source.required.filter((each) => typeof each === "string" && !hidden.has(each));
     if (required.length > 0) schema.required = [...new Set(required)];
@@ -138,24 +132,13 @@ export function convertSchema(source: unknown, options: ConvertOptions, depth = 
     );
     schema.dependentRequired = Object.fromEntries(entries);
   }
-  for (const name of EXACT_BESIDE) {
-    if (!isSchema(source[name])) continue;
-    const converted = inner(source[name]);
-    if (losses.count === lossesBefore) schema[name] = converted;
-  }
-  return isVersion30 && source.nullable === true ? allowNull(schema) : schema;
 }
 
 /**
  * `oneOf` becomes `anyOf`: in documents, the `discriminator` tells alternatives apart, or they overlap by mistake, and
  * those that became wider overlap.
  */
-function convertOneOf(
-  source: Readonly<Record<string, unknown>>,
-  schema: Record<string, unknown>,
-  inner: (value: unknown) => Schema,
-  losses: { count: number },
-): void {
+function convertOneOf({ source, schema, inner, losses }: Conversion): void {
   const { oneOf } = source;
   if (!Array.isArray(oneOf) || oneOf.length === 0 || !oneOf.every(isSchema)) return;
   losses.count++;
@@ -165,12 +148,7 @@ function convertOneOf(
 }
 
 /** `not`, `if` and `contains`, which would refuse or choose otherwise if the schema in them were wider. */
-function convertExact(
-  source: Readonly<Record<string, unknown>>,
-  schema: Record<string, unknown>,
-  inner: (value: unknown) => Schema,
-  losses: { count: number },
-): void {
+function convertExact({ source, schema, inner, losses }: Conversion): void {
   for (const name of EXACT) {
     if (!isSchema(source[name])) continue;
     const before = losses.count;
@@ -185,33 +163,8 @@ function convertExact(
   }
 }
 
-/** Bytes, which arguments have in base64: `format: binary` of OpenAPI 3.0, a media type of 3.1. */
-function isBytes({ type, format, contentMediaType }: Readonly<Record<string, unknown>>): boolean {
-  return type === "string" && format === "binary" ||
-    (type === "string" || type === undefined) && contentMediaType === "application/octet-stream";
-}
-
 function isSchema(value: unknown): boolean {
   return isObject(value) || typeof value === "boolean";
-}
-
-function convertType({ type }: Readonly<Record<string, unknown>>): unknown {
-  if (Array.isArray(type)) {
-    const known = type.filter((each) => TYPES.includes(each));
-    return known.length === 0 ? undefined : known.length === 1 ? known[0] : [...new Set(known)];
-  }
-  return typeof type === "string" && TYPES.includes(type) ? type : undefined;
-}
-
-/** OpenAPI 3.0: booleans that make `minimum` and `maximum` exclusive. */
-function convertExclusive(source: Readonly<Record<string, unknown>>, schema: Record<string, unknown>): void {
-  for (
-    const [bound, exclusive] of [["minimum", "exclusiveMinimum"], ["maximum", "exclusiveMaximum"]] as const
-  ) {
-    if (source[exclusive] !== true || schema[bound] === undefined) continue;
-    schema[exclusive] = schema[bound];
-    delete schema[bound];
-  }
 }
 
 /** OpenAPI 3.0: `nullable`. */
