@@ -7,26 +7,15 @@ import { checkNames, type Names } from "../../options/option_check.ts";
 import type { CallContext } from "../../mcp/context.ts";
 import type { Arrange } from "../../mcp/definition/definition_source.ts";
 import { type Definition, tool, ToolError } from "../../mcp/definition/definition.ts";
-import { Suspension } from "../../mcp/input/suspension.ts";
 import { type CallableTool, CallableTools, splitTools } from "../search/callable_tools.ts";
 import type { RankEntries } from "../search/rank.ts";
 import { createSearchEntries } from "../search/search_entries.ts";
 import { toDeclaration } from "./declarations.ts";
-import type { CodeEngine, EngineLimits, Outcome } from "./engine.ts";
-import { checkKeptBytes, ProgramCalls } from "./program_calls.ts";
-import { RunClock } from "./run_clock.ts";
+import type { CodeEngine } from "./engine.ts";
+import type { RunByName } from "./program_calls.ts";
+import { type CodeLimits, runProgram } from "./run_program.ts";
 
-/** Limits of one program. */
-export interface CodeLimits extends EngineLimits {
-  /** Milliseconds with all calls, without the time in which the user answers. */
-  readonly durationMs: number;
-  /** Calls that run at the same time; more wait. */
-  readonly concurrentCalls: number;
-  /** Bytes of the result of one call, as JSON. */
-  readonly callResultBytes: number;
-  /** Characters of the program. */
-  readonly sourceCharacters: number;
-}
+export type { CodeLimits };
 
 /** How {@linkcode codeMode} offers the tools of a server. */
 export interface CodeModeOptions {
@@ -84,6 +73,11 @@ export function codeMode(options: CodeModeOptions): Arrange {
     const { callable, others } = splitTools(definitions, pinned);
     const tools = new CallableTools(callable, server);
     const searchEntries = createSearchEntries(tools, definitions, server, options.rank);
+    const callTool: RunByName = (name, input, context) => {
+      const found = tools.find(name, context);
+      if (!found) throw new ToolError(`Unknown tool: ${name}. Call ${names.describe} to find tools`);
+      return tools.call(found, input, context, false);
+    };
     return [describeApi(), runCode(), ...others];
 
     function describeApi(): Definition {
@@ -153,82 +147,8 @@ export function codeMode(options: CodeModeOptions): Arrange {
           required: ["code"],
           additionalProperties: false,
         },
-        run: ({ code }, context) => runProgram(code, context),
+        run: ({ code }, context) => runProgram(code, { engine, limits, callTool }, context),
       });
-    }
-
-    async function runProgram(source: string, context: CallContext): Promise<unknown> {
-      const start = await context.once("program", () => ({
-        seed: crypto.getRandomValues(new Int32Array(1))[0]!,
-        now: Date.now(),
-      }));
-      const lines: string[] = [];
-      let steps = 0;
-      let isSuspended = false;
-      let isLate = false;
-      const programEnds = new AbortController();
-      const callsEnd = new AbortController();
-      const onCancelled = () => {
-        programEnds.abort();
-        calls.end();
-      };
-      const clock = new RunClock(limits.durationMs, () => {
-        isLate = true;
-        onCancelled();
-      });
-      const calls = new ProgramCalls(
-        {
-          context,
-          signal: callsEnd.signal,
-          progress: (message) => context.progress(++steps, undefined, message),
-          ask(request) {
-            checkKeptBytes(calls.keptBytes);
-            return clock.pause(request);
-          },
-        },
-        (name, input, callContext) => {
-          const found = tools.find(name, callContext);
-          if (!found) throw new ToolError(`Unknown tool: ${name}. Call ${names.describe} to find tools`);
-          return tools.call(found, input, callContext, false);
-        },
-        limits,
-        () => {
-          isSuspended = true;
-          programEnds.abort();
-        },
-      );
-      context.signal.addEventListener("abort", onCancelled, { once: true });
-      if (context.signal.aborted) onCancelled();
-      try {
-        const outcome = await engine.run({ source, ...start, limits }, {
-          request: (request) => calls.request(request),
-          onIdle: () => calls.onIdle(),
-          onLog: (line) => lines.push(line),
-        }, programEnds.signal);
-        if ("result" in outcome) await calls.finish();
-        if (isSuspended) throw new Suspension();
-        callsEnd.abort();
-        return toResult(isLate ? { failure: "stopped", message: late() } : outcome, lines);
-      } finally {
-        calls.end();
-        clock.stop();
-        context.signal.removeEventListener("abort", onCancelled);
-      }
-    }
-
-    function late(): string {
-      return `The program took longer than ${limits.durationMs} ms with its calls`;
     }
   };
-}
-
-/** The result for the model: what the program returned or why it ended, and what it logged. */
-function toResult(outcome: Outcome, lines: readonly string[]): unknown {
-  const log = lines.length > 0 ? [{ type: "text", text: `Log:\n${lines.join("\n")}` }] : [];
-  if ("failure" in outcome) {
-    return { content: [{ type: "text", text: outcome.message }, ...log], isError: true };
-  }
-  const value: unknown = JSON.parse(outcome.result);
-  const text = typeof value === "string" ? value : outcome.result;
-  return { content: [{ type: "text", text }, ...log] };
 }
