@@ -9,16 +9,16 @@ import type { ListName, McpClient, McpClientOptions } from "../../mcp_client/cli
 import { VERSION } from "../../version.ts";
 import type { UpstreamAccess } from "../credentials/access.ts";
 import type { CircuitBreakerOptions } from "./circuit_breaker.ts";
+import { CombinedDefinitions } from "./combined_definitions.ts";
 import { ConfigurationError, type UpstreamConfiguration } from "./configuration/configuration.ts";
 import type { ReadVariable } from "./configuration/environment.ts";
 import { later } from "./later.ts";
-import { toMarkedName, toPrefix } from "./names.ts";
 import { parseMcpServer, parseMcpServers } from "./configuration/parse_configuration.ts";
 import { staticAccess } from "./static_access.ts";
 import { createTransports, type LaunchUpstream, refuseProcess } from "./transports.ts";
 import { createMcpClient } from "../../mcp_client/create_client.ts";
 import { Upstream, type UpstreamHost } from "./upstream.ts";
-import type { UpstreamDefinition, Upstreams, UpstreamState } from "./upstream_definition.ts";
+import type { Upstreams, UpstreamState } from "./upstream_definition.ts";
 
 export interface UpstreamsOptions {
   /** The option `mcpServers`: see `configuration.ts`. */
@@ -60,8 +60,6 @@ const START_TIMEOUT_MS = 5_000;
 const IDLE_TIMEOUT_MS = 600_000;
 const INPUT_TIMEOUT_MS = 600_000;
 const MESSAGE_BYTES = 4 * 1024 * 1024;
-/** Combinations of what upstreams offer that are kept. */
-const MAX_COMBINATIONS = 1000;
 
 /**
  * Creates the upstreams and starts to connect those that all callers share.
@@ -73,10 +71,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
   const changeListeners = new Set<() => void>();
   const announcementListeners = new Set<(lists: ReadonlySet<ListName>) => void>();
   const resourceListeners = new Set<(uri: string) => void>();
-  /** By what is combined: see {@linkcode combine}. */
-  const combined = new Map<string, readonly UpstreamDefinition[]>();
-  const numbers = new WeakMap<readonly UpstreamDefinition[], number>();
-  let lastNumber = 0;
+  const combined = new CombinedDefinitions();
   let isClosed = false;
 
   const host: UpstreamHost = {
@@ -120,22 +115,6 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     host.onChange();
   }
 
-  function combine(parts: readonly (readonly [Upstream, readonly UpstreamDefinition[]])[]) {
-    const key = parts.map(([, definitions]) => numberOf(definitions)).join();
-    let all = combined.get(key);
-    if (!all) {
-      combined.set(key, all = withDistinctNames(parts));
-      if (combined.size > MAX_COMBINATIONS) combined.delete(combined.keys().next().value!);
-    }
-    return all;
-  }
-
-  function numberOf(definitions: readonly UpstreamDefinition[]): number {
-    let number = numbers.get(definitions);
-    if (number === undefined) numbers.set(definitions, number = ++lastNumber);
-    return number;
-  }
-
   /** Waits for all, at most for the start timeout. */
   async function within(prepared: readonly Promise<void>[]): Promise<void> {
     if (prepared.length === 0) return;
@@ -168,7 +147,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
   sweep();
 
   return {
-    list: (caller) => combine(ordered().map((each) => [each, each.offeredTo(caller) ?? []] as const)),
+    list: (caller) => combined.of(ordered().map((each) => [each, each.offeredTo(caller) ?? []] as const)),
     prepare,
     ready: () => within(started),
     watch(onChange) {
@@ -228,37 +207,4 @@ function checkPrefix({ name, prefix }: UpstreamConfiguration, others: readonly U
   const owner = prefix && others.find((each) => each.prefix === prefix);
   if (!owner) return;
   throw new ConfigurationError([`mcpServers.${name}.prefix: is the prefix of ${owner.name} too`]);
-}
-
-/** All definitions. Only upstreams that keep their names can have one name twice: the first in order has it. */
-function withDistinctNames(
-  parts: readonly (readonly [Upstream, readonly UpstreamDefinition[]])[],
-): readonly UpstreamDefinition[] {
-  const taken = new Set<string>();
-  return parts.flatMap(([{ name }, definitions]) =>
-    definitions.flatMap((each): UpstreamDefinition[] => {
-      const key = identityOf(each);
-      if (!taken.has(key)) {
-        taken.add(key);
-        return [each];
-      }
-      // A resource has no other URI by which its upstream could be distinguished.
-      if (each.kind !== "tool" && each.kind !== "prompt") return [];
-      const renamed = { ...each, name: toMarkedName(toPrefix(name), each.originalName) };
-      if (taken.has(identityOf(renamed))) return [];
-      taken.add(identityOf(renamed));
-      return [renamed];
-    })
-  );
-}
-
-function identityOf(definition: UpstreamDefinition): string {
-  switch (definition.kind) {
-    case "resource":
-      return `resource ${definition.uri}`;
-    case "resource_template":
-      return `template ${definition.uriTemplate}`;
-    default:
-      return `${definition.kind} ${definition.name}`;
-  }
 }
