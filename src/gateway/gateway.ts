@@ -5,9 +5,10 @@
  */
 import { checkNames, type Names } from "../options/option_check.ts";
 import type { Principal } from "../http/principal.ts";
-import { checkPublicUrl, type Connect, findConnect } from "../http/network/public_fetch.ts";
+import type { Connect } from "../http/network/public_fetch.ts";
 import { isUpstreamDefinition, type UpstreamDefinition } from "./upstream/upstream_definition.ts";
 import { createCredentials } from "./credentials/credentials.ts";
+import { ListNotifier, LISTS } from "./list_notifier.ts";
 import type { GatewayHost, GatewayOption, GatewayParts } from "./option.ts";
 import { createHolding } from "./policy/held/create_holding.ts";
 import type { HoldingOptions } from "./policy/held/holding.ts";
@@ -18,6 +19,7 @@ import { createUpstreamSealer } from "./stored/stored_upstream.ts";
 import { createStoredUpstreams } from "./stored/stored_upstreams.ts";
 import type { McpServers } from "./upstream/configuration/configuration.ts";
 import { createUpstreams, type UpstreamsOptions } from "./upstream/upstreams.ts";
+import { createUpstreamAddresses } from "./upstream_addresses.ts";
 import { createGatewayViews } from "./views/views.ts";
 
 /** Options of {@linkcode gateway}. */
@@ -64,10 +66,6 @@ const NAMES: Names<GatewayOptions> = {
   messageBytes: 1,
 };
 
-/** Changes within this time are one notification. */
-const NOTIFY_AFTER_MS = 200;
-const LISTS = ["tools", "resources", "prompts"] as const;
-
 /**
  * A gateway to other MCP servers: this server offers their tools, resources and prompts beside its own, with permission for
  * each person and each tool.
@@ -96,22 +94,10 @@ function connectGateway(options: GatewayOptions, host: GatewayHost): GatewayPart
     onConnected: (name, subject) =>
       upstreams.reconnect(name, { subject, scopes: new Set(), workspace: "default" }),
   });
-  /** Origins that only upstreams have which administrators added: they are reached at public addresses only. */
-  const untrusted = new Map<string, string>();
-  const platformFetch: Connect = options.fetch ?? ((url, init) => fetch(url, init));
-  const send: Connect = (url, init) => {
-    if (untrusted.size === 0 || ![...untrusted.values()].includes(new URL(url).origin)) {
-      return platformFetch(url, init);
-    }
-    const connect = findConnect(options.connect);
-    if (connect && checkPublicUrl(url) === undefined) return connect(url, init);
-    return Promise.reject(
-      new TypeError(`${new URL(url).host} is not public, or cannot be reached from here`),
-    );
-  };
+  const addresses = createUpstreamAddresses(options.connect, options.fetch);
   const upstreams = createUpstreams({
     ...options,
-    fetch: send,
+    fetch: addresses.fetch,
     name: host.name,
     mcpServers,
     now,
@@ -137,13 +123,13 @@ function connectGateway(options: GatewayOptions, host: GatewayHost): GatewayPart
     sealer,
     upstreams: {
       add(name, server, isTrusted) {
-        if (isTrusted || !("url" in server)) untrusted.delete(name);
-        else untrusted.set(name, new URL(server.url).origin);
+        if (isTrusted || !("url" in server)) addresses.trust(name);
+        else addresses.distrust(name, server.url);
         upstreams.add(name, server, "literal");
       },
       async remove(name) {
         await removeHere(name);
-        untrusted.delete(name);
+        addresses.trust(name);
       },
     },
     isConfigured,
@@ -181,8 +167,7 @@ function connectGateway(options: GatewayOptions, host: GatewayHost): GatewayPart
     onChange();
   });
 
-  let notifying: ReturnType<typeof setTimeout> | undefined;
-  const changed = new Set<typeof LISTS[number]>();
+  let stopNotifying = (): void => {};
   return {
     server: {
       views: createGatewayViews({
@@ -210,20 +195,14 @@ function connectGateway(options: GatewayOptions, host: GatewayHost): GatewayPart
     services: [credentials.service],
     connectionPages: credentials.pages,
     attach(server) {
-      const notify = (lists: Iterable<typeof LISTS[number]>): void => {
-        for (const each of lists) changed.add(each);
-        // A timer that runs is kept: upstreams that change all the time must not hold back the others.
-        notifying ??= setTimeout(() => {
-          notifying = undefined;
-          for (const kind of changed) {
-            server.listChanged(kind).catch((error) => observe({ type: "fault", where: "gateway", error }));
-          }
-          changed.clear();
-        }, NOTIFY_AFTER_MS);
-      };
-      listeners.add(() => notify(LISTS));
+      const notifier = new ListNotifier(
+        server,
+        (error) => observe({ type: "fault", where: "gateway", error }),
+      );
+      stopNotifying = () => notifier.stop();
+      listeners.add(() => notifier.notify(LISTS));
       upstreams.watchAnnouncements((lists) =>
-        notify([...lists].map((each) => each === "tools" || each === "prompts" ? each : "resources"))
+        notifier.notify([...lists].map((each) => each === "tools" || each === "prompts" ? each : "resources"))
       );
       upstreams.watchResources((uri) => {
         server.resourceUpdated(uri).catch((error) => observe({ type: "fault", where: "gateway", error }));
@@ -248,7 +227,7 @@ function connectGateway(options: GatewayOptions, host: GatewayHost): GatewayPart
         endCredentials: credentials.remove,
       }),
       async close() {
-        clearTimeout(notifying);
+        stopNotifying();
         followed.stop();
         credentials.close();
         await upstreams.close();
