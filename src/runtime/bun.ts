@@ -8,6 +8,7 @@ import "./upload/native_bytes.ts";
 import { useByteBody } from "./upload/bun_upload_body.ts";
 import { publicConnect } from "./connect_publicly.ts";
 import { usePublicConnect } from "../http/network/public_fetch.ts";
+import { waitAtMost } from "../http/wait_at_most.ts";
 import {
   completeServeOptions,
   faultResponse,
@@ -19,7 +20,6 @@ import {
   type ServeOptions,
   type TlsCertificate,
   urlOf,
-  within,
   withoutTls,
 } from "./server.ts";
 
@@ -79,7 +79,7 @@ export async function serve(handler: FetchHandler, options: ServeOptions = {}): 
       },
     });
   const close = async (each: BunServer): Promise<void> => {
-    if (await within(closeTimeout, each.stop(false)) === "late") await each.stop(true);
+    if (await waitAtMost(closeTimeout, each.stop(false)) === "late") await each.stop(true);
   };
   let server = listen(port, tls);
   const bound = server.port;

@@ -8,6 +8,7 @@
 import "./upload/native_bytes.ts";
 import { publicConnect } from "./connect_publicly.ts";
 import { usePublicConnect } from "../http/network/public_fetch.ts";
+import { waitAtMost } from "../http/wait_at_most.ts";
 import {
   completeServeOptions,
   faultResponse,
@@ -19,7 +20,6 @@ import {
   type ServeOptions,
   type TlsCertificate,
   urlOf,
-  within,
   withoutTls,
 } from "./server.ts";
 
@@ -70,7 +70,7 @@ export async function serve(handler: FetchHandler, options: ServeOptions = {}): 
     });
   // Late requests end with the process: an abort during a shutdown throws outside of any handler (Deno 2.9).
   const close = async (each: DenoServer): Promise<void> => {
-    if (await within(closeTimeout, each.shutdown()) === "late") each.unref();
+    if (await waitAtMost(closeTimeout, each.shutdown()) === "late") each.unref();
   };
   let server = listen(port, tls);
   const bound = server.addr.port;

@@ -6,6 +6,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import process from "node:process";
 import { checkNames, type Names } from "../options/option_check.ts";
+import { waitAtMost } from "../http/wait_at_most.ts";
 import { timerDelay } from "../timer.ts";
 import type { Launch, LaunchedProcess, ProcessEvents } from "../mcp_client/transport.ts";
 
@@ -171,9 +172,9 @@ async function stop(
   if (child.pid === undefined) return await exit;
   child.stdin?.end();
   if (isFaulty) child.stdout?.destroy();
-  if (isFaulty || !await endsWithin(exit, milliseconds)) {
+  if (isFaulty || await waitAtMost(milliseconds, exit) === "late") {
     signalGroup(child, "SIGTERM");
-    if (!await endsWithin(exit, milliseconds)) {
+    if (await waitAtMost(milliseconds, exit) === "late") {
       signalGroup(child, "SIGKILL");
       await exit;
     }
@@ -182,16 +183,6 @@ async function stop(
   signalGroup(child, "SIGKILL");
   child.stdout?.destroy();
   child.stderr?.destroy();
-}
-
-async function endsWithin(exit: Promise<void>, milliseconds: number): Promise<boolean> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<boolean>((resolve) => timer = setTimeout(() => resolve(false), milliseconds));
-  try {
-    return await Promise.race([exit.then(() => true), late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** Signals the process and its children. */

@@ -6,7 +6,6 @@
 import { checkNames, describeOption, type Names } from "../options/option_check.ts";
 import { SERVER_FAILED } from "../http/response.ts";
 import type { RequestContext } from "../http/service.ts";
-import { timerDelay } from "../timer.ts";
 
 /** What is served: Trivet, one of its services, or anything with a `fetch`. */
 export interface FetchHandler {
@@ -113,17 +112,6 @@ const MALFORMED_TARGET = "Invalid Host header or request target.";
 /** 400: the request target cannot be a URL (RFC 9112 section 3.2). */
 export function malformedTargetResponse(): Response {
   return new Response(MALFORMED_TARGET, { status: 400 });
-}
-
-/** Resolves when the work is done or has failed, or when the time is over. */
-export async function within(milliseconds: number, work: Promise<unknown>): Promise<"done" | "late"> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<"late">((resolve) =>
-    timer = setTimeout(() => resolve("late"), timerDelay(milliseconds))
-  );
-  const outcome = await Promise.race([work.then(() => "done" as const, () => "done" as const), late]);
-  clearTimeout(timer);
-  return outcome;
 }
 
 /** How long a port that the same process closed can take to be free. */

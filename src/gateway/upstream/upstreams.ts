@@ -6,6 +6,7 @@
 import type { Principal } from "../../http/principal.ts";
 import type { ClientTransport } from "../../mcp_client/transport.ts";
 import type { ListName, McpClient, McpClientOptions } from "../../mcp_client/client.ts";
+import { waitAtMost } from "../../http/wait_at_most.ts";
 import { VERSION } from "../../version.ts";
 import type { UpstreamAccess } from "../credentials/access.ts";
 import type { CircuitBreakerOptions } from "./circuit_breaker.ts";
@@ -117,11 +118,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
 
   /** Waits for all, at most for the start timeout. */
   async function within(prepared: readonly Promise<void>[]): Promise<void> {
-    if (prepared.length === 0) return;
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const limit = new Promise<void>((resolve) => timer = setTimeout(resolve, startTimeout));
-    await Promise.race([Promise.all(prepared), limit]);
-    clearTimeout(timer);
+    if (prepared.length > 0) await waitAtMost(startTimeout, Promise.all(prepared));
   }
 
   const prepare = async (caller: Principal | undefined): Promise<void> =>

@@ -4,6 +4,7 @@
  * @module
  */
 import type { Id } from "../../jsonrpc/message.ts";
+import { waitAtMost } from "../../http/wait_at_most.ts";
 import type { Call } from "../call.ts";
 
 /** The line of a response, if there is one. */
@@ -72,22 +73,14 @@ export class RunningCalls {
 
   /** Waits until all calls have finished, then cancels those that have not. @returns the ids without a response */
   async end(): Promise<readonly Id[]> {
-    await waitForAll(this.#answering, FINISH_MS);
+    await waitAtMost(FINISH_MS, Promise.allSettled(this.#answering));
     const unanswered = [...this.#requests.keys()];
     const cancelled = [...this.#requests.values()].map(({ call }) => call).concat(...this.#batched);
     for (const call of cancelled) call.cancel("Standard input was closed");
     if (cancelled.length > 0) this.#lastCancellation = performance.now();
     const stopMs = this.#lastCancellation + STOP_MS - performance.now();
-    if (stopMs > 0) await waitForAll(this.#answering.union(this.#stopping), stopMs);
+    const rest = this.#answering.union(this.#stopping);
+    if (stopMs > 0) await waitAtMost(stopMs, Promise.allSettled(rest));
     return unanswered;
   }
-}
-
-/** Waits until all are settled, at most so many milliseconds. */
-async function waitForAll(work: ReadonlySet<Promise<unknown>>, milliseconds: number): Promise<void> {
-  if (work.size === 0) return;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const timeout = new Promise<void>((resolve) => timer = setTimeout(resolve, milliseconds));
-  await Promise.race([Promise.allSettled(work), timeout]);
-  clearTimeout(timer);
 }

@@ -7,6 +7,7 @@
  */
 import process from "node:process";
 import type { Telemetry } from "../../http/telemetry.ts";
+import { waitAtMost } from "../../http/wait_at_most.ts";
 
 /** How long what is left may take to be exported at the end. */
 const SHUTDOWN_MS = 3000;
@@ -32,7 +33,10 @@ export async function startTelemetry(): Promise<RunningTelemetry> {
     process.env["OTEL_SERVICE_NAME"] ??= "trivet";
     const sdk = new NodeSDK();
     sdk.start();
-    stop = () => withinTime(sdk.shutdown());
+    stop = async () => {
+      // A collector that does not answer must not keep the process. Its failure was reported by the SDK.
+      await waitAtMost(SHUTDOWN_MS, sdk.shutdown());
+    };
   }
   const { openTelemetry } = await import("../../observability/opentelemetry/open_telemetry.ts");
   return { telemetry: openTelemetry(), stop };
@@ -49,12 +53,4 @@ async function load<Module>(importModule: () => Promise<Module>): Promise<Module
       { cause: error },
     );
   }
-}
-
-/** A collector that does not answer must not keep the process. Its failure was reported by the SDK. */
-async function withinTime(work: Promise<void>): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<void>((resolve) => timer = setTimeout(resolve, SHUTDOWN_MS));
-  await Promise.race([work.catch(() => {}), late]);
-  clearTimeout(timer);
 }
