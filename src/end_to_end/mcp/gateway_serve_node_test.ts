@@ -1,9 +1,11 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import process from "node:process";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { runtimeCommand, startTrivet, temporaryFolder, trivet } from "../test_process.ts";
+import { CLI, runtimeCommand, startTrivet, temporaryFolder, trivet } from "../test_process.ts";
 import { until } from "../../test_until.ts";
 
 const test = suite("trivet serve --mcp-servers");
@@ -83,6 +85,35 @@ test("offers a server with a command, follows the file, and ends the process wit
   const second = Number(readFileSync(pidFile, "utf8"));
   await server.stop();
   await until(() => !isAlive(second));
+  folder.remove();
+});
+
+test("a signal ends trivet stdio with the processes of its servers, also those that ignore the end of their input", async () => {
+  const folder = temporaryFolder();
+  const [file, script, pidFile] = ["mcp.json", "server.mjs", "pid"].map((name) => join(folder.path, name));
+  writeFileSync(script!, SERVER + "setInterval(() => {}, 1000);");
+  const [command, before] = runtimeCommand();
+  const stubborn = { command, args: [...before, script], env: { PID_FILE: pidFile, WHO: "you" } };
+  writeFileSync(file!, JSON.stringify({ mcpServers: { stubborn } }));
+  for (const signal of ["SIGTERM", "SIGHUP"] as const) {
+    rmSync(pidFile!, { force: true });
+    const args = ["stdio", "--data", join(folder.path, "data"), "--mcp-servers", file!];
+    const child = spawn(command, [...before, CLI, ...args], { stdio: ["pipe", "pipe", "inherit"] });
+    const ended = once(child, "exit");
+    let output = "";
+    child.stdout.on("data", (chunk) => output += chunk);
+    const clientInfo = { name: "test", version: "1" };
+    const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo };
+    const messages = [{ method: "initialize", params }, { method: "tools/list" }];
+    for (const [id, message] of messages.entries()) {
+      child.stdin.write(JSON.stringify({ jsonrpc: "2.0", id, ...message }) + "\n");
+    }
+    await until(() => output.includes("stubborn_hello"), "the tools");
+    process.kill(child.pid!, signal);
+    await ended;
+    const pid = Number(readFileSync(pidFile!, "utf8"));
+    await until(() => !isAlive(pid), "the end of the server");
+  }
   folder.remove();
 });
 

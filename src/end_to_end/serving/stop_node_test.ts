@@ -5,7 +5,7 @@
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 // @ts-types="../../../node_modules/@modelcontextprotocol/sdk/dist/esm/client/index.d.ts"
@@ -55,6 +55,7 @@ export default [
     description: "Reports progress and never ends",
     run: async (_, { progress }) => (await progress(1), await wait(3_600_000), "never"),
   }),
+  tool({ name: "silent", description: "Never ends", run: () => (begin(), wait(3_600_000)) }),
   ${more}
 ];
 `,
@@ -152,6 +153,25 @@ test("a call that does not end gets an error at the end of --stop-timeout, and t
   assert.is(await ended, 0);
   const milliseconds = performance.now() - began;
   assert.ok(milliseconds > 1000 && milliseconds < 8000, `${milliseconds} ms`);
+});
+
+test("a request without a stream gets 503 then, and a terminal that closes stops the server in this way", async () => {
+  const server = await start([...newOptions(), "--stop-timeout", "2"]);
+  rmSync(BEGUN, { force: true });
+  const call = fetch(server.facts.mcp, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"silent","arguments":{}}}',
+  });
+  await until(() => existsSync(BEGUN), "the call of the tool");
+  const ended = server.stop("SIGHUP");
+  // The system and the shell each send it.
+  await pause(100);
+  process.kill(server.child.pid!, "SIGHUP");
+  const response = await call;
+  assert.equal([response.status, response.headers.get("retry-after")], [503, "1"]);
+  assert.is((await response.json()).error, "temporarily_unavailable");
+  assert.is(await ended, 0);
 });
 
 test("a signal ends a start that waits for its module", async () => {

@@ -7,8 +7,32 @@
 import process from "node:process";
 import { printError } from "./output.ts";
 
-/** 128 plus the number of the signal, as shells define it. */
-const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
+/**
+ * Signals that ask a process to end, with 128 plus their number, as shells define it. SIGHUP says that the terminal was
+ * closed.
+ */
+const EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
+
+/**
+ * Calls `stop` at the first signal, and `stopNow` at a second one, each with the code to exit with. The function returned
+ * ends this.
+ */
+export function onStopSignals(stop: (code: number) => void, stopNow: (code: number) => void): () => void {
+  let isStopping = false;
+  const listeners = Object.entries(EXIT_CODES).map(([signal, code]) => {
+    const listener = () => {
+      // When a terminal is closed, both the system and the shell send SIGHUP: the second one is no impatience.
+      if (isStopping) return signal === "SIGHUP" ? undefined : stopNow(code);
+      isStopping = true;
+      stop(code);
+    };
+    process.on(signal, listener);
+    return [signal, listener] as const;
+  });
+  return () => {
+    for (const [signal, listener] of listeners) process.off(signal, listener);
+  };
+}
 
 /** Runs work that observes the signal. Exits the process when the work was interrupted before its end. */
 export async function interruptible<Result>(
@@ -17,15 +41,10 @@ export async function interruptible<Result>(
 ): Promise<Result> {
   const controller = new AbortController();
   let code: number | undefined;
-  const listeners = (["SIGINT", "SIGTERM"] as const).map((signal) => {
-    const listener = () => {
-      if (code !== undefined) process.exit(code);
-      code = EXIT_CODES[signal];
-      controller.abort(new Error("interrupted"));
-    };
-    process.on(signal, listener);
-    return [signal, listener] as const;
-  });
+  const stopListening = onStopSignals((first) => {
+    code = first;
+    controller.abort(new Error("interrupted"));
+  }, () => process.exit(code));
   try {
     return await work(controller.signal);
   } catch (error) {
@@ -33,7 +52,7 @@ export async function interruptible<Result>(
     printError(`trivet ${name}: interrupted`);
     return process.exit(code);
   } finally {
-    for (const [signal, listener] of listeners) process.off(signal, listener);
+    stopListening();
   }
 }
 
@@ -42,15 +61,8 @@ export async function interruptible<Result>(
  * turn of the event loop, and calls of SQLite make none. The function returned ends this.
  */
 export function exitOnSignals(undo: () => void): () => void {
-  const listeners = Object.entries(EXIT_CODES).map(([signal, code]) => {
-    const listener = () => {
-      undo();
-      process.exit(code);
-    };
-    process.on(signal, listener);
-    return [signal, listener] as const;
-  });
-  return () => {
-    for (const [signal, listener] of listeners) process.off(signal, listener);
-  };
+  return onStopSignals((code) => {
+    undo();
+    process.exit(code);
+  }, process.exit);
 }

@@ -16,7 +16,7 @@ import { EXPECTED_ISSUER, parseIssuer } from "./issuer_option.ts";
 import { ensureSkills } from "./serve/demo.ts";
 import { OBSERVE_OPTIONS } from "./serve/observe_options.ts";
 import { reloadOnChange } from "./serve/reload_tools.ts";
-import { exitSoon } from "./serve/stop.ts";
+import { exitSoon, stopOnSignal } from "./serve/stop.ts";
 import { MODULE_HELP, MODULE_OPTIONS, readModule } from "./serve/tool_module.ts";
 import { startTelemetry } from "./telemetry.ts";
 import { watchSkills } from "./serve/watch_skills.ts";
@@ -67,6 +67,8 @@ export async function run(argv: readonly string[]): Promise<void> {
   );
   const { issuer } = values;
   const gateway = await readGateway(values, (upstream, line) => printError(`${upstream}: ${line}`));
+  let isServing = false;
+  const stopping = stopOnSignal(() => !isServing);
   const output = reserveStdout();
   // A token is one of a store that a server made.
   const otel = values.otel ? await startTelemetry() : undefined;
@@ -100,12 +102,17 @@ export async function run(argv: readonly string[]): Promise<void> {
     const caller = await readCaller(trivet, server, process.env);
     /** Why it ends before its input does. */
     let ended: string | undefined;
-    const unwatch = caller.watch((reason) => {
-      ended = reason;
+    const endInput = (): void => {
       process.stdin.destroy();
       // On Deno no event follows.
       process.stdin.emit("end");
+    };
+    const unwatch = caller.watch((reason) => {
+      ended = reason;
+      endInput();
     });
+    // So processes of servers behind the gateway are ended too.
+    stopping.then(endInput);
     const stopReloading = module && reloadOnChange(trivet, module, { store });
     const stopFollowing = gateway &&
       (await import("./gateway/follow_file.ts")).followGatewayFile(
@@ -116,6 +123,7 @@ export async function run(argv: readonly string[]): Promise<void> {
     let watched: ReturnType<typeof watchSkills> | undefined;
     // Skills are read after the first answer, for which the client waits.
     const onWritten = () => void (watched ??= watchSkills(trivet));
+    isServing = true;
     try {
       await trivet.mcp!.serveStdio(process.stdin, observeWrites(output, onWritten), caller.principal);
     } finally {
@@ -130,7 +138,8 @@ export async function run(argv: readonly string[]): Promise<void> {
   } finally {
     await store.close();
     await otel?.stop();
-    if (module) exitSoon();
+    // A module may have left something open, and on Deno an input that has not ended keeps the process.
+    exitSoon();
   }
 }
 

@@ -21,7 +21,14 @@ import { printStart } from "./serve_banner.ts";
 import { describeServe } from "./serve_options.ts";
 import { readServeSettings, type ServeSettings } from "./serve_settings.ts";
 import { checkStart } from "./start_checks.ts";
-import { closeAll, exitSoon, finishRequests, stopOnSignal } from "./stop.ts";
+import {
+  closeAll,
+  exitSoon,
+  finishRequests,
+  stopOnSignal,
+  type TrackedHandler,
+  trackRequests,
+} from "./stop.ts";
 
 export const help: () => string = describeServe;
 
@@ -33,7 +40,8 @@ export async function run(argv: readonly string[]): Promise<void> {
     ? undefined
     : await openBreachedPasswords(values["breached-passwords"]);
   // Listens before it creates anything: a port that is in use must leave no trace, and the free port is known only then.
-  const handler = createLateHandler();
+  const late = createLateHandler();
+  const handler = trackRequests(late);
   const address = {
     port: values.port,
     hostname: values.host,
@@ -42,7 +50,7 @@ export async function run(argv: readonly string[]): Promise<void> {
     tls: tls?.current,
   };
   const server = await listen(handler, address);
-  const stop = stopOnSignal(() => !handler.isReady);
+  const stop = stopOnSignal(() => !late.isReady);
   const clientDocuments = watchClientDocuments(
     values["client-documents"],
     values.json || values.quiet ? () => {} : printLine,
@@ -50,6 +58,7 @@ export async function run(argv: readonly string[]): Promise<void> {
   try {
     await serveStore(settings, {
       server,
+      late,
       handler,
       address,
       stop,
@@ -69,8 +78,9 @@ export async function run(argv: readonly string[]): Promise<void> {
 /** What runs before the store is opened. */
 interface ListeningParts extends Pick<OpenedParts, "clientDocuments" | "breached" | "telemetry"> {
   readonly server: RunningServer;
-  /** Answers the requests of the server. */
-  readonly handler: LateHandler;
+  readonly late: LateHandler;
+  /** Answers the requests of the server, by `late`. */
+  readonly handler: TrackedHandler;
   readonly address: ServeOptions & { readonly closeTimeout: number };
   /** Resolves when the server is to stop. */
   readonly stop: Promise<void>;
@@ -79,7 +89,7 @@ interface ListeningParts extends Pick<OpenedParts, "clientDocuments" | "breached
 /** Opens the store, serves what is in it until the server is to stop, and closes it. */
 async function serveStore(
   settings: ServeSettings,
-  { server, handler, address, stop, ...parts }: ListeningParts,
+  { server, late, handler, address, stop, ...parts }: ListeningParts,
 ): Promise<void> {
   const { values, place, module, log } = settings;
   const issuer = values.issuer ?? `${settings.tls ? "https" : "http"}://127.0.0.1:${server.port}`;
@@ -115,7 +125,7 @@ async function serveStore(
       limitsAddresses: limitsAddresses(values),
       knowsProxies: settings.server.trustedProxies !== undefined,
     });
-    handler.start(observers.wrap(trivet));
+    late.start(observers.wrap(trivet));
     const stopWork = await startBackgroundWork(settings, { trivet, server, store, issuer });
     const hasSecrets = created || values["show-secrets"];
     printStart(settings, {
@@ -137,7 +147,7 @@ async function serveStore(
     log.line("info", "stopping", { drain: values.drain });
     await new Promise((resolve) => setTimeout(resolve, values.drain));
   } finally {
-    await finishRequests(server, trivet?.mcp, address.closeTimeout);
+    await finishRequests(server, handler, trivet?.mcp, address.closeTimeout);
     await closeAll([
       () => trivet?.gateway?.close(),
       () => metricsServer?.close(),

@@ -1,15 +1,16 @@
 /**
  * Stops a server in an orderly way: streams that wait for changes end, and their clients come back to another one; requests
- * and tool calls finish. When the time is over, calls with a stream end with an error, and all connections are closed.
+ * and tool calls finish. When the time is over, those that still run end with an error, and all connections are closed.
  *
  * @module
  */
 import process from "node:process";
 import { clearTimeout, setTimeout } from "node:timers";
 import type { Trivet } from "../../../trivet.ts";
-import type { RunningServer } from "../../server.ts";
+import type { FetchHandler, RunningServer } from "../../server.ts";
+import { onStopSignals } from "../interrupt.ts";
 
-/** How long before all connections are closed running calls get their error. */
+/** How long before all connections are closed requests that still run get their error. */
 const STOP_CALLS_MS = 500;
 /** How long the process may go on by itself after its work is done. */
 const EXIT_DELAY_MS = 1000;
@@ -20,22 +21,46 @@ const EXIT_DELAY_MS = 1000;
  */
 export function stopOnSignal(isStarting: () => boolean): Promise<void> {
   return new Promise((resolve) => {
-    let isStopping = false;
-    for (const signal of ["SIGINT", "SIGTERM"] as const) {
-      process.on(signal, () => {
-        if (isStopping) process.exit(1);
-        // Nothing was answered yet.
-        if (isStarting()) process.exit(0);
-        isStopping = true;
-        resolve();
-      });
-    }
+    // While it starts, nothing was answered yet.
+    onStopSignals(() => isStarting() ? process.exit(0) : resolve(), () => process.exit(1));
   });
+}
+
+/** A handler that knows its requests without a response. */
+export interface TrackedHandler extends FetchHandler {
+  /** Answers them with 503: the process ends before their handlers do. */
+  answerRest(): void;
+}
+
+export function trackRequests(handler: FetchHandler): TrackedHandler {
+  const waiting = new Set<(response: Response) => void>();
+  return {
+    fetch(request, context) {
+      const answer = handler.fetch(request, context);
+      if (!(answer instanceof Promise)) return answer;
+      return new Promise((resolve, reject) => {
+        waiting.add(resolve);
+        answer.then(resolve, reject).finally(() => waiting.delete(resolve));
+      });
+    },
+    answerRest() {
+      for (const answer of waiting) answer(stoppedResponse());
+    },
+  };
+}
+
+function stoppedResponse(): Response {
+  const body = {
+    error: "temporarily_unavailable",
+    error_description: "The server stopped before it answered. Send the request again",
+  };
+  return Response.json(body, { status: 503, headers: { "retry-after": "1", "cache-control": "no-store" } });
 }
 
 /** Accepts no more connections, and resolves when those that are open have ended. @param timeoutMs its `closeTimeout` */
 export async function finishRequests(
   server: RunningServer,
+  handler: TrackedHandler,
   mcp: Trivet["mcp"],
   timeoutMs: number,
 ): Promise<void> {
@@ -44,6 +69,7 @@ export async function finishRequests(
   const late = setTimeout(() => {
     // A client that cannot be reached finds out at another instance when the lease of the call ends.
     mcp?.stopCalls().catch(() => {});
+    handler.answerRest();
   }, timeoutMs - STOP_CALLS_MS);
   await server.close();
   clearTimeout(late);
