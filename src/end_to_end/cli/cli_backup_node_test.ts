@@ -247,16 +247,20 @@ test("neither command replaces anything, and a store that does not exist is an e
   assert.is((await trivet(["backup"])).code, 2);
 });
 
-/** Runs a command, and ends it by a signal as soon as a file with this ending is in a folder, which only its owner can read. */
-async function interrupt(args: readonly string[], inFolder: string, ending: string): Promise<number | null> {
+/** Runs a command, and ends it by a signal as soon as a file with the copy is in a folder, which only its owner can read. */
+async function interrupt(
+  args: readonly string[],
+  inFolder: string,
+  signal: NodeJS.Signals,
+): Promise<number | null> {
   const [command, before] = runtimeCommand();
   const child = spawn(command, [...before, CLI, ...args], { stdio: "ignore" });
   const ended = once(child, "close");
-  const find = () => existsSync(inFolder) && readdirSync(inFolder).find((name) => name.endsWith(ending));
+  const find = () => existsSync(inFolder) && readdirSync(inFolder).find((name) => name.endsWith(".part"));
   while (!find() && child.exitCode === null) await new Promise((resolve) => setTimeout(resolve, 2));
   assert.is(statSync(join(inFolder, find() as string)).mode & 0o077, 0);
   // By number: Deno's `child.kill()` reports the signal instead of the exit code.
-  process.kill(child.pid!, "SIGTERM");
+  process.kill(child.pid!, signal);
   return (await ended)[0];
 }
 
@@ -267,13 +271,23 @@ test("a signal leaves no copy of the records, which have private keys", async ()
   }
   await store.close();
   const [file, source] = [at("large.db"), ["--data", at("large")]];
-  assert.is(await interrupt(["backup", file, ...source], folder.path, "large.db.part"), 143);
+  assert.is(await interrupt(["backup", file, ...source], folder.path, "SIGTERM"), 143);
   assert.equal(readdirSync(folder.path).filter((name) => name.startsWith("large.db")), []);
   assert.is((await trivet(["backup", file, ...source])).code, 0);
   chmodSync(file, 0o644);
   const target = at("large target");
-  assert.is(await interrupt(["restore", file, "--data", target], target, ".part"), 143);
-  assert.equal(readdirSync(target).filter((name) => name !== "trivet.db"), []);
+  const restore = ["restore", file, "--data", target];
+  for (const [signal, code] of [["SIGTERM", 143], ["SIGHUP", 129]] as const) {
+    assert.is(await interrupt(restore, target, signal), code);
+    assert.equal(readdirSync(target).filter((name) => name !== "trivet.db"), [], signal);
+  }
+  // Nothing runs when a process is killed: the next one removes what it left, but not what one that runs writes.
+  await interrupt(restore, target, "SIGKILL");
+  assert.is(readdirSync(target).filter((name) => name.endsWith(".part")).length, 1);
+  const other = `restore-${process.pid}.part`;
+  writeFileSync(join(target, other), "");
+  assert.is((await trivet(restore)).code, 0);
+  assert.equal(readdirSync(target).sort(), [other, "trivet.db"]);
 });
 
 test("a data folder that cannot be written is the cause, not the backup", async () => {

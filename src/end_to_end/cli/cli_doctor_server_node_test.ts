@@ -86,6 +86,12 @@ test("a server with another issuer, and one that does not answer, are found", as
   assert.match(stderr, "checks failed");
 });
 
+test("a key file that cannot be read is one finding beside the others", async () => {
+  const found = await findings([...data, "--url", proxy.url, "--key-file", join(folder.path, "absent")]);
+  assert.equal(found.filter(({ level }) => level === "FAIL").map(({ check }) => check), ["key"]);
+  assert.ok(found.some(({ check, level }) => check === "body" && level === "ok"));
+});
+
 test("a server that believes every X-Forwarded-For is found", async () => {
   const own = ["--data", join(folder.path, "trusting")];
   const trusting = await startTrivet([...own, "--trusted-proxy", "127.0.0.1"]);

@@ -6,7 +6,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
-import { readCredentials } from "../api/credentials.ts";
+import { type Credentials, readCredentials } from "../api/credentials.ts";
 import { SERVER_OPTIONS } from "../api/server_options.ts";
 import { DATA_OPTIONS, isShared, type Place, readPlace, withStore } from "../data.ts";
 import { describeOptions, readArguments, type ValuesOf } from "../options.ts";
@@ -103,7 +103,17 @@ export async function run(argv: readonly string[]): Promise<void> {
       await report([{ name: "store", run: () => Promise.reject(error) }]);
     }
   }
-  if (values.url) await report(serverChecks(values.url, values));
+  if (values.url) {
+    let credentials: Credentials | undefined;
+    await report([{
+      name: "key",
+      run: () => {
+        credentials = readCredentials(values["key-file"], process.env);
+        return [];
+      },
+    }]);
+    await report(serverChecks(values.url, credentials));
+  }
   if (values.json) printJson(findings);
   const failed = findings.filter(({ level }) => level === "FAIL").length;
   if (failed > 0) throw new Error(`${failed} of ${findings.length} checks failed`);
@@ -119,8 +129,7 @@ function settingChecks(values: Values): Check[] {
   ];
 }
 
-function serverChecks(url: URL, values: Values): Check[] {
-  const credentials = readCredentials(values["key-file"], process.env);
+function serverChecks(url: URL, credentials: Credentials | undefined): Check[] {
   return [
     { name: "issuer", run: () => checkIssuer(url) },
     { name: "https", run: () => checkHttps(url) },

@@ -10,12 +10,13 @@ import {
   createReadStream,
   createWriteStream,
   existsSync,
+  readdirSync,
   readFileSync,
   rmSync,
   writeFileSync,
 } from "node:fs";
 import { rename, stat } from "node:fs/promises";
-import { basename, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import process from "node:process";
 import { pipeline } from "node:stream/promises";
 import { setImmediate as handleSignals } from "node:timers/promises";
@@ -90,7 +91,7 @@ export async function run(argv: readonly string[]): Promise<void> {
   for (const path of [file, file + ".sha256"]) {
     if (existsSync(path)) throw new Error(`"${path}" exists: choose another name`);
   }
-  await withPart(`${file}.part`, async (part) => {
+  await withPart(`${file}.`, async (part) => {
     await copyInto(part, place);
     await handleSignals();
     const records = await withFile(part, countRecords);
@@ -150,7 +151,7 @@ export async function restore(argv: readonly string[]): Promise<void> {
   }
   makePrivateFolder(place.folder);
   // A copy, because opening a store changes its file.
-  await withPart(join(place.folder, `restore-${process.pid}.part`), async (part) => {
+  await withPart(join(place.folder, "restore-"), async (part) => {
     await pipeline(createReadStream(file), createWriteStream(part, { flags: "wx", mode: 0o600 }));
     const { isSealed } = checkBackup(part);
     await handleSignals();
@@ -221,17 +222,39 @@ async function digestOf(file: string): Promise<string> {
   return hash.digest("hex");
 }
 
-/** Runs work on a file that has private keys and does not stay, also when a signal ends the process. */
-async function withPart(part: string, work: (part: string) => Promise<void>): Promise<void> {
+/**
+ * Runs work on a file that has private keys and does not stay, also when a signal ends the process. Removes those of
+ * processes that were killed. @param start of its path; the number of the process follows
+ */
+async function withPart(start: string, work: (part: string) => Promise<void>): Promise<void> {
+  const part = `${start}${process.pid}.part`;
   const remove = () => removeDatabase(part);
   const stopListening = exitOnSignals(remove);
   try {
-    // One that a process with this number left when it was killed.
-    remove();
+    for (const left of findLeftParts(start)) removeDatabase(left);
     await work(part);
   } finally {
     stopListening();
     remove();
+  }
+}
+
+function findLeftParts(start: string): string[] {
+  const [folder, name] = [dirname(start), basename(start)];
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder).flatMap((found) => {
+    const pid = found.startsWith(name) ? /^(\d+)\.part$/.exec(found.slice(name.length))?.[1] : undefined;
+    return pid === undefined || isRunning(Number(pid)) ? [] : [join(folder, found)];
+  });
+}
+
+/** Whether another process has this number. */
+function isRunning(pid: number): boolean {
+  try {
+    return pid !== process.pid && process.kill(pid, 0);
+  } catch (error) {
+    // It runs as another user.
+    return (error as { code?: unknown }).code === "EPERM";
   }
 }
 
