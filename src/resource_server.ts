@@ -10,7 +10,7 @@ import type { CallerSource } from "./http/authenticate.ts";
 import { allowWellKnown, answerPreflight } from "./http/cors.ts";
 import { checkConfiguredUrl, type Connect, createConfiguredFetch } from "./http/network/public_fetch.ts";
 import { createProtection, type Protection } from "./http/protect.ts";
-import { jsonFields, respond } from "./http/response.ts";
+import { jsonFields, respond, respondHead } from "./http/response.ts";
 import { pathOf } from "./http/router.ts";
 import { toRequestContext } from "./http/runtime_context.ts";
 import { isScopeToken } from "./http/scope_token.ts";
@@ -143,7 +143,7 @@ export function resourceServer(options: ResourceServerOptions): ResourceServer {
     const isRead = request.method === "GET" || request.method === "HEAD";
     const response = answerPreflight(request, "GET, HEAD") ??
       (isRead
-        ? respond(200, request.method === "HEAD" ? null : metadata, METADATA_FIELDS)
+        ? (request.method === "HEAD" ? respondHead : respond)(200, metadata, METADATA_FIELDS)
         : respond(405, null, [["allow", "GET, HEAD, OPTIONS"]]));
     return allowWellKnown(request, response);
   }

@@ -62,6 +62,11 @@ export function respondJson(status: number, value: unknown, fields: Fields = JSO
   return respond(status, JSON.stringify(value), fields);
 }
 
+/** The response to HEAD where GET gets a text: with the length of the text (RFC 9110 section 8.6). */
+export function respondHead(status: number, text: string, fields: Fields): Response {
+  return respond(status, null, [...fields, ["content-length", `${new TextEncoder().encode(text).length}`]]);
+}
+
 /** A plain text response. */
 export function respondText(status: number, text: string, more?: Fields): Response {
   return respond(status, text, more ? [...TEXT_FIELDS, ...more] : TEXT_FIELDS);

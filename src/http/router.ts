@@ -140,9 +140,14 @@ function decode(segment: string): string | undefined {
   }
 }
 
-// RFC 9110 section 9.3.2: the header fields of GET without the content.
+// RFC 9110 section 9.3.2: the header fields of GET without the content. Deno and Bun would add the length 0, which section
+// 8.6 forbids.
 async function withoutBody(answer: Response | Promise<Response>): Promise<Response> {
   const response = await answer;
-  await response.body?.cancel();
-  return respond(response.status, null, [...response.headers]);
+  const { body, headers } = response;
+  const fields = [...headers];
+  if (!headers.has("content-length") && body) {
+    fields.push(["content-length", `${(await response.arrayBuffer()).byteLength}`]);
+  } else await body?.cancel();
+  return respond(response.status, null, fields);
 }

@@ -75,6 +75,7 @@ test("HEAD gets the response of GET without content", async () => {
   const response = await newRouter()("/things", "HEAD");
   assert.is(response.status, 200);
   assert.is(response.headers.get("x-kind"), "list");
+  assert.is(response.headers.get("content-length"), "4");
   assert.is(await response.text(), "");
 });
 

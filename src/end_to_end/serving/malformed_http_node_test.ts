@@ -83,6 +83,18 @@ for (const [name, serve] of Object.entries(entries)) {
     });
   }
 
+  test("HEAD has the Content-Length of GET and no content", async () => {
+    for (const path of ["/", "/login", "/.well-known/oauth-authorization-server", "/v1/skills", "/missing"]) {
+      const line = `${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n`;
+      const [head, content] = (await sendRaw(server.port, `HEAD ${line}`)).split("\r\n\r\n");
+      const length = (await (await fetch(server.url + path)).arrayBuffer()).byteLength;
+      const stated = /^content-length: (\d+)\r?$/im.exec(head!)?.[1];
+      // Hattip sends a body of unknown length, which HEAD does not have to state.
+      assert.ok(stated === undefined ? name === "hattip-node" : Number(stated) === length, path);
+      assert.is(content, "");
+    }
+  });
+
   test("a second Host field gets 400 also behind the Host of the request before", async () => {
     const host = `127.0.0.1:${server.port}`;
     assert.match(await sendRaw(server.port, get("/", host)), /^HTTP\/1\.1 200/);

@@ -8,7 +8,7 @@
 import { encodeBase64url } from "../../crypto/base64url.ts";
 import { sha256 } from "../../crypto/sha256.ts";
 import { isUnchanged } from "../../http/entity_tag.ts";
-import { type Fields, respond, respondText } from "../../http/response.ts";
+import { type Fields, respond, respondHead, respondText } from "../../http/response.ts";
 import { checkNames, type Names } from "../../options/option_check.ts";
 import type { ServerInfo } from "../definition/server_info.ts";
 import { REVISIONS } from "../era.ts";
@@ -63,7 +63,7 @@ export function serverCard(options: ServerCardOptions): ServeCard {
         case "GET":
         case "HEAD":
           if (isUnchanged(request, tag)) return respond(304, null, shared);
-          return respond(200, request.method === "HEAD" ? null : body, fields);
+          return (request.method === "HEAD" ? respondHead : respond)(200, body, fields);
         case "OPTIONS":
           return respond(204, null, CORS);
         default:
