@@ -63,13 +63,14 @@ export async function serve(handler: FetchHandler, options: ServeOptions = {}): 
       development: false,
       // Otherwise Bun shares a port that is in use: two servers would answer in turn, unnoticed.
       reusePort: false,
-      fetch(request, server) {
+      fetch(received, server) {
+        const request = withAddress(received);
         if (!hasReadableTarget(request)) return malformedTargetResponse();
         useByteBody(request);
         return handler.fetch(request, {
           isBodyBuffered: true,
           get ip() {
-            return server.requestIP(request)?.address;
+            return server.requestIP(received)?.address;
           },
         });
       },
@@ -96,4 +97,10 @@ export async function serve(handler: FetchHandler, options: ServeOptions = {}): 
       server = await listenAgain(() => listen(bound, certificate));
     },
   };
+}
+
+/** A request of HTTP/1.0 needs no Host, as those of load balancers that check a server. On Bun its URL is a path then. */
+function withAddress(request: Request): Request {
+  if (request.headers.has("host") || !request.url.startsWith("/")) return request;
+  return new Request(`http://localhost${request.url}`, request);
 }

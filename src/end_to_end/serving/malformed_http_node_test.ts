@@ -11,6 +11,7 @@ const REQUESTS: readonly (readonly [what: string, text: string, statuses: readon
   [
     ["a line that is not HTTP", "nonsense\r\n\r\n", [400]],
     ["a missing Host", "GET / HTTP/1.1\r\nConnection: close\r\n\r\n", [400, 200]],
+    ["no Host in HTTP/1.0", "GET / HTTP/1.0\r\n\r\n", [200]],
     ["an empty Host", get("/", ""), [400]],
     ["a Host with spaces", get("/", "a b/\\"), [400]],
     ["a Host with a path", get("/", "a/oauth/token?c"), [400]],
