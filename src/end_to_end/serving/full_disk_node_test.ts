@@ -1,11 +1,11 @@
 import { execFileSync } from "node:child_process";
-import { closeSync, mkdirSync, openSync, rmSync, writeSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, readdirSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { skipBecause } from "../../../scripts/test/run_files.ts";
-import { startTrivet, temporaryFolder } from "../test_process.ts";
+import { newDataFolder, startTrivet, temporaryFolder, trivet } from "../test_process.ts";
 import { until } from "../../test_until.ts";
 
 const test = suite("serving/full disk");
@@ -42,7 +42,8 @@ function fillDisk(): void {
 
 const isMounted = process.platform === "linux" && mountDisk();
 if (!isMounted) skipBecause(test, "mounting a small disk needs Linux and root");
-else {test("on a full disk the server is not ready, reads go on, and room makes it ready again", async () => {
+else {
+  test("on a full disk the server is not ready, reads go on, and room makes it ready again", async () => {
     const server = await startTrivet(["--data", join(disk, "data")]);
     const { url } = server.facts;
     const ready = async () => {
@@ -68,7 +69,29 @@ else {test("on a full disk the server is not ready, reads go on, and room makes 
     } finally {
       await server.stop();
     }
-  });}
+  });
+
+  test("a full disk is the cause of a backup and of a restore that fail, and nothing is left on it", async () => {
+    const [source, file] = [await newDataFolder(join(folder.path, "source")), join(folder.path, "backup.db")];
+    assert.is((await trivet(["backup", file, "--data", source])).code, 0);
+    const before = readdirSync(disk);
+    for (
+      const args of [["restore", file, "--data", disk], ["backup", join(disk, "b.db"), "--data", source]]
+    ) {
+      // What SQLite says depends on the file that does not fit.
+      for (const pages of [0, 9, 13]) {
+        writeFileSync(join(disk, "room"), new Uint8Array(pages * 4096));
+        fillDisk();
+        rmSync(join(disk, "room"));
+        const { code, stderr } = await trivet(args);
+        rmSync(filling);
+        assert.is(code, 1);
+        assert.match(stderr, /disk is full|Is there room on its disk\?$/m);
+        assert.equal(readdirSync(disk), before);
+      }
+    }
+  });
+}
 
 test.after(() => {
   if (isMounted) execFileSync("umount", ["--lazy", disk]);

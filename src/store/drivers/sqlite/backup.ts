@@ -9,7 +9,7 @@ import { closeSync, openSync, statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { decodeKey, encodeKey } from "../../key.ts";
 import { loadSqlite } from "./open.ts";
-import { type Row, toEntry } from "./rows.ts";
+import { explain, type Row, toEntry } from "./rows.ts";
 
 /** A store has no such table: restoring removes it. */
 const SEAL = "CREATE TABLE backup (sha256 TEXT NOT NULL) STRICT";
@@ -43,7 +43,7 @@ export function removeSeal(file: string): void {
 /**
  * Checks every page and record of a backup. Returns whether the digest in it confirmed the records; a backup that an earlier
  * version made has none.
- * @throws {Error} when the file is damaged, or no backup
+ * @throws {Error} when the file is damaged, or no backup, or when SQLite cannot read it
  */
 export function checkBackup(file: string): { readonly isSealed: boolean } {
   try {
@@ -62,6 +62,8 @@ export function checkBackup(file: string): { readonly isSealed: boolean } {
       return { isSealed };
     });
   } catch (error) {
+    // The disk is full or cannot be read, which says nothing about the file.
+    if (explain(error) !== error) throw error;
     throw new Error(`The file is damaged, or no backup: ${(error as Error).message}`, { cause: error });
   }
 }
