@@ -71,7 +71,7 @@ else {
     }
   });
 
-  test("a full disk is the cause of a backup and of a restore that fail, and nothing is left on it", async () => {
+  test("a full disk is the cause of commands that fail, and nothing is left on it", async () => {
     const [source, file] = [await newDataFolder(join(folder.path, "source")), join(folder.path, "backup.db")];
     assert.is((await trivet(["backup", file, "--data", source])).code, 0);
     const before = readdirSync(disk);
@@ -86,10 +86,15 @@ else {
         const { code, stderr } = await trivet(args);
         rmSync(filling);
         assert.is(code, 1);
-        assert.match(stderr, /disk is full|Is there room on its disk\?$/m);
+        assert.match(stderr, /(disk is|is the disk) full/);
         assert.equal(readdirSync(disk), before);
       }
     }
+    fillDisk();
+    const { code, stderr } = await trivet(["user", "list", "--data", join(disk, "data")]);
+    rmSync(filling);
+    assert.is(code, 1);
+    assert.match(stderr, /is the disk full\?$/m);
   });
 }
 

@@ -15,11 +15,14 @@ const REASONS: Readonly<Record<string, string>> = {
   EROFS: "the file system is read-only",
 };
 
+/** What SQLite says where the files beside a database do not fit on the disk, too. Not where the question follows already. */
+const DISK_ERROR = /disk I\/O error(?!:)/;
+
 /** Why a file cannot be used. The message of an error that is not one of the file system stays as it is. */
 export function describeFileError(error: unknown): string {
   const { code, message } = Object(error) as { code?: unknown; message?: unknown };
   const reason = typeof code === "string" && Object.hasOwn(REASONS, code) ? REASONS[code] : undefined;
-  return reason ?? String(message ?? error);
+  return reason ?? String(message ?? error).replace(DISK_ERROR, "$&: is the disk full?");
 }
 
 /** The message of an error, with the path that it is about if it is one of the file system. */

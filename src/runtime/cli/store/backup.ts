@@ -41,8 +41,6 @@ const { blobs: _, ...STORE } = DATA_OPTIONS;
 const OPTIONS = { ...STORE, json: { summary: "print the result as one line of JSON" } } as const;
 /** Redis has no snapshot: what changed while it was copied is copied again, so often. */
 const MAX_PASSES = 10;
-/** What SQLite says where a file does not fit on the disk: also an I/O error. */
-const DISK_ERROR = /disk is full|disk I\/O error/;
 const COMPANIONS = ["-wal", "-shm", "-journal"];
 
 export const help: string = `trivet backup: writes everything in a store into one file
@@ -235,12 +233,6 @@ async function withPart(start: string, work: (part: string) => Promise<void>): P
   try {
     for (const left of findLeftParts(start)) removeDatabase(left);
     await work(part);
-  } catch (error) {
-    const { message } = error as Error;
-    if (!DISK_ERROR.test(message)) throw error;
-    throw new Error(`SQLite cannot write "${part}" (${message}). Is there room on its disk?`, {
-      cause: error,
-    });
   } finally {
     stopListening();
     remove();
