@@ -88,6 +88,18 @@ test("throttles are counted by route, and rate limits by limit, each request of 
   ]);
 });
 
+test("methods that strangers make up are counted as one", () => {
+  const metrics = createServerMetrics();
+  const outcome = { id: "1", path: "/", status: 405, milliseconds: 1 };
+  for (let i = 0; i < 500; i++) metrics.onRequest({ ...outcome, method: `MADE-UP-${i}` });
+  metrics.onRequest({ ...outcome, method: "PATCH" });
+  const lines = metrics.registry.text().split("\n").filter((line) => /^trivet_requests/.test(line));
+  assert.equal(lines, [
+    'trivet_requests_total{method="other",route="/",status="405"} 500',
+    'trivet_requests_total{method="PATCH",route="/",status="405"} 1',
+  ]);
+});
+
 test("MCP calls are counted by tool, parts of skills by level", () => {
   const metrics = createServerMetrics();
   const call = { type: "tool_called", name: "add", principal: "u", failed: false } as const;

@@ -1,8 +1,13 @@
 /**
- * The route of a path, for metrics: a fixed list, so that paths which strangers make up do not become series.
+ * The route of a path, and the methods, for metrics: fixed lists, so that what strangers make up does not become series.
  *
  * @module
  */
+
+/** The methods of RFC 9110 and RFC 5789. Deno accepts any other text as well. */
+export const METHODS: ReadonlySet<string> = new Set(
+  ["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"],
+);
 
 /** Whole paths. */
 const EXACT: ReadonlySet<string> = new Set([

@@ -7,7 +7,7 @@ import type { TrivetEvent } from "../events.ts";
 import type { Store } from "../store/store.ts";
 import { createRegistry, type Registry } from "./metrics.ts";
 import type { RequestOutcome } from "./request_outcome.ts";
-import { routeOf } from "./route.ts";
+import { METHODS, routeOf } from "./route.ts";
 
 /** The metrics of a server, and the observers that fill them. */
 export interface ServerMetrics {
@@ -88,7 +88,7 @@ export function createServerMetrics(base: string = ""): ServerMetrics {
     registry,
     onRequest({ method, path, status, milliseconds }) {
       const route = routeOf(path, base);
-      requests.add([method, route, String(status)]);
+      requests.add([METHODS.has(method) ? method : "other", route, String(status)]);
       durations.observe(milliseconds / 1000, [route]);
       if (status === 429) throttled.add([route]);
     },

@@ -21,13 +21,9 @@ import { pathOf } from "../../http/router.ts";
 import type { Fetch } from "../../http/network/default_fetch.ts";
 import type { TracedServer } from "../../http/telemetry.ts";
 import { shortPath } from "../request_outcome.ts";
-import { routeOf } from "../route.ts";
+import { METHODS, routeOf } from "../route.ts";
 import { readSpanContext, withParent, writeTraceContext } from "./trace_context.ts";
 
-/** Methods that may be in the name of a span (RFC 9110, RFC 5789). */
-const METHODS: ReadonlySet<string> = new Set(
-  ["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"],
-);
 const MAX_METHOD_CHARACTERS = 50;
 const MAX_USER_AGENT_CHARACTERS = 200;
 
