@@ -160,8 +160,10 @@ export function describeError(error: unknown): string {
   return cut(parts.join("; caused by "));
 }
 
+/** Half of a surrogate pair, also one that is cut, becomes U+FFFD: strict JSON parsers refuse the whole line. */
 function cut(text: string): string {
-  return text.length <= MAX_VALUE_CHARACTERS ? text : text.slice(0, MAX_VALUE_CHARACTERS - 1) + "…";
+  const short = text.length <= MAX_VALUE_CHARACTERS ? text : text.slice(0, MAX_VALUE_CHARACTERS - 1) + "…";
+  return short.toWellFormed();
 }
 
 let lastTime = NaN;
@@ -177,7 +179,11 @@ function toIsoTime(time: number): string {
 }
 
 function toJsonLine(time: number, level: LogLevel, name: string, fields: LogFields): string {
-  return escapeLineEnds(JSON.stringify({ time: toIsoTime(time), level, event: name, ...fields }));
+  const line = JSON.stringify(
+    { time: toIsoTime(time), level, event: name, ...fields },
+    (_, value) => typeof value === "string" ? value.toWellFormed() : value,
+  );
+  return escapeLineEnds(line);
 }
 
 /** As {@linkcode toJsonLine}, put together from parts: every request of a client can be an event. */

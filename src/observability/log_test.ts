@@ -83,6 +83,16 @@ test("long values are cut", () => {
   assert.is((last()["client"] as string).length, 500);
 });
 
+test("no line has half of a surrogate pair, which strict JSON parsers refuse", () => {
+  const { log, last } = newLog();
+  for (const client of ["a".repeat(498) + "\u{1f600}".repeat(2), "a\ud83d", "\ude00b"]) {
+    log.event({ type: "client_refused", client, reason: "" });
+    assert.ok((last()["client"] as string).isWellFormed(), client);
+    log.line("info", "upstream_stderr", { line: client.slice(0, 499) });
+    assert.ok((last()["line"] as string).isWellFormed(), client);
+  }
+});
+
 test("lines below the level are not written; requests have a level of their own, failures are errors", () => {
   const outcome = { id: "r", method: "GET", path: "/", milliseconds: 1.26 };
   const written = (options: Partial<LogOptions>): unknown[] => {
