@@ -40,7 +40,13 @@ export function trackRequests(handler: FetchHandler): TrackedHandler {
       if (!(answer instanceof Promise)) return answer;
       return new Promise((resolve, reject) => {
         waiting.add(resolve);
-        answer.then(resolve, reject).finally(() => waiting.delete(resolve));
+        answer.then((response) => {
+          waiting.delete(resolve);
+          resolve(response);
+        }, (error) => {
+          waiting.delete(resolve);
+          reject(error);
+        });
       });
     },
     answerRest() {
