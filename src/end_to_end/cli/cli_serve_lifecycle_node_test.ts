@@ -69,6 +69,25 @@ test("serve: the home page lists the services; unknown paths are 404", async () 
   assert.is(await server.stop(), 0);
 });
 
+test("serve: of instances that start together one makes the demo, and its secrets are right", async () => {
+  const data = newFolder();
+  const servers = await Promise.all([1, 2, 3].map(() => startTrivet(["--data", data])));
+  const [made, ...more] = servers.map(({ facts }) => facts).filter(({ api_key }) => api_key !== null);
+  assert.is(more.length, 0);
+  const { client, user, api_key } = made!;
+  for (const { facts: { url } } of servers) {
+    const form = { grant_type: "client_credentials", client_id: client.id, client_secret: client.secret! };
+    const token = await fetch(`${url}/oauth/token`, { method: "POST", body: new URLSearchParams(form) });
+    assert.is(token.status, 200);
+    const login = new URLSearchParams({ username: user.username, password: user.password! });
+    const entered = await fetch(`${url}/login`, { method: "POST", body: login, redirect: "manual" });
+    assert.ok(entered.status < 400, String(entered.status));
+    const skills = await fetch(`${url}/v1/skills`, { headers: { "x-api-key": api_key! } });
+    assert.is(skills.status, 200);
+  }
+  for (const server of servers) assert.is(await server.stop(), 0);
+});
+
 test("serve: instances that start together create one complete skills folder", async () => {
   const parent = newFolder();
   const skills = join(parent, "skills");

@@ -12,7 +12,7 @@ import { addClient, removeClient } from "../../../oauth/clients/client.ts";
 import { removeUser } from "../../../oauth/users/remove_user.ts";
 import { addUser } from "../../../oauth/users/user.ts";
 import { createApiKey } from "../../../skills/api_key.ts";
-import type { Store } from "../../../store/store.ts";
+import { putIfAbsent, type Store, timeOf } from "../../../store/store.ts";
 import { makePrivateFolder, writePrivateFile } from "../private_files.ts";
 
 export interface Demo {
@@ -26,8 +26,10 @@ const USER = "demo";
 /** Registered without a port: any port of the loopback address matches (RFC 8252 §7.3). */
 const REGISTERED_URI = "http://127.0.0.1/callback";
 const REDIRECT_URI = "http://127.0.0.1:8788/callback";
-/** Set last, so that an interrupted first start is repeated. */
+/** Set last, so that an interrupted first start is repeated. It expires while an instance makes the demo. */
 const DONE_KEY = ["demo"];
+/** How long that can take: then the instance was killed. */
+const MAKING_MS = 10_000;
 const FILE = "demo.json";
 
 /** Makes the demo unless it exists. `created` tells whether this call made it. */
@@ -35,8 +37,14 @@ export async function ensureDemo(
   store: Store,
   folder: string | undefined,
 ): Promise<{ demo: Demo | undefined; created: boolean }> {
-  if (await store.get(DONE_KEY)) {
-    return { demo: folder === undefined ? undefined : readDemo(folder), created: false };
+  for (;;) {
+    const done = await store.get(DONE_KEY);
+    if (done && done.expires === undefined) {
+      return { demo: folder === undefined ? undefined : readDemo(folder), created: false };
+    }
+    // Of instances that start together one makes it.
+    if (await putIfAbsent(store, DONE_KEY, true, timeOf(store) + MAKING_MS)) break;
+    await new Promise((resolve) => setTimeout(resolve, 100));
   }
   await removeClient(store, CLIENT);
   await removeUser(store, USER);
