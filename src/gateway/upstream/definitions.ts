@@ -4,6 +4,7 @@
  * @module
  */
 import { appOf } from "../../mcp/apps/app.ts";
+import type { ResourceEntry } from "./list_entries.ts";
 import { createNames } from "./names.ts";
 import type { ProxyOptions } from "./proxy/proxy_tool.ts";
 import { proxyTool } from "./proxy/proxy_tool.ts";
@@ -17,14 +18,19 @@ import {
 } from "./proxy/proxy_resource.ts";
 import type { UpstreamDefinition } from "./upstream_definition.ts";
 import type { UpstreamLists } from "./upstream_lists.ts";
-import { createKeptUris } from "./uris.ts";
+import { createKeptUris, isTaken } from "./uris.ts";
 
-/** @param prefixes of all upstreams */
+/** What the names and URIs of all upstreams begin with. */
+export interface TakenNames {
+  readonly prefixes: readonly string[];
+  readonly heads: readonly string[];
+}
+
 export function createDefinitions(
   lists: UpstreamLists,
   options: Omit<ProxyOptions, "features">,
   prefix: string,
-  prefixes: readonly string[],
+  { prefixes, heads }: TakenNames,
 ): UpstreamDefinition[] {
   const { features } = lists;
   const toName = createNames(prefix, prefixes);
@@ -33,14 +39,17 @@ export function createDefinitions(
   const proxy: ProxyOptions = { ...options, features, uris };
   // Servers need not list the apps of their tools (MCP Apps, resource discovery).
   const hasApps = features.resources && lists.tools.some(({ _meta }) => appOf(_meta) !== undefined);
+  const isFree = ({ uri }: ResourceEntry): boolean => options.uris.all !== undefined || !isTaken(uri, heads);
   const skillUris = new Set(lists.skills.map(({ uri }) => uri));
   const listed = new Map(lists.resources.map((entry) => [entry.uri, entry]));
   return [
     ...lists.tools.map((entry) => proxyTool(proxy, entry, toName(entry.name))),
-    ...lists.resources.filter(({ uri }) => !skillUris.has(uri)).map((entry) => proxyResource(proxy, entry)),
+    ...lists.resources.filter((entry) => !skillUris.has(entry.uri) && isFree(entry)).map((entry) =>
+      proxyResource(proxy, entry)
+    ),
     ...lists.skills.map((skill) => proxySkill(proxy, skill, listed.get(skill.uri))),
     ...(features.resources ? [proxySkillFiles(proxy, lists.skills)] : []),
-    ...lists.resourceTemplates.map((entry) => proxyTemplate(proxy, entry)),
+    ...lists.resourceTemplates.filter(isFree).map((entry) => proxyTemplate(proxy, entry)),
     ...(features.resources && uris.all !== undefined ? [proxyUnlisted(proxy, uris.all)] : []),
     ...(hasApps && uris.apps !== undefined ? [proxyUnlisted(proxy, uris.apps)] : []),
     ...lists.prompts.map((entry) => proxyPrompt(proxy, entry, toName(entry.name))),

@@ -10,7 +10,7 @@ import type { UpstreamAccess } from "../credentials/access.ts";
 import { CallLimiter } from "./call_limiter.ts";
 import type { CircuitBreakerOptions } from "./circuit_breaker.ts";
 import type { UpstreamConfiguration } from "./configuration/configuration.ts";
-import { createDefinitions } from "./definitions.ts";
+import { createDefinitions, type TakenNames } from "./definitions.ts";
 import { isOutageOfCall, UpstreamFailure } from "./failure.ts";
 import { toPrefix } from "./names.ts";
 import type { CallerContext, CallTarget, ConnectedSession } from "./proxy/call_target.ts";
@@ -69,7 +69,7 @@ export class Upstream implements CallTarget {
   /** By the digest of the lists. */
   readonly #sets = new Map<string, OfferedSet>();
   #connectTool: readonly UpstreamDefinition[] | undefined;
-  #prefixes: readonly string[] = [];
+  #taken: TakenNames = { prefixes: [], heads: [] };
   #isClosed = false;
 
   constructor(host: UpstreamHost, configuration: UpstreamConfiguration, access: UpstreamAccess) {
@@ -104,7 +104,7 @@ export class Upstream implements CallTarget {
     const session = this.sessionOf(caller);
     if (session.digest !== undefined) return this.#sets.get(session.digest)?.definitions;
     return session.state === "connection_required"
-      ? this.#connectTool ??= [connectTool(this, this.prefix, this.#prefixes)]
+      ? this.#connectTool ??= [connectTool(this, this.prefix, this.#taken.prefixes)]
       : undefined;
   }
 
@@ -182,8 +182,8 @@ export class Upstream implements CallTarget {
   }
 
   /** Names the definitions anew after an upstream was added or removed. */
-  setPrefixes(prefixes: readonly string[]): void {
-    this.#prefixes = prefixes;
+  setTaken(taken: TakenNames): void {
+    this.#taken = taken;
     this.#connectTool = undefined;
     for (const set of this.#sets.values()) set.definitions = this.#define(set.lists);
   }
@@ -284,7 +284,7 @@ export class Upstream implements CallTarget {
         uris: this.uris,
       },
       this.prefix,
-      this.#prefixes,
+      this.#taken,
     );
   }
 

@@ -111,7 +111,8 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
   function rename(): void {
     const all = ordered();
     const prefixes = all.map(({ prefix }) => prefix);
-    for (const each of all) each.setPrefixes(prefixes);
+    const heads = all.flatMap(({ uris }) => uris.heads);
+    for (const each of all) each.setTaken({ prefixes, heads });
     combined.clear();
     host.onChange();
   }
@@ -160,7 +161,9 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
       return () => resourceListeners.delete(onUpdate);
     },
     async subscribe(uri, caller) {
-      for (const each of ordered()) if (await each.subscribe(uri, caller)) return;
+      // An upstream that keeps its URIs could list one of another.
+      const all = ordered().sort((a, b) => Number(b.isNamed) - Number(a.isNamed));
+      for (const each of all) if (await each.subscribe(uri, caller)) return;
     },
     status: () => ordered().map((each) => each.status()),
     isShared: () => [...upstreams.values()].every((each) => each.isShared),

@@ -19,6 +19,8 @@ export interface UriMap {
   readonly apps: string | undefined;
   /** The template of the files of its skills. */
   readonly skills: string;
+  /** What URIs of this upstream alone begin with. */
+  readonly heads: readonly string[];
 }
 
 const SCHEME = "upstream://";
@@ -48,6 +50,7 @@ export function createUriMap(name: string): UriMap {
     all: `${head}{+uri}`,
     apps: `${UI}${authority}/{+uri}`,
     skills: `${SKILL}${SKILL_AUTHORITY}${authority}/{+path}`,
+    heads: heads.map(([, head]) => head),
   };
 }
 
@@ -60,7 +63,15 @@ export function createKeptUris(name: string): UriMap {
     all: undefined,
     apps: undefined,
     skills,
+    heads: [],
   };
+}
+
+/** Whether a kept URI, or one of a kept template, could be that of another upstream. @param heads of all upstreams */
+export function isTaken(uriOrTemplate: string, heads: readonly string[]): boolean {
+  const variable = uriOrTemplate.indexOf("{");
+  const fixed = variable < 0 ? uriOrTemplate : uriOrTemplate.slice(0, variable);
+  return heads.some((head) => fixed.startsWith(head) || variable >= 0 && head.startsWith(fixed));
 }
 
 function toAuthority(name: string): string {

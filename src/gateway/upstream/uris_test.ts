@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { compileUriTemplate } from "../../mcp/definition/uri_template.ts";
-import { createKeptUris, createUriMap } from "./uris.ts";
+import { createKeptUris, createUriMap, isTaken } from "./uris.ts";
 
 const test = suite("gateway/upstream/uris");
 const URIS = [
@@ -71,6 +71,25 @@ test("an upstream without a prefix keeps its URIs", () => {
     assert.is(kept.toOriginal(kept.toPublic(uri)), uri);
     if (!uri.startsWith("skill:")) assert.is(kept.toPublic(uri), uri);
   }
+});
+
+test("a kept URI, or one of a kept template, that could be of another upstream is taken", () => {
+  const heads = ["bank", "shop"].flatMap((name) => createUriMap(name).heads);
+  for (
+    const taken of [
+      "upstream://bank/acct://1",
+      "upstream://shop/{+path}",
+      "upstream://{name}/x",
+      "ui://bank/panel",
+      "ui://{+rest}",
+      "skill://upstream.shop/a/SKILL.md",
+      "{+uri}",
+    ]
+  ) assert.ok(isTaken(taken, heads), taken);
+  for (const free of ["upstream://other/x", "ui://panel", "acct://1", "acct://{id}", "upstream://"]) {
+    assert.not(isTaken(free, heads), free);
+  }
+  assert.equal(createKeptUris("bank").heads, []);
 });
 
 test.run();

@@ -10,9 +10,10 @@ import { identityOf } from "../../mcp/definition/definition_source.ts";
 import type { Extension } from "../../mcp/definition/extension.ts";
 import { group, type Middleware } from "../../mcp/definition/group.ts";
 import { type CreateViews, type View, viewedMethods } from "../../mcp/definition/views.ts";
+import { compileUriTemplate } from "../../mcp/definition/uri_template.ts";
 import { skillsExtension } from "../../mcp/skills/skills_extension.ts";
 import type { SkillSource } from "../../mcp/skills/skills.ts";
-import { isUpstreamSkill } from "../upstream/upstream_definition.ts";
+import { isUpstreamDefinition, isUpstreamSkill } from "../upstream/upstream_definition.ts";
 import { createSkillSource } from "./skill_source.ts";
 
 export interface ViewsOptions {
@@ -91,7 +92,7 @@ export function createGatewayViews(options: ViewsOptions): CreateViews {
       const base = hasSkills
         ? ownWithSkills ??= host.definitions([extensionFor([])])
         : own ??= host.definitions();
-      const visible = withoutDuplicates([...base, ...listed]).filter(isOffered);
+      const visible = withoutDuplicates(base, listed).filter(isOffered);
       const key = visible.map(numberOf).join();
       const view = views.get(key) ?? (hasSkills ? compileWithSkills(base, visible) : compileValid(
         (definitions) => host.compile(definitions),
@@ -155,12 +156,18 @@ function compileValid(
   }
 }
 
-/** Of two with one name or URI the first is kept: the server's own. */
-function withoutDuplicates(definitions: readonly Definition[]): Definition[] {
+/** Of two with one name or URI the first is kept: the server's own, also where it is one of a template. */
+function withoutDuplicates(own: readonly Definition[], listed: readonly Definition[]): Definition[] {
   const taken = new Set<string>();
-  return definitions.filter((each) => {
+  const templates = own.flatMap((each) =>
+    each.kind === "resource_template" ? [compileUriTemplate(each.uriTemplate)] : []
+  );
+  const isOwn = (each: Definition): boolean =>
+    each.kind === "resource" && isUpstreamDefinition(each) && each.uri === each.originalName &&
+    templates.some((match) => match(each.uri));
+  return [...own, ...listed].filter((each) => {
     const identity = identityOf(each);
-    return !taken.has(identity) && taken.add(identity);
+    return !taken.has(identity) && !isOwn(each) && taken.add(identity);
   });
 }
 
