@@ -101,8 +101,8 @@ function connectGateway(options: GatewayOptions, host: GatewayHost): GatewayPart
     name: host.name,
     mcpServers,
     now,
-    access: ({ name, target, auth }) =>
-      credentials.add(name, target.type === "stdio" ? { auth } : { ...target, auth }),
+    access: ({ name, target, shared, auth }) =>
+      credentials.add(name, target.type === "stdio" ? { shared, auth } : { ...target, shared, auth }),
     onState: (upstream, state, error) => observe({ type: "upstream_changed", upstream, state, error }),
   });
   const policy = policyOptions && createPolicy(policyOptions, {

@@ -162,6 +162,19 @@ test("attack: an upstream that keeps its URIs takes none of another upstream, no
   assert.ok((await rpc("resources/read", { uri: "upstream://bank/acct://none" })).error);
 });
 
+test("with shared: false each caller has a session of their own", async () => {
+  for (const [shared, sessions] of [[true, 1], [false, 2]] as const) {
+    const { fetch } = upstreams("one.example");
+    const { trivet, names } = start({
+      fetch,
+      mcpServers: { one: { url: "https://one.example/mcp", shared } },
+    });
+    assert.equal(await names(), ["own", "one_echo", "one_remove"]);
+    trivet.gateway!.reconnect("one", { subject: "alice", scopes: new Set(), workspace: "default" });
+    await until(() => trivet.gateway!.status()[0]!.sessions === sessions);
+  }
+});
+
 test("an upstream that an administrator adds is offered at every instance, and ends when it is removed", async () => {
   const store = memoryStore();
   const { fetch } = upstreams("one.example");

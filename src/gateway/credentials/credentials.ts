@@ -19,7 +19,8 @@ import { describeClient } from "./client_registration.ts";
 import { createConnectLinks } from "./connect_link.ts";
 import type { CredentialsContext, IdentityHooks, Upstream } from "./context.ts";
 import { createExchangeAccess } from "./exchange_access.ts";
-import { createFixedAccess, createSecretAccess } from "./fixed_access.ts";
+import { createSecretAccess } from "./secret_access.ts";
+import { staticAccess } from "../upstream/static_access.ts";
 import { createNetworks } from "./network.ts";
 import { createOAuthAccess } from "./oauth_access.ts";
 import { createProviderAccess } from "./provider_access.ts";
@@ -54,6 +55,8 @@ export interface UpstreamSettings {
   readonly url?: string | undefined;
   /** Sent with each request, for every caller. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Without credentials of users: one session for all callers, or one for each. @default true */
+  readonly shared?: boolean | undefined;
   /** {@linkcode UpstreamAuth}, not checked yet. @default `{ type: "none" }` */
   readonly auth?: unknown;
 }
@@ -122,7 +125,7 @@ export function createCredentials(options: CredentialsOptions): Credentials {
   return {
     add(name, settings) {
       const upstream = checkUpstream(context, name, settings);
-      const access = createAccess(context, upstream);
+      const access = createAccess(context, upstream, settings.shared);
       const observed: UpstreamAccess = {
         ...access,
         async headers(caller, signal) {
@@ -206,11 +209,15 @@ function checkUpstream(
   return { name, url, headers, auth, isPrivate };
 }
 
-function createAccess(context: CredentialsContext, upstream: Upstream): UpstreamAccess {
+function createAccess(
+  context: CredentialsContext,
+  upstream: Upstream,
+  shared: boolean | undefined,
+): UpstreamAccess {
   const { auth } = upstream;
   switch (auth.type) {
     case "none":
-      return createFixedAccess(upstream);
+      return staticAccess(upstream.headers, shared);
     case "secret":
       return createSecretAccess(context, { ...upstream, auth });
     case "oauth":

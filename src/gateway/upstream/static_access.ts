@@ -1,15 +1,13 @@
 /**
- * The access to an upstream without credentials of its own: the header fields in its configuration.
+ * The access to an upstream without credentials of its users: the header fields in its configuration.
  *
  * @module
  */
 import type { Principal } from "../../http/principal.ts";
 import type { UpstreamAccess } from "../credentials/access.ts";
-import type { UpstreamConfiguration } from "./configuration/configuration.ts";
 
 /** One session for all callers, or, with `shared: false`, one for each. */
-export function staticAccess({ target, shared = true }: UpstreamConfiguration): UpstreamAccess {
-  const headers = target.type === "stdio" ? {} : target.headers;
+export function staticAccess(headers: Readonly<Record<string, string>>, shared = true): UpstreamAccess {
   return {
     partition: (caller) => shared ? "" : partitionOf(caller),
     headers: () => Promise.resolve(headers),

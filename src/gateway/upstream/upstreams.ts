@@ -104,7 +104,9 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     if (configuration.target.type === "stdio" && !options.launch && !options.createTransport) {
       throw refuseProcess(configuration.name);
     }
-    const access = options.access?.(configuration) ?? staticAccess(configuration);
+    const { target, shared } = configuration;
+    const access = options.access?.(configuration) ??
+      staticAccess(target.type === "stdio" ? {} : target.headers, shared);
     return new Upstream(host, configuration, access);
   }
 

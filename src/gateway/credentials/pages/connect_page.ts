@@ -16,7 +16,7 @@ import { showPage } from "../../../oauth/pages/page.ts";
 import { beginConnection } from "../authorize.ts";
 import type { ConnectRequest } from "../connect_link.ts";
 import { CONNECTIONS_PATH, type Upstream } from "../context.ts";
-import { isSecret, saveSecret } from "../fixed_access.ts";
+import { isSecret, saveSecret } from "../secret_access.ts";
 import type { OAuthAuth, SecretAuth } from "../upstream_auth.ts";
 import {
   type ConnectionPagesContext,

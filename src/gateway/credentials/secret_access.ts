@@ -1,5 +1,5 @@
 /**
- * Access without credentials of users: fixed header fields for everybody; and by a secret that each user enters.
+ * Access by a secret that each user enters.
  *
  * @module
  */
@@ -14,15 +14,6 @@ import type { SecretAuth } from "./upstream_auth.ts";
 /** What is sealed in a connection of the kind `secret`. */
 interface SealedSecret {
   readonly secret: string;
-}
-
-/** The fixed header fields, for every caller. */
-export function createFixedAccess({ headers }: Upstream): UpstreamAccess {
-  return {
-    partition: () => "",
-    headers: () => Promise.resolve(headers),
-    refused: () => Promise.resolve(false),
-  };
 }
 
 /** The secret of each user, in the header field of the template. */

@@ -7,7 +7,7 @@ import { ISSUER } from "../../oauth/test_server.ts";
 import { memoryStore } from "../../store/drivers/memory.ts";
 import { ConnectionRequired } from "./access.ts";
 import { createCredentials } from "./credentials.ts";
-import { saveSecret } from "./fixed_access.ts";
+import { saveSecret } from "./secret_access.ts";
 import { createSealedRecords } from "./sealed_records.ts";
 import {
   callerOf,
@@ -20,7 +20,7 @@ import {
   UPSTREAM_URL,
 } from "./test_credentials.ts";
 
-const test = suite("gateway/credentials/fixed_access");
+const test = suite("gateway/credentials/secret_access");
 const CONNECT = `${ISSUER}/account/connections/connect`;
 
 async function newSecrets(auth: object = {}) {
@@ -56,6 +56,10 @@ test("without auth all callers share the fixed header fields", async () => {
     assert.is(access.partition(caller), "");
   }
   assert.equal(await credentials.add("process", {}).headers(undefined), {});
+  const apart = credentials.add("apart", { shared: false });
+  const partitions = [undefined, callerOf("a"), callerOf("b"), callerOf("b")].map(apart.partition);
+  assert.is(new Set(partitions).size, 3);
+  assert.not(partitions.includes(""));
   assert.is(await access.refused(undefined, { status: 401, challenge: null, url: "", used: {} }), false);
   for (
     const [settings, place] of [
