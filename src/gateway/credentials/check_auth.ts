@@ -88,6 +88,23 @@ const SHAPES: { readonly [Type in UpstreamAuth["type"]]: Shape } = {
 };
 
 /**
+ * The option `auth` of an upstream, checked, and the header fields beside it.
+ * @param place of the upstream in the configuration, such as `mcpServers.github`
+ * @throws {TypeError} naming the place and the rule
+ */
+export function checkAuth(
+  place: string,
+  given: unknown,
+  { url, headers = {} }: { readonly url: string; readonly headers?: Readonly<Record<string, string>> },
+): UpstreamAuth {
+  const auth: UpstreamAuth = given === undefined
+    ? { type: "none" }
+    : checkUpstreamAuth(`${place}.auth`, given, url);
+  checkFixedHeaders(`${place}.headers`, headers, auth);
+  return auth;
+}
+
+/**
  * The option `auth` of an upstream, checked.
  * @param place where it is in the configuration, such as `mcpServers.github.auth`
  * @param upstream the URL of the upstream

@@ -14,7 +14,7 @@ import type { AuthorizationServerOptions } from "../../oauth/authorization_serve
 import { CONNECTIONS, endConnection, type UpstreamConnection } from "../../oauth/connection_records.ts";
 import { type Entry, listAll, type Store } from "../../store/store.ts";
 import { ConnectionRequired, type UpstreamAccess } from "./access.ts";
-import { checkFixedHeaders, checkUpstreamAuth } from "./check_auth.ts";
+import { checkAuth } from "./check_auth.ts";
 import { describeClient } from "./client_registration.ts";
 import { createConnectLinks } from "./connect_link.ts";
 import type { CredentialsContext, IdentityHooks, Upstream } from "./context.ts";
@@ -185,10 +185,7 @@ function checkUpstream(
 ): Upstream {
   const place = `mcpServers.${name}`;
   if (given !== undefined && url === "") throw new TypeError(`${place}.auth: needs "url"`);
-  const auth: UpstreamAuth = given === undefined
-    ? { type: "none" }
-    : checkUpstreamAuth(`${place}.auth`, given, url);
-  checkFixedHeaders(`${place}.headers`, headers, auth);
+  const auth = checkAuth(place, given, { url, headers });
   const isPrivate = (auth.type === "oauth" || auth.type === "id-jag") && auth.allowPrivateAddresses === true;
   if (auth.type !== "none") {
     if (!oauth) {

@@ -94,7 +94,8 @@ test("a private address is refused, unless the option allows it", async () => {
   }
   let refusal: unknown;
   const auth = { type: "oauth", allowPrivateAddresses: true } as const;
-  await addStoredUpstream(store, sealer, "x", { ...GITHUB, auth }).catch((error) => refusal = error);
+  const url = "https://mcp.example.com/mcp";
+  await addStoredUpstream(store, sealer, "x", { url, auth }).catch((error) => refusal = error);
   assert.match(String(refusal), /allowPrivateAddresses/);
 });
 
@@ -113,8 +114,24 @@ test("invalid configurations are not stored, and a taken name is kept where it m
   let refusal: unknown;
   await addStoredUpstream(store, sealer, "x", { url: "ftp://x" }).catch((error) => refusal = error);
   assert.match(String(refusal), /mcpServers\.x\.url/);
+  const misspelt = { url: "https://x.example", auth: { type: "oauht" } } as unknown as McpServer;
+  await addStoredUpstream(store, sealer, "x", misspelt).catch((error) => refusal = error);
+  assert.match(String(refusal), /mcpServers\.x\.auth\.type/);
   assert.ok(await addStoredUpstream(store, sealer, "github", GITHUB, { isNew: true }));
   assert.is(await addStoredUpstream(store, sealer, "github", GITHUB, { isNew: true }), undefined);
+});
+
+test("a changed upstream that cannot be used is not offered as it was before", async () => {
+  const store = memoryStore();
+  const { read, offered, problems, stop } = follow(store);
+  await addStoredUpstream(store, sealer, "github", GITHUB);
+  await read();
+  assert.ok(offered.has("github"));
+  const other = createUpstreamSealer(() => soleSecret(new Uint8Array(32).fill(2)));
+  await addStoredUpstream(store, other, "github", GITHUB);
+  await read();
+  assert.equal([problems, offered.size], [["github"], 0]);
+  stop();
 });
 
 test("what another server sealed, and what the configuration already has, is reported and not used", async () => {

@@ -4,9 +4,12 @@
  * @module
  */
 import { isScopeToken } from "../../../http/scope_token.ts";
+import { checkAuth } from "../../credentials/check_auth.ts";
 import { isObject } from "../../../json_schema/value.ts";
 import { LEGACY, MODERN } from "../../../mcp_client/revision.ts";
 import { ConfigurationError, type UpstreamConfiguration } from "./configuration.ts";
+import { Problems } from "./problems.ts";
+import { toPrefix } from "../names.ts";
 import { parseEnvironment, type ReadVariable, type References } from "./environment.ts";
 
 const DEFAULT_TIMEOUT_S = 30;
@@ -91,25 +94,6 @@ export function findMcpServers(file: unknown): unknown {
   throw new ConfigurationError(["mcpServers: is required"]);
 }
 
-/** Collects problems under a place. */
-class Problems {
-  readonly #place: string;
-  readonly #list: string[];
-
-  constructor(place: string, list: string[]) {
-    this.#place = place;
-    this.#list = list;
-  }
-
-  add(member: string, problem: string): void {
-    this.#list.push(`${this.#place}${member && `.${member}`}: ${problem}`);
-  }
-
-  get count(): number {
-    return this.#list.length;
-  }
-}
-
 function parseServer(
   name: string,
   server: unknown,
@@ -128,7 +112,14 @@ function parseServer(
   if (server.disabled === true) return undefined;
   const target = parseTarget(server, problems, references);
   const options = parseOptions(server, problems);
-  return target && problems.count === before ? { name, target, ...options } : undefined;
+  if (!target || problems.count > before) return undefined;
+  problems.check((place) => {
+    if (target.type !== "stdio") checkAuth(place, options.auth, target);
+    else if (options.auth !== undefined) {
+      throw new TypeError(`${place}.auth: a command has no users. Use env`);
+    }
+  });
+  return problems.count === before ? { name, target, ...options } : undefined;
 }
 
 function parseTarget(
@@ -285,8 +276,8 @@ function checkPrefixes(
   problems: string[],
 ): void {
   const owners = new Map<string, string>();
-  for (const { name, prefix } of configurations) {
-    if (!prefix) continue;
+  for (const { name, prefix = toPrefix(name) } of configurations) {
+    if (prefix === "") continue;
     const owner = owners.get(prefix);
     if (owner !== undefined) problems.push(`${place}.${name}.prefix: is the prefix of ${owner} too`);
     owners.set(prefix, name);

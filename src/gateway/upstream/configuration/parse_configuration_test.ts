@@ -100,6 +100,11 @@ test("names the place of every problem", () => {
       ]],
       [{ url: "https://a.example", shared: "yes" }, ["mcpServers.x.shared"]],
       [{ url: "https://a.example", prefix: "a b" }, ["mcpServers.x.prefix"]],
+      [{ url: "https://a.example", auth: { type: "oauht" } }, ["mcpServers.x.auth.type"]],
+      [{ url: "https://a.example", auth: { type: "oauth" }, headers: { authorization: "x" } }, [
+        'mcpServers.x.headers["authorization"]',
+      ]],
+      [{ command: "a", auth: { type: "none" } }, ["mcpServers.x.auth"]],
       [{ url: "https://a.example", tools: { only: [] } }, [
         "mcpServers.x.tools.only",
       ]],
@@ -117,6 +122,8 @@ test("names the place of every problem", () => {
     }),
     ["mcpServers.b.prefix"],
   );
+  const named = { url: "https://a.example" };
+  assert.equal(problemsOf({ a: { ...named, prefix: "b" }, b: named }), ["mcpServers.b.prefix"]);
   assert.equal(problemsOf(undefined), ["mcpServers"]);
 });
 

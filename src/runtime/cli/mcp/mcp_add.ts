@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { checkFixedHeaders, checkUpstreamAuth } from "../../../gateway/credentials/check_auth.ts";
 import type { McpServer } from "../../../gateway/upstream/configuration/configuration.ts";
 import { parseMcpServer } from "../../../gateway/upstream/configuration/parse_configuration.ts";
 import { printLine, UsageError } from "../output.ts";
@@ -87,11 +86,6 @@ function check(name: string, server: McpServer): void {
   try {
     // A variable of the file is one of the server, not of this command.
     parseMcpServer(name, server, (variable) => readVariable(variable) ?? "variable");
-    if (server.auth !== undefined) {
-      if (!("url" in server)) throw new TypeError("auth: a command has no users: use --env");
-      const auth = checkUpstreamAuth("auth", server.auth, server.url);
-      checkFixedHeaders("headers", server.headers ?? {}, auth);
-    }
   } catch (error) {
     if (error instanceof TypeError) throw new UsageError(error.message, { cause: error });
     throw error;
