@@ -162,6 +162,19 @@ test("attack: an upstream that keeps its URIs takes none of another upstream, no
   assert.ok((await rpc("resources/read", { uri: "upstream://bank/acct://none" })).error);
 });
 
+test("an upstream that cannot replace the one of its name leaves it as it is", async () => {
+  const { fetch } = upstreams("one.example");
+  const one = { url: "https://one.example/mcp" };
+  const { trivet, names, rpc } = start({ fetch, mcpServers: { one } });
+  assert.equal(await names(), ["own", "one_echo", "one_remove"]);
+  // Users cannot connect an address of this server itself.
+  const other = { url: "http://127.0.0.1:8787/mcp", auth: { type: "secret" } } as const;
+  assert.throws(() => trivet.gateway!.add("one", other), /is an address of this server/);
+  assert.equal(await names(), ["own", "one_echo", "one_remove"]);
+  const { result } = await rpc("tools/call", { name: "one_echo", arguments: {} });
+  assert.is(result.content[0].text, "echo of one.example");
+});
+
 test("with shared: false each caller has a session of their own", async () => {
   for (const [shared, sessions] of [[true, 1], [false, 2]] as const) {
     const { fetch } = upstreams("one.example");

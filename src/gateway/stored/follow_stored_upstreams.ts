@@ -49,6 +49,8 @@ export function followStoredUpstreams(options: FollowOptions): FollowedUpstreams
       upstreams.add(stored.name, await openStoredUpstream(stored, sealer), stored.isTrusted === true);
     } catch (error) {
       onProblem(stored.name, error);
+      // The store does not have the one before any more.
+      if (!isConfigured(stored.name)) await upstreams.remove(stored.name);
     }
   }
 

@@ -175,10 +175,11 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
       const before = upstreams.get(name);
       const others = [...upstreams.values()].filter((each) => each !== before);
       if (configuration) checkPrefix(configuration, others);
+      // One that cannot be created leaves the one before as it is.
+      const added = configuration && create(configuration);
       before?.close();
       upstreams.delete(name);
-      if (configuration) {
-        const added = create(configuration);
+      if (added) {
         upstreams.set(name, added);
         if (added.isShared) added.sessionOf(undefined).prepare();
       }
@@ -205,7 +206,10 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
 }
 
 /** @throws {ConfigurationError} when another upstream has the prefix */
-function checkPrefix({ name, prefix }: UpstreamConfiguration, others: readonly Upstream[]): void {
+function checkPrefix(
+  { name, prefix = toPrefix(name) }: UpstreamConfiguration,
+  others: readonly Upstream[],
+): void {
   const owner = prefix && others.find((each) => each.prefix === prefix);
   if (!owner) return;
   throw new ConfigurationError([`mcpServers.${name}.prefix: is the prefix of ${owner.name} too`]);

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Gateway } from "../../../gateway/option.ts";
-import type { McpServers } from "../../../gateway/upstream/configuration/configuration.ts";
+import type { McpServer, McpServers } from "../../../gateway/upstream/configuration/configuration.ts";
 import { watchFiles } from "../serve/watch_files.ts";
 import { type CommandGateway, readGatewayFile } from "./gateway_file.ts";
 
@@ -19,17 +19,23 @@ export function followGatewayFile(
   report: (message: string) => void,
 ): () => void {
   if (!file) return () => {};
-  const { path } = file;
-  let { content } = file;
+  const { path, content: { policy, hold, mcpServers } } = file;
+  /** What the gateway has: each change is kept as done, since one that follows may fail. */
+  const current: Record<string, McpServer> = { ...mcpServers };
   return watchFiles([path], async () => {
     try {
       const next = readGatewayFile(path);
-      const { added, removed } = compare(content.mcpServers, next.mcpServers);
-      for (const name of added) gateway.add(name, next.mcpServers[name]!);
-      for (const name of removed) await gateway.remove(name);
-      const isSame =
-        JSON.stringify([content.policy, content.hold]) === JSON.stringify([next.policy, next.hold]);
-      content = { ...next, policy: content.policy, hold: content.hold };
+      const { added, removed } = compare(current, next.mcpServers);
+      // First, since one that is added may have the prefix of one that is removed.
+      for (const name of removed) {
+        await gateway.remove(name);
+        delete current[name];
+      }
+      for (const name of added) {
+        gateway.add(name, next.mcpServers[name]!);
+        current[name] = next.mcpServers[name]!;
+      }
+      const isSame = JSON.stringify([policy, hold]) === JSON.stringify([next.policy, next.hold]);
       if (!isSame) report(`"policy" and "hold" of "${path}" are read at the start only: restart the server`);
       if (added.length + removed.length > 0) {
         report(
