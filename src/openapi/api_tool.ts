@@ -58,7 +58,7 @@ export function toApiTool(operation: DescribedOperation, options: ApiToolOptions
   const fixed = Object.keys(options.headers).map((name) => `header ${name.toLowerCase()}`);
   const reserved = new Set([...reservedPlaces(security), ...fixed]);
   const parameters = readParameters(document, operation, reserved);
-  const body = readBody(document, operation.source.requestBody);
+  const body = readBody(document, operation.source.requestBody, operation.method);
   const responses = successResponses(document, operation);
   const input = new SchemaBundle(document, "request", schemaLimit);
   const inputSchema = toInputSchema(input, parameters, body);

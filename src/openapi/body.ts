@@ -60,10 +60,21 @@ export function isTextual(name: string): boolean {
     .test(name);
 }
 
-/** @throws {OpenApiError} when no media type of the body is supported */
-export function readBody(document: OpenApiDocument, value: unknown): RequestBody | undefined {
+/**
+ * The body of an operation. That of GET and HEAD is left out (OpenAPI 3.0.4 section 4.7.10.1): `fetch` cannot send it.
+ * @throws {OpenApiError} when no media type of the body is supported, or a body that cannot be sent is required
+ */
+export function readBody(
+  document: OpenApiDocument,
+  value: unknown,
+  method: string,
+): RequestBody | undefined {
   if (value === undefined) return undefined;
   const source = resolve(document, value);
+  if (method === "GET" || method === "HEAD") {
+    if (source.required !== true) return undefined;
+    throw new OpenApiError(`A required body of ${method} is not supported`);
+  }
   const content = readContent(document, source.content);
   // A body without content, as some descriptions of DELETE have, says nothing.
   if (content.length === 0) return undefined;

@@ -111,23 +111,32 @@ test("annotations follow the method", () => {
 });
 
 test("what is not supported is skipped with a reason, and the rest becomes tools", () => {
-  const cases: [object, RegExp][] = [
+  const cases: [object, RegExp, method?: string][] = [
     [{ parameters: [{ name: "q", in: "querystring", schema: {} }] }, /querystring/],
     [{ parameters: [{ name: "q", in: "query", style: "matrix", schema: {} }] }, /Style "matrix"/],
-    [{ requestBody: { content: { "multipart/mixed": {} } } }, /media type/],
+    [{ requestBody: { content: { "multipart/mixed": {} } } }, /media type/, "post"],
+    [{ requestBody: { required: true, content: { "application/json": {} } } }, /body of GET/],
     [{ security: [{ unknown: [] }] }, /security scheme/],
     [{ servers: [{ url: "https://elsewhere.example" }] }, /another server/],
     [{ parameters: [{ name: "a b", in: "header", schema: {} }] }, /valid name/],
     [{ parameters: [{ name: "q", in: "query", schema: { $ref: "other.json" } }] }, /Reference/],
     [{ parameters: [{ name: "q", in: "query", schema: { $id: "https://a" } }] }, /\$id/],
   ];
-  for (const [operation, reason] of cases) {
-    const { tools } = newApi({ document: oneOperation(operation) });
+  for (const [operation, reason, method] of cases) {
+    const { tools } = newApi({ document: oneOperation(operation, "/things", method) });
     assert.equal(tools.current(), []);
     assert.match(tools.skipped()[0]!.reason, reason);
   }
   const { tools } = newApi({ document: oneOperation({}, "/a/{b}") });
   assert.match(tools.skipped()[0]!.reason, /variable/);
+});
+
+test("a body of GET is left out, as it cannot be sent", async () => {
+  const requestBody = { content: { "application/json": { schema: { type: "object" } } } };
+  const { call, requests, tool } = newApi({ document: oneOperation({ requestBody }) });
+  assert.equal(Object.keys((tool("op").input as { properties: object }).properties), []);
+  await call("op");
+  assert.is(requests[0]!.body, undefined);
 });
 
 test.run();
