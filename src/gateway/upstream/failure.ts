@@ -71,8 +71,15 @@ function describeConnection({ reason, status, mayHaveRun }: ConnectionError, tim
     case "unsupported":
       return "supports no protocol revision of the gateway.";
     case "status":
-      return `answered with HTTP status ${status ?? "without a message"}. Try again later.`;
+      return isOfRequest(status)
+        ? `refused the request (HTTP status ${status}).`
+        : `answered with HTTP status ${status ?? "without a message"}. Try again later.`;
   }
+}
+
+/** Whether an HTTP status is about the request (RFC 9110 section 15.5), such as 413, and does not pass with time. */
+function isOfRequest(status = 0): boolean {
+  return status >= 400 && status < 500 && status !== 408 && status !== 429;
 }
 
 /** Whether a failure counts against the upstream (circuit breaker), and not against the caller or the call. */
@@ -80,9 +87,14 @@ export function isOutage(error: unknown): boolean {
   return error instanceof ConnectionError && error.reason !== "refused" && error.reason !== "too_large";
 }
 
-/** As {@linkcode isOutage}, for a call. A lost connection is counted once, by its session. */
+/**
+ * As {@linkcode isOutage}, for a call. A lost connection is counted once, by its session. A caller whose arguments are refused
+ * must not pause the upstream for the others.
+ */
 export function isOutageOfCall(error: unknown): boolean {
-  return isOutage(error) && (error as ConnectionError).reason !== "closed";
+  if (!isOutage(error)) return false;
+  const { reason, status } = error as ConnectionError;
+  return reason !== "closed" && !(reason === "status" && isOfRequest(status));
 }
 
 /** The error that the upstream answered with, for the client. */

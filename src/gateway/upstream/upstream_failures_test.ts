@@ -161,6 +161,29 @@ test("after failures in a row calls fail at once, and a trial ends that", async 
   await upstreams.close();
 });
 
+test("attack: calls whose arguments are refused do not pause the upstream for the others", async () => {
+  let time = 0;
+  let status: number | undefined = 413;
+  const { upstreams } = start({
+    up: {
+      call: () =>
+        status === undefined
+          ? Promise.resolve({ content: [{ type: "text", text: "ok" }] })
+          : Promise.reject(new ConnectionError("status", "up", "refused", { status })),
+    },
+  }, { breaker: { now: () => time, random: () => 1 } });
+  await upstreams.ready();
+  for (let i = 0; i <= MAX_FAILURES; i++) {
+    assert.match(await call(upstreams, "up_echo"), "refused the request (HTTP status 413).");
+    time += 60_000;
+  }
+  status = undefined;
+  assert.is(await call(upstreams, "up_echo"), "ok");
+  status = 503;
+  assert.match(await call(upstreams, "up_echo"), "HTTP status 503. Try again later.");
+  await upstreams.close();
+});
+
 test("connects again when its first lists cannot be read, and keeps the connection when later ones cannot", async () => {
   let isDown = true;
   const list = () =>
