@@ -35,6 +35,8 @@ const OPTION_KEYS: readonly string[] = [
   "auth",
   "disabled",
 ];
+/** What MCP clients call without asking their user. The policy of the gateway is its own. */
+const CLIENT_KEYS: readonly string[] = ["alwaysAllow", "autoApprove", "trust"];
 const PROCESS_KEYS: readonly string[] = ["command", "args", "env", "cwd"];
 const URL_KEYS: readonly string[] = ["url", "headers"];
 const TYPES: Readonly<Record<string, "stdio" | "http" | "sse">> = {
@@ -147,7 +149,10 @@ function parseTarget(
     return undefined;
   }
   for (const key of Object.keys(server)) {
-    if (OPTION_KEYS.includes(key) || (isProcess ? PROCESS_KEYS : URL_KEYS).includes(key)) continue;
+    if (
+      OPTION_KEYS.includes(key) || CLIENT_KEYS.includes(key) ||
+      (isProcess ? PROCESS_KEYS : URL_KEYS).includes(key)
+    ) continue;
     const exists = PROCESS_KEYS.includes(key) || URL_KEYS.includes(key);
     problems.add(key, exists ? `is not allowed with ${isProcess ? "command" : "url"}` : "unknown property");
   }

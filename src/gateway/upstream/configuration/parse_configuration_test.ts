@@ -63,6 +63,11 @@ test("reads what MCP clients read", () => {
     ["sse", { allow: ["get_*"], deny: [] }, 5000, false, 32],
   );
   assert.is(parse({ a: { url: "https://a.example" } })[0]!.target.type, "auto");
+  // Cline, Roo and Kiro, and Gemini.
+  for (const own of [{ autoApprove: ["a"] }, { alwaysAllow: [] }, { trust: true }]) {
+    assert.is(parse({ a: { command: "x", ...own } }).length, 1);
+    assert.is(parse({ a: { url: "https://a.example", ...own } }).length, 1);
+  }
 });
 
 test("names the place of every problem", () => {

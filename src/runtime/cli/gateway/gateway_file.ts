@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { readFileSync } from "node:fs";
 import process from "node:process";
 import { gateway, type GatewayOptions } from "../../../gateway/gateway.ts";
 import type { GatewayOption } from "../../../gateway/option.ts";
@@ -17,7 +16,7 @@ import {
 } from "../../../gateway/upstream/configuration/parse_configuration.ts";
 import { useFetch } from "../../../http/network/default_fetch.ts";
 import { launchProcess } from "../../launch_process.ts";
-import { describeFileError } from "../file_error.ts";
+import { readServerContent } from "../mcp/server_file.ts";
 import { findMisspelled } from "../nearest.ts";
 import { UsageError } from "../output.ts";
 
@@ -67,22 +66,16 @@ const readVariable = (name: string): string | undefined => process.env[name];
 
 /** @throws {UsageError} for a file that cannot be read or is no configuration */
 export function readGatewayFile(path: string): GatewayFile {
-  let text: string;
   try {
-    text = readFileSync(path, "utf8");
-  } catch (error) {
-    throw new UsageError(`--mcp-servers: cannot read "${path}": ${describeFileError(error)}`);
-  }
-  try {
-    const file = JSON.parse(text);
+    const file = readServerContent(path);
     checkMembers(file);
-    const { policy, hold } = file as GatewayFile;
+    const { policy, hold } = file as Partial<GatewayFile>;
     const mcpServers = findMcpServers(file) as McpServers;
     parseMcpServers(mcpServers, readVariable);
     return { mcpServers, ...(policy !== undefined && { policy }), ...(hold !== undefined && { hold }) };
   } catch (error) {
     if (error instanceof ConfigurationError) throw new UsageError(`"${path}": ${error.message}`);
-    throw new UsageError(`--mcp-servers: "${path}" is not JSON`);
+    throw new UsageError(`--mcp-servers: ${(error as Error).message}`);
   }
 }
 

@@ -69,6 +69,11 @@ export function readServerFile(
   };
 }
 
+/** All that a file has. @throws {Error} for one that cannot be read or is no JSON object */
+export function readServerContent(path: string): Record<string, unknown> {
+  return parseText(path, readText(path, false)!);
+}
+
 /** The server with a name, not checked. @throws {Error} with the nearest name */
 export function getServer({ path, servers }: ServerFile, name: string): McpServer {
   if (Object.hasOwn(servers, name)) return servers[name] as McpServer;
