@@ -121,6 +121,10 @@ export function checkUpstreamAuth(place: string, auth: unknown, upstream: string
   if (checked.type === "oauth" && checked.clientSecret !== undefined && checked.clientId === undefined) {
     fail(`${place}.clientSecret`, "needs clientId");
   }
+  if (checked.type === "oauth" && checked.clientId !== undefined && checked.issuer === undefined) {
+    // MCP authorization (2026-07-28): a registration is of one authorization server, and the upstream could name another.
+    fail(`${place}.issuer`, "is required with clientId: the authorization server where it is registered");
+  }
   if (checked.type === "provider-token") {
     const { host } = new URL(upstream);
     if (!checked.hosts.includes(host)) {

@@ -44,6 +44,7 @@ const INVALID: readonly (readonly [place: string, auth: unknown])[] = [
   [`${PLACE}.secret`, { type: "none", secret: "x" }],
   [`${PLACE}.clientID`, { type: "oauth", clientID: "a" }],
   [`${PLACE}.clientSecret`, { type: "oauth", clientSecret: "b" }],
+  [`${PLACE}.issuer`, { type: "oauth", clientId: "a", clientSecret: "b" }],
   [`${PLACE}.scopes`, { type: "oauth", scopes: "read write" }],
   [`${PLACE}.scopes`, { type: "oauth", scopes: ["read write"] }],
   [`${PLACE}.issuer`, { type: "oauth", issuer: "http://as.example.com" }],

@@ -26,7 +26,6 @@ import { createOAuthAccess } from "./oauth_access.ts";
 import { createProviderAccess } from "./provider_access.ts";
 import { createRevocations } from "./revocations.ts";
 import { createSealedRecords } from "./sealed_records.ts";
-import type { UpstreamAuth } from "./upstream_auth.ts";
 import { createWaitingUsers, type OnConnected } from "./waiting_users.ts";
 
 export interface CredentialsOptions {

@@ -78,7 +78,8 @@ async function keepToken(
 /** A token that the upstream issued to this server for a user. */
 async function tokenOf(gateway: TestGateway, upstream: TestUpstream, name: "alice" | "mallory") {
   const { credentials } = gateway;
-  const access = credentials.add("direct", { url: UPSTREAM_URL, auth: { type: "oauth", ...CLIENT } });
+  const auth = { type: "oauth", ...CLIENT, issuer: UPSTREAM };
+  const access = credentials.add("direct", { url: UPSTREAM_URL, auth });
   const browser = await signedIn(gateway, upstream, name);
   assert.is((await connectUser(browser, "direct")).status, 303);
   return (await access.headers(callerOf(gateway[name])))["Authorization"]!.slice("Bearer ".length);

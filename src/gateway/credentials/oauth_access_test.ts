@@ -110,6 +110,7 @@ test("a configured client is used as it is, with its own redirect URI", async ()
   const { upstream, access, caller } = await newConnection({ ...REGISTER, clients }, {
     clientId: "trivet",
     clientSecret: "its secret",
+    issuer: UPSTREAM,
   });
   assert.is(await whoami(upstream, await access.headers(caller)), upstream.users["alice"]!);
   assert.is(upstream.requests.filter(({ url }) => url.endsWith("/oauth/register")).length, 0);

@@ -11,7 +11,7 @@ import type { Entry, Key } from "../../store/store.ts";
 import { forgetClient, type RegisteredClient, toRegisteredClient } from "./client_registration.ts";
 import { type CredentialsContext, networkOf, type Upstream } from "./context.ts";
 import { findIssuerMetadata } from "./issuer_metadata.ts";
-import type { OAuthAuth, UpstreamClient } from "./upstream_auth.ts";
+import type { OAuthAuth } from "./upstream_auth.ts";
 
 /** A token is refreshed this long before it expires, or in the last tenth of its lifetime if that is shorter. */
 const MARGIN_MS = 60_000;
@@ -94,7 +94,7 @@ export function renewalOf(
       const before = await context.records.open<SealedTokens>({ key, value, version: "" });
       if (before?.refresh_token === undefined) return undefined;
       const { refresh_token } = before;
-      const client = currentClient(before.client, auth);
+      const client = currentClient(before.client, value, auth);
       const { url, issuer = "", resource = url, scope, connected, isPrivate = false } = value;
       const network = networkOf(context, isPrivate);
       const { token_endpoint } = await findIssuerMetadata(network, issuer);
@@ -120,12 +120,15 @@ export function renewalOf(
   };
 }
 
-/** The operator may have changed the secret since. */
+/** The operator may have changed the secret since, or have the same id at another authorization server now. */
 function currentClient(
   client: RegisteredClient,
-  { clientId, ...more }: Partial<UpstreamClient>,
+  { issuer }: Pick<UpstreamConnection, "issuer">,
+  { clientId, issuer: configured, ...more }: OAuthAuth,
 ): RegisteredClient {
-  return clientId === client.clientId ? toRegisteredClient({ clientId, ...more }) : client;
+  return clientId === client.clientId && issuer === configured
+    ? toRegisteredClient({ clientId, ...more })
+    : client;
 }
 
 /**

@@ -43,7 +43,8 @@ export interface OAuthAuth extends Partial<UpstreamClient> {
   /** Scopes to request. @default those of the upstream's challenge or metadata */
   readonly scopes?: readonly string[];
   /**
-   * The issuer of the authorization server. Others that the upstream names are refused.
+   * The issuer of the authorization server. Others that the upstream names are refused. Required with `clientId`, which
+   * belongs to one authorization server.
    * @default the first that the upstream names
    */
   readonly issuer?: string;
