@@ -50,8 +50,25 @@ function digest(text: string, length: number): string {
   return secretDigest(text).replace(/[-_]/g, "").toLowerCase().slice(0, length);
 }
 
-/** Whether a name matches a pattern with `*` (any characters) and `?` (one). */
+/**
+ * Whether a name matches a pattern with `*` (any characters) and `?` (one). An upstream chooses the name, so that the time
+ * must not grow with each star, as it does for a regular expression.
+ */
 export function matchesPattern(pattern: string, name: string): boolean {
-  const source = pattern.replace(/[.+^${}()|[\]\\]/g, "\\$&").replaceAll("*", "[^]*").replaceAll("?", "[^]");
-  return new RegExp(`^${source}$`, "u").test(name);
+  const wanted = [...pattern];
+  const given = [...name];
+  let at = 0;
+  /** Where to go on when what follows the last star does not match: the star then stands for one more character. */
+  let last: { readonly at: number; read: number } | undefined;
+  for (let read = 0; read < given.length;) {
+    if (wanted[at] === "*") last = { at: ++at, read };
+    else if (wanted[at] === "?" || wanted[at] === given[read]) {
+      at++;
+      read++;
+    } else if (last) {
+      at = last.at;
+      read = ++last.read;
+    } else return false;
+  }
+  return wanted.slice(at).every((each) => each === "*");
 }

@@ -78,8 +78,21 @@ test("patterns have * and ?", () => {
       ["a?c", "ac", false],
       ["a.c", "abc", false],
       ["(x", "(x", true],
+      ["*_a*b", "x_a_ab_b", true],
+      ["*_a*b", "x_a_ab_c", false],
+      ["a*a", "a", false],
+      ["**?", "\u{1f600}", true],
+      ["?", "", false],
+      ["*", "", true],
+      ["a*b", "a*c", false],
     ] as const
   ) assert.is(matchesPattern(pattern, name), expected, pattern);
+});
+
+test("attack: a name that fits a pattern in many ways does not hold the event loop", () => {
+  const began = performance.now();
+  assert.not(matchesPattern("*_*_*_*_x", "_".repeat(300)));
+  assert.ok(performance.now() - began < 500);
 });
 
 test.run();
