@@ -8,6 +8,7 @@ import { findValues, type Found, parsePath } from "./argument_path.ts";
 import { compilePathGlob, type Match } from "./glob.ts";
 import {
   agree,
+  isAmbiguousPath,
   kindOfPlace,
   MAX_COMPARED_CHARACTERS,
   toLoose,
@@ -217,6 +218,7 @@ function testText(
     if (typeof found === "string" || typeof found.value !== "string") return undefined;
     const { value } = found;
     if (value.length > MAX_COMPARED_CHARACTERS || kind && kindOfPlace(value) !== kind) return undefined;
+    if (isPath && isAmbiguousPath(value)) return undefined;
     const readings = isPath ? toLoosePaths(value) : [toLoose(value)];
     return agree(strict(value), readings.map((each) => loose.some((match) => match(each))));
   };

@@ -123,6 +123,12 @@ for (
     "/tmp/a/../../etc/passwd",
     "/tmp/．．/etc/passwd",
     "/tmp/.\u200b./etc/passwd",
+    // Of one segment to programs that decode nothing, and know no other slash.
+    "/tmp/a%2fb%2fc/../../../etc/passwd",
+    "/tmp/a\\b\\c/../../../etc/passwd",
+    "/tmp/a／b／c/../../../etc/passwd",
+    "/tmp/%2e%2e%2f%ff/../etc/passwd",
+    "/tmp/..;/etc/passwd",
   ]
 ) {
   test(`${JSON.stringify(value)} is not certain to be below /tmp`, () => {
@@ -146,6 +152,8 @@ for (
     "file:///etc/passwd",
     "c:\\etc\\passwd",
     "/etc./passwd",
+    "/etc/a\u200b/../passwd",
+    "/%65tc%2f%ff/../passwd",
   ]
 ) {
   test(`${JSON.stringify(value)} is not certain to be outside /etc`, () => {
@@ -155,6 +163,29 @@ for (
     assert.is.not(decide({ "arguments.path": "/etc/passwd" }, path(value)), false);
   });
 }
+
+for (
+  const value of [
+    "file:///tmp////../../../etc/passwd",
+    "file:///tmp/%2e%2e%2fusr/../etc/passwd",
+    "file:///tmp/a\\b\\c/../../../etc/passwd",
+  ]
+) {
+  test(`${JSON.stringify(value)} is not certain to be below file:///tmp`, () => {
+    assert.is(decide({ "arguments.path": { under: "file:///tmp" } }, path(value)), undefined);
+  });
+}
+
+test("attack: a name that some programs drop does not lead out of what is denied", () => {
+  const when = { "arguments.path": { under: "/a/etc" } };
+  assert.is(decide(when, path("/a/b/\u200b/../../etc/passwd")), undefined);
+});
+
+test("`..` that leads to one place in every reading is certain", () => {
+  for (const value of ["/tmp/a/../b", "/tmp/A/../b", "/tmp/a%20b", "/tmp/a//b", "/tmp/a..b/c"]) {
+    assert.is(decide({ "arguments.path": { under: "/tmp" } }, path(value)), true, value);
+  }
+});
 
 for (
   const value of [

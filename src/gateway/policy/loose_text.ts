@@ -173,6 +173,18 @@ function normalizeUrl(text: string): string {
   return url ? `${url.protocol}//${url.host}${url.pathname}${url.search}${url.hash}` : text;
 }
 
+/**
+ * Whether programs differ in where `..` leads. What some decode, drop or take for a slash, others read as one segment:
+ * `/a/b%2Fc/../..` and `/a/b\c/../..` are `/` to these and `/a` to those, and `/a//..` is `/` or `/a/`. Servers of Java drop
+ * what follows ";" in a segment.
+ */
+export const isAmbiguousPath: (text: string) => boolean = rememberLast((text) => {
+  const loose = decodeAll(toLoose(decodeAll(text))).replaceAll("\\", "/");
+  if (!/(?:^|\/)\.\.(?:[/;]|$)/.test(loose)) return false;
+  const path = text.replace(/^[a-z][a-z0-9+.-]*:\/\/\/?/i, "");
+  return /[%\\;]|\/\//.test(path) || text.toLowerCase() !== loose;
+});
+
 /** Several conditions compare the same text one after the other. */
 export function rememberLast<Made>(make: (text: string) => Made): (text: string) => Made {
   let last: { readonly text: string; readonly made: Made } | undefined;
@@ -200,14 +212,13 @@ function decodeAll(text: string): string {
   return path;
 }
 
-/** Sequences that are not valid UTF-8 stay as they are. */
+const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/** Most programs decode the rest of a sequence too when a part of it is not valid UTF-8. */
 function decodePercent(text: string): string {
   return text.replace(/(?:%[0-9a-f]{2})+/gi, (sequence) => {
-    try {
-      return decodeURIComponent(sequence);
-    } catch {
-      return sequence;
-    }
+    const bytes = sequence.slice(1).split("%").map((each) => parseInt(each, 16));
+    return utf8.decode(Uint8Array.from(bytes));
   });
 }
 

@@ -11,6 +11,7 @@ import { compileGlob, type Match } from "./glob.ts";
 import { parseUriTemplate } from "../../mcp/definition/uri_expression.ts";
 import {
   agree,
+  isAmbiguousPath,
   rememberLast,
   toLoose,
   toLooseBeginning,
@@ -140,6 +141,7 @@ function compileUris(names: unknown, place: string): UriTest {
   const coverings = patterns.filter((each) => /^[^*]*\*+$/.test(each)).map(beforeStar);
   return {
     uri(uri) {
+      if (isAmbiguousPath(uri)) return undefined;
       const isLoose = toLoosePaths(uri).map((path) => loose.some((match) => match(path)));
       return agree(strict.some((match) => match(uri)), isLoose);
     },

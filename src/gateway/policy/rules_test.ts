@@ -164,6 +164,8 @@ for (
         "etc%2fpasswd",
         "etc\\passwd",
         "\u200betc/passwd",
+        "etc/a\\b/../../shadow",
+        "etc//../shadow",
       ]
     ) {
       assert.is(denied(`file:///${path}`), "deny", path);
