@@ -141,8 +141,14 @@ function compileMember(name: string, value: unknown, place: string, depth: numbe
       const pattern = readPattern(value, here);
       if (!kindOfPlace(pattern)) throw new PolicyError(here, "must be an absolute path or URL");
       const folder = pattern.replace(/[/\\]+$/, "");
-      const isUnder = (text: string) => (given: string) =>
-        given.startsWith(text) || given === text.slice(0, -1);
+      // The same place of a server, whatever is in the query and the fragment.
+      const isUrl = kindOfPlace(pattern) === "url";
+      const isUnder = (text: string) => (given: string) => {
+        if (given.startsWith(text)) return true;
+        const place = text.slice(0, -1);
+        const next = given[place.length];
+        return given.startsWith(place) && (next === undefined || isUrl && (next === "?" || next === "#"));
+      };
       return testText(`${folder}/`, isUnder, { isPlace: true });
     }
     case "below":

@@ -181,6 +181,16 @@ test("attack: a name that some programs drop does not lead out of what is denied
   assert.is(decide(when, path("/a/b/\u200b/../../etc/passwd")), undefined);
 });
 
+test("attack: a query does not lead out of the place of a URL", () => {
+  for (const place of ["https://internal/admin", "https://internal", "file:///etc/passwd"]) {
+    const when = { "arguments.path": { under: place } };
+    for (const rest of ["", "?x=1", "#x", "/?x"]) assert.is(decide(when, path(place + rest)), true, rest);
+    for (const rest of ["%3fx", "?/../../x"]) assert.is.not(decide(when, path(place + rest)), false, rest);
+    assert.is.not(decide(when, path(`${place}x?x`)), true);
+  }
+  assert.is(decide({ "arguments.path": { under: "/etc/passwd" } }, path("/etc/passwd?x")), false);
+});
+
 test("`..` that leads to one place in every reading is certain", () => {
   for (const value of ["/tmp/a/../b", "/tmp/A/../b", "/tmp/a%20b", "/tmp/a//b", "/tmp/a..b/c"]) {
     assert.is(decide({ "arguments.path": { under: "/tmp" } }, path(value)), true, value);

@@ -30,7 +30,7 @@ export interface ConditionMembers {
   readonly contains?: string;
   /** `*` stands for any characters but `/`, `**` for any characters. */
   readonly glob?: string;
-  /** An absolute path or URL: the argument is that place, or one below it. */
+  /** An absolute path or URL: the argument is that place, or one below it, also with a query. */
   readonly under?: string;
   readonly below?: number;
   readonly atMost?: number;
