@@ -41,9 +41,15 @@ function foldCase(text: string): string {
  * As {@linkcode toLoose}, for a path or a URL: percent-decoded, with `/` as the only separator, and `..` resolved. A URL in a
  * URL has two readings, since its `..` may lead out of it, or end at its own host.
  */
-export const toLoosePaths: (text: string) => readonly string[] = rememberLast((text) =>
-  readPaths(text, MAX_NESTED_URLS)
-);
+export const toLoosePaths: (text: string) => readonly string[] = rememberLast((text) => {
+  const paths = readPaths(text, MAX_NESTED_URLS);
+  // Programs that parse the URL of a file open its path, whatever its query and fragment are.
+  const file = FILE.exec(decodeAll(toLoose(text)))?.[0];
+  return file === undefined ? paths : [...paths, ...readPaths(file, MAX_NESTED_URLS)];
+});
+
+/** The URL of a file, also in another URL, before its query or fragment. */
+const FILE = /^(?:[a-z][a-z0-9+.-]*:\/\/[^/]*\/+)?\s*file:[^?#]*(?=[?#])/;
 
 function readPaths(text: string, depth: number): readonly string[] {
   const path = readPath(text);

@@ -166,6 +166,7 @@ for (
         "\u200betc/passwd",
         "etc/a\\b/../../shadow",
         "etc//../shadow",
+        "etc/passwd?/../../x",
       ]
     ) {
       assert.is(denied(`file:///${path}`), "deny", path);
