@@ -15,6 +15,7 @@ import {
   toLoosePaths,
   toLoosePatterns,
   type Truth,
+  withoutDots,
 } from "./loose_text.ts";
 import type { Condition, ConditionMembers, PlainValue } from "./policy_options.ts";
 
@@ -224,7 +225,7 @@ function testText(
     if (typeof found === "string" || typeof found.value !== "string") return undefined;
     const { value } = found;
     if (value.length > MAX_COMPARED_CHARACTERS || kind && kindOfPlace(value) !== kind) return undefined;
-    if (isPath && isAmbiguousPath(value)) return undefined;
+    if (isPath && (isAmbiguousPath(value) || strict(value) !== strict(withoutDots(value)))) return undefined;
     const readings = isPath ? toLoosePaths(value) : [toLoose(value)];
     return agree(strict(value), readings.map((each) => loose.some((match) => match(each))));
   };

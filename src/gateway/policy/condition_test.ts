@@ -129,6 +129,9 @@ for (
     "/tmp/a／b／c/../../../etc/passwd",
     "/tmp/%2e%2e%2f%ff/../etc/passwd",
     "/tmp/..;/etc/passwd",
+    // Other folders where case and dots count.
+    "/tmp/../TMP/passwd",
+    "/tmp/../tmp./passwd",
   ]
 ) {
   test(`${JSON.stringify(value)} is not certain to be below /tmp`, () => {

@@ -64,13 +64,21 @@ function readPaths(text: string, depth: number): readonly string[] {
 function readPath(text: string): string {
   // Decoding and dropping characters can make a URL of a text that was none, such as ht\ttps%3A//host:443/.
   const plain = decodeAll(toCanonicalUrl(toLoose(decodeAll(toCanonicalUrl(text)))));
-  const path = toLoose(plain).replaceAll("\\", "/");
-  const [, scheme = "", rest = ""] = /^([a-z][a-z0-9+.-]*:\/\/)?(.*)$/s.exec(path)!;
+  // Windows drops dots and spaces at the end of a name.
+  return resolve(toLoose(plain).replaceAll("\\", "/"), (name) => name.replace(/[. ]+$/, "") || name);
+}
+
+/** The text as it is, but for `..`, which programs that ignore nothing resolve too. */
+export const withoutDots: (text: string) => string = rememberLast((text) =>
+  /(?:^|\/)\.\.(?:\/|$)/.test(text) ? resolve(text, (name) => name) : text
+);
+
+function resolve(path: string, toName: (segment: string) => string): string {
+  const [, scheme = "", rest = ""] = /^([a-z][a-z0-9+.-]*:\/\/)?(.*)$/is.exec(path)!;
   const isAbsolute = rest.startsWith("/");
   const kept: string[] = [];
   for (const segment of rest.split("/")) {
-    // Windows drops dots and spaces at the end of a name.
-    const name = segment === "." || segment === ".." ? segment : segment.replace(/[. ]+$/, "") || segment;
+    const name = segment === "." || segment === ".." ? segment : toName(segment);
     if (name === "" || name === ".") continue;
     if (name === ".." && kept.length > 0 && kept.at(-1) !== "..") kept.pop();
     else if (name !== ".." || !isAbsolute) kept.push(name);

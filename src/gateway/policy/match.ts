@@ -18,6 +18,7 @@ import {
   toLoosePaths,
   toLoosePatterns,
   type Truth,
+  withoutDots,
 } from "./loose_text.ts";
 import type { OfferedDefinition } from "./offered.ts";
 import type { Names, PolicyMatch } from "./policy_options.ts";
@@ -141,9 +142,10 @@ function compileUris(names: unknown, place: string): UriTest {
   const coverings = patterns.filter((each) => /^[^*]*\*+$/.test(each)).map(beforeStar);
   return {
     uri(uri) {
-      if (isAmbiguousPath(uri)) return undefined;
+      const isStrict = (text: string): boolean => strict.some((match) => match(text));
+      if (isAmbiguousPath(uri) || isStrict(uri) !== isStrict(withoutDots(uri))) return undefined;
       const isLoose = toLoosePaths(uri).map((path) => loose.some((match) => match(path)));
-      return agree(strict.some((match) => match(uri)), isLoose);
+      return agree(isStrict(uri), isLoose);
     },
     template(uriTemplate) {
       const fixed = fixedBeginning(uriTemplate);

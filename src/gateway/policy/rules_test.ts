@@ -139,6 +139,13 @@ function effectOfReads(effect: "allow" | "deny", pattern: string) {
   return (uri: string) => decide(template, `upstream://files/${uri}`, {}, ALICE).effect;
 }
 
+test("attack: a query does not lead out of the URL of a file, and of other URLs it is a part", () => {
+  const denied = effectOfReads("deny", "upstream://files/file:///etc/passwd");
+  for (const rest of ["", "?x", "#x", "%3fx"]) assert.is(denied(`file:///etc/passwd${rest}`), "deny", rest);
+  assert.is(denied("file:///etc/passwd2?x"), "allow");
+  assert.is(effectOfReads("deny", "upstream://files/db://rows")("db://rows?x"), "allow");
+});
+
 for (
   const pattern of [
     "upstream://files/file:///etc/*",
