@@ -265,3 +265,8 @@ export type TrivetEvent =
 
 /** Receives events. Must return at once and must not throw, since requests wait for it. */
 export type Observe = (event: TrivetEvent) => void;
+
+/** The default observer: writes failures to the console, where nobody would see them otherwise. */
+export const observeFailures: Observe = (event) => {
+  if (/fault|unavailable/.test(event.type)) console.error("trivet:", event);
+};

@@ -182,4 +182,30 @@ test("settings of a gateway that were not passed to gateway() are refused at sta
   );
 });
 
+test("without an observer, failures are written to the console, and refusals are not", async () => {
+  const { error } = console;
+  const written: unknown[][] = [];
+  console.error = (...values) => written.push(values);
+  try {
+    const cause = new Error("no such table");
+    const fails = tool({
+      name: "fails",
+      description: "",
+      run: () => {
+        throw cause;
+      },
+    });
+    const { call } = start({ tools: [add, fails] });
+    await (await call("add", { a: "x" })).text();
+    assert.equal(written, []);
+    await (await call("fails")).text();
+    assert.equal(written, [["trivet:", { type: "fault", where: "tool fails", error: cause }]]);
+    const { call: observed } = start({ tools: [fails], onEvent() {} });
+    await (await observed("fails")).text();
+    assert.is(written.length, 1);
+  } finally {
+    console.error = error;
+  }
+});
+
 test.run();

@@ -5,7 +5,7 @@
  */
 import { checkJwk, type PublicJwk } from "./crypto/jwk.ts";
 import { JWS_ALGORITHMS, type JwsAlgorithm } from "./crypto/jws.ts";
-import type { Observe } from "./events.ts";
+import { type Observe, observeFailures } from "./events.ts";
 import type { CallerSource } from "./http/authenticate.ts";
 import { allowWellKnown, answerPreflight } from "./http/cors.ts";
 import { checkConfiguredUrl, type Connect, createConfiguredFetch } from "./http/network/public_fetch.ts";
@@ -65,8 +65,8 @@ export interface ResourceServerOptions {
   readonly store?: Store;
   /** How keys, metadata and introspection are fetched, such as a service binding of Workers. @default the platform's fetch */
   readonly fetch?: Connect;
-  /** Called when the issuer cannot be reached. @default no observer */
-  readonly onEvent?: Observe;
+  /** Called when the issuer cannot be reached. @default writes it to the console */
+  readonly onEvent?: Observe | undefined;
   /** Milliseconds since the epoch, for tests. @default Date.now */
   readonly now?: () => number;
 }
@@ -90,7 +90,7 @@ const METADATA_FIELDS = jsonFields(["cache-control", "public, max-age=300"]);
  */
 export function resourceServer(options: ResourceServerOptions): ResourceServer {
   checkOptions(options);
-  const { issuer, resource, introspection, scopes = [], onEvent, now = Date.now, store } = options;
+  const { issuer, resource, introspection, scopes = [], onEvent = observeFailures, now = Date.now, store } = options;
   const connect: Connect = options.fetch ?? ((url, init) => fetch(url, init));
   const fetchDocument = createConfiguredFetch({ connect, limit: MAX_DOCUMENT_BYTES });
   const documents = createRemoteDocuments(fetchDocument, now, MAX_WAIT_MS);
@@ -123,7 +123,7 @@ export function resourceServer(options: ResourceServerOptions): ResourceServer {
       fetchDocument,
       now,
     }),
-    onUnavailable: (error) => onEvent?.({ type: "issuer_unavailable", issuer, error: error.cause }),
+    onUnavailable: (error) => onEvent({ type: "issuer_unavailable", issuer, error: error.cause }),
   });
 
   const { resourceMetadata = resourceMetadataUrl(resource) } = options;

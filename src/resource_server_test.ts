@@ -311,7 +311,7 @@ test("a Skills service alone accepts tokens of another issuer", async () => {
   const issuer = await newIssuer();
   const url = "https://skills.example";
   const resource = `${url}/v1/skills`;
-  const guard = issuer.guard({ resource });
+  const guard = issuer.guard({ resource, onEvent: undefined });
   const server = skillsService({ url, store: memoryStore(), authenticate: guard });
   const list = (headers: Record<string, string>) => server.fetch(new Request(resource, { headers }));
   const bearer = async (claims: Record<string, unknown>) => ({
@@ -326,8 +326,13 @@ test("a Skills service alone accepts tokens of another issuer", async () => {
   assert.is((await read(await server.fetch(new Request(address)))).resource, resource);
   issuer.advance(601);
   issuer.answers.set(URLS.keys, () => new Response(null, { status: 500 }));
-  const away = await list(await bearer({ scope: "skills:read" }));
+  const { error } = console;
+  const written: unknown[] = [];
+  console.error = (_, event) => written.push(event.type);
+  const away = await list(await bearer({ scope: "skills:read" })).finally(() => console.error = error);
   assert.equal([away.status, away.headers.get("retry-after")], [503, "5"]);
+  // Of the guard and of the server, which have no observer.
+  assert.equal(written, ["issuer_unavailable", "store_unavailable"]);
 });
 
 test("a token of one issuer is refused for another issuer with the same audience", async () => {

@@ -4,7 +4,7 @@
  * @module
  */
 import { checkMade, checkNames, describeOption, type Names } from "./option_check.ts";
-import type { Observe } from "../events.ts";
+import { type Observe, observeFailures } from "../events.ts";
 import { isLoopbackHost } from "../http/network/loopback.ts";
 import { createCallerFinder, type TrustedProxies } from "../http/network/trusted_proxy.ts";
 import { type RuntimeContext, toRequestContext, type WorkerContext } from "../http/runtime_context.ts";
@@ -31,8 +31,8 @@ export interface ServerOptions {
   readonly allowedOrigins?: readonly string[];
   /** Limits requests for each address, client and user: `rateLimits(…)` of `trivet/rate-limits`. @default no limits, at no cost */
   readonly rateLimits?: RateLimits | undefined;
-  /** Called with every security-relevant act, and with faults. @default no observer */
-  readonly onEvent?: Observe;
+  /** Called with every security-relevant act, and with failures. @default writes failures to the console, and nothing else */
+  readonly onEvent?: Observe | undefined;
   /** Called with what became of each request, which then has the header field `X-Request-Id`. @default no observer, at no cost */
   readonly onRequest?: ObserveRequest | undefined;
   /** Names a request for `onRequest`. @default random for this process, with a number */
@@ -82,7 +82,7 @@ export function completeServer(name: "issuer" | "url", address: string, options:
   checkMade("telemetry", options.telemetry, "traceRequest", "openTelemetry() of trivet/opentelemetry");
   const findCaller = options.trustedProxies && createCallerFinder(options.trustedProxies);
   const now = options.now ?? (store.now ? () => store.now!() : Date.now);
-  const observe = options.onEvent ?? (() => {});
+  const observe = options.onEvent ?? observeFailures;
   return {
     store,
     now,
