@@ -93,9 +93,13 @@ export type { Principal } from "./http/principal.ts";
 export {
   type Definition,
   prompt,
+  type PromptDefinition,
   resource,
+  type ResourceDefinition,
   resourceTemplate,
+  type ResourceTemplateDefinition,
   tool,
+  type ToolDefinition,
   ToolError,
 } from "./mcp/definition/definition.ts";
 export type { ToJsonSchema } from "./mcp/schema/schema_converter.ts";
@@ -106,5 +110,5 @@ export type { ContentItem, ToolResult } from "./mcp/definition/content.ts";
 export { MissingCapabilityError, ScopeError } from "./mcp/error.ts";
 export { RpcError } from "./jsonrpc/error.ts";
 export { app, type AppOptions, showIn } from "./mcp/apps/app.ts";
-export { serverCard, type ServerCardOptions } from "./mcp/cards/server_card.ts";
+export { type ServeCard, serverCard, type ServerCardOptions } from "./mcp/cards/server_card.ts";
 export { serverJson, type ServerJsonOptions } from "./mcp/cards/server_json.ts";

@@ -21,9 +21,13 @@ export type { Store } from "./store/store.ts";
 export {
   type Definition,
   prompt,
+  type PromptDefinition,
   resource,
+  type ResourceDefinition,
   resourceTemplate,
+  type ResourceTemplateDefinition,
   tool,
+  type ToolDefinition,
   ToolError,
 } from "./mcp/definition/definition.ts";
 export type { ToJsonSchema } from "./mcp/schema/schema_converter.ts";
@@ -37,6 +41,7 @@ export type { ToolServer } from "./mcp/service.ts";
 export { exportUserData, type UserData } from "./oauth/account/user_data.ts";
 export { addClient, listClients, removeClient } from "./oauth/clients/client.ts";
 export type { ClientRegistration } from "./oauth/clients/client_registration.ts";
+export type { Client } from "./oauth/records/client_record.ts";
 export {
   type ClientChanges,
   type ClientSecretOptions,
@@ -97,4 +102,4 @@ export type { SignUpMode, SignUpOption, SignUpSettings } from "./oauth/sign_up/o
 export type { LoginField } from "./oauth/users/login_field.ts";
 export type { PasswordPolicy, PasswordProblem } from "./oauth/users/password_policy.ts";
 export type { AuthorizationDetail } from "./oauth/records/authorization_record.ts";
-export type { Profile, UserRole } from "./oauth/records/user_record.ts";
+export type { Profile, User, UserRole } from "./oauth/records/user_record.ts";

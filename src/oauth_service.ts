@@ -85,6 +85,7 @@ export type { AuthenticateOptions, ProtectOptions } from "./http/protect.ts";
 export { exportUserData, type UserData } from "./oauth/account/user_data.ts";
 export { addClient, listClients, removeClient } from "./oauth/clients/client.ts";
 export type { ClientRegistration } from "./oauth/clients/client_registration.ts";
+export type { Client } from "./oauth/records/client_record.ts";
 export {
   type ClientChanges,
   type ClientSecretOptions,
@@ -145,4 +146,4 @@ export type { SignUpMode, SignUpOption, SignUpSettings } from "./oauth/sign_up/o
 export type { LoginField } from "./oauth/users/login_field.ts";
 export type { PasswordPolicy, PasswordProblem } from "./oauth/users/password_policy.ts";
 export type { AuthorizationDetail } from "./oauth/records/authorization_record.ts";
-export type { Profile, UserRole } from "./oauth/records/user_record.ts";
+export type { Profile, User, UserRole } from "./oauth/records/user_record.ts";

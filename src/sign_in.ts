@@ -39,4 +39,6 @@ export {
   removeProvider,
   updateProvider,
 } from "./oauth/sign_in/stored_provider.ts";
-export { serverSecret } from "./server_secret.ts";
+export type { StoredProvider } from "./oauth/records/provider_record.ts";
+export type { Sealer } from "./crypto/seal.ts";
+export { type FindSecrets, serverSecret, type ServerSecrets } from "./server_secret.ts";

@@ -70,3 +70,4 @@ export type { DiscoverySettings, MessagesSettings } from "./options/skills_optio
 export type { TrivetEvent } from "./events.ts";
 export type { Principal } from "./http/principal.ts";
 export { type ApiKeyRequest, createApiKey, listApiKeys, removeApiKey } from "./skills/api_key.ts";
+export type { ApiKey } from "./skills/records.ts";

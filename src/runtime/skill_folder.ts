@@ -12,6 +12,8 @@ import type { FileHandle } from "node:fs/promises";
 import { join, sep } from "node:path";
 import { type FolderEntry, FolderError, type SkillFolder } from "../skills/local/folder.ts";
 
+export type { FolderEntry, SkillFolder };
+
 /** Options of a folder of skills. */
 export interface SkillFolderOptions {
   /** Whether a skill's folder can be a link to a folder anywhere. @default false */

@@ -112,7 +112,7 @@ export interface LevelUsage {
   readonly tokens: number;
 }
 
-/** Written and removed by `api_key.ts`. */
+/** An API key, without its secret. Written and removed by `api_key.ts`. */
 export interface ApiKey {
   readonly id: string;
   readonly name: string;

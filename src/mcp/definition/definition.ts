@@ -46,6 +46,7 @@ export interface ToolTask extends TaskOptions {
   readonly restart?: boolean;
 }
 
+/** A tool: what {@linkcode tool} returns. */
 export interface ToolDefinition extends Described {
   readonly kind: "tool";
   readonly name: string;
@@ -91,6 +92,7 @@ interface Cached {
   readonly cacheScope?: "public" | "private" | undefined;
 }
 
+/** A resource with a fixed URI: what {@linkcode resource} returns. */
 export interface ResourceDefinition extends Described, Cached {
   readonly kind: "resource";
   readonly uri: string;
@@ -115,6 +117,7 @@ export interface ListedResource {
   readonly _meta?: Meta;
 }
 
+/** The resources whose URI matches a template: what {@linkcode resourceTemplate} returns. */
 export interface ResourceTemplateDefinition extends Described, Cached {
   readonly kind: "resource_template";
   /** RFC 6570: `{name}` matches one path segment, `{+name}` any path. */
@@ -149,6 +152,7 @@ export interface PromptArgument {
   readonly complete?: Complete;
 }
 
+/** A prompt: what {@linkcode prompt} returns. */
 export interface PromptDefinition extends Described {
   readonly kind: "prompt";
   readonly name: string;

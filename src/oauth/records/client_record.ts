@@ -36,8 +36,8 @@ export const GRANT_TYPES: readonly GrantType[] = [
 ];
 
 /**
- * Written by `client.ts` or `register.ts`; ended by its removal, one that registered itself and is not used by its
- * lifetime. Member names follow RFC 7591 §2 where it has one.
+ * An OAuth client. Written by `client.ts` or `register.ts`; ended by its removal, one that registered itself and is not
+ * used by its lifetime. Member names follow RFC 7591 §2 where it has one.
  */
 export interface Client extends OpenIdClient {
   readonly id: string;

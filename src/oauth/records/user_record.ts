@@ -9,7 +9,7 @@ import type { Key } from "../../store/store.ts";
 /** What a user may let applications do (`user_role.ts`). */
 export type UserRole = "reader" | "author" | "admin";
 
-/** Written by `user.ts`; ended by its removal. */
+/** A user with a password. Times are milliseconds since the epoch. Written by `user.ts`; ended by its removal. */
 export interface User {
   readonly id: string;
   readonly username: string;

@@ -5,6 +5,7 @@
  * @module
  */
 
+/** A file, folder or link in a folder of skills. */
 export interface FolderEntry {
   readonly name: string;
   readonly type: "file" | "folder" | "link" | "other";
@@ -20,6 +21,7 @@ export interface FolderEntry {
   readonly realPath?: string;
 }
 
+/** A folder of local skills. */
 export interface SkillFolder {
   /** Its path, for messages. */
   readonly path: string;
