@@ -12,6 +12,15 @@ export interface Page {
   readonly entries: readonly string[];
 }
 
+/** Types of the inside, of which an app at most passes on values: they are not described. */
+export const INTERNAL: ReadonlySet<string> = new Set(
+  `AuthorizationServer Catalog ConvertSchema Convertible Call CallHost FromJsonSchema FromUpstream IdentifyCaller
+  IdentityHooks Ledger LoginThrottle Method OAuthService OnWritten PasswordHasher PasswordMemory PasswordQueue
+  ProviderDirectory PublicFetch RemoteDocuments Returned SchemaConverter Service Session SigningKeys SkillSource
+  SkillsService SkillsServiceOptions StandardResult StorageQuota Throttle ToolServerOptions Unparsed UpstreamAccess
+  UpstreamConfiguration Upstreams CreateViews TokenRefusal LaunchUpstream`.split(/\s+/),
+);
+
 /** A name that several entries export is described on the first page that has it. */
 export const PAGES: readonly Page[] = [
   { name: "oauth", title: "Authorization server", entries: ["./oauth"] },

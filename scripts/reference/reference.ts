@@ -4,9 +4,10 @@
  * @module
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { type Page, PAGES } from "./entries.ts";
+import { INTERNAL, type Page, PAGES } from "./entries.ts";
 import { type Entry, readEntry } from "./read_symbols.ts";
-import { idOf, writePage } from "./write_page.ts";
+import { type Declared, findReturnedTypes, findUsedTypes } from "./used_types.ts";
+import { type FindHeading, findHeadings, type FindPage, idOf, writePage } from "./write_page.ts";
 
 /** Where the pages are. */
 export const FOLDER = "docs/reference";
@@ -31,14 +32,27 @@ export function writeReference(isCheck: boolean): string[] {
       if (!pages.has(idOf(symbol))) pages.set(idOf(symbol), page);
     }
   }
+  for (const [entry, { symbols }] of read) {
+    const exported = new Set(symbols.map(idOf));
+    for (const symbol of symbols) {
+      // The compiler could not write the declarations of a module that exports the result (TS2742).
+      for (const returned of findReturnedTypes(symbol).filter((type) => !exported.has(idOf(type)))) {
+        problems.push(
+          `${symbol.file}:${symbol.line}: "${entry}" exports ${symbol.name}, but not ${returned.name}, which it returns`,
+        );
+      }
+    }
+  }
   if (problems.length > 0) return problems;
+  const used = findUsed(read, pages);
+  const find: FindPage = (declared) => pages.get(idOf(declared));
+  const entriesOf = (page: Page) =>
+    page.entries.map((entry) => [entry.replace(/^\./, "trivet"), read.get(entry)!] as const);
+  const headings = new Map(PAGES.flatMap((page) => [...findHeadings(page, entriesOf(page), find)]));
+  const headingOf: FindHeading = (declared) => headings.get(idOf(declared))?.heading ?? declared.name;
   const texts = new Map(PAGES.map((page) => [
     `${page.name}.md`,
-    writePage(
-      page,
-      page.entries.map((entry) => [entry.replace(/^\./, "trivet"), read.get(entry)!]),
-      (symbol) => pages.get(idOf(symbol))!,
-    ),
+    writePage(page, entriesOf(page), used.get(page)!, find, headingOf),
   ]));
   texts.set("README.md", writeIndex());
   if (isCheck) {
@@ -54,6 +68,26 @@ export function writeReference(isCheck: boolean): string[] {
   return [];
 }
 
+/** The types that each page describes because its names use them, and puts them into `pages`. */
+function findUsed(read: ReadonlyMap<string, Entry>, pages: Map<string, Page>): Map<Page, Declared[]> {
+  return new Map(PAGES.map((page) => {
+    const symbols: Declared[] = page.entries.flatMap((entry) => read.get(entry)!.symbols);
+    const own = symbols.filter((symbol) => pages.get(idOf(symbol)) === page);
+    const found: Declared[] = [];
+    for (const symbol of own) collect(symbol);
+    return [page, found];
+
+    function collect(declared: Declared): void {
+      for (const type of findUsedTypes(declared)) {
+        if (pages.has(idOf(type)) || INTERNAL.has(type.name)) continue;
+        pages.set(idOf(type), page);
+        found.push(type);
+        collect(type);
+      }
+    }
+  }));
+}
+
 function writeIndex(): string {
   const rows = PAGES.map(({ name, title, entries }) =>
     `| [${title}](${name}.md) | ${
@@ -63,7 +97,8 @@ function writeIndex(): string {
   return [
     "# API reference",
     "",
-    "Every name that the package exports, by entry. `npm run reference` writes these pages from the doc comments.",
+    "Every name that the package exports, by entry, and the types that these use. `npm run reference` writes these pages",
+    "from the doc comments.",
     "",
     "| page | entries |",
     "| --- | --- |",

@@ -6,26 +6,39 @@
 import { readDeclaration } from "./declaration.ts";
 import type { Page } from "./entries.ts";
 import type { Entry, ExportedSymbol, Tag } from "./read_symbols.ts";
+import { type Declared, findUsedTypes, readComment } from "./used_types.ts";
 
-/** Where a name is described, if on another page. */
-export type FindPage = (symbol: ExportedSymbol) => Page;
+/** The page that describes a declaration, if any does. */
+export type FindPage = (declared: Declared) => Page | undefined;
 
+/** The heading of a declaration on its page. */
+export type FindHeading = (declared: Declared) => string;
+
+/** @param used types that the names of the page use, and that no entry exports */
 export function writePage(
   page: Page,
   entries: readonly (readonly [string, Entry])[],
+  used: readonly Declared[],
   find: FindPage,
+  headingOf: FindHeading,
 ): string {
   const headings = findHeadings(page, entries, find);
+  const linkTo = (declared: Declared): string => {
+    const at = find(declared)!;
+    return `${at === page ? "" : `${at.name}.md`}#${toAnchor(headingOf(declared))}`;
+  };
+  const writeDeclaration = (declared: Declared): string[] => {
+    const links = findUsedTypes(declared).filter((type) => find(type) !== undefined)
+      .map((type) => `[${code(type.name)}](${linkTo(type)})`);
+    const lines = ["```ts", readDeclaration(declared.file, declared.name), "```", ""];
+    return links.length > 0 ? [...lines, `Uses ${links.join(", ")}.`, ""] : lines;
+  };
   const lines = [`# ${page.title}`, ""];
   for (const [name, { doc, symbols }] of entries) {
     if (entries.length > 1) lines.push(`## ${code(name)}`, "");
     lines.push(withoutName(toMarkdown(doc), name), "", "| name | what it is |", "| --- | --- |");
     for (const symbol of [...symbols].sort(byName)) {
-      const at = find(symbol);
-      const link = at === page
-        ? `#${toAnchor(headings.get(idOf(symbol))!.heading)}`
-        : `${at.name}.md#${toAnchor(symbol.name)}`;
-      lines.push(`| [${code(symbol.name)}](${link}) | ${cell(firstSentence(symbol.doc))} |`);
+      lines.push(`| [${code(symbol.name)}](${linkTo(symbol)}) | ${cell(firstSentence(symbol.doc))} |`);
     }
     lines.push("");
   }
@@ -33,13 +46,22 @@ export function writePage(
     lines.push(`## ${heading}`, "", toMarkdown(symbol.doc), "");
     const tags = symbol.tags.map(toLine).filter((line) => line !== undefined);
     if (tags.length > 0) lines.push(...tags, "");
-    lines.push("```ts", readDeclaration(symbol.file, symbol.name), "```", "");
+    lines.push(...writeDeclaration(symbol));
+  }
+  if (used.length > 0) lines.push("## Other types", "", USED, "");
+  for (const type of [...used].sort(byName)) {
+    lines.push(`### ${type.name}`, "");
+    const comment = toMarkdown(readComment(type)).replace(/\s*@default /, "\n\n- Default: ");
+    if (comment !== "") lines.push(comment, "");
+    lines.push(...writeDeclaration(type));
   }
   return lines.join("\n").trimEnd() + "\n";
 }
 
+const USED = "The declarations above use these types, which the package does not export.";
+
 /** The names that the page describes, in order. A name that several of its entries declare has the entry in its heading. */
-function findHeadings(
+export function findHeadings(
   page: Page,
   entries: readonly (readonly [string, Entry])[],
   find: FindPage,
@@ -62,9 +84,9 @@ function findHeadings(
 }
 
 /** Identifies a declaration. */
-export const idOf = ({ file, name }: ExportedSymbol): string => `${file} ${name}`;
+export const idOf = ({ file, name }: Declared): string => `${file} ${name}`;
 
-const byName = (a: ExportedSymbol, b: ExportedSymbol): number => a.name < b.name ? -1 : 1;
+const byName = (a: Declared, b: Declared): number => a.name < b.name ? -1 : 1;
 
 /** The anchor of a heading, as renderers of Markdown make it. */
 const toAnchor = (heading: string): string =>
