@@ -106,7 +106,7 @@ export type { ToJsonSchema } from "./mcp/schema/schema_converter.ts";
 export type { Arrange, ArrangeServer } from "./mcp/definition/definition_source.ts";
 export { type Definitions, group, type Middleware } from "./mcp/definition/group.ts";
 export type { CallContext } from "./mcp/context.ts";
-export type { ContentItem, ToolResult } from "./mcp/definition/content.ts";
+export type { ContentItem, Meta, ToolResult } from "./mcp/definition/content.ts";
 export { MissingCapabilityError, ScopeError } from "./mcp/error.ts";
 export { RpcError } from "./jsonrpc/error.ts";
 export { app, type AppOptions, showIn } from "./mcp/apps/app.ts";

@@ -90,7 +90,8 @@ const METADATA_FIELDS = jsonFields(["cache-control", "public, max-age=300"]);
  */
 export function resourceServer(options: ResourceServerOptions): ResourceServer {
   checkOptions(options);
-  const { issuer, resource, introspection, scopes = [], onEvent = observeFailures, now = Date.now, store } = options;
+  const { issuer, resource, introspection, scopes = [], onEvent = observeFailures, now = Date.now, store } =
+    options;
   const connect: Connect = options.fetch ?? ((url, init) => fetch(url, init));
   const fetchDocument = createConfiguredFetch({ connect, limit: MAX_DOCUMENT_BYTES });
   const documents = createRemoteDocuments(fetchDocument, now, MAX_WAIT_MS);

@@ -1,3 +1,4 @@
+// deno-lint-ignore-file no-console -- the default observer writes to it
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { createTrivet, memoryStore, tool } from "./mod.ts";

@@ -37,8 +37,8 @@ export {
   type ProviderChanges,
   type ProviderRegistration,
   removeProvider,
+  type Sealer,
   updateProvider,
 } from "./oauth/sign_in/stored_provider.ts";
 export type { StoredProvider } from "./oauth/records/provider_record.ts";
-export type { Sealer } from "./crypto/seal.ts";
 export { type FindSecrets, serverSecret, type ServerSecrets } from "./server_secret.ts";

@@ -25,7 +25,7 @@ import { skillsService } from "trivet/skills";
 
 const guard = resourceServer({ issuer: "https://login.example", resource: "https://tools.example/mcp" });
 const store = memoryStore();
-const add = tool({ name: "add", description: "Adds", run: (_, call) => call.principal?.subject ?? "none" });
+export const add = tool({ name: "add", description: "Adds", run: (_, call) => call.principal?.subject ?? "none" });
 export const tools = toolServer({ url: "https://tools.example", store, authenticate: guard, tools: [add] });
 export const skills = skillsService({ url: "https://skills.example", store, authenticate: guard });
 export default createTrivet({ issuer: "https://a.example", store, mcp: { tools: [add] } });
@@ -72,6 +72,8 @@ export function checkDeclarations(folder: string, entries: readonly string[]): v
       noPropertyAccessFromIndexSignature: true,
       verbatimModuleSyntax: true,
       skipLibCheck: false,
+      // As in a library: the compiler must be able to name the types of what the program exports.
+      declaration: true,
       noEmit: true,
       target: "es2024",
       ...options,

@@ -48,7 +48,9 @@ export function checkNames(what: string, options: unknown, names: object): void 
   for (const [name, value] of Object.entries(options)) {
     const full = what === "options" ? name : `${what}.${name}`;
     if (!Object.hasOwn(names, name)) {
-      throw new TypeError(`Invalid options: unknown option "${full}". Options: ${Object.keys(names).join(", ")}`);
+      throw new TypeError(
+        `Invalid options: unknown option "${full}". Options: ${Object.keys(names).join(", ")}`,
+      );
     }
     const kind = (names as Readonly<Record<string, unknown>>)[name];
     if (kind === 2) checkTexts(full, value);

@@ -9,6 +9,7 @@ import { checkNames, type Names } from "../options/option_check.ts";
 import { waitAtMost } from "../http/wait_at_most.ts";
 import { timerDelay } from "../timer.ts";
 import type { Launch, LaunchedProcess, ProcessEvents } from "../mcp_client/transport.ts";
+export type { Launch } from "../mcp_client/transport.ts";
 
 /** How to start a server. */
 export interface LaunchOptions {

@@ -18,6 +18,7 @@ import { google } from "./google.ts";
 import { oidc } from "./oidc.ts";
 import type { SignInProvider } from "./provider.ts";
 import { defineProviders } from "./provider_ids.ts";
+export type { Sealer };
 
 export const PROVIDER_KINDS = ["oidc", "google", "entra", "github", "apple"] as const;
 

@@ -6,6 +6,7 @@
  */
 import type { Entry, Key, Put, Store } from "../../store/store.ts";
 
+/** Where the files of uploaded skills are. */
 export interface BlobStore {
   /** The first segment of the names in this blob store: letters and digits. */
   readonly kind: string;

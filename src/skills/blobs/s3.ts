@@ -11,6 +11,7 @@ import { ByteBuffer } from "../../http/body/byte_buffer.ts";
 import { timerDelay } from "../../timer.ts";
 import { StoreUnavailableError } from "../../store/store.ts";
 import { type BlobContent, type BlobStore, readAll } from "./blob_store.ts";
+export type { BlobStore } from "./blob_store.ts";
 
 /** Options of a blob store in a bucket. */
 export interface S3Options {

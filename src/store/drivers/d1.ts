@@ -38,6 +38,7 @@ import {
 import { timerDelay } from "../../timer.ts";
 import { PendingCalls } from "./pending_calls.ts";
 import { Watchers } from "../watchers.ts";
+export type { Store } from "../store.ts";
 
 /** The part of a D1 binding that is used. */
 export interface D1Binding {

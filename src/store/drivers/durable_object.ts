@@ -44,6 +44,7 @@ import {
   StoreClosedError,
 } from "../store.ts";
 import { Watchers } from "../watchers.ts";
+export type { Store } from "../store.ts";
 
 /** The part of `ctx.storage` that is used. */
 export interface DurableObjectBinding {

@@ -26,6 +26,7 @@ import {
 } from "../store.ts";
 import { timerDelay } from "../../timer.ts";
 import { PendingCalls } from "./pending_calls.ts";
+export type { Store } from "../store.ts";
 
 /** The commits of a kind that wait: those that remove a record, or all that change one. */
 export type Waits = "removal" | "change";

@@ -17,6 +17,7 @@ import {
   StoreClosedError,
 } from "../store.ts";
 import { Watchers } from "../watchers.ts";
+export type { Store } from "../store.ts";
 
 /** Records are grouped by time slices of their expiry, so that a sweep reads only those that are due. */
 const SLICE_MS = 60_000;

@@ -33,6 +33,7 @@ import { PostgresConnection } from "./postgres/connection.ts";
 import { checkFormat, checkSettings, migrate } from "./postgres/migration.ts";
 import { type Row, type Statements, statementsOf, toEntry } from "./postgres/rows.ts";
 import { PostgresWatching } from "./postgres/watching.ts";
+export type { Store } from "../store.ts";
 
 /** Options of the store in PostgreSQL. */
 export interface PostgresOptions extends FormatOptions {

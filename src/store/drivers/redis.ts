@@ -38,6 +38,7 @@ import { type Connection, isUnavailable, openConnection, readAddress, reasonOf }
 import { checkFormat, loadFunctions, readSettings, type Send } from "./redis/preparation.ts";
 import { type Argument, type StoreKeys, storeKeysOf, toCommand, toEntry } from "./redis/records.ts";
 import { RedisWatching } from "./redis/watching.ts";
+export type { Store } from "../store.ts";
 
 /** Options of the store in Redis. */
 export interface RedisOptions extends FormatOptions {

@@ -27,6 +27,7 @@ import {
   StoreClosedError,
 } from "../store.ts";
 import { Watchers } from "../watchers.ts";
+export type { Store } from "../store.ts";
 
 /** Options of the store in a SQLite file. */
 export interface SqliteOptions extends FormatOptions {

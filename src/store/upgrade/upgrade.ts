@@ -6,3 +6,4 @@
 export { openWhileUpgrading, type OpenWhileUpgradingOptions } from "./open_while_upgrading.ts";
 export { type KindProgress, type UpgradeOptions, upgradeStore } from "./run_upgrade.ts";
 export { StoreFormatError } from "../format.ts";
+export type { Store } from "../store.ts";
