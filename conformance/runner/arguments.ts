@@ -165,6 +165,14 @@ function toClass(name: string): FailureClass {
   return found;
 }
 
+/** What an error says to a user: of `parseArgs` without its advice for arguments that begin with a hyphen. */
+export function describeUsageError(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return message.startsWith("Unknown option")
+    ? `${message.split(". ")[0]}. See trivet-conformance --help.`
+    : message;
+}
+
 /** The longest timeout or wait: one day, well below the limit of a timer. */
 const MAX_SECONDS = 86_400;
 

@@ -15,7 +15,7 @@ import {
   INTERRUPTED_EXIT_CODE,
   reportUncaughtErrors,
 } from "./interrupt.ts";
-import { type Arguments, parseArguments, USAGE } from "./arguments.ts";
+import { type Arguments, describeUsageError, parseArguments, USAGE } from "./arguments.ts";
 import { type Baseline, checkNames, readBaseline } from "./report/baseline.ts";
 import { readSet } from "./report/sets.ts";
 import { digestVectors } from "./vector/digest.ts";
@@ -56,7 +56,7 @@ async function main(args: readonly string[]): Promise<number> {
     }
     return await run(parsed);
   } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
+    process.stderr.write(`${describeUsageError(error)}\n`);
     return 2;
   }
 }

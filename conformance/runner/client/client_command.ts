@@ -6,7 +6,7 @@
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { checkNotEmpty } from "../arguments.ts";
+import { checkNotEmpty, describeUsageError } from "../arguments.ts";
 import { killAllGroups } from "../exchange/child_processes.ts";
 import { exitAfterOutput } from "../interrupt.ts";
 import { FAILING_OUTCOMES } from "../outcome.ts";
@@ -107,7 +107,7 @@ async function main(args: readonly string[]): Promise<number> {
     }
     return isUnexpected ? 1 : 0;
   } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
+    process.stderr.write(`${describeUsageError(error)}\n`);
     return 2;
   }
 }

@@ -43,7 +43,14 @@ export function findShortfall(
       advice: "Correct the command, in which quotes keep blanks.",
     };
   }
-  if (asked.length === 0) return { text: `None of ${results.length} vectors was asked`, advice: ADVICE };
+  if (asked.length === 0) {
+    const text = `None of ${results.length} vectors was asked`;
+    // Whose server answers the handshake wrongly needs this, and no description of users and clients.
+    const handshake = notes?.find((note) => note.startsWith('"initialize"'));
+    return handshake === undefined
+      ? { text, advice: ADVICE }
+      : { text: `${text}: ${handshake}`, advice: HANDSHAKE_ADVICE };
+  }
   if (stdio && asked.every(isNotStarted)) {
     return { text: "The command cannot be started", advice: "Correct the command, or install the program." };
   }
@@ -57,6 +64,9 @@ export function findShortfall(
 const ADVICE =
   'Describe the server in a target file (README.md, "Your server in ten lines"): its clients, users, and how a user ' +
   "signs in and allows a client. The list of what skipped vectors need names the rest.";
+
+const HANDSHAKE_ADVICE =
+  "Correct the response to initialize, or the address: every other test begins with it.";
 
 /** Whether the program did not start, or the vector was not run because of this. */
 function isNotStarted({ exchanges, isUnreachable }: Result): boolean {

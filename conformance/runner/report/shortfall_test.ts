@@ -62,4 +62,16 @@ test("a command that ends before any message is named with its exit", () => {
   assert.is(findShortfall([ended], { base: "", stdio }), undefined);
 });
 
+test("a wrong handshake is named, without advice about users", () => {
+  const note = '"initialize" returned no known protocol revision (protocolVersion is "1999-01-01")';
+  const found = findShortfall([{ ...resultOf("", false), outcome: "skip" }], {
+    base: BASE,
+    notes: [note],
+    stdio: undefined,
+  });
+  assert.match(found!.text, "1999-01-01");
+  assert.match(found!.advice, "initialize");
+  assert.not.match(found!.advice, "target file");
+});
+
 test.run();
