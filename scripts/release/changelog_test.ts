@@ -21,12 +21,13 @@ test("groups commits by area, leaves out tests and tools, and lists no change tw
   );
 });
 
-test("keeps what people wrote on top of the section, and the older sections", () => {
-  const before = "# Changes\n\n## Unreleased\n\nBetter keys.\n\n## 0.1.0 (2026-11-01)\n\nFirst.\n";
+test("keeps what people wrote, in its groups, on top of the section, and the older sections", () => {
+  const before =
+    "# Changes\n\n## Unreleased\n\n### New\n\n- Better keys.\n\n## 0.1.0 (2026-11-01)\n\nFirst.\n";
   const after = addVersion(before, "0.2.0", "2026-12-01", ["cli: print the port"]);
   assert.is(
     after,
-    "# Changes\n\n## Unreleased\n\n## 0.2.0 (2026-12-01)\n\nBetter keys.\n\n### Command line\n\n- Print the port\n\n" +
+    "# Changes\n\n## Unreleased\n\n## 0.2.0 (2026-12-01)\n\n### New\n\n- Better keys.\n\n### Command line\n\n- Print the port\n\n" +
       "## 0.1.0 (2026-11-01)\n\nFirst.\n",
   );
   assert.is(newestVersion(after), "0.2.0");
