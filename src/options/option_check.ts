@@ -43,7 +43,7 @@ export type Names<Options, Text extends 1 | 4 = 4> = {
  */
 export function checkNames(what: string, options: unknown, names: object): void {
   if (typeof options !== "object" || options === null) {
-    throw new TypeError(`Invalid options: "${what}" must be an object`);
+    throw new TypeError(describeOption(what, "an object", options));
   }
   for (const [name, value] of Object.entries(options)) {
     const full = what === "options" ? name : `${what}.${name}`;

@@ -163,7 +163,7 @@ export function runTool(
     }
     if (call.isCancelled) return failure("The request was cancelled");
     observe({ type: "fault", where: `tool ${tool.name}`, error });
-    return failure("Internal error: the tool failed. The error was reported to the server's operator.");
+    return failure("Internal error: the tool failed. The server's log says why.");
   };
   try {
     const given = tool.run(input, call);
