@@ -123,10 +123,7 @@ export function checkAddress(name: "issuer" | "url", address: string, unsafe?: S
   const url = URL.parse(address);
   const secure = url?.protocol === "https:" ||
     url?.protocol === "http:" && (isLoopbackHost(url.hostname) || unsafe?.httpIssuer === true);
-  if (
-    !url || typeof address !== "string" || !secure || /[?#]/.test(address) || url.username !== "" ||
-    url.password !== ""
-  ) {
+  if (!secure || typeof address !== "string" || /[?#]/.test(address) || url.username || url.password) {
     const rule = "an https URL (http on loopback) without query, fragment or user";
     throw new TypeError(describeOption(name, rule, address));
   }
@@ -146,12 +143,9 @@ function checkStore(store: Store): Store {
   const guarantees = (store as Partial<Store> | undefined)?.guarantees;
   if (!guarantees?.atomic || !guarantees.readYourWrites) {
     // Else a code could be redeemed twice.
+    const problem = store ? "must be atomic and read its own writes" : "is required";
     throw new TypeError(
-      `Invalid options: "store" ${
-        store
-          ? "must be atomic and read its own writes, as memoryStore() does"
-          : 'is required. For a first try: memoryStore() of "trivet/store/memory"'
-      }`,
+      `Invalid options: "store" ${problem}. For a first try: memoryStore() of "trivet/store/memory"`,
     );
   }
   return store;

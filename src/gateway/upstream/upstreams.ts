@@ -14,6 +14,7 @@ import { CombinedDefinitions } from "./combined_definitions.ts";
 import { ConfigurationError, type UpstreamConfiguration } from "./configuration/configuration.ts";
 import type { ReadVariable } from "./configuration/environment.ts";
 import { later } from "./later.ts";
+import { toPrefix } from "./names.ts";
 import { parseMcpServer, parseMcpServers } from "./configuration/parse_configuration.ts";
 import { staticAccess } from "./static_access.ts";
 import { createTransports, type LaunchUpstream, refuseProcess } from "./transports.ts";
