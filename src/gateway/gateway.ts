@@ -114,6 +114,10 @@ function connectGateway(options: GatewayOptions, host: GatewayHost): GatewayPart
   const holding = hold === false ? undefined : createHolding(hold, { store, now, observe });
   const isConfigured = (name: string): boolean => Object.hasOwn(mcpServers, name);
   const sealer = createUpstreamSealer(host.secret);
+  function addHere(...[name, server, references]: Parameters<typeof upstreams.add>): void {
+    upstreams.add(name, server, references);
+    if (server.disabled === true) credentials.forget(name);
+  }
   async function removeHere(name: string): Promise<boolean> {
     credentials.forget(name);
     return await upstreams.remove(name);
@@ -125,7 +129,7 @@ function connectGateway(options: GatewayOptions, host: GatewayHost): GatewayPart
       add(name, server, isTrusted) {
         if (isTrusted || !("url" in server)) addresses.trust(name);
         else addresses.distrust(name, server.url);
-        upstreams.add(name, server, "literal");
+        addHere(name, server, "literal");
       },
       async remove(name) {
         await removeHere(name);
@@ -215,7 +219,7 @@ function connectGateway(options: GatewayOptions, host: GatewayHost): GatewayPart
         await upstreams.ready();
       },
       reconnect: (name, caller) => upstreams.reconnect(name, caller),
-      add: (name, server) => upstreams.add(name, server),
+      add: (name, server) => addHere(name, server),
       remove: removeHere,
       stored: createStoredUpstreams({
         store,

@@ -137,7 +137,9 @@ export function createCredentials(options: CredentialsOptions): Credentials {
           }
         },
       };
-      if (upstream.url !== "") upstreams.set(name, upstream);
+      // The one before may have had a URL.
+      if (upstream.url === "") upstreams.delete(name);
+      else upstreams.set(name, upstream);
       accesses.set(name, observed);
       return observed;
     },

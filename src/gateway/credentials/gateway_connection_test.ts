@@ -40,6 +40,9 @@ async function newTrivet(upstream: TestUpstream): Promise<Trivet> {
       hold: false,
       connect: fetch,
       fetch,
+      launch: () => {
+        throw new Error("No process here");
+      },
     }),
   });
 }
@@ -125,6 +128,25 @@ test("each user connects an upstream from the call of a tool, and calls its tool
     for (const request of upstream.requests) {
       const sent = `${request.url} ${JSON.stringify([...request.headers])}`;
       for (const token of tokens) assert.not.ok(sent.includes(token));
+    }
+  } finally {
+    await trivet.gateway!.close();
+  }
+});
+
+test("an upstream that is replaced by a command or disabled cannot be connected any more", async () => {
+  const upstream = await newUpstream({ clientMetadataDocuments: false });
+  const trivet = await newTrivet(upstream);
+  try {
+    const browser = await signedIn(trivet, upstream, "alice");
+    const isOffered = async () =>
+      (await (await browser.get(`${ISSUER}/account/connections`)).text()).includes("/connect?upstream=up");
+    const withUrl = { url: UPSTREAM_URL, auth: { type: "oauth" } } as const;
+    for (const other of [{ command: "up" }, { ...withUrl, disabled: true }]) {
+      trivet.gateway!.add("up", withUrl);
+      assert.is(await isOffered(), true);
+      trivet.gateway!.add("up", other);
+      assert.is(await isOffered(), false, JSON.stringify(other));
     }
   } finally {
     await trivet.gateway!.close();
