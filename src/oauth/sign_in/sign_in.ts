@@ -146,6 +146,9 @@ export async function finishSignIn(
   }
 }
 
+/** RFC 6749 section 4.1.2.1: in place of status 500 and 503, which cannot be returned by a redirect. */
+const OUTAGES: readonly string[] = ["server_error", "temporarily_unavailable"];
+
 /** Who the callback is about, if the provider admits them. @throws {SignInError | PublicFetchError | Refusal} */
 async function identify(
   as: AuthorizationServer,
@@ -155,7 +158,10 @@ async function identify(
 ): Promise<Identity> {
   const error = parameters.get("error");
   if (error === "access_denied") throw new Refusal(400, "cancelled", "The user cancelled the sign-in");
-  if (error !== undefined) throw new SignInError(`The provider answered ${error.slice(0, 100)}`);
+  if (error !== undefined) {
+    const message = `The provider answered ${error.slice(0, 100)}`;
+    throw OUTAGES.includes(error) ? new Refusal(502, "unreachable", message) : new SignInError(message);
+  }
   if (parameters.get("code") === undefined) throw new SignInError("The callback has neither code nor error");
   const identity = await provider.finish(contextOf(as), attemptOf(as, pending), toMap(parameters));
   if (!await isAdmitted(provider, identity)) throw notAdmitted(provider);

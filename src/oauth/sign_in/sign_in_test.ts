@@ -159,7 +159,7 @@ const REFUSED: Record<string, (provider: TestProvider) => unknown> = {
   "callback with iss of another provider (mix-up)": (each) => each.callback["iss"] = "https://evil.example",
   "callback without iss from a provider that sends it": (each) =>
     each.metadata["authorization_response_iss_parameter_supported"] = true,
-  "callback with an error": (each) => each.callback = { error: "server_error", code: undefined },
+  "callback with an error": (each) => each.callback = { error: "invalid_request", code: undefined },
   "callback without code": (each) => each.callback["code"] = undefined,
 };
 for (const [name, change] of Object.entries(REFUSED)) {
@@ -177,6 +177,15 @@ for (const [name, change] of Object.entries(REFUSED)) {
     assert.match((await browser.get("/device")).headers.get("location")!, /^\/login/);
     assert.is(server.events.filter(({ type }) => type === "sign_in_failed").length, 1);
     assert.is((await Array.fromAsync(listLinkedUsers(server.store))).length, 0);
+  });
+}
+
+for (const error of ["server_error", "temporarily_unavailable"]) {
+  test(`a provider that answers ${error} is one that does not respond`, async () => {
+    const provider = await newProvider();
+    const server = await newSignInServer(provider);
+    provider.callback = { error, code: undefined };
+    assert.is((await signIn(newBrowser(server), provider)).status, 502);
   });
 }
 
