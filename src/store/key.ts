@@ -54,7 +54,10 @@ export function pageRange(
 ): { low: string; high: string } {
   const { low, high } = prefixRange(prefix);
   if (!after) return { low, high };
-  return reverse ? { low, high: encodeKey(after) } : { low: encodeKey(after), high };
+  const from = encodeKey(after);
+  // A key outside the prefix must not open the range to other records.
+  if (reverse) return { low, high: from < high ? from : high };
+  return { low: from > low ? from : low, high };
 }
 
 // deno-lint-ignore no-control-regex

@@ -71,6 +71,16 @@ export function listTests(test: ContractSuite): void {
     }
   });
 
+  test("list() returns no records beside the prefix after a key outside it", async ({ store }) => {
+    const keys: Key[] = [["a", 1], ["b", 1], ["b", 2], ["b", 3], ["c", 1]];
+    await store.commit({ set: keys.map((key) => ({ key, value: true })) });
+    const found = async (after: Key, reverse: boolean) =>
+      (await store.list(["b"], { after, reverse })).map(({ key }) => key[1]);
+    assert.equal(await found(["a", 0], false), [1, 2, 3]);
+    assert.equal(await found(["c", 1], true), [3, 2, 1]);
+    assert.equal([await found(["c", 0], false), await found(["a", 2], true)], [[], []]);
+  });
+
   test("list() continues after an absent key, and returns nothing with a limit of 0", async ({ store }) => {
     await store.commit({ set: [1, 3].map((n) => ({ key: ["l", n], value: n })) });
     assert.equal((await store.list(["l"], { after: ["l", 2] })).map((entry) => entry.value), [3]);

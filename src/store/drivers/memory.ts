@@ -74,7 +74,8 @@ class MemoryStore implements Store {
     const now = this.#now();
     const entries: Entry<Value>[] = [];
     if (limit <= 0) return entries;
-    for (const kind of prefix.length > 0 ? [prefix[0]!] : this.#kinds(after?.[0], reverse)) {
+    for (const kind of prefix.length > 0 ? [prefix[0]!] : this.#kinds(reverse)) {
+      if (after?.[0] !== undefined && after[0] !== kind && isBehind(after[0], kind, reverse)) continue;
       const table = this.#tables.get(kind);
       if (!table) continue;
       const from = after?.[0] === kind ? withoutKind(after) : undefined;
@@ -140,14 +141,12 @@ class MemoryStore implements Store {
     if (this.#closed) throw new StoreClosedError();
   }
 
-  /** All kinds in key order, from the kind of the last key of the previous page. */
-  #kinds(after: Key[0] | undefined, reverse: boolean): Key[0][] {
-    const first = after === undefined ? undefined : encodeKey([after]);
+  /** All kinds in key order. */
+  #kinds(reverse: boolean): Key[0][] {
     const kinds = [...this.#tables.keys()].map((kind) => ({ kind, id: encodeKey([kind]) }));
     kinds.sort((a, b) => a.id < b.id ? -1 : 1);
     if (reverse) kinds.reverse();
-    return kinds.filter(({ id }) => first === undefined || (reverse ? id <= first : id >= first))
-      .map(({ kind }) => kind);
+    return kinds.map(({ kind }) => kind);
   }
 
   #live(key: Key): MemoryRecord | undefined {
@@ -207,6 +206,11 @@ class MemoryStore implements Store {
 
 function kindOf(key: Key): Key[0] {
   return key[0] ?? "";
+}
+
+/** Whether keys of one kind come behind those of another in the direction of a list. */
+function isBehind(one: Key[0], other: Key[0], reverse: boolean): boolean {
+  return (encodeKey([one]) > encodeKey([other])) !== reverse;
 }
 
 /** The key without its kind, which its table has. */
