@@ -6,7 +6,7 @@
  */
 import type { Observe } from "../../events.ts";
 import { pauseBefore } from "../../store/retry.ts";
-import type { Entry, Store } from "../../store/store.ts";
+import { type Entry, type Store, StoreClosedError } from "../../store/store.ts";
 import type { Disclosure } from "../disclosure/disclosure.ts";
 import { type LevelUsage, type SkillUsage, skillUsageKey } from "../records.ts";
 
@@ -45,7 +45,8 @@ export function createUsage(store: Store, now: () => number, observe: Observe): 
         // Another instance writes the same skills: write each on its own.
         for (const each of some) await add(store, [each]);
       } catch (error) {
-        observe({ type: "fault", where: "skills", error });
+        // An app may close its store without `flush()`: its last counts are lost, which is no fault of the server.
+        if (!(error instanceof StoreClosedError)) observe({ type: "fault", where: "skills", error });
       }
     }
   }

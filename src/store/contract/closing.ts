@@ -4,6 +4,7 @@
  * @module
  */
 import * as assert from "uvu/assert";
+import { StoreClosedError } from "../store.ts";
 import type { ContractOptions, ContractSuite } from "./suite.ts";
 
 export function closingTests(test: ContractSuite, { open, reopen }: ContractOptions): void {
@@ -43,7 +44,7 @@ export function closingTests(test: ContractSuite, { open, reopen }: ContractOpti
     }
   });
 
-  test("every call after close() rejects", async ({ clock }) => {
+  test("every call after close() rejects with StoreClosedError", async ({ clock }) => {
     const store = await open(clock.now);
     await store.close();
     for (
@@ -53,8 +54,8 @@ export function closingTests(test: ContractSuite, { open, reopen }: ContractOpti
         () => store.list(["k"]),
       ]
     ) {
-      const outcome = await call().then(() => "resolved", () => "rejected");
-      assert.is(outcome, "rejected");
+      const outcome = await call().then(() => "resolved", (error: unknown) => error);
+      assert.instance(outcome, StoreClosedError);
     }
   });
 }

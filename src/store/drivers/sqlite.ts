@@ -1,8 +1,7 @@
 /**
- * The store in one SQLite file, through `node:sqlite` (Node, Deno and Bun): the embedded default.
- *
- * Concurrent commits share one transaction and one wait for the disk (group commit). Several processes may use one file:
- * SQLite's lock orders their commits, and a watcher polls `PRAGMA data_version` for commits of other processes.
+ * The store in one SQLite file, through `node:sqlite` (Node, Deno and Bun): the embedded default. Concurrent commits share
+ * one transaction and one wait for the disk (group commit). Several processes may use one file: SQLite's lock orders their
+ * commits, and a watcher polls `PRAGMA data_version` for commits of other processes.
  *
  * @module
  */
@@ -173,11 +172,13 @@ class SqliteStore implements Store {
   }
 
   async get<Value>(key: Key): Promise<Entry<Value> | undefined> {
+    if (this.#closed) throw new StoreClosedError();
     const row = this.#select.get(encodeKey(key), this.#now()) as Row | undefined;
     return row && toEntry(key, row);
   }
 
   async list<Value>(prefix: Key, options: ListOptions = {}): Promise<Entry<Value>[]> {
+    if (this.#closed) throw new StoreClosedError();
     const { limit = 100, reverse = false } = options;
     const { low, high } = pageRange(prefix, options);
     const statement = reverse ? this.#descending : this.#ascending;
@@ -233,8 +234,7 @@ class SqliteStore implements Store {
     const end = this.#waiting.findIndex(({ prepared }, i) =>
       (bytes += prepared.bytes) > MAX_GROUP_BYTES && i > 0
     );
-    const group = end === -1 ? this.#waiting : this.#waiting.slice(0, end);
-    this.#waiting = end === -1 ? [] : this.#waiting.slice(end);
+    const group = this.#waiting.splice(0, end === -1 ? Infinity : end);
     if (end !== -1) setImmediate(() => this.#flush());
     return group;
   }
