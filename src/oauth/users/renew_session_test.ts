@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { sessionKey } from "../records/session_record.ts";
+import { ENDED_SESSIONS, type Session, sessionKey } from "../records/session_record.ts";
 import { newServer } from "../test_server.ts";
 import { renewSession } from "./renew_session.ts";
 import { listUserSessions } from "./user_sessions.ts";
@@ -36,6 +36,16 @@ test("the session goes on under a new id, and the old one is refused", async () 
   const [now, ...others] = await listUserSessions(server.store, user.id);
   assert.equal(others, []);
   assert.equal(now, { ...session, digest: renewed!.session });
+});
+
+test("the session that a renewed one continues ends for its clients, and the renewed one is another", async () => {
+  const { server, session, renew } = await newSession();
+  const key = sessionKey(session.digest);
+  const { value } = (await server.store.get<Session>(key))!;
+  await server.store.commit({ set: [{ key, value: { ...value, origin: "first" } }] });
+  const renewed = await renew();
+  assert.equal((await server.store.list(ENDED_SESSIONS)).map(({ key }) => key.at(-1)), ["first"]);
+  assert.is((await server.store.get<Session>(sessionKey(renewed!.session)))!.value.origin, undefined);
 });
 
 test("a session that has ended is not renewed", async () => {
