@@ -39,7 +39,7 @@ export const NODE_ONLY: readonly { readonly files: RegExp; readonly reason: stri
     reason: "the server under test runs on workerd, which Node starts",
   },
   {
-    files: /^src\/runtime\/node\/(event_pipe|parser_request)_/,
+    files: /^src\/runtime\/node\/(detached_response|event_pipe|parser_request)_/,
     reason:
       "the subject is how the entry of Node reads and writes; the other runtimes have entries of their own",
   },

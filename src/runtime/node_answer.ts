@@ -59,6 +59,10 @@ function isReadable(target: string = "/"): boolean {
   return url !== null && /^https?:$/.test(url.protocol) && url.host !== "";
 }
 
+/** Whether the client asks for notifications, for which the stream stays open (MCP, in all revisions). */
+const isLongStream = ({ method, headers }: IncomingMessage): boolean =>
+  method === "GET" || headers["mcp-method"] === "subscriptions/listen";
+
 /**
  * Sends the response. The header fields and a body that is a string go out in one piece: `srvx` writes the body and then
  * ends the response, for which Node makes a second piece and the slower `writev`. That took a fifth of the processor time of
@@ -71,8 +75,11 @@ function sendAtOnce(res: ServerResponse, response: Response, onError: (error: un
     const { status, headers, body } = prepared;
     if (typeof body === "string") res.writeHead(status, headers).end(body);
     else if (response instanceof EventResponse) {
-      if (response.events) response.events.pipe(res.writeHead(status, headers));
-      else sendPrepared({ ...prepared, body: response.body });
+      if (response.events) {
+        const isLong = isLongStream(res.req);
+        if (isLong) res.shouldKeepAlive = false;
+        response.events.pipe(res.writeHead(status, headers), isLong);
+      } else sendPrepared({ ...prepared, body: response.body });
     } else if (body === undefined || body === null) res.writeHead(status, headers).end();
     else sendPrepared(prepared);
   } catch (error) {

@@ -5,10 +5,12 @@
  * @module
  */
 import type { ServerResponse } from "node:http";
+import { setImmediate } from "node:timers";
 import { FastResponse } from "srvx/node";
 import { type EventChannel, type EventReader, StreamChannel } from "../../http/event_stream.ts";
 import type { Fields } from "../../http/response.ts";
 import { timerDelay } from "../../timer.ts";
+import { detach, type EventOutput } from "./detached_response.ts";
 
 /** By interval in milliseconds: a process has one or two. */
 const intervals = new Map<number, SharedInterval>();
@@ -17,7 +19,7 @@ export class EventPipe implements EventChannel {
   readonly #reader: EventReader;
   readonly #intervalMs: number;
   readonly #slot: Set<Member>;
-  #target: ServerResponse | undefined;
+  #target: EventOutput | undefined;
   /** Takes over when a program asks for the body as a stream. */
   #channel: StreamChannel | undefined;
   /** Events that wait: before `pipe`, and while the target is full. */
@@ -62,13 +64,15 @@ export class EventPipe implements EventChannel {
     this.#target?.destroy();
   }
 
-  /** Starts to write into a response. */
-  pipe(target: ServerResponse): void {
+  /** Starts to write into a response. @param isLong whether it is likely to stay open: it takes the connection then */
+  pipe(target: ServerResponse, isLong = false): void {
     this.#target = target;
     if (this.#error) target.destroy();
     if (target.destroyed) return this.#cancel();
     target.on("close", () => this.#cancel());
     this.#flush();
+    // Not in the events of the parser.
+    if (isLong) setImmediate(() => this.#detach(target));
   }
 
   /** The events as a stream, instead of `pipe`. */
@@ -79,6 +83,13 @@ export class EventPipe implements EventChannel {
     if (this.#error) channel.fail(this.#error);
     else if (this.#isClosed) channel.close();
     return channel.body;
+  }
+
+  #detach(response: ServerResponse): void {
+    const detached = this.#isClosed || this.#queue ? undefined : detach(response);
+    if (!detached) return;
+    this.#target = detached;
+    detached.on("close", () => this.#cancel());
   }
 
   #cancel(): void {

@@ -23,7 +23,8 @@ export function prepareClose(server: Server, timeoutMs: number): () => Promise<v
     for (const socket of open) if (socket.bytesRead === 0) socket.destroy();
     // A connection becomes idle when its last request ends.
     const idle = setInterval(() => server.closeIdleConnections(), 20);
-    const late = setTimeout(() => server.closeAllConnections(), timerDelay(timeoutMs));
+    // Node's `closeAllConnections` does not know those of detached responses.
+    const late = setTimeout(() => open.forEach((socket) => socket.destroy()), timerDelay(timeoutMs));
     await closed;
     clearInterval(idle);
     clearTimeout(late);

@@ -1,0 +1,229 @@
+import { Buffer } from "node:buffer";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer as createTlsServer } from "node:https";
+import { type AddressInfo, connect, type Socket } from "node:net";
+import { setTimeout } from "node:timers/promises";
+import { connect as connectTls } from "node:tls";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { FastResponse } from "srvx/node";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { EventStream, useEventChannel } from "../../http/event_stream.ts";
+import { type ResponseConstructor, useResponse } from "../../http/response.ts";
+import { until } from "../../test_until.ts";
+import { createNodeHandler } from "../node_answer.ts";
+import { EventPipe } from "./event_pipe.ts";
+import { prepareClose } from "./node_close.ts";
+
+const test = suite("runtime/detached_response");
+
+setFlagsFromString("--expose-gc");
+const collectGarbage: () => void = runInNewContext("gc");
+useResponse(FastResponse as unknown as ResponseConstructor);
+useEventChannel((...given) => new EventPipe(...given));
+
+const GET = "GET /mcp HTTP/1.1\r\nHost: x\r\n\r\n";
+const POST = "POST /mcp HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n";
+/** A certificate is not needed with a key that both sides know. */
+const PSK = { ciphers: "PSK", pskCallback: () => ({ psk: Buffer.from("1234"), identity: "x" }) };
+
+interface Connection {
+  readonly stream: EventStream;
+  readonly client: Socket;
+  readonly server: Server;
+  /** The body that the client received so far, chunked as it is. */
+  body(): string;
+  /** The fields of the response, in small letters. */
+  head(): string;
+  /** How often the stream was told that the client is gone. */
+  disconnects(): number;
+  /** How many requests reached the handler. */
+  requests(): number;
+  /** Whether Node's request and response of the stream still exist. */
+  isKept(): Promise<boolean>;
+  /** Closes the server as `serve` does. */
+  readonly close: () => Promise<void>;
+}
+
+interface Options {
+  readonly isSecure?: boolean;
+  readonly closeTimeout?: number;
+  readonly onUpgrade?: () => void;
+  /** Whether the stream begins with a comment, with which Node sends the head. */
+  readonly comment?: boolean;
+}
+
+/** Sends a request that is answered with a stream, and waits for the head of the response. */
+async function open(request: string, options: Options = {}): Promise<Connection> {
+  let [received, disconnects, requests] = ["", 0, 0];
+  const stream = new EventStream({ onDisconnect: () => disconnects++ });
+  if (options.comment) stream.comment();
+  const fetch = (): Response => ++requests === 1 ? stream.response() : new Response("other");
+  const answer = createNodeHandler({ fetch }, (error) => {
+    throw error;
+  });
+  const server = options.isSecure ? createTlsServer(PSK, answer) : createServer(answer);
+  let objects: readonly WeakRef<object>[] = [];
+  server.once("request", (req: IncomingMessage, res: ServerResponse) => {
+    objects = [new WeakRef(req), new WeakRef(res)];
+  });
+  if (options.onUpgrade) server.on("upgrade", options.onUpgrade);
+  const close = prepareClose(server, options.closeTimeout ?? 60_000);
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const client = options.isSecure
+    ? connectTls({ ...PSK, port, host: "127.0.0.1", checkServerIdentity: () => undefined })
+    : connect(port, "127.0.0.1");
+  client.on("data", (bytes: Buffer) => received += bytes).on("error", () => {});
+  client.write(request);
+  await until(() => received.includes("\r\n\r\n"));
+  return {
+    stream,
+    client,
+    server,
+    body: () => received.slice(received.indexOf("\r\n\r\n") + 4),
+    head: () => received.slice(0, received.indexOf("\r\n\r\n")).toLowerCase(),
+    disconnects: () => disconnects,
+    requests: () => requests,
+    async isKept() {
+      // Beyond the turn in which the head was sent.
+      await setTimeout(20);
+      collectGarbage();
+      return objects.some((object) => object.deref() !== undefined);
+    },
+    close,
+  };
+}
+
+const chunk = (text: string): string => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
+
+for (
+  const [what, request, options] of [
+    ["a GET request", GET],
+    ["a GET request over TLS", GET, { isSecure: true }],
+    ["subscriptions/listen", `${POST}MCP-Method: subscriptions/listen\r\n\r\n{}`],
+  ] as [string, string, Options?][]
+) {
+  test(`the stream of ${what} goes on without its request and response, to its end`, async () => {
+    const { stream, client, body, head, disconnects, isKept, close } = await open(request, options);
+    await until(async () => !await isKept());
+    assert.match(head(), /^http\/1\.1 200 [^]*\r\nconnection: close\r\n/);
+    stream.send("ü", { id: "1" });
+    stream.send("z".repeat(20));
+    stream.close();
+    await once(client, "end");
+    assert.is(
+      body(),
+      chunk("id: 1\ndata: ü\n\n") + chunk(`data: ${"z".repeat(20)}\n\n`) + chunk(""),
+    );
+    assert.is(disconnects(), 0);
+    client.destroy();
+    await close();
+  });
+}
+
+test("a client of HTTP/1.0 gets the events without chunks", async () => {
+  const { stream, client, body, isKept, close } = await open("GET /mcp HTTP/1.0\r\nHost: x\r\n\r\n");
+  await until(async () => !await isKept());
+  stream.send("one");
+  stream.close();
+  await once(client, "end");
+  assert.is(body(), "data: one\n\n");
+  client.destroy();
+  await close();
+});
+
+test("the stream of a tool call stays with Node, and its connection takes the next request", async () => {
+  const { stream, client, body, head, requests, isKept, close } = await open(`${POST}\r\n{}`, {
+    comment: true,
+  });
+  stream.send("result");
+  assert.ok(await isKept());
+  stream.close();
+  await until(() => body().endsWith(chunk("")));
+  assert.match(head(), /connection: keep-alive/);
+  client.write(GET);
+  await until(() => body().includes("other"));
+  assert.is(requests(), 2);
+  client.destroy();
+  await close();
+});
+
+for (
+  const [what, leave] of [
+    ["closes the connection", (client: Socket) => client.destroy()],
+    ["ends its half of the connection", (client: Socket) => client.end()],
+    ["resets the connection", (client: Socket) => client.resetAndDestroy()],
+  ] as const
+) {
+  test(`a client that ${what} is a disconnect, once`, async () => {
+    const { stream, client, disconnects, isKept, close } = await open(GET);
+    await until(async () => !await isKept());
+    leave(client);
+    await until(() => !stream.isOpen);
+    stream.send("late");
+    stream.close();
+    client.destroy();
+    await close();
+    assert.is(disconnects(), 1);
+  });
+}
+
+test("what a client sends after the request of a detached stream is discarded", async () => {
+  const { stream, client, body, requests, isKept, close } = await open(GET);
+  await until(async () => !await isKept());
+  client.write(GET + "x".repeat(100_000) + "\r\n\r\n");
+  await setTimeout(20);
+  stream.send("one");
+  await until(() => body() === chunk("data: one\n\n"));
+  assert.is(requests(), 1);
+  client.destroy();
+  await until(() => !stream.isOpen);
+  await close();
+});
+
+test("a connection whose next request has arrived stays with Node, which answers no other after the stream", async () => {
+  const { stream, client, body, isKept, close } = await open(GET + GET, { comment: true });
+  assert.ok(await isKept());
+  stream.send("one");
+  stream.close();
+  await once(client, "end");
+  assert.is(body(), chunk(":\n\n") + chunk("data: one\n\n") + chunk(""));
+  client.destroy();
+  await close();
+});
+
+test("a server with its own listener for upgrades keeps its connections", async () => {
+  let upgrades = 0;
+  const { stream, client, body, isKept, close } = await open(GET, {
+    comment: true,
+    onUpgrade: () => upgrades++,
+  });
+  assert.ok(await isKept());
+  stream.send("one");
+  await until(() => body() === chunk(":\n\n") + chunk("data: one\n\n"));
+  assert.is(upgrades, 0);
+  client.destroy();
+  await until(() => !stream.isOpen);
+  await close();
+});
+
+test("closing a server waits for a detached stream until its timeout, and then cuts it", async () => {
+  const ending = await open(GET);
+  await until(async () => !await ending.isKept());
+  const closed = ending.close();
+  ending.stream.send("last");
+  ending.stream.close();
+  await closed;
+  await until(() => ending.body() === chunk("data: last\n\n") + chunk(""));
+
+  const endless = await open(GET, { closeTimeout: 50 });
+  await until(async () => !await endless.isKept());
+  await endless.close();
+  await until(() => endless.disconnects() === 1);
+});
+
+test.run();
