@@ -70,7 +70,7 @@ export function detach(res: ServerResponse): EventOutput | undefined {
   const { socket } = req;
   const { server } = socket as Socket & { readonly server?: Server };
   const isReady = server && res.socket === socket && req.complete && !socket.destroyed && !socket.isPaused();
-  // Without another listener, nobody else gets the connection.
+  // Another listener would get the connection too.
   if (!isReady || server.listenerCount("upgrade") > 0) return undefined;
   res.flushHeaders();
   let isTaken = false;

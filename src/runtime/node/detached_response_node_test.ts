@@ -37,7 +37,7 @@ interface Connection {
   body(): string;
   /** The fields of the response, in small letters. */
   head(): string;
-  /** How often the stream was told that the client is gone. */
+  /** How often `onDisconnect` was called. */
   disconnects(): number;
   /** How many requests reached the handler. */
   requests(): number;
