@@ -27,7 +27,8 @@ useEventChannel((...given) => new EventPipe(...given));
 const GET = "GET /mcp HTTP/1.1\r\nHost: x\r\n\r\n";
 const POST = "POST /mcp HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n";
 /** A certificate is not needed with a key that both sides know. */
-const PSK = { ciphers: "PSK", pskCallback: () => ({ psk: Buffer.from("1234"), identity: "x" }) };
+const KEY = Buffer.from("1234");
+const CIPHERS = { ciphers: "PSK" };
 
 interface Connection {
   readonly stream: EventStream;
@@ -64,7 +65,9 @@ async function open(request: string, options: Options = {}): Promise<Connection>
   const answer = createNodeHandler({ fetch }, (error) => {
     throw error;
   });
-  const server = options.isSecure ? createTlsServer(PSK, answer) : createServer(answer);
+  const server = options.isSecure
+    ? createTlsServer({ ...CIPHERS, pskCallback: () => KEY }, answer)
+    : createServer(answer);
   let objects: readonly WeakRef<object>[] = [];
   server.once("request", (req: IncomingMessage, res: ServerResponse) => {
     objects = [new WeakRef(req), new WeakRef(res)];
@@ -75,7 +78,13 @@ async function open(request: string, options: Options = {}): Promise<Connection>
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
   const client = options.isSecure
-    ? connectTls({ ...PSK, port, host: "127.0.0.1", checkServerIdentity: () => undefined })
+    ? connectTls({
+      ...CIPHERS,
+      pskCallback: () => ({ psk: KEY, identity: "x" }),
+      checkServerIdentity: () => undefined,
+      port,
+      host: "127.0.0.1",
+    })
     : connect(port, "127.0.0.1");
   client.on("data", (bytes: Buffer) => received += bytes).on("error", () => {});
   client.write(request);
