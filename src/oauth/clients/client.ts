@@ -19,6 +19,7 @@ import {
   GRANT_TYPES,
   type GrantType,
 } from "../records/client_record.ts";
+import type { Staleness } from "./client_document.ts";
 import { findRequestUriProblem } from "./request_metadata.ts";
 import { checkRegistrationNames, type ClientRegistration } from "./client_registration.ts";
 import { checkDomain, checkRedirectUri } from "./redirect_uri.ts";
@@ -192,10 +193,11 @@ export function findClient(
   as: AuthorizationServer,
   id: string,
   context: RequestContext,
+  staleness?: Staleness,
 ): Client | Promise<Client | undefined> {
   return as.configured.get(id) ??
     (id.startsWith("https://")
-      ? findClientByDocument(as, id, context)
+      ? findClientByDocument(as, id, context, staleness)
       : as.store.get<Client>(clientKey(id), CACHED).then((entry) => entry?.value));
 }
 

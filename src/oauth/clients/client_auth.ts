@@ -54,7 +54,8 @@ export async function authenticateClient(
 ): Promise<Client> {
   const credentials = readCredentials(request, form);
   const { id, secrets } = credentials;
-  const found = findClient(as, id, context);
+  // Users stay signed in to a client while the host of its document is down.
+  const found = findClient(as, id, context, "stale_if_public");
   const client = found instanceof Promise ? await found : found;
   const guessKey = secrets.length > 0 && as.wrongGuesses.size > 0 ? throttleKey(client, context) : undefined;
   const series = seriesOf(client, context);

@@ -11,6 +11,7 @@ import { networkOf } from "../../http/network/network.ts";
 import { type PublicDocument, PublicFetchError } from "../../http/network/public_fetch.ts";
 import type { RequestContext } from "../../http/service.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
+import { isPublic } from "./client.ts";
 import { readClientMetadata } from "./client_metadata.ts";
 import { OAuthError } from "../error.ts";
 import { type Client, clientDocumentKey } from "../records/client_record.ts";
@@ -20,8 +21,14 @@ import type { RemoteCopy } from "./remote_document.ts";
 const MIN_LIFETIME_MS = 5 * 60 * 1000;
 const MAX_LIFETIME_MS = 24 * 60 * 60 * 1000;
 
+/** For so long after that, a document that cannot be fetched is used where {@linkcode Staleness} allows it (RFC 5861 section 4). */
+const STALE_MS = 24 * 60 * 60 * 1000;
+
 /** After a document could not be fetched. */
 const RETRY_SECONDS = 5;
+
+/** Whether a document may be used after its lifetime while it cannot be fetched. */
+export type Staleness = "fresh" | "stale_if_public";
 
 /** The record of a client to which a user has consented; it expires without use. Times are milliseconds since the epoch. */
 interface ClientDocument {
@@ -33,6 +40,7 @@ interface ClientDocument {
 
 /**
  * The client that the document describes; `undefined` when the id is not such a URL.
+ * @param staleness "stale_if_public" where a user has consented and the document decides neither keys nor redirect URIs
  * @throws {OAuthError} invalid_client, naming the rule that the URL or the document breaks; temporarily_unavailable when the
  * document cannot be fetched now (400), or must not be (429)
  */
@@ -40,6 +48,7 @@ export async function findClientByDocument(
   as: AuthorizationServer,
   id: string,
   context: RequestContext,
+  staleness: Staleness = "fresh",
 ): Promise<Client | undefined> {
   if (!isDocumentAddress(id)) return undefined;
   if (!as.clientMetadataDocuments()) {
@@ -74,9 +83,13 @@ export async function findClientByDocument(
     if (known) await keepDocument(as, found);
     return found.value;
   } catch (error) {
-    if (error instanceof PublicFetchError) {
-      throw isTemporary(error) ? unavailable(error) : refusal(error.message);
+    const isUnavailable = error instanceof PublicFetchError
+      ? isTemporary(error)
+      : error instanceof OAuthError && error.code === "temporarily_unavailable";
+    if (isUnavailable && staleness === "stale_if_public" && known && isUsableStale(as, known)) {
+      return known.client;
     }
+    if (error instanceof PublicFetchError) throw isUnavailable ? unavailable(error) : refusal(error.message);
     if (error instanceof OAuthError && error.code === "invalid_client_metadata") throw refusal(error.message);
     throw error;
   }
@@ -106,6 +119,11 @@ async function keepDocument(
 
 function toCopy({ client, fetched, expires }: ClientDocument): RemoteCopy<Client> {
   return { value: client, fetched, expires };
+}
+
+/** The document of a client with a key says whether that key is still good, so it must be fresh. */
+function isUsableStale(as: AuthorizationServer, { client, expires }: ClientDocument): boolean {
+  return isPublic(client) && as.now() < expires + STALE_MS;
 }
 
 /** Section 3: https, with a path, without fragment, user info and dot segments. */
