@@ -7,6 +7,7 @@
  */
 import type { Socket } from "node:net";
 import { Pool } from "undici";
+import { FULL_YOUNG_GENERATION } from "../measuring/young_generation.ts";
 import type { Memory } from "./child.ts";
 import { openStream, readMaxOpenFiles } from "./open_stream.ts";
 import { createSend } from "./over_http.ts";
@@ -77,7 +78,7 @@ async function measureSessions(
   maxMs: number,
 ): Promise<MemoryResult[]> {
   const row = { subject: subject.name, tools };
-  const server = new ServerProcess(subject, "session", tools);
+  const server = new ServerProcess(subject, "session", tools, FULL_YOUNG_GENERATION);
   const sessions: McpConnection[] = [];
   const sockets: Socket[] = [];
   const results: MemoryResult[] = [];
@@ -147,7 +148,7 @@ async function measureStreams(
   maxMs: number,
   message: (index: number) => Message,
 ): Promise<Omit<MemoryResult, "subject" | "tools">> {
-  const server = new ServerProcess(subject, variant, tools);
+  const server = new ServerProcess(subject, variant, tools, FULL_YOUNG_GENERATION);
   const sockets: Socket[] = [];
   try {
     const port = await server.ready;

@@ -23,13 +23,19 @@ export class ServerProcess {
   /** The first message of the child: its port, or -1 if the server does not support the variant. */
   readonly ready: Promise<number>;
 
-  /** @param mode see `child.ts` */
-  constructor(subject: Subject, mode: "calls" | "stdio" | Variant, tools: number) {
+  /** @param mode see `child.ts` @param flags of Node */
+  constructor(
+    subject: Subject,
+    mode: "calls" | "stdio" | Variant,
+    tools: number,
+    flags: readonly string[] = [],
+  ) {
     this.subject = subject;
     const args = [
       "--expose-gc",
       "--max-old-space-size=12000",
       "--disable-warning=ExperimentalWarning",
+      ...flags,
     ];
     const { file, option, command, environment } = subject;
     this.process = spawn(

@@ -9,6 +9,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import type { Socket } from "node:net";
 import { fileURLToPath } from "node:url";
 import { Pool } from "undici";
+import { FULL_YOUNG_GENERATION } from "../measuring/young_generation.ts";
 import { createSend } from "../mcp_peers/over_http.ts";
 import { openStream, readMaxOpenFiles } from "../mcp_peers/open_stream.ts";
 import { printTable } from "../mcp_peers/table.ts";
@@ -54,13 +55,7 @@ export async function measureOpenStreams(count: number): Promise<StreamsResult[]
 
 async function measure(subject: "floor" | "trivet", count: number): Promise<StreamsResult> {
   const server = fork(SERVER, [subject], {
-    // The young generation has its full size from the start: what it grows by is not memory of a stream.
-    execArgv: [
-      "--expose-gc",
-      "--min-semi-space-size=16",
-      "--max-semi-space-size=16",
-      "--disable-warning=ExperimentalWarning",
-    ],
+    execArgv: ["--expose-gc", "--disable-warning=ExperimentalWarning", ...FULL_YOUNG_GENERATION],
   });
   const sockets: Socket[] = [];
   try {
@@ -77,7 +72,7 @@ async function measure(subject: "floor" | "trivet", count: number): Promise<Stre
         await Promise.all(Array.from({ length: Math.min(CONCURRENCY, total - sockets.length) }, open));
       }
     };
-    // Code, caches and the growth of the heap's young generation do not count for a stream.
+    // Code and caches do not count for a stream.
     const warm = count >> 1;
     await openMany(warm);
     const before = await ask<Memory>(server, "memory");
