@@ -58,6 +58,12 @@ export interface MessagesSettings {
   readonly markers?: MarkerRule;
   /** Bytes of a request. @default 16777216, which JSON.parse reads without holding the event loop for 50 ms */
   readonly bodyLimit?: number;
+  /**
+   * Bytes of all requests that one process holds until they are answered; half of it for one caller with several. Others
+   * wait for up to 10 seconds, and then get 529.
+   * @default 67108864, and at least twice `bodyLimit`
+   */
+  readonly memory?: number;
   /** Calls to the model within one request, which then pauses. @default 10 */
   readonly mostRounds?: number;
 }
@@ -115,7 +121,13 @@ export function completeSkills(
 const RULE_NAMES: Names<MarkdownRules> = { unknownKeys: 1, reservedNames: 3 };
 const INTAKE_NAMES: Names<NonNullable<SkillsOptions["intake"]>> = { memory: 1, wait: 1, idle: 1, whole: 1 };
 const DISCOVERY_NAMES: Names<DiscoverySettings> = { workspaces: 2 };
-const MESSAGES_NAMES: Names<MessagesSettings> = { upstream: 1, markers: 1, bodyLimit: 1, mostRounds: 1 };
+const MESSAGES_NAMES: Names<MessagesSettings> = {
+  upstream: 1,
+  markers: 1,
+  bodyLimit: 1,
+  memory: 1,
+  mostRounds: 1,
+};
 
 function checkRules(rules: MarkdownRules): MarkdownRules {
   checkNames("skills.packageRules", rules, RULE_NAMES);
@@ -150,6 +162,9 @@ function completeMessages(settings: MessagesSettings): SkillsServiceOptions["mes
     upstream: settings.upstream,
     markers: checkOneOf("skills.messages.markers", settings.markers, "auto", "always", "never"),
     bodyLimit: checkWhole("skills.messages.bodyLimit", settings.bodyLimit ?? 16 * MEBIBYTE, 1024),
+    memory: settings.memory === undefined
+      ? undefined
+      : checkWhole("skills.messages.memory", settings.memory, 1),
     mostRounds: checkWhole("skills.messages.mostRounds", settings.mostRounds ?? 10, 1),
   };
 }

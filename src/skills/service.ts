@@ -55,7 +55,9 @@ export interface SkillsServiceOptions {
   readonly intake?: Omit<UploadOptions, "limit"> | undefined;
   readonly skillsPerRequest: number;
   /** `undefined` disables `/v1/messages`. */
-  readonly messages: Pick<MessagesOptions, "upstream" | "markers" | "bodyLimit" | "mostRounds"> | undefined;
+  readonly messages:
+    | Pick<MessagesOptions, "upstream" | "markers" | "bodyLimit" | "memory" | "mostRounds">
+    | undefined;
   readonly openai: boolean;
   readonly unknownBetas: "ignore" | "refuse";
   /** Skills that anyone may read without a key, beside local ones; `undefined` disables discovery. */

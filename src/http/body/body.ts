@@ -50,8 +50,8 @@ export async function readText(request: Request, limit: number): Promise<string>
  */
 const READS_STREAM = globalThis.navigator?.userAgent?.startsWith("Node.js");
 
-/** The value of Content-Length. The HTTP server enforces it, so it bounds what is read. */
-function declaredLength(request: Request): number | undefined {
+/** The value of Content-Length, or `undefined`. The HTTP server enforces it, so it bounds what is read. */
+export function declaredLength(request: Request): number | undefined {
   const field = request.headers.get("content-length");
   // RFC 9110 section 8.6: digits only. Any other value is ignored, and the bytes are counted as they arrive.
   return field !== null && /^\d+$/.test(field) ? Number(field) : undefined;

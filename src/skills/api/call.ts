@@ -29,7 +29,7 @@ export interface Call {
 
 /** A key for limits per caller: the user, the client or API key, or without authentication the address. */
 export function callerOf(
-  { principal: { subject, client }, context: { ip, isBodyBuffered } }: Call,
+  { principal: { subject, client }, context: { ip, isBodyBuffered } }: Pick<Call, "principal" | "context">,
 ): Uploader {
   if (subject !== undefined) return { id: `user ${subject}`, isBodyBuffered };
   return { id: client === undefined ? `address ${ip ?? ""}` : `client ${client}`, isBodyBuffered };

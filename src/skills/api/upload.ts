@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { declaredLength } from "../../http/body/body.ts";
 import { BodyError } from "../../http/body/body_error.ts";
 import { maxMultipartBytes, type Part, readMultipart } from "../../http/body/multipart.ts";
 import { type Pace, SlowBodyError } from "../../http/body/paced_body.ts";
@@ -11,7 +12,7 @@ import type { PartName } from "../../http/body/part_header.ts";
 import { refuseArchive, refuseSize } from "../archive/archive_refusal.ts";
 import { SkillError } from "../error.ts";
 import type { SentFile } from "../package/sent_file.ts";
-import { createUploadGate, type Reservation } from "./upload_gate.ts";
+import { createMemoryGate, type Reservation } from "./memory_gate.ts";
 import { isZip, readZip } from "../archive/zip_reader.ts";
 
 export interface Upload {
@@ -69,7 +70,7 @@ const SINGLE = new Set([...LABELS, "default"]);
 export function createUploadReader(options: UploadOptions): ReadUpload {
   const { limit, memory = 64 * 1024 * 1024, wait = 80_000, idle = 20_000, whole = 90_000 } = options;
   const maxBodyBytes = maxMultipartBytes(limit);
-  const gate = createUploadGate({
+  const gate = createMemoryGate({
     memory: Math.max(memory, maxBodyBytes + limit),
     kept: limit,
     wait,
@@ -197,12 +198,6 @@ async function unpack(
   // Free the memory of the archive now, not at the next garbage collection.
   if (!unpacked.some(({ bytes }) => bytes.buffer === file.bytes.buffer)) file.bytes.buffer.transfer(0);
   return unpacked;
-}
-
-/** The length that the sender declared (RFC 9110 §8.6); an invalid value is ignored. */
-function declaredLength(request: Request): number | undefined {
-  const field = request.headers.get("content-length");
-  return field !== null && /^\d+$/.test(field) ? Number(field) : undefined;
 }
 
 function refuseBody(error: BodyError, limit: number): SkillError {

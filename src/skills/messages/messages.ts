@@ -6,11 +6,12 @@
  */
 import type { Observe } from "../../events.ts";
 import type { Principal } from "../../http/principal.ts";
-import { readText } from "../../http/body/body.ts";
+import { declaredLength, readText } from "../../http/body/body.ts";
 import { type Fields, respond } from "../../http/response.ts";
 import type { Store } from "../../store/store.ts";
-import type { Call } from "../api/call.ts";
+import { type Call, callerOf } from "../api/call.ts";
 import { betasOf, OLDER_MARKER } from "../api/dialect.ts";
+import { createMemoryGate } from "../api/memory_gate.ts";
 import type { OpenSkill, SkillLibrary } from "../disclosure/library.ts";
 import {
   type ContainerParameter,
@@ -45,6 +46,8 @@ export interface MessagesOptions {
   readonly markers: MarkerRule;
   /** Bytes of a request. */
   readonly bodyLimit: number;
+  /** Bytes of all requests that one process holds. @default 64 MiB, and at least two requests */
+  readonly memory?: number | undefined;
   /** Maximum number of model calls for one request. @default 10 */
   readonly mostRounds?: number | undefined;
   readonly observe: Observe;
@@ -53,12 +56,17 @@ export interface MessagesOptions {
 
 /** Responds to a request. @throws {SkillError | BodyError} when the request is refused */
 export type Messages = (
-  call: Pick<Call, "principal" | "request" | "checkStillValid">,
+  call: Pick<Call, "principal" | "context" | "request" | "checkStillValid">,
 ) => Promise<Response>;
 
 const JSON_FIELDS: Fields = [["content-type", "application/json"]];
 /** `anthropic-version` of a request that omits it. */
 const DEFAULT_VERSION = "2023-06-01";
+
+/** How long a request waits for memory: less than clients wait for a model. */
+const MEMORY_WAIT_MS = 10_000;
+/** A request whose end was not noticed (workerd) holds its memory for so long. */
+const MEMORY_LIFE_MS = 60 * 60 * 1000;
 
 /** The container of a request, and its skills. */
 interface ResolvedContainer {
@@ -77,6 +85,13 @@ interface ModelCall {
 export function createMessages(options: MessagesOptions): Messages {
   const { store, library, skillsPerRequest, upstream, markers, bodyLimit, mostRounds = 10, observe, now } =
     options;
+  const gate = createMemoryGate({
+    what: "requests",
+    memory: Math.max(options.memory ?? 64 * 1024 * 1024, 2 * bodyLimit),
+    kept: 0,
+    wait: MEMORY_WAIT_MS,
+    life: MEMORY_LIFE_MS,
+  });
   const askModel = upstream ? askUpstream(upstream, observe) : askScriptedModel();
   const onFault = (error: unknown): void => observe({ type: "fault", where: "messages", error });
 
@@ -148,36 +163,51 @@ export function createMessages(options: MessagesOptions): Messages {
     return { id, skills: skills ?? known.skills };
   }
 
-  return async ({ principal, request, checkStillValid }) => {
-    const text = await readText(request, bodyLimit);
-    const body = await parseBody(text);
-    await checkStillValid();
+  return async (call) => {
+    const { request } = call;
+    const declared = declaredLength(request);
+    // A longer body is refused without being read.
+    const bytes = declared === undefined ? bodyLimit : declared > bodyLimit ? 0 : declared;
+    const { release } = await gate.reserve(bytes, undefined, callerOf(call).id);
     const disconnected = new AbortController();
     const disconnect = (): void => disconnected.abort();
     const { signal } = request;
     if (signal.aborted) disconnect();
     signal.addEventListener("abort", disconnect);
-    const onEnd = (): void => signal.removeEventListener("abort", disconnect);
-    const call: ModelCall = {
-      question: {
-        stream: body.stream === true,
-        version: request.headers.get("anthropic-version") ?? DEFAULT_VERSION,
-        signal: disconnected.signal,
-      },
-      headers: request.headers,
-      stream: { disconnected, onEnd, onFault },
+    const onEnd = (): void => {
+      release();
+      signal.removeEventListener("abort", disconnect);
     };
     try {
-      const resolved = await resolveContainer(principal, readContainer(body.container, skillsPerRequest));
-      // A model endpoint validates requests itself; the scripted model needs a valid one.
-      if (!resolved && !upstream) checkBody(body);
-      return resolved
-        ? await withSkills(principal, checkBody(body), resolved, call)
-        : await forward(text, call);
+      return await respondTo(call, { disconnected, onEnd, onFault });
     } catch (error) {
       disconnect();
       onEnd();
       throw error;
     }
   };
+
+  async function respondTo(
+    { principal, request, checkStillValid }: Parameters<Messages>[0],
+    stream: StreamOptions,
+  ): Promise<Response> {
+    const text = await readText(request, bodyLimit);
+    const body = await parseBody(text);
+    await checkStillValid();
+    const call: ModelCall = {
+      question: {
+        stream: body.stream === true,
+        version: request.headers.get("anthropic-version") ?? DEFAULT_VERSION,
+        signal: stream.disconnected.signal,
+      },
+      headers: request.headers,
+      stream,
+    };
+    const resolved = await resolveContainer(principal, readContainer(body.container, skillsPerRequest));
+    // A model endpoint validates requests itself; the scripted model needs a valid one.
+    if (!resolved && !upstream) checkBody(body);
+    return resolved
+      ? await withSkills(principal, checkBody(body), resolved, call)
+      : await forward(text, call);
+  }
 }

@@ -115,6 +115,7 @@ export function newMessages(script?: Script, options: Partial<MessagesOptions> =
       try {
         return await messages({
           principal,
+          context: {},
           request,
           checkStillValid: () => checkStillValid(principal, {}),
         });

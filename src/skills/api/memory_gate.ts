@@ -1,6 +1,6 @@
 /**
- * Limits the memory of all uploads of one process. Each upload reserves memory before its body is read, so that concurrent
- * uploads wait instead of exhausting memory. The next upload comes from the caller that holds the least memory, in order of
+ * Limits the memory of all uploads of one process, or of all requests for messages. Each reserves memory before its body is
+ * read, so that concurrent ones wait instead of exhausting memory. The next upload comes from the caller that holds the least memory, in order of
  * arrival; no caller with several uploads holds more than half. A caller that sends many or slow uploads delays only itself.
  *
  * An upload may need more memory when it unpacks an archive. A part of the memory is kept for these uploads: the first one
@@ -14,7 +14,7 @@
 import { timerDelay } from "../../timer.ts";
 import { SkillError } from "../error.ts";
 
-export interface UploadGate {
+export interface MemoryGate {
   /**
    * Waits for memory.
    * @param queue bytes of all waiting uploads; unlimited by default
@@ -31,6 +31,8 @@ export interface Reservation {
 }
 
 export interface GateOptions {
+  /** The name of what reserves, in the message of a refusal. @default "uploads" */
+  readonly what?: string;
   /** Bytes of all uploads together. */
   readonly memory: number;
   /** The part of it that is kept for `extend`. */
@@ -65,7 +67,9 @@ const WAITER_TIMEOUT_MS = 2000;
 /** `retry-after` of a refused upload. */
 const RETRY_AFTER_SECONDS = 5;
 
-export function createUploadGate({ memory, kept, wait, life }: GateOptions): UploadGate {
+export function createMemoryGate(
+  { what = "uploads", memory, kept, wait, life }: GateOptions,
+): MemoryGate {
   const now = (): number => performance.now();
   /** In order of arrival, which is also the order of expiry. */
   const places = new Set<Place>();
@@ -144,7 +148,7 @@ export function createUploadGate({ memory, kept, wait, life }: GateOptions): Upl
           next = null;
         }
         if (findNext() === me && held + bytes <= most) return count(caller, bytes);
-        if (now() >= until) throw overloaded();
+        if (now() >= until) throw overloaded(what);
         await sleep(me, Math.min(POLL_INTERVAL_MS, until - now()));
       }
     } finally {
@@ -169,7 +173,7 @@ export function createUploadGate({ memory, kept, wait, life }: GateOptions): Upl
     async reserve(asked, queue = Infinity, caller: Caller = Symbol()) {
       const bytes = Math.min(asked, memory - kept);
       const mustWait = held + bytes > memory - kept || isOverShare(caller, bytes);
-      if (queue < Infinity && mustWait && !mayWait(caller, bytes, queue)) throw overloaded();
+      if (queue < Infinity && mustWait && !mayWait(caller, bytes, queue)) throw overloaded(what);
       await queueUp(outside, caller, bytes, memory - kept);
       const place: Place = { bytes, caller, until: now() + life };
       places.add(place);
@@ -199,10 +203,10 @@ async function sleep(waiter: Waiter, time: number): Promise<void> {
   clearTimeout(timer);
 }
 
-function overloaded(): SkillError {
+function overloaded(what: string): SkillError {
   return new SkillError(
     "overloaded_error",
-    "Too many uploads at the same time. Try again later.",
+    `Too many ${what} at the same time. Try again later.`,
     {
       status: 529,
       fields: [["retry-after", String(RETRY_AFTER_SECONDS)]],

@@ -1,9 +1,9 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { SkillError } from "../error.ts";
-import { createUploadGate, type Reservation } from "./upload_gate.ts";
+import { createMemoryGate, type Reservation } from "./memory_gate.ts";
 
-const test = suite("skills/api/upload_gate");
+const test = suite("skills/api/memory_gate");
 const LONG = 60_000;
 const pause = (time = 0) => new Promise<void>((resolve) => setTimeout(resolve, time));
 
@@ -16,7 +16,7 @@ async function waits(promise: Promise<unknown>): Promise<boolean> {
 }
 
 test("reservations up to the limit are granted, and others wait in order", async () => {
-  const gate = createUploadGate({ memory: 130, kept: 30, wait: LONG, life: LONG });
+  const gate = createMemoryGate({ memory: 130, kept: 30, wait: LONG, life: LONG });
   const reservations: Reservation[] = [];
   const order: number[] = [];
   const all = Array.from({ length: 20 }, async (_, i) => {
@@ -36,7 +36,7 @@ test("reservations up to the limit are granted, and others wait in order", async
 });
 
 test("with a limit of the queue, excess reservations are refused at once with 529", async () => {
-  const gate = createUploadGate({ memory: 130, kept: 30, wait: LONG, life: LONG });
+  const gate = createMemoryGate({ memory: 130, kept: 30, wait: LONG, life: LONG });
   const first = await gate.reserve(100, 50);
   const waiting = [gate.reserve(20, 50), gate.reserve(30, 50)];
   const error = await gate.reserve(1, 50).then(() => undefined, (error) => error);
@@ -49,7 +49,7 @@ test("with a limit of the queue, excess reservations are refused at once with 52
 });
 
 test("reserved memory never exceeds the limit", async () => {
-  const gate = createUploadGate({ memory: 1000, kept: 200, wait: LONG, life: LONG });
+  const gate = createMemoryGate({ memory: 1000, kept: 200, wait: LONG, life: LONG });
   let held = 0;
   let maxHeld = 0;
   const take = (bytes: number) => maxHeld = Math.max(maxHeld, held += bytes);
@@ -72,7 +72,7 @@ test("reserved memory never exceeds the limit", async () => {
 });
 
 test("concurrent extensions are granted one after the other, without deadlock", async () => {
-  const gate = createUploadGate({ memory: 150, kept: 50, wait: LONG, life: LONG });
+  const gate = createMemoryGate({ memory: 150, kept: 50, wait: LONG, life: LONG });
   const reservations = await Promise.all([gate.reserve(50), gate.reserve(50)]);
   const newcomer = gate.reserve(10);
   const extended = reservations.map((reservation) => reservation.extend(50));
@@ -86,7 +86,7 @@ test("concurrent extensions are granted one after the other, without deadlock", 
 });
 
 test("extensions precede new reservations", async () => {
-  const gate = createUploadGate({ memory: 200, kept: 100, wait: LONG, life: LONG });
+  const gate = createMemoryGate({ memory: 200, kept: 100, wait: LONG, life: LONG });
   const [first, second] = [await gate.reserve(10), await gate.reserve(10)];
   await first.extend(100);
   const extended = second.extend(100);
@@ -99,7 +99,7 @@ test("extensions precede new reservations", async () => {
 });
 
 test("a reservation that waits too long is refused with 529 and retry-after", async () => {
-  const gate = createUploadGate({ memory: 20, kept: 10, wait: 40, life: LONG });
+  const gate = createMemoryGate({ memory: 20, kept: 10, wait: 40, life: LONG });
   const reservation = await gate.reserve(10);
   const error = await gate.reserve(1).then(() => undefined, (error) => error);
   assert.instance(error, SkillError);
@@ -109,7 +109,7 @@ test("a reservation that waits too long is refused with 529 and retry-after", as
 });
 
 test("a refused reservation holds no memory and does not block the queue", async () => {
-  const gate = createUploadGate({ memory: 20, kept: 10, wait: 40, life: LONG });
+  const gate = createMemoryGate({ memory: 20, kept: 10, wait: 40, life: LONG });
   const reservation = await gate.reserve(5);
   const large = gate.reserve(10).then(() => "in", (error) => error.status);
   await pause(20);
@@ -120,7 +120,7 @@ test("a refused reservation holds no memory and does not block the queue", async
 });
 
 test("one caller gets at most half of the memory, and only that caller waits", async () => {
-  const gate = createUploadGate({ memory: 130, kept: 30, wait: LONG, life: LONG });
+  const gate = createMemoryGate({ memory: 130, kept: 30, wait: LONG, life: LONG });
   const reservations = [await gate.reserve(30, undefined, "a")];
   const second = gate.reserve(30, undefined, "a");
   assert.ok(await waits(second), "two of them are more than half");
@@ -133,7 +133,7 @@ test("one caller gets at most half of the memory, and only that caller waits", a
 });
 
 test("the next reservation is of the caller that holds the least", async () => {
-  const gate = createUploadGate({ memory: 130, kept: 30, wait: LONG, life: LONG });
+  const gate = createMemoryGate({ memory: 130, kept: 30, wait: LONG, life: LONG });
   const all = await gate.reserve(100, undefined, "a");
   const order: string[] = [];
   const reservations: Reservation[] = [];
@@ -154,7 +154,7 @@ test("the next reservation is of the caller that holds the least", async () => {
 });
 
 test("with a limit of the queue, one caller gets at most half of it", async () => {
-  const gate = createUploadGate({ memory: 130, kept: 30, wait: LONG, life: LONG });
+  const gate = createMemoryGate({ memory: 130, kept: 30, wait: LONG, life: LONG });
   const all = await gate.reserve(100, 50, "a");
   const mine = gate.reserve(25, 50, "a");
   const error = await gate.reserve(10, 50, "a").then(() => undefined, (error) => error);
@@ -165,7 +165,7 @@ test("with a limit of the queue, one caller gets at most half of it", async () =
 });
 
 test("a caller with half of the memory waits within its half of the queue, even if memory is free", async () => {
-  const gate = createUploadGate({ memory: 130, kept: 30, wait: LONG, life: LONG });
+  const gate = createMemoryGate({ memory: 130, kept: 30, wait: LONG, life: LONG });
   const reservation = await gate.reserve(40, 50, "a");
   const waiting = gate.reserve(25, 50, "a");
   assert.ok(await waits(waiting));
@@ -176,7 +176,7 @@ test("a caller with half of the memory waits within its half of the queue, even 
 });
 
 test("a second release has no effect", async () => {
-  const gate = createUploadGate({ memory: 20, kept: 10, wait: LONG, life: LONG });
+  const gate = createMemoryGate({ memory: 20, kept: 10, wait: LONG, life: LONG });
   const reservation = await gate.reserve(5);
   reservation.release();
   reservation.release();
@@ -186,7 +186,7 @@ test("a second release has no effect", async () => {
 });
 
 test("a reservation without release expires", async () => {
-  const gate = createUploadGate({ memory: 20, kept: 10, wait: LONG, life: 50 });
+  const gate = createMemoryGate({ memory: 20, kept: 10, wait: LONG, life: 50 });
   const lost = await gate.reserve(10);
   const reservation = await gate.reserve(10);
   lost.release();
@@ -198,7 +198,7 @@ test("a reservation without release expires", async () => {
 });
 
 test("a reservation above the limit gets all of the memory", async () => {
-  const gate = createUploadGate({ memory: 20, kept: 10, wait: LONG, life: LONG });
+  const gate = createMemoryGate({ memory: 20, kept: 10, wait: LONG, life: LONG });
   const reservation = await gate.reserve(1000);
   await reservation.extend(1000);
   assert.ok(await waits(gate.reserve(1).then((reservation) => reservation.release())));
