@@ -11,7 +11,6 @@ import { networkOf } from "../../http/network/network.ts";
 import { type PublicDocument, PublicFetchError } from "../../http/network/public_fetch.ts";
 import type { RequestContext } from "../../http/service.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
-import { isPublic } from "./client.ts";
 import { readClientMetadata } from "./client_metadata.ts";
 import { OAuthError } from "../error.ts";
 import { type Client, clientDocumentKey } from "../records/client_record.ts";
@@ -123,7 +122,7 @@ function toCopy({ client, fetched, expires }: ClientDocument): RemoteCopy<Client
 
 /** The document of a client with a key says whether that key is still good, so it must be fresh. */
 function isUsableStale(as: AuthorizationServer, { client, expires }: ClientDocument): boolean {
-  return isPublic(client) && as.now() < expires + STALE_MS;
+  return client.token_endpoint_auth_method === "none" && as.now() < expires + STALE_MS;
 }
 
 /** Section 3: https, with a path, without fragment, user info and dot segments. */
