@@ -52,6 +52,7 @@ interface Options {
   readonly isSecure?: boolean;
   readonly closeTimeout?: number;
   readonly onUpgrade?: () => void;
+  readonly onRequest?: (req: IncomingMessage) => void;
   /** Whether the stream begins with a comment, with which Node sends the head. */
   readonly comment?: boolean;
 }
@@ -71,6 +72,7 @@ async function open(request: string, options: Options = {}): Promise<Connection>
   let objects: readonly WeakRef<object>[] = [];
   server.once("request", (req: IncomingMessage, res: ServerResponse) => {
     objects = [new WeakRef(req), new WeakRef(res)];
+    options.onRequest?.(req);
   });
   if (options.onUpgrade) server.on("upgrade", options.onUpgrade);
   const close = prepareClose(server, options.closeTimeout ?? 60_000);
@@ -202,6 +204,55 @@ test("a connection whose next request has arrived stays with Node, which answers
   await once(client, "end");
   assert.is(body(), chunk(":\n\n") + chunk("data: one\n\n") + chunk(""));
   client.destroy();
+  await close();
+});
+
+test("a connection whose request has not arrived to its end stays with Node", async () => {
+  const request = "GET /mcp HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nab";
+  const { stream, client, body, isKept, close } = await open(request, { comment: true });
+  assert.ok(await isKept());
+  client.write("cd");
+  stream.send("one");
+  stream.close();
+  await once(client, "end");
+  assert.is(body(), chunk(":\n\n") + chunk("data: one\n\n") + chunk(""));
+  client.destroy();
+  await close();
+});
+
+test("a stream behind another response of its connection stays with Node, and follows it", async () => {
+  const { stream, client, server, requests, isKept, close } = await open(`${POST}\r\n{}`, { comment: true });
+  let received = "";
+  client.on("data", (bytes) => received += bytes);
+  const second = new EventStream();
+  server.removeAllListeners("request");
+  server.on("request", createNodeHandler({ fetch: () => second.response() }, () => {}));
+  client.write(GET);
+  second.send("two");
+  assert.ok(await isKept());
+  stream.send("one");
+  stream.close();
+  await until(() => received.includes(chunk("data: two\n\n")));
+  assert.ok(received.indexOf(chunk("data: one\n\n") + chunk("")) === 0);
+  assert.is(requests(), 1);
+  second.close();
+  await once(client, "end");
+  client.destroy();
+  await close();
+});
+
+test("a connection that Node has paused, as for a client that sends many requests, stays with Node", async () => {
+  let paused: Socket | undefined;
+  const { stream, client, body, isKept, close } = await open(GET, {
+    comment: true,
+    onRequest: ({ socket }) => paused = socket.pause(),
+  });
+  assert.ok(await isKept());
+  stream.send("one");
+  await until(() => body() === chunk(":\n\n") + chunk("data: one\n\n"));
+  paused!.resume();
+  client.destroy();
+  await until(() => !stream.isOpen);
   await close();
 });
 
