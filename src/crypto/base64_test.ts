@@ -24,7 +24,27 @@ test("bytes of any length, and a view of a part of a buffer", () => {
 });
 
 test("text that is not base64 throws", () => {
-  for (const text of ["Z", "Zm9v!", "=Zg=", "Zm9vYg===", "Zü=="]) assert.throws(() => decodeBase64(text));
+  const invalid = [
+    "Z",
+    "Zm9v!",
+    "=Zg=",
+    "Zm9vYg===",
+    "Zü==",
+    "Zm9=Zm9v",
+    "Zm-vZm9v",
+    "Zm9vZ===",
+    "ZmüvZm9v",
+    "Zm9vZmü=",
+  ];
+  for (const text of invalid) assert.throws(() => decodeBase64(text), undefined, text);
+});
+
+test("white space and missing padding are accepted", () => {
+  for (const text of ["Zm9v\r\nYmFy", "Zm9vYmFy    ", " Zm9vYmFy", "Zm9v\tYmFy\n\n", "Zm9v    "]) {
+    assert.is(new TextDecoder().decode(decodeBase64(text)), atob(text), text);
+  }
+  assert.is(new TextDecoder().decode(decodeBase64("Zm9vYg")), "foob");
+  assert.is(new TextDecoder().decode(decodeBase64("Zm9vYg  ")), "foob");
 });
 
 test("3 MB share the event loop", async () => {
