@@ -1,7 +1,8 @@
 /**
- * Limits the memory of all uploads of one process, or of all requests for messages. Each reserves memory before its body is
- * read, so that concurrent ones wait instead of exhausting memory. The next upload comes from the caller that holds the least memory, in order of
- * arrival; no caller with several uploads holds more than half. A caller that sends many or slow uploads delays only itself.
+ * Limits the memory of all uploads of one process, or of all its requests for messages. Each reserves memory before its body
+ * is read, so that concurrent ones wait instead of exhausting memory. The next one comes from the caller that holds the least
+ * memory, in order of arrival; no caller with several holds more than half. A caller that sends many or slow ones delays only
+ * itself.
  *
  * An upload may need more memory when it unpacks an archive. A part of the memory is kept for these uploads: the first one
  * gets all that it needs, finishes, and frees it for the next, so that they never wait for each other forever.
@@ -17,7 +18,7 @@ import { SkillError } from "../error.ts";
 export interface MemoryGate {
   /**
    * Waits for memory.
-   * @param queue bytes of all waiting uploads; unlimited by default
+   * @param queue bytes of all that wait; unlimited by default
    * @param caller the key of the caller; by default a caller of its own
    * @throws {SkillError} 529 after the time limit, or when the queue is full
    */
@@ -33,11 +34,11 @@ export interface Reservation {
 export interface GateOptions {
   /** The name of what reserves, in the message of a refusal. @default "uploads" */
   readonly what?: string;
-  /** Bytes of all uploads together. */
+  /** Bytes of all together. */
   readonly memory: number;
   /** The part of it that is kept for `extend`. */
   readonly kept: number;
-  /** Milliseconds that an upload waits for memory. */
+  /** Milliseconds that one waits for memory. */
   readonly wait: number;
   /** Milliseconds after which a reservation expires. */
   readonly life: number;
@@ -58,13 +59,13 @@ interface Waiter {
   wake(): void;
 }
 
-/** The share of memory and queue that one caller may hold with several uploads. */
+/** The share of memory and queue that one caller may hold with several. */
 const CALLER_SHARE = 1 / 2;
 
 /** How often a waiter polls, and when a waiter that stopped polling counts as gone. */
 const POLL_INTERVAL_MS = 100;
 const WAITER_TIMEOUT_MS = 2000;
-/** `retry-after` of a refused upload. */
+/** `retry-after` of a refusal. */
 const RETRY_AFTER_SECONDS = 5;
 
 export function createMemoryGate(

@@ -85,9 +85,10 @@ interface ModelCall {
 export function createMessages(options: MessagesOptions): Messages {
   const { store, library, skillsPerRequest, upstream, markers, bodyLimit, mostRounds = 10, observe, now } =
     options;
+  const memory = Math.max(options.memory ?? 64 * 1024 * 1024, 2 * bodyLimit);
   const gate = createMemoryGate({
     what: "requests",
-    memory: Math.max(options.memory ?? 64 * 1024 * 1024, 2 * bodyLimit),
+    memory,
     kept: 0,
     wait: MEMORY_WAIT_MS,
     life: MEMORY_LIFE_MS,
@@ -168,7 +169,8 @@ export function createMessages(options: MessagesOptions): Messages {
     const declared = declaredLength(request);
     // A longer body is refused without being read.
     const bytes = declared === undefined ? bodyLimit : declared > bodyLimit ? 0 : declared;
-    const { release } = await gate.reserve(bytes, undefined, callerOf(call).id);
+    const { id, isBodyBuffered } = callerOf(call);
+    const { release } = await gate.reserve(bytes, isBodyBuffered ? memory : undefined, id);
     const disconnected = new AbortController();
     const disconnect = (): void => disconnected.abort();
     const { signal } = request;

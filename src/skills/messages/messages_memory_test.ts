@@ -96,4 +96,22 @@ test("refused requests hold no memory, and a declared length is what a request h
   await Promise.all(waiting);
 });
 
+test("where waiting bodies are in memory already, no more of them wait than there is memory for", async () => {
+  const { fetch, modelRequests } = newMessages([never, never, never, never], LIMITS);
+  const clients = new AbortController();
+  const send = (client: string) => {
+    const init = { method: "POST", body: JSON.stringify(PLAIN), signal: clients.signal };
+    const request = new Request("https://trivet.test/v1/messages", init);
+    return fetch(request, callerOf(client), { isBodyBuffered: true }).catch(() => undefined);
+  };
+  const first = ["a", "b"].map(send);
+  while (modelRequests.length < 2) await pause();
+  const waiting = ["c", "d"].map(send);
+  const refused = await send("e");
+  assert.is(refused?.status, 529);
+  assert.ok(refused?.headers.has("retry-after"));
+  clients.abort();
+  await Promise.all([...first, ...waiting]);
+});
+
 test.run();

@@ -7,6 +7,7 @@
 import type { TrivetEvent } from "../../events.ts";
 import type { Principal } from "../../http/principal.ts";
 import { BodyError } from "../../http/body/body_error.ts";
+import type { RequestContext } from "../../http/service.ts";
 import { memoryStore } from "../../store/drivers/memory.ts";
 import type { Store } from "../../store/store.ts";
 import { checkStillValid } from "../api/authorize.ts";
@@ -54,7 +55,7 @@ export interface TestMessages {
     readonly signal: AbortSignal;
   }[];
   /** The endpoint without authentication; errors in the format of the service. */
-  fetch(request: Request, principal?: Principal): Promise<Response>;
+  fetch(request: Request, principal?: Principal, context?: RequestContext): Promise<Response>;
   advance(milliseconds: number): void;
   post(
     body: unknown,
@@ -111,11 +112,11 @@ export function newMessages(script?: Script, options: Partial<MessagesOptions> =
     local,
     modelRequests,
     advance: (milliseconds) => void (offset += milliseconds),
-    async fetch(request, principal = ALICE) {
+    async fetch(request, principal = ALICE, context = {}) {
       try {
         return await messages({
           principal,
-          context: {},
+          context,
           request,
           checkStillValid: () => checkStillValid(principal, {}),
         });
