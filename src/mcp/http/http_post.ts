@@ -12,7 +12,6 @@ import type { RequestContext } from "../../http/service.ts";
 import { INVALID_REQUEST, PARSE_ERROR, RpcError } from "../../jsonrpc/error.ts";
 import {
   type ClientResponse,
-  type Message,
   parseJsonInTurns,
   readMessage,
   type Request as RpcRequest,
@@ -31,11 +30,15 @@ import type { Session } from "../session/session.ts";
 /** Methods whose handlers may send messages before the response. */
 const MAY_STREAM: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "resources/read"]);
 
+/** After a body that took longer the token is checked again: a client can hold it back until the token was revoked. */
+export const HELD_BACK_MS = 1000;
+
 /** Creates the handler of POST. */
 export function createPostHandler(options: HttpOptions, answers: Answers, admit: Admit): Handler {
   const { exchange, bodyLimit, stateful } = options;
   const { refuse } = answers;
   const listening = lazy(() => import("./http_listen.ts"));
+  const others = lazy(() => import("./http_other.ts"));
 
   async function post(request: Request, runtime: RequestContext): Promise<Response> {
     const admitted = admit(request, runtime);
@@ -46,6 +49,7 @@ export function createPostHandler(options: HttpOptions, answers: Answers, admit:
       return refuse(415, INVALID_REQUEST, "Unsupported media type: send application/json");
     }
     const byHeaders = eraOfHeaders(headers);
+    const began = performance.now();
     let value: unknown;
     try {
       value = parseJsonInTurns(await readText(request, bodyLimit));
@@ -58,6 +62,11 @@ export function createPostHandler(options: HttpOptions, answers: Answers, admit:
         return refuse(error.status, code, error.message, byHeaders);
       }
       throw error;
+    }
+    if (performance.now() - began > HELD_BACK_MS) {
+      const { refuseRevoked } = await import("./stream_token.ts");
+      const refusal = await refuseRevoked(principal, options.now, () => admit(request, runtime));
+      if (refusal) return refusal;
     }
     const isBatch = Array.isArray(value);
     const message = isBatch ? undefined : readMessage(value);
@@ -82,14 +91,18 @@ export function createPostHandler(options: HttpOptions, answers: Answers, admit:
       era = eraOfRevision(session.revision)!;
     }
     const sender = { principal, session, runtime };
+    if (message?.kind === "request") {
+      return answerRequest(message, era, sender, request, claim !== undefined);
+    }
+    const deliver = async (message: ClientResponse): Promise<boolean> =>
+      !session || await stateful.value!.acceptClientResponse(session, message);
     if (isBatch) {
       const { answerBatch } = await import("./http_batch.ts");
-      const deliver = (message: ClientResponse) => deliverResponse(message, session);
       return await answerBatch(options, answers, value as readonly unknown[], era, sender, request, deliver);
     }
-    return message!.kind === "request"
-      ? answerRequest(message as RpcRequest, era, sender, request, claim !== undefined)
-      : answerNonRequest(message!, era, sender, request);
+    return others.use(({ answerOther }) =>
+      answerOther(options, answers, message!, era, sender, request, deliver)
+    );
   }
 
   /** The hot path: a request without a stream allocates nothing beyond its call. */
@@ -159,35 +172,6 @@ export function createPostHandler(options: HttpOptions, answers: Answers, admit:
       if (session) call.waitUntil(done);
     } else if (done) return done;
     return outlet.respond();
-  }
-
-  async function answerNonRequest(
-    message: Message,
-    era: Era,
-    sender: Sender,
-    request: Request,
-  ): Promise<Response> {
-    const { principal, session } = sender;
-    if (message.kind !== "response") {
-      const call = exchange.createCall(toCallRequest(sender, era, message), { request });
-      const response = await exchange.accept(message, call);
-      return response ? answers.write(response, era, principal) : answers.accepted(era);
-    }
-    if (era.profile === "modern") {
-      return refuse(
-        400,
-        INVALID_REQUEST,
-        `Invalid Request: revision ${era.revision} has no requests to respond to`,
-        era,
-      );
-    }
-    return await deliverResponse(message, session)
-      ? answers.accepted(era)
-      : refuse(400, INVALID_REQUEST, "Invalid Request: no pending request has this id", era);
-  }
-
-  async function deliverResponse(message: ClientResponse, session: Session | undefined): Promise<boolean> {
-    return !session || await stateful.value!.acceptClientResponse(session, message);
   }
 
   return post;

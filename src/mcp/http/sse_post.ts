@@ -14,7 +14,9 @@ import { eraOfRevision } from "../era.ts";
 import { LimitError } from "../session/limit_error.ts";
 import type { Answers } from "./http_answer.ts";
 import { type Admit, type Handler, type HttpOptions, isRefusal } from "./http_options.ts";
+import { HELD_BACK_MS } from "./http_post.ts";
 import type { SseQueue } from "./sse_queue.ts";
+import { refuseRevoked } from "./stream_token.ts";
 import type { Handshake, Session } from "../session/session.ts";
 import type { Caller } from "../session/storage_limits.ts";
 import type { Stateful } from "../stateful.ts";
@@ -44,6 +46,7 @@ export function createSsePost({ options, answers, admit, loadQueue }: SseTranspo
     const opened = await sessions.open(sealed, principal);
     const era = eraOfRevision(SSE_REVISION)!;
     if (!opened) return answers.noSession(era);
+    const began = performance.now();
     let value: unknown;
     try {
       value = await parseJsonInTurns(await readText(request, options.bodyLimit));
@@ -52,6 +55,10 @@ export function createSsePost({ options, answers, admit, loadQueue }: SseTranspo
       if (!(error instanceof BodyError)) throw error;
       const code = error.status === 413 ? INVALID_REQUEST : PARSE_ERROR;
       return answers.refuse(error.status, code, error.message, era);
+    }
+    if (performance.now() - began > HELD_BACK_MS) {
+      const refusal = await refuseRevoked(principal, options.now, () => admit(request, runtime));
+      if (refusal) return refusal;
     }
     const message = readMessage(value);
     if (message.kind === "invalid") {
