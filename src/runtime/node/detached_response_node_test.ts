@@ -281,10 +281,12 @@ test("closing a server waits for a detached stream until its timeout, and then c
   await closed;
   await until(() => ending.body() === chunk("data: last\n\n") + chunk(""));
 
-  const endless = await open(GET, { closeTimeout: 50 });
-  await until(async () => !await endless.isKept());
-  await endless.close();
-  await until(() => endless.disconnects() === 1);
+  for (const isSecure of [false, true]) {
+    const endless = await open(GET, { closeTimeout: 50, isSecure });
+    await until(async () => !await endless.isKept());
+    await endless.close();
+    await until(() => endless.disconnects() === 1);
+  }
 });
 
 test.run();
