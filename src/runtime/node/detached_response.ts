@@ -5,7 +5,7 @@
  * @module
  */
 import { Buffer } from "node:buffer";
-import type { Server, ServerResponse } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
 /** The members of a `ServerResponse` that an event stream uses. */
@@ -18,6 +18,9 @@ export interface EventOutput {
   on(event: "close", listener: () => void): unknown;
   once(event: "drain", listener: () => void): unknown;
 }
+
+/** The `node:http` of Deno and Bun has no parser that gives a connection away. `false` too after Node refused to. */
+let isSupported = !("Deno" in globalThis) && !("Bun" in globalThis);
 
 const NOTHING = Buffer.alloc(0);
 
@@ -58,6 +61,11 @@ class DetachedResponse implements EventOutput {
   }
 }
 
+/** Whether the event stream of a response should get the connection: one of notifications stays open (MCP, all revisions). */
+export function isDetachable({ method, headers }: IncomingMessage): boolean {
+  return isSupported && (method === "GET" || headers["mcp-method"] === "subscriptions/listen");
+}
+
 /**
  * Takes the connection of a response from `node:http`, outside the events of its parser. The head must be written, with
  * `Connection: close`: what the client still sends is discarded. Returns `undefined` where Node keeps the
@@ -78,7 +86,12 @@ export function detach(res: ServerResponse): EventOutput | undefined {
   const request = req as { upgrade?: boolean };
   server.on("upgrade", take);
   request.upgrade = true;
-  socket.emit("data", NOTHING);
+  try {
+    socket.emit("data", NOTHING);
+  } catch {
+    // A version of Node that expects data. The response goes on as it was.
+    isSupported = false;
+  }
   request.upgrade = false;
   server.off("upgrade", take);
   if (!isTaken) return undefined;

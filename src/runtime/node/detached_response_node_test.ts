@@ -289,4 +289,31 @@ test("closing a server waits for a detached stream until its timeout, and then c
   }
 });
 
+// The last test, since Node is not asked again.
+test("a version of Node that throws keeps its connections, and its streams work", async () => {
+  let throws = 0;
+  const refuse = ({ socket }: IncomingMessage): void => {
+    const emit = socket.emit.bind(socket) as (name: string, ...values: unknown[]) => boolean;
+    socket.emit = (name: string, ...values: unknown[]) => {
+      if (name !== "data" || (values[0] as Buffer).length > 0) return emit(name, ...values);
+      throws++;
+      throw new Error("The chunk must not be empty");
+    };
+  };
+  for (const connection of ["close", "keep-alive"]) {
+    const { stream, client, body, head, isKept, close } = await open(GET, {
+      comment: true,
+      onRequest: refuse,
+    });
+    assert.ok(await isKept());
+    assert.match(head(), `connection: ${connection}`);
+    stream.send("one");
+    stream.close();
+    await until(() => body() === chunk(":\n\n") + chunk("data: one\n\n") + chunk(""));
+    client.destroy();
+    await close();
+  }
+  assert.is(throws, 1);
+});
+
 test.run();

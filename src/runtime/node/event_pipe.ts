@@ -64,15 +64,15 @@ export class EventPipe implements EventChannel {
     this.#target?.destroy();
   }
 
-  /** Starts to write into a response. @param isLong whether it is likely to stay open: it takes the connection then */
-  pipe(target: ServerResponse, isLong = false): void {
+  /** Starts to write into a response. @param isDetached whether it takes the connection of the response, where Node allows it */
+  pipe(target: ServerResponse, isDetached = false): void {
     this.#target = target;
     if (this.#error) target.destroy();
     if (target.destroyed) return this.#cancel();
     target.on("close", () => this.#cancel());
     this.#flush();
     // Not in the events of the parser.
-    if (isLong) setImmediate(() => this.#detach(target));
+    if (isDetached) setImmediate(() => this.#detach(target));
   }
 
   /** The events as a stream, instead of `pipe`. */
