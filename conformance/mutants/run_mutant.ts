@@ -32,6 +32,8 @@ const RUN = { seed: "mutants", maxWaitSeconds: 0 };
 
 /** How long a vector waits for a response. Short, because some faults suppress the response and the server is local. */
 const RESPONSE_TIMEOUT_S = 5;
+/** Without a fault: a vector that is late on a busy machine would count as one that cannot fail. */
+const BASELINE_TIMEOUT_S = 60;
 
 type Kind = "http" | "openai" | "fapi" | "stdio";
 
@@ -99,7 +101,8 @@ async function runBaselineOn(
     mutants.some((mutant) => isNamed(mutant, each) || suiteOf(mutant) === suiteOf(each) && !isSlow(each))
   );
   const recordings = new Map<string, RecordedExchange[]>(chosen.map(({ name }) => [name, []]));
-  const results = await runRecorded(chosen, target, kind, recordings);
+  const patient = { ...target, limits: { ...target.limits, seconds: BASELINE_TIMEOUT_S } };
+  const results = await runRecorded(chosen, patient, kind, recordings);
   const notPassing = results.filter(({ outcome }) => outcome !== "pass");
   return {
     target,
