@@ -12,6 +12,12 @@ import { type Pull, readResponse } from "./http_response.ts";
 import { toTimerMs } from "./timer.ts";
 
 const MAX_ATTEMPTS = 5;
+/**
+ * So many bytes are written at a time, with so many milliseconds between them: a server that responds to a long body early
+ * and closes resets the connection of a client that writes on, which loses the response that is not read yet.
+ */
+const STEP_BYTES = 64 * 1024;
+const STEP_MS = 1;
 
 /** A sender for HTTP targets. Certificates of loopback hosts are not verified, because test servers use self-signed ones. */
 export function httpSender(): Sender {
@@ -25,9 +31,7 @@ export function httpSender(): Sender {
         socket.on("close", () => open.delete(socket));
         const pull = readFromSocket(socket, limits);
         let isSent = false;
-        socket.write(toBytes(outgoing), (error) => {
-          isSent = !error;
-        });
+        write(socket, toBytes(outgoing)).then(() => isSent = true, () => {});
         try {
           const response = await readResponse(pull, outgoing.wire ? "GET" : outgoing.method);
           return {
@@ -49,6 +53,16 @@ export function httpSender(): Sender {
       return Promise.resolve();
     },
   };
+}
+
+/** Resolves when all is written, and rejects when the connection ends before. */
+async function write(socket: Socket, bytes: Uint8Array): Promise<void> {
+  for (let at = 0; at < bytes.length; at += STEP_BYTES) {
+    if (at > 0) await new Promise((resolve) => setTimeout(resolve, STEP_MS));
+    await new Promise<void>((resolve, reject) => {
+      socket.write(bytes.subarray(at, at + STEP_BYTES), (error) => error ? reject(error) : resolve());
+    });
+  }
 }
 
 async function destroyAtEnd(

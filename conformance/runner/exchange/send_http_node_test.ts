@@ -4,6 +4,8 @@
  *
  * @module
  */
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { toText, utf8 } from "./bytes.ts";
@@ -84,6 +86,30 @@ test("the part received before a failure is kept", async () => {
 test("a response to an unread body is received", async () => {
   const { status } = await get("/answers-early", { method: "POST", body: new Uint8Array(1000) });
   assert.is(status, 413);
+});
+
+test("a request is sent again, whole, when the server resets before it has read it", async () => {
+  const lengths: number[] = [];
+  const resetting = createServer((socket) => {
+    socket.on("error", () => {});
+    const at = lengths.push(0) - 1;
+    socket.on("data", (chunk: Uint8Array) => {
+      lengths[at]! += chunk.length;
+      if (at < 2) return void socket.resetAndDestroy();
+      if (chunk.at(-1) === "z".charCodeAt(0)) socket.end("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+    });
+  });
+  resetting.listen(0, "127.0.0.1");
+  await once(resetting, "listening");
+  const { port } = resetting.address() as AddressInfo;
+  const body = utf8("a".repeat(2 << 20) + "z");
+  const url = `http://127.0.0.1:${port}/`;
+  const outgoing = { method: "POST", fields: [], without: [], body, raw: false, wire: undefined, url };
+  const { status } = await exchange(sender, outgoing, { ...LIMITS, seconds: 30 });
+  assert.is(status, 200);
+  assert.is(lengths.length, 3);
+  assert.ok(lengths[2]! > body.length);
+  resetting.close();
 });
 
 test("a closed port is refused", async () => {
