@@ -38,7 +38,7 @@ export function createPostHandler(options: HttpOptions, answers: Answers, admit:
   const { exchange, bodyLimit, stateful } = options;
   const { refuse } = answers;
   const listening = lazy(() => import("./http_listen.ts"));
-  const others = lazy(() => import("./http_other.ts"));
+  const nonRequests = lazy(() => import("./http_non_request.ts"));
 
   async function post(request: Request, runtime: RequestContext): Promise<Response> {
     const admitted = admit(request, runtime);
@@ -100,8 +100,8 @@ export function createPostHandler(options: HttpOptions, answers: Answers, admit:
       const { answerBatch } = await import("./http_batch.ts");
       return await answerBatch(options, answers, value as readonly unknown[], era, sender, request, deliver);
     }
-    return others.use(({ answerOther }) =>
-      answerOther(options, answers, message!, era, sender, request, deliver)
+    return nonRequests.use(({ answerNonRequest }) =>
+      answerNonRequest(options, answers, message!, era, sender, request, deliver)
     );
   }
 

@@ -14,7 +14,7 @@ import type { Answers } from "./http_answer.ts";
 import type { HttpOptions } from "./http_options.ts";
 
 /** Answers a message that is no request. `deliver` passes responses of the client on. */
-export async function answerOther(
+export async function answerNonRequest(
   { exchange }: HttpOptions,
   answers: Answers,
   message: Exclude<Message, RpcRequest>,
