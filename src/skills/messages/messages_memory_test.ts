@@ -106,8 +106,10 @@ test("where waiting bodies are in memory already, no more of them wait than ther
   };
   const first = ["a", "b"].map(send);
   while (modelRequests.length < 2) await pause();
-  const waiting = ["c", "d"].map(send);
+  let settled = 0;
+  const waiting = ["c", "d"].map((client) => send(client).then(() => settled++));
   const refused = await send("e");
+  assert.is(settled, 0, "it is refused at once, while the others wait");
   assert.is(refused?.status, 529);
   assert.ok(refused?.headers.has("retry-after"));
   clients.abort();
