@@ -30,9 +30,11 @@ export function askScriptedModel(): AskModel {
       encodeBase64url(sha256(purpose + whole)).replace(/[\W_]/g, "0");
     const request = JSON.parse(body) as MessagesBody;
     if (body.length > LARGE_TEXT_CHARACTERS) await nextTurn();
-    const tokens = estimateTokens(JSON.stringify([request.system, request.tools, request.messages]));
-    if (body.length > LARGE_TEXT_CHARACTERS) await nextTurn();
-    const message = answer(request, tokens, digest);
+    const isLarge = body.length > LARGE_TEXT_CHARACTERS;
+    if (isLarge) await nextTurn();
+    // Writing a large request again would hold the event loop, and the members that are no input count little there.
+    const input = isLarge ? body : JSON.stringify([request.system, request.tools, request.messages]);
+    const message = answer(request, estimateTokens(input), digest);
     const text = stream ? toStream(message).map(writeEvent).join("") : JSON.stringify(message);
     return { type: stream ? "text/event-stream" : "application/json", chunks: oneChunk(text) };
   };
