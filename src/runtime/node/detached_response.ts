@@ -79,7 +79,7 @@ export function detach(res: ServerResponse): EventOutput | undefined {
   const { server } = socket as Socket & { readonly server?: Server };
   const isReady = server && res.socket === socket && req.complete && !socket.destroyed && !socket.isPaused();
   // Another listener would get the connection too.
-  if (!isReady || server.listenerCount("upgrade") > 0) return undefined;
+  if (!isReady || server.listenerCount("upgrade") > 0 || isWatched(res)) return undefined;
   res.flushHeaders();
   let isTaken = false;
   const take = (): void => void (isTaken = true);
@@ -98,6 +98,11 @@ export function detach(res: ServerResponse): EventOutput | undefined {
   res.detachSocket(socket);
   socket.on("error", ignore).on("end", endSocket).resume();
   return new DetachedResponse(socket, res.chunkedEncoding);
+}
+
+/** Whether others than Node and the stream itself wait for its end: the signal of the request, or a program that traces. */
+function isWatched(res: ServerResponse): boolean {
+  return res.listenerCount("close") > 1 || res.listenerCount("finish") > 1;
 }
 
 /** The event `close` follows. */

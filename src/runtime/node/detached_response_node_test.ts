@@ -52,7 +52,9 @@ interface Options {
   readonly isSecure?: boolean;
   readonly closeTimeout?: number;
   readonly onUpgrade?: () => void;
-  readonly onRequest?: (req: IncomingMessage) => void;
+  readonly onRequest?: (req: IncomingMessage, res: ServerResponse) => void;
+  /** What a handler around the service does with the request. */
+  readonly onFetch?: (request: Request) => void;
   /** Whether the stream begins with a comment, with which Node sends the head. */
   readonly comment?: boolean;
 }
@@ -62,7 +64,10 @@ async function open(request: string, options: Options = {}): Promise<Connection>
   let [received, disconnects, requests] = ["", 0, 0];
   const stream = new EventStream({ onDisconnect: () => disconnects++ });
   if (options.comment) stream.comment();
-  const fetch = (): Response => ++requests === 1 ? stream.response() : new Response("other");
+  const fetch = (request: Request): Response => {
+    options.onFetch?.(request);
+    return ++requests === 1 ? stream.response() : new Response("other");
+  };
   const answer = createNodeHandler({ fetch }, (error) => {
     throw error;
   });
@@ -72,7 +77,7 @@ async function open(request: string, options: Options = {}): Promise<Connection>
   let objects: readonly WeakRef<object>[] = [];
   server.once("request", (req: IncomingMessage, res: ServerResponse) => {
     objects = [new WeakRef(req), new WeakRef(res)];
-    options.onRequest?.(req);
+    options.onRequest?.(req, res);
   });
   if (options.onUpgrade) server.on("upgrade", options.onUpgrade);
   const close = prepareClose(server, options.closeTimeout ?? 60_000);
@@ -270,6 +275,25 @@ test("a server with its own listener for upgrades keeps its connections", async 
   client.destroy();
   await until(() => !stream.isOpen);
   await close();
+});
+
+test("a response whose end is watched, by the signal of its request or a program that traces, stays with Node", async () => {
+  const ended: string[] = [];
+  for (
+    const watch of [
+      { onFetch: ({ signal }) => signal.addEventListener("abort", () => ended.push("signal")) },
+      { onRequest: (_, res) => void res.on("close", () => ended.push("close")) },
+      { onRequest: (_, res) => void res.on("finish", () => ended.push("finish")) },
+    ] as Options[]
+  ) {
+    const { stream, client, isKept, close } = await open(GET, { comment: true, ...watch });
+    assert.ok(await isKept());
+    if (ended.length === 2) stream.close();
+    else client.destroy();
+    await until(() => !stream.isOpen);
+    await close();
+  }
+  assert.equal(ended, ["signal", "close", "finish"]);
 });
 
 test("closing a server waits for a detached stream until its timeout, and then cuts it", async () => {
