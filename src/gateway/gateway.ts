@@ -208,8 +208,9 @@ function connectGateway(options: GatewayOptions, host: GatewayHost): GatewayPart
       upstreams.watchAnnouncements((lists) =>
         notifier.notify([...lists].map((each) => each === "tools" || each === "prompts" ? each : "resources"))
       );
-      upstreams.watchResources((uri) => {
-        server.resourceUpdated(uri).catch((error) => observe({ type: "fault", where: "gateway", error }));
+      upstreams.watchResources((uri, updatedFor) => {
+        server.resourceUpdated(uri, updatedFor)
+          .catch((error) => observe({ type: "fault", where: "gateway", error }));
       });
     },
     gateway: {

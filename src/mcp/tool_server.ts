@@ -11,6 +11,7 @@ import type { Service } from "../http/service.ts";
 import type { Store } from "../store/store.ts";
 import type { Telemetry } from "../http/telemetry.ts";
 import type { Arrange, DefinitionSource } from "./definition/definition_source.ts";
+import type { UpdatedFor } from "./definition/changes.ts";
 import type { Extension } from "./definition/extension.ts";
 import type { Definitions, Middleware } from "./definition/group.ts";
 import type { CreateViews } from "./definition/views.ts";
@@ -94,8 +95,11 @@ export interface ToolServer extends Service {
    * @throws {TypeError} for an invalid definition; then nothing is replaced
    */
   replace(definitions: Definitions): Promise<void>;
-  /** Notifies the subscribers of a resource, on any instance, that it changed. */
-  resourceUpdated(uri: string): Promise<void>;
+  /**
+   * Notifies the subscribers of a resource, on any instance, that it changed. With `updatedFor` only those of one user, where
+   * users read different contents at the same URI.
+   */
+  resourceUpdated(uri: string, updatedFor?: UpdatedFor): Promise<void>;
   /** Notifies clients, on any instance, that a list changed. */
   listChanged(list: "tools" | "resources" | "prompts"): Promise<void>;
   /** The tools that it has now, as a client of the newest revision gets them, with the scopes that a call needs. */

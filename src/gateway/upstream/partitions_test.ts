@@ -4,6 +4,9 @@ import type { Principal } from "../../http/principal.ts";
 import type { CallContext } from "../../mcp/context.ts";
 import type { ToolDefinition } from "../../mcp/definition/definition.ts";
 import { ConnectionRequired, type UpstreamAccess } from "../credentials/access.ts";
+import { until } from "../../test_until.ts";
+import type { Script } from "./test_scripted_client.ts";
+import { start } from "./test_upstreams.ts";
 import { createUpstreams } from "./upstreams.ts";
 
 const test = suite("gateway/upstream/partitions");
@@ -197,6 +200,31 @@ test("new credentials start a new session", async () => {
   await changed;
   assert.is((upstreams.list(ada)[0] as ToolDefinition).name, "up0_whoami");
   await upstreams.close();
+});
+
+test("an update of a resource is one for the user whose session it came from, and for all from a shared session", async () => {
+  const mail = "test://inbox";
+  for (const shared of [false, true]) {
+    const script: Script = {
+      capabilities: { resources: { subscribe: true } },
+      list: (list) => list === "resources" ? [{ uri: mail, name: "inbox" }] : [],
+    };
+    const { clients, upstreams } = start({ mail: script }, {
+      mcpServers: { mail: { type: "http", url: "https://mail.example/", shared } },
+    });
+    const updates: unknown[] = [];
+    upstreams.watchResources((uri, updatedFor) => updates.push([uri, updatedFor]));
+    const users = ["ada", "bob"].map(userOf);
+    for (const user of users) {
+      await upstreams.prepare(user);
+      await upstreams.subscribe(`upstream://mail/${mail}`, user);
+    }
+    assert.is(clients.length, shared ? 1 : 2);
+    clients.at(-1)!.options.onNotification!("notifications/resources/updated", { uri: mail });
+    await until(() => updates.length > 0);
+    assert.equal(updates, [[`upstream://mail/${mail}`, shared ? undefined : { user: users[1] }]]);
+    await upstreams.close();
+  }
 });
 
 test.run();

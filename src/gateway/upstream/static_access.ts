@@ -3,21 +3,14 @@
  *
  * @module
  */
-import type { Principal } from "../../http/principal.ts";
+import { userKey } from "../../mcp/session/principal_key.ts";
 import type { UpstreamAccess } from "../credentials/access.ts";
 
-/** One session for all callers, or, with `shared: false`, one for each. */
+/** One session for all callers, or, with `shared: false`, one for each; anonymous callers share one. */
 export function staticAccess(headers: Readonly<Record<string, string>>, shared = true): UpstreamAccess {
   return {
-    partition: (caller) => shared ? "" : partitionOf(caller),
+    partition: (caller) => shared ? "" : userKey(caller) || "anonymous",
     headers: () => Promise.resolve(headers),
     refused: () => Promise.resolve(false),
   };
-}
-
-/** Identifies the user, or the client that acts for itself; anonymous callers share one session. */
-function partitionOf(caller: Principal | undefined): string {
-  if (!caller) return "anonymous";
-  const { issuer = "", subject, client } = caller;
-  return JSON.stringify(subject === undefined ? [issuer, "client", client] : [issuer, "user", subject]);
 }

@@ -4,6 +4,7 @@
  * @module
  */
 import type { Principal } from "../../http/principal.ts";
+import type { UpdatedFor } from "../../mcp/definition/changes.ts";
 import type { ListName, McpClient, McpClientOptions } from "../../mcp_client/client.ts";
 import type { ClientTransport } from "../../mcp_client/transport.ts";
 import type { UpstreamAccess } from "../credentials/access.ts";
@@ -38,7 +39,7 @@ export interface UpstreamHost {
   /** What some caller is offered has changed. */
   onChange(): void;
   onAnnounced(lists: ReadonlySet<ListName>): void;
-  onResourceUpdated(uri: string): void;
+  onResourceUpdated(uri: string, updatedFor: UpdatedFor | undefined): void;
   onState(upstream: string, state: UpstreamState, error: string | undefined): void;
 }
 
@@ -227,6 +228,8 @@ export class Upstream implements CallTarget {
 
   #createSession(partition: string, caller: Principal | undefined): UpstreamSession {
     const { breaker, inputTimeout, now } = this.#host;
+    // Other users may read other contents at the same URI.
+    const updatedFor = partition === "" ? undefined : { user: caller };
     return new UpstreamSession(
       {
         name: this.name,
@@ -254,7 +257,7 @@ export class Upstream implements CallTarget {
         onLists: (session) => this.#offer(session),
         onAnnounced: (lists) => this.#host.onAnnounced(lists),
         onState: ({ state, lastError }) => this.#host.onState(this.name, state, lastError?.message),
-        onResourceUpdated: (uri) => this.#host.onResourceUpdated(this.uris.toPublic(uri)),
+        onResourceUpdated: (uri) => this.#host.onResourceUpdated(this.uris.toPublic(uri), updatedFor),
       },
       partition,
       caller,
@@ -276,16 +279,8 @@ export class Upstream implements CallTarget {
   }
 
   #define(lists: UpstreamLists): readonly UpstreamDefinition[] {
-    return createDefinitions(
-      lists,
-      {
-        target: this,
-        scopes: this.configuration.scopes,
-        uris: this.uris,
-      },
-      this.prefix,
-      this.#taken,
-    );
+    const { configuration: { scopes }, uris, prefix } = this;
+    return createDefinitions(lists, { target: this, scopes, uris }, prefix, this.#taken);
   }
 
   #dropOldest(): void {

@@ -5,6 +5,7 @@
  */
 import type { Principal } from "../../http/principal.ts";
 import type { Definition, ResourceDefinition } from "../../mcp/definition/definition.ts";
+import type { UpdatedFor } from "../../mcp/definition/changes.ts";
 import type { ListName } from "../../mcp_client/client.ts";
 import type { McpServer } from "./configuration/configuration.ts";
 import type { References } from "./configuration/environment.ts";
@@ -105,8 +106,8 @@ export interface Upstreams {
   watch(onChange: () => void): () => void;
   /** Calls `onAnnounced` with lists that an upstream announced as changed, and that are as before. */
   watchAnnouncements(onAnnounced: (lists: ReadonlySet<ListName>) => void): () => void;
-  /** Calls `onUpdate` with the URI of each updated resource, as clients know it. */
-  watchResources(onUpdate: (uri: string) => void): () => void;
+  /** Calls `onUpdate` with the URI of each updated resource, as clients know it, and the user whose session it came from. */
+  watchResources(onUpdate: (uri: string, updatedFor?: UpdatedFor) => void): () => void;
   /**
    * Subscribes at the upstream to the updates of a resource, given as clients know it; ignored for other URIs. Repeated
    * calls renew it: a subscription without renewal ends after an hour.

@@ -5,6 +5,7 @@
  */
 import type { Principal } from "../../http/principal.ts";
 import type { ClientTransport } from "../../mcp_client/transport.ts";
+import type { UpdatedFor } from "../../mcp/definition/changes.ts";
 import type { ListName, McpClient, McpClientOptions } from "../../mcp_client/client.ts";
 import { waitAtMost } from "../../http/wait_at_most.ts";
 import { VERSION } from "../../version.ts";
@@ -72,7 +73,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
   const upstreams = new Map<string, Upstream>();
   const changeListeners = new Set<() => void>();
   const announcementListeners = new Set<(lists: ReadonlySet<ListName>) => void>();
-  const resourceListeners = new Set<(uri: string) => void>();
+  const resourceListeners = new Set<(uri: string, updatedFor?: UpdatedFor) => void>();
   const combined = new CombinedDefinitions();
   let isClosed = false;
 
@@ -91,8 +92,8 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     onAnnounced: (lists) => {
       for (const each of announcementListeners) each(lists);
     },
-    onResourceUpdated: (uri) => {
-      for (const each of resourceListeners) each(uri);
+    onResourceUpdated: (uri, updatedFor) => {
+      for (const each of resourceListeners) each(uri, updatedFor);
     },
     onState: (name, state, error) => options.onState?.(name, state, error),
   };

@@ -6,14 +6,27 @@
  *
  * @module
  */
+import type { Principal } from "../../http/principal.ts";
 import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
 import type { Key, Put, Store } from "../../store/store.ts";
+import { userKey } from "../session/principal_key.ts";
 import { type Wakeups, watchedKey } from "../session/wakeups.ts";
 
 /** A list that changed, or a resource that was updated. */
 export type Change =
   | { readonly kind: "tools" | "resources" | "prompts" }
-  | { readonly kind: "resource"; readonly uri: string };
+  | {
+    readonly kind: "resource";
+    readonly uri: string;
+    /** The `userKey` of the only user for whom it was updated. @default all */
+    readonly user?: string;
+  };
+
+/** For whom a resource was updated. */
+export interface UpdatedFor {
+  /** The only user, through whichever client, or the client that acts for itself; `undefined` for anonymous callers. */
+  readonly user: Principal | undefined;
+}
 
 /** A change and its position in the log. */
 export interface LoggedChange {
@@ -35,6 +48,11 @@ const POLL_INTERVAL_MS = 15_000;
 const PAGE_SIZE = 100;
 /** The record with the number of the last change. */
 const LAST_NUMBER_KEY: Key = ["mcp_change_count"];
+
+/** Whether the change is one for this caller. */
+export function isFor(change: Change, caller: Principal | undefined): boolean {
+  return change.kind !== "resource" || change.user === undefined || change.user === userKey(caller);
+}
 
 /** Whether an event id is a position in the log. */
 export function isChangePosition(id: string): boolean {
@@ -64,9 +82,9 @@ export class Changes {
   }
 
   /** Publishes a change to the streams of all instances. Changes that come during a write go into the next commit. */
-  publish(change: Change): Promise<void> {
-    if (this.#mustSplit) return this.#forOneRequest().publish(change);
-    this.#unwritten.push(change);
+  publish(change: Change, updatedFor?: UpdatedFor): Promise<void> {
+    if (this.#mustSplit) return this.#forOneRequest().publish(change, updatedFor);
+    this.#unwritten.push(updatedFor ? { ...change, user: userKey(updatedFor.user) } as Change : change);
     if (!this.#nextWrite) {
       this.#nextWrite = this.#writing.then(() => {
         this.#nextWrite = undefined;

@@ -7,7 +7,7 @@
 import { INVALID_PARAMS, RpcError } from "../../jsonrpc/error.ts";
 import { type Params, writeNotification } from "../../jsonrpc/message.ts";
 import type { Call } from "../call.ts";
-import type { Change, Changes, LoggedChange } from "../definition/changes.ts";
+import { type Change, type Changes, isFor, type LoggedChange } from "../definition/changes.ts";
 import { requiredCapabilities } from "../input/client_feature.ts";
 import { MissingCapabilityError } from "../error.ts";
 import type { ModernWriter } from "../modern.ts";
@@ -89,7 +89,9 @@ export async function startListening(
     const position = await changes.latestPosition();
     const onChange = ({ change }: LoggedChange): void => {
       const { kind } = change;
-      if (kind === "resource" ? uris.has(change.uri) : accepted[LISTS[kind]]) {
+      if (
+        kind === "resource" ? uris.has(change.uri) && isFor(change, call.principal) : accepted[LISTS[kind]]
+      ) {
         afterAcknowledgment(() => notify(...notificationOf(change)));
       }
     };

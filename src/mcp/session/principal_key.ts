@@ -13,3 +13,10 @@ export function principalKey(principal: Principal | undefined): string {
     issuer === undefined ? [workspace, client, subject] : [workspace, client, subject, issuer],
   );
 }
+
+/** The user, through whichever client, or the client that acts for itself; empty for an anonymous caller. */
+export function userKey(principal: Principal | undefined): string {
+  if (!principal) return "";
+  const { issuer = "", subject, client } = principal;
+  return JSON.stringify(subject === undefined ? [issuer, "client", client] : [issuer, "user", subject]);
+}

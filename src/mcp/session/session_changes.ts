@@ -4,7 +4,7 @@
  * @module
  */
 import type { Principal } from "../../http/principal.ts";
-import type { Changes, LoggedChange } from "../definition/changes.ts";
+import { type Changes, isFor, type LoggedChange } from "../definition/changes.ts";
 import { type Session, settingsTopic } from "./session.ts";
 import { digestOf, RENEW_SUBSCRIPTIONS_MS, type Subscriptions } from "./session_subscriptions.ts";
 import type { Caller } from "./storage_limits.ts";
@@ -130,6 +130,7 @@ class ChangeWatch {
     this.#then(() => isSettled);
     this.#then(() => {
       if (this.#isOver || change.kind === "resource" && !this.#uris.has(change.uri)) return;
+      if (!isFor(change, this.#caller.principal)) return;
       this.#onChange(logged);
     });
   }
