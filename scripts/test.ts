@@ -99,7 +99,7 @@ async function runAll(batches: readonly Batch[], concurrency: number): Promise<v
   await Promise.all(Array.from({ length: concurrency }, async () => {
     for (let batch; (batch = queue.shift());) {
       const { runtime } = batch;
-      await runBatch(batch, (report) => {
+      await runBatch(batch, times, (report) => {
         outcomes.push({ ...report, runtime });
         if (report.failed > 0) printFailure(runtime, report);
       });

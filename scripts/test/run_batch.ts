@@ -10,7 +10,7 @@ import process from "node:process";
 import { createInterface } from "node:readline";
 import type { Batch } from "./batches.ts";
 import { type FileReport, MARK } from "./run_files.ts";
-import { runsAlone } from "./selection.ts";
+import { runsAlone, type Times } from "./selection.ts";
 import { runOnWorkerd } from "./workerd.ts";
 
 /**
@@ -26,8 +26,9 @@ const KEEP_MEMORY = {
   GLIBC_TUNABLES: "glibc.malloc.trim_threshold=268435456",
   MIMALLOC_PURGE_DELAY: "-1",
 };
-/** Timeout of one file on one runtime. */
-const MAX_FILE_MS = 300_000;
+/** Timeout of one file on one runtime: ten times what it is known to take, but at least five minutes. */
+const MIN_TIMEOUT_SECONDS = 300;
+const TIMES_KNOWN = 10;
 
 const COMMANDS = {
   node: ["node_modules/.bin/node", "--disable-warning=ExperimentalWarning"],
@@ -37,9 +38,10 @@ const COMMANDS = {
 
 type Message = { readonly started: string } | FileReport;
 
-/** Runs the files, and reports each when it is done. */
+/** Runs the files, and reports each when it is done. @param times seconds of each file that takes a second or more */
 export async function runBatch(
   { runtime, files }: Batch,
+  times: Times,
   report: (report: FileReport) => void,
 ): Promise<void> {
   let reported = 0;
@@ -49,14 +51,14 @@ export async function runBatch(
     report(message);
   };
   if (runtime === "workerd") {
-    await runOnWorkerd(files, MAX_FILE_MS, onMessage).catch((error) =>
+    await runOnWorkerd(files, MIN_TIMEOUT_SECONDS * 1000, onMessage).catch((error) =>
       onMessage(toCrashReport("workerd", `cannot start: ${error}`))
     );
     return;
   }
   for (let remaining = files; remaining.length > 0;) {
     reported = 0;
-    const broken = await runProcess(COMMANDS[runtime], remaining, onMessage);
+    const broken = await runProcess(COMMANDS[runtime], remaining, times, onMessage);
     if (broken !== undefined) onMessage(toCrashReport(broken.file, broken.reason));
     remaining = remaining.slice(Math.max(1, reported));
   }
@@ -66,6 +68,7 @@ export async function runBatch(
 function runProcess(
   [command, ...args]: readonly string[],
   files: readonly string[],
+  times: Times,
   onMessage: (message: Message) => void,
 ): Promise<{ file: string; reason: string } | undefined> {
   return new Promise((finish) => {
@@ -78,15 +81,17 @@ function runProcess(
       },
     });
     let current: string | undefined = files[0];
+    let seconds = 0;
     let isTimedOut = false;
     let stderr = "";
     let timer: NodeJS.Timeout | undefined;
     const restartTimer = (): void => {
       clearTimeout(timer);
+      seconds = Math.max(MIN_TIMEOUT_SECONDS, TIMES_KNOWN * (times[current!] ?? 0));
       timer = setTimeout(() => {
         isTimedOut = true;
         child.kill("SIGKILL");
-      }, MAX_FILE_MS);
+      }, seconds * 1000);
     };
     restartTimer();
     child.stderr.on("data", (chunk) => stderr = (stderr + chunk).slice(-4000));
@@ -94,15 +99,15 @@ function runProcess(
       if (!line.startsWith(MARK)) return;
       const message = parseMessage(line);
       if (message === undefined) return;
-      restartTimer();
       current = "started" in message ? message.started : undefined;
+      restartTimer();
       onMessage(message);
     });
     child.on("close", (code, signal) => {
       clearTimeout(timer);
       if (current === undefined && code === 0) return finish(undefined);
       const reason = isTimedOut
-        ? `timed out after ${MAX_FILE_MS / 1000} s`
+        ? `timed out after ${seconds} s`
         : `the process exited with ${signal ?? code}\n${stderr}`;
       finish({ file: current ?? files.at(-1)!, reason });
     });

@@ -31,7 +31,7 @@ for (const runtime of ["node", "deno", "bun"] as const) {
          process.exit(0);`,
       );
       const reports: FileReport[] = [];
-      await runBatch({ runtime, files: [torn, long], seconds: 0 }, (report) => reports.push(report));
+      await runBatch({ runtime, files: [torn, long], seconds: 0 }, {}, (report) => reports.push(report));
       assert.equal(
         reports.map(({ file, passed, failed }) => [file, passed, failed]),
         [[torn, 0, 1], [long, 1, 1]],

@@ -34,6 +34,19 @@ export const NODE_ONLY: readonly { readonly files: RegExp; readonly reason: stri
     reason: "the clients are other programs; entries and clients in JavaScript are tested on every runtime",
   },
   {
+    files: /^conformance\/targets\/trivet_engines_/,
+    reason:
+      "the kit passes on every runtime over the memory store, and the drivers are tested on every runtime",
+  },
+  {
+    files: /^scripts\/faults\/recovery_/,
+    reason: "the time until a driver is back is measured once; the faults are tested on every runtime",
+  },
+  {
+    files: /^src\/end_to_end\/cli\/cli_rotate_/,
+    reason: "servers read keys again after a minute, which is the same on every runtime",
+  },
+  {
     files:
       /^(conformance\/targets\/trivet_(d1|workerd)|examples\/cloudflare\/|src\/store\/drivers\/cloudflare|src\/end_to_end\/\w+\/(\w+_)?workerd_node)/,
     reason: "the server under test runs on workerd, which Node starts",
