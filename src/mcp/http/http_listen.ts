@@ -13,7 +13,7 @@ import { NO_CONNECTION } from "../connection.ts";
 import { MODERN_ERA } from "../era.ts";
 import type { Answers } from "./http_answer.ts";
 import type { HttpOptions } from "./http_options.ts";
-import { isCurrent } from "./stream_token.ts";
+import { isCurrent } from "./recheck_token.ts";
 import { startListening } from "./listen.ts";
 
 /** Opens the stream; an error response for an invalid filter. */

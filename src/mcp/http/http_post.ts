@@ -64,7 +64,7 @@ export function createPostHandler(options: HttpOptions, answers: Answers, admit:
       throw error;
     }
     if (performance.now() - began > HELD_BACK_MS) {
-      const { refuseRevoked } = await import("./stream_token.ts");
+      const { refuseRevoked } = await import("./recheck_token.ts");
       const refusal = await refuseRevoked(principal, options.now, () => admit(request, runtime));
       if (refusal) return refusal;
     }

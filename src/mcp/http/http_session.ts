@@ -12,7 +12,7 @@ import { unsupportedVersion } from "../error.ts";
 import { LimitError } from "../session/limit_error.ts";
 import type { Answers } from "./http_answer.ts";
 import { acceptsStream, type Admit, type Handler, type HttpOptions, isRefusal } from "./http_options.ts";
-import { isCurrent } from "./stream_token.ts";
+import { isCurrent } from "./recheck_token.ts";
 import { openSessionStream, resumeStream } from "../session/session_stream.ts";
 
 /** The handler of both methods. */

@@ -16,7 +16,7 @@ import type { Answers } from "./http_answer.ts";
 import { type Admit, type Handler, type HttpOptions, isRefusal } from "./http_options.ts";
 import { HELD_BACK_MS } from "./http_post.ts";
 import type { SseQueue } from "./sse_queue.ts";
-import { refuseRevoked } from "./stream_token.ts";
+import { refuseRevoked } from "./recheck_token.ts";
 import type { Handshake, Session } from "../session/session.ts";
 import type { Caller } from "../session/storage_limits.ts";
 import type { Stateful } from "../stateful.ts";

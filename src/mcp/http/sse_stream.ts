@@ -15,7 +15,7 @@ import { type Handler, isRefusal } from "./http_options.ts";
 import { notificationOf } from "./listen.ts";
 import { SSE_REVISION, type SseTransport } from "./sse_post.ts";
 import type { SseQueue } from "./sse_queue.ts";
-import { isCurrent } from "./stream_token.ts";
+import { isCurrent } from "./recheck_token.ts";
 
 /** Creates the handler of GET. `postPath` is the endpoint for messages. */
 export function createSseStream(
