@@ -1,5 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { processorTime } from "../../http/test_loop_watchdog.ts";
 import { createNames, matchesPattern, toMarkedName, toPrefix } from "./names.ts";
 
 const test = suite("gateway/upstream/names");
@@ -90,9 +91,9 @@ test("patterns have * and ?", () => {
 });
 
 test("attack: a name that fits a pattern in many ways does not hold the event loop", () => {
-  const began = performance.now();
+  const began = processorTime();
   assert.not(matchesPattern("*_*_*_*_x", "_".repeat(300)));
-  assert.ok(performance.now() - began < 500);
+  assert.ok(processorTime() - began < 500);
 });
 
 test.run();

@@ -1,5 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { processorTime } from "../test_loop_watchdog.ts";
 import { createHostGuard, describeForeignForm, type HostGuard, isSameOrigin } from "./origin.ts";
 
 const test = suite("http/origin");
@@ -122,11 +123,11 @@ test("a host with the default port of the scheme is the host without a port (RFC
 
 test("attack: the time to check a Host grows with its length, not with its square", () => {
   const { checkHost } = createHostGuard({ issuer: "https://a.example" });
-  const start = performance.now();
+  const start = processorTime();
   for (let i = 0; i < 20; i++) {
     assert.ok(checkHost(request("https://x/", { host: ":443".repeat(4000) + String(i) })));
   }
-  assert.ok(performance.now() - start < 200);
+  assert.ok(processorTime() - start < 200);
 });
 
 test("a refusal names the field, its value and the option that allows it, shortened and in ASCII", () => {
