@@ -5,7 +5,7 @@
  * @module
  */
 import { suite } from "uvu";
-import { freePort } from "../../scripts/test/workerd.ts";
+import { freePort } from "../runner/target/free_port.ts";
 import { runtimeCommand } from "../../src/end_to_end/test_process.ts";
 import { assertPassed, replayWith, targetFile, WHOLE_KIT } from "./test_replay.ts";
 

@@ -6,12 +6,13 @@
 import { execFileSync } from "node:child_process";
 import { chownSync, mkdirSync, readFileSync } from "node:fs";
 import { once } from "node:events";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { freePort } from "../../conformance/runner/target/free_port.ts";
 import { skipBecause } from "../../scripts/test/run_files.ts";
+import { until } from "../../src/test_until.ts";
 import { buildPackage, type BuiltPackage } from "../test_package.ts";
 import { findObstacle, ImageBuilder, type ImageConfig, processesBelow } from "./test_image.ts";
 
@@ -79,14 +80,11 @@ else {
     for (const stream of [child.stdout!, child.stderr!]) stream.on("data", (chunk) => output += chunk);
     const ended = once(child, "close").then(([code]) => code as number | null);
     const url = `http://127.0.0.1:${port}`;
-    const deadline = Date.now() + 30_000;
-    while (!await fetch(`${url}/readyz`).then(({ ok }) => ok, () => false)) {
-      if (child.exitCode !== null || Date.now() > deadline) {
-        throw new Error(`The image does not serve: ${output}`);
-      }
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
-    const pid = processesBelow(child.pid!).find((each) => commandOf(each) === config.Entrypoint[0])!;
+    const pid = await until(async () => {
+      if (child.exitCode !== null) throw new Error(`The image does not serve: ${output}`);
+      const isReady = await fetch(`${url}/readyz`).then(({ ok }) => ok, () => false);
+      return isReady && processesBelow(child.pid!).find((each) => commandOf(each) === config.Entrypoint[0]);
+    }, "the image serves");
     running.add(pid);
     ended.then(() => running.delete(pid));
     return { url, pid, ended };
@@ -154,14 +152,6 @@ function commandOf(pid: number): string {
 function statusOf(pid: number, field: string): string | undefined {
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
   return status.split("\n").find((line) => line.startsWith(`${field}:`))?.split(/\s+/)[1];
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 test.run();

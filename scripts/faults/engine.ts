@@ -10,7 +10,7 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
-import { freePort } from "../test/workerd.ts";
+import { freePort } from "../../conformance/runner/target/free_port.ts";
 
 export interface Engine {
   readonly name: "postgres" | "redis";

@@ -8,9 +8,9 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import process from "node:process";
+import { freePort } from "../../conformance/runner/target/free_port.ts";
 import { type Guide, matchesOutput, type Step } from "./parse_guide.ts";
 
 const STEP_TIMEOUT_MS = 40_000;
@@ -201,26 +201,11 @@ async function replacer(
     [...all.matchAll(/(?:127\.0\.0\.1|localhost):(\d{4,5})\b/g)].map(([, port]) => port!)
       .filter((port) => !FIXED_PORTS.has(port)),
   );
-  const free = await freePorts(ports.size);
-  const byPort = new Map([...ports].map((port, i) => [port, String(free[i])]));
+  const byPort = new Map<string, string>();
+  for (const port of ports) byPort.set(port, String(await freePort()));
   return (text) => {
     let replaced = text.replace(/\b\d{4,5}\b/g, (number) => byPort.get(number) ?? number);
     for (const [from, to] of given) replaced = replaced.replaceAll(from, to);
     return replaced;
   };
-}
-
-/** Ports that are free now; all are taken at once, so that they differ. */
-async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer());
-  return await Promise.all(
-    servers.map((server) =>
-      new Promise<number>((resolve) =>
-        server.listen(0, "127.0.0.1", () => {
-          const { port } = server.address() as { port: number };
-          setTimeout(() => server.close(() => resolve(port)), 5);
-        })
-      )
-    ),
-  );
 }

@@ -6,10 +6,10 @@
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import process from "node:process";
+import { freePort } from "../../conformance/runner/target/free_port.ts";
 import { type FileReport } from "./run_files.ts";
 
 const COMPATIBILITY_DATE = "2026-11-01";
@@ -116,17 +116,6 @@ const main :Workerd.Worker = (
   compatibilityDate = "${COMPATIBILITY_DATE}",
 );
 `;
-}
-
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
 }
 
 async function waitUntilListening(port: number, child: ChildProcess): Promise<void> {

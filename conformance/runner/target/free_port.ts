@@ -1,6 +1,6 @@
 /**
- * Chooses a free port for a server that is started for one run, so that simultaneous runs do not collide
- * (`FORMAT.md` section 9).
+ * Chooses a free port for a server that cannot choose one itself, such as a target that is started for one run
+ * (`FORMAT.md` section 9): simultaneous runs do not collide.
  *
  * @module
  */
@@ -8,21 +8,33 @@ import { createServer } from "node:net";
 import type { TargetDescription } from "./target_description.ts";
 
 const TEMPLATE = "{{port}}";
+/** Below those that systems give to clients, and to servers that ask for any: no other process gets it before it is used. */
+const FIRST_PORT = 10_000;
+const PORTS = 12_000;
+
+const given = new Set<number>();
 
 /** Replaces every `{{port}}` of a description by one free port. */
 export async function fillPort(description: TargetDescription): Promise<TargetDescription> {
   const text = JSON.stringify(description);
   if (!text.includes(TEMPLATE)) return description;
-  return JSON.parse(text.replaceAll(TEMPLATE, String(await findFreePort())));
+  return JSON.parse(text.replaceAll(TEMPLATE, String(await freePort())));
 }
 
-function findFreePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
+/** A port of 127.0.0.1 that no server uses, each time another. */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = FIRST_PORT + Math.floor(Math.random() * PORTS);
+    if (given.has(port) || !await isFree(port)) continue;
+    given.add(port);
+    return port;
+  }
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
     const server = createServer();
-    server.on("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === "object" && address ? address.port : 0));
-    });
+    server.once("error", () => resolve(false));
+    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
   });
 }

@@ -7,11 +7,11 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
+import { freePort } from "../../../conformance/runner/target/free_port.ts";
 import type { McpClient } from "../../../src/mcp_client/client.ts";
 import { createMcpClient } from "../../../src/mcp_client/create_client.ts";
 import { httpTransport } from "../../../src/mcp_client/transports/http_transport.ts";
@@ -136,7 +136,7 @@ export async function measureGatewayPeers(
     const files: Files = { folder, config, server, dist: build.dist };
     const subjects: Subject[] = [];
     for (const gateway of GATEWAYS) {
-      const port = await findPort();
+      const port = await freePort();
       const child = spawn(process.execPath, gateway.start(files, port), {
         stdio: ["ignore", "ignore", process.env.DEBUG ? "inherit" : "ignore"],
         env: { ...process.env, NODE_ENV: "production", HOME: folder },
@@ -203,18 +203,4 @@ async function connect(
     await client.close();
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
-}
-
-/** A port that was free a moment ago. */
-function findPort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().once("error", reject).listen(
-      0,
-      "127.0.0.1",
-      () => {
-        const { port } = server.address() as { port: number };
-        server.close(() => resolve(port));
-      },
-    );
-  });
 }

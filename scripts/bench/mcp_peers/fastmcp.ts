@@ -5,8 +5,7 @@
  *
  * @module
  */
-import { createServer } from "node:net";
-import type { AddressInfo } from "node:net";
+import { freePort } from "../../../conformance/runner/target/free_port.ts";
 import { listenWithHono } from "./listen.ts";
 import { packageUrl, type Server } from "./subject.ts";
 import { add, type Arguments, createZodTools } from "./tools.ts";
@@ -41,7 +40,7 @@ export function server(): Server {
     listen: listenWithHono,
     async listenItself(variant, count) {
       if (variant === "modern") return undefined;
-      const port = await findFreePort();
+      const port = await freePort();
       const httpStream = {
         port,
         host: "127.0.0.1",
@@ -56,14 +55,4 @@ export function server(): Server {
       await (await create(count)).start({ transportType: "stdio" });
     },
   };
-}
-
-/** The package cannot choose a port. */
-function findFreePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const probe = createServer().listen(0, "127.0.0.1", () => {
-      const { port } = probe.address() as AddressInfo;
-      probe.close(() => resolve(port));
-    });
-  });
 }

@@ -6,12 +6,12 @@
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import process from "node:process";
 import { request } from "undici";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { freePort } from "../../../conformance/runner/target/free_port.ts";
 import { skipBecause } from "../../../scripts/test/run_files.ts";
 import { addUser, type ClientRegistration, createTrivet, memoryStore, type Trivet } from "../../mod.ts";
 import type { RunningServer } from "../../runtime/server.ts";
@@ -25,15 +25,6 @@ const MODULES = "/usr/lib/apache2/modules";
 const GO_PATH = "/usr/share/gocode";
 const isRequired = process.env.CI === "true";
 const SECRET = "a-secret-of-the-application";
-
-/** A port that was free a moment ago: a server that is configured by a file needs its number before. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await new Promise((resolve) => server.once("listening", resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 /** An OpenID Provider with one client. Its host name is not the application's: cookies do not distinguish ports. */
 async function startProvider(

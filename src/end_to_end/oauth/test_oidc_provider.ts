@@ -7,7 +7,7 @@ import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { freePort } from "../../../scripts/test/workerd.ts";
+import { freePort } from "../../../conformance/runner/target/free_port.ts";
 
 const ROOT: string = fileURLToPath(new URL("../../../", import.meta.url));
 /** Its folder, with `target.json`. */

@@ -8,7 +8,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { dropStore } from "../../../../scripts/cluster/cluster.ts";
 import { skipBecause } from "../../../../scripts/test/run_files.ts";
-import { freePort } from "../../../../scripts/test/workerd.ts";
+import { freePort } from "../../../../conformance/runner/target/free_port.ts";
 import { encodeKey } from "../../key.ts";
 import { postgresStore } from "../postgres.ts";
 import { PostgresPool } from "./pool.ts";

@@ -7,7 +7,7 @@ import { createClient } from "redis";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { skipBecause } from "../../../../scripts/test/run_files.ts";
-import { freePort } from "../../../../scripts/test/workerd.ts";
+import { freePort } from "../../../../conformance/runner/target/free_port.ts";
 import { CutProxy } from "../../../../scripts/faults/cut_proxy.ts";
 import { storeContract } from "../../contract/contract.ts";
 import { StoreUnavailableError } from "../../store.ts";
