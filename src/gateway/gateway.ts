@@ -6,6 +6,8 @@
 import { checkNames, type Names } from "../options/option_check.ts";
 import type { Principal } from "../http/principal.ts";
 import type { Connect } from "../http/network/public_fetch.ts";
+import type { ChangedFor } from "../mcp/definition/changes.ts";
+import { userKey } from "../mcp/session/principal_key.ts";
 import { isUpstreamDefinition, type UpstreamDefinition } from "./upstream/upstream_definition.ts";
 import { createCredentials } from "./credentials/credentials.ts";
 import { ListNotifier, LISTS } from "./list_notifier.ts";
@@ -49,6 +51,9 @@ export interface GatewayOptions extends
   /** Reaches upstreams that the configuration names. @default the platform's fetch */
   readonly fetch?: Connect | undefined;
 }
+
+/** Users whose filtered list is kept; that of others is made again. */
+const MAX_FILTERED = 10_000;
 
 const NAMES: Names<GatewayOptions> = {
   mcpServers: 1,
@@ -140,16 +145,18 @@ function connectGateway(options: GatewayOptions, host: GatewayHost): GatewayPart
     onProblem: (name, error) => observe({ type: "fault", where: `upstream ${name}`, error }),
   });
 
-  /** What of the lists that callers share is offered, until something is approved. */
-  let filtered = new WeakMap<readonly UpstreamDefinition[], readonly UpstreamDefinition[]>();
+  /** What of the lists that callers share is offered, by user where each has approvals, until something is approved. */
+  let filtered = new WeakMap<readonly UpstreamDefinition[], Map<string, readonly UpstreamDefinition[]>>();
   async function list(caller: Principal | undefined): Promise<readonly UpstreamDefinition[]> {
     await followed.ready;
     await upstreams.prepare(caller);
     const all = upstreams.list(caller);
     if (!holding) return all;
-    const known = filtered.get(all);
+    let byUser = filtered.get(all);
+    if (!byUser) filtered.set(all, byUser = new Map());
+    const user = holding.isPerUser ? userKey(caller) : "";
+    const known = byUser.get(user);
     if (known) return known;
-    const cache = filtered;
     const parts = Map.groupBy(all, ({ upstream }) => upstream);
     const lists = await Promise.all(
       [...parts].map(([name, definitions]) =>
@@ -157,13 +164,14 @@ function connectGateway(options: GatewayOptions, host: GatewayHost): GatewayPart
       ),
     );
     const result = lists.flatMap((each) => each.offered);
-    cache.set(all, result);
+    byUser.set(user, result);
+    if (byUser.size > MAX_FILTERED) byUser.delete(byUser.keys().next().value!);
     return result;
   }
 
-  const listeners = new Set<() => void>();
-  const onChange = (): void => {
-    for (const each of listeners) each();
+  const listeners = new Set<(changedFor?: ChangedFor) => void>();
+  const onChange = (changedFor?: ChangedFor): void => {
+    for (const each of listeners) each(changedFor);
   };
   upstreams.watch(onChange);
   holding?.watch(() => {
@@ -204,12 +212,15 @@ function connectGateway(options: GatewayOptions, host: GatewayHost): GatewayPart
         (error) => observe({ type: "fault", where: "gateway", error }),
       );
       stopNotifying = () => notifier.stop();
-      listeners.add(() => notifier.notify(LISTS));
-      upstreams.watchAnnouncements((lists) =>
-        notifier.notify([...lists].map((each) => each === "tools" || each === "prompts" ? each : "resources"))
+      listeners.add((changedFor) => notifier.notify(LISTS, changedFor));
+      upstreams.watchAnnouncements((lists, changedFor) =>
+        notifier.notify(
+          [...lists].map((each) => each === "tools" || each === "prompts" ? each : "resources"),
+          changedFor,
+        )
       );
-      upstreams.watchResources((uri, updatedFor) => {
-        server.resourceUpdated(uri, updatedFor)
+      upstreams.watchResources((uri, changedFor) => {
+        server.resourceUpdated(uri, changedFor)
           .catch((error) => observe({ type: "fault", where: "gateway", error }));
       });
     },

@@ -1,11 +1,19 @@
 /**
- * Notifies clients of changed lists, changes within a short time together.
+ * Notifies clients of changed lists, changes within a short time together: all clients, or those of one user.
  *
  * @module
  */
+import type { ChangedFor } from "../mcp/definition/changes.ts";
+import { userKey } from "../mcp/session/principal_key.ts";
 import type { ToolServer } from "../mcp/tool_server.ts";
 
 export const LISTS = ["tools", "resources", "prompts"] as const;
+type List = typeof LISTS[number];
+
+interface Changed {
+  readonly lists: Set<List>;
+  readonly changedFor: ChangedFor | undefined;
+}
 
 /** Changes within this time are one notification. */
 const NOTIFY_AFTER_MS = 200;
@@ -13,7 +21,8 @@ const NOTIFY_AFTER_MS = 200;
 export class ListNotifier {
   readonly #server: Pick<ToolServer, "listChanged">;
   readonly #onFault: (error: unknown) => void;
-  readonly #changed = new Set<typeof LISTS[number]>();
+  /** By user; `undefined` is for all. */
+  readonly #changed = new Map<string | undefined, Changed>();
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(server: Pick<ToolServer, "listChanged">, onFault: (error: unknown) => void) {
@@ -21,14 +30,25 @@ export class ListNotifier {
     this.#onFault = onFault;
   }
 
-  notify(lists: Iterable<typeof LISTS[number]>): void {
-    for (const each of lists) this.#changed.add(each);
+  notify(lists: Iterable<List>, changedFor?: ChangedFor): void {
+    const user = changedFor && userKey(changedFor.user);
+    let changed = this.#changed.get(user);
+    if (!changed) this.#changed.set(user, changed = { lists: new Set(), changedFor });
+    for (const each of lists) changed.lists.add(each);
     // A timer that runs is kept: upstreams that change all the time must not hold back the others.
-    this.#timer ??= setTimeout(() => {
-      this.#timer = undefined;
-      for (const kind of this.#changed) this.#server.listChanged(kind).catch(this.#onFault);
-      this.#changed.clear();
-    }, NOTIFY_AFTER_MS);
+    this.#timer ??= setTimeout(() => this.#send(), NOTIFY_AFTER_MS);
+  }
+
+  #send(): void {
+    this.#timer = undefined;
+    const forAll = this.#changed.get(undefined)?.lists;
+    for (const { lists, changedFor } of this.#changed.values()) {
+      for (const list of lists) {
+        if (changedFor && forAll?.has(list)) continue;
+        this.#server.listChanged(list, changedFor).catch(this.#onFault);
+      }
+    }
+    this.#changed.clear();
   }
 
   stop(): void {

@@ -14,7 +14,7 @@ import { INTERNAL_ERROR, RpcError } from "../jsonrpc/error.ts";
 import { StoreUnavailableError } from "../store/store.ts";
 import { createInputRequired } from "./input/input_required.ts";
 import type { Call, CallHost } from "./call.ts";
-import type { Change, UpdatedFor } from "./definition/changes.ts";
+import type { Change, ChangedFor } from "./definition/changes.ts";
 import type { Definition } from "./definition/definition.ts";
 import { MODERN } from "./era.ts";
 import { UnavailableError } from "./error.ts";
@@ -184,8 +184,8 @@ export function createToolServer(options: ToolServerOptions): ToolServer {
     stateful,
     outlet: { streams, keepAlive: options.keepAlive },
   };
-  const publish = async (change: Change, updatedFor?: UpdatedFor): Promise<void> =>
-    await (await stateful.load()).changes.publish(change, updatedFor);
+  const publish = async (change: Change, changedFor?: ChangedFor): Promise<void> =>
+    await (await stateful.load()).changes.publish(change, changedFor);
 
   /** The number of the last call of `replace`, and that of the call whose definitions are installed. */
   let calls = 0;
@@ -242,8 +242,8 @@ export function createToolServer(options: ToolServerOptions): ToolServer {
       await serveStdio(connection, input, output, principal);
     },
     replace: (definitions) => replace(definitions),
-    resourceUpdated: (uri, updatedFor) => publish({ kind: "resource", uri }, updatedFor),
-    listChanged: (kind) => publish({ kind }),
+    resourceUpdated: (uri, changedFor) => publish({ kind: "resource", uri }, changedFor),
+    listChanged: (kind, changedFor) => publish({ kind }, changedFor),
     listTools: () =>
       [...registry?.tools.values() ?? []].map(({ describe, scopes }) => ({
         entry: describe(MODERN),

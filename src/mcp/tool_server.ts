@@ -11,7 +11,7 @@ import type { Service } from "../http/service.ts";
 import type { Store } from "../store/store.ts";
 import type { Telemetry } from "../http/telemetry.ts";
 import type { Arrange, DefinitionSource } from "./definition/definition_source.ts";
-import type { UpdatedFor } from "./definition/changes.ts";
+import type { ChangedFor } from "./definition/changes.ts";
 import type { Extension } from "./definition/extension.ts";
 import type { Definitions, Middleware } from "./definition/group.ts";
 import type { CreateViews } from "./definition/views.ts";
@@ -96,12 +96,12 @@ export interface ToolServer extends Service {
    */
   replace(definitions: Definitions): Promise<void>;
   /**
-   * Notifies the subscribers of a resource, on any instance, that it changed. With `updatedFor` only those of one user, where
+   * Notifies the subscribers of a resource, on any instance, that it changed. With `changedFor` only those of one user, where
    * users read different contents at the same URI.
    */
-  resourceUpdated(uri: string, updatedFor?: UpdatedFor): Promise<void>;
-  /** Notifies clients, on any instance, that a list changed. */
-  listChanged(list: "tools" | "resources" | "prompts"): Promise<void>;
+  resourceUpdated(uri: string, changedFor?: ChangedFor): Promise<void>;
+  /** Notifies clients, on any instance, that a list changed. With `changedFor` only those of one user. */
+  listChanged(list: "tools" | "resources" | "prompts", changedFor?: ChangedFor): Promise<void>;
   /** The tools that it has now, as a client of the newest revision gets them, with the scopes that a call needs. */
   listTools(): readonly { readonly entry: Record<string, unknown>; readonly scopes: readonly string[] }[];
   /** How many event streams are open at this instance. */

@@ -195,7 +195,7 @@ test("new credentials start a new session", async () => {
   await upstreams.prepare(ada);
   assert.match((upstreams.list(ada)[0] as ToolDefinition).name, "_connect");
   connected.add("ada");
-  const changed = new Promise<void>((resolve) => upstreams.watch(resolve));
+  const changed = new Promise<void>((resolve) => upstreams.watch(() => resolve()));
   upstreams.reconnect("up0", ada);
   await changed;
   assert.is((upstreams.list(ada)[0] as ToolDefinition).name, "up0_whoami");
@@ -213,7 +213,7 @@ test("an update of a resource is one for the user whose session it came from, an
       mcpServers: { mail: { type: "http", url: "https://mail.example/", shared } },
     });
     const updates: unknown[] = [];
-    upstreams.watchResources((uri, updatedFor) => updates.push([uri, updatedFor]));
+    upstreams.watchResources((uri, changedFor) => updates.push([uri, changedFor]));
     const users = ["ada", "bob"].map(userOf);
     for (const user of users) {
       await upstreams.prepare(user);

@@ -90,7 +90,7 @@ export async function newGateway(
   upstreams.watch(() => {
     for (const list of ["tools", "resources", "prompts"] as const) void gateway.server.listChanged(list);
   });
-  upstreams.watchResources((uri, updatedFor) => void gateway.server.resourceUpdated(uri, updatedFor));
+  upstreams.watchResources((uri, changedFor) => void gateway.server.resourceUpdated(uri, changedFor));
   return { ...gateway, upstreams };
 }
 

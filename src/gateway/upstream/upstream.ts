@@ -4,7 +4,7 @@
  * @module
  */
 import type { Principal } from "../../http/principal.ts";
-import type { UpdatedFor } from "../../mcp/definition/changes.ts";
+import type { ChangedFor } from "../../mcp/definition/changes.ts";
 import type { ListName, McpClient, McpClientOptions } from "../../mcp_client/client.ts";
 import type { ClientTransport } from "../../mcp_client/transport.ts";
 import type { UpstreamAccess } from "../credentials/access.ts";
@@ -37,9 +37,9 @@ export interface UpstreamHost {
   readonly breaker: CircuitBreakerOptions;
   readonly now: () => number;
   /** What some caller is offered has changed. */
-  onChange(): void;
-  onAnnounced(lists: ReadonlySet<ListName>): void;
-  onResourceUpdated(uri: string, updatedFor: UpdatedFor | undefined): void;
+  onChange(changedFor?: ChangedFor): void;
+  onAnnounced(lists: ReadonlySet<ListName>, changedFor: ChangedFor | undefined): void;
+  onResourceUpdated(uri: string, changedFor: ChangedFor | undefined): void;
   onState(upstream: string, state: UpstreamState, error: string | undefined): void;
 }
 
@@ -195,7 +195,7 @@ export class Upstream implements CallTarget {
     const session = this.#sessions.get(partition);
     this.#sessions.delete(partition);
     session?.close();
-    this.sessionOf(caller).prepare().then(() => this.#host.onChange());
+    this.sessionOf(caller).prepare().then(() => this.#host.onChange(toChangedFor(partition, caller)));
   }
 
   /** Closes sessions of users that were not used for some time. */
@@ -228,8 +228,7 @@ export class Upstream implements CallTarget {
 
   #createSession(partition: string, caller: Principal | undefined): UpstreamSession {
     const { breaker, inputTimeout, now } = this.#host;
-    // Other users may read other contents at the same URI.
-    const updatedFor = partition === "" ? undefined : { user: caller };
+    const changedFor = toChangedFor(partition, caller);
     return new UpstreamSession(
       {
         name: this.name,
@@ -254,10 +253,10 @@ export class Upstream implements CallTarget {
               timeout: this.timeout,
             },
           }),
-        onLists: (session) => this.#offer(session),
-        onAnnounced: (lists) => this.#host.onAnnounced(lists),
+        onLists: (session) => this.#offer(session, changedFor),
+        onAnnounced: (lists) => this.#host.onAnnounced(lists, changedFor),
         onState: ({ state, lastError }) => this.#host.onState(this.name, state, lastError?.message),
-        onResourceUpdated: (uri) => this.#host.onResourceUpdated(this.uris.toPublic(uri), updatedFor),
+        onResourceUpdated: (uri) => this.#host.onResourceUpdated(this.uris.toPublic(uri), changedFor),
       },
       partition,
       caller,
@@ -265,7 +264,7 @@ export class Upstream implements CallTarget {
   }
 
   /** Makes the definitions of what a session listed. */
-  async #offer(session: UpstreamSession): Promise<void> {
+  async #offer(session: UpstreamSession, changedFor: ChangedFor | undefined): Promise<void> {
     const { digest, raw } = session;
     if (!this.#sets.has(digest!)) {
       const lists = await readLists(raw!, this.configuration);
@@ -275,7 +274,7 @@ export class Upstream implements CallTarget {
     }
     const used = new Set([...this.#sessions.values()].map((each) => each.digest));
     for (const each of this.#sets.keys()) if (!used.has(each)) this.#sets.delete(each);
-    this.#host.onChange();
+    this.#host.onChange(changedFor);
   }
 
   #define(lists: UpstreamLists): readonly UpstreamDefinition[] {
@@ -292,4 +291,9 @@ export class Upstream implements CallTarget {
     this.#sessions.delete(oldest.partition);
     oldest.close();
   }
+}
+
+/** Other users may be offered other lists, and read other contents at the same URI. */
+function toChangedFor(partition: string, caller: Principal | undefined): ChangedFor | undefined {
+  return partition === "" ? undefined : { user: caller };
 }

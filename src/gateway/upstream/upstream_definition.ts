@@ -5,7 +5,7 @@
  */
 import type { Principal } from "../../http/principal.ts";
 import type { Definition, ResourceDefinition } from "../../mcp/definition/definition.ts";
-import type { UpdatedFor } from "../../mcp/definition/changes.ts";
+import type { ChangedFor } from "../../mcp/definition/changes.ts";
 import type { ListName } from "../../mcp_client/client.ts";
 import type { McpServer } from "./configuration/configuration.ts";
 import type { References } from "./configuration/environment.ts";
@@ -102,12 +102,17 @@ export interface Upstreams {
   prepare(caller: Principal | undefined): Promise<void>;
   /** As {@linkcode prepare}, for the upstreams that all callers share. */
   ready(): Promise<void>;
-  /** Calls `onChange` after each change of what some caller is offered. Returns the function that ends it. */
-  watch(onChange: () => void): () => void;
-  /** Calls `onAnnounced` with lists that an upstream announced as changed, and that are as before. */
-  watchAnnouncements(onAnnounced: (lists: ReadonlySet<ListName>) => void): () => void;
+  /**
+   * Calls `onChange` after each change of what some caller is offered, with the only user for whom it changed. Returns the
+   * function that ends it.
+   */
+  watch(onChange: (changedFor?: ChangedFor) => void): () => void;
+  /** Calls `onAnnounced` with lists that an upstream announced as changed (to one user), and that are as before. */
+  watchAnnouncements(
+    onAnnounced: (lists: ReadonlySet<ListName>, changedFor?: ChangedFor) => void,
+  ): () => void;
   /** Calls `onUpdate` with the URI of each updated resource, as clients know it, and the user whose session it came from. */
-  watchResources(onUpdate: (uri: string, updatedFor?: UpdatedFor) => void): () => void;
+  watchResources(onUpdate: (uri: string, changedFor?: ChangedFor) => void): () => void;
   /**
    * Subscribes at the upstream to the updates of a resource, given as clients know it; ignored for other URIs. Repeated
    * calls renew it: a subscription without renewal ends after an hour.

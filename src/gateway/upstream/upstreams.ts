@@ -5,7 +5,7 @@
  */
 import type { Principal } from "../../http/principal.ts";
 import type { ClientTransport } from "../../mcp_client/transport.ts";
-import type { UpdatedFor } from "../../mcp/definition/changes.ts";
+import type { ChangedFor } from "../../mcp/definition/changes.ts";
 import type { ListName, McpClient, McpClientOptions } from "../../mcp_client/client.ts";
 import { waitAtMost } from "../../http/wait_at_most.ts";
 import { VERSION } from "../../version.ts";
@@ -71,9 +71,9 @@ const MESSAGE_BYTES = 4 * 1024 * 1024;
 export function createUpstreams(options: UpstreamsOptions): Upstreams {
   const { startTimeout = START_TIMEOUT_MS, variable } = options;
   const upstreams = new Map<string, Upstream>();
-  const changeListeners = new Set<() => void>();
-  const announcementListeners = new Set<(lists: ReadonlySet<ListName>) => void>();
-  const resourceListeners = new Set<(uri: string, updatedFor?: UpdatedFor) => void>();
+  const changeListeners = new Set<(changedFor?: ChangedFor) => void>();
+  const announcementListeners = new Set<(lists: ReadonlySet<ListName>, changedFor?: ChangedFor) => void>();
+  const resourceListeners = new Set<(uri: string, changedFor?: ChangedFor) => void>();
   const combined = new CombinedDefinitions();
   let isClosed = false;
 
@@ -86,14 +86,14 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     idleTimeout: options.idleTimeout ?? IDLE_TIMEOUT_MS,
     breaker: options.breaker ?? {},
     now: options.now ?? Date.now,
-    onChange: () => {
-      for (const each of changeListeners) each();
+    onChange: (changedFor) => {
+      for (const each of changeListeners) each(changedFor);
     },
-    onAnnounced: (lists) => {
-      for (const each of announcementListeners) each(lists);
+    onAnnounced: (lists, changedFor) => {
+      for (const each of announcementListeners) each(lists, changedFor);
     },
-    onResourceUpdated: (uri, updatedFor) => {
-      for (const each of resourceListeners) each(uri, updatedFor);
+    onResourceUpdated: (uri, changedFor) => {
+      for (const each of resourceListeners) each(uri, changedFor);
     },
     onState: (name, state, error) => options.onState?.(name, state, error),
   };

@@ -9,7 +9,7 @@ import { findTool, first, names, start } from "./test_upstreams.ts";
 const test = suite("gateway/upstream/upstreams");
 
 /** Resolves after the next change. */
-const nextChange = (upstreams: Upstreams): Promise<void> => first(upstreams.watch);
+const nextChange = (upstreams: Upstreams): Promise<unknown> => first(upstreams.watch);
 
 test("refreshes its lists when they change, and a flood of notifications is one refresh", async () => {
   const tools = [{ name: "first", inputSchema: INPUT }];

@@ -6,11 +6,13 @@
  */
 import type { Principal } from "../../http/principal.ts";
 import type { Definition } from "../../mcp/definition/definition.ts";
+import type { ChangedFor } from "../../mcp/definition/changes.ts";
 import { identityOf } from "../../mcp/definition/definition_source.ts";
 import type { Extension } from "../../mcp/definition/extension.ts";
 import { group, type Middleware } from "../../mcp/definition/group.ts";
 import { type CreateViews, type View, viewedMethods } from "../../mcp/definition/views.ts";
 import { compileUriTemplate } from "../../mcp/definition/uri_template.ts";
+import { userKey } from "../../mcp/session/principal_key.ts";
 import { skillsExtension } from "../../mcp/skills/skills_extension.ts";
 import type { SkillSource } from "../../mcp/skills/skills.ts";
 import { isUpstreamDefinition, isUpstreamSkill } from "../upstream/upstream_definition.ts";
@@ -22,8 +24,8 @@ export interface ViewsOptions {
    * although an upstream does not answer.
    */
   readonly list: (principal: Principal | undefined) => readonly Definition[] | Promise<readonly Definition[]>;
-  /** Calls `onChange` after each change of what an upstream offers to any caller. */
-  readonly watch: (onChange: () => void) => void;
+  /** Calls `onChange` after each change of what an upstream offers, with the only user for whom it changed. */
+  readonly watch: (onChange: (changedFor?: ChangedFor) => void) => void;
   /** Whether the caller may see the definition. @default all callers see all definitions */
   readonly isVisible?:
     | ((definition: Definition, principal: Principal | undefined) => boolean)
@@ -45,6 +47,7 @@ export interface ViewsOptions {
 /** Callers and views that are kept; the oldest ones are made again when they come back. */
 const MAX_CALLERS = 10_000;
 const MAX_VIEWS = 200;
+const END_OF_USER = "\n";
 
 /** Makes the views of a gateway. */
 export function createGatewayViews(options: ViewsOptions): CreateViews {
@@ -77,7 +80,13 @@ export function createGatewayViews(options: ViewsOptions): CreateViews {
       numbers = new WeakMap();
       lastNumber = 0;
     }
-    watch(reset);
+
+    /** What others are offered is as before, and so is what was compiled for them. */
+    function forget(user: string): void {
+      generation++;
+      for (const caller of callers.keys()) if (caller.startsWith(user + END_OF_USER)) callers.delete(caller);
+    }
+    watch((changedFor) => changedFor ? forget(userKey(changedFor.user)) : reset());
 
     const numberOf = (definition: Definition): number => {
       const known = numbers.get(definition);
@@ -171,11 +180,12 @@ function withoutDuplicates(own: readonly Definition[], listed: readonly Definiti
   });
 }
 
-/** What distinguishes callers: a principal has the same view under the same key. */
+/** What distinguishes callers, beginning with the user: a principal has the same view under the same key. */
 function callerKey(principal: Principal | undefined): string {
-  if (!principal) return "anonymous";
-  const { issuer, subject, client, workspace, scopes } = principal;
-  return JSON.stringify([issuer, subject, client, workspace, [...scopes].sort()]);
+  const user = userKey(principal) + END_OF_USER;
+  if (!principal) return user;
+  const { client, workspace, scopes } = principal;
+  return user + JSON.stringify([client, workspace, [...scopes].sort()]);
 }
 
 /** Keeps a value as the newest of at most `max`. */

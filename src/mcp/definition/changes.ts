@@ -14,16 +14,17 @@ import { type Wakeups, watchedKey } from "../session/wakeups.ts";
 
 /** A list that changed, or a resource that was updated. */
 export type Change =
-  | { readonly kind: "tools" | "resources" | "prompts" }
-  | {
-    readonly kind: "resource";
-    readonly uri: string;
-    /** The `userKey` of the only user for whom it was updated. @default all */
+  & (
+    | { readonly kind: "tools" | "resources" | "prompts" }
+    | { readonly kind: "resource"; readonly uri: string }
+  )
+  & {
+    /** The `userKey` of the only user for whom it changed. @default all */
     readonly user?: string;
   };
 
-/** For whom a resource was updated. */
-export interface UpdatedFor {
+/** For whom a list changed, or a resource was updated. */
+export interface ChangedFor {
   /** The only user, through whichever client, or the client that acts for itself; `undefined` for anonymous callers. */
   readonly user: Principal | undefined;
 }
@@ -51,7 +52,7 @@ const LAST_NUMBER_KEY: Key = ["mcp_change_count"];
 
 /** Whether the change is one for this caller. */
 export function isFor(change: Change, caller: Principal | undefined): boolean {
-  return change.kind !== "resource" || change.user === undefined || change.user === userKey(caller);
+  return change.user === undefined || change.user === userKey(caller);
 }
 
 /** Whether an event id is a position in the log. */
@@ -82,9 +83,9 @@ export class Changes {
   }
 
   /** Publishes a change to the streams of all instances. Changes that come during a write go into the next commit. */
-  publish(change: Change, updatedFor?: UpdatedFor): Promise<void> {
-    if (this.#mustSplit) return this.#forOneRequest().publish(change, updatedFor);
-    this.#unwritten.push(updatedFor ? { ...change, user: userKey(updatedFor.user) } as Change : change);
+  publish(change: Change, changedFor?: ChangedFor): Promise<void> {
+    if (this.#mustSplit) return this.#forOneRequest().publish(change, changedFor);
+    this.#unwritten.push(changedFor ? { ...change, user: userKey(changedFor.user) } : change);
     if (!this.#nextWrite) {
       this.#nextWrite = this.#writing.then(() => {
         this.#nextWrite = undefined;

@@ -89,9 +89,8 @@ export async function startListening(
     const position = await changes.latestPosition();
     const onChange = ({ change }: LoggedChange): void => {
       const { kind } = change;
-      if (
-        kind === "resource" ? uris.has(change.uri) && isFor(change, call.principal) : accepted[LISTS[kind]]
-      ) {
+      const isAccepted = kind === "resource" ? uris.has(change.uri) : accepted[LISTS[kind]];
+      if (isAccepted && isFor(change, call.principal)) {
         afterAcknowledgment(() => notify(...notificationOf(change)));
       }
     };

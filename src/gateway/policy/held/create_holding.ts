@@ -106,6 +106,7 @@ export function createHolding(options: HoldingOptions, server: HoldingServer): H
   }
 
   return {
+    isPerUser: users === "each",
     async filter<Each extends OfferedDefinition>(
       upstream: string,
       partition: string,

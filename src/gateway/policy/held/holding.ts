@@ -40,6 +40,8 @@ export interface FilteredList<Each extends OfferedDefinition> {
 
 /** Decides which tools of MCP servers are offered. */
 export interface Holding {
+  /** Whether users have approvals of their own: then the same list is filtered differently for each. */
+  readonly isPerUser: boolean;
   /**
    * What of a list of one MCP server is offered, in its order; resources that are no skills, and prompts, always are. Call it with each new list,
    * and again when {@linkcode watch} says so.

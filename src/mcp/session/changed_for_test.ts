@@ -13,7 +13,7 @@ import {
 } from "../test_exchange.ts";
 import { newServer } from "../test_server.ts";
 
-const test = suite("mcp/updated_for");
+const test = suite("mcp/changed_for");
 
 const principal = (members: Partial<Principal>): Principal => ({
   workspace: "default",
@@ -73,7 +73,7 @@ for (const [how, subscribe] of Object.entries(CLIENTS)) {
     for (const token of tokens) streams.set(token, await subscribe(receiver, token));
     const [inbox, end] = URIS as [string, string];
     for (
-      const [updatedFor, expected] of [
+      const [changedFor, expected] of [
         [undefined, tokens],
         [CALLERS.ada, ["ada", "ada-phone"]],
         [CALLERS.bob, ["bob"]],
@@ -82,8 +82,8 @@ for (const [how, subscribe] of Object.entries(CLIENTS)) {
         ["anonymous", ["anonymous"]],
       ] as [Principal | "anonymous" | undefined, string[]][]
     ) {
-      const user = updatedFor === "anonymous" ? undefined : updatedFor;
-      await sender.resourceUpdated(inbox, updatedFor && { user });
+      const user = changedFor === "anonymous" ? undefined : changedFor;
+      await sender.resourceUpdated(inbox, changedFor && { user });
       await sender.resourceUpdated(end);
       const notified: string[] = [];
       for (const [token, events] of streams) {
