@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { MAX_LOOP_HOLD_MS } from "../../src/http/test_loop_watchdog.ts";
+import { isTooLong } from "../../src/http/test_loop_watchdog.ts";
 import { REQUEST_BUDGET } from "../../src/mcp/request_budget.ts";
 import { ENDPOINT_BUDGETS } from "../../src/oauth/request_budget.ts";
 import { SKILLS_REQUEST_BUDGETS, type SkillsRequestKind } from "../../src/skills/request_budget.ts";
@@ -70,7 +70,7 @@ export function findExcess(
 ): string | undefined {
   const budget = getBudget(measured);
   const { bytes } = measured;
-  if (loopMs > MAX_LOOP_HOLD_MS) return `the event loop was held for ${Math.round(loopMs)} ms`;
+  if (isTooLong(loopMs)) return `the event loop was held for ${Math.round(loopMs)} ms`;
   if (storeCalls > budget.storeCalls) return `${storeCalls} store calls`;
   if (storedBytes > budget.storedBytes + budget.storedPerByte * bytes) {
     return `${storedBytes} bytes were stored for ${bytes}`;

@@ -1,5 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { MAX_LOOP_HOLD_MS } from "../../src/http/test_loop_watchdog.ts";
 import { findExcess } from "./budgets.ts";
 import { fuzzHeavy } from "./heavy.ts";
 
@@ -14,10 +15,12 @@ for (const kind of ["oauth", "mcp", "skills"]) {
 }
 
 test("a request that exceeds its budget is found", () => {
-  const cost = { storeCalls: 1, storedBytes: 100, loopMs: 1 };
+  const cost = { storeCalls: 1, storedBytes: 100, loopMs: MAX_LOOP_HOLD_MS };
   const request = { endpoint: "/oauth/par", bytes: 10 };
   assert.is(findExcess(request, cost), undefined);
-  for (const excess of [{ storeCalls: 2000 }, { storedBytes: 1_000_000 }, { loopMs: 51 }]) {
+  for (
+    const excess of [{ storeCalls: 2000 }, { storedBytes: 1_000_000 }, { loopMs: 100 * MAX_LOOP_HOLD_MS }]
+  ) {
     assert.ok(findExcess(request, { ...cost, ...excess }), JSON.stringify(excess));
   }
 });
