@@ -12,7 +12,7 @@ import { fileURLToPath } from "node:url";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { runChecks, type ScenarioCheck, toLine } from "../serving/test_conformance.ts";
-import { type RunningTrivet, runtimeCommand, startTrivet, temporaryFolder } from "../test_process.ts";
+import { runtimeCommand, startTrivet, temporaryFolder } from "../test_process.ts";
 
 const test = suite("MCP conformance behind a gateway");
 const MODERN = "2026-07-28";
@@ -44,51 +44,64 @@ type Client = keyof typeof CLIENTS;
 
 const folder = temporaryFolder();
 const processes: { readonly child: ChildProcess }[] = [];
-let everything: string;
-let gateway: RunningTrivet;
-let oldGateway: RunningTrivet;
 
-/** A gateway before the server. It keeps names, and the requests for input are as the server wrote them. */
-async function startGateway(name: string, options: object): Promise<RunningTrivet> {
-  const file = join(folder.path, `${name}.json`);
-  writeFileSync(
-    file,
-    JSON.stringify({ mcpServers: { everything: { url: everything, prefix: "", ...options } } }),
-  );
-  const data = join(folder.path, name);
-  const running = await startTrivet(["--data", data, "--mcp-servers", file, "--no-skills", "--no-demo"]);
-  processes.push(running);
-  return running;
-}
-
-test.before(async () => {
+/** Starts the server with every feature; resolves to its address. */
+async function startServer(): Promise<string> {
   const [command, before] = runtimeCommand();
   const child = spawn(command, [...before, EVERYTHING, "--port", "0"], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   processes.push({ child });
-  everything = await new Promise((resolve) =>
-    createInterface({ input: child.stdout! }).once("line", resolve)
-  );
-  [gateway, oldGateway] = await Promise.all([
-    startGateway("newest", {}),
-    startGateway("old", { revision: LEGACY }),
-  ]);
-});
+  return await new Promise((resolve) => createInterface({ input: child.stdout! }).once("line", resolve));
+}
+
+/**
+ * A gateway before a server of its own; resolves to its address. It keeps names, and the requests for input are as the server
+ * wrote them.
+ */
+async function startGateway(name: string, options: object): Promise<string> {
+  const file = join(folder.path, `${name}.json`);
+  const everything = { url: await startServer(), prefix: "", ...options };
+  writeFileSync(file, JSON.stringify({ mcpServers: { everything } }));
+  const data = join(folder.path, name);
+  const running = await startTrivet(["--data", data, "--mcp-servers", file, "--no-skills", "--no-demo"]);
+  processes.push(running);
+  return running.facts.mcp;
+}
 
 test.after(() => {
   for (const { child } of processes) child.kill("SIGKILL");
   folder.remove();
 });
 
-let runs = 0;
-const run = async (url: string, client: Client): Promise<readonly ScenarioCheck[]> =>
-  (await runChecks(url, join(folder.path, `run-${++runs}`), ...CLIENTS[client])).checks;
+type Runs = Readonly<Record<string, readonly ScenarioCheck[]>>;
 
-/** The runs without a gateway. */
-const direct = new Map<Client, Promise<readonly ScenarioCheck[]>>();
-const runDirectly = (client: Client): Promise<readonly ScenarioCheck[]> =>
-  direct.get(client) ?? direct.set(client, run(everything, client)).get(client)!;
+/**
+ * Runs the suite as each of these clients, one after the other: what a scenario changes must not disturb another run. The
+ * suite waits most of the time, so the three servers are tested at the same time.
+ */
+async function runAll(name: string, url: Promise<string>, clients: readonly Client[]): Promise<Runs> {
+  const runs: Record<string, readonly ScenarioCheck[]> = {};
+  for (const client of clients) {
+    const results = join(folder.path, `${name} ${client}`);
+    runs[client] = (await runChecks(url, results, ...CLIENTS[client])).checks;
+  }
+  return runs;
+}
+
+const ALL = Object.keys(CLIENTS) as Client[];
+const OLD: readonly Client[] = [LEGACY, "2025-06-18", "2025-03-26"];
+let direct: Runs;
+let behindNewest: Runs;
+let behindOld: Runs;
+
+test.before(async () => {
+  [direct, behindNewest, behindOld] = await Promise.all([
+    runAll("direct", startServer(), ALL),
+    runAll("newest", startGateway("gateway", {}), ALL),
+    runAll("old", startGateway("old gateway", { revision: LEGACY }), OLD),
+  ]);
+});
 
 const toKey = ({ scenario, id }: ScenarioCheck): string => `${scenario}: ${id}`;
 
@@ -96,10 +109,9 @@ const toKey = ({ scenario, id }: ScenarioCheck): string => `${scenario}: ${id}`;
  * Checks that do not succeed behind a gateway, or are not made, of those that succeed directly.
  * @param revision what gateway and server speak
  */
-async function findFailures(client: Client, { facts }: RunningTrivet, revision: string): Promise<string[]> {
-  // One after the other: what a scenario changes must not disturb another run.
-  const before = await runDirectly(client);
-  const behind = await run(facts.mcp, client);
+function findFailures(client: Client, runs: Runs, revision: string): string[] {
+  const before = direct[client]!;
+  const behind = runs[client]!;
   const bad = ({ status }: ScenarioCheck): boolean => status !== "SUCCESS" && status !== "INFO";
   const failing = new Set(before.filter(bad).map(toKey));
   const made = new Set(behind.map(toKey));
@@ -111,15 +123,15 @@ async function findFailures(client: Client, { facts }: RunningTrivet, revision: 
   ).map((each) => `${toLine(each)} (${missing.includes(each) ? "not made" : "failed"})`);
 }
 
-for (const client of Object.keys(CLIENTS) as Client[]) {
-  test(`what passes for clients of ${client} directly passes behind a gateway`, async () => {
-    assert.equal(await findFailures(client, gateway, MODERN), []);
+for (const client of ALL) {
+  test(`what passes for clients of ${client} directly passes behind a gateway`, () => {
+    assert.equal(findFailures(client, behindNewest, MODERN), []);
   });
 }
 
-for (const client of [LEGACY, "2025-06-18", "2025-03-26"] as const) {
-  test(`what passes for clients of ${client} directly passes behind a gateway to a server of ${LEGACY}`, async () => {
-    assert.equal(await findFailures(client, oldGateway, LEGACY), []);
+for (const client of OLD) {
+  test(`what passes for clients of ${client} directly passes behind a gateway to a server of ${LEGACY}`, () => {
+    assert.equal(findFailures(client, behindOld, LEGACY), []);
   });
 }
 
