@@ -227,4 +227,21 @@ test("an update of a resource is one for the user whose session it came from, an
   }
 });
 
+test("attack: a user who subscribes to more resources than a shared session may have ends only own subscriptions", async () => {
+  const script: Script = { capabilities: { resources: { subscribe: true } } };
+  const { clients, upstreams } = start({ mail: script });
+  await upstreams.ready();
+  const updates: string[] = [];
+  upstreams.watchResources((uri) => updates.push(uri));
+  const [ada, bob] = ["ada", "bob"].map(userOf);
+  await upstreams.subscribe("upstream://mail/test://ada", ada);
+  for (let i = 0; i < 1001; i++) await upstreams.subscribe(`upstream://mail/test://bob/${i}`, bob);
+  for (const uri of ["test://bob/0", "test://bob/1", "test://bob/2", "test://ada"]) {
+    clients[0]!.options.onNotification!("notifications/resources/updated", { uri });
+  }
+  await until(() => updates.length > 0);
+  assert.equal(updates, ["upstream://mail/test://bob/2", "upstream://mail/test://ada"]);
+  await upstreams.close();
+});
+
 test.run();

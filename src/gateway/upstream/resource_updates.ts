@@ -6,18 +6,24 @@
 import type { ClientExchange, McpClient } from "../../mcp_client/client.ts";
 import { later } from "./later.ts";
 
-/** Subscriptions of one session; the oldest ends when there are more. */
+/** Subscriptions of one session. When there are more, the oldest ends of the user who has most: users can share a session. */
 const MAX_SUBSCRIPTIONS = 1000;
 /** How long a subscription lasts without renewal. */
 const RENEWAL_MS = 3_600_000;
 /** Updates of one resource within this time are one. */
 const COALESCE_MS = 100;
 
+interface Subscription {
+  readonly renewed: number;
+  /** Who renewed it. */
+  readonly user: string;
+}
+
 export class ResourceUpdates {
   readonly #onUpdate: (uri: string) => void;
   readonly #now: () => number;
-  /** When each was renewed, by the URI that the upstream has; the longest ago first. */
-  readonly #subscribed = new Map<string, number>();
+  /** By the URI that the upstream has; the one that was renewed longest ago first. */
+  readonly #subscribed = new Map<string, Subscription>();
   readonly #updated = new Set<string>();
   #stop: (() => void) | undefined;
 
@@ -31,9 +37,9 @@ export class ResourceUpdates {
   }
 
   /** @throws {McpError} @throws {ConnectionError} */
-  async subscribe(client: McpClient, uri: string, exchange: ClientExchange): Promise<void> {
+  async subscribe(client: McpClient, uri: string, user: string, exchange: ClientExchange): Promise<void> {
     const isKnown = this.#subscribed.delete(uri);
-    this.#subscribed.set(uri, this.#now());
+    this.#subscribed.set(uri, { renewed: this.#now(), user });
     if (isKnown) return;
     try {
       await client.subscribe(uri, exchange);
@@ -42,13 +48,20 @@ export class ResourceUpdates {
       throw error;
     }
     if (this.#subscribed.size <= MAX_SUBSCRIPTIONS) return;
-    this.#end(client, this.#subscribed.keys().next().value!, exchange);
+    this.#end(client, this.#findExcess(), exchange);
+  }
+
+  /** The oldest subscription of the user who has most. */
+  #findExcess(): string {
+    const byUser = Map.groupBy(this.#subscribed, ([, { user }]) => user);
+    const most = [...byUser.values()].reduce((most, each) => each.length > most.length ? each : most);
+    return most[0]![0];
   }
 
   /** Ends the subscriptions that were not renewed. */
   sweep(client: McpClient, exchange: ClientExchange): void {
     const oldest = this.#now() - RENEWAL_MS;
-    for (const [uri, renewed] of this.#subscribed) if (renewed < oldest) this.#end(client, uri, exchange);
+    for (const [uri, { renewed }] of this.#subscribed) if (renewed < oldest) this.#end(client, uri, exchange);
   }
 
   /** Subscribes again, over a new connection. */

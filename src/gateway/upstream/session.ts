@@ -126,10 +126,10 @@ export class UpstreamSession implements ConnectedSession {
     }
   }
 
-  /** Subscribes to the updates of a resource. */
-  async subscribe(originalUri: string): Promise<void> {
+  /** Subscribes to the updates of a resource. @param user `userKey` of the subscriber */
+  async subscribe(uri: string, user: string): Promise<void> {
     const client = await this.connect();
-    await this.updates.subscribe(client, originalUri, { caller: this.caller, timeout: this.#host.timeout });
+    await this.updates.subscribe(client, uri, user, { caller: this.caller, timeout: this.#host.timeout });
   }
 
   /** Ends subscriptions that no client renews. */

@@ -5,6 +5,7 @@
  */
 import type { Principal } from "../../http/principal.ts";
 import type { ChangedFor } from "../../mcp/definition/changes.ts";
+import { userKey } from "../../mcp/session/principal_key.ts";
 import type { ListName, McpClient, McpClientOptions } from "../../mcp_client/client.ts";
 import type { ClientTransport } from "../../mcp_client/transport.ts";
 import type { UpstreamAccess } from "../credentials/access.ts";
@@ -178,7 +179,7 @@ export class Upstream implements CallTarget {
     if (original === undefined || !lists?.features.resources) return false;
     // Of the URIs that it keeps, an upstream has those that it lists.
     if (original === uri && !await isListed(lists, original)) return false;
-    await session.subscribe(original);
+    await session.subscribe(original, userKey(caller));
     return true;
   }
 

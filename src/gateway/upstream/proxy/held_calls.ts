@@ -5,7 +5,9 @@
  * @module
  */
 import { randomId } from "../../../crypto/secret.ts";
+import type { Principal } from "../../../http/principal.ts";
 import type { CallContext } from "../../../mcp/context.ts";
+import { userKey } from "../../../mcp/session/principal_key.ts";
 import type { JsonObject } from "../../../mcp_client/client.ts";
 import { unrefTimer } from "../../../timer.ts";
 import { UpstreamFailure } from "../failure.ts";
@@ -19,8 +21,9 @@ export interface OpenRequest {
   answer(result: Promise<JsonObject>): void;
 }
 
-/** How many calls of one session may be held. */
+/** How many calls of one session may be held, and how many of those by one user: users can share a session. */
 const MAX_HELD = 256;
+const MAX_HELD_BY_USER = 64;
 
 /** A request to an upstream that outlives the run that sent it. */
 export class HeldCall {
@@ -131,11 +134,14 @@ export class HeldCalls {
   /** Holds a call until its client retries. @throws {UpstreamFailure} when too many are held */
   hold(call: HeldCall): void {
     call.detach();
-    if (!this.#calls.has(call.id) && this.#calls.size >= MAX_HELD) {
-      call.cancel(new DOMException("Too many calls wait for input", "AbortError"));
-      throw new UpstreamFailure(`waits for input in ${MAX_HELD} calls already. Try again later.`);
-    }
     this.#forget(call.id);
+    const { principal } = call.context;
+    if (this.#calls.size >= MAX_HELD || principal && this.#countOf(principal) >= MAX_HELD_BY_USER) {
+      call.cancel(new DOMException("Too many calls wait for input", "AbortError"));
+      throw new UpstreamFailure(
+        "waits for input in too many calls already. Answer them, or try again later.",
+      );
+    }
     const timer = setTimeout(() => {
       this.#calls.delete(call.id);
       call.cancel(new DOMException("The client did not answer in time", "TimeoutError"));
@@ -157,6 +163,13 @@ export class HeldCalls {
       this.#forget(id);
       call.cancel(new DOMException("The connection was closed", "AbortError"));
     }
+  }
+
+  #countOf(principal: Principal): number {
+    const user = userKey(principal);
+    let count = 0;
+    for (const { call } of this.#calls.values()) if (userKey(call.context.principal) === user) count++;
+    return count;
   }
 
   #forget(id: string): void {
