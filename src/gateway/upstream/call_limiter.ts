@@ -1,16 +1,23 @@
 /**
- * Limits how many calls of one upstream run at a time, and how many wait for that.
+ * Limits how many calls of one upstream run at a time, and how many wait for that. Users take turns: the many calls of one
+ * delay a call of another by no more than the time in which one of them ends.
  *
  * @module
  */
+import type { Principal } from "../../http/principal.ts";
+import { userKey } from "../../mcp/session/principal_key.ts";
 
 /** Why a call was not let in. */
 export class BusyError extends Error {
   override readonly name = "BusyError";
 }
 
-interface Waiting {
-  readonly enter: () => void;
+type Enter = () => void;
+
+/** Whose call waits, and what ends that. */
+export interface CallerOfCall {
+  readonly principal?: Principal | undefined;
+  readonly signal: AbortSignal;
 }
 
 export class CallLimiter {
@@ -18,7 +25,9 @@ export class CallLimiter {
   readonly #maxWaiting: number;
   readonly #timeout: number;
   #running = 0;
-  readonly #waiting = new Set<Waiting>();
+  #waiting = 0;
+  /** By user, of whom the first is next; the calls of each in their order. */
+  readonly #queues = new Map<string, Set<Enter>>();
 
   /** @param timeout milliseconds that a call may wait */
   constructor(maxRunning: number, maxWaiting: number, timeout: number) {
@@ -32,20 +41,20 @@ export class CallLimiter {
   }
 
   get waiting(): number {
-    return this.#waiting.size;
+    return this.#waiting;
   }
 
   /**
    * Lets a call in, at once (`undefined`) or when another has left. Each call that was let in must {@linkcode leave}.
-   * @throws {BusyError} when too many wait, or this one waited too long
+   * @throws {BusyError} when too many wait, or too many of this user, or this one waited too long
    * @throws the reason of the signal
    */
-  enter(signal: () => AbortSignal): Promise<void> | undefined {
+  enter(caller: CallerOfCall): Promise<void> | undefined {
     if (this.#running < this.#maxRunning) {
       this.#running++;
       return undefined;
     }
-    return this.#wait(signal());
+    return this.#wait(userKey(caller.principal), caller.signal);
   }
 
   /** Lets a call in that had left for some time, also beyond the limit. */
@@ -54,29 +63,43 @@ export class CallLimiter {
   }
 
   leave(): void {
-    const [next] = this.#waiting;
-    // The place passes on to the call that waits longest.
-    if (next && this.#running <= this.#maxRunning) next.enter();
-    else this.#running--;
+    const [next] = this.#queues;
+    if (!next || this.#running > this.#maxRunning) return void this.#running--;
+    // The place passes on to the call of this user that waits longest.
+    const [user, queue] = next;
+    const [enter] = queue;
+    this.#remove(user, enter!);
+    if (this.#queues.delete(user)) this.#queues.set(user, queue);
+    enter!();
   }
 
-  async #wait(signal: AbortSignal): Promise<void> {
-    if (this.#waiting.size >= this.#maxWaiting) {
-      throw new BusyError(`${this.#running} calls run and ${this.#waiting.size} wait`);
+  #add(user: string, enter: Enter): void {
+    const queue = this.#queues.get(user);
+    if (queue) queue.add(enter);
+    else this.#queues.set(user, new Set([enter]));
+    this.#waiting++;
+  }
+
+  #remove(user: string, enter: Enter): void {
+    const queue = this.#queues.get(user);
+    if (!queue?.delete(enter)) return;
+    if (queue.size === 0) this.#queues.delete(user);
+    this.#waiting--;
+  }
+
+  async #wait(user: string, signal: AbortSignal): Promise<void> {
+    // Anonymous callers are many users.
+    const maxOfUser = user === "" ? this.#maxWaiting : Math.ceil(this.#maxWaiting / 2);
+    if (this.#waiting >= this.#maxWaiting || (this.#queues.get(user)?.size ?? 0) >= maxOfUser) {
+      throw new BusyError(`${this.#running} calls run and ${this.#waiting} wait`);
     }
     signal.throwIfAborted();
-    let waiting: Waiting | undefined;
+    let enter: Enter | undefined;
     let timer: ReturnType<typeof setTimeout> | undefined;
     let onAbort = (): void => {};
     try {
       await new Promise<void>((resolve, reject) => {
-        waiting = {
-          enter: () => {
-            this.#waiting.delete(waiting!);
-            resolve();
-          },
-        };
-        this.#waiting.add(waiting);
+        this.#add(user, enter = resolve);
         onAbort = () => reject(signal.reason);
         signal.addEventListener("abort", onAbort, { once: true });
         timer = setTimeout(
@@ -85,7 +108,7 @@ export class CallLimiter {
         );
       });
     } finally {
-      this.#waiting.delete(waiting!);
+      this.#remove(user, enter!);
       clearTimeout(timer);
       signal.removeEventListener("abort", onAbort);
     }

@@ -11,11 +11,11 @@ const failureOf = (promise: Promise<unknown> | undefined) =>
 
 test("calls wait in order, up to a limit", async () => {
   const limiter = new CallLimiter(1, 2, 10_000);
-  assert.is(limiter.enter(() => signal), undefined);
+  assert.is(limiter.enter({ signal }), undefined);
   const entered: number[] = [];
-  const first = limiter.enter(() => signal)!.then(() => entered.push(1));
-  const second = limiter.enter(() => signal)!.then(() => entered.push(2));
-  assert.is(await failureOf(limiter.enter(() => signal)), "BusyError");
+  const first = limiter.enter({ signal })!.then(() => entered.push(1));
+  const second = limiter.enter({ signal })!.then(() => entered.push(2));
+  assert.is(await failureOf(limiter.enter({ signal })), "BusyError");
   limiter.leave();
   await first;
   assert.equal([entered, limiter.running, limiter.waiting], [[1], 1, 1]);
@@ -25,12 +25,41 @@ test("calls wait in order, up to a limit", async () => {
   assert.equal([entered, limiter.running, limiter.waiting], [[1, 2], 0, 0]);
 });
 
+test("attack: users take turns, so the many calls of one do not keep back a call of another", async () => {
+  const limiter = new CallLimiter(1, 8, 10_000);
+  const [ada, bob] = ["ada", "bob"].map((subject) => ({
+    subject,
+    scopes: new Set<string>(),
+    workspace: "w",
+  }));
+  const entered: string[] = [];
+  const enter = async (name: string, principal: typeof ada): Promise<void> => {
+    await limiter.enter({ signal, principal });
+    entered.push(name);
+  };
+  const calls = [1, 2, 3, 4, 5].map((call) => enter(`ada ${call}`, ada));
+  assert.is(
+    await failureOf(limiter.enter({ signal, principal: ada })),
+    "BusyError",
+    "half may be of one user",
+  );
+  calls.push(enter("bob 1", bob), enter("bob 2", bob));
+  assert.is(limiter.waiting, 6);
+  for (let call = 0; call < calls.length; call++) {
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    limiter.leave();
+  }
+  await Promise.all(calls);
+  assert.equal(entered, ["ada 1", "ada 2", "bob 1", "ada 3", "bob 2", "ada 4", "ada 5"]);
+  assert.equal([limiter.running, limiter.waiting], [0, 0]);
+});
+
 test("a call waits for some time only, and not when it is cancelled", async () => {
   const limiter = new CallLimiter(1, 5, 10);
-  limiter.enter(() => signal);
-  assert.is(await failureOf(limiter.enter(() => signal)), BusyError.name);
+  limiter.enter({ signal });
+  assert.is(await failureOf(limiter.enter({ signal })), BusyError.name);
   const controller = new AbortController();
-  const waiting = failureOf(limiter.enter(() => controller.signal));
+  const waiting = failureOf(limiter.enter({ signal: controller.signal }));
   controller.abort();
   assert.is(await waiting, "AbortError");
   assert.is(limiter.waiting, 0);
@@ -38,12 +67,12 @@ test("a call waits for some time only, and not when it is cancelled", async () =
 
 test("a call that comes back may exceed the limit, and its place is not passed on", async () => {
   const limiter = new CallLimiter(1, 5, 10_000);
-  limiter.enter(() => signal);
+  limiter.enter({ signal });
   limiter.leave();
-  limiter.enter(() => signal);
+  limiter.enter({ signal });
   limiter.enterAgain();
   assert.is(limiter.running, 2);
-  const waiting = limiter.enter(() => signal)!;
+  const waiting = limiter.enter({ signal })!;
   limiter.leave();
   assert.equal([limiter.running, limiter.waiting], [1, 1]);
   limiter.leave();

@@ -120,7 +120,7 @@ export class Upstream implements CallTarget {
         `failed ${session.breaker.failures} times in a row and is paused. Try again in ${seconds} s.`,
       );
     }
-    const waiting = this.#limiter.enter(() => context.signal);
+    const waiting = this.#limiter.enter(context);
     return !waiting && session.connected ? session : this.#enterLater(session, waiting, context);
   }
 
