@@ -28,6 +28,8 @@ export interface Program {
   /** What the clock shows, in milliseconds since the epoch: it stands still, so that a program can be repeated. */
   readonly now: number;
   readonly limits: EngineLimits;
+  /** Identifies the user, or the client that acts for itself, whose program it is: users take turns. @default anonymous */
+  readonly user?: string;
 }
 
 /** A call of a tool by the program. */

@@ -5,6 +5,7 @@
  */
 import type { CallContext } from "../../mcp/context.ts";
 import { Suspension } from "../../mcp/input/suspension.ts";
+import { userKey } from "../../mcp/session/principal_key.ts";
 import type { CodeEngine, EngineLimits, Outcome } from "./engine.ts";
 import { checkKeptBytes, ProgramCalls, type RunByName } from "./program_calls.ts";
 import { RunClock } from "./run_clock.ts";
@@ -73,7 +74,7 @@ export async function runProgram(
   context.signal.addEventListener("abort", onCancelled, { once: true });
   if (context.signal.aborted) onCancelled();
   try {
-    const outcome = await engine.run({ source, ...start, limits }, {
+    const outcome = await engine.run({ source, ...start, limits, user: userKey(context.principal) }, {
       request: (request) => calls.request(request),
       onIdle: () => calls.onIdle(),
       onLog: (line) => lines.push(line),

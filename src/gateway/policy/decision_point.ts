@@ -8,6 +8,7 @@
 import { defaultFetch } from "../../http/network/default_fetch.ts";
 import { checkConfiguredUrl, createConfiguredFetch } from "../../http/network/public_fetch.ts";
 import type { Principal } from "../../http/principal.ts";
+import { userKey } from "../../mcp/session/principal_key.ts";
 import { digestJson } from "./canonical_json.ts";
 import { PolicyError } from "./condition.ts";
 import type { Match } from "./glob.ts";
@@ -51,6 +52,8 @@ const PATH = "/access/v1/evaluation";
 const MAX_ANSWER_BYTES = 64 * 1024;
 /** Requests at a time. More are failures. */
 const MAX_PENDING = 256;
+/** Of one user, unless anonymous: many requests of one must not make those of others fail. */
+const MAX_PENDING_BY_USER = 64;
 const MAX_CACHED = 10_000;
 const ACTIONS = {
   tool: ["tools/call", "tool"],
@@ -88,6 +91,7 @@ export function createDecisionPoint(
   const fields = readFields(headers);
   const cached = new Map<string, { readonly decision: "allow" | "deny"; readonly until: number }>();
   let pending = 0;
+  const pendingByUser = new Map<string, number>();
 
   async function ask(body: string, key: string | undefined): Promise<"allow" | "deny"> {
     const { text, headers } = await send(url, { method: "POST", headers: fields, body });
@@ -116,12 +120,20 @@ export function createDecisionPoint(
       if (known && known.until > now()) return known.decision;
       if (known) cached.delete(key!);
       try {
-        if (pending >= MAX_PENDING) throw new RangeError(`More than ${MAX_PENDING} requests are pending`);
+        const user = userKey(caller);
+        const own = pendingByUser.get(user) ?? 0;
+        if (pending >= MAX_PENDING || user !== "" && own >= MAX_PENDING_BY_USER) {
+          throw new RangeError(`${pending} requests are pending, ${own} of this user`);
+        }
         pending++;
+        pendingByUser.set(user, own + 1);
         try {
           return await ask(JSON.stringify(request), key);
         } finally {
           pending--;
+          const left = pendingByUser.get(user)! - 1;
+          if (left > 0) pendingByUser.set(user, left);
+          else pendingByUser.delete(user);
         }
       } catch (error) {
         onFailure(error);

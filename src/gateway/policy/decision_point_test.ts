@@ -1,6 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { tool } from "../../mcp/definition/definition.ts";
+import { until } from "../../test_until.ts";
 import type { DecisionPointOptions } from "./policy_options.ts";
 import { newGateway, textOf } from "./test_gateway.ts";
 
@@ -161,6 +162,25 @@ test("decisions are used again only with the option, for the same request, and n
   const stated = { "cache-control": "private, max-age=10" };
   assert.is(await asked(stated, 60, [[{ a: 1 }, "alice", 0], [{ a: 1 }, "alice", 9]]), 1);
   assert.is(await asked(stated, 60, [[{ a: 1 }, "alice", 0], [{ a: 1 }, "alice", 11]]), 2);
+});
+
+test("attack: many pending requests of one user do not make those of another fail", async () => {
+  const answers: (() => void)[] = [];
+  const { sent, outcomeOf } = setUp(() =>
+    new Promise((resolve) => answers.push(() => resolve(Response.json({ decision: true }))))
+  );
+  const calls = Array.from({ length: 70 }, (_, i) => outcomeOf({ i }));
+  await until(() => sent.length >= 64);
+  const other = outcomeOf({}, "bob");
+  await until(() => sent.length >= 65);
+  for (const answer of answers) answer();
+  assert.is(await other, "ok");
+  const outcomes = await Promise.all(calls);
+  assert.is(outcomes.filter((outcome) => outcome === "ok").length, 64);
+  const again = outcomeOf({});
+  await until(() => answers.length > 65);
+  answers.at(-1)!();
+  assert.is(await again, "ok", "the places are free again");
 });
 
 test.run();

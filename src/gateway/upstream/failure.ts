@@ -15,7 +15,7 @@ import {
 import { ConnectionError, McpError } from "../../mcp_client/client.ts";
 import { isObject } from "../../json_schema/value.ts";
 import { AccessDenied, AccessUnavailable } from "../credentials/access.ts";
-import { BusyError } from "./call_limiter.ts";
+import { BusyError } from "../call_limiter.ts";
 
 /** Why the gateway did not call an upstream, or gave up. The message says it without the name of the upstream. */
 export class UpstreamFailure extends Error {

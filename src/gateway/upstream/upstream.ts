@@ -9,7 +9,7 @@ import { userKey } from "../../mcp/session/principal_key.ts";
 import type { ListName, McpClient, McpClientOptions } from "../../mcp_client/client.ts";
 import type { ClientTransport } from "../../mcp_client/transport.ts";
 import type { UpstreamAccess } from "../credentials/access.ts";
-import { CallLimiter } from "./call_limiter.ts";
+import { CallLimiter } from "../call_limiter.ts";
 import type { CircuitBreakerOptions } from "./circuit_breaker.ts";
 import type { UpstreamConfiguration } from "./configuration/configuration.ts";
 import { createDefinitions, type TakenNames } from "./definitions.ts";
@@ -120,7 +120,7 @@ export class Upstream implements CallTarget {
         `failed ${session.breaker.failures} times in a row and is paused. Try again in ${seconds} s.`,
       );
     }
-    const waiting = this.#limiter.enter(context);
+    const waiting = this.#limiter.enter(context, () => userKey(context.principal));
     return !waiting && session.connected ? session : this.#enterLater(session, waiting, context);
   }
 

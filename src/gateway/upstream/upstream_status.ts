@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { CallLimiter } from "./call_limiter.ts";
+import type { CallLimiter } from "../call_limiter.ts";
 import type { UpstreamConfiguration } from "./configuration/configuration.ts";
 import type { UpstreamSession } from "./session.ts";
 import type { UpstreamStatus } from "./upstream_definition.ts";

@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { BusyError, CallLimiter } from "../../gateway/call_limiter.ts";
 import type { CodeEngine, Outcome, Program, ProgramHost } from "../../gateway/code/engine.ts";
 import { checkNames, type Names } from "../../options/option_check.ts";
 import { type Isolate, startIsolate } from "./isolate.ts";
@@ -24,10 +25,12 @@ export type {
 export interface QuickJsOptions {
   /** Programs that run at the same time, each in a thread. @default 4 */
   readonly threads?: number;
-  /** Programs that wait for a thread; more are refused. @default 64 */
+  /** Programs that wait for a thread, half of them of one user; more are refused. @default 64 */
   readonly waiting?: number;
 }
 
+/** How long a program waits for a thread. */
+const MAX_WAIT_MS = 60_000;
 /** Time beyond the limit of computing after which the thread is terminated: for code that ignores interrupts. */
 const GRACE_MS = 500;
 /** A thread starts in some 50 ms; on a machine under load it takes longer. */
@@ -39,52 +42,26 @@ const NAMES: Names<QuickJsOptions> = { threads: 1, waiting: 1 };
 export function quickJs(options: QuickJsOptions = {}): CodeEngine {
   checkNames("quickJs", options, NAMES);
   const { threads = 4, waiting: maxWaiting = 64 } = options;
-  const waiting: (() => void)[] = [];
-  let running = 0;
-
-  async function takeThread(signal: AbortSignal): Promise<boolean> {
-    if (running < threads) {
-      running++;
-      return true;
-    }
-    if (waiting.length >= maxWaiting) return false;
-    return await new Promise<boolean>((resolve) => {
-      const start = () => {
-        signal.removeEventListener("abort", leave);
-        resolve(true);
-      };
-      const leave = () => {
-        waiting.splice(waiting.indexOf(start), 1);
-        resolve(false);
-      };
-      waiting.push(start);
-      signal.addEventListener("abort", leave, { once: true });
-    });
-  }
-
-  function releaseThread(): void {
-    // The next program takes the thread over.
-    const next = waiting.shift();
-    if (next) next();
-    else running--;
-  }
+  const limiter = new CallLimiter(threads, maxWaiting, MAX_WAIT_MS);
 
   return {
-    async run(program, host, signal) {
-      if (signal.aborted || !await takeThread(signal)) {
-        return signal.aborted
-          ? STOPPED
-          : { failure: "stopped", message: "Too many programs run at the moment. Try again later" };
+    async run({ user = "", ...program }, host, signal) {
+      if (signal.aborted) return STOPPED;
+      try {
+        await limiter.enter({ signal }, () => user);
+      } catch (error) {
+        return error instanceof BusyError ? BUSY : STOPPED;
       }
       try {
         return await runApart(program, host, signal);
       } finally {
-        releaseThread();
+        limiter.leave();
       }
     },
   };
 }
 
+const BUSY: Outcome = { failure: "stopped", message: "Too many programs run at the moment. Try again later" };
 const STOPPED: Outcome = { failure: "stopped", message: "The program was stopped" };
 
 /** Runs a program in an isolate of its own, which ends with it. */

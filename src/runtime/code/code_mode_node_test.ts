@@ -245,21 +245,23 @@ test("an abort ends a program that runs and one that waits for a tool", async ()
   assert.is(await failureOf(`return 1`, {}, undefined, stop.signal), "stopped");
 });
 
-test("programs beyond the number of threads wait, and beyond those that may wait are refused", async () => {
-  const small = quickJs({ threads: 1, waiting: 1 });
-  const open: ProgramRequest[] = [];
-  const start = () =>
-    small.run({ source: `return await tools.x()`, seed: 1, now: 0, limits: LIMITS }, {
+test("programs beyond the number of threads wait, users take turns, and beyond those that may wait are refused", async () => {
+  const small = quickJs({ threads: 1, waiting: 3 });
+  const ran: string[] = [];
+  const start = (user: string) =>
+    small.run({ source: `return await tools.x()`, seed: 1, now: 0, limits: LIMITS, user }, {
       request: (request) => {
-        open.push(request);
-        request.settle(true, String(open.length));
+        ran.push(user);
+        request.settle(true, "1");
       },
       onIdle() {},
       onLog() {},
     }, new AbortController().signal);
-  const [first, second, third] = await Promise.all([start(), start(), start()]);
-  assert.equal([first, second], [{ result: "1" }, { result: "2" }]);
-  assert.is((third as { failure: string }).failure, "stopped");
+  const users = ["ada", "ada", "ada", "ada", "bob", "bob"];
+  const outcomes = await Promise.all(users.map((user) => start(user)));
+  assert.equal(outcomes.map((outcome) => "result" in outcome), [true, true, true, false, true, false]);
+  assert.is((outcomes[3] as { failure: string }).failure, "stopped");
+  assert.equal(ran, ["ada", "ada", "bob", "ada"]);
 });
 
 test("a server runs a program, asks the user in 2026-07-28, and repeats nothing", async () => {

@@ -2,8 +2,9 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { BusyError, CallLimiter } from "./call_limiter.ts";
 
-const test = suite("gateway/upstream/call_limiter");
+const test = suite("gateway/call_limiter");
 const { signal } = new AbortController();
+const anonymous = () => "";
 
 /** The class of the error of a rejected promise. */
 const failureOf = (promise: Promise<unknown> | undefined) =>
@@ -11,11 +12,11 @@ const failureOf = (promise: Promise<unknown> | undefined) =>
 
 test("calls wait in order, up to a limit", async () => {
   const limiter = new CallLimiter(1, 2, 10_000);
-  assert.is(limiter.enter({ signal }), undefined);
+  assert.is(limiter.enter({ signal }, anonymous), undefined);
   const entered: number[] = [];
-  const first = limiter.enter({ signal })!.then(() => entered.push(1));
-  const second = limiter.enter({ signal })!.then(() => entered.push(2));
-  assert.is(await failureOf(limiter.enter({ signal })), "BusyError");
+  const first = limiter.enter({ signal }, anonymous)!.then(() => entered.push(1));
+  const second = limiter.enter({ signal }, anonymous)!.then(() => entered.push(2));
+  assert.is(await failureOf(limiter.enter({ signal }, anonymous)), "BusyError");
   limiter.leave();
   await first;
   assert.equal([entered, limiter.running, limiter.waiting], [[1], 1, 1]);
@@ -27,23 +28,18 @@ test("calls wait in order, up to a limit", async () => {
 
 test("attack: users take turns, so the many calls of one do not keep back a call of another", async () => {
   const limiter = new CallLimiter(1, 8, 10_000);
-  const [ada, bob] = ["ada", "bob"].map((subject) => ({
-    subject,
-    scopes: new Set<string>(),
-    workspace: "w",
-  }));
   const entered: string[] = [];
-  const enter = async (name: string, principal: typeof ada): Promise<void> => {
-    await limiter.enter({ signal, principal });
+  const enter = async (name: string, user: string): Promise<void> => {
+    await limiter.enter({ signal }, () => user);
     entered.push(name);
   };
-  const calls = [1, 2, 3, 4, 5].map((call) => enter(`ada ${call}`, ada));
+  const calls = [1, 2, 3, 4, 5].map((call) => enter(`ada ${call}`, "ada"));
   assert.is(
-    await failureOf(limiter.enter({ signal, principal: ada })),
+    await failureOf(limiter.enter({ signal }, () => "ada")),
     "BusyError",
     "half may be of one user",
   );
-  calls.push(enter("bob 1", bob), enter("bob 2", bob));
+  calls.push(enter("bob 1", "bob"), enter("bob 2", "bob"));
   assert.is(limiter.waiting, 6);
   for (let call = 0; call < calls.length; call++) {
     await new Promise((resolve) => setTimeout(resolve, 0));
@@ -56,10 +52,10 @@ test("attack: users take turns, so the many calls of one do not keep back a call
 
 test("a call waits for some time only, and not when it is cancelled", async () => {
   const limiter = new CallLimiter(1, 5, 10);
-  limiter.enter({ signal });
-  assert.is(await failureOf(limiter.enter({ signal })), BusyError.name);
+  limiter.enter({ signal }, anonymous);
+  assert.is(await failureOf(limiter.enter({ signal }, anonymous)), BusyError.name);
   const controller = new AbortController();
-  const waiting = failureOf(limiter.enter({ signal: controller.signal }));
+  const waiting = failureOf(limiter.enter({ signal: controller.signal }, anonymous));
   controller.abort();
   assert.is(await waiting, "AbortError");
   assert.is(limiter.waiting, 0);
@@ -67,12 +63,12 @@ test("a call waits for some time only, and not when it is cancelled", async () =
 
 test("a call that comes back may exceed the limit, and its place is not passed on", async () => {
   const limiter = new CallLimiter(1, 5, 10_000);
-  limiter.enter({ signal });
+  limiter.enter({ signal }, anonymous);
   limiter.leave();
-  limiter.enter({ signal });
+  limiter.enter({ signal }, anonymous);
   limiter.enterAgain();
   assert.is(limiter.running, 2);
-  const waiting = limiter.enter({ signal })!;
+  const waiting = limiter.enter({ signal }, anonymous)!;
   limiter.leave();
   assert.equal([limiter.running, limiter.waiting], [1, 1]);
   limiter.leave();

@@ -1,11 +1,9 @@
 /**
- * Limits how many calls of one upstream run at a time, and how many wait for that. Users take turns: the many calls of one
- * delay a call of another by no more than the time in which one of them ends.
+ * Limits how many calls run at a time, of an upstream or of programs, and how many wait for that. Users take turns: the many
+ * calls of one delay a call of another by no more than the time in which one of them ends.
  *
  * @module
  */
-import type { Principal } from "../../http/principal.ts";
-import { userKey } from "../../mcp/session/principal_key.ts";
 
 /** Why a call was not let in. */
 export class BusyError extends Error {
@@ -13,12 +11,6 @@ export class BusyError extends Error {
 }
 
 type Enter = () => void;
-
-/** Whose call waits, and what ends that. */
-export interface CallerOfCall {
-  readonly principal?: Principal | undefined;
-  readonly signal: AbortSignal;
-}
 
 export class CallLimiter {
   readonly #maxRunning: number;
@@ -46,15 +38,16 @@ export class CallLimiter {
 
   /**
    * Lets a call in, at once (`undefined`) or when another has left. Each call that was let in must {@linkcode leave}.
+   * @param call its signal ends the wait @param userOf `userKey` of the caller, for a call that must wait
    * @throws {BusyError} when too many wait, or too many of this user, or this one waited too long
    * @throws the reason of the signal
    */
-  enter(caller: CallerOfCall): Promise<void> | undefined {
+  enter(call: { readonly signal: AbortSignal }, userOf: () => string): Promise<void> | undefined {
     if (this.#running < this.#maxRunning) {
       this.#running++;
       return undefined;
     }
-    return this.#wait(userKey(caller.principal), caller.signal);
+    return this.#wait(userOf(), call.signal);
   }
 
   /** Lets a call in that had left for some time, also beyond the limit. */
