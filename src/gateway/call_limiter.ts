@@ -87,21 +87,22 @@ export class CallLimiter {
       throw new BusyError(`${this.#running} calls run and ${this.#waiting} wait`);
     }
     signal.throwIfAborted();
-    let enter: Enter | undefined;
     let timer: ReturnType<typeof setTimeout> | undefined;
     let onAbort = (): void => {};
     try {
       await new Promise<void>((resolve, reject) => {
-        this.#add(user, enter = resolve);
-        onAbort = () => reject(signal.reason);
+        this.#add(user, resolve);
+        // A call that gave up must not be let in: it would never leave.
+        const giveUp = (reason: unknown): void => {
+          this.#remove(user, resolve);
+          reject(reason);
+        };
+        onAbort = () => giveUp(signal.reason);
         signal.addEventListener("abort", onAbort, { once: true });
-        timer = setTimeout(
-          () => reject(new BusyError(`no call ended within ${this.#timeout / 1000} s`)),
-          this.#timeout,
-        );
+        const busy = `no call ended within ${this.#timeout / 1000} s`;
+        timer = setTimeout(() => giveUp(new BusyError(busy)), this.#timeout);
       });
     } finally {
-      this.#remove(user, enter!);
       clearTimeout(timer);
       signal.removeEventListener("abort", onAbort);
     }

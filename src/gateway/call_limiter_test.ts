@@ -61,6 +61,17 @@ test("a call waits for some time only, and not when it is cancelled", async () =
   assert.is(limiter.waiting, 0);
 });
 
+test("a place that becomes free while a waiting call is cancelled stays free", async () => {
+  const limiter = new CallLimiter(1, 5, 10_000);
+  limiter.enter({ signal }, anonymous);
+  const controller = new AbortController();
+  const cancelled = failureOf(limiter.enter({ signal: controller.signal }, anonymous));
+  controller.abort();
+  limiter.leave();
+  assert.is(await cancelled, "AbortError");
+  assert.equal([limiter.running, limiter.waiting], [0, 0]);
+});
+
 test("a call that comes back may exceed the limit, and its place is not passed on", async () => {
   const limiter = new CallLimiter(1, 5, 10_000);
   limiter.enter({ signal }, anonymous);
