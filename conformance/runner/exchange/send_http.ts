@@ -11,13 +11,13 @@ import { BrokenExchange, type HttpRequest, type Limits, type OpenResponse, type 
 import { type Pull, readResponse } from "./http_response.ts";
 import { toTimerMs } from "./timer.ts";
 
-const MAX_ATTEMPTS = 5;
 /**
  * So many bytes are written at a time, with so many milliseconds between them: a server that responds to a long body early
- * and closes resets the connection of a client that writes on, which loses the response that is not read yet.
+ * and closes resets the connection of a client that writes on, which loses the response that is not read yet. Each attempt
+ * leaves a busy server more time.
  */
 const STEP_BYTES = 64 * 1024;
-const STEP_MS = 1;
+const STEP_MS = [1, 4, 16, 64, 256];
 
 /** A sender for HTTP targets. Certificates of loopback hosts are not verified, because test servers use self-signed ones. */
 export function httpSender(): Sender {
@@ -31,7 +31,7 @@ export function httpSender(): Sender {
         socket.on("close", () => open.delete(socket));
         const pull = readFromSocket(socket, limits);
         let isSent = false;
-        write(socket, toBytes(outgoing)).then(() => isSent = true, () => {});
+        write(socket, toBytes(outgoing), STEP_MS[tries - 1]!).then(() => isSent = true, () => {});
         try {
           const response = await readResponse(pull, outgoing.wire ? "GET" : outgoing.method);
           return {
@@ -44,7 +44,7 @@ export function httpSender(): Sender {
           // A server may respond to a long body early and close. The reset that our next write causes can discard its
           // response. The server has not received the whole request, so a retry is safe.
           const isLost = error instanceof BrokenExchange && error.kind === "closed" && !isSent;
-          if (!isLost || tries === MAX_ATTEMPTS || signal.aborted) throw error;
+          if (!isLost || tries === STEP_MS.length || signal.aborted) throw error;
         }
       }
     },
@@ -56,9 +56,9 @@ export function httpSender(): Sender {
 }
 
 /** Resolves when all is written, and rejects when the connection ends before. */
-async function write(socket: Socket, bytes: Uint8Array): Promise<void> {
+async function write(socket: Socket, bytes: Uint8Array, pauseMs: number): Promise<void> {
   for (let at = 0; at < bytes.length; at += STEP_BYTES) {
-    if (at > 0) await new Promise((resolve) => setTimeout(resolve, STEP_MS));
+    if (at > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs));
     await new Promise<void>((resolve, reject) => {
       socket.write(bytes.subarray(at, at + STEP_BYTES), (error) => error ? reject(error) : resolve());
     });

@@ -112,6 +112,34 @@ test("a request is sent again, whole, when the server resets before it has read 
   resetting.close();
 });
 
+test("a busy server that refuses a long body, and takes long to, is understood at the end", async () => {
+  let connections = 0;
+  const busy = createServer((socket) => {
+    let received = 0;
+    connections++;
+    socket.on("error", () => {});
+    socket.on("data", (chunk: Uint8Array) => {
+      if (received === 0) {
+        const refuse = () => socket.end("HTTP/1.1 413 Content Too Large\r\nContent-Length: 0\r\n\r\n");
+        setTimeout(refuse, 100);
+      }
+      received += chunk.length;
+      // What the client sends after the first part comes before it can read the response.
+      if (received > 64 * 1024) socket.resetAndDestroy();
+    });
+  });
+  busy.listen(0, "127.0.0.1");
+  await once(busy, "listening");
+  const { port } = busy.address() as AddressInfo;
+  const body = new Uint8Array(1 << 20);
+  const url = `http://127.0.0.1:${port}/`;
+  const outgoing = { method: "POST", fields: [], without: [], body, raw: false, wire: undefined, url };
+  const { status } = await exchange(sender, outgoing, { ...LIMITS, seconds: 30 });
+  assert.is(status, 413);
+  assert.ok(connections > 1);
+  busy.close();
+});
+
 test("a closed port is refused", async () => {
   const gone = await startHostileServer();
   await gone.close();
