@@ -8,7 +8,7 @@ import { createServer } from "node:net";
 import type { TargetDescription } from "./target_description.ts";
 
 const TEMPLATE = "{{port}}";
-/** Below those that systems give to clients, and to servers that ask for any: no other process gets it before it is used. */
+/** Below the ports that systems give to clients, and to servers that ask for any. */
 const FIRST_PORT = 10_000;
 const PORTS = 12_000;
 
