@@ -88,6 +88,26 @@ test("calls go through middleware and are reported as direct calls, with scopes"
   assert.equal(called, [["secret", false], ["text", true], ["run_code", false]]);
 });
 
+test("the engine knows whose program it runs", async () => {
+  const users: (string | undefined)[] = [];
+  const { server } = serve({
+    engine: {
+      run: ({ user }) => {
+        users.push(user);
+        return Promise.resolve({ result: "1" });
+      },
+    },
+  });
+  for (const token of ["reader", "writer", "reader"]) {
+    await run(server, () => Promise.resolve(1), { headers: { authorization: `Bearer ${token}` } });
+  }
+  await run(server, () => Promise.resolve(1));
+  const [reader, writer, again, anonymous] = users;
+  assert.is(again, reader);
+  assert.is.not(writer, reader);
+  assert.is(anonymous, "");
+});
+
 test("calls at the same time are limited, and calls that are not awaited are made", async () => {
   let running = 0;
   let most = 0;
