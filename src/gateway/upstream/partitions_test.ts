@@ -235,12 +235,20 @@ test("attack: a user who subscribes to more resources than a shared session may 
   upstreams.watchResources((uri) => updates.push(uri));
   const [ada, bob] = ["ada", "bob"].map(userOf);
   await upstreams.subscribe("upstream://mail/test://ada", ada);
+  // Subscriptions that Bob has too, before or after her, are still Ada's.
+  await upstreams.subscribe("upstream://mail/test://ada", bob);
+  await upstreams.subscribe("upstream://mail/test://both", bob);
+  await upstreams.subscribe("upstream://mail/test://both", ada);
   for (let i = 0; i < 1001; i++) await upstreams.subscribe(`upstream://mail/test://bob/${i}`, bob);
-  for (const uri of ["test://bob/0", "test://bob/1", "test://bob/2", "test://ada"]) {
+  for (const uri of ["test://bob/0", "test://bob/2", "test://bob/3", "test://both", "test://ada"]) {
     clients[0]!.options.onNotification!("notifications/resources/updated", { uri });
   }
   await until(() => updates.length > 0);
-  assert.equal(updates, ["upstream://mail/test://bob/2", "upstream://mail/test://ada"]);
+  assert.equal(updates.map((uri) => uri.replace("upstream://mail/", "")), [
+    "test://bob/3",
+    "test://both",
+    "test://ada",
+  ]);
   await upstreams.close();
 });
 

@@ -6,7 +6,7 @@
 import type { ClientExchange, McpClient } from "../../mcp_client/client.ts";
 import { later } from "./later.ts";
 
-/** Subscriptions of one session. When there are more, the oldest ends of the user who has most: users can share a session. */
+/** Subscriptions of one session. When there are more, the oldest ends of the user who has most alone: users can share a session. */
 const MAX_SUBSCRIPTIONS = 1000;
 /** How long a subscription lasts without renewal. */
 const RENEWAL_MS = 3_600_000;
@@ -15,8 +15,8 @@ const COALESCE_MS = 100;
 
 interface Subscription {
   readonly renewed: number;
-  /** Who renewed it. */
-  readonly user: string;
+  /** Who subscribed; of several users two are kept. */
+  readonly users: Set<string>;
 }
 
 export class ResourceUpdates {
@@ -38,9 +38,12 @@ export class ResourceUpdates {
 
   /** @throws {McpError} @throws {ConnectionError} */
   async subscribe(client: McpClient, uri: string, user: string, exchange: ClientExchange): Promise<void> {
-    const isKnown = this.#subscribed.delete(uri);
-    this.#subscribed.set(uri, { renewed: this.#now(), user });
-    if (isKnown) return;
+    const known = this.#subscribed.get(uri);
+    const users = known?.users ?? new Set();
+    if (users.size < 2) users.add(user);
+    this.#subscribed.delete(uri);
+    this.#subscribed.set(uri, { renewed: this.#now(), users });
+    if (known) return;
     try {
       await client.subscribe(uri, exchange);
     } catch (error) {
@@ -51,9 +54,12 @@ export class ResourceUpdates {
     this.#end(client, this.#findExcess(), exchange);
   }
 
-  /** The oldest subscription of the user who has most. */
+  /** The oldest subscription of the user who has most, or of those that users share when there are more of them. */
   #findExcess(): string {
-    const byUser = Map.groupBy(this.#subscribed, ([, { user }]) => user);
+    const byUser = Map.groupBy(
+      this.#subscribed,
+      ([, { users }]) => users.size === 1 ? [...users][0] : undefined,
+    );
     const most = [...byUser.values()].reduce((most, each) => each.length > most.length ? each : most);
     return most[0]![0];
   }
