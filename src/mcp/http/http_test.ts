@@ -9,80 +9,6 @@ import { call, newServer, request, STREAMABLE } from "../test_server.ts";
 const test = suite("mcp/http");
 const NOTIFICATION = { jsonrpc: "2.0", method: "notifications/initialized" };
 
-// The plain profile: requests without Accept for event streams and without protocol version.
-
-test("plain: a result gets 200 application/json", async () => {
-  const { status, headers, body } = await newServer().post(request("ping"));
-  assert.is(status, 200);
-  assert.is(headers.get("content-type"), "application/json");
-  assert.equal(body, { jsonrpc: "2.0", id: 1, result: {} });
-});
-
-for (
-  const message of [NOTIFICATION, { jsonrpc: "2.0", method: "unknown" }, {
-    jsonrpc: "2.0",
-    id: 1,
-    result: {},
-  }]
-) {
-  test(`plain: ${JSON.stringify(message)} gets 204 with an empty body`, async () => {
-    const { status, body } = await newServer().post(message);
-    assert.is(status, 204);
-    assert.is(body, undefined);
-  });
-}
-
-for (
-  const [what, message, status, code] of [
-    ["an unknown method", request("no/such"), 400, -32601],
-    ["an unknown tool", call("nothing"), 500, -32000],
-    ["an unknown prompt", request("prompts/get", { name: "nothing" }), 500, -32000],
-    ["an unknown resource", request("resources/read", { uri: "test://nothing" }), 500, -32000],
-    ["a missing parameter", request("tools/call", {}), 400, -32602],
-    ["params that are a list", request("tools/call", ["add"]), 400, -32602],
-    ["arguments that are not an object", call("add", [1, 2]), 400, -32602],
-    ["an invented cursor", request("tools/list", { cursor: "x" }), 400, -32602],
-    ["invalid JSON", "{", 400, -32700],
-    ["an empty body", "", 400, -32700],
-    ["invalid UTF-8", Uint8Array.of(0x22, 0xff, 0x22), 400, -32700],
-    ["a message of another version", { jsonrpc: "1.0", id: 1, method: "ping" }, 400, -32600],
-    ["an empty batch", [], 400, -32600],
-    ["a message above the limit", JSON.stringify(request("ping", { x: "y".repeat(10_000) })), 413, -32600],
-  ] as const
-) {
-  test(`plain: ${what} gets ${status} with ${code}`, async () => {
-    const answer = await newServer().post(message);
-    assert.is(answer.status, status);
-    assert.is(answer.headers.get("content-type"), "application/json");
-    assert.is(answer.body.jsonrpc, "2.0");
-    assert.is(answer.body.error.code, code);
-    assert.type(answer.body.error.message, "string");
-    assert.not.ok("result" in answer.body);
-  });
-}
-
-test("plain: the error for an unknown method or tool contains its name", async () => {
-  const { post } = newServer();
-  assert.match((await post(request("no/such"))).body.error.message, "no/such");
-  assert.match((await post(call("nothing"))).body.error.message, "nothing");
-});
-
-test("plain: a batch gets 200 with a list whose errors keep their plain codes", async () => {
-  const { status, body } = await newServer().post([
-    call("nothing"),
-    NOTIFICATION,
-    request("ping", undefined, "b"),
-    7,
-  ]);
-  assert.is(status, 200);
-  assert.equal(body.map((each: { id: unknown; error?: { code: number } }) => [each.id, each.error?.code]), [
-    [1, -32000],
-    ["b", undefined],
-    [null, -32600],
-  ]);
-  assert.is((await newServer().post([NOTIFICATION, NOTIFICATION])).status, 204);
-});
-
 // The Streamable HTTP profile.
 
 test("streamable: notifications and responses get 202 with an empty body", async () => {
@@ -298,49 +224,6 @@ test("other paths get 404", async () => {
     assert.is((await server.fetch(new Request("http://127.0.0.1" + path, { method: "POST" }))).status, 404);
     assert.is((await server.fetch(new Request("http://evil.example" + path))).status, 403);
   }
-});
-
-// Authentication.
-
-test("required: a missing token gets 401, and an invalid token 401 with invalid_token", async () => {
-  const { post } = newServer({ auth: "required", resourceMetadata: "http://127.0.0.1/meta" });
-  const missing = await post(request("ping"));
-  assert.is(missing.status, 401);
-  assert.is(missing.headers.get("www-authenticate"), 'Bearer resource_metadata="http://127.0.0.1/meta"');
-  const bad = await post(request("ping"), { authorization: "Bearer wrong" });
-  assert.is(bad.status, 401);
-  assert.match(bad.headers.get("www-authenticate")!, 'error="invalid_token"');
-  assert.is((await post(request("ping"), { authorization: "Bearer reader" })).status, 200);
-});
-
-test("optional: an invalid token is refused", async () => {
-  const { post } = newServer();
-  assert.is((await post(request("ping"))).status, 200);
-  assert.is((await post(request("ping"), { authorization: "Bearer wrong" })).status, 401);
-});
-
-test("a tool with scopes is listed only for callers with these scopes; others get a challenge with all of them", async () => {
-  const { post } = newServer();
-  const names = async (authorization?: string) =>
-    (await post(request("tools/list"), authorization ? { authorization } : {})).body.result.tools
-      .map((tool: { name: string }) => tool.name).includes("secret");
-  assert.equal([await names(), await names("Bearer reader"), await names("Bearer writer")], [
-    false,
-    false,
-    true,
-  ]);
-  const anonymous = await post(call("secret"));
-  assert.is(anonymous.status, 401);
-  assert.is(anonymous.headers.get("www-authenticate"), 'Bearer scope="read write"');
-  const reader = await post(call("secret"), { authorization: "Bearer reader" });
-  assert.is(reader.status, 403);
-  assert.match(
-    reader.headers.get("www-authenticate")!,
-    /^Bearer error="insufficient_scope", scope="read write", error_description="[^"]*read write"$/,
-  );
-  assert.is(reader.body.id, 1);
-  const writer = await post(call("secret"), { authorization: "Bearer writer" });
-  assert.equal(writer.body.result.content, [{ type: "text", text: "writer" }]);
 });
 
 // Arbitrary input.
