@@ -28,7 +28,7 @@ const KEEP_MEMORY = {
 };
 /** Timeout of one file on one runtime: ten times what it is known to take, but at least five minutes. */
 const MIN_TIMEOUT_SECONDS = 300;
-const TIMES_KNOWN = 10;
+const TIMEOUT_FACTOR = 10;
 
 const COMMANDS = {
   node: ["node_modules/.bin/node", "--disable-warning=ExperimentalWarning"],
@@ -87,7 +87,7 @@ function runProcess(
     let timer: NodeJS.Timeout | undefined;
     const restartTimer = (): void => {
       clearTimeout(timer);
-      seconds = Math.max(MIN_TIMEOUT_SECONDS, TIMES_KNOWN * (times[current!] ?? 0));
+      seconds = Math.max(MIN_TIMEOUT_SECONDS, TIMEOUT_FACTOR * (times[current!] ?? 0));
       timer = setTimeout(() => {
         isTimedOut = true;
         child.kill("SIGKILL");
