@@ -1,49 +1,13 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { TrivetEvent } from "../events.ts";
 import { secretDigest } from "../crypto/secret.ts";
 import { memoryStore } from "../store/drivers/memory.ts";
 import { type Store, StoreUnavailableError } from "../store/store.ts";
 import { createAudit } from "./audit.ts";
 import { listAudit, readAuditGroups } from "./read_audit.ts";
-import { verifyAudit, type VerifyOptions } from "./verify_audit.ts";
+import { DAY_MS, filled, given, groupsOf, newTrail, START, type TestTrail } from "./test_audit.ts";
 
 const test = suite("observability/audit");
-const START = Date.UTC(2026, 10, 30);
-const DAY_MS = 86_400_000;
-const given = (user: string): TrivetEvent => ({ type: "consent_given", user, client: "app", scope: "read" });
-
-function newTrail() {
-  let time = START;
-  const now = () => time;
-  const store = memoryStore({ now });
-  return {
-    store,
-    now,
-    audit: createAudit({ store, now }),
-    pass: (milliseconds: number) => time += milliseconds,
-    verify: (options: Partial<VerifyOptions> = {}) => verifyAudit(store, { now: time, ...options }),
-    async all() {
-      return await Array.fromAsync(listAudit(store));
-    },
-  };
-}
-
-/** A trail with these records, each with its own number as user. */
-async function filled(count: number) {
-  const trail = newTrail();
-  for (let i = 1; i <= count; i++) {
-    trail.audit.add(given(`user_${i}`), `r-${i}`);
-    // Groups of two.
-    if (i % 2 === 0 && count < 100) await trail.audit.flush();
-  }
-  await trail.audit.close();
-  return trail;
-}
-/** The texts of all groups, in order. */
-const groupsOf = ({ store }: { readonly store: Store }): Promise<string[]> =>
-  Array.fromAsync(readAuditGroups(store));
-
 test("events become records in their order, in groups that are linked to the one before", async () => {
   const trail = await filled(2400);
   const records = await trail.all();
@@ -136,78 +100,9 @@ test("two instances write one trail", async () => {
   assert.is(result.records, 100);
 });
 
-/** Changes the record with this number where it is. */
-const inRecord = (number: number, change: (line: string) => string[]) => (groups: string[]): string[] =>
-  groups.map((text) =>
-    text.split("\n").flatMap((line) => line.startsWith(`{"number":${number},`) ? change(line) : [line]).join(
-      "\n",
-    )
-  );
-
-/** Groups: records 1 and 2, 3 and 4, 5. */
-const tampering: Record<string, (groups: string[]) => string[] | Promise<string[]>> = {
-  "a changed record": inRecord(3, (line) => [line.replace("user_3", "user_9")]),
-  "a changed last record": inRecord(5, (line) => [line.replace("user_5", "user_9")]),
-  "a record that was removed": inRecord(3, () => []),
-  "a record twice": inRecord(3, (line) => [line, line]),
-  "two records exchanged": ([a, b, c]) => [a!, b!.replace(/^(.*)\n(.*)\n(.*)$/, "$1\n$3\n$2"), c!],
-  "the first records removed": (groups) => groups.slice(1),
-  "records in the middle removed": (groups) => groups.toSpliced(1, 1),
-  "the last record removed": (groups) => groups.slice(0, -1),
-  "two groups exchanged": ([a, b, c]) => [a!, c!, b!],
-  "records of another trail": async (groups) => {
-    const other = newTrail();
-    for (const user of ["w", "x", "y", "z"]) {
-      other.audit.add(given(user));
-      if (user === "x") await other.audit.flush();
-    }
-    await other.audit.close();
-    return groups.toSpliced(1, 1, (await groupsOf(other))[1]!);
-  },
-  "a text that is no JSON": (groups) => groups.toSpliced(1, 1, "x"),
-  "a group without records": (groups) => groups.map((text, i) => i === 1 ? text.split("\n")[0]! : text),
-  "everything removed": () => [],
-};
-for (const [name, tamper] of Object.entries(tampering)) {
-  test(`verification finds ${name}`, async () => {
-    const trail = await filled(5);
-    assert.ok((await trail.verify()).valid);
-    const texts = await tamper(await groupsOf(trail));
-    const stored = await trail.store.list(["audit"]);
-    await trail.store.commit({
-      remove: stored.map(({ key }) => key),
-      set: texts.map((text, i) => ({ key: ["audit", i + 1], value: new TextEncoder().encode(text) })),
-    });
-    assert.not.ok((await trail.verify()).valid);
-  });
-}
-
-test("verification finds a head that was removed, and later records go on after the last one", async () => {
-  const trail = await filled(5);
-  await trail.store.commit({ remove: [["audit_head"]] });
-  assert.not.ok((await trail.verify()).valid);
-  const later = createAudit({ store: trail.store, now: trail.now });
-  later.add(given("user_6"));
-  await later.close();
-  assert.equal((await trail.all()).map(({ number }) => number), [1, 2, 3, 4, 5, 6]);
-});
-
 test("the records of one commit are one record of the store", async () => {
   const trail = await filled(400);
   assert.is((await trail.store.list(["audit"], { limit: 1000 })).length, 1);
-});
-
-test("a trail that was written anew is found by a record that was noted before", async () => {
-  const trail = await filled(5);
-  const result = await trail.verify();
-  assert.ok(result.valid);
-  const noted = result.last!;
-  const other = newTrail();
-  for (let i = 0; i < 6; i++) other.audit.add(given("someone else"));
-  await other.audit.close();
-  assert.ok((await other.verify()).valid);
-  assert.not.ok((await other.verify({ noted })).valid);
-  assert.ok((await trail.verify({ noted })).valid);
 });
 
 test("expired records are gone, the rest stays valid, and numbers go on", async () => {
@@ -246,7 +141,7 @@ test("a writer without a retention of its own keeps its records as long as the t
 });
 
 /** Writes a record with this retention each day. */
-async function writeDaily(trail: ReturnType<typeof newTrail>, retentionDays: number, days: number) {
+async function writeDaily(trail: TestTrail, retentionDays: number, days: number) {
   for (let day = 0; day < days; day++) {
     const audit = createAudit({ store: trail.store, now: trail.now, retentionDays });
     audit.add(given("user"));
@@ -315,40 +210,6 @@ test("a trail that an earlier version wrote is verified by its retention, and go
     await trail.store.sweep();
   }
   assert.equal(await trail.all(), []);
-});
-
-test("a flood of failures by one caller becomes a few records and a sum", async () => {
-  const trail = newTrail();
-  for (let i = 0; i < 5000; i++) trail.audit.add({ type: "login_failed", username: "u", ip: "192.0.2.1" });
-  trail.audit.add({ type: "login_failed", username: "u", ip: "192.0.2.2" });
-  await trail.audit.close();
-  const records = await trail.all();
-  assert.is(records.length, 7);
-  assert.equal(records.at(-1)!.fields["count"], 4995);
-});
-
-test("a flood by many callers is bounded in a minute, and all of it is counted", async () => {
-  const trail = newTrail();
-  for (let i = 0; i < 5000; i++) {
-    trail.audit.add({ type: "login_failed", username: "u", ip: `2001:db8::${i}` });
-  }
-  await trail.audit.close();
-  const records = await trail.all();
-  assert.ok(records.length < 1100, String(records.length));
-  const sum = records.reduce((total, { fields }) => total + Number(fields["count"] ?? 1), 0);
-  assert.is(sum, 5000);
-});
-
-test("failures get records of their own after the clock was set back", async () => {
-  const trail = newTrail();
-  const fail = () => trail.audit.add({ type: "login_failed", username: "u", ip: "192.0.2.1" });
-  for (let i = 0; i < 8; i++) fail();
-  trail.pass(-DAY_MS);
-  for (let i = 0; i < 3; i++) fail();
-  await trail.audit.close();
-  const counts = (await trail.all()).map(({ fields }) => fields["count"]);
-  // Five and three records, and one for three that were counted.
-  assert.equal(counts.toSorted(), [3, ...Array(8).fill(undefined)]);
 });
 
 test("records wait while the store is down", async () => {
