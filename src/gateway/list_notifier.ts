@@ -41,12 +41,8 @@ export class ListNotifier {
 
   #send(): void {
     this.#timer = undefined;
-    const forAll = this.#changed.get(undefined)?.lists;
     for (const { lists, changedFor } of this.#changed.values()) {
-      for (const list of lists) {
-        if (changedFor && forAll?.has(list)) continue;
-        this.#server.listChanged(list, changedFor).catch(this.#onFault);
-      }
+      for (const list of lists) this.#server.listChanged(list, changedFor).catch(this.#onFault);
     }
     this.#changed.clear();
   }
