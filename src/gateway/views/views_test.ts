@@ -1,6 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { Principal } from "../../http/principal.ts";
+import type { ChangedFor } from "../../mcp/definition/changes.ts";
 import { type Definition, tool } from "../../mcp/definition/definition.ts";
 import { call, newServer, READER, request, type TestServer } from "../../mcp/test_server.ts";
 import { createGatewayViews, type ViewsOptions } from "./views.ts";
@@ -11,8 +12,10 @@ const named = (name: string): Definition => tool({ name, description: name, run:
 const BEARER = { authorization: "Bearer reader" };
 
 /** A server with the tool `own` and the views of a gateway. `change` is what an upstream calls. */
-function newViewed(options: Partial<ViewsOptions>): TestServer & { change(): void; invalid: string[] } {
-  let change = (): void => {};
+function newViewed(
+  options: Partial<ViewsOptions>,
+): TestServer & { change(changedFor?: ChangedFor): void; invalid: string[] } {
+  let change = (_?: ChangedFor): void => {};
   const invalid: string[] = [];
   const views = createGatewayViews({
     list: () => [],
@@ -24,7 +27,7 @@ function newViewed(options: Partial<ViewsOptions>): TestServer & { change(): voi
   });
   return {
     ...newServer({ definitions: [named("own")], views }),
-    change: () => change(),
+    change: (changedFor) => change(changedFor),
     invalid,
   };
 }
@@ -94,16 +97,30 @@ test("callers that are offered the same share a view, and it is compiled again a
   assert.equal(await names(server), ["own", "b"]);
 });
 
-test("a list that comes after a change is not kept for later calls", async () => {
-  const slow = Promise.withResolvers<Definition[]>();
-  let calls = 0;
-  const server = newViewed({ list: () => ++calls === 1 ? slow.promise : [named("new")] });
-  const first = names(server);
-  await new Promise((resolve) => setTimeout(resolve));
-  server.change();
-  slow.resolve([named("old")]);
-  assert.equal(await first, ["own", "old"]);
-  assert.equal(await names(server), ["own", "new"]);
+for (const changedFor of [undefined, { user: READER }]) {
+  test(`a list that comes after a change for ${changedFor ? "this user" : "all"} is not kept for later calls`, async () => {
+    const slow = Promise.withResolvers<Definition[]>();
+    let calls = 0;
+    const server = newViewed({ list: () => ++calls === 1 ? slow.promise : [named("new")] });
+    const first = names(server, BEARER);
+    await new Promise((resolve) => setTimeout(resolve));
+    server.change(changedFor);
+    slow.resolve([named("old")]);
+    assert.equal(await first, ["own", "old"]);
+    assert.equal(await names(server, BEARER), ["own", "new"]);
+  });
+}
+
+test("after a change for one user only this user's list is read again", async () => {
+  const reads: (string | undefined)[] = [];
+  const server = newViewed({ list: (caller) => (reads.push(caller?.client), []) });
+  const all = async () => [await names(server, BEARER), await names(server)];
+  await all();
+  server.change({ user: READER });
+  await all();
+  server.change({ user: undefined });
+  await all();
+  assert.equal(reads, ["reader", undefined, "reader", undefined]);
 });
 
 test("callers with other scopes have views of their own", async () => {
