@@ -192,6 +192,8 @@ export function createToolServer(options: ToolServerOptions): ToolServer {
   let installed = 0;
 
   async function replace(definitions: Definitions, call = ++calls): Promise<void> {
+    // Clients of other instances have a list to compare with, also before the first request to this one.
+    if (!registry) await ready().catch(() => {});
     const used = schemasIn(withSources(definitions, options.sources));
     if (!schemas.isReadyFor(used)) await schemas.prepare(used);
     // A later call has not waited. It read the sources, too.

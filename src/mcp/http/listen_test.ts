@@ -1,5 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import * as v from "valibot";
 import { memoryStore } from "../../store/drivers/memory.ts";
 import { prompt, resource, tool } from "../definition/definition.ts";
 import { client, META, modern, modernHeaders, modernParams, readEvents } from "../test_exchange.ts";
@@ -123,6 +124,18 @@ test("replace() notifies only of the lists that changed", async () => {
     "notifications/prompts/list_changed",
   ]);
   assert.equal((await modern(server, "tools/list")).answer.result.tools, []);
+  await events.cancel();
+});
+
+test("replace() on an instance that had no request yet notifies clients of another", async () => {
+  const store = memoryStore();
+  // Its schema is converted at the first request.
+  const before = [tool({ name: "t", description: "", input: v.object({}), run: () => "" })];
+  const [a, b] = [newServer({ store, definitions: before }), newServer({ store, definitions: before })];
+  const events = readEvents(await listen(b.server, { toolsListChanged: true }));
+  await events.message();
+  await a.server.replace([]);
+  assert.is((await events.message()).method, "notifications/tools/list_changed");
   await events.cancel();
 });
 
