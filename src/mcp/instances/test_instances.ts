@@ -45,7 +45,14 @@ export interface InstanceOptions {
   readonly keepAlive?: number;
 }
 
-const pause = (milliseconds: number) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds));
+/** Ends early when the signal aborts: its timer would keep the process of a closed instance running. */
+const pause = (milliseconds: number, signal?: AbortSignal) =>
+  new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, milliseconds);
+    const end = () => (clearTimeout(timer), resolve());
+    if (signal?.aborted) end();
+    signal?.addEventListener("abort", end, { once: true });
+  });
 const untilAborted = (signal: AbortSignal) =>
   new Promise<void>((resolve) => {
     if (signal.aborted) resolve();
@@ -149,7 +156,7 @@ function definitionsOf(name: string, report: (text: string) => void): Definition
       input: v.object({ takes: v.number() }),
       async run({ takes }, context) {
         await context.progress(1, 1, `begun on ${name}`);
-        await Promise.race([pause(takes), untilAborted(context.signal)]);
+        await pause(takes, context.signal);
         if (context.signal.aborted) report("task was aborted");
         return `done on ${name}`;
       },
@@ -161,7 +168,7 @@ function definitionsOf(name: string, report: (text: string) => void): Definition
       async run(_, context) {
         const { signal } = context;
         await context.startTask();
-        await Promise.race([pause(300), untilAborted(signal)]);
+        await pause(300, signal);
         return signal.aborted ? "aborted" : `done on ${name}`;
       },
     }),
