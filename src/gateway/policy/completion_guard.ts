@@ -6,7 +6,7 @@
  */
 import type { Principal } from "../../http/principal.ts";
 import type { Complete, CompletionValues } from "../../mcp/definition/definition.ts";
-import { variableNames } from "../../mcp/definition/uri_expression.ts";
+import { variableNames } from "../../mcp/definition/uri/uri_expression.ts";
 import type { RecordedUse } from "./call_record.ts";
 import { nameOfUse, type OfferedDefinition } from "./offered.ts";
 import { nameOf, type Rules, type Verdict } from "./rules.ts";

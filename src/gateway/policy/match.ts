@@ -8,7 +8,7 @@ import type { Principal } from "../../http/principal.ts";
 import { isScopeToken } from "../../http/scope_token.ts";
 import { PolicyError } from "./condition.ts";
 import { compileGlob, type Match } from "./glob.ts";
-import { parseUriTemplate } from "../../mcp/definition/uri_expression.ts";
+import { parseUriTemplate } from "../../mcp/definition/uri/uri_expression.ts";
 import {
   agree,
   isAmbiguousPath,

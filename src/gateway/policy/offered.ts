@@ -4,7 +4,7 @@
  * @module
  */
 import type { Definition } from "../../mcp/definition/definition.ts";
-import { parseUriTemplate } from "../../mcp/definition/uri_expression.ts";
+import { parseUriTemplate } from "../../mcp/definition/uri/uri_expression.ts";
 
 /** A definition, with the MCP server that it comes from. */
 export type OfferedDefinition = Definition & {

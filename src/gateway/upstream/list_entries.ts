@@ -8,7 +8,7 @@ import { compileForeignSchema } from "../../json_schema/foreign_schema.ts";
 import { isObject } from "../../json_schema/value.ts";
 import type { ToolAnnotations } from "../../mcp/definition/definition.ts";
 import { checkMembers } from "../../mcp/definition/registry.ts";
-import { parseUriTemplate } from "../../mcp/definition/uri_expression.ts";
+import { parseUriTemplate } from "../../mcp/definition/uri/uri_expression.ts";
 import { headerParameters } from "../../mcp/http/header_parameters.ts";
 import type { JsonObject } from "../../mcp_client/client.ts";
 

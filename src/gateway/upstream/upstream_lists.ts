@@ -15,7 +15,7 @@ import {
   McpError,
   SKILLS_EXTENSION,
 } from "../../mcp_client/client.ts";
-import { matchTemplates } from "../../mcp/definition/uri_template.ts";
+import { matchTemplates } from "../../mcp/definition/uri/uri_template.ts";
 import { MODERN } from "../../mcp/era.ts";
 import { TASKS_EXTENSION } from "../../mcp/input/client_feature.ts";
 import { isObject } from "../../json_schema/value.ts";

@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { compileUriTemplate } from "../../mcp/definition/uri_template.ts";
+import { compileUriTemplate } from "../../mcp/definition/uri/uri_template.ts";
 import { createKeptUris, createUriMap, isTaken } from "./uris.ts";
 
 const test = suite("gateway/upstream/uris");

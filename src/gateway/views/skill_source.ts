@@ -15,7 +15,7 @@ import {
   type ResourceTemplateDefinition,
   ToolError,
 } from "../../mcp/definition/definition.ts";
-import { compileUriTemplate, type MatchUri } from "../../mcp/definition/uri_template.ts";
+import { compileUriTemplate, type MatchUri } from "../../mcp/definition/uri/uri_template.ts";
 import { ResourceNotFoundError } from "../../mcp/definition/resources.ts";
 import { writeSkillUri } from "../../mcp/skills/skill_uri.ts";
 import { countLines } from "../../http/excerpt.ts";

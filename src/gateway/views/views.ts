@@ -11,7 +11,7 @@ import { identityOf } from "../../mcp/definition/definition_source.ts";
 import type { Extension } from "../../mcp/definition/extension.ts";
 import { group, type Middleware } from "../../mcp/definition/group.ts";
 import { type CreateViews, type View, viewedMethods } from "../../mcp/definition/views.ts";
-import { compileUriTemplate } from "../../mcp/definition/uri_template.ts";
+import { compileUriTemplate } from "../../mcp/definition/uri/uri_template.ts";
 import { userKey } from "../../mcp/session/principal_key.ts";
 import { skillsExtension } from "../../mcp/skills/skills_extension.ts";
 import type { SkillSource } from "../../mcp/skills/skills.ts";

@@ -13,7 +13,7 @@ import { runHandler } from "../handler.ts";
 import { optionalObject, requireObject, requireString } from "../schema/params.ts";
 import type { Registry } from "./registry.ts";
 import { requireScopes } from "./scopes.ts";
-import { variableNames } from "./uri_expression.ts";
+import { variableNames } from "./uri/uri_expression.ts";
 
 /** Values in one result. */
 const MAX_VALUES = 100;

@@ -10,7 +10,7 @@ import type { Annotations, Icon, Meta, PromptMessage, PromptResult, ReadResult }
 import type { CallContext, TaskOptions } from "../context.ts";
 import { checkNames, type Names } from "../../options/option_check.ts";
 import type { AnySchema, Parsed, Unparsed } from "../schema/standard_schema.ts";
-import { variableNames } from "./uri_expression.ts";
+import { variableNames } from "./uri/uri_expression.ts";
 
 /** A failure with a message for the model. The message of any other error is not sent to the client. */
 export class ToolError extends Error {

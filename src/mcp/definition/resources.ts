@@ -18,7 +18,7 @@ import { requireObject, requireString } from "../schema/params.ts";
 import type { CompiledResource, CompiledTemplate, Registry } from "./registry.ts";
 import { hasScopes, requireScopes } from "./scopes.ts";
 import { membersFor } from "../revision_shape.ts";
-import { matchTemplates } from "./uri_template.ts";
+import { matchTemplates } from "./uri/uri_template.ts";
 
 export interface ResourceOptions {
   readonly registry: Registry;

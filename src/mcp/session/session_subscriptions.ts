@@ -12,7 +12,7 @@ import { timerDelay } from "../../timer.ts";
 import { ResourceNotFoundError } from "../definition/resources.ts";
 import { type Session, type Sessions, settingsTopic } from "./session.ts";
 import { type Caller, RECORD_BYTES, type StorageAllowance } from "./storage_limits.ts";
-import { MAX_URI_CHARACTERS } from "../definition/uri_template.ts";
+import { MAX_URI_CHARACTERS } from "../definition/uri/uri_template.ts";
 import { watchedKey } from "./wakeups.ts";
 
 export const MAX_SUBSCRIPTIONS: number = 1000;

@@ -11,7 +11,7 @@ import { ResourceNotFoundError } from "../definition/resources.ts";
 import { runHandler } from "../handler.ts";
 import { requireObject, requireString } from "../schema/params.ts";
 import type { CompiledTemplate, Registry } from "../definition/registry.ts";
-import { matchTemplates } from "../definition/uri_template.ts";
+import { matchTemplates } from "../definition/uri/uri_template.ts";
 import type { Subscriptions } from "./session_subscriptions.ts";
 
 /** The methods of the `subscribe` capability. */

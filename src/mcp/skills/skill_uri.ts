@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { MAX_URI_CHARACTERS } from "../definition/uri_template.ts";
+import { MAX_URI_CHARACTERS } from "../definition/uri/uri_template.ts";
 
 const SCHEME = "skill://";
 

@@ -8,7 +8,7 @@ import { isObject } from "../../../json_schema/value.ts";
 import type { CallContext } from "../../../mcp/context.ts";
 import type { Annotations, Icon, ReadResult } from "../../../mcp/definition/content.ts";
 import type { ResourceDefinition, ResourceTemplateDefinition } from "../../../mcp/definition/definition.ts";
-import { variableNames } from "../../../mcp/definition/uri_expression.ts";
+import { variableNames } from "../../../mcp/definition/uri/uri_expression.ts";
 import { ResourceNotFoundError } from "../../../mcp/definition/resources.ts";
 import { readSkillUri, writeSkillUri } from "../../../mcp/skills/skill_uri.ts";
 import { SKILL_MD } from "../../../mcp/skills/skills.ts";

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { WorkSlice } from "../../http/work_slice.ts";
+import { WorkSlice } from "../../../http/work_slice.ts";
 import { encodeReserved, parseUriTemplate } from "./uri_expression.ts";
 import { matchSteps, toSteps } from "./uri_match.ts";
 
