@@ -9,12 +9,12 @@ import { type Dispatcher, dispatchMessage, type Method } from "../../src/jsonrpc
 import { INVALID_PARAMS, PARSE_ERROR, RpcError } from "../../src/jsonrpc/error.ts";
 import {
   type Params,
-  parseJson,
   readMessage,
   type Response as RpcResponse,
   writeResponse,
-  writeResponses,
 } from "../../src/jsonrpc/message.ts";
+import { parseJson } from "../../src/jsonrpc/parse_json.ts";
+import { writeResponses } from "../../src/jsonrpc/server_message.ts";
 
 const METHODS: Readonly<Record<string, Method<undefined>>> = {
   subtract(params) {

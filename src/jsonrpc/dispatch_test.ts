@@ -3,14 +3,9 @@ import * as assert from "uvu/assert";
 import { type Dispatcher, dispatchMessage, type Method } from "./dispatch.ts";
 import { dispatchBatch, MAX_BATCH_MESSAGES } from "./batch.ts";
 import { RpcError } from "./error.ts";
-import {
-  parseJson,
-  parseJsonInTurns,
-  readMessage,
-  writeResponse,
-  writeResponses,
-  WrittenResult,
-} from "./message.ts";
+import { parseJsonInTurns, readMessage, writeResponse, WrittenResult } from "./message.ts";
+import { parseJson } from "./parse_json.ts";
+import { writeResponses } from "./server_message.ts";
 
 const test = suite("jsonrpc");
 

@@ -3,8 +3,7 @@
  *
  * @module
  */
-import { findExcess, LARGE_TEXT_CHARACTERS, MAX_JSON_DEPTH } from "../http/body/json_text.ts";
-import { nextTurn } from "../http/next_turn.ts";
+import { isSmallJson } from "../http/body/small_json.ts";
 import { INVALID_REQUEST, PARSE_ERROR, RpcError } from "./error.ts";
 import { toJson } from "./to_json.ts";
 
@@ -62,43 +61,22 @@ export class WrittenResult {
 }
 
 /**
- * The JSON value of a message or batch.
- * @throws {RpcError} -32700 for invalid JSON or more than 512 levels of nesting; -32600 for too many values
+ * The JSON value of a message or batch. Returns a promise for one that is not small: how it is parsed loads at the first.
+ * @throws {RpcError} as `parseJson`, also by the promise
  */
-export function parseJson(text: string): unknown {
-  // Each level takes two characters, so most messages are too short to need the check.
-  if (text.length > 2 * MAX_JSON_DEPTH) refuseExcess(text);
-  return parse(text);
-}
-
-/** As {@linkcode parseJson}. Returns a promise for a large text, which yields the event loop between its steps. */
 export function parseJsonInTurns(text: string): unknown {
-  return text.length < LARGE_TEXT_CHARACTERS ? parseJson(text) : parseLargeJson(text);
+  return isSmallJson(text)
+    ? parseSmallJson(text)
+    : import("./parse_json.ts").then(({ parseLargeJson }) => parseLargeJson(text));
 }
 
-async function parseLargeJson(text: string): Promise<unknown> {
-  await nextTurn();
-  refuseExcess(text);
-  await nextTurn();
-  const value = parse(text);
-  await nextTurn();
-  return value;
-}
-
-function parse(text: string): unknown {
+/** Without the checks that a text needs which is not small. @throws {RpcError} -32700 */
+export function parseSmallJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
     throw new RpcError(PARSE_ERROR, "Parse error: invalid JSON", undefined, { cause });
   }
-}
-
-function refuseExcess(text: string): void {
-  const excess = findExcess(text);
-  if (excess === "depth") {
-    throw new RpcError(PARSE_ERROR, `Parse error: too deeply nested. Maximum: ${MAX_JSON_DEPTH} levels`);
-  }
-  if (excess) throw new RpcError(INVALID_REQUEST, "Invalid Request: too many JSON values in one message");
 }
 
 /** An id is repeated in every message of its request and stored with its stream. */
@@ -144,16 +122,6 @@ export function invalidRequest({ id, reason }: Invalid): Response {
   return { id, error: new RpcError(INVALID_REQUEST, `Invalid Request: ${reason}`) };
 }
 
-/** The JSON text of a request of the server. */
-export function writeRequest(id: Id, method: string, params?: unknown): string {
-  return toJson({ jsonrpc: "2.0", id, method, params })!;
-}
-
-/** The JSON text of a notification of the server. */
-export function writeNotification(method: string, params?: Readonly<Record<string, unknown>>): string {
-  return toJson({ jsonrpc: "2.0", method, params })!;
-}
-
 /** The JSON text of a response. */
 export function writeResponse(response: Response): string {
   const head = response.id === undefined
@@ -163,11 +131,6 @@ export function writeResponse(response: Response): string {
   if ("result" in response) return `${head}"result":${toJson(response.result) ?? "null"}}`;
   const { code, message, data } = response.error;
   return `${head}"error":${toJson({ code, message, data })}}`;
-}
-
-/** The JSON text of the responses to a batch. */
-export function writeResponses(responses: readonly Response[]): string {
-  return `[${responses.map(writeResponse).join(",")}]`;
 }
 
 function writeId(id: Id): string {

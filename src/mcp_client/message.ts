@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { parseJson } from "../jsonrpc/message.ts";
+import { parseJson } from "../jsonrpc/parse_json.ts";
 import { ConnectionError } from "./error.ts";
 import type { JsonObject } from "./limits.ts";
 

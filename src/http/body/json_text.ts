@@ -4,20 +4,13 @@
  *
  * @module
  */
+import { isSmallJson, MAX_JSON_DEPTH } from "./small_json.ts";
 
-/**
- * The maximum nesting depth (RFC 8259 section 9: "An implementation may set limits on the maximum depth of nesting").
- * Recursive functions, JSON.stringify among them, overflow the stack at a depth of some thousands.
- */
-export const MAX_JSON_DEPTH = 512;
 /**
  * The maximum estimated time to parse, in nanoseconds: 400,000 numbers, 60,000 strings, 150,000 members with few distinct
  * names, or 22,000 members with distinct names.
  */
 const MAX_JSON_PARSE_NS = 20_000_000;
-
-/** Longer texts are parsed in their own turn of the event loop. */
-export const LARGE_TEXT_CHARACTERS: number = 64 * 1024;
 
 /** The worst-case time for one of each, measured with names that no object had before and strings that all differ. */
 const NEW_NAME_NS = 600;
@@ -37,20 +30,7 @@ const STRUCTURAL = /[",:[\]{}]/g;
 
 /** Which limit the text exceeds: the depth, or the number of values. `undefined` when it may be parsed. */
 export function findExcess(text: string): "depth" | "values" | undefined {
-  // A character costs at most half of NEW_NAME_NS, so a shorter text cannot have too many values.
-  const isShort = text.length <= MAX_JSON_PARSE_NS / (NEW_NAME_NS / 2);
-  return isShort && hasFewContainers(text) ? undefined : findExcessByValue(text);
-}
-
-/** Whether the text opens so few arrays and objects that it cannot be nested too deeply. */
-function hasFewContainers(text: string): boolean {
-  let count = 0;
-  for (const begin of ["{", "["]) {
-    for (let at = text.indexOf(begin); at >= 0; at = text.indexOf(begin, at + 1)) {
-      if (++count > MAX_JSON_DEPTH) return false;
-    }
-  }
-  return true;
+  return isSmallJson(text) ? undefined : findExcessByValue(text);
 }
 
 function findExcessByValue(text: string): "depth" | "values" | undefined {

@@ -1,6 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { findExcess, MAX_JSON_DEPTH } from "./json_text.ts";
+import { findExcess } from "./json_text.ts";
+import { MAX_JSON_DEPTH } from "./small_json.ts";
 
 const test = suite("http/json_text");
 
@@ -30,7 +31,11 @@ const TEXTS: readonly (readonly [name: string, text: string, excess: "depth" | "
     undefined,
   ],
   ["the maximum depth", "[".repeat(MAX_JSON_DEPTH) + "]".repeat(MAX_JSON_DEPTH), undefined],
-  ["one level more than the maximum depth", "[".repeat(MAX_JSON_DEPTH + 1), "depth"],
+  [
+    "one level more than the maximum depth",
+    "[".repeat(MAX_JSON_DEPTH + 1) + "]".repeat(MAX_JSON_DEPTH + 1),
+    "depth",
+  ],
   ["a million numbers", list(1_000_000, String), "values"],
   ["200,000 empty lists", list(200_000, () => "[]"), "values"],
   ["100,000 strings", list(100_000, (index) => `"${index}"`), "values"],

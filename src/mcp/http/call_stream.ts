@@ -7,7 +7,8 @@
  */
 import { EventStream } from "../../http/event_stream.ts";
 import type { Fields } from "../../http/response.ts";
-import { writeNotification, writeResponse } from "../../jsonrpc/message.ts";
+import { writeResponse } from "../../jsonrpc/message.ts";
+import { writeNotification } from "../../jsonrpc/server_message.ts";
 import type { Call } from "../call.ts";
 import type { Lazy } from "../lazy.ts";
 import { stoppedError } from "../session/stopped_error.ts";

@@ -53,7 +53,7 @@ export function createPostHandler(options: HttpOptions, answers: Answers, admit:
     let value: unknown;
     try {
       value = parseJsonInTurns(await readText(request, bodyLimit));
-      // Only large messages are parsed asynchronously.
+      // Only messages that are not small are parsed asynchronously.
       if (value instanceof Promise) value = await value;
     } catch (error) {
       if (error instanceof RpcError) return refuse(statusOf(error), error.code, error.message, byHeaders);

@@ -5,7 +5,8 @@
  * @module
  */
 import { INVALID_PARAMS, RpcError } from "../../jsonrpc/error.ts";
-import { type Params, writeNotification } from "../../jsonrpc/message.ts";
+import { type Params } from "../../jsonrpc/message.ts";
+import { writeNotification } from "../../jsonrpc/server_message.ts";
 import type { Call } from "../call.ts";
 import { type Change, type Changes, isFor, type LoggedChange } from "../definition/changes.ts";
 import { requiredCapabilities } from "../input/client_feature.ts";

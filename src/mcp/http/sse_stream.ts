@@ -6,7 +6,7 @@
  */
 import { EventStream } from "../../http/event_stream.ts";
 import { toAddress } from "../../http/network/network.ts";
-import { writeNotification } from "../../jsonrpc/message.ts";
+import { writeNotification } from "../../jsonrpc/server_message.ts";
 import { eraOfRevision } from "../era.ts";
 import { LimitError } from "../session/limit_error.ts";
 import type { Session } from "../session/session.ts";

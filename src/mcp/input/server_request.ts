@@ -7,7 +7,8 @@
  */
 import { randomId } from "../../crypto/secret.ts";
 import { INTERNAL_ERROR, RpcError } from "../../jsonrpc/error.ts";
-import { type ClientResponse, writeRequest } from "../../jsonrpc/message.ts";
+import { type ClientResponse } from "../../jsonrpc/message.ts";
+import { writeRequest } from "../../jsonrpc/server_message.ts";
 import type { Key, Store } from "../../store/store.ts";
 import type { Session } from "../session/session.ts";
 import { ignoreUnavailable, type Wakeups, watchedKey } from "../session/wakeups.ts";

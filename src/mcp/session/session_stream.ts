@@ -7,7 +7,8 @@
 import { randomId } from "../../crypto/secret.ts";
 import { EventStream } from "../../http/event_stream.ts";
 import { type Fields, respond } from "../../http/response.ts";
-import { writeNotification, writeResponse } from "../../jsonrpc/message.ts";
+import { writeResponse } from "../../jsonrpc/message.ts";
+import { writeNotification } from "../../jsonrpc/server_message.ts";
 import { putIfAbsent, type Store } from "../../store/store.ts";
 import { isChangePosition, type LoggedChange } from "../definition/changes.ts";
 import { stoppedError } from "./stopped_error.ts";

@@ -5,7 +5,8 @@
  */
 import { randomId } from "../../crypto/secret.ts";
 import { INTERNAL_ERROR, RpcError } from "../../jsonrpc/error.ts";
-import { type ClientResponse, writeRequest } from "../../jsonrpc/message.ts";
+import { type ClientResponse } from "../../jsonrpc/message.ts";
+import { writeRequest } from "../../jsonrpc/server_message.ts";
 import { toClientError } from "../input/server_request.ts";
 
 /** A request that has no response yet. */

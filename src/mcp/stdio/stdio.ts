@@ -10,13 +10,13 @@ import { INTERNAL_ERROR, INVALID_REQUEST, RpcError } from "../../jsonrpc/error.t
 import {
   type Id,
   type Message,
-  parseJson,
   readMessage,
   type Request as RpcRequest,
   type Response,
-  writeNotification,
   writeResponse,
 } from "../../jsonrpc/message.ts";
+import { parseJson } from "../../jsonrpc/parse_json.ts";
+import { writeNotification } from "../../jsonrpc/server_message.ts";
 import type { BatchOutcome } from "../batch.ts";
 import type { Call } from "../call.ts";
 import { toCallRequest, toModernRequest } from "../call_request.ts";

@@ -5,7 +5,7 @@
  */
 import type { Principal } from "../../http/principal.ts";
 import type { Telemetry } from "../../http/telemetry.ts";
-import { writeNotification } from "../../jsonrpc/message.ts";
+import { writeNotification } from "../../jsonrpc/server_message.ts";
 import { notificationOf } from "../http/listen.ts";
 import type { Handshake, Session } from "../session/session.ts";
 import { watchSessionChanges } from "../session/session_changes.ts";

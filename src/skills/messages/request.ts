@@ -4,7 +4,8 @@
  *
  * @module
  */
-import { findExcess, LARGE_TEXT_CHARACTERS, MAX_JSON_DEPTH } from "../../http/body/json_text.ts";
+import { findExcess } from "../../http/body/json_text.ts";
+import { LARGE_TEXT_CHARACTERS, MAX_JSON_DEPTH } from "../../http/body/small_json.ts";
 import { nextTurn } from "../../http/next_turn.ts";
 import { SkillError } from "../error.ts";
 

@@ -5,7 +5,7 @@
  * @module
  */
 import { sha256 } from "../../crypto/sha256.ts";
-import { LARGE_TEXT_CHARACTERS } from "../../http/body/json_text.ts";
+import { LARGE_TEXT_CHARACTERS } from "../../http/body/small_json.ts";
 import { nextTurn } from "../../http/next_turn.ts";
 import { encodeBase64url } from "../../crypto/base64url.ts";
 import { digestLarge } from "../../crypto/large_digest.ts";
