@@ -15,23 +15,18 @@ import { StoreUnavailableError } from "../store/store.ts";
 import { createInputRequired } from "./input/input_required.ts";
 import type { Call, CallHost } from "./call.ts";
 import type { Change, ChangedFor } from "./definition/changes.ts";
-import type { Definition } from "./definition/definition.ts";
 import { MODERN } from "./era.ts";
 import { UnavailableError } from "./error.ts";
+import { createCurrentDefinitions } from "./definition/current_definitions.ts";
 import { createExchange } from "./exchange.ts";
-import { withSources } from "./definition/definition_source.ts";
-import { type Definitions, flatten, group } from "./definition/group.ts";
 import { createHttpHandlers } from "./http/http.ts";
 import type { HttpOptions } from "./http/http_options.ts";
 import { type Lazy, lazy } from "./lazy.ts";
 import { DEFAULT_LEVEL } from "./log_level.ts";
 import { compileMethods } from "./methods.ts";
 import { createModernWriter } from "./modern.ts";
-import { ALL_LISTS, checkEntries, compileRegistry, type Registry } from "./definition/registry.ts";
-import type { ConvertSchema } from "./schema/convert_schema.ts";
 import { createSchemaConverter } from "./schema/schema_converter.ts";
 import { runTool } from "./definition/tools.ts";
-import type { View } from "./definition/views.ts";
 import type { Stateful } from "./stateful.ts";
 import type { ToolServer, ToolServerOptions } from "./tool_server.ts";
 
@@ -45,7 +40,7 @@ export function createToolServer(options: ToolServerOptions): ToolServer {
   const host: CallHost = {
     schemas,
     telemetry,
-    offers: (kind, name) => registry![kind].has(name),
+    offers: (kind, name) => current.registry![kind].has(name),
     holds: (principal, scope) => principal !== undefined && hasScope(principal, scope, options.implied),
     getLogLevel: async (session) =>
       (await stateful.value!.sessions.settings(session).catch(() => undefined))?.level ?? DEFAULT_LEVEL,
@@ -72,7 +67,7 @@ export function createToolServer(options: ToolServerOptions): ToolServer {
       writer,
       inputRequired,
       runTool: async (tool, input, call) => await runTool(tool, input, call, observe),
-      registryOf: async (principal) => (await views?.find(principal))?.registry ?? registry!,
+      registryOf: current.find,
       isIsolated: () => isIsolated,
       openStreams,
     });
@@ -83,7 +78,6 @@ export function createToolServer(options: ToolServerOptions): ToolServer {
     return createCallStreams({ stateful, limits: options.streamLimits, keepAlive: options.keepAlive });
   });
 
-  let registry: Registry | undefined;
   /** Set by the first request: a runtime isolates all or none. */
   let isIsolated = false;
   const onFault = (error: unknown, method: string, call?: Call): RpcError | undefined => {
@@ -111,69 +105,26 @@ export function createToolServer(options: ToolServerOptions): ToolServer {
   const legacy: Dispatcher<Call> = { methods: new Map(), notifications, onFault, trace };
   const modern: Dispatcher<Call> = { methods: new Map(), notifications, onFault, trace };
 
-  /** The definitions that `replace` set last. */
-  let own = options.definitions;
-
-  /** All definitions, with those that extensions and sources add. */
-  function complete(definitions: Definitions, extensions = options.extensions): Definition[] {
-    const own = withSources(definitions, options.sources);
-    return [...extensions.flatMap((each) => each.definitions(own)), ...own];
-  }
-
-  function compile(all: readonly Definition[], convert: ConvertSchema): Registry {
-    const { middleware } = options;
-    const guarded = middleware.length > 0 ? group({ middleware }, all) : all;
-    return compileRegistry(
-      options.arrange ? flatten(options.arrange(guarded, { convert, observe })) : guarded,
-      convert,
-      registry ?? (options.sources.length > 0 || options.views ? ALL_LISTS : undefined),
-    );
-  }
-
-  function compileView(all: readonly Definition[], extensions = options.extensions): View {
-    const registry = compile(all, schemas.convert);
-    const given = { ...options, extensions, inputRequired, stateful, modernHead: writer.head };
-    return { registry, methods: compileMethods(given, registry) };
-  }
-
-  const views = options.views?.({
-    definitions: (extensions) => complete(own, extensions),
-    compile: compileView,
+  const publish = async (change: Change, changedFor?: ChangedFor): Promise<void> =>
+    await (await stateful.load()).changes.publish(change, changedFor);
+  const current = createCurrentDefinitions(options, {
+    schemas,
+    legacy,
+    modern,
+    compileMethods: (registry, extensions) =>
+      compileMethods(
+        { ...options, extensions, inputRequired, stateful, modernHead: writer.head },
+        registry,
+      ),
+    publish,
+    onFault,
   });
-
-  function install(definitions: Definitions): void {
-    const view = compileView(complete(definitions));
-    checkEntries(view.registry);
-    registry = view.registry;
-    views?.reset();
-    for (const [era, dispatcher] of [["legacy", legacy], ["modern", modern]] as const) {
-      // Replaced in place, as the handlers keep references to the two dispatchers.
-      Object.assign(dispatcher, {
-        methods: views?.methods(views.find, era, view.methods[era]) ?? view.methods[era],
-      });
-    }
-  }
-
-  const schemasIn = (definitions: Definitions): unknown[] =>
-    flatten(definitions).flatMap((each) => each?.kind === "tool" ? [each.input, each.output] : []);
-  const sourcesWait = options.sources.some((each) => each.ready);
-  if (!sourcesWait && schemas.isReadyFor(schemasIn(own))) install(own);
-  // Everything else that is invalid is refused at start.
-  else checkEntries(compile(complete(own), () => ({ type: "object" })));
-
-  /** Not at start: an import is asynchronous. Not as one promise: on Workers it belongs to the request that began it. */
-  async function ready(): Promise<void> {
-    if (registry) return;
-    await Promise.all(options.sources.map((each) => each.ready?.()));
-    await schemas.prepare(schemasIn(withSources(own, options.sources)));
-    if (!registry) install(own);
-  }
 
   const exchange = createExchange({ host, legacy, modern });
   const httpOptions: HttpOptions = {
     ...options,
     prepare: () =>
-      registry ? undefined : ready().catch((error: Error) => {
+      current.registry ? undefined : current.ready().catch((error: Error) => {
         observe({ type: "fault", where: "mcp", error });
         throw new RpcError(INTERNAL_ERROR, `Internal error: the server cannot start. ${error.message}`);
       }),
@@ -184,37 +135,6 @@ export function createToolServer(options: ToolServerOptions): ToolServer {
     stateful,
     outlet: { streams, keepAlive: options.keepAlive },
   };
-  const publish = async (change: Change, changedFor?: ChangedFor): Promise<void> =>
-    await (await stateful.load()).changes.publish(change, changedFor);
-
-  /** The number of the last call of `replace`, and that of the call whose definitions are installed. */
-  let calls = 0;
-  let installed = 0;
-
-  async function replace(definitions: Definitions, call = ++calls): Promise<void> {
-    // Clients of other instances have a list to compare with, also before the first request to this one.
-    if (!registry) await ready().catch(() => {});
-    const used = schemasIn(withSources(definitions, options.sources));
-    if (!schemas.isReadyFor(used)) await schemas.prepare(used);
-    // A later call has not waited. It read the sources, too.
-    if (call < installed) return;
-    const before = registry;
-    install(definitions);
-    own = definitions;
-    installed = call;
-    const after = registry!;
-    if (!before) return;
-    const { findChangedLists } = await import("./definition/changed_lists.ts");
-    for (const kind of findChangedLists(before, after)) {
-      // The definitions are replaced: a failed notification must not make replace() fail.
-      await publish({ kind }).catch((error) => onFault(error, "replace"));
-    }
-  }
-  for (const source of options.sources) {
-    // Before the first request, what it offers is read then.
-    source.watch(() => registry && replace(own, installed).catch((error) => onFault(error, "source")));
-  }
-
   const path = base + "/mcp";
   const { endpoint, sse, refuse, refuseHost } = createHttpHandlers(
     httpOptions,
@@ -236,18 +156,18 @@ export function createToolServer(options: ToolServerOptions): ToolServer {
           respondText(404, `Not found. The MCP endpoint is ${path}`),
       );
     },
-    ready,
+    ready: current.ready,
     async serveStdio(input, output, principal) {
-      await ready();
+      await current.ready();
       const connection = { exchange, writer, stateful, telemetry };
       const { serveStdio } = await import("./stdio/stdio.ts");
       await serveStdio(connection, input, output, principal);
     },
-    replace: (definitions) => replace(definitions),
+    replace: current.replace,
     resourceUpdated: (uri, changedFor) => publish({ kind: "resource", uri }, changedFor),
     listChanged: (kind, changedFor) => publish({ kind }, changedFor),
     listTools: () =>
-      [...registry?.tools.values() ?? []].map(({ describe, scopes }) => ({
+      [...current.registry?.tools.values() ?? []].map(({ describe, scopes }) => ({
         entry: describe(MODERN),
         scopes,
       })),
