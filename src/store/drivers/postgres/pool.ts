@@ -3,7 +3,8 @@
  *
  * When a connection breaks, postgres.js 3.4 opens a new one that never sends anything, because it still waits for a write
  * of the old one; every statement on it hangs. So when a connection breaks during a statement, or no longer answers, all
- * connections are replaced, and statements that were not sent go to the new ones.
+ * connections are replaced, and statements that were not sent go to the new ones. The same when a server does not write,
+ * as a primary that a failover made a standby: its connections stay open.
  *
  * @module
  */
@@ -54,6 +55,10 @@ export type Transaction = postgres.TransactionSql;
 
 /** The error codes of a statement whose connection broke. */
 const BROKEN = /^(CONNECTION_[A-Z]+|E[A-Z]+|08...|57P0[12])$/;
+/** The code of a write to a standby: since a failover, the address may lead to another server. */
+const READ_ONLY = "25006";
+/** Connections to a standby are replaced no more often, as the address may still lead to it. */
+const READ_ONLY_INTERVAL_MS = 1000;
 /**
  * One statement at a time on a connection through pgbouncer in transaction mode: postgres.js sends an unprepared statement
  * in two parts, and pgbouncer gives the server connection to another client between them when an earlier statement of the
@@ -86,6 +91,8 @@ const net = globalThis.navigator?.userAgent === "Cloudflare-Workers"
 /** The connections of one instance of postgres.js. */
 class Connections {
   readonly sql: postgres.Sql;
+  /** By `performance.now()`. */
+  readonly since: number = performance.now();
   readonly #sockets = new Set<Socket>();
 
   constructor(url: string, options: postgres.Options<Record<never, never>>) {
@@ -221,8 +228,10 @@ export class PostgresPool {
       call.reject(error);
       // A statement that was not sent proves nothing: an engine that is down refuses new connections.
       if (query.state === null) return;
-      if (!BROKEN.test(code)) this.#answered.set(query.state, performance.now());
-      else if (on === this.#current) this.#replace();
+      const isBroken = BROKEN.test(code);
+      if (!isBroken) this.#answered.set(query.state, performance.now());
+      const isStandby = code === READ_ONLY && performance.now() - on.since >= READ_ONLY_INTERVAL_MS;
+      if ((isBroken || isStandby) && on === this.#current) this.#replace();
     });
   }
 

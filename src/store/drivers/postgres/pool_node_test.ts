@@ -81,6 +81,28 @@ if (address === undefined) {
     await others.end();
   });
 
+  test("connections to a server that does not write any more are replaced", async () => {
+    const { pool } = newPool();
+    const readSetting = async () => {
+      const statement = "SELECT current_setting('default_transaction_read_only') AS setting";
+      return (await pool.run<{ setting: string }>(statement, []).rows)[0]!.setting;
+    };
+    try {
+      await pool.run("SET default_transaction_read_only = on", []).rows;
+      for (let tries = 0; tries < 30 && await readSetting() === "on"; tries++) {
+        const error = await pool.run("CREATE TABLE refused ()", []).rows.then(
+          () => undefined,
+          (error) => error,
+        );
+        assert.is(error?.code, "25006");
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+      assert.is(await readSetting(), "off");
+    } finally {
+      await pool.end();
+    }
+  });
+
   test("end() waits for running statements", async () => {
     const { pool } = newPool();
     const { rows } = pool.run<{ one: number }>("SELECT 1 AS one FROM pg_sleep(0.1)", []);
