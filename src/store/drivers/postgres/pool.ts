@@ -130,6 +130,8 @@ export class PostgresPool {
   readonly #prepares: boolean;
   #current: Connections;
   #listener: Connections | undefined;
+  /** The channel of the listening connection. */
+  #channel = PROBE_CHANNEL;
   /** Listens again, on new connections. */
   #listenAgain = (): void => {};
   #calls = new Set<Call>();
@@ -178,16 +180,21 @@ export class PostgresPool {
   /** Listens to a channel, on a connection of its own that reopens when it breaks. */
   listen(channel: string, onPayload: (payload: string) => void, onListening: () => void): Promise<unknown> {
     this.#listener ??= this.#open();
+    this.#channel = channel;
     const listen = () => this.#listener!.sql.listen(channel, onPayload, onListening);
     // postgres.js retries by itself.
     this.#listenAgain = () => void listen().catch(() => {});
     return listen();
   }
 
-  /** Resolves when the listening connection answers. */
+  /** Resolves when the listening connection listens and answers. */
   async probeListener(): Promise<void> {
-    const probe = await this.#listener?.sql.listen(PROBE_CHANNEL, () => {});
-    await probe?.unlisten();
+    // The outcome of LISTEN, which postgres.js does not repeat where a server refused it, as a standby does. The other one
+    // is sent each time.
+    for (const channel of [this.#channel, PROBE_CHANNEL]) {
+      const probe = await this.#listener?.sql.listen(channel, () => {});
+      await probe?.unlisten();
+    }
   }
 
   /** Listens on a new connection instead of one that does not answer. */

@@ -1,3 +1,4 @@
+import { Buffer } from "node:buffer";
 import { connect, type Socket } from "node:net";
 import { setImmediate } from "node:timers";
 import { suite } from "uvu";
@@ -98,6 +99,34 @@ if (address === undefined) {
         await new Promise((resolve) => setTimeout(resolve, 100));
       }
       assert.is(await readSetting(), "off");
+    } finally {
+      await pool.end();
+    }
+  });
+
+  test("a LISTEN that the server refused, as a standby does, is found and repeated", async () => {
+    const { pool, sockets } = newPool();
+    const channel = "trivet_pool_test";
+    try {
+      await pool.listen("trivet_pool_other", () => {}, () => {});
+      const [socket] = sockets as [Socket];
+      const write = socket.write;
+      socket.write = (data: Uint8Array, ...more: never[]) => {
+        const sent = Buffer.from(data).toString("latin1").replace(`listen "${channel}`, `lisTNN "${channel}`);
+        return write.call(socket, Buffer.from(sent, "latin1"), ...more);
+      };
+      let times = 0;
+      const { promise: listening, resolve } = Promise.withResolvers<void>();
+      const refused = pool.listen(channel, () => {}, () => {
+        times++;
+        resolve();
+      });
+      assert.is(await outcome(refused), "failed");
+      assert.is(await outcome(pool.probeListener()), "failed");
+      pool.replaceListener();
+      assert.is(await outcome(listening), "answered");
+      assert.is(await outcome(pool.probeListener()), "answered");
+      assert.is(times, 1);
     } finally {
       await pool.end();
     }
