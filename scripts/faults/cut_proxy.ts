@@ -10,7 +10,8 @@ export class CutProxy {
   port = 0;
   /** How often a connection was closed between a message and its response. */
   cuts = 0;
-  #target: number;
+  /** The port of the engine, for new connections. */
+  target: number;
   #server: Server;
   #pairs = new Set<readonly [Socket, Socket]>();
   #silent = new WeakSet<readonly [Socket, Socket]>();
@@ -18,7 +19,7 @@ export class CutProxy {
   #isNextCut: ((sent: string) => boolean) | undefined;
 
   constructor(target: number) {
-    this.#target = target;
+    this.target = target;
     this.#server = createServer((client) => this.#accept(client));
   }
 
@@ -58,7 +59,7 @@ export class CutProxy {
 
   #accept(client: Socket): void {
     if (this.#refusing) return void client.resetAndDestroy();
-    const engine = connect(this.#target, "127.0.0.1");
+    const engine = connect(this.target, "127.0.0.1");
     const pair = [client, engine] as const;
     this.#pairs.add(pair);
     let isCut = false;

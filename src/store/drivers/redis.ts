@@ -93,11 +93,10 @@ class RedisStore implements Store {
   readonly #send: Send = (args) => {
     if (this.#closed) return Promise.reject(new StoreClosedError());
     const began = performance.now();
-    return this.#inTime(this.#connection.send(args), () => {
-      if (this.#closed || !this.#connection.dropSilent(began)) return;
-      // The next call connects.
-      this.#ready = this.#connecting = undefined;
-    });
+    return this.#inTime(
+      this.#connection.send(args),
+      () => this.#closed || this.#connection.dropSilent(began),
+    );
   };
 
   constructor(address: string, options: RedisOptions) {
@@ -110,7 +109,10 @@ class RedisStore implements Store {
       reasonOf: (error) => this.#closed || !isUnavailable(error) ? undefined : reasonOf(error),
       findFailure: () => this.#connection.findFailure(),
     };
-    this.#connection = openConnection(parsed, this.#keys.version);
+    this.#connection = openConnection(parsed, this.#keys.version, () => {
+      // The next call connects.
+      this.#ready = this.#connecting = undefined;
+    });
     const { subscribe } = this.#connection;
     this.#watching = new RedisWatching({
       keys: this.#keys,
@@ -232,7 +234,7 @@ class RedisStore implements Store {
   /** Runs the Lua function with this number, and loads it again if the server has lost it. */
   async #evaluate(script: number, keys: readonly string[], args: readonly Argument[]): Promise<unknown> {
     for (let again = false;; again = true) {
-      if (!this.#ready || this.#watching.registered) await this.#prepare();
+      while (!this.#ready || this.#watching.registered) await this.#prepare();
       try {
         return await this.#send(["EVALSHA", this.#ready![script]!, String(keys.length), ...keys, ...args]);
       } catch (error) {

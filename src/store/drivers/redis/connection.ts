@@ -10,14 +10,14 @@ import { createClient, createCluster, RESP_TYPES } from "redis";
 /** A connection, and what replaces it. */
 export interface Connection {
   connect(): Promise<unknown>;
+  /** Replaces the connection when the server does not write. Its calls still get their replies. */
   send(args: readonly (string | Buffer)[]): Promise<unknown>;
   /** Absent for a cluster. A channel may end in `*`. `onMessage` gets `undefined` when messages may have been missed. */
   subscribe?(channel: string, onMessage: (message: string | undefined) => void): Promise<void>;
   /**
-   * Drops a connection that answered nothing since a moment (`performance.now()`): its peer may have vanished. Returns
-   * whether it was dropped; then connect again.
+   * Drops a connection that answered nothing since a moment (`performance.now()`): its peer may have vanished.
    */
-  dropSilent(since: number): boolean;
+  dropSilent(since: number): void;
   /** Why it last failed to connect, or broke; `undefined` once the server has answered again. */
   findFailure(): unknown;
   destroy(): void;
@@ -38,6 +38,8 @@ export interface Address {
 interface Peer {
   readonly isOpen: boolean;
   connect(): Promise<unknown>;
+  /** Waits for the replies to what was sent. */
+  close(): Promise<unknown>;
   destroy(): void;
   on(event: string, listener: (error: unknown) => void): unknown;
 }
@@ -45,17 +47,37 @@ interface Peer {
 /** Values may be bytes, so all strings are returned as bytes. */
 const AS_BYTES = { typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } };
 
-/** Connects to the server or the cluster of an address at the first command. @param key any key of the store */
-export function openConnection({ url, timeout, isCluster }: Address, key: string): Connection {
-  return isCluster ? openCluster(url, key, timeout * 1000) : openClient(url, timeout * 1000);
+/**
+ * A replica is left no more often, as the address may still lead to it: in milliseconds.
+ * After a failover the connections to the primary before stay open, and it refuses every write.
+ */
+const READ_ONLY_INTERVAL_MS = 1000;
+
+/**
+ * Connects to the server or the cluster of an address at the first command.
+ * @param key any key of the store
+ * @param onReplaced called when the connection was replaced by one that must connect
+ */
+export function openConnection(
+  { url, timeout, isCluster }: Address,
+  key: string,
+  onReplaced: () => void,
+): Connection {
+  return isCluster
+    ? openCluster(url, key, timeout * 1000, onReplaced)
+    : openClient(url, timeout * 1000, onReplaced);
 }
 
-function openClient(url: string, timeoutMs: number): Connection {
+function openClient(url: string, timeoutMs: number, onReplaced: () => void): Connection {
   // Without a queue, callers get a 503 at once, and no write is done long after its caller gave up.
   const create = (disableOfflineQueue = true) =>
     createClient({ url, RESP: 2, disableOfflineQueue, ...settings(timeoutMs) });
   let subscriber: ReturnType<typeof create> | undefined;
-  const connection = openPeer(() => create(), (client, args) => client.sendCommand(args, AS_BYTES));
+  const connection = openPeer(
+    () => create(),
+    (client, args) => client.sendCommand(args, AS_BYTES),
+    onReplaced,
+  );
   return {
     ...connection,
     async subscribe(channel, onMessage) {
@@ -75,7 +97,7 @@ function openClient(url: string, timeoutMs: number): Connection {
   };
 }
 
-function openCluster(url: string, key: string, timeoutMs: number): Connection {
+function openCluster(url: string, key: string, timeoutMs: number, onReplaced: () => void): Connection {
   const { protocol, username, password } = new URL(url);
   const { socket, pingInterval } = settings(timeoutMs);
   // Nodes that the cluster names do not inherit from the address.
@@ -97,6 +119,7 @@ function openCluster(url: string, key: string, timeoutMs: number): Connection {
   return openPeer<ReturnType<typeof create>>(
     create,
     (cluster, args) => cluster.sendCommand(key, false, args as (string | Buffer)[], AS_BYTES),
+    onReplaced,
   );
 }
 
@@ -104,33 +127,43 @@ function openCluster(url: string, key: string, timeoutMs: number): Connection {
 function openPeer<Each extends Peer>(
   create: (before?: Each) => Each,
   send: (peer: Each, args: readonly (string | Buffer)[]) => Promise<unknown>,
+  onReplaced: () => void,
 ): Connection {
   let failure: unknown;
+  let since = 0;
   let answered = 0;
   const open = (before?: Each): Each => {
     const opened = create(before);
     for (const event of ["error", "node-error"]) opened.on(event, (error) => failure = error);
-    answered = performance.now();
+    since = answered = performance.now();
     return opened;
   };
   let peer = open();
+  /** Returns the one before. */
+  const replace = (): Each => {
+    const before = peer;
+    peer = open(before);
+    onReplaced();
+    return before;
+  };
   const destroy = (each: Each) => {
     if (each.isOpen) each.destroy();
   };
   return {
     connect: () => peer.connect(),
     async send(args) {
-      const reply = await send(peer, args);
+      const asked = peer;
+      const reply = await send(asked, args).catch((error) => {
+        const isOld = performance.now() - since >= READ_ONLY_INTERVAL_MS;
+        if (reasonOf(error) === "READONLY" && asked === peer && isOld) replace().close().catch(() => {});
+        throw error;
+      });
       answered = performance.now();
       failure = undefined;
       return reply;
     },
-    dropSilent(since) {
-      if (answered >= since) return false;
-      const before = peer;
-      peer = open(before);
-      destroy(before);
-      return true;
+    dropSilent(before) {
+      if (answered < before) destroy(replace());
     },
     findFailure: () => failure,
     destroy: () => destroy(peer),
