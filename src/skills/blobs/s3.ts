@@ -138,15 +138,13 @@ export function s3Blobs(options: S3Options): BlobStore {
     async get(name) {
       const response = await send("GET", name);
       if (response.ok) return response.body ?? new Blob([]).stream();
-      if (response.status !== 404) throw await refusal("GET", name, response);
-      const error = await refusal("GET", name, response);
-      if (error.message.includes("NoSuchBucket")) throw error;
+      await requireMissing("GET", name, response);
       return undefined;
     },
     async remove(name) {
       const response = await send("DELETE", name);
-      if (!response.ok && response.status !== 404) throw await refusal("DELETE", name, response);
-      await response.body?.cancel();
+      if (!response.ok) await requireMissing("DELETE", name, response);
+      else await response.body?.cancel();
     },
   };
 }
@@ -209,6 +207,12 @@ async function textOf(response: Response): Promise<string> {
     if (read.length >= MAX_ERROR_BYTES) break;
   }
   return new TextDecoder().decode(read.view());
+}
+
+/** @throws {Error} for a refusal other than that of an object that does not exist, as when the bucket does not */
+async function requireMissing(method: string, name: string, response: Response): Promise<void> {
+  const error = await refusal(method, name, response);
+  if (response.status !== 404 || error.message.includes("NoSuchBucket")) throw error;
 }
 
 async function refusal(method: string, name: string, response: Response): Promise<Error> {

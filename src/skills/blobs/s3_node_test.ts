@@ -206,6 +206,7 @@ test("an error of the service contains its status and code", () =>
       /GET s3\/d\/1: 403 SignatureDoesNotMatch$/,
     );
     assert.match(await reason(other("other", SECRET).get("s3/d/1")), /GET s3\/d\/1: 404 NoSuchBucket$/);
+    assert.match(await reason(other("other", SECRET).remove("s3/d/1")), /DELETE s3\/d\/1: 404 NoSuchBucket$/);
     const digest = await digestOf(new Uint8Array(4));
     assert.match(
       await reason(blobs.put("s3/d/1", new Uint8Array([1, 2, 3, 4]), 4, digest)),
