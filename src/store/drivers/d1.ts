@@ -200,8 +200,11 @@ class D1Store implements Store {
 
   #explain(error: unknown): unknown {
     if (error instanceof StoreFormatError) return error;
-    const passing =
-      /network|connection|timed? ?out|overloaded|reset|internal error|too many requests|storage caused/i;
+    const passing = new RegExp(
+      "network|connection|timed? ?out|overloaded|reset|internal error|too many requests|storage caused|" +
+        "transient|disconnected",
+      "i",
+    );
     if (!passing.test(String(error))) return error;
     return new StoreUnavailableError("D1 is unavailable", { cause: error });
   }
