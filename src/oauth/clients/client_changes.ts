@@ -130,14 +130,16 @@ function applyChanges(
     else if (value !== undefined) members[name] = value;
   }
   const method = members.token_endpoint_auth_method;
-  const usesSecret = method === "client_secret_basic" || method === "client_secret_post";
+  // Without a method a client that has a secret authenticates with it (`toClient`).
+  const usesSecret = secret_digest !== undefined &&
+    (method === undefined || method === "client_secret_basic" || method === "client_secret_post");
   // Any strong secret: the digest of the present one takes its place.
-  const secret = usesSecret && secret_digest !== undefined ? { secret: "x".repeat(43) } : {};
+  const secret = usesSecret ? { secret: "x".repeat(43) } : {};
   const registration = { ...members, ...secret, id: client.id } as unknown as ClientRegistration;
   return {
     ...toClient(registration, created, redirectSchemes),
     source,
-    ...(usesSecret && secret_digest !== undefined && { secret_digest }),
+    ...(usesSecret && { secret_digest }),
     ...(usesSecret && previous_secret && { previous_secret }),
     ...(usesSecret && weak_secret && { weak_secret }),
     ...(registration_access_token_digest !== undefined && { registration_access_token_digest }),

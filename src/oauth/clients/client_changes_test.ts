@@ -148,6 +148,16 @@ test("a client that gets keys instead of its secret loses the secret, and jwks_u
   assert.equal([moved!.jwks, moved!.jwks_uri], [undefined, jwks_uri]);
 });
 
+test("a client whose method is removed keeps its secret, and does not become public", async () => {
+  const { server, secret } = await newStored({ grant_types: ["authorization_code"] });
+  for (const token_endpoint_auth_method of ["client_secret_post", null] as const) {
+    const changed = await updateClient(server.store, "stored", { token_endpoint_auth_method });
+    assert.is(changed!.token_endpoint_auth_method, token_endpoint_auth_method ?? "client_secret_basic");
+  }
+  await updateClient(server.store, "stored", { grant_types: ["client_credentials"] });
+  assert.equal([await isAccepted(server, secret), await isAccepted(server, "")], [true, false]);
+});
+
 test("a client that registered itself keeps its lifetime and its registration access token", async () => {
   const server = await newServer();
   const registered = await (await server.send("/oauth/register", {
