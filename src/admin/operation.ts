@@ -57,7 +57,7 @@ export interface AdminContext {
   readonly tools?: (() => readonly AdminTool[]) | undefined;
   /** The gateway; absent where none runs. */
   readonly gateway?: Pick<Gateway, "status" | "stored"> | undefined;
-  /** The scopes of the server: no API key has another. @default any */
+  /** The scopes of the server: no API key and no provider names another. @default any */
   readonly scopes?: readonly string[] | undefined;
 }
 
@@ -120,6 +120,19 @@ export class AdminError extends Error {
 /** A 404 for a noun such as `User`, by the id or name in the request. */
 export function notFound(noun: string, id: string): AdminError {
   return new AdminError("not_found_error", `${noun} not found: ${JSON.stringify(id.slice(0, 100))}`);
+}
+
+/** @throws {AdminError} 400 for a scope that the server does not have */
+export function checkScopes(
+  { scopes: known }: AdminContext,
+  scopes: readonly string[] | undefined,
+): void {
+  const unknown = known && scopes?.find((each) => !known.includes(each));
+  if (unknown === undefined) return;
+  throw new AdminError(
+    "invalid_request_error",
+    `scopes: unknown scope ${JSON.stringify(unknown)}; this server has ${known!.join(", ")}`,
+  );
 }
 
 /**

@@ -14,14 +14,7 @@ import {
 import type { ApiKey } from "../../skills/records.ts";
 import type { Entry } from "../../store/store.ts";
 import { createSearch, listPage, type Page, pageInput, pageOf, type PageQuery } from "../list_page.ts";
-import {
-  type AdminContext,
-  AdminError,
-  type AdminOperation,
-  notFound,
-  type Schema,
-  toIso,
-} from "../operation.ts";
+import { AdminError, type AdminOperation, checkScopes, notFound, type Schema, toIso } from "../operation.ts";
 import { input, object, SECRET, type Secret, text, time } from "../schema.ts";
 
 /** An API key in an answer. */
@@ -153,13 +146,4 @@ export const KEY_OPERATIONS: readonly AdminOperation[] = [
 
 function toAdminKey({ id, name, workspace, scopes, created }: ApiKey): AdminKey {
   return { id, name, workspace, scopes, created: toIso(created) };
-}
-
-function checkScopes({ scopes: known }: AdminContext, scopes: readonly string[] | undefined): void {
-  const unknown = known && scopes?.find((each) => !known.includes(each));
-  if (unknown === undefined) return;
-  throw new AdminError(
-    "invalid_request_error",
-    `scopes: unknown scope ${JSON.stringify(unknown)}; this server has ${known!.join(", ")}`,
-  );
 }

@@ -21,6 +21,7 @@ import {
   type AdminContext,
   AdminError,
   type AdminOperation,
+  checkScopes,
   notFound,
   refuseInvalid,
   type Schema,
@@ -152,6 +153,7 @@ export const addProvider: AdminOperation<ProviderSettingsInput, AdminProvider> =
   subject: (_, { id }) => id,
   async run(context, settings) {
     const registration = toMembers(settings) as unknown as ProviderRegistration;
+    checkScopes(context, Object.keys(registration.scopes ?? {}));
     const { id = registration.kind } = registration;
     const conflict = context.providers.providers.findConflict(id);
     if (conflict !== undefined) {
@@ -191,6 +193,7 @@ export const updateProvider: AdminOperation<ProviderPath & ProviderSettingsInput
   async run(context, { provider, ...settings }) {
     const sealer = createSecretSealer(context.providers.secret);
     const changes = toMembers(settings) as ProviderChanges;
+    checkScopes(context, Object.keys(changes.scopes ?? {}));
     const stored = await refuseInvalid(() => update(context.store, sealer, provider, changes));
     if (!stored) throw notFound("Provider", provider);
     return toAdminProvider(context, stored);
