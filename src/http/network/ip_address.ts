@@ -53,6 +53,15 @@ export function unmapIp(bytes: Uint8Array): Uint8Array {
   return isMapped(bytes) ? bytes.subarray(12) : bytes;
 }
 
+/** Whether both texts are one address, in any notation. An IPv4-mapped IPv6 address is that IPv4 address. */
+export function isSameIp(a: string, b: string): boolean {
+  const [one, other] = [a, b].map((text) => {
+    const bytes = parseIp(text);
+    return bytes && unmapIp(bytes).join();
+  });
+  return one !== undefined && one === other;
+}
+
 /** Whether the address is in the block `prefix/bits`; always `false` for another address family. */
 export function startsWith(bytes: Uint8Array, prefix: Uint8Array, bits: number): boolean {
   if (bytes.length !== prefix.length) return false;

@@ -122,8 +122,12 @@ test("RFC 8705 section 2.1: a certificate that the proxy verified authenticates 
   // Behind trustedProxies `ip` is the caller; the proxy that verified the certificate is `peer`.
   const named = await newToken(BY_NAME, TRUSTED, { ip: "198.51.100.1", peer: PROXY });
   assert.is(named.response.status, 200);
-  const forged = await newToken(BY_NAME, TRUSTED, { ip: PROXY, peer: "198.51.100.1" });
-  assert.is(forged.response.status, 401);
+  for (const peer of ["198.51.100.1", "::ffff:10.0.0.8", "::10.0.0.9", ""]) {
+    const forged = await newToken(BY_NAME, TRUSTED, { ip: PROXY, peer });
+    assert.is(forged.response.status, 401, peer);
+  }
+  // Its address as a server that listens on IPv6 and IPv4 gets it.
+  assert.is((await newToken(BY_NAME, TRUSTED, { ip: `::ffff:${PROXY}` })).response.status, 200);
   assert.is(
     (await newToken({ ...BY_NAME, certificate: { type: "san_dns", value: "other.example" } }, TRUSTED))
       .response.status,

@@ -5,6 +5,7 @@
  * @module
  */
 import { loadOnDemand } from "../../http/load_on_demand.ts";
+import { isSameIp } from "../../http/network/ip_address.ts";
 import type { RequestContext } from "../../http/service.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import type { PresentedCertificate } from "./client_certificate.ts";
@@ -23,6 +24,8 @@ export async function readCertificate(
   request: Request,
   { ip, peer = ip }: RequestContext,
 ): Promise<PresentedCertificate | undefined> {
-  if (!certificateProxy || peer === undefined || !certificateProxy.addresses.includes(peer)) return undefined;
+  if (!certificateProxy || peer === undefined) return undefined;
+  // A server that listens on all addresses gets IPv4 ones in the form ::ffff:10.0.0.9.
+  if (!certificateProxy.addresses.some((each) => isSameIp(each, peer))) return undefined;
   return await parseCertificateFields(certificateProxy, request);
 }
