@@ -29,7 +29,14 @@ import { showErrorPage } from "./error_page.ts";
 import { chooseErrorResponse } from "../response_modes/response_mode.ts";
 import { loginHintOf, redirectToLogin, redirectToSecondFactor } from "./login_redirect.ts";
 import { findNeededLogin, toRequestedClass } from "./needed_login.ts";
-import { getStoredRequest, isPushedUri, storeRequest } from "./pushed_request.ts";
+import {
+  getStoredRequest,
+  isPushedUri,
+  mustPush,
+  storeRequest,
+  toQuery,
+  toReturnQuery,
+} from "./pushed_request.ts";
 
 const readRequestObject = loadOnDemand(async () => (await import("./request_object.ts")).readRequestObject);
 
@@ -73,7 +80,7 @@ export async function authorize(
     return redirectToLogin(
       as,
       pathOf(request.url),
-      queryOf(request.url),
+      await toReturnQuery(as, request, context, identified),
       loginHintOf(as, identified.parameters),
     );
   }
@@ -184,7 +191,7 @@ async function answer(
 ): Promise<Response> {
   const { client, redirect_uri, parameters, dpop_jkt, min_auth_time, pushed, signed } = identified;
   const checked = checkAuthorizationRequest(as, client, parameters, redirect_uri);
-  if (pushed === undefined && (as.requirePushedRequests || client.require_pushed_authorization_requests)) {
+  if (pushed === undefined && mustPush(as, client)) {
     throw invalidRequest(
       "This client must use pushed authorization requests: send the request to the PAR endpoint first (RFC 9126)",
     );
@@ -214,9 +221,9 @@ async function answer(
   const needed = await findNeededLogin(as, requirements, signedIn, min_auth_time, isOtherUser);
   if (needed !== "none") {
     if (isPromptNone) throw new OAuthError("login_required", "The user must sign in again");
-    return needed === "second_factor"
-      ? redirectToSecondFactor(as, pathOf(browser.url), queryOf(browser.url))
-      : await redirectToNewLogin(as, identified);
+    if (needed === "login") return await redirectToNewLogin(as, identified);
+    const query = await toReturnQuery(as, browser, context, identified);
+    return redirectToSecondFactor(as, pathOf(browser.url), query);
   }
   if (isPromptNone && authentication?.hintsAtOther(user)) {
     throw new OAuthError("account_selection_required", "Another user is signed in than login_hint names");
@@ -274,6 +281,6 @@ async function redirectToNewLogin(
     ...(dpop_jkt !== undefined && { dpop_jkt }),
     ...(signed && { signed }),
   });
-  const query = new URLSearchParams({ client_id: client.id, request_uri });
-  return redirectToLogin(as, as.base + "/oauth/authorize", query.toString(), loginHintOf(as, parameters));
+  const query = toQuery(client, request_uri);
+  return redirectToLogin(as, as.base + "/oauth/authorize", query, loginHintOf(as, parameters));
 }

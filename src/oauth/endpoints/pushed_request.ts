@@ -1,15 +1,19 @@
 /**
  * Authorization requests that are stored under a `request_uri`: those that clients push
- * (https://www.rfc-editor.org/rfc/rfc9126#section-2.2), and those that wait for a new login.
+ * (https://www.rfc-editor.org/rfc/rfc9126#section-2.2), those that wait for a new login, and those of request objects that
+ * wait for any login.
  *
  * @module
  */
 import { randomSecret, secretDigest } from "../../crypto/secret.ts";
+import { queryOf } from "../../http/router.ts";
+import type { RequestContext } from "../../http/service.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { OAuthError } from "../error.ts";
 import { type Parameters, parseParameters } from "../parameters.ts";
 import { type PushedRequest, pushedRequestKey } from "../records/authorization_record.ts";
 import type { Client } from "../records/client_record.ts";
+import { STORAGE_LIMITS } from "../storage_quota.ts";
 
 const REQUEST_URI_PREFIX = "urn:ietf:params:oauth:request_uri:";
 
@@ -59,6 +63,47 @@ export async function getStoredRequest(
   }
   const { parameters, dpop_jkt, min_auth_time, pushed = digest, signed } = stored;
   return { parameters: parseParameters(parameters), dpop_jkt, min_auth_time, pushed, signed };
+}
+
+/**
+ * The query with which the user comes back to a request after the login page. The parameters of a request object are stored,
+ * because by then it may have expired, and its URL may have been for one use (RFC 9101 section 5.2).
+ */
+export async function toReturnQuery(
+  as: AuthorizationServer,
+  browser: Request,
+  context: RequestContext,
+  { client, parameters, pushed, signed }: {
+    readonly client: Client;
+    readonly parameters: Parameters;
+    readonly pushed?: string | undefined;
+    readonly signed?: true | undefined;
+  },
+): Promise<string> {
+  const query = queryOf(browser.url);
+  // A stored request counts as pushed.
+  if (!signed || pushed !== undefined || mustPush(as, client)) return query;
+  const request: PushedRequest = { client_id: client.id, parameters: parameters.text, signed };
+  const { length } = JSON.stringify(request);
+  if (length > STORAGE_LIMITS.pushed_request.record) return query;
+  try {
+    // Anyone can repeat the request of any client.
+    as.storageQuota.reserve("pushed_request", length, undefined, context);
+  } catch (error) {
+    if (error instanceof OAuthError) return query;
+    throw error;
+  }
+  return toQuery(client, await storeRequest(as, request));
+}
+
+/** The query of a stored request. */
+export function toQuery({ id: client_id }: Client, request_uri: string): string {
+  return new URLSearchParams({ client_id, request_uri }).toString();
+}
+
+/** Whether the client must push its requests (RFC 9126 section 6). */
+export function mustPush({ requirePushedRequests }: AuthorizationServer, client: Client): boolean {
+  return requirePushedRequests || client.require_pushed_authorization_requests === true;
 }
 
 /** Whether this request waits for a new login: one that was made after it was stored. */

@@ -195,6 +195,44 @@ test("RFC 9126 section 3: a pushed request object is verified once, and then liv
   assert.equal([answer!.get("state"), answer!.has("code")], ["signed", true]);
 });
 
+test("a request object may expire while the user signs in, by value and by reference", async () => {
+  for (const name of ["request", "request_uri"]) {
+    let fetches = 0;
+    const object = await signed({ exp: now() + 60 });
+    const server = await start({ request_uris: [OBJECT_URL] }, {
+      connect: () => {
+        fetches++;
+        const headers = { "content-type": `application/${TYPED.typ}` };
+        return Promise.resolve(new Response(object, { headers }));
+      },
+    });
+    const query = { client_id: "signer", [name]: name === "request" ? object : OBJECT_URL };
+    const asked = await server.send("/oauth/authorize?" + new URLSearchParams(query));
+    assert.is(asked.status, 302);
+    const login = new URL(asked.headers.get("location")!, ISSUER);
+    server.advance(300);
+    const headers = { cookie: await server.signIn() };
+    const back = await server.send(login.searchParams.get("redirect")!, { headers });
+    assert.equal([back.status, fetches], [200, name === "request" ? 0 : 1]);
+    const form = { transaction: transactionOf(await back.text()), decision: "approve" };
+    const answered = await server.send("/oauth/authorize", { form, headers });
+    assert.is(new URL(answered.headers.get("location")!).searchParams.get("state"), "signed");
+    // The answer consumes it, as a pushed request.
+    const again = await server.send(login.searchParams.get("redirect")!, { headers });
+    assert.is(again.status, 400);
+  }
+});
+
+test("a request object that the client had to push is not stored for it", async () => {
+  const server = await start({ require_pushed_authorization_requests: true });
+  const query = { client_id: "signer", request: await signed() };
+  const asked = await server.send("/oauth/authorize?" + new URLSearchParams(query));
+  const login = new URL(asked.headers.get("location")!, ISSUER);
+  const headers = { cookie: await server.signIn() };
+  const back = await server.send(login.searchParams.get("redirect")!, { headers });
+  assert.is(new URL(back.headers.get("location")!).searchParams.get("error"), "invalid_request");
+});
+
 test("RFC 9126 section 2.1: request_uri is refused at the PAR endpoint, also a registered one", async () => {
   const { body } = await push(await start({ request_uris: [OBJECT_URL] }), { request_uri: OBJECT_URL });
   assert.is(body.error, "invalid_request");
