@@ -73,7 +73,11 @@ export async function prepareSessionEnd(
 ): Promise<() => void> {
   const taken = await queueNotices(as.store, origin, as.now());
   return () => {
-    if (taken.length > 0) inBackground(as, context, () => sendAll(as, taken, context));
+    inBackground(as, context, async () => {
+      // Also to a client that got a code after the others were read.
+      const late = await queueNotices(as.store, origin, as.now());
+      await sendAll(as, [...taken, ...late], context);
+    });
     void sendDueNotices(as, context);
   };
 }

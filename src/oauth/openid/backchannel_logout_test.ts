@@ -11,6 +11,7 @@ import {
 } from "../sign_in/test_provider.ts";
 import { addUser } from "../users/user.ts";
 import { endUserSession, endUserSessions, listUserSessions } from "../users/user_sessions.ts";
+import type { Commit, Key, ListOptions } from "../../store/store.ts";
 import { APP_URI, ISSUER, transactionOf } from "../test_server.ts";
 import { newProvider, type TestProvider } from "./test_provider.ts";
 import { end, isSignedIn, signedIn } from "./test_logout.ts";
@@ -183,6 +184,49 @@ test("two instances that send what is due send each notice once", async () => {
   const urls = others.flatMap(({ sent }) => sent.map(({ url }) => url));
   assert.equal(urls.sort(), ["one", "three", "two"].map((name) => `https://${name}.example/logout`));
 });
+
+for (const moment of ["while its clients are read", "just before it ends"]) {
+  test(`a client that gets a code in a session ${moment} is notified, and once`, async () => {
+    const { server, sent, work, register, logOut } = await withReceiver(() => new Response(null));
+    const { client_id, client_secret } = await register("https://rp.example/logout");
+    let { cookie } = await signedIn(server, client_id, client_secret);
+    // Another session than that in which the user allowed it.
+    if (moment.startsWith("just")) cookie = await server.signIn();
+    const path = server.authorizePath({ client_id, scope: "openid", prompt: "none" });
+    let code: string | null | undefined;
+    let queued: number | undefined;
+    const authorizeOnce = async () => {
+      if (code !== undefined) return;
+      code = null;
+      const { headers } = await server.send(path, { headers: { cookie } });
+      code = new URL(headers.get("location")!).searchParams.get("code");
+    };
+    const { store } = server;
+    const [list, commit] = [store.list.bind(store), store.commit.bind(store)];
+    Object.assign(store, {
+      async list(prefix: Key, options?: ListOptions) {
+        const found = await list(prefix, options);
+        if (moment.startsWith("while") && prefix[0] === "session_client") await authorizeOnce();
+        return found;
+      },
+      async commit(changes: Commit) {
+        if (changes.remove?.some(([kind]) => kind === "session")) {
+          if (moment.startsWith("just")) await authorizeOnce();
+          queued = (await list(["logout_notice"])).length;
+        }
+        return await commit(changes);
+      },
+    });
+    await logOut(cookie);
+    await Promise.all(work);
+    server.advance(61);
+    await sendDue(server);
+    assert.match(code!, /^trivet_ac_/);
+    // Where it can be, the notice is stored first: then no failure leaves the client without one.
+    assert.is(queued, moment.startsWith("just") ? 0 : 1);
+    assert.equal(sent.map(({ url }) => url), ["https://rp.example/logout"]);
+  });
+}
 
 for (const signsInAgain of [false, true]) {
   const when = signsInAgain ? ", after a new login" : "";

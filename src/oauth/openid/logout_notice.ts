@@ -6,6 +6,7 @@
  * @module
  */
 import { randomId } from "../../crypto/secret.ts";
+import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
 import type { Put, Store } from "../../store/store.ts";
 import {
   ENDED_SESSIONS,
@@ -43,17 +44,19 @@ export async function queueNotices(
   origin: string,
   now: number,
 ): Promise<readonly TakenNotice[]> {
-  const entries = await listSessionClients(store, origin);
-  if (entries.length === 0) return [];
-  const taken = entries.map(({ value: { client_id, user } }): TakenNotice => ({
-    due: now + LEASE_MS,
-    id: randomId(""),
-    notice: { session: origin, client_id, user, failures: 0, until: now + LIFETIME_MS },
-  }));
-  // One of several requests that end the session notifies.
-  const check = entries.map(({ key, version }) => ({ key, version }));
-  const done = await store.commit({ check, remove: entries.map(({ key }) => key), set: taken.map(toPut) });
-  return done ? taken : [];
+  return await retryLostRaces(async () => {
+    const entries = await listSessionClients(store, origin);
+    if (entries.length === 0) return [];
+    const taken = entries.map(({ value: { client_id, user } }): TakenNotice => ({
+      due: now + LEASE_MS,
+      id: randomId(""),
+      notice: { session: origin, client_id, user, failures: 0, until: now + LIFETIME_MS },
+    }));
+    const check = entries.map(({ key, version }) => ({ key, version }));
+    const remove = entries.map(({ key }) => key);
+    // The race may be lost to another request that ends the session, which notifies, or to a code for one of the clients.
+    return await store.commit({ check, remove, set: taken.map(toPut) }) ? taken : LOST_RACE;
+  });
 }
 
 /** Takes the notices of sessions that `users/user_sessions.ts` ended, and those that are due, the oldest first. */
