@@ -49,10 +49,12 @@ export class ListedTools {
   /** Checks the result of a tool. @throws {ConnectionError} malformed */
   async check(name: string, { isError, structuredContent }: JsonObject, server: string): Promise<void> {
     if (isError === true) return;
-    let check = this.#outputs.get(name);
+    const output = this.#outputs.get(name);
+    let check = output;
     if (typeof check !== "function") {
-      check = await compile(check);
-      this.#outputs.set(name, check);
+      check = await compile(output);
+      // Meanwhile the tool may have been listed with another schema.
+      if (this.#outputs.get(name) === output) this.#outputs.set(name, check);
     }
     const problem = structuredContent === undefined
       ? "has no structured content, which its output schema requires"
