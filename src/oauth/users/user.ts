@@ -110,9 +110,11 @@ export async function saveProfile(
     const entry = await store.get<Profile>(key);
     const stored = entry?.value;
     const locked = stored?.locked;
+    // Where the other system gives no role, the one that an operator gave stays.
+    const given = role ?? stored?.assigned_role;
     if (
       stored?.name === name && stored.email === email && stored.email_verified === email_verified &&
-      stored.username === username && stored.role === role
+      stored.username === username && stored.role === given
     ) return locked === undefined;
     // What others decide stays: that the account is locked, the scopes that groups give.
     const { role: _, email_verified: __, username: ___, ...kept } = stored ?? {};
@@ -123,7 +125,7 @@ export async function saveProfile(
       email,
       ...(email_verified !== undefined && { email_verified }),
       ...(username !== undefined && { username }),
-      ...(role !== undefined && { role: checkUserRole(role) }),
+      ...(given !== undefined && { role: checkUserRole(given) }),
       updated: now,
     };
     const done = await store.commit({

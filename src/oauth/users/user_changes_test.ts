@@ -4,6 +4,7 @@ import { layeredStore } from "../../store/drivers/layered.ts";
 import { memoryStore } from "../../store/drivers/memory.ts";
 import { newServer, type TestServer } from "../test_server.ts";
 import { findAccount, lockUser, setPassword, unlockUser, updateUser } from "./user_changes.ts";
+import type { UserRole } from "../records/user_record.ts";
 import { removeUser } from "./remove_user.ts";
 import { addUser, listUsers, saveProfile } from "./user.ts";
 import { endUserSessions } from "./user_sessions.ts";
@@ -195,6 +196,26 @@ test("a lock reaches an instance with a cache within its lifetime", async () => 
   await lockUser(one!.store, "alice");
   await new Promise((resolve) => setTimeout(resolve, 80));
   assert.is((await other!.send("/api/user", { headers })).status, 401);
+});
+
+test("a role that an operator gave a user of another system stays, unless that system gives one", async () => {
+  const { store } = await newServer();
+  const user = { id: "ext-1", name: "Jane", email: "" };
+  const roleAfter = async (role?: UserRole) => {
+    await saveProfile(store, { ...user, ...(role && { role }) });
+    return (await findAccount(store, user.id))!.role;
+  };
+  assert.equal([await roleAfter(), await roleAfter("author"), await roleAfter()], [
+    undefined,
+    "author",
+    undefined,
+  ]);
+  await updateUser(store, user.id, { role: "reader" });
+  assert.equal([await roleAfter(), await roleAfter("admin"), await roleAfter()], [
+    "reader",
+    "admin",
+    "reader",
+  ]);
 });
 
 test.run();
