@@ -42,13 +42,16 @@ export async function grantJwtBearer(as: AuthorizationServer, call: TokenCall): 
   if (issuer.user && !await saveProfile(as.store, user, as.now())) {
     throw refusal("the subject is not a user of this server");
   }
+  // With what the issuer does not know: the role that the operator gave, and that the account is locked.
+  const owner = issuer.user ? await findUser(as.store, user.id) : user;
+  if (!owner) throw refusal("the subject is not a user of this server");
 
   const allowed = isIdJag ? scopeOf(claims) : undefined;
   const asked = form.get("scope");
   // The scope of the assertion is the upper limit; the scopes allowed for the client limit it further.
   const named = allowed === undefined ? asked : narrowScope(as, allowed, asked);
   const resource = findResources(as, targetsOf(claims, isIdJag, form.all("resource")));
-  const granted = requireRole(as, user, grantScope(as, client, named), "invalid_scope");
+  const granted = requireRole(as, owner, grantScope(as, client, named), "invalid_scope");
   const details = isIdJag ? detailsOf(as, client, claims) : undefined;
   const askedDetails = form.get("authorization_details");
   const authorization_details = details

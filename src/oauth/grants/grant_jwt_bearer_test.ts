@@ -7,6 +7,7 @@ import type { AuthorizationServerOptions } from "../authorization_server.ts";
 import { toClient } from "../clients/client.ts";
 import { createProof, newKey, sign, type TestKey } from "../test_keys.ts";
 import { ISSUER, newServer, type TestServer } from "../test_server.ts";
+import { updateUser } from "../users/user_changes.ts";
 
 const test = suite("oauth/grant_jwt_bearer");
 const GRANT = "urn:ietf:params:oauth:grant-type:jwt-bearer";
@@ -84,6 +85,18 @@ test("RFC 9068 section 5: no user has a token of a client with the same id", asy
   assert.equal([status, body.error], [400, "invalid_grant"]);
   const other = { client_id: "other" };
   assert.is((await redeem(server, await idJag(key, other), other)).status, 200);
+});
+
+test("the role that the operator gave the user counts, which the issuer does not know", async () => {
+  const scopes = { read: "Read", write: { description: "Write", role: "author" } } as const;
+  const { key, server } = await newIdp({ scopes, defaultRole: "author" });
+  const scopeOf = async () => {
+    const { body } = await redeem(server, await idJag(key));
+    return [body.scope, readJws(body.access_token)?.claims.scope];
+  };
+  assert.equal(await scopeOf(), ["read write", "read write"]);
+  await updateUser(server.store, "idp|u-1", { role: "reader" });
+  assert.equal(await scopeOf(), ["read", "read"]);
 });
 
 test("user info returns the user of the trusted issuer", async () => {
