@@ -33,7 +33,7 @@ export const PENDING_SIGN_UP_LIFETIME = 3600;
 const PROOF_LIFETIME = 420;
 
 export const STORAGE_LIMITS: Readonly<Record<StorageKind, StorageLimit>> = {
-  /** RFC 9126; for their lifetime. */
+  /** RFC 9126, and request objects (RFC 9101) that wait for a login; for their lifetime. */
   pushed_request: { record: 8 * KIB, perNetwork: MIB, overall: 16 * MIB, unknown: 8 * MIB },
   /** RFC 7591; for a day, unless a user allows the client something. */
   registration: { record: 8 * KIB, perNetwork: 4 * MIB, overall: 64 * MIB, unknown: 16 * MIB },
