@@ -72,7 +72,8 @@ async function runApart(program: Program, host: ProgramHost, signal: AbortSignal
   let isolate: Isolate | undefined;
   let isStarted = false;
   let isComputing = false;
-  let unsettled = 0;
+  /** Reports that the isolate owes: one of its start, and one for each answer that it gets. */
+  let owed = 1;
 
   function expectMessage(ms: number, onTimeout: () => void): void {
     clearTimeout(timer);
@@ -99,7 +100,7 @@ async function runApart(program: Program, host: ProgramHost, signal: AbortSignal
   }
 
   function settle(id: number, isDone: boolean, text: string): void {
-    unsettled++;
+    owed++;
     // Answers give no further time to a program that computes.
     if (!isComputing) startComputing();
     isolate!.settle({ id, isDone, text });
@@ -117,9 +118,7 @@ async function runApart(program: Program, host: ProgramHost, signal: AbortSignal
       case "log":
         return host.onLog(message.line);
       case "idle":
-        // It reports each answer that it got.
-        if (unsettled > 0) unsettled--;
-        if (unsettled > 0) return;
+        if (--owed > 0) return;
         isComputing = false;
         clearTimeout(timer);
         return host.onIdle();

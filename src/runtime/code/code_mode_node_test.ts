@@ -168,6 +168,15 @@ test("answers that come meanwhile give no more time to a program that cannot be 
   assert.ok(timers.length === 0 || answered < timers.length, `${answered} of ${timers.length}`);
 });
 
+test("an answer that comes before the program waits gives it no time without a limit", async () => {
+  const source = `try { await tools.x() } catch {} String.raw({ raw: { length: 2 ** 40 } })`;
+  const stop = new AbortController();
+  const timer = setTimeout(() => stop.abort(), 20_000);
+  const answer = (request: ProgramRequest): void => request.settle(false, "no");
+  assert.is(await failureOf(source, { computeMs: 1000 }, answer, stop.signal), "compute");
+  clearTimeout(timer);
+});
+
 test("the event loop of the server is free meanwhile", async () => {
   let isDone = false;
   const turns = async () => {
