@@ -6,6 +6,7 @@
 import { METHOD_NOT_FOUND } from "../jsonrpc/error.ts";
 import type { ClientExchange, ConnectionInfo, ListName, McpClient, McpClientOptions } from "./client.ts";
 import { ConnectionError, McpError } from "./error.ts";
+import { isHeaderMismatch } from "./header_fields.ts";
 import { finish, type Unfinished } from "./input_rounds.ts";
 import { findLegacyTask, followLegacyTask } from "./legacy_task.ts";
 import { type ClientLimits, completeLimits, type JsonObject } from "./limits.ts";
@@ -14,8 +15,9 @@ import { Listening } from "./listening.ts";
 import { hasList, listPages } from "./list_pages.ts";
 import { initialize } from "./negotiate.ts";
 import { openConnection } from "./open_connection.ts";
-import { HEADER_MISMATCH, MODERN } from "./revision.ts";
+import { MODERN } from "./revision.ts";
 import { SessionLost } from "./transport.ts";
+import { waitFor } from "./wait.ts";
 import { type Sized, Wire } from "./wire.ts";
 
 /**
@@ -69,7 +71,7 @@ class Client implements McpClient {
     params: Readonly<JsonObject> = {},
     exchange: ClientExchange = {},
   ): Promise<JsonObject> {
-    const connected = this.#connected ?? await this.#connect({ caller: exchange.caller });
+    const connected = await this.#ready(exchange);
     const { result: first } = await this.#send(connected, method, params, exchange, false);
     const { resultType } = first;
     const isModern = connected.info.revision === MODERN;
@@ -95,7 +97,7 @@ class Client implements McpClient {
     params: Readonly<JsonObject> = {},
     exchange: ClientExchange = {},
   ): Promise<JsonObject> {
-    const connected = this.#connected ?? await this.#connect({ caller: exchange.caller });
+    const connected = await this.#ready(exchange);
     return (await this.#send(connected, method, params, exchange, true)).result;
   }
 
@@ -104,12 +106,12 @@ class Client implements McpClient {
     params: Readonly<JsonObject> = {},
     exchange: ClientExchange = {},
   ): Promise<void> {
-    const { wire } = this.#connected ?? await this.#connect({ caller: exchange.caller });
+    const { wire } = await this.#ready(exchange);
     await wire.notify(method, params, exchange);
   }
 
   async listAll(list: ListName, exchange: ClientExchange = {}): Promise<JsonObject[]> {
-    const connected = this.#connected ?? await this.#connect({ caller: exchange.caller });
+    const connected = await this.#ready(exchange);
     if (!hasList(list, connected.info.capabilities)) return [];
     try {
       return await listPages(
@@ -120,22 +122,21 @@ class Client implements McpClient {
       );
     } catch (error) {
       // Servers may have resources without templates.
-      const hasNone = list === "resourceTemplates" && error instanceof McpError &&
-        error.code === METHOD_NOT_FOUND;
-      if (hasNone) return [];
+      const isMissing = error instanceof McpError && error.code === METHOD_NOT_FOUND;
+      if (isMissing && list === "resourceTemplates") return [];
       throw error;
     }
   }
 
   async subscribe(uri: string, exchange: ClientExchange = {}): Promise<void> {
-    const connected = this.#connected ?? await this.#connect({ caller: exchange.caller });
+    const connected = await this.#ready(exchange);
     if (connected.info.revision === MODERN) return await connected.listening.subscribe(uri);
     await this.#send(connected, "resources/subscribe", { uri }, exchange, false);
     this.#uris.add(uri);
   }
 
   async unsubscribe(uri: string, exchange: ClientExchange = {}): Promise<void> {
-    const connected = this.#connected ?? await this.#connect({ caller: exchange.caller });
+    const connected = await this.#ready(exchange);
     if (connected.info.revision === MODERN) return await connected.listening.unsubscribe(uri);
     this.#uris.delete(uri);
     await this.#send(connected, "resources/unsubscribe", { uri }, exchange, false);
@@ -163,6 +164,12 @@ class Client implements McpClient {
     if (isFirst) this.#options.onClosed?.(undefined);
   }
 
+  /** Connects for a request. @throws the reason of its signal, which does not end the connecting: others may wait for it */
+  async #ready({ caller, signal }: ClientExchange): Promise<Connected> {
+    signal?.throwIfAborted();
+    return this.#connected ?? await waitFor(this.#connect({ caller }), signal);
+  }
+
   #connect(exchange: ClientExchange): Promise<Connected> {
     if (this.#ended) {
       const { name } = this.#options.transport;
@@ -183,10 +190,9 @@ class Client implements McpClient {
       onClosed: (wire, error) => this.#onClosed(wire, error),
     }, exchange);
     if (wire.ended) throw wire.ended;
-    const { checkOutput = true } = this.#options;
     const connected: Connected = {
       wire,
-      tools: new ListedTools(wire.marked, checkOutput),
+      tools: new ListedTools(wire.marked, this.#options.checkOutput ?? true),
       info,
       listening: this.#listening(wire, info, exchange.caller, 0),
       session: 0,
@@ -234,7 +240,7 @@ class Client implements McpClient {
       sized = await wire.send(method, params, exchange, { once });
     } catch (error) {
       if (error instanceof SessionLost) await this.#renew(connected, session, exchange);
-      else if (this.#isHeaderMismatch(error, connected, method)) await this.listAll("tools", exchange);
+      else if (isHeaderMismatch(error, method, connected.info)) await this.listAll("tools", exchange);
       else throw error;
       // In both cases the server did not execute the request.
       sized = await wire.send(method, params, exchange, { once }).catch((again) => {
@@ -262,19 +268,13 @@ class Client implements McpClient {
     await tools.check(params.name as string, result, wire.server);
   }
 
-  /** Whether a server of 2026-07-28 misses header fields: the tools may have changed since they were listed. */
-  #isHeaderMismatch(error: unknown, { info }: Connected, method: string): boolean {
-    return error instanceof McpError && error.code === HEADER_MISMATCH && method === "tools/call" &&
-      info.revision === MODERN && info.transport === "http";
-  }
-
   /** Begins a new session, once for all requests that lost the same one. */
   async #renew(connected: Connected, lost: number, exchange: ClientExchange): Promise<void> {
     if (connected.session !== lost) return;
     connected.renewing ??= this.#beginSession(connected, exchange).finally(() =>
       connected.renewing = undefined
     );
-    await connected.renewing;
+    await waitFor(connected.renewing, exchange.signal);
   }
 
   async #beginSession(connected: Connected, { caller, timeout }: ClientExchange): Promise<void> {

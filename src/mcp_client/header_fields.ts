@@ -4,8 +4,11 @@
  *
  * @module
  */
+import type { ConnectionInfo } from "./client.ts";
+import { McpError } from "./error.ts";
 import type { JsonObject } from "./limits.ts";
 import { isObject } from "./message.ts";
+import { HEADER_MISMATCH, MODERN } from "./revision.ts";
 
 /** The parameter that `Mcp-Name` repeats, by method. */
 const NAME_PARAMETERS = new Map([
@@ -41,6 +44,12 @@ export function headerFields(
     }
   }
   return fields;
+}
+
+/** Whether a server of 2026-07-28 misses header fields: the tools may have changed since they were listed. */
+export function isHeaderMismatch(error: unknown, method: string, info: ConnectionInfo): boolean {
+  return error instanceof McpError && error.code === HEADER_MISMATCH && method === "tools/call" &&
+    info.revision === MODERN && info.transport === "http";
 }
 
 const encoder = new TextEncoder();

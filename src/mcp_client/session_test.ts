@@ -83,6 +83,42 @@ test("a call that learns late that its session was lost uses the new one", async
   await client.close();
 });
 
+test("a request that waits for the connection, or for a new session, can be cancelled alone", async () => {
+  for (const isLost of [false, true]) {
+    const legacy = legacyServer((received) =>
+      isLost && received.headers.get("mcp-session-id") === "session-1"
+        ? new Response(null, { status: 404 })
+        : result(received, TEXT)
+    );
+    let isHeld = false;
+    let answer: (() => void) | undefined;
+    const client = connect({
+      ...legacy,
+      async fetch(url, init) {
+        if (isHeld && String(init.body).includes('"initialize"')) {
+          await new Promise<void>((resolve) => answer = resolve);
+        }
+        return await legacy.fetch(url, init);
+      },
+    });
+    if (isLost) await client.connect();
+    isHeld = true;
+    const abort = new AbortController();
+    const cancelled = failure(client.request("tools/call", call, { signal: abort.signal }));
+    const other = client.request("tools/call", call);
+    await until(() => answer !== undefined);
+    abort.abort(new Error("enough"));
+    assert.is((await cancelled).message, "enough");
+    answer!();
+    assert.equal(await other, TEXT);
+    assert.is(
+      (await failure(client.request("tools/call", call, { signal: abort.signal }))).message,
+      "enough",
+    );
+    await client.close();
+  }
+});
+
 test("a server that forgets every session is reported, not called for ever", async () => {
   const server = legacyServer(() => new Response(null, { status: 404 }));
   const error = await failure(connect(server).request("tools/call", call));
