@@ -10,6 +10,7 @@ import { ConnectionError, McpError } from "./error.ts";
 import type { JsonObject } from "./limits.ts";
 import { isObject } from "./message.ts";
 import { MODERN } from "./revision.ts";
+import { timerDelay } from "../timer.ts";
 import { SessionLost, type StreamEnd } from "./transport.ts";
 import type { Wire } from "./wire.ts";
 import { wait } from "./wait.ts";
@@ -131,15 +132,14 @@ export class Listening {
    */
   async #replace(): Promise<ReadonlySet<unknown>> {
     const before = this.#stop;
-    const filter = this.#filter();
     const stop = this.#stop = new AbortController();
     let accepted: ReadonlySet<unknown> = new Set();
-    if (Object.keys(filter).length > 0) {
+    if (Object.keys(this.#filter()).length > 0) {
       try {
         accepted = await new Promise((resolve, reject) => {
           this.#loop(
             stop.signal,
-            (isAgain) => this.#listen(filter, stop.signal, isAgain, resolve, reject),
+            (isAgain) => this.#listen(stop.signal, isAgain, resolve, reject),
             () => resolve(accepted),
           );
         });
@@ -155,18 +155,31 @@ export class Listening {
     return accepted;
   }
 
+  /** Listens once. A server that does not acknowledge the subscription in time has failed. */
   async #listen(
-    filter: JsonObject,
     signal: AbortSignal,
     isAgain: boolean,
     onOpen: (accepted: ReadonlySet<unknown>) => void,
     onFailed: (error: unknown) => void,
   ): Promise<StreamEnd> {
     const { wire, caller } = this.#options;
+    // A resource whose subscription failed is not in it any more.
+    const filter = this.#filter();
+    if (Object.keys(filter).length === 0) return "unsupported";
+    const { timeout } = wire.limits;
+    const what = "a subscription without acknowledging it";
+    const attempt = new AbortController();
+    const onStop = (): void => attempt.abort(signal.reason);
+    signal.addEventListener("abort", onStop);
+    const timer = setTimeout(
+      () => attempt.abort(new ConnectionError("timeout", wire.server, `held ${what} for ${timeout} ms`)),
+      timerDelay(timeout),
+    );
     let subscription: number | undefined;
     const onId = (id: number): void => {
       subscription = id;
       wire.acknowledged.set(id, ({ notifications }) => {
+        clearTimeout(timer);
         const accepted = isObject(notifications) ? notifications.resourceSubscriptions : undefined;
         const uris = new Set(Array.isArray(accepted) ? accepted : []);
         onOpen(uris);
@@ -174,14 +187,17 @@ export class Listening {
       });
     };
     try {
-      const exchange = { timeout: Infinity, caller, signal };
+      const exchange = { timeout: Infinity, caller, signal: attempt.signal };
       await wire.send("subscriptions/listen", { notifications: filter }, exchange, { onId });
+      onFailed(new ConnectionError("malformed", wire.server, `ended ${what}`));
       return { retry: undefined };
     } catch (error) {
       onFailed(error);
       if (error instanceof McpError && PERMANENT.has(error.code)) return "unsupported";
       throw error;
     } finally {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", onStop);
       wire.acknowledged.delete(subscription!);
     }
   }

@@ -122,6 +122,39 @@ test("2026-07-28: after a gap subscribed resources count as updated", async () =
   await client.close();
 });
 
+test("2026-07-28: a subscription that is not acknowledged fails, and so does not stop the next one", async () => {
+  for (const isSilent of [true, false]) {
+    const { server, listens } = listeningServer({ resources: { subscribe: true } });
+    const { fetch } = server;
+    const filters: Loose[] = [];
+    let isFaulty = true;
+    const faulty = Object.assign(server, {
+      fetch: async (url: string, init: RequestInit) => {
+        const { id, method, params } = JSON.parse(String(init.body));
+        if (!isFaulty || method !== "subscriptions/listen") return await fetch(url, init);
+        filters.push(params.notifications);
+        return server.stream(async (send, closed) => {
+          if (isSilent) await closed;
+          else send(event({ jsonrpc: "2.0", id, result: { resultType: "complete" } }));
+        });
+      },
+    });
+    const client = connect(faulty, { limits: { timeout: 200 } });
+    const [a, b] = await Promise.all(["test://a", "test://b"].map((uri) => failure(client.subscribe(uri))));
+    const reason = isSilent ? "timeout" : "malformed";
+    assert.equal([a!.reason, b!.reason], [reason, reason]);
+    const before = filters.length;
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    // Nothing is left to listen for.
+    assert.is(filters.length, before);
+    isFaulty = false;
+    await client.subscribe("test://c");
+    assert.equal(listens.map(({ filter }) => filter.resourceSubscriptions), [["test://c"]]);
+    await client.close();
+    await until(() => server.open === 0);
+  }
+});
+
 test("2026-07-28: a failure of the server does not end listening", async () => {
   let failures = 0;
   const { server, listens } = listeningServer();
