@@ -252,7 +252,7 @@ class Client implements McpClient {
       if (connected.tools.hasOutput(params.name)) await this.#checkOutput(connected, params, result);
     } else if (method === "tools/list" && Array.isArray(result.tools)) {
       const hasFields = connected.info.revision === MODERN && wire.kind !== "stdio";
-      return { result: { ...result, tools: connected.tools.accept(result.tools, hasFields) }, bytes };
+      return { result: { ...result, tools: connected.tools.accept(result.tools, hasFields, params) }, bytes };
     } else if (method === "logging/setLevel") this.#logLevel = params;
     return sized;
   }

@@ -17,6 +17,8 @@ export class ListedTools {
   readonly #checksOutput: boolean;
   /** Output schemas, or what was compiled from them. */
   readonly #outputs = new Map<string, unknown>();
+  /** The tools of the pages since the last first one. */
+  #recent = new Set<string>();
 
   constructor(marked: Map<string, readonly MarkedArgument[]>, checksOutput: boolean) {
     this.#marked = marked;
@@ -24,10 +26,12 @@ export class ListedTools {
   }
 
   /** The tools that may be used: those whose marks are valid, where the transport has header fields. */
-  accept(tools: readonly unknown[], hasFields: boolean): unknown[] {
+  accept(tools: readonly unknown[], hasFields: boolean, { cursor }: Readonly<JsonObject>): unknown[] {
+    if (cursor === undefined) this.#forgetOld();
     return tools.filter((tool) => {
       if (!isObject(tool) || typeof tool.name !== "string") return true;
       const { name, inputSchema, outputSchema } = tool;
+      this.#recent.add(name);
       if (hasFields) {
         const marked = findMarkedArguments(inputSchema);
         if (!marked) return false;
@@ -39,6 +43,14 @@ export class ListedTools {
       else this.#outputs.delete(name);
       return true;
     });
+  }
+
+  /** As a list begins again: forgets the tools that it did not have the last time. */
+  #forgetOld(): void {
+    for (const known of [this.#marked, this.#outputs]) {
+      for (const name of known.keys()) if (!this.#recent.has(name)) known.delete(name);
+    }
+    this.#recent = new Set();
   }
 
   /** Whether the tool has an output schema. */
