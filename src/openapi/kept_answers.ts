@@ -5,7 +5,7 @@
  * @module
  */
 import type { Principal } from "../http/principal.ts";
-import { checkNames, type Names } from "../options/option_check.ts";
+import { checkNames, checkWhole, type Names } from "../options/option_check.ts";
 
 /** An answer of the API, as it came. */
 export interface KeptAnswer {
@@ -50,10 +50,16 @@ interface OwnedAnswers {
   size: number;
 }
 
-/** Keeps answers in the memory of this instance. @throws {TypeError} for an option that does not exist */
+/**
+ * Keeps answers in the memory of this instance.
+ * @throws {TypeError} for an option that does not exist
+ * @throws {RangeError} for one that is not a positive whole number
+ */
 export function keepAnswers(options: KeptAnswersOptions = {}): AnswerStore {
   checkNames("keepAnswers", options, NAMES);
   const { maxBytes = 64 * 1024 * 1024, lifetime = 600_000, now = Date.now } = options;
+  checkWhole("keepAnswers.maxBytes", maxBytes, 1);
+  checkWhole("keepAnswers.lifetime", lifetime, 1);
   // Oldest first: all have the same lifetime.
   const kept = new Map<string, Kept>();
   const owners = new Map<string, OwnedAnswers>();

@@ -8,14 +8,14 @@ import { createConfiguredFetch } from "../http/network/public_fetch.ts";
 import type { Definition } from "../mcp/definition/definition.ts";
 import { resourceTemplate } from "../mcp/definition/definition.ts";
 import type { DefinitionSource } from "../mcp/definition/definition_source.ts";
-import { checkNames, checkWhole, type Names } from "../options/option_check.ts";
+import { checkNames, checkOneOf, checkWhole, type Names } from "../options/option_check.ts";
 import { timerDelay, unrefTimer } from "../timer.ts";
 import type { ApiAccess, Authorize, Credential } from "./access.ts";
 import { toApiTool } from "./api_tool.ts";
 import { objectOf, type OpenApiDocument, OpenApiError, parseText, readDocument } from "./document.ts";
 import { type AnswerStore, keepAnswers, ownerOf } from "./kept_answers.ts";
 import { listOperations, type Operation, reasonOf, type SkippedOperation } from "./operation.ts";
-import { type Select, selectOperations } from "./select.ts";
+import { checkSelect, type Select, selectOperations } from "./select.ts";
 import { readAddress } from "./server_address.ts";
 
 /** Options of {@linkcode openApi}. */
@@ -122,8 +122,8 @@ const MAX_RETRY_MS = 300_000;
 
 /**
  * Makes tools of the operations of an OpenAPI document (3.0, 3.1).
- * @throws {OpenApiError | RangeError} for a document or an option that cannot be used. Of a document that is loaded from a
- *   URL, the problem goes to `onProblem`
+ * @throws {OpenApiError | RangeError | TypeError} for a document or an option that cannot be used. Of a document that is
+ *   loaded from a URL, the problem goes to `onProblem`
  */
 export function openApi(options: OpenApiOptions): OpenApiTools {
   checkNames("openApi", options, NAMES);
@@ -194,12 +194,13 @@ function builder(options: OpenApiOptions): (root: unknown, documentUrl: string |
   if (!/^[A-Za-z0-9_-]{0,60}$/.test(namePrefix)) {
     throw new OpenApiError('"prefix" must be at most 60 letters, digits, "_" and "-"');
   }
+  checkSelect(options.select);
   const shared = {
     authorize: options.authorize,
     credentials: options.credentials ?? {},
     prefix: namePrefix,
     scopes: options.scopes ?? (() => []),
-    alwaysAuthorizes: options.security === "always",
+    alwaysAuthorizes: checkOneOf("openApi.security", options.security, "document", "always") === "always",
     headers: options.headers ?? {},
     fetch: options.fetch ?? defaultFetch,
     timeout: limit("timeout", 30_000),

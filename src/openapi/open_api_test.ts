@@ -3,7 +3,8 @@ import * as assert from "uvu/assert";
 import { createRandom } from "../http/test_random.ts";
 import { newServer, request } from "../mcp/test_server.ts";
 import { OpenApiError } from "./document.ts";
-import { openApi } from "./open_api.ts";
+import { keepAnswers } from "./kept_answers.ts";
+import { openApi, type OpenApiOptions } from "./open_api.ts";
 import { errorOf, newApi, PET_SHOP } from "./test_api.ts";
 
 const test = suite("openapi/open_api");
@@ -164,6 +165,30 @@ test("options out of range are refused", async () => {
     }]
   ) {
     assert.match(await errorOf(() => openApi({ document: PET_SHOP, ...wrong })), /must be/);
+  }
+  for (const wrong of [{ maxBytes: NaN }, { lifetime: -1 }]) {
+    assert.match(await errorOf(() => keepAnswers(wrong)), /must be/);
+  }
+});
+
+test("a selection or security in other words is refused, also before the document is loaded", () => {
+  for (
+    const [option, wrong] of [
+      ["select", { select: "All" }],
+      ["select", { select: [] }],
+      ["select", { select: null }],
+      ["select.tag", { select: { tag: ["pets"] } }],
+      ["select.methods", { select: { methods: "GET" } }],
+      ["select.deprecated", { select: { deprecated: "false" } }],
+      ["security", { security: "Always" }],
+    ] as const
+  ) {
+    for (const document of [PET_SHOP, "https://api.example.com/openapi.json"]) {
+      assert.throws(
+        () => openApi({ document, ...wrong } as unknown as OpenApiOptions),
+        (error: unknown) => error instanceof TypeError && error.message.includes(`"openApi.${option}"`),
+      );
+    }
   }
 });
 

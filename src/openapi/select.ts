@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { checkNames, checkOneOf, type Names } from "../options/option_check.ts";
 import { OpenApiError } from "./document.ts";
 import type { Operation } from "./operation.ts";
 
@@ -22,6 +23,15 @@ export interface Selection {
 
 /** `safe`: GET and HEAD, which only read. `all`: every operation. */
 export type Select = "safe" | "all" | Selection | ((operation: Operation) => boolean);
+
+const NAMES: Names<Selection> = { tags: 2, operations: 2, methods: 2, paths: 2, deprecated: 3 };
+
+/** @throws {TypeError} for a value that would select other operations than it says */
+export function checkSelect(select: Select | undefined): void {
+  if (typeof select === "function") return;
+  if (typeof select === "object" && !Array.isArray(select)) checkNames("openApi.select", select, NAMES);
+  else checkOneOf("openApi.select", select as "safe" | undefined, "safe", "all" as "safe");
+}
 
 const SAFE_METHODS: readonly string[] = ["GET", "HEAD"];
 

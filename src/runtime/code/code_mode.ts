@@ -7,7 +7,7 @@
  */
 import { BusyError, CallLimiter } from "../../gateway/call_limiter.ts";
 import type { CodeEngine, Outcome, Program, ProgramHost } from "../../gateway/code/engine.ts";
-import { checkNames, type Names } from "../../options/option_check.ts";
+import { checkNames, checkWhole, type Names } from "../../options/option_check.ts";
 import { type Isolate, startIsolate } from "./isolate.ts";
 import type { WorkerMessage } from "./worker_main.ts";
 
@@ -38,10 +38,16 @@ const MAX_START_MS = 30_000;
 
 const NAMES: Names<QuickJsOptions> = { threads: 1, waiting: 1 };
 
-/** Creates the engine for {@linkcode CodeModeOptions.engine}. @throws {TypeError} for an option that does not exist */
+/**
+ * Creates the engine for {@linkcode CodeModeOptions.engine}.
+ * @throws {TypeError} for an option that does not exist
+ * @throws {RangeError} for one that is not a whole number in its range
+ */
 export function quickJs(options: QuickJsOptions = {}): CodeEngine {
   checkNames("quickJs", options, NAMES);
   const { threads = 4, waiting: maxWaiting = 64 } = options;
+  checkWhole("quickJs.threads", threads, 1);
+  checkWhole("quickJs.waiting", maxWaiting, 0);
   const limiter = new CallLimiter(threads, maxWaiting, MAX_WAIT_MS);
 
   return {

@@ -273,6 +273,12 @@ test("programs beyond the number of threads wait, users take turns, and beyond t
   assert.equal(ran, ["ada", "ada", "bob", "ada"]);
 });
 
+test("numbers of threads and of waiting programs are checked", () => {
+  for (const wrong of [{ threads: 0 }, { threads: NaN }, { waiting: -1 }]) {
+    assert.throws(() => quickJs(wrong), (error: unknown) => error instanceof RangeError);
+  }
+});
+
 test("a server runs a program, asks the user in 2026-07-28, and repeats nothing", async () => {
   const done: string[] = [];
   const { server } = newServer({
