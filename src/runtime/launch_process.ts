@@ -101,6 +101,8 @@ function start(
   });
   const exit = watchExit(child, events);
   const { stdin } = child;
+  // Each message that waits has a listener. Above ten of them Node would print a warning about a leak.
+  stdin?.setMaxListeners(0);
   child.stdout?.on("data", (chunk: Uint8Array) => events.onOutput(chunk));
   if (onStderr) readStderr(child, onStderr);
   // A process that ended or closed its input: `write` rejects, or the exit is reported.

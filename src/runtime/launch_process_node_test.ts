@@ -131,6 +131,20 @@ test("what cannot be started is named, without its arguments", async () => {
   assert.throws(() => launchProcess({ command: "" }), /command/);
 });
 
+test("many messages that wait for a slow process print no warning", async () => {
+  const warnings: string[] = [];
+  const onWarning = ({ name }: Error) => warnings.push(name);
+  process.on("warning", onWarning);
+  const { client, run } = connect();
+  await run("process.stdin.pause(); setTimeout(() => process.stdin.resume(), 500); text(id, 0)");
+  const padding = "x".repeat(100_000);
+  const calls = Array.from({ length: 15 }, (_, at) => run(`text(id, ${at}) // ${padding}`));
+  assert.equal(await Promise.all(calls), calls.map((_, at) => at));
+  process.off("warning", onWarning);
+  assert.equal(warnings, []);
+  await client.close();
+});
+
 test("a process that floods its output is ended", async () => {
   const { client, run } = connect({}, { limits: { messageBytes: 100_000 } });
   const pid = await run("text(id, process.pid)") as number;
