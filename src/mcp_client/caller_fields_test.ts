@@ -43,6 +43,16 @@ test("each caller's header fields go with its requests, and are renewed once aft
   assert.equal(sent.sort(), ["Bearer new-a", "Bearer new-b", "Bearer old-b"]);
 });
 
+test("a credential that no header field can have is not in the error, nor in its cause", async () => {
+  const server = scriptedServer(() => new Response(null, { status: 404 }));
+  const fetch = async (url: string, init: RequestInit) =>
+    await server.fetch(url, { ...init, headers: new Headers(init.headers) });
+  const client = connect(server, {}, { fetch, headers: { authorization: "Bearer secret\n-token" } });
+  const error = await failure(client.connect());
+  assert.equal([error.reason, error.mayHaveRun, error.cause], ["unreachable", false, undefined]);
+  assert.not.match(error.message, "secret");
+});
+
 test("a refusal that stays is reported with its challenge, and fields cannot replace those of the protocol", async () => {
   const server = scriptedServer(() =>
     new Response(null, { status: 403, headers: { "www-authenticate": "Bearer scope=x" } })

@@ -45,6 +45,17 @@ test("each credential goes where its scheme says", async () => {
   assert.is(url, "https://api.example/base/things?key=a%26b");
 });
 
+test("a credential that no header field can have is not in the error, nor in its cause", async () => {
+  const api = newApi({ document: secured([{ token: [] }]), credentials: { token: "secret\n-token" } });
+  const error: Error = await api.call("op", {}, { principal: user("u") }).then(
+    () => undefined!,
+    (error) => error,
+  );
+  assert.instance(error, ToolError);
+  assert.is(error.cause, undefined);
+  assert.not.match(error.message, "secret");
+});
+
 test("the first alternative of which the caller has all credentials counts", async () => {
   const credentials = { header: "k", query: () => undefined, token: () => Promise.resolve("t") };
   const { headers, url } = await sent([{ header: [], query: [] }, { token: [] }, { header: [] }], {

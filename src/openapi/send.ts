@@ -81,10 +81,19 @@ async function send(
   const { method, body } = request;
   const url = new URL(request.url);
   for (const pair of credentials.query) url.search += `${url.search === "" ? "?" : "&"}${pair}`;
+  let fields: Headers;
+  try {
+    fields = combineFields(headers, request, credentials);
+  } catch {
+    // The error of the runtime contains the value.
+    throw new ToolError(
+      "The header fields for the API are invalid: its operator or user can set other credentials",
+    );
+  }
   try {
     const opened = fetch(url.href, {
       method,
-      headers: combineFields(headers, request, credentials),
+      headers: fields,
       ...(body !== undefined && { body }),
       redirect: "manual",
       signal,

@@ -91,11 +91,25 @@ export class HttpSender {
     } catch (cause) {
       if (signal.aborted) throw signal.reason;
       if (cause instanceof ConnectionError) throw cause;
+      if (!areFields(headers)) {
+        // The error of the runtime contains the value, which may be a credential.
+        const what = "the header fields for it are invalid. Check the credentials";
+        throw new ConnectionError("unreachable", this.name, what, { mayHaveRun: false });
+      }
       throw new ConnectionError("unreachable", this.name, "no connection. Check the URL and the network", {
         cause,
         mayHaveRun: !NOT_SENT.test(codeOf(cause)),
       });
     }
+  }
+}
+
+function areFields(fields: Readonly<Record<string, string>>): boolean {
+  try {
+    new Headers(fields);
+    return true;
+  } catch {
+    return false;
   }
 }
 
