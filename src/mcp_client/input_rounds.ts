@@ -14,6 +14,9 @@ import { wait } from "./wait.ts";
 
 const MAX_ROUNDS = 32;
 const MAX_INPUT_REQUESTS = 100;
+/** Keys that were answered are kept until a task ends. */
+const MAX_TASK_INPUTS = 1000;
+const MAX_KEY_CHARACTERS = 1024;
 /** The wait before a request is sent again although nothing was asked. */
 const RETRY_MS = 200;
 const DEFAULT_POLL_MS = 1000;
@@ -73,13 +76,14 @@ async function answerAll(
     throw malformed(server, "asked for input in an invalid form");
   }
   const asked = Object.entries(inputRequests ?? {}).filter(([key]) => !answered.has(key));
-  if (asked.length > MAX_INPUT_REQUESTS) {
-    throw new ConnectionError(
-      "too_large",
-      server,
-      `asked for more than ${MAX_INPUT_REQUESTS} inputs at once`,
-    );
-  }
+  const excess = asked.length > MAX_INPUT_REQUESTS
+    ? `more than ${MAX_INPUT_REQUESTS} inputs at once`
+    : answered.size + asked.length > MAX_TASK_INPUTS
+    ? `more than ${MAX_TASK_INPUTS} inputs in one task`
+    : asked.some(([key]) => key.length > MAX_KEY_CHARACTERS)
+    ? `inputs whose keys have more than ${MAX_KEY_CHARACTERS} characters`
+    : undefined;
+  if (excess !== undefined) throw new ConnectionError("too_large", server, `asked for ${excess}`);
   // Aborts when one of them fails, so that the user is not asked for the others in vain.
   const stop = new AbortController();
   const onAbort = (): void => stop.abort(exchange.signal!.reason);

@@ -88,6 +88,7 @@ test("what cannot be answered, is malformed or never ends is refused", async () 
     [required(undefined), "malformed"],
     [required({ a: FORM }), "too_large"],
     [required(Object.fromEntries(Array.from({ length: 101 }, (_, at) => [at, FORM]))), "too_large"],
+    [required({ ["k".repeat(1025)]: FORM }), "too_large"],
   ];
   for (const [first, reason] of cases) {
     const client = connect(inRounds(first));
@@ -155,6 +156,20 @@ test("a task is polled, gets each input once, and ends with its result", async (
   ]);
   assert.is(server.received.at(-1)!.headers.get("mcp-name"), "t1");
   assert.equal(sent(server, "tasks/cancel"), []);
+});
+
+test("a task that asks for more than 1,000 inputs in turns is cancelled", async () => {
+  const rounds = Array.from({ length: 11 }, (_, round) => ({
+    status: "input_required",
+    pollIntervalMs: 50,
+    inputRequests: Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`${round}.${at}`, FORM])),
+  }));
+  const greedy = taskServer(...rounds);
+  let asked = 0;
+  const onServerRequest = () => (asked++, accept());
+  const error = await failure(connect(greedy).request("tools/call", call, { onServerRequest }));
+  assert.equal([error.reason, asked], ["too_large", 1000]);
+  assert.is(sent(greedy, "tasks/cancel").length, 1);
 });
 
 test("a task that fails, is cancelled, never ends or is given up", async () => {
