@@ -34,24 +34,35 @@ export function onStopSignals(stop: (code: number) => void, stopNow: (code: numb
   };
 }
 
-/** Runs work that observes the signal. Exits the process when the work was interrupted before its end. */
+/** How long work can take to end after a signal: to complete a change with its audit record, or to undo what is half done. */
+const MAX_END_MS = 3000;
+
+/**
+ * Runs work that observes the signal. Exits the process when the work was interrupted before its end, and also when it has
+ * not ended a while after the signal: it may wait for a database that does not answer.
+ */
 export async function interruptible<Result>(
   name: string,
   work: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
   const controller = new AbortController();
   let code: number | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const { promise: late, reject } = Promise.withResolvers<never>();
   const stopListening = onStopSignals((first) => {
     code = first;
-    controller.abort(new Error("interrupted"));
+    const reason = new Error("interrupted");
+    controller.abort(reason);
+    timer = setTimeout(() => reject(reason), MAX_END_MS);
   }, () => process.exit(code));
   try {
-    return await work(controller.signal);
+    return await Promise.race([work(controller.signal), late]);
   } catch (error) {
     if (code === undefined) throw error;
     printError(`trivet ${name}: interrupted`);
     return process.exit(code);
   } finally {
+    clearTimeout(timer);
     stopListening();
   }
 }
