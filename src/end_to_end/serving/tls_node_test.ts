@@ -156,6 +156,9 @@ if (spawnSync("openssl", ["version"]).status !== 0) {
     assert.match(await start(pathOf("absent.crt"), pathOf("used.key")), "--tls-cert");
     assert.match(await start(pathOf("used.crt"), pathOf("second.key")), "--tls-key");
     assert.match(await start(pathOf("used.key"), pathOf("used.crt")), "PEM");
+    const damaged = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+    writeFileSync(pathOf("chain.crt"), readFileSync(pathOf("used.crt"), "utf8") + damaged);
+    assert.match(await start(pathOf("chain.crt"), pathOf("used.key")), "--tls-cert");
     const { code, stderr } = await trivet(["serve", "--tls-cert", pathOf("used.crt"), ...data]);
     assert.is(code, 2);
     assert.match(stderr, "--tls-key");

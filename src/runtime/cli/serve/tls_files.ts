@@ -6,6 +6,7 @@
 import { createPrivateKey, createPublicKey, X509Certificate } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import process from "node:process";
+import { createSecureContext } from "node:tls";
 import { describeError, type Log } from "../../../observability/log.ts";
 import type { RunningServer, TlsCertificate } from "../../server.ts";
 import { UsageError } from "../output.ts";
@@ -23,6 +24,7 @@ export interface TlsFiles {
 const FOR_OTHERS = 0o007;
 /** How long before its end a certificate causes a warning at the start. */
 const NOTICE_MS = 7 * 86_400_000;
+const PEM_CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
 
 /**
  * The files that the options name; `undefined` without TLS.
@@ -92,6 +94,15 @@ function checkPair({ certificate, key }: TlsCertificate): void {
     throw new UsageError("--tls-cert and --tls-key must be a certificate and its private key in PEM form");
   }
   if (!isPair) throw new UsageError("--tls-key is not the private key of --tls-cert");
+  try {
+    // Deno sends a damaged certificate of the chain as it is.
+    for (const [each] of certificate.matchAll(PEM_CERTIFICATE)) new X509Certificate(each);
+    // Node refuses short keys, too.
+    createSecureContext({ cert: certificate, key });
+  } catch (cause) {
+    const reason = (cause as Error).message;
+    throw new UsageError(`--tls-cert and --tls-key cannot be used: ${reason}`, { cause });
+  }
 }
 
 function toPublicKey(key: string) {
