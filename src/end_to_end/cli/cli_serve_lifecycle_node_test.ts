@@ -164,6 +164,7 @@ test("serve: a port in use ends the process with exit code 1 before it creates f
   blocker.close();
   assert.is(metrics.code, 1);
   assert.match(metrics.stderr, new RegExp(`127\\.0\\.0\\.1:${port}: .* --metrics-port`));
+  assert.not.ok(existsSync(data));
 });
 
 test("serve: an unusable data folder ends the process with exit code 1 and says why", async () => {

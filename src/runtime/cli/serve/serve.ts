@@ -94,17 +94,24 @@ async function serveStore(
   const { values, place, module, log } = settings;
   const issuer = values.issuer ?? `${settings.tls ? "https" : "http"}://127.0.0.1:${server.port}`;
   const older = values["no-upgrade"] ? "refuse" : logUpgrade(log);
-  const opened = await openStore(place, { create: true, cacheMs: values.cache, older });
+  const metricsHandler = createLateHandler();
+  const metricsServer = values["metrics-port"] === undefined ? undefined : await listen(
+    metricsHandler,
+    { ...address, port: values["metrics-port"], tls: undefined },
+    "--metrics-port",
+  );
+  const opened = await openStore(place, { create: true, cacheMs: values.cache, older }).catch(
+    async (error) => {
+      await metricsServer?.close();
+      throw error;
+    },
+  );
   const basePath = new URL(issuer).pathname.replace(/\/$/, "");
   const observers = createObservers(values, log, opened, basePath, settings.metricsToken);
   const { store } = observers;
-  let metricsServer: RunningServer | undefined;
+  metricsHandler.start(observers.own);
   let trivet: Trivet | undefined;
   try {
-    if (values["metrics-port"] !== undefined) {
-      const ownAddress = { ...address, port: values["metrics-port"], tls: undefined };
-      metricsServer = await listen(observers.own, ownAddress, "--metrics-port");
-    }
     const definitions = await module?.load({ store }) ?? [];
     ensureNamedSkills(settings);
     const blobs = await place.openBlobs();
