@@ -92,7 +92,9 @@ function amend(set: string): void {
   const date = new Date().toISOString().slice(0, 10);
   const added = changed.map((each): Amendment => ({ vector: each.name, digest: each.digest, date, reason }));
   const { vectors: digests } = stored as Exclude<StoredSet, readonly string[]>;
-  sets[set] = { vectors: digests, amendments: [...frozen.amendments, ...added] };
+  // Only the amendment with the present digest of a vector counts.
+  const kept = frozen.amendments.filter((each) => !added.some(({ vector }) => vector === each.vector));
+  sets[set] = { vectors: digests, amendments: [...kept, ...added] };
   write(`${set}: ${added.length} amendments`);
 }
 

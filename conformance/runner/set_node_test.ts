@@ -109,6 +109,11 @@ test("a vector that changed since does not count, until the set is amended with 
   assert.is(amended.out, "oauth-2026-12-01: 1 amendments\n");
   assert.match(run("oauth", "--set", "oauth-2026-12-01").out, /was frozen: the row allows 201/);
   assert.is(freeze("--amend", "oauth-2026-12-01", "--reason", "again").code, 2, "nothing changed since");
+  writeVectors({ one: 202, another: 200, should: 200 });
+  assert.is(freeze("--amend", "oauth-2026-12-01", "--reason", "the row allows 202").code, 0);
+  const { amendments } = sets()["oauth-2026-12-01"];
+  assert.is(amendments.length, 1, "one for each vector");
+  assert.is(amendments[0].reason, "the row allows 202");
 });
 
 test("only what decides the outcome is frozen: not the titles", () => {
