@@ -80,7 +80,7 @@ export const MCP_SELF_CONTAINED: readonly Mutant[] = [
       if (pathOf(request) !== MCP || !isModern(request)) return await next(request);
       return await next(withRequestHeaders(request, { "mcp-protocol-version": MODERN }));
     },
-    killedBy: names("modern/version-differs", "modern/version-missing"),
+    killedBy: names("modern/version-differs"),
     mayFail: {
       "Its header and body name the same unknown revision until the fault replaces one": names(
         "modern/version-unknown",
