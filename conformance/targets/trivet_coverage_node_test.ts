@@ -22,6 +22,8 @@ const NOT_OFFERED = [
   "dpop_nonce",
   // A server is configured for this profile, and then refuses what the other vectors send.
   "fapi_2_0",
+  // It supports a revision without MCP-Protocol-Version, and may answer requests that have none.
+  "!mcp_2025-03-26",
   "raw",
 ];
 
