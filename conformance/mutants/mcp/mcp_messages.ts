@@ -167,7 +167,6 @@ export const MCP_MESSAGES: readonly Mutant[] = [
     killedBy: [
       ...names(
         "http/unknown-notification",
-        "http/notification-accepted",
         "http_2025_03_26/notification-accepted",
         "http_2025_06_18/notification-accepted",
         "modern/notification",
