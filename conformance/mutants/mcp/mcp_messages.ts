@@ -179,6 +179,25 @@ export const MCP_MESSAGES: readonly Mutant[] = [
     },
   },
   {
+    name: "mcp/notifications-refused-with-200",
+    fault: "Answers notifications with an error and status 200",
+    wrap: answerPosts((sent) =>
+      isNotification(sent) && sent["method"] !== "notifications/initialized"
+        ? Response.json({ jsonrpc: "2.0", id: null, error: { code: -32601, message: "Unknown" } })
+        : undefined
+    ),
+    killedBy: names(
+      "http/unknown-notification",
+      "http_2025_03_26/notification-accepted",
+      "http_2025_06_18/notification-accepted",
+      "modern/notification",
+    ),
+    mayFail: {
+      "They send a cancellation, which is a notification": names("methods/cancel-", "streams/cancelled"),
+      "It sends a notification to an ended session": names("session/notification-ended"),
+    },
+  },
+  {
     name: "mcp/notifications-with-200",
     fault: "Accepts notifications with 200 in place of 202",
     wrap: changeResponses(MCP, (answer) => answer.status === 202 ? withHeaders(answer, {}, 200) : answer),
