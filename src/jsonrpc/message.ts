@@ -3,7 +3,8 @@
  *
  * @module
  */
-import { isSmallJson } from "../http/body/small_json.ts";
+import { isSmallJson, LARGE_TEXT_CHARACTERS } from "../http/body/small_json.ts";
+import { nextTurn } from "../http/next_turn.ts";
 import { INVALID_REQUEST, PARSE_ERROR, RpcError } from "./error.ts";
 import { toJson } from "./to_json.ts";
 
@@ -61,13 +62,20 @@ export class WrittenResult {
 }
 
 /**
- * The JSON value of a message or batch. Returns a promise for one that is not small: how it is parsed loads at the first.
+ * The JSON value of a message or batch. Returns a promise for one that is not small, whose check loads at the first and
+ * which yields the event loop between its steps.
  * @throws {RpcError} as `parseJson`, also by the promise
  */
 export function parseJsonInTurns(text: string): unknown {
-  return isSmallJson(text)
-    ? parseSmallJson(text)
-    : import("./parse_json.ts").then(({ parseLargeJson }) => parseLargeJson(text));
+  return isSmallJson(text) ? parseSmallJson(text) : parseInTurns(text);
+}
+
+async function parseInTurns(text: string): Promise<unknown> {
+  const { checkJsonInTurns } = await import("./json_limits.ts");
+  await checkJsonInTurns(text);
+  const value = parseSmallJson(text);
+  if (text.length > LARGE_TEXT_CHARACTERS) await nextTurn();
+  return value;
 }
 
 /** Without the checks that a text needs which is not small. @throws {RpcError} -32700 */

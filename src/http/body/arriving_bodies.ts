@@ -17,8 +17,8 @@ export interface ArrivingBody {
 }
 
 /**
- * Counts the bytes of bodies. Above the limit it ends the body whose last chunk arrived the longest ago. So senders that hold
- * back their bodies lose to those that send, whoever came first.
+ * Counts the bytes of bodies. Above the limit it ends the body whose last chunk arrived the longest ago, not the newest or
+ * the largest: a sender that holds back its body loses to those that send.
  */
 export class ArrivingBodies {
   readonly #limit: number;
