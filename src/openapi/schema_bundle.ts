@@ -15,6 +15,11 @@ export type JsonSchemaObject = Record<string, unknown>;
 const DEPTHS: readonly number[] = [40, 8, 5, 3, 2, 1];
 /** Subschemas of one conversion. A document whose references were replaced by their targets may contain itself. */
 const MAX_SUBSCHEMAS = 4000;
+/**
+ * Subschemas of all conversions that do not fit. A document can refer to many large definitions from every operation, and
+ * each would be converted only to find that it is too large.
+ */
+const MAX_UNFIT_SUBSCHEMAS = 20_000;
 
 export class SchemaBundle {
   /** Whether a schema was replaced by a wider one. */
@@ -22,6 +27,8 @@ export class SchemaBundle {
   readonly #document: OpenApiDocument;
   readonly #direction: Direction;
   #left: number;
+  /** What may still be converted. Of what fits, a subschema takes at least one of the bytes. */
+  #subschemas: number;
   /** The names of definitions by reference, in the order of their first use. */
   readonly #names = new Map<string, string>();
   readonly #used = new Set<string>();
@@ -31,6 +38,7 @@ export class SchemaBundle {
     this.#document = document;
     this.#direction = direction;
     this.#left = maxBytes;
+    this.#subschemas = maxBytes + MAX_UNFIT_SUBSCHEMAS;
   }
 
   /** Converts a schema; its references lead to {@linkcode definitions}. @throws {OpenApiError} */
@@ -59,8 +67,13 @@ export class SchemaBundle {
     depths: readonly number[],
   ): { schema: JsonSchemaObject; references: readonly string[] } | undefined {
     for (const [at, maxDepth] of depths.entries()) {
+      if (this.#subschemas <= 0) {
+        this.isWidened = true;
+        break;
+      }
       const references: string[] = [];
-      const budget = { subschemas: MAX_SUBSCHEMAS };
+      const budget = { subschemas: Math.min(MAX_SUBSCHEMAS, this.#subschemas) };
+      this.#subschemas -= budget.subschemas;
       const converted = convertSchema(source, {
         document: this.#document,
         direction: this.#direction,
@@ -72,6 +85,7 @@ export class SchemaBundle {
           return `#/$defs/${this.#nameOf(reference)}`;
         },
       });
+      this.#subschemas += Math.max(0, budget.subschemas);
       const schema = converted === true ? {} : converted === false ? { not: {} } : converted;
       const size = JSON.stringify(schema).length;
       this.isWidened ||= at > 0 || size > this.#left || budget.subschemas < 0;

@@ -232,6 +232,22 @@ test("an object that contains itself, as dereferenced documents do, ends", () =>
   assert.ok(convert(node).isWidened);
 });
 
+test("after several definitions that do not fit, further ones are not converted", () => {
+  const members = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, i) => [`member_${i}`, { type: "string" }]));
+  const convertWith = (large: number) => {
+    const names = [...Array.from({ length: large }, (_, i) => `Large${i}`), "Small"];
+    const schemas = Object.fromEntries(
+      names.map((name) => [name, { type: "object", properties: members(name === "Small" ? 1 : 3900) }]),
+    );
+    const oneOf = names.map((name) => ({ $ref: `#/components/schemas/${name}` }));
+    return convert({ oneOf }, { schemas }).$defs!;
+  };
+  assert.equal(convertWith(2).Small, { type: "object", properties: members(1) });
+  const { Large0, Small } = convertWith(20);
+  assert.equal([Large0, Small], [{ type: "object" }, { type: "object" }]);
+});
+
 test("deep nesting ends", () => {
   let deep: object = { type: "string" };
   for (let i = 0; i < 5000; i++) deep = { type: "array", items: deep };
