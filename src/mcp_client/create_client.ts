@@ -71,7 +71,7 @@ class Client implements McpClient {
     params: Readonly<JsonObject> = {},
     exchange: ClientExchange = {},
   ): Promise<JsonObject> {
-    const connected = await this.#ready(exchange);
+    const connected = this.#connected ?? await this.#ready(exchange);
     const { result: first } = await this.#send(connected, method, params, exchange, false);
     const { resultType } = first;
     const isModern = connected.info.revision === MODERN;
@@ -97,7 +97,7 @@ class Client implements McpClient {
     params: Readonly<JsonObject> = {},
     exchange: ClientExchange = {},
   ): Promise<JsonObject> {
-    const connected = await this.#ready(exchange);
+    const connected = this.#connected ?? await this.#ready(exchange);
     return (await this.#send(connected, method, params, exchange, true)).result;
   }
 
@@ -106,12 +106,12 @@ class Client implements McpClient {
     params: Readonly<JsonObject> = {},
     exchange: ClientExchange = {},
   ): Promise<void> {
-    const { wire } = await this.#ready(exchange);
+    const { wire } = this.#connected ?? await this.#ready(exchange);
     await wire.notify(method, params, exchange);
   }
 
   async listAll(list: ListName, exchange: ClientExchange = {}): Promise<JsonObject[]> {
-    const connected = await this.#ready(exchange);
+    const connected = this.#connected ?? await this.#ready(exchange);
     if (!hasList(list, connected.info.capabilities)) return [];
     try {
       return await listPages(
@@ -129,14 +129,14 @@ class Client implements McpClient {
   }
 
   async subscribe(uri: string, exchange: ClientExchange = {}): Promise<void> {
-    const connected = await this.#ready(exchange);
+    const connected = this.#connected ?? await this.#ready(exchange);
     if (connected.info.revision === MODERN) return await connected.listening.subscribe(uri);
     await this.#send(connected, "resources/subscribe", { uri }, exchange, false);
     this.#uris.add(uri);
   }
 
   async unsubscribe(uri: string, exchange: ClientExchange = {}): Promise<void> {
-    const connected = await this.#ready(exchange);
+    const connected = this.#connected ?? await this.#ready(exchange);
     if (connected.info.revision === MODERN) return await connected.listening.unsubscribe(uri);
     this.#uris.delete(uri);
     await this.#send(connected, "resources/unsubscribe", { uri }, exchange, false);
@@ -167,7 +167,7 @@ class Client implements McpClient {
   /** Connects for a request. @throws the reason of its signal, which does not end the connecting: others may wait for it */
   async #ready({ caller, signal }: ClientExchange): Promise<Connected> {
     signal?.throwIfAborted();
-    return this.#connected ?? await waitFor(this.#connect({ caller }), signal);
+    return await waitFor(this.#connect({ caller }), signal);
   }
 
   #connect(exchange: ClientExchange): Promise<Connected> {
