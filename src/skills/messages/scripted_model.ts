@@ -29,7 +29,6 @@ export function askScriptedModel(): AskModel {
     const digest = (purpose: string): string =>
       encodeBase64url(sha256(purpose + whole)).replace(/[\W_]/g, "0");
     const request = JSON.parse(body) as MessagesBody;
-    if (body.length > LARGE_TEXT_CHARACTERS) await nextTurn();
     const isLarge = body.length > LARGE_TEXT_CHARACTERS;
     if (isLarge) await nextTurn();
     // Writing a large request again would hold the event loop, and the members that are no input count little there.
