@@ -78,7 +78,7 @@ async function parseInTurns(text: string): Promise<unknown> {
   return value;
 }
 
-/** Without the checks that a text needs which is not small. @throws {RpcError} -32700 */
+/** For a text that is small (`isSmallJson`) or was checked. @throws {RpcError} -32700 */
 export function parseSmallJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -3,7 +3,6 @@
  *
  * @module
  */
-import type { Observe } from "../../events.ts";
 import type { Principal } from "../../http/principal.ts";
 import type { Dispatcher } from "../../jsonrpc/dispatch.ts";
 import type { Call } from "../call.ts";
@@ -12,21 +11,17 @@ import type { SchemaConverter } from "../schema/schema_converter.ts";
 import type { ConvertSchema } from "../schema/convert_schema.ts";
 import type { Change } from "./changes.ts";
 import type { Definition } from "./definition.ts";
-import { type Arrange, type DefinitionSource, withSources } from "./definition_source.ts";
+import { withSources } from "./definition_source.ts";
 import type { Extension } from "./extension.ts";
-import { type Definitions, flatten, group, type Middleware } from "./group.ts";
+import { type Definitions, flatten, group } from "./group.ts";
 import { ALL_LISTS, checkEntries, compileRegistry, type Registry } from "./registry.ts";
-import type { CreateViews, View } from "./views.ts";
+import type { ToolServerOptions } from "../tool_server.ts";
+import type { View } from "./views.ts";
 
-export interface DefinitionsOptions {
-  readonly definitions: Definitions;
-  readonly extensions: readonly Extension[];
-  readonly middleware: readonly Middleware[];
-  readonly sources: readonly DefinitionSource[];
-  readonly arrange?: Arrange | undefined;
-  readonly views?: CreateViews | undefined;
-  readonly observe: Observe;
-}
+export type DefinitionsOptions = Pick<
+  ToolServerOptions,
+  "definitions" | "extensions" | "middleware" | "sources" | "arrange" | "views" | "observe"
+>;
 
 /** The server whose definitions they are. */
 export interface DefinitionsHost {
