@@ -223,6 +223,21 @@ test("a request object may expire while the user signs in, by value and by refer
   }
 });
 
+test("a request object that is too large, or above the limit of strangers, is verified again after the login", async () => {
+  const server = await start();
+  const returnQuery = async (state: string) => {
+    const query = { client_id: "signer", request: await signed({ state }) };
+    const asked = await server.send("/oauth/authorize?" + new URLSearchParams(query));
+    assert.is(asked.status, 302);
+    const login = new URL(asked.headers.get("location")!, ISSUER);
+    return new URL(login.searchParams.get("redirect")!, ISSUER).searchParams;
+  };
+  assert.ok((await returnQuery("s".repeat(9000))).has("request"));
+  const state = "s".repeat(7000);
+  assert.ok((await returnQuery(state)).has("request_uri"));
+  for (let sent = 0; (await returnQuery(state)).has("request_uri"); sent++) assert.ok(sent < 1500);
+});
+
 test("a request object that the client had to push is not stored for it", async () => {
   const server = await start({ require_pushed_authorization_requests: true });
   const query = { client_id: "signer", request: await signed() };
