@@ -69,7 +69,7 @@ test("challenges have resource_metadata, which protect() serves", async () => {
     authorization_servers: [ISSUER],
     scopes_supported: ["orders.read"],
     bearer_methods_supported: ["header"],
-    dpop_signing_alg_values_supported: ["ES256", "EdDSA", "RS256", "PS256"],
+    dpop_signing_alg_values_supported: ["ES256", "Ed25519", "EdDSA", "RS256", "PS256"],
   });
   const posted = await guard.protect(new Request(METADATA, { method: "POST" })) as Response;
   assert.equal([posted.status, posted.headers.get("allow")], [405, "GET, HEAD, OPTIONS"]);

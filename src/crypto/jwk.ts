@@ -59,7 +59,7 @@ export function checkJwk(value: unknown): PublicJwk | string {
     }
   }
   if (algorithmsOf(jwk as unknown as PublicJwk).length === 0) {
-    return "a key must be P-256 (ES256), Ed25519 (EdDSA), or RSA with 2048 to 8192 bits (RS256, PS256)";
+    return "a key must be P-256 (ES256), Ed25519 (Ed25519, EdDSA), or RSA with 2048 to 8192 bits (RS256, PS256)";
   }
   const kept = [...names, "kid", "alg", "use", "issuer"].filter((name) => typeof jwk[name] === "string");
   return Object.fromEntries(kept.map((name) => [name, jwk[name]])) as unknown as PublicJwk;
@@ -68,7 +68,7 @@ export function checkJwk(value: unknown): PublicJwk | string {
 /** The algorithms that the key can verify. */
 export function algorithmsOf({ kty, crv, n = "" }: PublicJwk): readonly JwsAlgorithm[] {
   if (kty === "EC" && crv === "P-256") return ["ES256"];
-  if (kty === "OKP" && crv === "Ed25519") return ["EdDSA"];
+  if (kty === "OKP" && crv === "Ed25519") return ["Ed25519", "EdDSA"];
   if (kty === "RSA" && n.length >= MIN_MODULUS_CHARACTERS && n.length <= MAX_MODULUS_CHARACTERS) {
     return ["RS256", "PS256"];
   }

@@ -16,11 +16,14 @@ export interface JwsKey {
   readonly key: WebCryptoKey;
 }
 
-/** A signature algorithm (RFC 7518 section 3.1, RFC 8037 section 3.1). */
-export type JwsAlgorithm = "ES256" | "EdDSA" | "RS256" | "PS256";
+/**
+ * A signature algorithm (RFC 7518 section 3.1). `EdDSA`, which does not say which curve (RFC 8037 section 3.1), is the older
+ * name of `Ed25519` (RFC 9864 section 2.2): the same signatures.
+ */
+export type JwsAlgorithm = "ES256" | "Ed25519" | "EdDSA" | "RS256" | "PS256";
 
 /** The supported algorithms, the preferred first. All use public keys; `none` and HMAC are not supported. */
-export const JWS_ALGORITHMS: readonly JwsAlgorithm[] = ["ES256", "EdDSA", "RS256", "PS256"];
+export const JWS_ALGORITHMS: readonly JwsAlgorithm[] = ["ES256", "Ed25519", "EdDSA", "RS256", "PS256"];
 
 /** What Web Crypto requires for one of the algorithms; each reads the members that it needs. */
 interface WebCryptoParameters {
@@ -32,10 +35,13 @@ interface WebCryptoParameters {
   };
 }
 
-/** The Web Crypto parameters of each algorithm (RFC 7518 section 3.1, RFC 8037 section 3.1). */
+const ED25519 = algorithm({ name: "Ed25519" }, { name: "Ed25519" });
+
+/** The Web Crypto parameters of each algorithm. */
 export const ALGORITHMS: Readonly<Record<JwsAlgorithm, WebCryptoParameters>> = {
   ES256: algorithm({ name: "ECDSA", namedCurve: "P-256" }, { name: "ECDSA", hash: "SHA-256" }),
-  EdDSA: algorithm({ name: "Ed25519" }, { name: "Ed25519" }),
+  Ed25519: ED25519,
+  EdDSA: ED25519,
   RS256: algorithm({ name: "RSASSA-PKCS1-v1_5", hash: "SHA-256" }, { name: "RSASSA-PKCS1-v1_5" }),
   PS256: algorithm({ name: "RSA-PSS", hash: "SHA-256" }, { name: "RSA-PSS", saltLength: 32 }),
 };
@@ -98,8 +104,8 @@ export async function verifyJws(
 /** Whether the length of the signature is right for this algorithm. The signature is not verified. */
 export function hasSignature(token: string, alg: JwsAlgorithm): boolean {
   const { length = 0 } = decodeBase64url(token.slice(token.lastIndexOf(".") + 1)) ?? {};
-  // RFC 7518 section 3.4 and RFC 8032. RSA keys have at least 2048 bits.
-  return alg === "ES256" || alg === "EdDSA" ? length === 64 : length >= 256;
+  // RSA keys have at least 2048 bits; RFC 7518 section 3.4 and RFC 8032 for the others.
+  return alg === "RS256" || alg === "PS256" ? length >= 256 : length === 64;
 }
 
 /** Whether a `typ` is this type. RFC 7515 section 4.1.9: case is ignored, and `application/` may be omitted. */

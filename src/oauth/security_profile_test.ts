@@ -125,7 +125,7 @@ test("section 5.4.1: RS256 is refused in proofs, and not announced", async () =>
   assert.is((await send(fapi, "/oauth/token", form, await proof("RS256"))).body.error, "invalid_dpop_proof");
   assert.is((await send(fapi, "/oauth/token", form, await proof("PS256"))).status, 200);
   const metadata = await (await fapi.server.send("/.well-known/oauth-authorization-server")).json();
-  assert.equal(metadata.dpop_signing_alg_values_supported, ["ES256", "EdDSA", "PS256"]);
+  assert.equal(metadata.dpop_signing_alg_values_supported, ["ES256", "Ed25519", "EdDSA", "PS256"]);
   assert.equal(metadata.token_endpoint_auth_methods_supported, ["private_key_jwt"]);
 });
 

@@ -14,6 +14,8 @@ interface Algorithm {
   readonly sign: EcdsaParams | { name: string };
 }
 
+const ED25519: Algorithm = { make: { name: "Ed25519" }, use: { name: "Ed25519" }, sign: { name: "Ed25519" } };
+
 const ALGORITHMS: Readonly<Record<string, Algorithm>> = {
   ES256: {
     make: { name: "ECDSA", namedCurve: "P-256" },
@@ -30,7 +32,9 @@ const ALGORITHMS: Readonly<Record<string, Algorithm>> = {
     use: { name: "RSASSA-PKCS1-v1_5", hash: "SHA-256" },
     sign: { name: "RSASSA-PKCS1-v1_5" },
   },
-  EdDSA: { make: { name: "Ed25519" }, use: { name: "Ed25519" }, sign: { name: "Ed25519" } },
+  Ed25519: ED25519,
+  // Its older name (RFC 9864).
+  EdDSA: ED25519,
   HS256: {
     make: { name: "HMAC" },
     use: { name: "HMAC", hash: "SHA-256" },
@@ -115,13 +119,16 @@ function encodePart(value: unknown): string {
 
 function getAlgorithm(alg: string): Algorithm {
   const found = Object.hasOwn(ALGORITHMS, alg) ? ALGORITHMS[alg] : undefined;
-  if (!found) throw new KitError(`Unsupported algorithm "${alg}". Supported: ES256, RS256, EdDSA, HS256.`);
+  if (!found) {
+    throw new KitError(`Unsupported algorithm "${alg}". Supported: ES256, RS256, Ed25519, EdDSA, HS256.`);
+  }
   return found;
 }
 
 function fitsKey(alg: string, key: JsonWebKey): boolean {
   if (alg === "ES256") return key.kty === "EC" && key.crv === "P-256";
-  return key.kty === ({ RS256: "RSA", EdDSA: "OKP", HS256: "oct" } as Record<string, string>)[alg];
+  return key.kty ===
+    ({ RS256: "RSA", Ed25519: "OKP", EdDSA: "OKP", HS256: "oct" } as Record<string, string>)[alg];
 }
 
 /** Removes members that restrict the use of a key, so that it can be imported. */

@@ -27,7 +27,7 @@ test("the example of RFC 7515 is read and verified", async () => {
   assert.not(await verifyJws(EXAMPLE.slice(0, -4) + "AAAA", KEY));
 });
 
-for (const alg of ["ES256", "RS256", "EdDSA", "HS256"]) {
+for (const alg of ["ES256", "RS256", "Ed25519", "EdDSA", "HS256"]) {
   test(`a signature of ${alg} verifies with its own key only`, async () => {
     const [pair, other] = [await generateKey(alg), await generateKey(alg)];
     const token = await signJws({}, { sub: "x" }, pair.private);

@@ -1,5 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { JWS_ALGORITHMS, type JwsAlgorithm } from "../../crypto/jws.ts";
 import { randomId } from "../../crypto/secret.ts";
 import { toClient } from "./client.ts";
 import { clientKey } from "../records/client_record.ts";
@@ -10,7 +11,7 @@ const test = suite("oauth/client_assertion");
 const REDIRECT = "https://client.example/cb";
 const TYPE = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 
-async function newSigner(alg: "ES256" | "EdDSA" | "RS256" | "PS256" = "ES256") {
+async function newSigner(alg: JwsAlgorithm = "ES256") {
   const key = await newKey(alg, "k1");
   const clients = [
     toClient({ id: "signer", jwks: { keys: [key.jwk] }, grant_types: ["client_credentials"] }, 0),
@@ -29,7 +30,7 @@ async function authenticate(
   return [response.status, body.error ?? body.token_type];
 }
 
-for (const alg of ["ES256", "EdDSA", "RS256", "PS256"] as const) {
+for (const alg of JWS_ALGORITHMS) {
   test(`RFC 7523 section 2.2: a client authenticates with ${alg}, with and without client_id`, async () => {
     const { key, server } = await newSigner(alg);
     assert.equal(await authenticate(server, await createAssertion(key, "signer", ISSUER)), [200, "Bearer"]);

@@ -4,7 +4,7 @@ import type { AuthorizationServerOptions } from "../authorization_server.ts";
 import { newServer } from "../test_server.ts";
 
 const test = suite("oauth/metadata");
-const ALGORITHMS = ["ES256", "EdDSA", "RS256", "PS256"];
+const ALGORITHMS = ["ES256", "Ed25519", "EdDSA", "RS256", "PS256"];
 
 async function read(path: string, options: Partial<AuthorizationServerOptions> = {}) {
   const response = await (await newServer(options)).send(path);
@@ -86,7 +86,7 @@ test("only enabled features are advertised", async () => {
     authorizationDetailTypes: PAYMENT,
     trustedIssuers: [{ issuer: "https://idp.example", jwks: { keys: [] } }],
     requirePushedRequests: true,
-    signingAlgorithms: ["EdDSA", "RS256"],
+    signingAlgorithms: ["Ed25519", "RS256"],
   });
   assert.is(on.tls_client_certificate_bound_access_tokens, true);
   assert.equal(on.token_endpoint_auth_methods_supported.slice(-3), [
@@ -98,7 +98,7 @@ test("only enabled features are advertised", async () => {
   assert.ok(on.grant_types_supported.includes("urn:ietf:params:oauth:grant-type:jwt-bearer"));
   assert.equal(on.authorization_grant_profiles_supported, ["urn:ietf:params:oauth:grant-profile:id-jag"]);
   assert.is(on.require_pushed_authorization_requests, true);
-  assert.equal(on.introspection_signing_alg_values_supported, ["EdDSA", "RS256"]);
+  assert.equal(on.introspection_signing_alg_values_supported, ["Ed25519", "RS256"]);
   const off = await describe({ registration: "off", clientMetadataDocuments: () => false, acrValues: [] });
   assert.not.ok("registration_endpoint" in off);
   assert.not.ok("acr_values_supported" in off);

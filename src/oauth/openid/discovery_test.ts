@@ -23,7 +23,7 @@ test("Discovery section 3: the metadata has all required members, RS256 among th
   assert.equal(REQUIRED.filter((name) => !(name in metadata)), []);
   assert.is(metadata.issuer, "https://as.example");
   assert.equal(metadata.subject_types_supported, ["public", "pairwise"]);
-  assert.equal(metadata.id_token_signing_alg_values_supported, ["ES256", "RS256", "EdDSA"]);
+  assert.equal(metadata.id_token_signing_alg_values_supported, ["ES256", "RS256", "Ed25519", "EdDSA"]);
   assert.is(metadata.userinfo_endpoint, "https://as.example/oauth/userinfo");
   for (const scope of ["openid", "profile", "email", "offline_access"]) {
     assert.ok(metadata.scopes_supported.includes(scope), scope);

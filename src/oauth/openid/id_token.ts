@@ -79,7 +79,7 @@ export function describeAuthentication(
 
 /** §3.1.3.6: the left half of the hash that belongs to the algorithm; SHA-512 for Ed25519. */
 export async function leftHalfHash(alg: JwsAlgorithm, text: string): Promise<string> {
-  const name = alg === "EdDSA" ? "SHA-512" : "SHA-256";
+  const name = alg === "Ed25519" || alg === "EdDSA" ? "SHA-512" : "SHA-256";
   const hash = new Uint8Array(await crypto.subtle.digest(name, new TextEncoder().encode(text)));
   return encodeBase64url(hash.subarray(0, hash.length / 2));
 }

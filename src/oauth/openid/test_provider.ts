@@ -37,7 +37,7 @@ export async function newProvider(
       admin: "Everything",
       ...OPENID_SCOPES,
     },
-    signingAlgorithms: ["ES256", "RS256", "EdDSA"],
+    signingAlgorithms: ["ES256", "RS256", "Ed25519", "EdDSA"],
     clients: [...CLIENTS, ...more].map((client) => toClient(client, 0)),
     ...options,
   });

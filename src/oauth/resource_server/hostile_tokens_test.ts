@@ -42,6 +42,7 @@ const HOSTILE: readonly [
   ],
   ["RS256 named for an EC key", (issuer) => issuer.token({}, { alg: "RS256" }), 0],
   ["EdDSA named for an EC key", (issuer) => issuer.token({}, { alg: "EdDSA" }), 1],
+  ["Ed25519 named for an EC key", (issuer) => issuer.token({}, { alg: "Ed25519" }), 1],
   [
     "a key in the header",
     async (issuer) => {
@@ -144,7 +145,7 @@ test("valid tokens are accepted in every form that RFC 9068 allows", async () =>
   assert.is(await outcome(guard, new Request(API)), "401");
 });
 
-for (const alg of ["EdDSA", "RS256", "PS256"] as const) {
+for (const alg of ["Ed25519", "EdDSA", "RS256", "PS256"] as const) {
   test(`${alg} is accepted unless "algorithms" omits it`, async () => {
     const issuer = await newIssuer();
     issuer.keys.unshift(await newKey(alg, "other"));

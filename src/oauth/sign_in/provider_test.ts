@@ -162,18 +162,20 @@ for (const kid of ["second", "first", undefined]) {
   });
 }
 
-test("an ID token that is signed with EdDSA has another at_hash", async () => {
-  const provider = await newProvider();
-  provider.key = await newKey("EdDSA", "first");
-  const digest = new Uint8Array(
-    await crypto.subtle.digest("SHA-512", new TextEncoder().encode("an access token")),
-  );
-  provider.tokens["access_token"] = "an access token";
-  provider.idToken["at_hash"] = encodeBase64url(digest.subarray(0, 32));
-  assert.is((await signInAt(provider, oidc({ issuer: PROVIDER, ...CLIENT }))).status, 302);
-  provider.tokens["access_token"] = "another access token";
-  assert.is((await signInAt(provider, oidc({ issuer: PROVIDER, ...CLIENT }))).status, 403);
-});
+for (const alg of ["Ed25519", "EdDSA"] as const) {
+  test(`an ID token that is signed with ${alg} has another at_hash`, async () => {
+    const provider = await newProvider();
+    provider.key = await newKey(alg, "first");
+    const digest = new Uint8Array(
+      await crypto.subtle.digest("SHA-512", new TextEncoder().encode("an access token")),
+    );
+    provider.tokens["access_token"] = "an access token";
+    provider.idToken["at_hash"] = encodeBase64url(digest.subarray(0, 32));
+    assert.is((await signInAt(provider, oidc({ issuer: PROVIDER, ...CLIENT }))).status, 302);
+    provider.tokens["access_token"] = "another access token";
+    assert.is((await signInAt(provider, oidc({ issuer: PROVIDER, ...CLIENT }))).status, 403);
+  });
+}
 
 test("the error code of a provider is in the event, its description is not", async () => {
   const provider = await newProvider();

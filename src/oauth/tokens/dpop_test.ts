@@ -40,7 +40,7 @@ for (const accessTokenFormat of ["opaque", "jwt"] as const) {
     assert.equal([unproven.status, /^DPoP error="invalid_dpop_proof"/.test(unproven.challenge)], [401, true]);
     assert.match(
       unproven.challenge,
-      / algs="ES256 EdDSA RS256 PS256"$/,
+      / algs="ES256 Ed25519 EdDSA RS256 PS256"$/,
       "RFC 9449 section 7.1: the supported algorithms",
     );
     const other = await askUser(
