@@ -53,7 +53,7 @@ rpc '{"jsonrpc": "2.0", "method": 1, "params": "bar"}'
 expect_empty 204 examples/invalid-request
 rpc '{"jsonrpc": "2.0", "id": "a", "method": ["subtract"], "params": [42, 23]}'
 expect_json 200 '{"jsonrpc": "2.0", "id": "a", "error": {"code": -32601}}' examples/method-in-list
-for each in text:'"bar"' number:7 boolean:false; do
+for each in text:'"bar"' number:7 boolean:false null:null; do
   rpc "{\"jsonrpc\": \"2.0\", \"id\": \"a\", \"method\": \"get_data\", \"params\": ${each#*:}}"
   expect_json 200 '{"jsonrpc": "2.0", "id": "a", "result": ["hello", 5]}' "examples/params-${each%%:*}"
 done

@@ -153,7 +153,7 @@ for each in one:'"1.0"' number:2 longer:'"2.0.0"' null:null; do
 done
 call '"JSONRPC": "2.0", "id": "a"'
 refused -32601 invalid_request/jsonrpc-capitals
-for each in text:'"bar"' number:7 boolean:false; do
+for each in text:'"bar"' number:7 boolean:false null:null; do
   rpc "{\"jsonrpc\": \"2.0\", \"id\": \"a\", \"method\": \"get_data\", \"params\": ${each#*:}}"
   expect_json 200 '{"jsonrpc": "2.0", "id": "a", "result": ["hello", 5]}' "examples/params-${each%%:*}"
 done

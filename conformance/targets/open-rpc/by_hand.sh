@@ -143,7 +143,7 @@ for each in object:'{}' list:'["a"]' boolean:true; do
   call "\"jsonrpc\": \"2.0\", \"id\": ${each#*:}"
   expect_json 200 "{\"jsonrpc\": \"2.0\", \"id\": ${each#*:}, \"error\": {\"code\": -32601}}" "invalid_request/id-${each%%:*}"
 done
-for each in text:'"bar"' number:7 boolean:false; do
+for each in text:'"bar"' number:7 boolean:false null:null; do
   rpc "{\"jsonrpc\": \"2.0\", \"id\": \"a\", \"method\": \"get_data\", \"params\": ${each#*:}}"
   expect_json 200 '{"jsonrpc": "2.0", "id": "a", "result": ["hello", 5]}' "examples/params-${each%%:*}"
 done

@@ -65,3 +65,7 @@ rpc '{"jsonrpc": "1.0", "id": 1, "method": "subtract", "params": [42, 23]}'
 expect_json 200 '{"jsonrpc": "2.0", "id": 1, "result": 19}'
 call '"jsonrpc": "2.0", "id": true'
 expect_json 200 '{"jsonrpc": "2.0", "id": true, "error": {"code": -32601}}' invalid_request/id-boolean
+
+finding 'params that are null count as left out'
+rpc '{"jsonrpc": "2.0", "id": "a", "method": "get_data", "params": null}'
+expect_json 200 '{"jsonrpc": "2.0", "id": "a", "result": ["hello", 5]}' examples/params-null
