@@ -2,8 +2,16 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { connectionKey, type UpstreamConnection } from "../../oauth/connection_records.ts";
 import { ISSUER } from "../../oauth/test_server.ts";
-import { removeUser } from "../../oauth/users/remove_user.ts";
 import { AccessDenied, AccessUnavailable, ConnectionRequired } from "./access.ts";
+import {
+  connectionOf,
+  grantsOf,
+  newConnection,
+  newInstance,
+  newPair,
+  REGISTER,
+  thrownBy,
+} from "./test_connection.ts";
 import {
   allow,
   callerOf,
@@ -15,57 +23,12 @@ import {
   newUpstream,
   signedIn,
   type TestGateway,
-  type TestUpstream,
   UPSTREAM,
   UPSTREAM_URL,
   whoami,
 } from "./test_credentials.ts";
 
 const test = suite("gateway/credentials/oauth_access");
-const REGISTER = { clientMetadataDocuments: false };
-
-/** A gateway whose upstream "up" is the other Trivet. */
-async function newPair(oauth: Parameters<typeof newUpstream>[0] = REGISTER, auth: object = {}) {
-  const upstream = await newUpstream(oauth);
-  const gateway = await newGateway({ upstream });
-  const access = gateway.credentials.add("up", { url: UPSTREAM_URL, auth: { type: "oauth", ...auth } });
-  return { upstream, gateway, access, ...gateway };
-}
-
-/** The same, connected by alice. */
-async function newConnection(oauth?: Parameters<typeof newUpstream>[0], auth?: object) {
-  const pair = await newPair(oauth, auth);
-  const browser = await signedIn(pair.gateway, pair.upstream, "alice");
-  assert.is((await connectUser(browser)).status, 303, failuresOf(pair.gateway)[0]);
-  return { ...pair, browser, caller: callerOf(pair.alice) };
-}
-
-/** Forms that the token endpoint of the upstream got with this grant type. */
-async function grantsOf({ requests }: TestUpstream, type: string): Promise<URLSearchParams[]> {
-  const sent = requests.filter(({ url }) => url === `${UPSTREAM}/oauth/token`);
-  const forms = await Promise.all(sent.map(async (each) => new URLSearchParams(await each.clone().text())));
-  return forms.filter((form) => form.get("grant_type") === type);
-}
-
-async function connectionOf({ store, alice }: TestGateway): Promise<UpstreamConnection | undefined> {
-  return (await store.get<UpstreamConnection>(connectionKey(alice, "up")))?.value;
-}
-
-/** A second instance on the same store. */
-async function newInstance(upstream: TestUpstream, { store }: TestGateway): Promise<TestGateway> {
-  const gateway = await newGateway({ upstream, store });
-  gateway.credentials.add("up", { url: UPSTREAM_URL, auth: { type: "oauth" } });
-  return gateway;
-}
-
-async function thrownBy(promise: Promise<unknown>): Promise<unknown> {
-  try {
-    await promise;
-  } catch (error) {
-    return error;
-  }
-  throw new Error("Nothing was thrown");
-}
 
 test("a user connects an upstream by registration, PKCE and resource, and its tools see that user", async () => {
   const { upstream, gateway, access, alice, events } = await newPair();
@@ -292,80 +255,6 @@ test("no token of this server reaches the upstream, and no token of the upstream
     const found = await server.service.identify(new Request(resource, { headers: theirs }), {}, resource);
     assert.is((found as { error?: string }).error, "invalid_token");
   }
-});
-
-test("disconnecting revokes the tokens at the upstream", async () => {
-  const { upstream, gateway, store, access, caller, browser } = await newConnection();
-  const before = await access.headers(caller);
-  const path = `${ISSUER}/account/connections/disconnect`;
-  assert.match(await (await browser.get(`${path}?upstream=up`)).text(), "upstream.example");
-  const response = await browser.post(path, { upstream: "up" });
-  assert.is(response.status, 303);
-  await Promise.all(gateway.work);
-  assert.is(await whoami(upstream, before), "401");
-  assert.instance(await thrownBy(access.headers(caller)), ConnectionRequired);
-  for (const kind of ["upstream_connection", "upstream_revocation"]) {
-    assert.equal(await store.list([kind]), []);
-  }
-  assert.equal(gateway.events.filter(({ type }) => type === "connection_removed").length, 1);
-});
-
-test("removing the user revokes them, after a restart and when the upstream was down, too", async () => {
-  const { upstream, gateway, store, access, caller, alice } = await newConnection();
-  const before = await access.headers(caller);
-  upstream.tamper = ({ url }) => url.endsWith("/revoke") ? new Response(null, { status: 503 }) : undefined;
-  await removeUser(store, alice);
-  assert.equal(await store.list(["upstream_connection"]), []);
-  await gateway.credentials.revokeEnded();
-  assert.equal(failuresOf(gateway), ["not_revoked"]);
-  upstream.tamper = () => undefined;
-  const other = await newInstance(upstream, gateway);
-  other.server.advance(11 * 60);
-  await other.credentials.revokeEnded();
-  assert.is(await whoami(upstream, before), "401");
-  assert.equal(await store.list(["upstream_revocation"]), []);
-});
-
-test("removing the upstream revokes them, and one of the same name at another URL gets none", async () => {
-  const { upstream, gateway, store, access, caller } = await newConnection();
-  const before = await access.headers(caller);
-  const elsewhere = "https://evil.example/mcp";
-  const evil = gateway.credentials.add("up", { url: elsewhere, auth: { type: "oauth" } });
-  assert.instance(await thrownBy(evil.headers(caller)), ConnectionRequired);
-  assert.is(await gateway.credentials.remove("up"), 1);
-  assert.is(await whoami(upstream, before), "401");
-  assert.equal(await store.list(["upstream_connection"]), []);
-});
-
-test("a user who is removed while the tokens are requested keeps none", async () => {
-  const { upstream, gateway, store, alice } = await newPair();
-  const browser = await signedIn(gateway, upstream, "alice");
-  const callback = await allow(browser, await consent(browser, await connectUrl(gateway, alice)));
-  upstream.tamper = ({ url }, pass) =>
-    url === `${UPSTREAM}/oauth/token` ? removeUser(store, alice).then(pass) : undefined;
-  assert.is((await browser.get(callback)).status, 400);
-  assert.equal(await store.list(["upstream_connection"]), []);
-});
-
-test("a connection that ends while it is refreshed leaves no token alive", async () => {
-  const { upstream, store, server, access, caller, alice } = await newConnection({
-    ...REGISTER,
-    accessTokenLifetime: 600,
-  });
-  server.advance(700);
-  upstream.advance(700);
-  let answer = "";
-  upstream.tamper = async ({ url }, pass) => {
-    const response = await pass();
-    if (url !== `${UPSTREAM}/oauth/token`) return response;
-    answer = await response.clone().text();
-    await removeUser(store, alice);
-    return response;
-  };
-  assert.instance(await thrownBy(access.headers(caller)), ConnectionRequired);
-  const { access_token } = JSON.parse(answer);
-  assert.is(await whoami(upstream, { Authorization: `Bearer ${access_token}` }), "401");
-  assert.equal(await store.list(["upstream_connection"]), []);
 });
 
 test("no secret is in a record, an event or an error", async () => {

@@ -262,53 +262,6 @@ test("a prompt or resource that returns something else is a fault that names it"
   }
 });
 
-for (
-  const [what, define, message] of [
-    ["a name with a space", () => tool({ name: "a b", description: "", run: () => 1 }), '"a b"'],
-    ["a name that is too long", () => tool({ name: "a".repeat(129), description: "", run: () => 1 }), "128"],
-    [
-      "a schema that does not describe an object",
-      () => tool({ name: "a", description: "", input: { type: "string" }, run: () => 1 }),
-      '"type": "object"',
-    ],
-    [
-      "a schema with an unknown type",
-      () =>
-        tool({
-          name: "a",
-          description: "",
-          input: { type: "object", properties: { x: { type: "text" } } },
-          run: () => 1,
-        }),
-      "/properties/x/type",
-    ],
-    [
-      "a reference to a missing definition",
-      () =>
-        tool({ name: "a", description: "", input: { type: "object", $ref: "#/$defs/none" }, run: () => 1 }),
-      "#/$defs/none",
-    ],
-    [
-      "a reference to the network",
-      () =>
-        tool({
-          name: "a",
-          description: "",
-          input: { type: "object", $ref: "https://x.example/s" },
-          run: () => 1,
-        }),
-      "https://x.example/s",
-    ],
-  ] as const
-) {
-  test(`a definition with ${what} is refused at start`, () => {
-    assert.throws(
-      () => newServer({ definitions: [define()] }),
-      (error: unknown) => error instanceof TypeError && error.message.includes(message),
-    );
-  });
-}
-
 test("a handler may destructure its context", async () => {
   const { post } = newServer({
     definitions: [tool({
@@ -361,22 +314,6 @@ test("errors of another copy of this package are recognized", async () => {
   assert.ok(new ScopeError(["x"]) instanceof RpcError);
   assert.not.ok(new RpcError(1, "x") instanceof ScopeError);
   assert.not.ok(new ToolError("x") instanceof RpcError);
-});
-
-test("a value that is not a definition is refused at start", () => {
-  for (const odd of [null, {}, { kind: "tol", name: "x" }, "tool"]) {
-    assert.throws(
-      () => newServer({ definitions: [odd as never] }),
-      (error: Error) => error instanceof TypeError,
-    );
-  }
-});
-
-test("two definitions with one name are refused at start", () => {
-  assert.throws(
-    () => newServer({ definitions: [DEFINITIONS[0]!, DEFINITIONS[0]!] }),
-    (error: unknown) => error instanceof TypeError && error.message.includes('"add"'),
-  );
 });
 
 test.run();

@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { type Definition, prompt, resource, resourceTemplate, tool } from "./definition.ts";
 import { group } from "./group.ts";
-import { call, newServer } from "../test_server.ts";
+import { call, DEFINITIONS, newServer } from "../test_server.ts";
 
 const test = suite("mcp/registry");
 
@@ -36,6 +36,53 @@ for (
     for (const definitions of [[definition], group({ prefix: "its_", middleware: [] }, [definition])]) {
       assert.throws(() => newServer({ definitions }), (error: Error) => error instanceof TypeError);
     }
+  });
+}
+
+for (
+  const [what, define, message] of [
+    ["a name with a space", () => tool({ name: "a b", description: "", run: () => 1 }), '"a b"'],
+    ["a name that is too long", () => tool({ name: "a".repeat(129), description: "", run: () => 1 }), "128"],
+    [
+      "a schema that does not describe an object",
+      () => tool({ name: "a", description: "", input: { type: "string" }, run: () => 1 }),
+      '"type": "object"',
+    ],
+    [
+      "a schema with an unknown type",
+      () =>
+        tool({
+          name: "a",
+          description: "",
+          input: { type: "object", properties: { x: { type: "text" } } },
+          run: () => 1,
+        }),
+      "/properties/x/type",
+    ],
+    [
+      "a reference to a missing definition",
+      () =>
+        tool({ name: "a", description: "", input: { type: "object", $ref: "#/$defs/none" }, run: () => 1 }),
+      "#/$defs/none",
+    ],
+    [
+      "a reference to the network",
+      () =>
+        tool({
+          name: "a",
+          description: "",
+          input: { type: "object", $ref: "https://x.example/s" },
+          run: () => 1,
+        }),
+      "https://x.example/s",
+    ],
+  ] as const
+) {
+  test(`a definition with ${what} is refused at start`, () => {
+    assert.throws(
+      () => newServer({ definitions: [define()] }),
+      (error: unknown) => error instanceof TypeError && error.message.includes(message),
+    );
   });
 }
 
@@ -140,6 +187,22 @@ test("the scopes of a group are scope tokens (RFC 6749 section 3.3)", () => {
     const definitions = group({ scopes: [scope] }, [of("tool", {})]);
     assert.throws(() => newServer({ definitions }), (error: Error) => error instanceof TypeError, scope);
   }
+});
+
+test("a value that is not a definition is refused at start", () => {
+  for (const odd of [null, {}, { kind: "tol", name: "x" }, "tool"]) {
+    assert.throws(
+      () => newServer({ definitions: [odd as never] }),
+      (error: Error) => error instanceof TypeError,
+    );
+  }
+});
+
+test("two definitions with one name are refused at start", () => {
+  assert.throws(
+    () => newServer({ definitions: [DEFINITIONS[0]!, DEFINITIONS[0]!] }),
+    (error: unknown) => error instanceof TypeError && error.message.includes('"add"'),
+  );
 });
 
 test("a definition that was not made by a function of Trivet is named", () => {
