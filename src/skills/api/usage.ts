@@ -1,12 +1,13 @@
 /**
  * Counts how often each level of each skill went to a model, and its tokens. Counts are kept in memory and written to the
- * store about once a second; an instance that stops may lose its last second.
+ * store about once a second; an instance that stops may lose its last second. While the store is unavailable they wait, and
+ * one whose write had an unknown outcome may count twice.
  *
  * @module
  */
 import type { Observe } from "../../events.ts";
 import { pauseBefore } from "../../store/retry.ts";
-import { type Entry, type Store, StoreClosedError } from "../../store/store.ts";
+import { type Entry, type Store, StoreClosedError, StoreUnavailableError } from "../../store/store.ts";
 import type { Disclosure } from "../disclosure/disclosure.ts";
 import { type LevelUsage, type SkillUsage, skillUsageKey } from "../records.ts";
 
@@ -38,30 +39,37 @@ export function createUsage(store: Store, now: () => number, observe: Observe): 
   async function write(): Promise<void> {
     const all = [...waiting.values()];
     waiting = new Map();
-    for (let at = 0; at < all.length; at += RECORDS_PER_COMMIT) {
-      const some = all.slice(at, at + RECORDS_PER_COMMIT);
+    for (let at = 0, end = 0; at < all.length; at = end) {
+      end = at + RECORDS_PER_COMMIT;
       try {
-        if (await add(store, some)) continue;
+        if (await add(store, all.slice(at, end))) continue;
         // Another instance writes the same skills: write each on its own.
-        for (const each of some) await add(store, [each]);
+        for (; at < Math.min(end, all.length); at++) await add(store, [all[at]!]);
       } catch (error) {
+        if (error instanceof StoreUnavailableError) {
+          observe({ type: "store_unavailable", where: "skills", error });
+          // No timer tries again, as it would keep a process that ends: the next count does, or `flush()`.
+          return all.slice(at).forEach(wait);
+        }
         // An app may close its store without `flush()`: its last counts are lost, which is no fault of the server.
         if (!(error instanceof StoreClosedError)) observe({ type: "fault", where: "skills", error });
       }
     }
   }
 
+  /** Adds counts to those that wait for a write. */
+  function wait(more: Pending): void {
+    const key = JSON.stringify([more.workspace, more.id]);
+    const before = waiting.get(key);
+    if (before) {
+      before.last = Math.max(before.last, more.last);
+      before.levels = addLevels(before.levels, more.levels);
+    } else if (waiting.size < MAX_PENDING_SKILLS) waiting.set(key, more);
+  }
+
   const usage: Usage = {
     count({ workspace = "", id, name, level, tokens }) {
-      const key = JSON.stringify([workspace, id]);
-      const before = waiting.get(key);
-      if (!before && waiting.size >= MAX_PENDING_SKILLS) return;
-      const pending = before ?? { workspace, id, name, last: 0, levels: {} };
-      waiting.set(key, pending);
-      pending.last = now();
-      const part = LEVELS[level];
-      const { count, tokens: sum } = pending.levels[part] ?? NONE;
-      pending.levels[part] = { count: count + 1, tokens: sum + tokens };
+      wait({ workspace, id, name, last: now(), levels: { [LEVELS[level]]: { count: 1, tokens } } });
       // On runtimes where timers end with their request, a later count starts the write.
       if (now() - asked < 2 * WRITE_DELAY_MS) return;
       asked = now();
@@ -85,8 +93,10 @@ interface Pending {
   readonly id: string;
   readonly name: string;
   last: number;
-  readonly levels: Partial<Record<keyof SkillUsage["levels"], LevelUsage>>;
+  levels: Levels;
 }
+
+type Levels = Partial<SkillUsage["levels"]>;
 
 /** `false` when every try lost against another writer. */
 async function add(store: Store, some: readonly Pending[]): Promise<boolean> {
@@ -104,19 +114,19 @@ async function add(store: Store, some: readonly Pending[]): Promise<boolean> {
 }
 
 function sum(before: Entry<SkillUsage> | undefined, { name, last, levels }: Pending): SkillUsage {
-  const part = (level: keyof SkillUsage["levels"]): LevelUsage => {
-    const a = before?.value.levels[level] ?? NONE;
-    const b = levels[level] ?? NONE;
-    return { count: a.count + b.count, tokens: a.tokens + b.tokens };
-  };
   return {
     name,
     since: before?.value.since ?? last,
     last: Math.max(last, before?.value.last ?? 0),
-    levels: {
-      metadata: part("metadata"),
-      instructions: part("instructions"),
-      resources: part("resources"),
-    },
+    levels: addLevels(before?.value.levels, levels),
+  };
+}
+
+function addLevels(some: Levels = {}, more: Levels): SkillUsage["levels"] {
+  const add = (a = NONE, b = NONE): LevelUsage => ({ count: a.count + b.count, tokens: a.tokens + b.tokens });
+  return {
+    metadata: add(some.metadata, more.metadata),
+    instructions: add(some.instructions, more.instructions),
+    resources: add(some.resources, more.resources),
   };
 }

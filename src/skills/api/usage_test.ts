@@ -2,6 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { TrivetEvent } from "../../events.ts";
 import { memoryStore } from "../../store/drivers/memory.ts";
+import { type Store, StoreUnavailableError } from "../../store/store.ts";
 import { DEMO, folderOf, newService, SKILL_MD } from "../test_service.ts";
 import type { SkillUsage } from "../records.ts";
 import { createUsage } from "./usage.ts";
@@ -138,6 +139,70 @@ test("a store failure emits a fault and does not reject", async () => {
   });
   await counter.flush();
   assert.equal(events.map(({ type }) => type), ["fault"]);
+});
+
+test("counts wait while the store is unavailable, with those of the meantime", async () => {
+  const events: TrivetEvent[] = [];
+  const memory = memoryStore();
+  let isDown = true;
+  const store: Store = {
+    ...memory,
+    get: (key) => memory.get(key),
+    list: (...query) => memory.list(...query),
+    commit: (commit) => isDown ? Promise.reject(new StoreUnavailableError("down")) : memory.commit(commit),
+  };
+  const usage = createUsage(store, Date.now, (event) => events.push(event));
+  const shown = { type: "skill_disclosed", via: "mcp", workspace: "w", version: "v" } as const;
+  // More than one commit has.
+  const countAll = () => {
+    for (let i = 0; i < 150; i++) usage.count({ ...shown, id: `skill-${i}`, name: "x", level: 2, tokens: 3 });
+  };
+  countAll();
+  await usage.flush();
+  assert.equal(events.map(({ type }) => type), ["store_unavailable"]);
+  countAll();
+  usage.count({ ...shown, id: "skill-0", name: "x", level: 1, tokens: 1 });
+  isDown = false;
+  await usage.flush();
+  const entries = await memory.list<SkillUsage>(["skill_usage", "w"], { limit: 1000 });
+  assert.is(entries.length, 150);
+  for (const { value } of entries) assert.equal(value.levels.instructions, { count: 2, tokens: 6 });
+  assert.equal(entries[0]!.value.levels.metadata, { count: 1, tokens: 1 });
+  assert.is(events.length, 1);
+});
+
+test("of counts that are written one by one, only those that were not written wait", async () => {
+  const memory = memoryStore();
+  let single = 0;
+  const store: Store = {
+    ...memory,
+    get: (key) => memory.get(key),
+    commit(commit) {
+      // Another instance wins each race for all of them.
+      if (commit.set!.length > 1) return Promise.resolve(false);
+      return ++single === 2 ? Promise.reject(new StoreUnavailableError("down")) : memory.commit(commit);
+    },
+  };
+  const usage = createUsage(store, Date.now, () => {});
+  for (const id of ["a", "b", "c"]) {
+    usage.count({
+      type: "skill_disclosed",
+      workspace: "w",
+      version: "v",
+      via: "mcp",
+      id,
+      name: id,
+      level: 1,
+      tokens: 1,
+    });
+  }
+  await usage.flush();
+  await usage.flush();
+  const entries = await memory.list<SkillUsage>(["skill_usage", "w"]);
+  assert.equal(entries.map(({ value }) => [value.name, value.levels.metadata.count]), [["a", 1], ["b", 1], [
+    "c",
+    1,
+  ]]);
 });
 
 test("counts that are written after the store was closed are no fault", async () => {
