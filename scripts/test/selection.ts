@@ -80,7 +80,7 @@ const MAX_SHORT_SECONDS = 4;
  * connection that others use.
  */
 const ALONE =
-  /(memory|loop_hold|request_budget|work_slice|recovery|crash|_load|heavy)\w*_test\.ts$|^scripts\/(fuzz|faults|cluster|bench\/regression)\/\w+_test\.ts$|^src\/store\/drivers\/(postgres|redis)[\w/]*_node_test\.ts$/;
+  /(memory|loop_hold|request_budget|work_slice|recovery|crash|_load|heavy)\w*_test\.ts$|^scripts\/(faults|cluster|bench\/regression)\/\w+_test\.ts$|^src\/store\/drivers\/(postgres|redis)[\w/]*_node_test\.ts$/;
 /** Files about the memory store or stored consent, which measure nothing. */
 const NOT_ALONE = /\/(consent_memory|trivet_memory_node|drivers\/memory)_test\.ts$/;
 

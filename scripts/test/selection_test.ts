@@ -7,7 +7,6 @@ const test = suite("scripts/test/selection");
 test("files that measure time or memory run alone, others do not", () => {
   for (
     const file of [
-      "scripts/fuzz/fuzz_test.ts",
       "scripts/fuzz/heavy_budget_test.ts",
       "scripts/faults/faults_redis_node_test.ts",
       "src/store/drivers/redis_node_test.ts",
@@ -23,6 +22,7 @@ test("files that measure time or memory run alone, others do not", () => {
     const file of [
       "conformance/targets/trivet_memory_node_test.ts",
       "src/oauth/consent/consent_memory_test.ts",
+      "scripts/fuzz/fuzz_test.ts",
       "src/skills/api/upload_fuzz_test.ts",
       "src/skills/messages/messages_fuzz_test.ts",
       "src/store/drivers/memory_test.ts",
