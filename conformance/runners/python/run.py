@@ -559,6 +559,7 @@ def hs256_sign(key, data):
 ALGORITHMS = {
     "ES256": ("EC", es256_sign, es256_verify),
     "RS256": ("RSA", rs256_sign, rs256_verify),
+    "Ed25519": ("OKP", eddsa_sign, eddsa_verify),
     "EdDSA": ("OKP", eddsa_sign, eddsa_verify),
     "HS256": ("oct", hs256_sign, lambda key, data, signature: hmac.compare_digest(hs256_sign(key, data), signature)),
 }
@@ -582,7 +583,7 @@ def generate_key(alg):
         d = secrets.randbelow(N - 1) + 1
         x, y = (b64url(part.to_bytes(32, "big")) for part in multiply(d, G, ec_add))
         public, private = {"crv": "P-256", "kty": "EC", "x": x, "y": y}, {"d": b64url(d.to_bytes(32, "big"))}
-    elif alg == "EdDSA":
+    elif alg in ("Ed25519", "EdDSA"):
         seed = secrets.token_bytes(32)
         x = ed_bytes(multiply(ed_secret(seed)[0], ED_BASE, ed_add, ED_ZERO))
         public, private = {"crv": "Ed25519", "kty": "OKP", "x": b64url(x)}, {"d": b64url(seed)}
