@@ -71,8 +71,8 @@ const parallel = selected.flatMap(({ runtime, files }) =>
   batchFiles(runtime, files.filter((file) => !runsAlone(file)), times)
 );
 const alone = selected.flatMap(({ runtime, files }) => batchFiles(runtime, files.filter(runsAlone), times));
-// Process tests wait for other processes and for timers during about half of their time.
-const concurrency = availableParallelism() + 1;
+// Tests wait for timers and for other processes during much of their time; those of the rest start several processes each.
+const concurrency = availableParallelism() + (part === "short" ? 2 : 1);
 await runAll(parallel.sort((a, b) => b.seconds - a.seconds), concurrency);
 await runAll(alone, 1);
 const skippedOnWorkerd = part === "all" ? runtimes.includes("workerd") ? files.filter(needsProcess) : [] : [];
