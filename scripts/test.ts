@@ -1,5 +1,5 @@
 /**
- * Runs test files on Node, Deno, Bun and workerd, in as many processes as there are processors. Prints each failure, a
+ * Runs test files on Node, Deno, Bun and workerd, in a few more processes than there are processors. Prints each failure, a
  * summary, the slowest files, and a last line `N passed, N failed, N skipped`. Exit code 1 when a test failed,
  * crashed or timed out, or when no test ran.
  *

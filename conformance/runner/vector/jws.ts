@@ -9,20 +9,29 @@ import { KitError } from "../outcome.ts";
 import { isJsonObject, type JsonObject } from "./vector_file.ts";
 
 interface Algorithm {
+  /** The `kty` of its keys. */
+  readonly kty: string;
   readonly make: RsaHashedKeyGenParams | EcKeyGenParams | { name: string };
   readonly use: RsaHashedImportParams | EcKeyImportParams | HmacImportParams | { name: string };
   readonly sign: EcdsaParams | { name: string };
 }
 
-const ED25519: Algorithm = { make: { name: "Ed25519" }, use: { name: "Ed25519" }, sign: { name: "Ed25519" } };
+const ED25519: Algorithm = {
+  kty: "OKP",
+  make: { name: "Ed25519" },
+  use: { name: "Ed25519" },
+  sign: { name: "Ed25519" },
+};
 
 const ALGORITHMS: Readonly<Record<string, Algorithm>> = {
   ES256: {
+    kty: "EC",
     make: { name: "ECDSA", namedCurve: "P-256" },
     use: { name: "ECDSA", namedCurve: "P-256" },
     sign: { name: "ECDSA", hash: "SHA-256" },
   },
   RS256: {
+    kty: "RSA",
     make: {
       name: "RSASSA-PKCS1-v1_5",
       hash: "SHA-256",
@@ -36,6 +45,7 @@ const ALGORITHMS: Readonly<Record<string, Algorithm>> = {
   // Its older name (RFC 9864).
   EdDSA: ED25519,
   HS256: {
+    kty: "oct",
     make: { name: "HMAC" },
     use: { name: "HMAC", hash: "SHA-256" },
     sign: { name: "HMAC" },
@@ -95,7 +105,7 @@ export function parseJws(text: string): { readonly header: unknown; readonly cla
 export async function verifyJws(text: string, keys: unknown): Promise<boolean> {
   const header = parseJws(text)?.header;
   const alg = isJsonObject(header) ? String(header["alg"]) : "none";
-  if (!Object.hasOwn(ALGORITHMS, alg)) return false;
+  if (!findAlgorithm(alg)) return false;
   const all = isJsonObject(keys) && Array.isArray(keys["keys"])
     ? keys["keys"] as JsonWebKey[]
     : [keys as JsonWebKey];
@@ -117,18 +127,18 @@ function encodePart(value: unknown): string {
   return toBase64url(utf8(JSON.stringify(value)));
 }
 
+function findAlgorithm(alg: string): Algorithm | undefined {
+  return Object.hasOwn(ALGORITHMS, alg) ? ALGORITHMS[alg] : undefined;
+}
+
 function getAlgorithm(alg: string): Algorithm {
-  const found = Object.hasOwn(ALGORITHMS, alg) ? ALGORITHMS[alg] : undefined;
-  if (!found) {
-    throw new KitError(`Unsupported algorithm "${alg}". Supported: ES256, RS256, Ed25519, EdDSA, HS256.`);
-  }
-  return found;
+  const found = findAlgorithm(alg);
+  if (found) return found;
+  throw new KitError(`Unsupported algorithm "${alg}". Supported: ${Object.keys(ALGORITHMS).join(", ")}.`);
 }
 
 function fitsKey(alg: string, key: JsonWebKey): boolean {
-  if (alg === "ES256") return key.kty === "EC" && key.crv === "P-256";
-  return key.kty ===
-    ({ RS256: "RSA", Ed25519: "OKP", EdDSA: "OKP", HS256: "oct" } as Record<string, string>)[alg];
+  return findAlgorithm(alg)?.kty === key.kty && (alg !== "ES256" || key.crv === "P-256");
 }
 
 /** Removes members that restrict the use of a key, so that it can be imported. */

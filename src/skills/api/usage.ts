@@ -1,7 +1,7 @@
 /**
  * Counts how often each level of each skill went to a model, and its tokens. Counts are kept in memory and written to the
- * store about once a second; an instance that stops may lose its last second. While the store is unavailable they wait, and
- * one whose write had an unknown outcome may count twice.
+ * store about once a second. While the store is unavailable they wait, and one whose write had an unknown outcome may count
+ * twice. An instance that stops may lose what waits.
  *
  * @module
  */

@@ -184,25 +184,20 @@ test("of counts that are written one by one, only those that were not written wa
     },
   };
   const usage = createUsage(store, Date.now, () => {});
-  for (const id of ["a", "b", "c"]) {
-    usage.count({
-      type: "skill_disclosed",
-      workspace: "w",
-      version: "v",
-      via: "mcp",
-      id,
-      name: id,
-      level: 1,
-      tokens: 1,
-    });
-  }
+  const shown = {
+    type: "skill_disclosed",
+    via: "mcp",
+    workspace: "w",
+    version: "v",
+    level: 1,
+    tokens: 1,
+  } as const;
+  for (const id of ["a", "b", "c"]) usage.count({ ...shown, id, name: id });
   await usage.flush();
   await usage.flush();
   const entries = await memory.list<SkillUsage>(["skill_usage", "w"]);
-  assert.equal(entries.map(({ value }) => [value.name, value.levels.metadata.count]), [["a", 1], ["b", 1], [
-    "c",
-    1,
-  ]]);
+  const counts = entries.map(({ value }) => `${value.name} ${value.levels.metadata.count}`);
+  assert.equal(counts, ["a 1", "b 1", "c 1"]);
 });
 
 test("counts that are written after the store was closed are no fault", async () => {
