@@ -6,6 +6,7 @@ import { keepProviderTokens } from "../../oauth/sign_in/provider_tokens.ts";
 import { linkIdentity, unlinkIdentity } from "../../oauth/sign_in/user_identity.ts";
 import { findUser } from "../../oauth/users/user.ts";
 import { AccessDenied, AccessUnavailable, ConnectionRequired } from "./access.ts";
+import { thrownBy } from "./test_connection.ts";
 import {
   callerOf,
   connectUser,
@@ -89,15 +90,6 @@ async function formsOf({ requests }: TestUpstream, type: string): Promise<URLSea
   const sent = requests.filter(({ url }) => url === TOKEN_ENDPOINT);
   const forms = await Promise.all(sent.map(async (each) => new URLSearchParams(await each.clone().text())));
   return forms.filter((form) => form.get("grant_type") === type);
-}
-
-async function thrownBy(promise: Promise<unknown>): Promise<unknown> {
-  try {
-    await promise;
-  } catch (error) {
-    return error;
-  }
-  throw new Error("Nothing was thrown");
 }
 
 const EXCHANGED = {

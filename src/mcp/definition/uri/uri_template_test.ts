@@ -222,54 +222,6 @@ test("a lone surrogate does not match", () => {
   assert.is(compileUriTemplate("{x}")("\ud800"), undefined);
 });
 
-for (
-  const [template, part] of [
-    ["{/id*", "{"],
-    ["/id*}", "}"],
-    ["{/?id}", "{/?id}"],
-    ["{var:prefix}", "{var:prefix}"],
-    ["{hello:2*}", "{hello:2*}"],
-    ["{??hello}", "{??hello}"],
-    ["{!hello}", "{!hello}"],
-    ["{=path}", "{=path}"],
-    ["{$var}", "{$var}"],
-    ["{|var*}", "{|var*}"],
-    ["{*keys?}", "{*keys?}"],
-    ["{?empty=default,var}", "{?empty=default,var}"],
-    ["{var}{-prefix|/-/|var}", "{-prefix|/-/|var}"],
-    ["/h{#hello+}", "{#hello+}"],
-    ["/people/{~thing}", "{~thing}"],
-    ["/resolution{?x, y}", "{?x, y}"],
-    ["/sparql{?query){&default*}", "{"],
-    ["{a,}", "{a,}"],
-    ["{a..b}", "{a..b}"],
-    ["{.}", "{.}"],
-    ["{}", "{}"],
-    ["{a:0}", "{a:0}"],
-    ["{a:10000}", "{a:10000}"],
-    ["{a%2}", "{a%2}"],
-    ["{{a}}", "{"],
-    ["a b", " "],
-    ["a%zz", "%"],
-    ["<a>", "<"],
-    ["a\ud800", "\ud800"],
-  ] as const
-) {
-  test(`the error for an invalid template names the part: ${JSON.stringify(template)}`, () => {
-    for (const use of [compileUriTemplate, variableNames]) {
-      assert.throws(
-        () => use(template),
-        (error: Error) => error instanceof TypeError && error.message.includes(`": "${part}" `),
-      );
-    }
-  });
-}
-
-test("variableNames() returns each name once, in order", () => {
-  assert.equal(variableNames("a://{b}/{+c:3,a*}{?b,d}"), ["b", "c", "a", "d"]);
-  assert.equal(variableNames("a://b"), []);
-});
-
 /** Matches a URI. */
 function read(template: string, uri: string): Record<string, string> | undefined {
   return compileUriTemplate(template)(uri);
