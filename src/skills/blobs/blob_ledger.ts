@@ -42,8 +42,8 @@ export interface Ledger {
   readonly store: Store;
   /**
    * Puts the contents (by digest) into the blob store and does one commit that refers to them from a version. `toCommit` gets
-   * the name of each object (by digest), and is asked again when its commit was not done. `false` when a check fails that does not
-   * change from try to try, and then nothing was done.
+   * the name of each object (by digest), and is asked again when its commit lost a race. `false` when every try lost, and then
+   * nothing was done.
    */
   publish(
     workspace: string,
@@ -144,13 +144,12 @@ export function createLedger(store: Store, now: () => number, blobs: BlobStore =
   }
 
   /**
-   * Tries a commit until it is done. `false` when a check fails that does not change from try to try.
-   * @param prepare `undefined` when it must be called again
+   * Tries a commit until it is done; `false` when every try lost a race.
+   * @param prepare reads what the commit checks; `undefined` when it must be called again
    */
   async function commitUntilDone(
     prepare: () => Promise<{ readonly commit: Commit; readonly onDone: () => Promise<void> } | undefined>,
   ): Promise<boolean> {
-    let before = "";
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const prepared = await prepare();
       if (!prepared) continue;
@@ -159,10 +158,7 @@ export function createLedger(store: Store, now: () => number, blobs: BlobStore =
         await onDone();
         return true;
       }
-      // Nothing changed since the last try: the commit would fail again.
-      const seen = JSON.stringify(commit.check!.map(({ version }) => version));
-      if (seen === before) return false;
-      before = seen;
+      // Also when it would check the same again: content may have come and gone.
       await pauseBefore(tries);
     }
     return false;

@@ -33,20 +33,22 @@ test("an upload whose objects were collected is repeated", async () => {
   assert.is(await checkBlobs(store, ledger, objects), 1);
 });
 
-/** A store that calls `meanwhile` before the first commit that writes or removes a skill. */
-function interrupted(store: Store, meanwhile: () => Promise<unknown>): Store {
-  let isFirst = true;
+/**
+ * A store that calls one of `meanwhile` before each commit that writes or removes a skill, in their order, and what that
+ * resolves to after the commit.
+ */
+function interrupted(store: Store, ...meanwhile: (() => Promise<unknown>)[]): Store {
   return {
     guarantees: store.guarantees,
     get: (key) => store.get(key),
     list: (prefix, options) => store.list(prefix, options),
     async commit(commit) {
       const keys = [...(commit.set ?? []).map((put) => put.key), ...commit.remove ?? []];
-      if (isFirst && keys.some((key) => key[0] === "skill")) {
-        isFirst = false;
-        await meanwhile();
-      }
-      return await store.commit(commit);
+      const next = keys.some((key) => key[0] === "skill") ? meanwhile.shift() : undefined;
+      const after = await next?.();
+      const done = await store.commit(commit);
+      if (typeof after === "function") await after();
+      return done;
     },
     watch: (prefix) => store.watch(prefix),
     sweep: () => store.sweep(),
@@ -92,6 +94,19 @@ test("two concurrent uploads of the same new content store it once", async () =>
   await add(ledger, "second", "same");
   assert.is(await checkBlobs(store, ledger, objects), 2);
   assert.is(objects.size, 3);
+});
+
+test("an upload is repeated each time another one of the same content comes and goes", async () => {
+  const store = memoryStore();
+  const { blobs, objects } = newBlobStore();
+  const other = createLedger(store, Date.now, blobs);
+  const comeAndGo = async () => {
+    const { id } = await add(other, "comes-and-goes", "same");
+    return () => removeSkill(store, other, "w", id);
+  };
+  const ledger = createLedger(interrupted(store, ...Array(5).fill(comeAndGo)), Date.now, blobs);
+  await add(ledger, "stays", "same");
+  assert.is(await checkBlobs(store, ledger, objects), 1);
 });
 
 test("concurrent publishing and deleting of shared files leaves only complete skills", async () => {

@@ -139,18 +139,36 @@ test("a deletion is done although objects cannot be removed, and collection remo
   assert.is(await checkBlobs(store, ledger, objects), 0);
 });
 
-test("a failed check of the caller stores nothing", async () => {
+test("a commit that loses every race stores nothing", async () => {
   const store = memoryStore();
   const { blobs, objects } = newBlobStore();
   const ledger = createLedger(store, Date.now, blobs);
   const bytes = encoder.encode("x");
   const contents = new Map([[await digestOf(bytes), bytes]]);
   const commit = { check: [{ key: ["no"], version: "1" }], set: [{ key: ["k"], value: 1 }] };
-  const done = await ledger.publish("w", contents, () => Promise.resolve({ version: "v", commit }));
+  let tries = 0;
+  const done = await withoutPauses(() =>
+    ledger.publish("w", contents, () => {
+      tries++;
+      return Promise.resolve({ version: "v", commit });
+    })
+  );
   assert.is(done, false);
+  assert.is(tries, 100);
   assert.is(await store.get(["k"]), undefined);
   await checkBlobs(store, ledger, objects);
 });
+
+/** Runs `work` with timers that end at once. */
+async function withoutPauses<Result>(work: () => Promise<Result>): Promise<Result> {
+  const { setTimeout } = globalThis;
+  globalThis.setTimeout = ((callback: () => void) => setTimeout(callback)) as typeof setTimeout;
+  try {
+    return await work();
+  } finally {
+    globalThis.setTimeout = setTimeout;
+  }
+}
 
 test("opening an object of a blob store that is not configured throws an error with its kind", async () => {
   const { blobs } = newBlobStore();
