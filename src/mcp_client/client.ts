@@ -110,8 +110,8 @@ export interface McpClient {
   /** Set while connected. */
   readonly connection: ConnectionInfo | undefined;
   /**
-   * Connects, with the newest revision that both have. Concurrent and later calls return the same promise until it fails;
-   * requests connect by themselves.
+   * Connects, with the newest revision that both have. Concurrent and later calls share one connection until it fails;
+   * requests connect by themselves. One call that cancels does not end the connecting while others wait for it.
    * @throws {ConnectionError} @throws {McpError}
    */
   connect(exchange?: ClientExchange): Promise<ConnectionInfo>;

@@ -39,10 +39,18 @@ interface Connected {
   renewing: Promise<void> | undefined;
 }
 
+/** A connection that is being opened. */
+interface Connecting {
+  readonly connected: Promise<Connected>;
+  readonly giveUp: AbortController;
+  /** The calls that wait for it. */
+  waiting: number;
+}
+
 class Client implements McpClient {
   readonly #options: McpClientOptions;
   readonly #limits: Required<ClientLimits>;
-  #connecting: Promise<Connected> | undefined;
+  #connecting: Connecting | undefined;
   #connected: Connected | undefined;
   #closing: Promise<void> | undefined;
   /** Why the client cannot be used any more. */
@@ -63,7 +71,7 @@ class Client implements McpClient {
   }
 
   async connect(exchange: ClientExchange = {}): Promise<ConnectionInfo> {
-    return (this.#connected ?? await this.#connect(exchange)).info;
+    return (this.#connected ?? await this.#ready(exchange, true)).info;
   }
 
   async request(
@@ -155,7 +163,7 @@ class Client implements McpClient {
       { mayHaveRun: true },
     );
     this.#stop.abort(closed);
-    const connected = this.#connected ?? await this.#connecting?.catch(() => undefined);
+    const connected = this.#connected ?? await this.#connecting?.connected.catch(() => undefined);
     if (connected) {
       connected.listening.stop();
       connected.wire.end(closed);
@@ -164,22 +172,42 @@ class Client implements McpClient {
     if (isFirst) this.#options.onClosed?.(undefined);
   }
 
-  /** Connects for a request. @throws the reason of its signal, which does not end the connecting: others may wait for it */
-  async #ready({ caller, signal }: ClientExchange): Promise<Connected> {
+  /**
+   * Waits for the connection.
+   * @param isConnect whether the call is `connect`: it ends the connecting when it cancels, unless others wait for it. What
+   * belongs to a request is not for connecting, which goes on
+   * @throws the reason of its signal
+   */
+  async #ready(exchange: ClientExchange, isConnect = false): Promise<Connected> {
+    const { signal } = exchange;
     signal?.throwIfAborted();
-    return await waitFor(this.#connect({ caller }), signal);
+    const connecting = this.#connect(isConnect ? exchange : { caller: exchange.caller });
+    connecting.waiting++;
+    try {
+      return await waitFor(connecting.connected, signal);
+    } finally {
+      connecting.waiting--;
+      if (isConnect && signal?.aborted && connecting.waiting === 0) {
+        if (this.#connecting === connecting) this.#connecting = undefined;
+        connecting.giveUp.abort(signal.reason);
+      }
+    }
   }
 
-  #connect(exchange: ClientExchange): Promise<Connected> {
+  #connect(exchange: ClientExchange): Connecting {
     if (this.#ended) {
       const { name } = this.#options.transport;
       const details = { cause: this.#ended, mayHaveRun: false };
-      return Promise.reject(new ConnectionError("closed", name, "the connection is closed", details));
+      throw new ConnectionError("closed", name, "the connection is closed", details);
     }
-    return this.#connecting ??= this.#open(exchange).catch((error) => {
-      this.#connecting = undefined;
+    if (this.#connecting) return this.#connecting;
+    const giveUp = new AbortController();
+    const connected = this.#open({ ...exchange, signal: giveUp.signal }).catch((error) => {
+      if (this.#connecting === connecting) this.#connecting = undefined;
       throw error;
     });
+    const connecting: Connecting = { connected, giveUp, waiting: 0 };
+    return this.#connecting = connecting;
   }
 
   async #open(exchange: ClientExchange): Promise<Connected> {
