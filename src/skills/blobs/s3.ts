@@ -51,7 +51,7 @@ const STREAMS_WITH_LENGTH = !("Deno" in globalThis);
 const EMPTY_DIGEST = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 /** Bytes of an error document that are read. */
 const MAX_ERROR_BYTES = 64 * 1024;
-/** Retries after 429 and 5xx, unless the body is a stream. */
+/** Retries of what may pass, unless the body is a stream. */
 const MAX_RETRIES = 3;
 /** Minimum upload rate, for the timeout of an upload. */
 const MIN_BYTES_PER_MS = 64;
@@ -76,11 +76,12 @@ export function s3Blobs(options: S3Options): BlobStore {
   ): Promise<Response> {
     for (let tries = 0;; tries++) {
       const response = await sendOnce(method, name, content, size, digest);
-      const mayPass = response.status >= 500 || response.status === 429;
-      if (!mayPass) return response;
+      const { status } = response;
+      if (status < 400 || status === 404) return response;
       const text = await textOf(response);
+      if (!mayPass(status, codeOf(text))) return new Response(text, { status });
       if (tries === MAX_RETRIES || content instanceof ReadableStream) {
-        throw new StoreUnavailableError(`S3 answered ${response.status} ${codeOf(text)}`);
+        throw new StoreUnavailableError(`S3 answered ${status} ${codeOf(text)}`);
       }
       await new Promise((resolve) => setTimeout(resolve, 100 * 2 ** tries * (0.5 + Math.random())));
     }
@@ -197,6 +198,11 @@ function watched(
     },
     cancel: (reason) => reader.cancel(reason),
   }, { highWaterMark: 0 });
+}
+
+/** Whether the same request may succeed later. S3 says with 400 that a body arrived too slowly. */
+function mayPass(status: number, code: string): boolean {
+  return status >= 500 || status === 429 || status === 408 || code === "RequestTimeout";
 }
 
 /** The beginning of an error response. */

@@ -18,7 +18,7 @@ class Bucket {
   readonly objects = new Map<string, Uint8Array>();
   readonly requests: string[] = [];
   /** Statuses of the next responses. */
-  failures: number[] = [];
+  failures: [status: number, code?: string][] = [];
   onChunk: (() => void) | undefined;
   url = "";
   #port = 0;
@@ -49,8 +49,8 @@ class Bucket {
     const refuse = (status: number, code: string) =>
       response.writeHead(status).end(`<Error><Code>${code}</Code></Error>`);
     this.requests.push(`${request.method} ${request.url}`);
-    const failure = this.failures.shift();
-    if (failure) return void refuse(failure, "SlowDown");
+    const [status, code = "SlowDown"] = this.failures.shift() ?? [];
+    if (status) return void refuse(status, code);
     if (request.headers.authorization !== sign(request, SECRET)) {
       return void refuse(403, "SignatureDoesNotMatch");
     }
@@ -158,10 +158,10 @@ test("a stream is uploaded without buffering", () =>
 test("a busy service is retried; if it stays busy or unreachable, the store is unavailable", () =>
   withBucket(async (bucket, blobs) => {
     const bytes = new Uint8Array(3);
-    bucket.failures = [503, 500];
+    bucket.failures = [[503], [400, "RequestTimeout"]];
     await blobs.put("s3/d/1", bytes, 3, await digestOf(bytes));
     assert.is(bucket.requests.length, 3);
-    bucket.failures = [503, 503, 503, 503];
+    bucket.failures = [[503], [500], [429], [408]];
     const busy = await blobs.get("s3/d/1").catch((error: Error) => error);
     assert.instance(busy, StoreUnavailableError);
     await bucket.stop();
