@@ -56,6 +56,7 @@ test("routes are those of the server, and the rest is one", () => {
   assert.is(routeOf("/v1/skills/skill_1/versions", ""), "/v1/skills/*");
   assert.is(routeOf("/oauth/register/client_1", ""), "/oauth/register/:client");
   assert.is(routeOf("/.well-known/oauth-authorization-server", ""), "/.well-known/*");
+  for (const path of ["/admin", "/oauth/form_post.js"]) assert.is(routeOf(path, ""), path);
   assert.is(routeOf("/wp-login.php", ""), "other");
 });
 
