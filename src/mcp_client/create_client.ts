@@ -5,6 +5,7 @@
  */
 import { METHOD_NOT_FOUND } from "../jsonrpc/error.ts";
 import type { ClientExchange, ConnectionInfo, ListName, McpClient, McpClientOptions } from "./client.ts";
+import { type Connected, Connecting } from "./connecting.ts";
 import { ConnectionError, McpError } from "./error.ts";
 import { isHeaderMismatch } from "./header_fields.ts";
 import { finish, type Unfinished } from "./input_rounds.ts";
@@ -26,25 +27,6 @@ import { type Sized, Wire } from "./wire.ts";
  */
 export function createMcpClient(options: McpClientOptions): McpClient {
   return new Client(options);
-}
-
-/** What a connection consists of. */
-interface Connected {
-  readonly wire: Wire;
-  readonly tools: ListedTools;
-  info: ConnectionInfo;
-  listening: Listening;
-  /** Counts the sessions. */
-  session: number;
-  renewing: Promise<void> | undefined;
-}
-
-/** A connection that is being opened. */
-interface Connecting {
-  readonly connected: Promise<Connected>;
-  readonly giveUp: AbortController;
-  /** The calls that wait for it. */
-  waiting: number;
 }
 
 class Client implements McpClient {
@@ -71,7 +53,9 @@ class Client implements McpClient {
   }
 
   async connect(exchange: ClientExchange = {}): Promise<ConnectionInfo> {
-    return (this.#connected ?? await this.#ready(exchange, true)).info;
+    if (this.#connected) return this.#connected.info;
+    exchange.signal?.throwIfAborted();
+    return (await this.#connect(exchange).wait(exchange.signal, true)).info;
   }
 
   async request(
@@ -163,7 +147,7 @@ class Client implements McpClient {
       { mayHaveRun: true },
     );
     this.#stop.abort(closed);
-    const connected = this.#connected ?? await this.#connecting?.connected.catch(() => undefined);
+    const connected = this.#connected ?? await this.#connecting?.connection.catch(() => undefined);
     if (connected) {
       connected.listening.stop();
       connected.wire.end(closed);
@@ -172,26 +156,10 @@ class Client implements McpClient {
     if (isFirst) this.#options.onClosed?.(undefined);
   }
 
-  /**
-   * Waits for the connection.
-   * @param isConnect whether the call is `connect`: it ends the connecting when it cancels, unless others wait for it. What
-   * belongs to a request is not for connecting, which goes on
-   * @throws the reason of its signal
-   */
-  async #ready(exchange: ClientExchange, isConnect = false): Promise<Connected> {
-    const { signal } = exchange;
+  /** Connects for a request. What belongs to the request is not for connecting, which goes on when it cancels. */
+  async #ready({ caller, signal }: ClientExchange): Promise<Connected> {
     signal?.throwIfAborted();
-    const connecting = this.#connect(isConnect ? exchange : { caller: exchange.caller });
-    connecting.waiting++;
-    try {
-      return await waitFor(connecting.connected, signal);
-    } finally {
-      connecting.waiting--;
-      if (isConnect && signal?.aborted && connecting.waiting === 0) {
-        if (this.#connecting === connecting) this.#connecting = undefined;
-        connecting.giveUp.abort(signal.reason);
-      }
-    }
+    return await this.#connect({ caller }).wait(signal, false);
   }
 
   #connect(exchange: ClientExchange): Connecting {
@@ -200,13 +168,13 @@ class Client implements McpClient {
       const details = { cause: this.#ended, mayHaveRun: false };
       throw new ConnectionError("closed", name, "the connection is closed", details);
     }
-    if (this.#connecting) return this.#connecting;
-    const giveUp = new AbortController();
-    const connected = this.#open({ ...exchange, signal: giveUp.signal }).catch((error) => {
-      if (this.#connecting === connecting) this.#connecting = undefined;
-      throw error;
-    });
-    const connecting: Connecting = { connected, giveUp, waiting: 0 };
+    if (this.#connecting && !this.#connecting.isGivenUp) return this.#connecting;
+    const connecting = new Connecting((signal) =>
+      this.#open({ ...exchange, signal }).catch((error) => {
+        if (this.#connecting === connecting) this.#connecting = undefined;
+        throw error;
+      })
+    );
     return this.#connecting = connecting;
   }
 
