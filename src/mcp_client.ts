@@ -26,9 +26,9 @@ export type ConnectMcpOptions =
 const NAMES: Names<McpClientOptions & HttpTransportOptions> = {
   transport: 1,
   url: 1,
-  fetch: 1,
+  fetch: 5,
   headers: 1,
-  onRefused: 1,
+  onRefused: 5,
   name: 4,
   version: 4,
   title: 4,
@@ -36,9 +36,9 @@ const NAMES: Names<McpClientOptions & HttpTransportOptions> = {
   revision: 4,
   limits: 1,
   checkOutput: 3,
-  onNotification: 1,
-  onServerRequest: 1,
-  onClosed: 1,
+  onNotification: 5,
+  onServerRequest: 5,
+  onClosed: 5,
 };
 
 /**

@@ -193,9 +193,9 @@ const NAMES: Names<ResourceServerOptions> = {
   clockToleranceS: 1,
   certificateProxy: 1,
   store: 1,
-  fetch: 1,
-  onEvent: 1,
-  now: 1,
+  fetch: 5,
+  onEvent: 5,
+  now: 5,
 };
 
 /** @throws {TypeError | RangeError} naming the option and the rule */

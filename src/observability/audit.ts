@@ -88,7 +88,7 @@ export interface AuditOptions {
   readonly onError?: (error: unknown) => void;
 }
 
-const NAMES: Names<AuditOptions> = { store: 1, now: 1, retentionDays: 1, onError: 1 };
+const NAMES: Names<AuditOptions> = { store: 1, now: 5, retentionDays: 1, onError: 5 };
 
 /** An audit trail that is open for writing. */
 export interface Audit {

@@ -60,6 +60,24 @@ export interface AccessOptions {
   readonly credentials: Readonly<Record<string, Credential>>;
 }
 
+/** @throws {TypeError} for values of other types, without the values, which may be secret */
+export function checkAccess({ authorize, headers = {} }: {
+  readonly authorize?: AccessOptions["authorize"];
+  readonly headers?: HeaderFields;
+}): void {
+  const rule = (name: string, what: string) =>
+    new TypeError(`Invalid options: "openApi.${name}" must be ${what}`);
+  if (
+    authorize !== undefined && typeof authorize !== "function" && typeof authorize?.headers !== "function"
+  ) {
+    throw rule("authorize", "a function, or an object with a function headers");
+  }
+  const values = typeof headers === "object" && headers !== null && Object.values(headers);
+  if (!values || values.some((value) => typeof value !== "string")) {
+    throw rule("headers", "an object of texts");
+  }
+}
+
 /** The credentials of a request, and what `authorize` returned of them. */
 export async function collectCredentials(
   { authorize, credentials }: AccessOptions,

@@ -10,7 +10,7 @@ import { resourceTemplate } from "../mcp/definition/definition.ts";
 import type { DefinitionSource } from "../mcp/definition/definition_source.ts";
 import { checkNames, checkOneOf, checkWhole, type Names } from "../options/option_check.ts";
 import { timerDelay, unrefTimer } from "../timer.ts";
-import type { ApiAccess, Authorize, Credential } from "./access.ts";
+import { type ApiAccess, type Authorize, checkAccess, type Credential } from "./access.ts";
 import { toApiTool } from "./api_tool.ts";
 import { objectOf, type OpenApiDocument, OpenApiError, parseText, readDocument } from "./document.ts";
 import { type AnswerStore, keepAnswers, ownerOf } from "./kept_answers.ts";
@@ -70,26 +70,26 @@ export interface OpenApiOptions {
 
 const NAMES: Names<OpenApiOptions> = {
   document: 1,
-  parse: 1,
+  parse: 5,
   server: 1,
   serverVariables: 1,
   allowHttp: 3,
   select: 1,
   prefix: 4,
-  scopes: 1,
+  scopes: 5,
   name: 4,
   authorize: 1,
   credentials: 1,
   security: 1,
   headers: 1,
-  fetch: 1,
+  fetch: 5,
   timeout: 1,
   answerLimit: 1,
   downloadLimit: 1,
   answers: 1,
   schemaLimit: 1,
   outputSchemas: 3,
-  onProblem: 1,
+  onProblem: 5,
 };
 
 /** The tools of a document: pass it to the option `sources` of the tool server, or its `current()` to `tools`. */
@@ -195,6 +195,7 @@ function builder(options: OpenApiOptions): (root: unknown, documentUrl: string |
     throw new OpenApiError('"prefix" must be at most 60 letters, digits, "_" and "-"');
   }
   checkSelect(options.select);
+  checkAccess(options);
   const shared = {
     authorize: options.authorize,
     credentials: options.credentials ?? {},

@@ -330,7 +330,7 @@ export function completeOAuth(
   return complete;
 }
 
-const ISSUER_NAMES: Names<TrustedIssuer> = { issuer: 4, jwks: 1, jwks_uri: 4, requireIdJag: 3, user: 1 };
+const ISSUER_NAMES: Names<TrustedIssuer> = { issuer: 4, jwks: 1, jwks_uri: 4, requireIdJag: 3, user: 5 };
 const PROXY_NAMES: Names<CertificateProxy> = {
   addresses: 2,
   certificateField: 4,

@@ -26,20 +26,21 @@ export function checkOneOf<Value extends string | boolean>(
 }
 
 /**
- * The names of all options of a kind, which the compiler checks: 4 for any text, 3 for a switch, 2 for a list of texts, 1 for
- * the others. `Text` is 1 where other code checks the texts.
+ * The names of all options of a kind, which the compiler checks: 5 for a function, 4 for any text, 3 for a switch, 2 for a
+ * list of texts, 1 for the others. `Text` is 1 where other code checks the texts.
  */
 export type Names<Options, Text extends 1 | 4 = 4> = {
   readonly [Name in keyof Options]-?: NonNullable<Options[Name]> extends readonly string[] ? 2
     : NonNullable<Options[Name]> extends boolean ? 3
     : NonNullable<Options[Name]> extends string ? string extends NonNullable<Options[Name]> ? Text : 1
+    : NonNullable<Options[Name]> extends (...given: never) => unknown ? 5
     : 1;
 };
 
 /**
  * @param what the option that holds the others, or the function that takes them
  * @throws {TypeError} for options that are no object, have a name that is not in `names`, or another value than a list
- * of texts (of a text each character would be a member), true or false, or a text
+ * of texts (of a text each character would be a member), true or false, a text, or a function
  */
 export function checkNames(what: string, options: unknown, names: object): void {
   if (typeof options !== "object" || options === null) {
@@ -58,6 +59,9 @@ export function checkNames(what: string, options: unknown, names: object): void 
     if (kind === 3) checkOneOf<boolean>(full, value ?? undefined, true, false);
     if (kind === 4 && typeof (value ?? "") !== "string") {
       throw new TypeError(describeOption(full, "a text", value));
+    }
+    if (kind === 5 && value !== undefined && typeof value !== "function") {
+      throw new TypeError(describeOption(full, "a function", value));
     }
   }
 }

@@ -1,15 +1,19 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { tool } from "../mcp_service.ts";
+import { gateway } from "../gateway.ts";
+import { resourceTemplate, tool } from "../mcp_service.ts";
 import { addClient, createTrivet, memoryStore } from "../mod.ts";
+import { openApi } from "../openapi.ts";
 import { resourceServer } from "../resource_server.ts";
 import { google, oidc } from "../sign_in.ts";
+import { sqliteStore } from "../store/drivers/sqlite.ts";
 
 const test = suite("options/wrong types");
 
 const issuer = "http://127.0.0.1:8787";
 // deno-lint-ignore no-explicit-any -- what the compiler would refuse
 const any = (value: unknown): any => value;
+const read = () => "";
 const trivet = (options: object) => createTrivet(any({ issuer, store: memoryStore(), ...options }));
 const resource = (options: object) =>
   resourceServer(any({ issuer: "https://a.example", resource: "https://b.example", ...options }));
@@ -32,6 +36,24 @@ const CASES: readonly (readonly [option: string, call: () => unknown])[] = [
   ["jwks", () => resource({ jwks: {} })],
   ["introspection", () => resource({ introspection: {} })],
   ["introspection", () => resource({ introspection: { clientId: "c" } })],
+  ["onEvent", () => trivet({ onEvent: {} })],
+  ["onEvent", () => trivet({ onEvent: null })],
+  ["now", () => trivet({ now: 0 })],
+  ["oauth.sendMail", () => trivet({ oauth: { sendMail: "smtp://127.0.0.1" } })],
+  ["oauth.authenticateUser", () => trivet({ oauth: { authenticateUser: {} } })],
+  ["oauth.passwordPolicy.isBreached", () => trivet({ oauth: { passwordPolicy: { isBreached: true } } })],
+  ["mcp.toJsonSchema", () => trivet({ mcp: { toJsonSchema: {} } })],
+  ["tool.run", () => tool(any({ name: "a", description: "", run: "" }))],
+  ["resourceTemplate.list", () => resourceTemplate(any({ uriTemplate: "a:{b}", name: "a", read, list: [] }))],
+  ["fetch", () => resource({ fetch: {} })],
+  ["sqliteStore.onWarning", () => sqliteStore(":memory:", any({ onWarning: "warn" }))],
+  ["gateway.fetch", () => gateway(any({ fetch: "" }))],
+  ["openApi.fetch", () => openApi(any({ document: {}, fetch: {} }))],
+  ["openApi.authorize", () => openApi(any({ document: {}, authorize: "Bearer a" }))],
+  ["openApi.authorize", () => openApi(any({ document: {}, authorize: { authorization: "Bearer a" } }))],
+  ["openApi.headers", () => openApi(any({ document: {}, headers: { "x-key": 5 } }))],
+  ["openApi.headers", () => openApi(any({ document: {}, headers: null }))],
+  ["openApi.headers", () => openApi(any({ document: {}, headers: "x-key: 5" }))],
 ];
 
 function task(restart: string) {
@@ -43,10 +65,19 @@ for (const [option, call] of CASES) {
     assert.throws(
       call,
       (error: unknown) =>
-        error instanceof TypeError && error.message.includes(`"${option.replace("tool.", "")}"`),
+        error instanceof TypeError && error.message.includes(`"${option.replace("tool.task", "task")}"`),
     );
   });
 }
+
+test("an option that may hold a credential is refused without its value", () => {
+  for (const options of [{ authorize: "secret" }, { headers: "secret" }, { headers: { a: ["secret"] } }]) {
+    assert.throws(
+      () => openApi(any({ document: {}, ...options })),
+      (error: unknown) => error instanceof TypeError && !error.message.includes("secret"),
+    );
+  }
+});
 
 test("a client that is trusted by a text is refused", async () => {
   const registration = { id: "c", redirect_uris: ["https://a.example/cb"], trusted: "no" };

@@ -31,7 +31,7 @@ const NAMES: Names<LaunchOptions> = {
   args: 2,
   env: 1,
   cwd: 4,
-  onStderr: 1,
+  onStderr: 5,
   closeTimeout: 1,
 };
 

@@ -32,7 +32,7 @@ export interface ServeOptions {
   readonly tls?: TlsCertificate | undefined;
 }
 
-const NAMES: Names<ServeOptions> = { port: 1, hostname: 4, closeTimeout: 1, onError: 1, tls: 1 };
+const NAMES: Names<ServeOptions> = { port: 1, hostname: 4, closeTimeout: 1, onError: 5, tls: 1 };
 
 /** How long a client can take to send its header fields, on Node. */
 export const HEADERS_TIMEOUT_MS = 15_000;

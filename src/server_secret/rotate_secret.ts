@@ -51,7 +51,7 @@ export interface SecretRotationOptions {
   readonly pause?: (milliseconds: number) => Promise<void>;
 }
 
-const NAMES: Names<SecretRotationOptions> = { retentionDays: 1, revokeOld: 3, pause: 1 };
+const NAMES: Names<SecretRotationOptions> = { retentionDays: 1, revokeOld: 3, pause: 5 };
 
 /** What a rotation did. */
 export interface SecretRotation {

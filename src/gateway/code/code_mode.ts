@@ -32,7 +32,7 @@ export interface CodeModeOptions {
   readonly rank?: RankEntries;
 }
 
-const NAMES: Names<CodeModeOptions> = { engine: 1, limits: 1, names: 1, pinned: 2, about: 4, rank: 1 };
+const NAMES: Names<CodeModeOptions> = { engine: 1, limits: 1, names: 1, pinned: 2, about: 4, rank: 5 };
 const DEFAULT_LIMITS: CodeLimits = {
   computeMs: 5_000,
   memoryBytes: 32 * 1024 * 1024,

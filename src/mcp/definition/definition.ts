@@ -183,7 +183,7 @@ const TOOL_NAMES: Names<ToolDefinition, 1> = {
   output: 1,
   annotations: 1,
   task: 1,
-  run: 1,
+  run: 5,
 };
 const RESOURCE_NAMES: Names<ResourceDefinition, 1> = {
   kind: 1,
@@ -199,7 +199,7 @@ const RESOURCE_NAMES: Names<ResourceDefinition, 1> = {
   annotations: 1,
   ttl: 1,
   cacheScope: 1,
-  read: 1,
+  read: 5,
 };
 const TEMPLATE_NAMES: Names<ResourceTemplateDefinition, 1> = {
   kind: 1,
@@ -214,11 +214,11 @@ const TEMPLATE_NAMES: Names<ResourceTemplateDefinition, 1> = {
   annotations: 1,
   ttl: 1,
   cacheScope: 1,
-  list: 1,
+  list: 5,
   complete: 1,
   isListed: 3,
-  read: 1,
-  exists: 1,
+  read: 5,
+  exists: 5,
 };
 const PROMPT_NAMES: Names<PromptDefinition, 1> = {
   kind: 1,
@@ -229,7 +229,7 @@ const PROMPT_NAMES: Names<PromptDefinition, 1> = {
   scopes: 2,
   _meta: 1,
   arguments: 1,
-  get: 1,
+  get: 5,
 };
 
 /** The parameter of {@linkcode tool}: `run` gets values of `input` and returns values of `output`. */

@@ -50,7 +50,7 @@ const NAMES: Names<OpenIdOptions> = {
   scopeClaimsInIdToken: 3,
   identityAssertions: 1,
 };
-const AUDIENCE_NAMES: Names<IdentityAssertionAudience> = { audience: 4, clientId: 1, resources: 2 };
+const AUDIENCE_NAMES: Names<IdentityAssertionAudience> = { audience: 4, clientId: 5, resources: 2 };
 
 /** The settings; `undefined` when the operator has not turned OpenID Connect on. @throws {TypeError} */
 export function completeOpenId(option: boolean | OpenIdOptions | undefined): OpenIdSettings | undefined {

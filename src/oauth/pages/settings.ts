@@ -109,7 +109,7 @@ const NAMES: Names<PageOptions> = {
   colors: 1,
   texts: 1,
   defaultLanguage: 1,
-  render: 1,
+  render: 5,
   sources: 1,
 };
 const COLOR_NAMES: Names<PageColors> = { accent: 4, accentDark: 4, background: 4, backgroundDark: 4 };

@@ -81,7 +81,7 @@ export const PROVIDER_NAMES: Names<ProviderSettings> = {
   clientSecret: 4,
   domains: 2,
   groups: 2,
-  admits: 1,
+  admits: 5,
   roles: 1,
   scopes: 1,
   keepTokens: 3,

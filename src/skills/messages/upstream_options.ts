@@ -37,7 +37,7 @@ const NAMES: Names<Upstream> = {
   answerLimit: 1,
   idleLimit: 1,
   sizeLimit: 1,
-  fetch: 1,
+  fetch: 5,
 };
 /** Default of `sizeLimit`: a response is assembled in memory. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;

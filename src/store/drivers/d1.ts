@@ -68,7 +68,7 @@ export interface D1Options extends FormatOptions {
   readonly monotonic?: () => number;
 }
 
-const NAMES: Names<D1Options> = { allowOlder: 3, pollEvery: 1, now: 1, monotonic: 1 };
+const NAMES: Names<D1Options> = { allowOlder: 3, pollEvery: 1, now: 5, monotonic: 5 };
 
 /** Opens a store. Its tables are created at the first use. */
 export function d1Store(database: D1Binding, options: D1Options = {}): Store {

@@ -43,7 +43,7 @@ export interface LayeredOptions {
   readonly now?: () => number;
 }
 
-const NAMES: Names<LayeredOptions> = { lifetime: 1, kinds: 1, limit: 1, now: 1 };
+const NAMES: Names<LayeredOptions> = { lifetime: 1, kinds: 1, limit: 1, now: 5 };
 
 /** A refresh replaces the grant without waiting: an access token is valid as long as its grant exists. */
 const KINDS: Readonly<Record<string, Waits>> = {

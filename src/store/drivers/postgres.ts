@@ -53,9 +53,9 @@ const NAMES: Names<PostgresOptions> = {
   allowOlder: 3,
   create: 3,
   sweepEvery: 1,
-  onWarning: 1,
-  now: 1,
-  monotonic: 1,
+  onWarning: 5,
+  now: 5,
+  monotonic: 5,
 };
 
 /**

@@ -58,9 +58,9 @@ const NAMES: Names<RedisOptions> = {
   allowOlder: 3,
   create: 3,
   sweepEvery: 1,
-  onWarning: 1,
-  now: 1,
-  monotonic: 1,
+  onWarning: 5,
+  now: 5,
+  monotonic: 5,
 };
 
 /** Opens a store. It connects at the first use. @throws {TypeError} for an invalid address */

@@ -56,9 +56,9 @@ const NAMES: Names<SqliteOptions> = {
   busyTimeout: 1,
   sweepEvery: 1,
   checkpointEvery: 1,
-  onWarning: 1,
-  now: 1,
-  monotonic: 1,
+  onWarning: 5,
+  now: 5,
+  monotonic: 5,
 };
 
 interface Waiting {
