@@ -54,7 +54,8 @@ export function readClientMetadata(
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw refusal("must be a JSON object");
   }
-  const metadata = value as Record<string, unknown>;
+  // RFC 7592 section 2.2 treats what is omitted as null, and some clients write every member.
+  const metadata = Object.fromEntries(Object.entries(value).filter(([, each]) => each !== null));
   const allowed = methods.filter((each) => isMethodAllowed(as, each));
   const token_endpoint_auth_method = readMethod(metadata, allowed, method);
   const redirect_uris = readRedirectUris(as, metadata.redirect_uris);
@@ -187,7 +188,7 @@ function readKeys({ jwks, jwks_uri }: Record<string, unknown>): Pick<Client, "jw
     return { jwks_uri: jwks_uri as string };
   }
   if (jwks === undefined) return {};
-  const keys = (jwks as { keys?: unknown } | null)?.keys;
+  const keys = (jwks as { keys?: unknown }).keys;
   if (!Array.isArray(keys) || keys.length === 0 || keys.length > 20) {
     throw refusal("jwks must have 1 to 20 keys");
   }
@@ -247,7 +248,7 @@ function flag(metadata: Record<string, unknown>, name: string): Record<string, t
 
 function readText(metadata: Record<string, unknown>, name: string): string | undefined {
   const text = metadata[name];
-  if (text === undefined || text === null) return undefined;
+  if (text === undefined) return undefined;
   if (typeof text !== "string" || text.length > MAX_TEXT_LENGTH) {
     throw refusal(`${name} must be a string of at most ${MAX_TEXT_LENGTH} characters`);
   }
