@@ -259,7 +259,10 @@ export type TrivetEvent =
   }
   /** The issuer of the callers' tokens could not be reached; the client received a 503. */
   | { readonly type: "issuer_unavailable"; readonly issuer: string; readonly error: unknown }
-  /** The database of the store, or the issuer of the callers' tokens, could not be reached; the client received a 503. */
+  /**
+   * The database of the store, or the issuer of the callers' tokens, could not be reached: a client received a 503, or work
+   * after a response was not done.
+   */
   | { readonly type: "store_unavailable"; readonly where: string; readonly error: unknown }
   | { readonly type: "fault"; readonly where: string; readonly error: unknown };
 

@@ -12,7 +12,7 @@ import type { RequestContext } from "../http/service.ts";
 import type { ObserveRequest } from "../observability/request_outcome.ts";
 import type { LimitedServer, RateLimiter, RateLimits } from "../rate_limits/rate_limits.ts";
 import { type FindSecrets, serverSecret } from "../server_secret.ts";
-import type { Store } from "../store/store.ts";
+import { type Store, StoreUnavailableError } from "../store/store.ts";
 import type { Telemetry } from "../http/telemetry.ts";
 
 export { findRetryAfter } from "../store/store.ts";
@@ -82,7 +82,7 @@ export function completeServer(name: "issuer" | "url", address: string, options:
   checkMade("telemetry", options.telemetry, "traceRequest", "openTelemetry() of trivet/opentelemetry");
   const findCaller = options.trustedProxies && createCallerFinder(options.trustedProxies);
   const now = options.now ?? (store.now ? () => store.now!() : Date.now);
-  const observe = options.onEvent ?? observeFailures;
+  const observe = toObserver(options.onEvent ?? observeFailures);
   return {
     store,
     now,
@@ -99,6 +99,16 @@ export function completeServer(name: "issuer" | "url", address: string, options:
       return findCaller ? findCaller(request, direct) : direct;
     },
   };
+}
+
+/** What the store cannot do is no fault of the server, also where work after a response reports it. */
+function toObserver(onEvent: Observe): Observe {
+  return (event) =>
+    onEvent(
+      event.type === "fault" && event.error instanceof StoreUnavailableError
+        ? { ...event, type: "store_unavailable" }
+        : event,
+    );
 }
 
 /**

@@ -9,7 +9,6 @@ import { networkOf } from "../http/network/network.ts";
 import { type LimitedCaller, RateLimitError } from "../http/rate_limit.ts";
 import { NO_STORE, respondText } from "../http/response.ts";
 import type { RequestContext, Service } from "../http/service.ts";
-import { StoreUnavailableError } from "../store/store.ts";
 import type { Store } from "../store/store.ts";
 import {
   type Limit,
@@ -111,12 +110,7 @@ function createNetworkFinder(): Limiter["findNetwork"] {
 }
 
 function createLimiter(limits: readonly Limit[], { store, now, observe }: LimitedServer): RateLimiter {
-  const onFailure = (error: unknown) =>
-    observe({
-      type: error instanceof StoreUnavailableError ? "store_unavailable" : "fault",
-      where: "rate limits",
-      error,
-    });
+  const onFailure = (error: unknown) => observe({ type: "fault", where: "rate limits", error });
   const counts = limits.map((limit) => createSharedCount(limit, { store, now, onFailure }));
   const lists = new Map<string, readonly SharedCount<Limit>[]>();
   for (const service of [undefined, ...LIMITED_SERVICES]) {

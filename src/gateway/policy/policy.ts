@@ -10,7 +10,6 @@ import { ToolError } from "../../mcp/definition/definition.ts";
 import type { Middleware } from "../../mcp/definition/group.ts";
 import { MODERN } from "../../mcp/era.ts";
 import { Suspension } from "../../mcp/input/suspension.ts";
-import { StoreUnavailableError } from "../../store/store.ts";
 import { NotApproved } from "./approval_question.ts";
 import { createAsk } from "./ask.ts";
 import { createCallLimits, type LimitRefusal } from "./call_limits.ts";
@@ -61,12 +60,7 @@ const MEMBERS: ReadonlySet<string> = new Set<keyof PolicyOptions>([
 export function createPolicy(options: PolicyOptions, server: PolicyServer): Policy {
   checkMembers(options, MEMBERS, "");
   const { now, observe, implied } = server;
-  const onFailure = (error: unknown): void =>
-    observe({
-      type: error instanceof StoreUnavailableError ? "store_unavailable" : "fault",
-      where: "gateway policy",
-      error,
-    });
+  const onFailure = (error: unknown): void => observe({ type: "fault", where: "gateway policy", error });
   const rules = compileRules(options, implied);
   const limits = createCallLimits(options.limits ?? [], { ...server, onFailure });
   const recorder = createCallRecorder(options.audit ?? {}, observe);
