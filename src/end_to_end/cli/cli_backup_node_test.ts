@@ -220,7 +220,7 @@ test("a damaged, shortened or exchanged file is refused and changes nothing, wit
       const { code, stderr } = await trivet(["restore", damaged, "--data", at("damaged")]);
       assert.is(code, 1, name);
       assert.match(stderr, isNoted ? "SHA-256" : "damaged", name);
-      assert.not.ok(existsSync(at("damaged", "trivet.db")));
+      assert.not.ok(existsSync(at("damaged")));
     }
   }
 });

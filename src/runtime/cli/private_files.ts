@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import process from "node:process";
 import { makeFolder } from "../../store/drivers/sqlite/make_folder.ts";
 
@@ -13,6 +13,25 @@ const WRITABLE_BY_OTHERS = 0o022;
 /** Makes a folder and those above it, which only their owner can enter. */
 export function makePrivateFolder(path: string): void {
   makeFolder(path, 0o700);
+}
+
+/** Runs work in a folder, and removes one that was not there before and is empty after it. */
+export async function inPrivateFolder(path: string, work: () => Promise<void>): Promise<void> {
+  const isNew = !existsSync(path);
+  makePrivateFolder(path);
+  try {
+    await work();
+  } finally {
+    if (isNew) removeEmptyFolder(path);
+  }
+}
+
+function removeEmptyFolder(path: string): void {
+  try {
+    rmdirSync(path);
+  } catch {
+    // It has files, which the work left there.
+  }
 }
 
 /** Writes a file that only its owner can read. An existing file is replaced, so that no open handle reads the new text. */

@@ -35,7 +35,7 @@ import { DATA_OPTIONS, findDatabase, isShared, openStore, type Place, readPlace 
 import { exitOnSignals } from "../interrupt.ts";
 import { describeOptions, readArguments } from "../options.ts";
 import { printLine, UsageError } from "../output.ts";
-import { makePrivateFolder } from "../private_files.ts";
+import { inPrivateFolder } from "../private_files.ts";
 
 const { blobs: _, ...STORE } = DATA_OPTIONS;
 const OPTIONS = { ...STORE, json: { summary: "print the result as one line of JSON" } } as const;
@@ -149,9 +149,10 @@ export async function restore(argv: readonly string[]): Promise<void> {
       `"${file}" is not the file that was written: its SHA-256 differs from ${basename(file)}.sha256`,
     );
   }
-  makePrivateFolder(place.folder);
   // A copy, because opening a store changes its file.
-  await withPart(join(place.folder, "restore-"), async (part) => {
+  const withCopy = (work: (part: string) => Promise<void>) =>
+    inPrivateFolder(place.folder, () => withPart(join(place.folder, "restore-"), work));
+  await withCopy(async (part) => {
     await pipeline(createReadStream(file), createWriteStream(part, { flags: "wx", mode: 0o600 }));
     const { isSealed } = checkBackup(part);
     await handleSignals();
