@@ -12,7 +12,7 @@ import { PeriodicTasks } from "../periodic_tasks.ts";
 import { ensureFormatSync, FORMAT_VERSION, type FormatOptions } from "../format.ts";
 import { decodeKey, encodeKey, pageRange, prefixRange } from "../key.ts";
 import { databaseFile, emitWarning, protectDatabase } from "./sqlite/file.ts";
-import { explain, prepare, type Prepared, type Row, toEntry } from "./sqlite/rows.ts";
+import { attempt, explain, prepare, type Prepared, type Row, toEntry } from "./sqlite/rows.ts";
 import { emptyLog, openDatabase, readUserVersion, tryRollback } from "./sqlite/open.ts";
 import { prepareSweep } from "./sqlite/sweep.ts";
 import { SWEEP_BATCH_RECORDS, SweepGuard } from "../sweep_guard.ts";
@@ -173,7 +173,7 @@ class SqliteStore implements Store {
 
   async get<Value>(key: Key): Promise<Entry<Value> | undefined> {
     if (this.#closed) throw new StoreClosedError();
-    const row = this.#select.get(encodeKey(key), this.#now()) as Row | undefined;
+    const row = attempt(() => this.#select.get(encodeKey(key), this.#now()) as Row | undefined);
     return row && toEntry(key, row);
   }
 
@@ -182,7 +182,7 @@ class SqliteStore implements Store {
     const { limit = 100, reverse = false } = options;
     const { low, high } = pageRange(prefix, options);
     const statement = reverse ? this.#descending : this.#ascending;
-    const rows = statement.all(low, high, this.#now(), Math.max(0, limit)) as unknown as Row[];
+    const rows = attempt(() => statement.all(low, high, this.#now(), Math.max(0, limit)) as unknown as Row[]);
     return rows.map((row) => toEntry(decodeKey(row.key), row));
   }
 
@@ -208,7 +208,7 @@ class SqliteStore implements Store {
     if (!this.#guard.maySweep()) return 0;
     let removed = 0;
     while (!this.#closed) {
-      const count = this.#sweepSome(this.#now());
+      const count = attempt(() => this.#sweepSome(this.#now()));
       removed += count;
       if (count < SWEEP_BATCH_RECORDS) break;
       // Lets requests run between two batches.

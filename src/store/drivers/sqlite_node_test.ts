@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { statSync } from "node:fs";
 import process from "node:process";
 import { createInterface } from "node:readline";
-import { DatabaseSync } from "node:sqlite";
+import { DatabaseSync, StatementSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -77,6 +77,31 @@ test("a commit while another connection holds the lock gets StoreUnavailableErro
   assert.is(await store.get(["k"]), undefined);
   assert.is(await store.commit({ set: [{ key: ["k"], value: 2 }] }), true);
   other.close();
+  await store.close();
+});
+
+test("a read that meets a disk error gets StoreUnavailableError, any other error stays as it is", async () => {
+  const store = sqliteStore(newFile());
+  const { get, all, run } = StatementSync.prototype;
+  const calls = [() => store.get(["k"]), () => store.list(["k"]), () => store.sweep()];
+  try {
+    for (
+      const [message, errcode, isDisk] of [["disk I/O error", 522, true], ["malformed", 11, false]] as const
+    ) {
+      const fail = (): never => {
+        throw Object.assign(new Error(message), { errcode });
+      };
+      Object.assign(StatementSync.prototype, { get: fail, all: fail, run: fail });
+      for (const call of calls) {
+        const error = await call().then(() => undefined, (error: unknown) => error);
+        assert.instance(error, Error, message);
+        assert.is(error instanceof StoreUnavailableError, isDisk, message);
+      }
+    }
+  } finally {
+    Object.assign(StatementSync.prototype, { get, all, run });
+  }
+  assert.is(await store.get(["k"]), undefined);
   await store.close();
 });
 

@@ -64,3 +64,12 @@ export function explain(error: unknown): unknown {
     ? new StoreUnavailableError(`SQLite is unavailable (${message})`, { cause: error })
     : error;
 }
+
+/** The result of work. @throws what {@linkcode explain} makes of its error */
+export function attempt<Result>(work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    throw explain(error);
+  }
+}
