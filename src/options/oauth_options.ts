@@ -352,7 +352,7 @@ function checkCertificateProxy(proxy: CertificateProxy | undefined): Certificate
 
 /**
  * Returns whether documents are supported, evaluated for each request.
- * @throws {TypeError} when they are turned on and there is no connector that can fetch them
+ * @throws {TypeError} for another value, and when they are turned on and there is no connector that can fetch them
  */
 function documentsSupported(
   { clientMetadataDocuments, connect }: {
@@ -360,6 +360,10 @@ function documentsSupported(
     readonly connect?: Connect | undefined;
   },
 ): () => boolean {
+  if (typeof clientMetadataDocuments !== "function") {
+    // The text "false" would count as true.
+    checkOneOf<boolean>("oauth.clientMetadataDocuments", clientMetadataDocuments ?? undefined, true, false);
+  }
   const isAble = findConnect(connect) !== undefined;
   if (clientMetadataDocuments === true && !isAble) {
     throw new TypeError(

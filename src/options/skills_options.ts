@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { checkNames, checkOneOf, checkWhole, type Names } from "./option_check.ts";
+import { checkMade, checkNames, checkOneOf, checkWhole, type Names } from "./option_check.ts";
 import type { BlobStore } from "../skills/blobs/blob_store.ts";
 import type { SkillFolder } from "../skills/local/folder.ts";
 import type { MarkerRule } from "../skills/messages/markers.ts";
@@ -98,6 +98,7 @@ export function completeSkills(
   options: SkillsOptions,
   isPublic: boolean,
 ): Pick<SkillsServiceOptions, Completed> {
+  checkMade("skills.blobs", options.blobs, "put", "s3Blobs() of trivet/s3, or another blob store");
   const isGa = options.preset !== undefined && checkOneOf("skills.preset", options.preset, "ga") === "ga";
   return {
     auth: checkOneOf("skills.auth", options.auth, "required", "off"),

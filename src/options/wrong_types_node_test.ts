@@ -42,6 +42,8 @@ const CASES: readonly (readonly [option: string, call: () => unknown])[] = [
   ["oauth.sendMail", () => trivet({ oauth: { sendMail: "smtp://127.0.0.1" } })],
   ["oauth.authenticateUser", () => trivet({ oauth: { authenticateUser: {} } })],
   ["oauth.passwordPolicy.isBreached", () => trivet({ oauth: { passwordPolicy: { isBreached: true } } })],
+  ["oauth.clientMetadataDocuments", () => trivet({ oauth: { clientMetadataDocuments: "false" } })],
+  ["skills.blobs", () => trivet({ skills: { blobs: {} } })],
   ["mcp.toJsonSchema", () => trivet({ mcp: { toJsonSchema: {} } })],
   ["tool.run", () => tool(any({ name: "a", description: "", run: "" }))],
   ["resourceTemplate.list", () => resourceTemplate(any({ uriTemplate: "a:{b}", name: "a", read, list: [] }))],
