@@ -2,75 +2,23 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { encodeBase64url } from "../../crypto/base64url.ts";
 import { hmacSha256 } from "../../crypto/sha256.ts";
-import { toClient } from "../clients/client.ts";
-import type { ClientRegistration } from "../clients/client_registration.ts";
-import type { AuthorizationServerOptions } from "../authorization_server.ts";
-import { createAssertion, newKey, sign, type TestKey } from "../test_keys.ts";
-import { ISSUER, newServer, type TestServer, transactionOf } from "../test_server.ts";
+import { createAssertion, newKey } from "../test_keys.ts";
+import { ISSUER, transactionOf } from "../test_server.ts";
+import {
+  claims,
+  key,
+  now,
+  OBJECT_URL,
+  open,
+  other,
+  push,
+  signed,
+  start,
+  TYPED,
+  URI,
+} from "./test_request_objects.ts";
 
 const test = suite("oauth/request_object");
-const URI = "https://signer.example/cb";
-const OBJECT_URL = "https://signer.example/request.jwt";
-const TYPED = { typ: "oauth-authz-req+jwt" };
-const key = await newKey();
-const other = await newKey();
-
-/** A server that accepts request objects, with a client that has a key and a secret. */
-function start(
-  registration: Partial<ClientRegistration> = {},
-  options: Partial<AuthorizationServerOptions> = {},
-): Promise<TestServer> {
-  const signer: ClientRegistration = {
-    id: "signer",
-    secret: "signer-secret",
-    redirect_uris: [URI],
-    jwks: { keys: [key.jwk] },
-    ...registration,
-  };
-  const second = { ...signer, id: "second", jwks: { keys: [other.jwk] }, request_uris: undefined };
-  const clients = [signer, second].map((each) => toClient(each, 0));
-  return newServer({ requestObjects: "optional", clients, ...options });
-}
-
-const now = () => Math.floor(Date.now() / 1000);
-
-function claims(more: Record<string, unknown> = {}): Record<string, unknown> {
-  return {
-    iss: "signer",
-    aud: ISSUER,
-    exp: now() + 60,
-    client_id: "signer",
-    response_type: "code",
-    redirect_uri: URI,
-    scope: "read",
-    state: "signed",
-    ...more,
-  };
-}
-
-const signed = (more?: Record<string, unknown>, header: Record<string, unknown> = TYPED, by: TestKey = key) =>
-  sign(by, { kid: by.jwk.kid, ...header }, claims(more));
-
-/** Opens the authorization endpoint as alice, and consents where the page asks. */
-async function open(server: TestServer, query: Record<string, string>) {
-  const headers = { cookie: await server.signIn() };
-  const path = "/oauth/authorize?" + new URLSearchParams({ client_id: "signer", ...query });
-  let response = await server.send(path, { headers });
-  const page = await response.text();
-  if (response.status === 200) {
-    const form = { transaction: transactionOf(page), decision: "approve" };
-    response = await server.send("/oauth/authorize", { form, headers });
-  }
-  const location = response.headers.get("location");
-  return { status: response.status, page, answer: location === null ? null : new URL(location).searchParams };
-}
-
-/** Pushes the request object; the status and body of the response. */
-async function push(server: TestServer, form: Record<string, string>) {
-  const credentials = { client_id: "signer", client_secret: "signer-secret" };
-  const response = await server.send("/oauth/par", { form: { ...credentials, ...form } });
-  return { status: response.status, body: await response.json() };
-}
 
 test("RFC 9101 section 6.3: only the parameters of the request object count", async () => {
   const server = await start();
@@ -296,87 +244,6 @@ test("RFC 9101 section 7: a server without request objects refuses request and r
   assert.is((await push(server, { ...PLAIN, request: await signed() })).body.error, "request_not_supported");
   const { status, answer: none } = await open(server, { ...PLAIN, request_uri: OBJECT_URL });
   assert.equal([status, none], [400, null]);
-});
-
-/** A server for a client whose request object is at a URL, and the requests that it made. */
-async function startWithUrl(respond: () => Response | Promise<Response>, registered = [OBJECT_URL]) {
-  const fetched: { url: string; accept: string | null; redirect: string | undefined }[] = [];
-  const server = await start({ request_uris: registered }, {
-    connect: (url, init) => {
-      const accept = new Headers(init.headers).get("accept");
-      fetched.push({ url, accept, redirect: init.redirect });
-      return Promise.resolve(respond());
-    },
-  });
-  return { server, fetched };
-}
-
-const asJwt = (text: string, type = "application/oauth-authz-req+jwt") =>
-  new Response(text, { headers: { "content-type": type } });
-
-test("RFC 9101 section 5.2: the object at a registered request_uri is fetched each time, without redirects", async () => {
-  let object = await signed();
-  const { server, fetched } = await startWithUrl(() => asJwt(object));
-  assert.is((await open(server, { request_uri: OBJECT_URL, state: "query" })).answer!.get("state"), "signed");
-  object = await signed({ state: "second" });
-  assert.is((await open(server, { request_uri: OBJECT_URL })).answer!.get("state"), "second");
-  const accept = "application/oauth-authz-req+jwt";
-  assert.equal(fetched, Array(2).fill({ url: OBJECT_URL, accept, redirect: "manual" }));
-});
-
-test("RFC 9101 section 10.4: a request_uri that is not registered exactly is not fetched", async () => {
-  const { server, fetched } = await startWithUrl(async () => asJwt(await signed()));
-  for (
-    const request_uri of [
-      "https://signer.example/other.jwt",
-      OBJECT_URL + "?x=1",
-      OBJECT_URL + "#x",
-      OBJECT_URL.toUpperCase(),
-      "https://169.254.169.254/latest/meta-data",
-      "http://signer.example/request.jwt",
-      "file:///etc/passwd",
-    ]
-  ) {
-    const { status, answer } = await open(server, { request_uri });
-    assert.equal([status, answer], [400, null], request_uri);
-  }
-  const second = await open(server, { client_id: "second", request_uri: OBJECT_URL });
-  assert.is(second.answer, null);
-  assert.equal(fetched, []);
-});
-
-for (
-  const [name, respond] of [
-    ["another status", () => new Response("x", { status: 404 })],
-    ["a redirect", () => new Response(null, { status: 302, headers: { location: "https://internal/" } })],
-    ["another media type", async () => asJwt(await signed(), "text/html")],
-    ["too large a document", () => asJwt("x".repeat(20_000))],
-    ["no JWT", () => asJwt("{}")],
-    ["an object of another client", async () => asJwt(await signed({ client_id: "second" }))],
-  ] as const
-) {
-  test(`a request_uri that returns ${name} is refused without a redirect`, async () => {
-    const { server, fetched } = await startWithUrl(respond);
-    const { status, answer } = await open(server, { request_uri: OBJECT_URL, redirect_uri: URI });
-    assert.equal([status, answer, fetched.length], [400, null, 1]);
-  });
-}
-
-test("request_uris of the operator must be public https URLs, and a signature needs keys", () => {
-  for (
-    const uri of [
-      "http://a.example/",
-      "https://127.0.0.1/",
-      "https://a.example/#x",
-      `https://a.example/${"x".repeat(512)}`,
-    ]
-  ) {
-    assert.throws(() => toClient({ id: "a", redirect_uris: [URI], request_uris: [uri] }, 0), /request_uris/);
-  }
-  assert.throws(
-    () => toClient({ id: "a", redirect_uris: [URI], require_signed_request_object: true }, 0),
-    /require_signed_request_object/,
-  );
 });
 
 test.run();
