@@ -19,6 +19,7 @@ import { fillOlder } from "./test_older_store.ts";
 const test = suite("store/upgrade: engines");
 const run = Math.random().toString(36).slice(2, 8);
 const GRANTS = 1500;
+const REQUESTS_PER_BATCH = 3;
 
 interface Grant {
   readonly user: string;
@@ -32,17 +33,35 @@ async function upgradeUnderLoad(open: () => Store): Promise<void> {
   const filling = open();
   const keys = await fillOlder(filling, GRANTS);
   await filling.close();
-  let ended = 0;
+  let [ended, requests, batches] = [0, 0, 0];
+  // However fast the engine is, each batch of the upgrade waits for some requests.
+  const openPaced = (): Store => {
+    const store = open();
+    return {
+      guarantees: store.guarantees,
+      get: async (key, options) => {
+        if (key[0] !== "upgrade") return await store.get(key, options);
+        for (const wanted = REQUESTS_PER_BATCH * ++batches; requests < wanted && ended < 2;) {
+          await new Promise((resolve) => setTimeout(resolve, 1));
+        }
+        return await store.get(key, options);
+      },
+      list: (prefix, options) => store.list(prefix, options),
+      commit: (commit) => store.commit(commit),
+      watch: (prefix) => store.watch(prefix),
+      sweep: () => store.sweep(),
+      close: () => store.close(),
+    };
+  };
   const servers = await Promise.all(
     [1, 2].map(() =>
-      openWhileUpgrading(open(), { onEnd: (result) => void (ended += Array.isArray(result) ? 1 : 0) })
+      openWhileUpgrading(openPaced(), { onEnd: (result) => void (ended += Array.isArray(result) ? 1 : 0) })
     ),
   );
-  const only = open();
+  const only = openPaced();
   const upgrading = upgradeStore(only);
   const removed = new Set<string>();
   const used = new Map<string, number>();
-  let requests = 0;
   const serve = async (server: Store): Promise<void> => {
     do {
       const key: Key = keys[Math.floor(Math.random() * keys.length)]!;
