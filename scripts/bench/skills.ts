@@ -25,7 +25,10 @@ export async function measureSkills(
   only?: string,
 ): Promise<SkillResults> {
   // First, since V8 marks the whole heap during uploads: the stores of the lists would be part of it.
-  const uploads = await measureUploads(rounds, only);
+  const uploads = await measureUploads(
+    Math.max(6, Math.ceil(rounds / 2)),
+    only,
+  );
   const lists = await measureLists(rounds, slice, scale, only);
   const memory = await measureUploadMemory(only);
   if (!memory.every(isWithinLimit)) process.exitCode = 1;
