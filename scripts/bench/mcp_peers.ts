@@ -130,7 +130,7 @@ export async function measureMcpPeers(
   const overHttp = await run("http", () => measureHttp(USUAL_TOOLS, network));
   const overStdio = await run("stdio", () => measureStdio(USUAL_TOOLS, network, starts));
   const memory = await run("memory", () => measureMemory(USUAL_TOOLS, connections, MAX_FILL_MS));
-  addMcpTables(inProcess, overHttp, overStdio);
+  addMcpTables(inProcess, overHttp, overStdio, memory);
   if (inProcess.length > 0) printCallSummary(inProcess, count ?? USUAL_TOOLS);
   return { inProcess, overHttp, overStdio, memory };
 }

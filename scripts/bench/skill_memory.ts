@@ -12,6 +12,8 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { multipart } from "../../src/skills/test_service.ts";
+import { explain } from "./reporting/explanations.ts";
+import { addTable } from "./reporting/report.ts";
 import { createContents, pack, UPLOAD_KINDS, type UploadKind } from "./skill_packages.ts";
 
 const SERVER = fileURLToPath(
@@ -59,6 +61,19 @@ export async function measureUploadMemory(only?: string): Promise<MemoryResult[]
       }
     }
   }
+  addTable(
+    "Memory of an upload of 8 MB",
+    results.map(({ runtime, kind, used, resident }) => ({
+      name: `${runtime}: ${kind}`,
+      explanation: explain(`memory of an upload: ${kind}`),
+      others: [
+        ...resident === undefined ? [] : [`${toMegabytes(resident)} MB resident`],
+        ...used === undefined ? [] : [`${toMegabytes(used)} MB in use`],
+      ],
+      ...resident !== undefined && { ratio: MAX_RESIDENT_BYTES / resident, baseline: "the limit", target: 1 },
+    })),
+    "resident memory: the limit of 16 MB, divided by that of the upload",
+  );
   return results;
 }
 
@@ -137,17 +152,19 @@ export function isWithinLimit({ resident }: Pick<MemoryResult, "resident">): boo
   return resident === undefined || resident <= MAX_RESIDENT_BYTES;
 }
 
+function toMegabytes(bytes: number | undefined): string {
+  return bytes === undefined ? "" : (bytes / 1024 / 1024).toFixed(1);
+}
+
 function print({ runtime, kind, used, resident }: MemoryResult): void {
-  const megabytes = (bytes: number | undefined) =>
-    bytes === undefined ? "" : (bytes / 1024 / 1024).toFixed(1);
   const verdict = resident === undefined
     ? ""
     : isWithinLimit({ resident })
     ? "   at most 16: ok"
     : "   at most 16: FAIL";
   console.log(
-    `${`${runtime}, ${kind}`.padEnd(44)}${megabytes(used).padStart(10)}${
-      megabytes(resident).padStart(10)
+    `${`${runtime}, ${kind}`.padEnd(44)}${toMegabytes(used).padStart(10)}${
+      toMegabytes(resident).padStart(10)
     }${verdict}`,
   );
 }

@@ -6,7 +6,7 @@
 import { multipart, type TestFile, zip } from "../../src/skills/test_service.ts";
 
 /** Size of a package. */
-export const PACKAGE_BYTES: number = 8 * 1024 * 1024;
+const PACKAGE_BYTES = 8 * 1024 * 1024;
 
 /** The files of a package, and how they are sent. */
 export interface UploadKind {

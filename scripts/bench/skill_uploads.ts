@@ -23,8 +23,9 @@ import { sqliteStore } from "../../src/store/drivers/sqlite.ts";
 import type { Store } from "../../src/store/store.ts";
 import { findEngine } from "../../src/store/test_engines.ts";
 import { dropStore } from "../cluster/cluster.ts";
-import { findNoise, type Interval, median, medianInterval } from "./measuring/statistics.ts";
-import { createContents, pack, PACKAGE_BYTES, UPLOAD_KINDS, type UploadKind } from "./skill_packages.ts";
+import { printResults, type Result, toResults } from "./harness.ts";
+import { runRounds, type Sample } from "./measuring/rounds.ts";
+import { createContents, pack, UPLOAD_KINDS, type UploadKind } from "./skill_packages.ts";
 
 const ISSUER = "http://127.0.0.1:8787";
 const CHUNK_BYTES = 64 * 1024;
@@ -34,45 +35,23 @@ const RECORD_BYTES = 512 * 1024;
 const IN_A_ROW = 4;
 const TARGET = 0.5;
 
-export interface UploadResult {
-  readonly store: string;
-  readonly kind: string;
-  /** Megabytes per second. */
-  readonly perSecond: number;
-  readonly baseline: number;
-  /** Ratio of the rates; `cpuRatio` of processor time, which disk and other programs do not affect. */
-  readonly ratio: number;
-  readonly interval: Interval | undefined;
-  readonly cpuRatio: number;
-}
-
-/** Measures each kind of upload on each available engine. */
-export async function measureUploads(
-  rounds: number,
-  only?: string,
-): Promise<UploadResult[]> {
-  const results: UploadResult[] = [];
-  console.log(
-    `\nUpload of 8 MB, compared with hashing and writing 8 MB; ${rounds} rounds of ${IN_A_ROW} in a row, medians\n${
-      ["", "MB/s", "hash+write", "ratio", "interval", "cpu ratio"].map((
-        cell,
-        i,
-      ) => cell.padEnd(i === 0 ? 40 : 0).padStart(12))
-        .join("")
-    }`,
-  );
-  for (const [name, open] of await findEngines()) {
-    for (const kind of UPLOAD_KINDS) {
-      if (!`${name}, ${kind.name}`.includes(only ?? "")) continue;
+/** Measures each kind of upload on each available engine. @param only a part of "SQLite, one file" */
+export async function measureUploads(rounds: number, only: string = ""): Promise<Result[]> {
+  const results: Result[] = [];
+  for (const [engine, open] of await findEngines()) {
+    const kinds = UPLOAD_KINDS.filter(({ name }) => `${engine}, ${name}`.includes(only));
+    if (kinds.length === 0) continue;
+    const own: Result[] = [];
+    for (const kind of kinds) {
       const { store, close } = await open();
       try {
-        const result = await measureOne(name, kind, store, rounds);
-        results.push(result);
-        print(result);
+        own.push(...await measureOne(engine, kind, store, rounds));
       } finally {
         await close();
       }
     }
+    printResults(`Uploads of 8 MB, ${IN_A_ROW} in a row: ${engine}`, own);
+    results.push(...own);
   }
   return results;
 }
@@ -120,78 +99,45 @@ async function findEngines(): Promise<[string, Open][]> {
   return found;
 }
 
-async function measureOne(
-  engine: string,
-  kind: UploadKind,
-  store: Store,
-  rounds: number,
-): Promise<UploadResult> {
-  const trivet = createTrivet({
-    issuer: ISSUER,
-    store,
-    oauth: false,
-    mcp: false,
-  });
+async function measureOne(engine: string, kind: UploadKind, store: Store, rounds: number): Promise<Result[]> {
+  const trivet = createTrivet({ issuer: ISSUER, store, oauth: false, mcp: false });
   const { secret } = await createApiKey(store, { name: "bench" });
-  const uploads: Cost[] = [];
-  const baselines: Cost[] = [];
-  for (let round = -1; round < rounds; round++) {
-    const requests: Request[] = [];
-    for (let i = 0; i < IN_A_ROW; i++) {
-      const { body, type } = await pack(kind, createContents(kind));
-      requests.push(createUpload(body, type, secret));
-    }
-    const ids: string[] = [];
-    const upload = await measureCost(async () => {
-      for (const request of requests) {
-        const response = await trivet.fetch(request);
+  const name = `${engine}: upload, ${kind.name}`;
+  const baseline = `${engine}: hash and write, ${kind.name}`;
+  const runners = [{
+    name: baseline,
+    async run() {
+      const all = createMany(() => createContents(kind).map(([, bytes]) => bytes as Uint8Array<ArrayBuffer>));
+      const sample = await measureRow((i) => hashAndWrite(store, i, all[i]!));
+      await removeRecords(store);
+      return sample;
+    },
+  }, {
+    name,
+    async run() {
+      const bodies = await Promise.all(createMany(() => pack(kind, createContents(kind))));
+      const requests = bodies.map(({ body, type }) => createUpload(body, type, secret));
+      const ids: string[] = [];
+      const sample = await measureRow(async (i) => {
+        const response = await trivet.fetch(requests[i]!);
         if (response.status !== 200) {
-          throw new Error(
-            `Upload failed: ${response.status} ${await response.text()}`,
-          );
+          throw new Error(`Upload failed: ${response.status} ${await response.text()}`);
         }
         ids.push((await response.json()).id);
+      });
+      const headers = { "x-api-key": secret };
+      for (const id of ids) {
+        await trivet.fetch(new Request(`${ISSUER}/v1/skills/${id}`, { method: "DELETE", headers }));
       }
-    });
-    for (const id of ids) {
-      const url = `${ISSUER}/v1/skills/${id}`;
-      await trivet.fetch(
-        new Request(url, {
-          method: "DELETE",
-          headers: { "x-api-key": secret },
-        }),
-      );
-    }
-    // The store would not write equal contents again.
-    const others = Array.from(
-      { length: IN_A_ROW },
-      () => createContents(kind).map(([, bytes]) => bytes as Uint8Array<ArrayBuffer>),
-    );
-    const baseline = await measureCost(async () => {
-      for (const [i, contents] of others.entries()) {
-        await hashAndWrite(store, i, contents);
-      }
-    });
-    await removeRecords(store);
-    if (round < 0) continue;
-    uploads.push(upload);
-    baselines.push(baseline);
-  }
-  const rates = (costs: readonly Cost[]) =>
-    median(
-      costs.map(({ time }) => IN_A_ROW * PACKAGE_BYTES / 1e6 / (time / 1000)),
-    );
-  const ratios = uploads.map(({ time }, i) => baselines[i]!.time / time);
-  return {
-    store: engine,
-    kind: kind.name,
-    perSecond: rates(uploads),
-    baseline: rates(baselines),
-    ratio: median(ratios),
-    interval: medianInterval(ratios),
-    cpuRatio: median(uploads.map(({ cpu }, i) => baselines[i]!.cpu / cpu)),
-  };
+      return sample;
+    },
+  }];
+  const subjects = [{ name: baseline }, { name, baseline, target: TARGET }];
+  return toResults(subjects, await runRounds(runners, rounds));
 }
+
+// The store would not write equal contents again, so each has its own.
+const createMany = <Item>(create: () => Item): Item[] => Array.from({ length: IN_A_ROW }, create);
 
 /** Creates a request like that of a server: a stream of chunks, with the length. */
 function createUpload(body: Uint8Array, type: string, key: string): Request {
@@ -255,39 +201,18 @@ async function removeRecords(store: Store): Promise<void> {
 setFlagsFromString("--expose-gc");
 const collectGarbage = runInNewContext("gc") as () => void;
 
-interface Cost {
-  /** Milliseconds. */
-  readonly time: number;
-  readonly cpu: number;
-}
-
-/** The cost of work, after a collection: see above. */
-async function measureCost(work: () => Promise<unknown>): Promise<Cost> {
+/** Measures several calls in a row, after a collection: see above. */
+async function measureRow(call: (i: number) => Promise<unknown>): Promise<Sample> {
   collectGarbage();
+  const times: number[] = [];
   const before = process.cpuUsage();
   const started = performance.now();
-  await work();
-  const time = performance.now() - started;
+  for (let i = 0; i < IN_A_ROW; i++) {
+    const began = performance.now();
+    await call(i);
+    times.push(performance.now() - began);
+  }
+  const perSecond = IN_A_ROW / (performance.now() - started) * 1000;
   const { user, system } = process.cpuUsage(before);
-  return { time, cpu: (user + system) / 1000 };
-}
-
-function print(
-  { store, kind, perSecond, baseline, ratio, interval, cpuRatio }: UploadResult,
-): void {
-  const cells = [
-    perSecond.toFixed(0),
-    baseline.toFixed(0),
-    ratio.toFixed(2),
-    interval ? `${interval.low.toFixed(2)}-${interval.high.toFixed(2)}` : "",
-    cpuRatio.toFixed(2),
-  ];
-  const noise = findNoise({ ratio, interval, isSteady: true, machine: undefined }).length >
-      0
-    ? "noisy, "
-    : "";
-  const verdict = `${noise}target ${TARGET}: ${ratio >= TARGET ? "met" : "MISSED"}`;
-  console.log(
-    `${`${store}, ${kind}`.padEnd(40)}${cells.map((cell) => cell.padStart(12)).join("")}   ${verdict}`,
-  );
+  return { perSecond, cpu: (user + system) / IN_A_ROW, times };
 }

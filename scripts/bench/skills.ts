@@ -9,11 +9,11 @@ import { measure, printResults, type Result } from "./harness.ts";
 import { createInProcessSubjects, FLOOR_GET } from "./in_process.ts";
 import { startSkillSubjects } from "./skill_lists.ts";
 import { isWithinLimit, measureUploadMemory, type MemoryResult } from "./skill_memory.ts";
-import { measureUploads, type UploadResult } from "./skill_uploads.ts";
+import { measureUploads } from "./skill_uploads.ts";
 
 export interface SkillResults {
   readonly lists: readonly Result[];
-  readonly uploads: readonly UploadResult[];
+  readonly uploads: readonly Result[];
   readonly memory: readonly MemoryResult[];
 }
 
@@ -25,10 +25,8 @@ export async function measureSkills(
   only?: string,
 ): Promise<SkillResults> {
   // First, since V8 marks the whole heap during uploads: the stores of the lists would be part of it.
-  const uploads = await measureUploads(
-    Math.max(6, Math.ceil(rounds / 2)),
-    only,
-  );
+  // Each is several uploads. Fewer rounds have no interval.
+  const uploads = await measureUploads(Math.max(6, Math.ceil(rounds / 2)), only);
   const lists = await measureLists(rounds, slice, scale, only);
   const memory = await measureUploadMemory(only);
   if (!memory.every(isWithinLimit)) process.exitCode = 1;

@@ -195,6 +195,35 @@ const EXPLANATIONS: readonly (readonly [name: RegExp, sentence: string])[] = [
     /: POST \/v1\/messages/,
     "Starts a message with two skills on a scripted model, which responds at once.",
   ],
+  [
+    /: upload, /,
+    "Uploads a skill of 8 MB, through the handler: parses the form and the archive, checks every rule of skills, hashes and stores. Each pays for its own garbage.",
+  ],
+  [
+    /: hash and write, /,
+    "Hashes 8 MB by Web Crypto and writes them to the store in records of 512 KB. It reads no request, unpacks nothing and checks nothing.",
+  ],
+  [
+    /^memory of an upload: /,
+    "The peak of a new server on SQLite during one upload over HTTP, minus its memory before. The limit is 16 MB.",
+  ],
+  // Streams and instances.
+  [
+    /^idle streams: bare node:http$/,
+    "Keeps the responses in a Set and writes the same text to each: what a connection costs on Node.",
+  ],
+  [
+    /^idle streams: Trivet$/,
+    "The GET stream of a session of its own each, on trivet/node. The notification is a change of the tools, by the store.",
+  ],
+  [
+    /^instances: request$/,
+    "One instance at a time has the load; the others on the same store pay for being there. The rate is on paper: instances, times the processor time of one alone, divided by that of all.",
+  ],
+  [
+    /^instances: commit, /,
+    "What a commit costs all instances that watch the store, of a record that they watch or of another one.",
+  ],
   // Tool servers (MCP).
   [
     /^floor$/,
@@ -208,6 +237,13 @@ const EXPLANATIONS: readonly (readonly [name: RegExp, sentence: string])[] = [
     /^Trivet(, JSON Schema)?$/,
     "One server for all requests. It checks Host and Origin, limits bodies, validates arguments and reads access tokens.",
   ],
+  [/^bare Node$/, "Node with a line of code that answers everything alike: what its start takes."],
+  [
+    /^trivet stdio$/,
+    "The published command with a file of tools. It opens its store, and loads later what no tool needs.",
+  ],
+  [/^Trivet, trivet\/mcp alone$/, "The built package, of which only the tool server is loaded."],
+  [/^Trivet, from sources$/, "The sources, from which Node strips the types at each start."],
   [
     /^sdk 1/,
     "@modelcontextprotocol/sdk, as its documentation says: without a session a new server with all tools for each request, in a session one in a Map. Responses are JSON, which is faster than its default.",

@@ -15,6 +15,8 @@ export interface Row {
   readonly cpu?: number | undefined;
   readonly ratio?: number | undefined;
   readonly interval?: Interval | undefined;
+  /** Other numbers, with their units. */
+  readonly others?: readonly string[] | undefined;
   readonly noise?: readonly string[] | undefined;
   readonly baseline?: string | undefined;
   readonly target?: number | undefined;
@@ -106,6 +108,7 @@ function renderRow(row: Row, largest: number): string {
     cpu,
     ratio,
     interval,
+    others = [],
     noise = [],
     baseline,
     target,
@@ -117,6 +120,7 @@ function renderRow(row: Row, largest: number): string {
       : `<b>${format(ratio)}</b>${interval ? ` (${format(interval.low)} to ${format(interval.high)})` : ""}`,
     perSecond === undefined ? "" : `${formatCount(perSecond)} per second`,
     cpu === undefined ? "" : `${format(cpu)} µs of processor time`,
+    ...others.map(escape),
   ].filter((part) => part !== "");
   const isMissed = target !== undefined && ratio !== undefined &&
     ratio < target;

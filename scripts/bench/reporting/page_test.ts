@@ -11,6 +11,7 @@ const rows = [
     cpu: 12.3,
     ratio: 0.5,
     interval: { low: 0.45, high: 0.6 },
+    others: ["8.0 MB <resident>"],
     noise: ["the interval is ±20 %"],
     baseline: "floor: <bare>",
     target: 0.8,
@@ -29,9 +30,10 @@ test("texts are escaped", () => {
   assert.match(page, "A &lt;table&gt;");
   assert.match(page, "Does &amp; checks nothing.");
   assert.not.match(page, "<bare>");
+  assert.match(page, "8.0 MB &lt;resident&gt;");
 });
 
-test("a row shows its ratio, interval, noise, target and explanation", () => {
+test("a row shows its ratio, interval, other numbers, noise, target and explanation", () => {
   assert.match(page, "<b>0.50</b> (0.45 to 0.60)");
   assert.match(page, 'class="bar" y="15%" width="50.00%"');
   assert.match(page, 'class="interval" x1="45.00%" x2="60.00%"');

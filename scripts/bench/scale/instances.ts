@@ -19,9 +19,12 @@ import { dropStore, openStore, startCluster } from "../../cluster/cluster.ts";
 import { findEngine } from "../../../src/store/test_engines.ts";
 import { openLoad } from "../http_load.ts";
 import { printTable } from "../mcp_peers/table.ts";
+import { explain } from "../reporting/explanations.ts";
+import type { Row } from "../reporting/page.ts";
+import { addTable } from "../reporting/report.ts";
 import { readProcessorTime } from "../measuring/process_time.ts";
 import { runRounds } from "../measuring/rounds.ts";
-import { type Interval, median, medianInterval } from "../measuring/statistics.ts";
+import { findNoise, type Interval, median, medianInterval } from "../measuring/statistics.ts";
 
 export interface InstancesResult {
   readonly engine: string;
@@ -34,11 +37,16 @@ export interface InstancesResult {
   readonly rate?: number;
   /** Contains the rate with a probability of 95 %. */
   readonly interval?: Interval | undefined;
+  /** Why the row is noisy; empty if it is not. */
+  readonly noise?: readonly string[];
   /** The part of the processor time that the instance with the load used; the others pay the rest. */
   readonly loaded?: number;
 }
 
 const COUNTS = [1, 3];
+/** The rate of three instances to that of one. */
+const TARGET = 2.6;
+const RATIO = "rates on paper: that of all instances, divided by that of one";
 const ROUNDS = 9;
 const FORM = "application/x-www-form-urlencoded";
 const CONNECTIONS = 8;
@@ -56,11 +64,11 @@ export async function measureInstances(slice: number, only = ""): Promise<Instan
       ...await measureRequests(name, address, slice),
       ...await measureCommits(name, address, slice),
     ];
-    const title = `${name}: processor time in microseconds`;
+    addTable(`Three instances on one engine: ${name}`, own.map(toRow), RATIO);
     printTable(
-      title,
-      ["instances", "cpu", "per second", "rate to one, on paper", "part of the loaded"],
-      own.map(({ operation, instances, cpu, perSecond, rate, interval, loaded }) => [
+      `${name}: processor time in microseconds`,
+      ["instances", "cpu", "per second", "rate to one, on paper", "part of the loaded", ""],
+      own.map(({ operation, instances, cpu, perSecond, rate, interval, loaded, noise = [] }) => [
         operation,
         String(instances),
         cpu.toFixed(1),
@@ -69,11 +77,23 @@ export async function measureInstances(slice: number, only = ""): Promise<Instan
           ? ""
           : `${rate.toFixed(2)} ${interval!.low.toFixed(2)}-${interval!.high.toFixed(2)}`,
         loaded?.toFixed(3) ?? "",
+        noise.length > 0 ? "noisy" : "",
       ]),
     );
     results.push(...own);
   }
   return results;
+}
+
+function toRow({ operation, instances, cpu, perSecond, rate, interval, noise }: InstancesResult): Row {
+  const isCompared = rate !== undefined && instances > 1;
+  return {
+    name: `${operation}: ${instances} instance${instances === 1 ? "" : "s"}`,
+    explanation: explain(`instances: ${rate === undefined ? operation : "request"}`),
+    perSecond,
+    cpu,
+    ...isCompared && { ratio: rate, interval, noise, baseline: `${operation}: 1 instance`, target: TARGET },
+  };
 }
 
 async function measureRequests(engine: string, address: string, slice: number): Promise<InstancesResult[]> {
@@ -95,16 +115,18 @@ async function measureRequests(engine: string, address: string, slice: number): 
       }));
       const series = await runRounds(runners, ROUNDS);
       const costs = series.map(({ samples }) => samples.map(({ cpu }) => cpu!));
-      for (const [i, { samples }] of series.entries()) {
+      for (const [i, { samples, isSteady }] of series.entries()) {
         const rates = costs[i]!.map((cpu, round) => COUNTS[i]! * costs[0]![round]! / cpu);
+        const [rate, interval] = [median(rates), medianInterval(rates)];
         results.push({
           engine,
           operation,
           instances: COUNTS[i]!,
           cpu: median(costs[i]!),
           perSecond: median(samples.map(({ perSecond }) => perSecond)),
-          rate: median(rates),
-          interval: medianInterval(rates),
+          rate,
+          interval,
+          noise: findNoise({ ratio: rate, interval, isSteady, machine: undefined }),
           loaded: median(parts[i]!.slice(-ROUNDS)),
         });
       }

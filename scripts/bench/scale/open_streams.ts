@@ -13,6 +13,8 @@ import { FULL_YOUNG_GENERATION } from "../measuring/young_generation.ts";
 import { createSend } from "../mcp_peers/over_http.ts";
 import { openStream, readMaxOpenFiles } from "../mcp_peers/open_stream.ts";
 import { printTable } from "../mcp_peers/table.ts";
+import { explain } from "../reporting/explanations.ts";
+import { addTable } from "../reporting/report.ts";
 import { connect, toLegacyFields } from "../mcp_peers/wire.ts";
 import { TRIVET } from "../mcp_peers/subject.ts";
 
@@ -36,10 +38,23 @@ export async function measureOpenStreams(count: number): Promise<StreamsResult[]
   const streams = Math.min(count, readMaxOpenFiles() - 500);
   const results = [await measure("floor", streams), await measure("trivet", streams)];
   const [floor] = results;
+  const title = `${streams.toLocaleString("en")} idle streams on one instance`;
+  addTable(
+    title,
+    results.map((result) => ({
+      name: result.subject,
+      explanation: explain(`idle streams: ${result.subject}`),
+      others: [
+        `${(result.resident / 1000).toFixed(1)} kB resident`,
+        `${(result.heap / 1000).toFixed(1)} kB heap`,
+        `${result.last.toFixed(0)} ms until the last one had a notification`,
+      ],
+      ...result !== floor && { ratio: floor!.resident / result.resident, baseline: floor!.subject },
+    })),
+    "resident memory of a stream: that of the baseline, divided by that of the server",
+  );
   printTable(
-    `${
-      streams.toLocaleString("en")
-    } idle streams on one instance: kB of 1,000 bytes each, and ms until a notification`,
+    `${title}: kB of 1,000 bytes each, and ms until a notification`,
     ["heap", "resident", "to the floor", "median", "last"],
     results.map(({ subject, heap, resident, median, last }) => [
       subject,
