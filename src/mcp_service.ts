@@ -14,7 +14,7 @@ import type { Extension } from "./mcp/definition/extension.ts";
 import type { Service } from "./http/service.ts";
 import { createToolServer, type ToolServer } from "./mcp/service.ts";
 import { completeMcp, type McpOptions } from "./options/mcp_options.ts";
-import { checkMade, checkNames, type Names } from "./options/option_check.ts";
+import { checkMade, checkNames, checkTexts, type Names } from "./options/option_check.ts";
 import { MCP_NAMES, SERVER_NAMES } from "./options/option_names.ts";
 import { type Handler, mount } from "./mount.ts";
 import { completeServer, type ServerOptions } from "./options/server_options.ts";
@@ -47,7 +47,7 @@ const NAMES: Names<McpServerOptions> = {
   authenticate: 1,
   resourceMetadata: 4,
   impliedScopes: 1,
-  extensions: 1,
+  extensions: 6,
   gateway: 1,
 };
 
@@ -65,7 +65,10 @@ export function toolServer(options: McpServerOptions): McpServer {
   }
   const server = completeServer("url", url, options);
   const implied = new Map(
-    Object.entries(options.impliedScopes ?? {}).map(([name, all]) => [name, new Set(all)]),
+    Object.entries(options.impliedScopes ?? {}).map(([name, all]) => {
+      checkTexts(`impliedScopes.${name}`, all);
+      return [name, new Set(all)];
+    }),
   );
   const { name = "trivet" } = options;
   const parts = options.gateway?.connect({ ...server, issuer: url, implied, oauth: undefined, name });

@@ -32,7 +32,7 @@ import {
 import { completePages, type PageOptions } from "../oauth/pages/settings.ts";
 import { type Connect, findConnect } from "../http/network/public_fetch.ts";
 import type { SignInProvider } from "../oauth/sign_in/provider.ts";
-import type { JwsAlgorithm } from "../crypto/jws.ts";
+import { JWS_ALGORITHMS, type JwsAlgorithm } from "../crypto/jws.ts";
 import type { ServerOptions } from "./server_options.ts";
 import { ITERATIONS, MAX_ITERATIONS } from "../crypto/password.ts";
 
@@ -267,7 +267,11 @@ export function completeOAuth(
     sessionLifetime: whole("sessionLifetime", 43_200),
     sessionIdleLifetime: whole("sessionIdleLifetime", 7200),
     consentLifetime: whole("consentLifetime", 365 * DAY),
-    signingAlgorithms: withIdTokenAlgorithm(openid, securityProfile, oauth.signingAlgorithms ?? ["ES256"]),
+    signingAlgorithms: withIdTokenAlgorithm(
+      openid,
+      securityProfile,
+      checkAlgorithms(oauth.signingAlgorithms),
+    ),
     signingKeyLifetime: whole("signingKeyLifetime", 90 * DAY),
     signingKeyNotice: whole("signingKeyNotice", DAY),
     registration: checkOneOf("oauth.registration", oauth.registration, "open", "token", "off"),
@@ -283,10 +287,12 @@ export function completeOAuth(
       "optional",
       "required",
     ),
-    responseModes: oauth.responseModes ?? (openid ? ["form_post", "jwt"] : []),
+    responseModes: (oauth.responseModes ?? (openid ? ["form_post", "jwt"] : [])).map((mode) =>
+      checkOneOf("oauth.responseModes", mode, "form_post", "jwt")
+    ),
     requireDpopNonce: oauth.requireDpopNonce ?? false,
     trustedIssuers: (oauth.trustedIssuers ?? []).map(checkIssuer),
-    authorizationDetailTypes: oauth.authorizationDetailTypes ?? {},
+    authorizationDetailTypes: checkDetailTypes(oauth.authorizationDetailTypes),
     certificateProxy: checkCertificateProxy(oauth.certificateProxy),
     authenticateUser: oauth.authenticateUser,
     signIn: oauth.signIn ?? [],
@@ -342,6 +348,28 @@ const PROXY_NAMES: Names<CertificateProxy> = {
 function checkIssuer(issuer: TrustedIssuer): TrustedIssuer {
   checkNames("oauth.trustedIssuers", issuer, ISSUER_NAMES);
   return issuer;
+}
+
+/** @throws {TypeError} for a list without an algorithm, or with one that does not exist */
+function checkAlgorithms(algorithms: readonly JwsAlgorithm[] = ["ES256"]): readonly JwsAlgorithm[] {
+  const rule = `some of ${JWS_ALGORITHMS.join(", ")}`;
+  if (algorithms.length > 0 && algorithms.every((each) => JWS_ALGORITHMS.includes(each))) return algorithms;
+  throw new TypeError(describeOption("oauth.signingAlgorithms", rule, algorithms));
+}
+
+/** @throws {TypeError} for a type that lacks one of its functions */
+function checkDetailTypes(
+  types: OAuthOptions["authorizationDetailTypes"] = {},
+): AuthorizationServerOptions["authorizationDetailTypes"] {
+  for (const [type, functions] of Object.entries(types)) {
+    for (const name of ["check", "describe"] as const) {
+      if (typeof functions?.[name] === "function") continue;
+      throw new TypeError(
+        describeOption(`oauth.authorizationDetailTypes.${type}.${name}`, "a function", functions?.[name]),
+      );
+    }
+  }
+  return types;
 }
 
 /** @throws {TypeError} for a proxy with an option that does not exist */

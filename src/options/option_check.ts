@@ -26,21 +26,40 @@ export function checkOneOf<Value extends string | boolean>(
 }
 
 /**
- * The names of all options of a kind, which the compiler checks: 5 for a function, 4 for any text, 3 for a switch, 2 for a
- * list of texts, 1 for the others. `Text` is 1 where other code checks the texts.
+ * The names of all options of a kind, which the compiler checks: 7 for a list of functions, 6 for a list of something else,
+ * 5 for a function, 4 for any text, 3 for a switch, 2 for a list of texts, 1 for the others. `Text` is 1 where other code
+ * checks the texts, and the lists of something else.
  */
 export type Names<Options, Text extends 1 | 4 = 4> = {
   readonly [Name in keyof Options]-?: NonNullable<Options[Name]> extends readonly string[] ? 2
+    : NonNullable<Options[Name]> extends readonly ((...given: never) => unknown)[] ? 7
+    : NonNullable<Options[Name]> extends readonly unknown[] ? Text extends 1 ? 1 : 6
     : NonNullable<Options[Name]> extends boolean ? 3
     : NonNullable<Options[Name]> extends string ? string extends NonNullable<Options[Name]> ? Text : 1
     : NonNullable<Options[Name]> extends (...given: never) => unknown ? 5
     : 1;
 };
 
+const isText = (value: unknown): boolean => typeof value === "string";
+const isFunction = (value: unknown): boolean => typeof value === "function";
+const isList = (isMember: (value: unknown) => boolean) => (value: unknown): boolean =>
+  Array.isArray(value) && value.every(isMember);
+
+/** What a value of each kind must be. */
+const KINDS: Readonly<Record<string, readonly [rule: string, test: (value: unknown) => boolean]>> = {
+  // Of a text each character would be a member.
+  2: ["a list of texts", isList(isText)],
+  // The text "false" would count as true.
+  3: ["true or false", (value) => typeof value === "boolean"],
+  4: ["a text", isText],
+  5: ["a function", isFunction],
+  6: ["a list", Array.isArray],
+  7: ["a list of functions", isList(isFunction)],
+};
+
 /**
  * @param what the option that holds the others, or the function that takes them
- * @throws {TypeError} for options that are no object, have a name that is not in `names`, or another value than a list
- * of texts (of a text each character would be a member), true or false, a text, or a function
+ * @throws {TypeError} for options that are no object, have a name that is not in `names`, or a value that is not of its kind
  */
 export function checkNames(what: string, options: unknown, names: object): void {
   if (typeof options !== "object" || options === null) {
@@ -53,23 +72,20 @@ export function checkNames(what: string, options: unknown, names: object): void 
         `Invalid options: unknown option "${full}". Options: ${Object.keys(names).join(", ")}`,
       );
     }
-    const kind = (names as Readonly<Record<string, unknown>>)[name];
-    if (kind === 2) checkTexts(full, value);
-    // The text "false" would count as true.
-    if (kind === 3) checkOneOf<boolean>(full, value ?? undefined, true, false);
-    if (kind === 4 && typeof (value ?? "") !== "string") {
-      throw new TypeError(describeOption(full, "a text", value));
-    }
-    if (kind === 5 && value !== undefined && typeof value !== "function") {
-      throw new TypeError(describeOption(full, "a function", value));
-    }
+    checkKind(full, value, (names as Readonly<Record<string, number>>)[name]!);
   }
 }
 
+function checkKind(name: string, value: unknown, kind: number): void {
+  const [rule, test] = KINDS[kind] ?? [];
+  // `null` is an option that is not set, but no list of texts and no function.
+  const isSet = value !== undefined && (value !== null || kind === 2 || kind === 5);
+  if (isSet && test?.(value) === false) throw new TypeError(describeOption(name, rule!, value));
+}
+
 /** @throws {TypeError} for a value that is set and no list of texts */
-export function checkTexts(name: string, value: unknown = []): void {
-  if (Array.isArray(value) && value.every((each) => typeof each === "string")) return;
-  throw new TypeError(describeOption(name, "a list of texts", value));
+export function checkTexts(name: string, value: unknown): void {
+  checkKind(name, value, 2);
 }
 
 /**

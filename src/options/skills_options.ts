@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { checkMade, checkNames, checkOneOf, checkWhole, type Names } from "./option_check.ts";
+import { checkMade, checkNames, checkOneOf, checkWhole, describeOption, type Names } from "./option_check.ts";
 import type { BlobStore } from "../skills/blobs/blob_store.ts";
 import type { SkillFolder } from "../skills/local/folder.ts";
 import type { MarkerRule } from "../skills/messages/markers.ts";
@@ -102,7 +102,7 @@ export function completeSkills(
   const isGa = options.preset !== undefined && checkOneOf("skills.preset", options.preset, "ga") === "ga";
   return {
     auth: checkOneOf("skills.auth", options.auth, "required", "off"),
-    folders: options.folders ?? [],
+    folders: (options.folders ?? []).map(checkFolder),
     blobs: options.blobs,
     uploadLimit: checkWhole(
       "skills.uploadLimit",
@@ -117,6 +117,18 @@ export function completeSkills(
     openai: options.openai ?? false,
     unknownBetas: checkOneOf("skills.unknownBetas", options.unknownBetas, "ignore", "refuse"),
   };
+}
+
+/** @throws {TypeError} for the path of a folder, say, in its place */
+function checkFolder(folder: SkillFolder): SkillFolder {
+  if (typeof folder?.list === "function") return folder;
+  throw new TypeError(
+    describeOption(
+      "skills.folders",
+      "a list of folders, made by skillFolder() of trivet/skill-folder",
+      folder,
+    ),
+  );
 }
 
 const RULE_NAMES: Names<MarkdownRules> = { unknownKeys: 1, reservedNames: 3 };

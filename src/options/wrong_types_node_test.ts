@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { gateway } from "../gateway.ts";
-import { resourceTemplate, tool } from "../mcp_service.ts";
+import { group, resourceTemplate, tool, toolServer } from "../mcp_service.ts";
 import { addClient, createTrivet, memoryStore } from "../mod.ts";
 import { openApi } from "../openapi.ts";
 import { resourceServer } from "../resource_server.ts";
@@ -43,7 +43,30 @@ const CASES: readonly (readonly [option: string, call: () => unknown])[] = [
   ["oauth.authenticateUser", () => trivet({ oauth: { authenticateUser: {} } })],
   ["oauth.passwordPolicy.isBreached", () => trivet({ oauth: { passwordPolicy: { isBreached: true } } })],
   ["oauth.clientMetadataDocuments", () => trivet({ oauth: { clientMetadataDocuments: "false" } })],
+  ["oauth.clients", () => trivet({ oauth: { clients: {} } })],
+  ["oauth.signingAlgorithms", () => trivet({ oauth: { signingAlgorithms: ["HS256"] } })],
+  ["oauth.signingAlgorithms", () => trivet({ oauth: { signingAlgorithms: [] } })],
+  ["oauth.responseModes", () => trivet({ oauth: { responseModes: ["form"] } })],
+  [
+    "oauth.authorizationDetailTypes.pay.describe",
+    () => trivet({ oauth: { authorizationDetailTypes: { pay: { check: read } } } }),
+  ],
+  [
+    "oauth.authorizationDetailTypes.0.check",
+    () => trivet({ oauth: { authorizationDetailTypes: ["pay"] } }),
+  ],
+  ["skills.folders", () => trivet({ skills: { folders: "./skills" } })],
+  ["skills.folders", () => trivet({ skills: { folders: ["./skills"] } })],
+  ["skills.folders", () => trivet({ skills: { folders: [null] } })],
   ["skills.blobs", () => trivet({ skills: { blobs: {} } })],
+  ["mcp.middleware", () => trivet({ mcp: { middleware: ["log"] } })],
+  ["mcp.middleware", () => trivet({ mcp: { middleware: read } })],
+  ["mcp.sources", () => trivet({ mcp: { sources: {} } })],
+  ["group.middleware", () => group(any({ middleware: [read, {}] }), [])],
+  [
+    "impliedScopes.admin",
+    () => toolServer(any({ url: issuer, store: memoryStore(), impliedScopes: { admin: "read" } })),
+  ],
   ["mcp.toJsonSchema", () => trivet({ mcp: { toJsonSchema: {} } })],
   ["tool.run", () => tool(any({ name: "a", description: "", run: "" }))],
   ["resourceTemplate.list", () => resourceTemplate(any({ uriTemplate: "a:{b}", name: "a", read, list: [] }))],

@@ -48,7 +48,7 @@ const NAMES: Names<OpenIdOptions> = {
   subjectTypes: 2,
   idTokenLifetime: 1,
   scopeClaimsInIdToken: 3,
-  identityAssertions: 1,
+  identityAssertions: 6,
 };
 const AUDIENCE_NAMES: Names<IdentityAssertionAudience> = { audience: 4, clientId: 5, resources: 2 };
 
