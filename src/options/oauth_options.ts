@@ -30,7 +30,7 @@ import {
   withIdTokenAlgorithm,
 } from "../oauth/openid/options.ts";
 import { completePages, type PageOptions } from "../oauth/pages/settings.ts";
-import { type Connect, findConnect } from "../http/network/public_fetch.ts";
+import { checkConfiguredUrl, type Connect, findConnect } from "../http/network/public_fetch.ts";
 import type { SignInProvider } from "../oauth/sign_in/provider.ts";
 import { JWS_ALGORITHMS, type JwsAlgorithm } from "../crypto/jws.ts";
 import type { ServerOptions } from "./server_options.ts";
@@ -344,9 +344,20 @@ const PROXY_NAMES: Names<CertificateProxy> = {
   verifiedValue: 4,
 };
 
-/** @throws {TypeError} for an issuer with an option that does not exist */
+/** @throws {TypeError} for an issuer without an identifier or keys, or with an option that does not exist */
 function checkIssuer(issuer: TrustedIssuer): TrustedIssuer {
-  checkNames("oauth.trustedIssuers", issuer, ISSUER_NAMES);
+  const name = "oauth.trustedIssuers";
+  checkNames(name, issuer, ISSUER_NAMES);
+  const { issuer: iss, jwks, jwks_uri } = issuer;
+  // Of two values that are missing, one would equal the other.
+  if (!iss) throw new TypeError(describeOption(`${name}.issuer`, "the iss of its assertions", iss));
+  if (jwks && !Array.isArray(jwks.keys)) {
+    throw new TypeError(describeOption(`${name}.jwks`, 'an object with a list "keys" (RFC 7517)', jwks));
+  }
+  const problem = jwks ? undefined : checkConfiguredUrl(jwks_uri ?? "");
+  if (problem) {
+    throw new TypeError(describeOption(`${name}.jwks_uri`, `the URL of its keys: ${problem}`, jwks_uri));
+  }
   return issuer;
 }
 

@@ -55,6 +55,17 @@ const CASES: readonly (readonly [option: string, call: () => unknown])[] = [
     "oauth.authorizationDetailTypes.0.check",
     () => trivet({ oauth: { authorizationDetailTypes: ["pay"] } }),
   ],
+  ["oauth.trustedIssuers.issuer", () => trivet({ oauth: { trustedIssuers: [{ jwks: { keys: [] } }] } })],
+  ["oauth.trustedIssuers.jwks", () => trivet({ oauth: { trustedIssuers: [{ issuer, jwks: [] }] } })],
+  ["oauth.trustedIssuers.jwks_uri", () => trivet({ oauth: { trustedIssuers: [{ issuer }] } })],
+  [
+    "oauth.trustedIssuers.jwks_uri",
+    () => trivet({ oauth: { trustedIssuers: [{ issuer, jwks_uri: "http://idp.example/keys" }] } }),
+  ],
+  [
+    "oauth.openid.identityAssertions.audience",
+    () => trivet({ oauth: { openid: { identityAssertions: [{}] } } }),
+  ],
   ["skills.folders", () => trivet({ skills: { folders: "./skills" } })],
   ["skills.folders", () => trivet({ skills: { folders: ["./skills"] } })],
   ["skills.folders", () => trivet({ skills: { folders: [null] } })],

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { checkNames, type Names } from "../../options/option_check.ts";
+import { checkNames, describeOption, type Names } from "../../options/option_check.ts";
 import type { JwsAlgorithm } from "../../crypto/jws.ts";
 import type { SecurityProfile } from "../security_profile.ts";
 
@@ -68,7 +68,11 @@ export function completeOpenId(option: boolean | OpenIdOptions | undefined): Ope
       'Invalid options: "oauth.openid.subjectTypes" must name public, pairwise or both',
     );
   }
-  for (const each of identityAssertions) checkNames("oauth.openid.identityAssertions", each, AUDIENCE_NAMES);
+  for (const each of identityAssertions) {
+    const name = "oauth.openid.identityAssertions";
+    checkNames(name, each, AUDIENCE_NAMES);
+    if (!each.audience) throw new TypeError(describeOption(`${name}.audience`, "an issuer", each.audience));
+  }
   return { subjectTypes, idTokenLifetime, scopeClaimsInIdToken, identityAssertions };
 }
 
