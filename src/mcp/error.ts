@@ -18,6 +18,11 @@ export const HEADER_MISMATCH = -32020;
 export const MISSING_CLIENT_CAPABILITY = -32021;
 export const UNSUPPORTED_VERSION = -32022;
 
+/** An invalid definition, which is refused at start. @param name of the definition, or its URI */
+export function cannotDefine(name: unknown, why: string, options?: ErrorOptions): TypeError {
+  return new TypeError(`Cannot define "${name}": ${why}`, options);
+}
+
 /** An unknown tool, prompt or resource: the code of MCP for MCP clients, a server error for plain callers. */
 export class UnknownNameError extends RpcError {
   override readonly name: string = "UnknownNameError";

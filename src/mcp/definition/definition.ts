@@ -10,6 +10,7 @@ import type { Annotations, Icon, Meta, PromptMessage, PromptResult, ReadResult }
 import type { CallContext, TaskOptions } from "../context.ts";
 import { checkNames, type Names } from "../../options/option_check.ts";
 import type { AnySchema, Parsed, Unparsed } from "../schema/standard_schema.ts";
+import { cannotDefine } from "../error.ts";
 import { variableNames } from "./uri/uri_expression.ts";
 
 /** A failure with a message for the model. The message of any other error is not sent to the client. */
@@ -293,7 +294,7 @@ export function prompt(definition: Omit<PromptDefinition, "kind">): PromptDefini
   checkNames("prompt", definition, PROMPT_NAMES);
   const { name, arguments: variables = [] } = definition;
   if (!Array.isArray(variables) || !variables.every(isObject)) {
-    throw new TypeError(`Cannot define "${name}": arguments must be a list of objects`);
+    throw cannotDefine(name, "arguments must be a list of objects");
   }
   return { kind: "prompt", ...definition };
 }

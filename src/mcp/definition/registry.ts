@@ -21,6 +21,7 @@ import { MODERN } from "../era.ts";
 import { membersFor, toolMembersFor } from "../revision_shape.ts";
 import type { ConvertSchema } from "../schema/convert_schema.ts";
 import { compileAnySchema, type CompiledSchema } from "../schema/standard_schema.ts";
+import { cannotDefine } from "../error.ts";
 import { checkTaskTimes } from "../tasks/task_times.ts";
 
 export interface CompiledTool extends ListEntry {
@@ -177,13 +178,13 @@ function compileResource<Compiled extends ResourceDefinition | ResourceTemplateD
   const { uri, uriTemplate, name, title, description, mimeType, size }: Readable = definition;
   const { annotations, icons, _meta, scopes = [], ttl = 0, read }: Readable = definition;
   if (typeof place !== "string" || uri !== undefined && !URL.canParse(uri)) {
-    throw new TypeError(`Cannot define "${place ?? name}": uri must be a URI`);
+    throw cannotDefine(place ?? name, "uri must be a URI");
   }
   if (typeof name !== "string" || name === "") {
-    throw new TypeError(`Cannot define "${place}": name must be a non-empty string`);
+    throw cannotDefine(place, "name must be a non-empty string");
   }
   if (!Number.isSafeInteger(ttl) || ttl < 0) {
-    throw new TypeError(`Cannot define "${place}": ttl must be a non-negative integer (milliseconds)`);
+    throw cannotDefine(place, "ttl must be a non-negative integer (milliseconds)");
   }
   checkHandler(place, read, "read");
   const members = { uri, uriTemplate, name, title, description, mimeType, size, annotations, icons, _meta };
@@ -194,7 +195,7 @@ function compilePrompt(definition: PromptDefinition): CompiledPrompt {
   const { name, title, description, icons, _meta, scopes = [], arguments: variables = [] } = definition;
   checkHandler(name, definition.get, "get");
   if (new Set(variables.map((each) => each.name)).size < variables.length) {
-    throw new TypeError(`Cannot define "${name}": argument names must be unique`);
+    throw cannotDefine(name, "argument names must be unique");
   }
   const describe = (revision: string): Record<string, unknown> =>
     membersFor(revision, {
@@ -211,9 +212,7 @@ function compilePrompt(definition: PromptDefinition): CompiledPrompt {
 // MCP 2025-11-25, tools: 1 to 128 of these characters.
 function checkName(name: unknown): string {
   if (typeof name !== "string" || !/^[A-Za-z0-9_.-]{1,128}$/.test(name)) {
-    throw new TypeError(
-      `Cannot define "${name}": name must be 1 to 128 characters of A-Z, a-z, 0-9, "_", "." and "-"`,
-    );
+    throw cannotDefine(name, 'name must be 1 to 128 characters of A-Z, a-z, 0-9, "_", "." and "-"');
   }
   return name;
 }
@@ -221,7 +220,7 @@ function checkName(name: unknown): string {
 /** JavaScript authors may forget the handler: an error at start is better than an error in a call. */
 function checkHandler(name: string, handler: unknown, member: "run" | "read" | "get"): void {
   if (typeof handler !== "function") {
-    throw new TypeError(`Cannot define "${name}": "${member}" must be a function`);
+    throw cannotDefine(name, `"${member}" must be a function`);
   }
 }
 
@@ -266,7 +265,7 @@ export function checkEntries({ tools, resources, templates, prompts }: Registry)
         const [wrong] = checkMembers(JSON.parse(toJson({ ...describe(MODERN), scopes })!));
         if (wrong) throw new TypeError(`${wrong.path.slice(1)} ${wrong.message}`);
       } catch (cause) {
-        throw new TypeError(`Cannot define "${name}": ${(cause as Error).message}`, { cause });
+        throw cannotDefine(name, (cause as Error).message, { cause });
       }
     }
   }

@@ -4,6 +4,8 @@
  *
  * @module
  */
+import { cannotDefine } from "../error.ts";
+
 export interface HeaderParameter {
   /** `mcp-param-` and the name, in lower case. */
   readonly field: string;
@@ -25,7 +27,7 @@ const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 export function headerParameters(schema: unknown, tool: string): HeaderParameter[] {
   const found = new Map<string, HeaderParameter>();
   const refuse = (reason: string): never => {
-    throw new TypeError(`Cannot define "${tool}": ${KEYWORD} ${reason}`);
+    throw cannotDefine(tool, `${KEYWORD} ${reason}`);
   };
 
   const walk = (node: unknown, path: readonly string[], reachable: boolean): void => {

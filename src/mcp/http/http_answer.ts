@@ -105,8 +105,8 @@ export function createAnswers(
     session: string | undefined,
   ): Response {
     const { json, succeed } = fieldsOf(era);
+    const text = toText(response, era, principal);
     if (!("error" in response)) {
-      const text = toText(response, era, principal);
       return session === undefined ? succeed(text) : succeed(text, ["mcp-session-id", session]);
     }
     const { error } = response;
@@ -116,31 +116,21 @@ export function createAnswers(
         ? { error: "insufficient_scope", scope, error_description: error.message }
         : { scope };
       const field = bearerChallenge({ ...members, resource_metadata: resourceMetadata });
-      return respond(principal ? 403 : 401, toText(response, era, principal), [...json, [
-        "www-authenticate",
-        field,
-      ]]);
+      return respond(principal ? 403 : 401, text, [...json, ["www-authenticate", field]]);
     }
     if (error instanceof UnavailableError) {
-      return respond(error.status, toText(response, era, principal), [...json, [
-        "retry-after",
-        String(error.retryAfter),
-      ]]);
+      return respond(error.status, text, [...json, ["retry-after", String(error.retryAfter)]]);
     }
     const isOfHandler = error instanceof HandlerError;
     switch (era.profile) {
       case "modern":
-        return respond(isOfHandler ? 200 : modernStatus(error), toText(response, era, principal), json);
+        return respond(isOfHandler ? 200 : modernStatus(error), text, json);
       case "legacy":
         // Only invalid messages have an HTTP status of their own; errors of methods are 200.
-        return respond(
-          error.code === INVALID_REQUEST && !isOfHandler ? 400 : 200,
-          writeResponse(response),
-          json,
-        );
+        return respond(error.code === INVALID_REQUEST && !isOfHandler ? 400 : 200, text, json);
       case "plain": {
         const plain = toPlainError(response);
-        const is400 = "error" in plain && !isOfHandler && PLAIN_400.includes(plain.error.code);
+        const is400 = !isOfHandler && PLAIN_400.includes(plain.error.code);
         return respond(is400 ? 400 : 500, writeResponse(plain), json);
       }
     }
@@ -212,8 +202,8 @@ function toModernError(
 }
 
 /** The response with the error for plain JSON-RPC callers. */
-export function toPlainError(response: RpcResponse): RpcResponse {
+export function toPlainError<Given extends RpcResponse>(response: Given): Given {
   return "error" in response && response.error instanceof UnknownNameError
-    ? { id: response.id, error: response.error.plain }
+    ? { ...response, error: response.error.plain }
     : response;
 }

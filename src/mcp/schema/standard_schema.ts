@@ -7,6 +7,7 @@
 import { compileSchema, type JsonSchema } from "../../json_schema/compile.ts";
 import { pointerStep } from "../../json_schema/message_text.ts";
 import { isObject } from "../../json_schema/value.ts";
+import { cannotDefine } from "../error.ts";
 import type { FromJsonSchema } from "./schema_types.ts";
 import type { ConvertSchema, SchemaUse } from "./convert_schema.ts";
 import { createSchemaConverter } from "./schema_converter.ts";
@@ -85,12 +86,10 @@ function compileRaw(
   if (
     jsonSchema && Object.values(jsonSchema).some((value) => (value as StandardSchema | null)?.["~standard"])
   ) {
-    throw new TypeError(
-      `Cannot define "${name}": the ${use} schema is an object of schemas. Wrap the fields in z.object({ … })`,
-    );
+    throw cannotDefine(name, `the ${use} schema is an object of schemas. Wrap the fields in z.object({ … })`);
   }
   if (use === "input" && jsonSchema?.type !== "object") {
-    throw new TypeError(`Cannot define "${name}": the input schema must have "type": "object" at the root`);
+    throw cannotDefine(name, 'the input schema must have "type": "object" at the root');
   }
   const check = withDefinitionName(name, use, () => compileSchema(jsonSchema));
   return {
@@ -145,7 +144,7 @@ function toPublishedSchema(
   );
   if (use === "output" || published.type === "object") return published;
   if (!describesObject(published, published)) {
-    throw new TypeError(`Cannot define "${name}": the input schema must describe an object`);
+    throw cannotDefine(name, "the input schema must describe an object");
   }
   // MCP requires the type at the root, also when each alternative has it.
   return { type: "object", ...published };
@@ -167,7 +166,7 @@ function withDefinitionName<Result>(name: string, use: SchemaUse, run: () => Res
     return run();
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new TypeError(`Cannot define "${name}": invalid ${use} schema. ${reason}`, { cause });
+    throw cannotDefine(name, `invalid ${use} schema. ${reason}`, { cause });
   }
 }
 
