@@ -1,6 +1,9 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { resourceTemplate, tool } from "../definition/definition.ts";
+import { memoryStore } from "../../store/drivers/memory.ts";
+import { digestOf } from "../session/session_subscriptions.ts";
+import { watchedKey } from "../session/wakeups.ts";
 import { newServer, WRITER } from "../test_server.ts";
 import { until } from "../../test_until.ts";
 
@@ -48,7 +51,10 @@ test("changes are sent from the message after initialize on", async () => {
 
 test("subscriptions and the log level outlast sessionLifetime, as the connection is the session", async () => {
   for (const principal of [undefined, WRITER]) {
-    const { server } = newServer({ definitions: [FILE, LOG], sessionLifetime: 200 });
+    let at = 1_000_000;
+    const now = () => at;
+    const store = memoryStore({ now });
+    const { server } = newServer({ store, now, definitions: [FILE, LOG], sessionLifetime: 200 });
     const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
     const input = writable.getWriter();
     let text = "";
@@ -68,7 +74,13 @@ test("subscriptions and the log level outlast sessionLifetime, as the connection
     await seen('"id":2');
     await send({ id: 3, method: "logging/setLevel", params: { level: "debug" } });
     await seen('"id":3');
-    await pause(600);
+    // Renewed every 50 ms; a clock of its own, as an event loop that is held could let everything expire.
+    for (let i = 0; i < 6; i++) {
+      await pause(60);
+      at += 100;
+    }
+    const kept = await store.list(watchedKey("session"));
+    assert.is(kept.filter(({ key }) => digestOf(key) !== undefined).length, 1);
     await server.resourceUpdated("file:///a");
     await seen("notifications/resources/updated");
     await send({ id: 4, method: "tools/call", params: { name: "log" } });
