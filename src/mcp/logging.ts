@@ -7,9 +7,15 @@
  */
 import type { Method } from "../jsonrpc/dispatch.ts";
 import type { Call } from "./call.ts";
-import { parseLogLevel } from "./log_level.ts";
+import type { LogLevel } from "./context.ts";
+import { DEFAULT_LEVEL, parseLogLevel } from "./log_level.ts";
 import { requireObject, requireString } from "./schema/params.ts";
-import type { Sessions } from "./session/session.ts";
+import type { Session, Sessions } from "./session/session.ts";
+
+/** The minimum log level of a session; the default also while the store is unavailable. */
+export async function readLogLevel(sessions: Sessions, session: Session): Promise<LogLevel> {
+  return (await sessions.settings(session).catch(() => undefined))?.level ?? DEFAULT_LEVEL;
+}
 
 /** `logging/setLevel` of the revisions with a handshake. Without a session it has no effect. */
 export function loggingMethods(sessions: Sessions): [string, Method<Call>][] {

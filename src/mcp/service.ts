@@ -22,7 +22,6 @@ import { createExchange } from "./exchange.ts";
 import { createHttpHandlers } from "./http/http.ts";
 import type { HttpOptions } from "./http/http_options.ts";
 import { type Lazy, lazy } from "./lazy.ts";
-import { DEFAULT_LEVEL } from "./log_level.ts";
 import { compileMethods } from "./methods.ts";
 import { createModernWriter } from "./modern.ts";
 import { createSchemaConverter } from "./schema/schema_converter.ts";
@@ -42,8 +41,7 @@ export function createToolServer(options: ToolServerOptions): ToolServer {
     telemetry,
     offers: (kind, name) => current.registry![kind].has(name),
     holds: (principal, scope) => principal !== undefined && hasScope(principal, scope, options.implied),
-    getLogLevel: async (session) =>
-      (await stateful.value!.sessions.settings(session).catch(() => undefined))?.level ?? DEFAULT_LEVEL,
+    getLogLevel: (session) => stateful.value!.getLogLevel(session),
     watchCancellation(call, onCancelled) {
       // In a session a disconnect does not cancel; notifications/cancelled does, perhaps at another instance.
       if (call.session) {

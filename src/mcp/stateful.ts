@@ -19,7 +19,7 @@ import type { ListenOptions } from "./http/listen.ts";
 import type { OpenStreams } from "./http/stream_limits.ts";
 import type { InputRequired } from "./input/input_required.ts";
 import { acceptClientResponse, sendServerRequest } from "./input/server_request.ts";
-import { loggingMethods } from "./logging.ts";
+import { loggingMethods, readLogLevel } from "./logging.ts";
 import type { ModernWriter } from "./modern.ts";
 import { LogWriter } from "./session/event_log.ts";
 import { type Session, Sessions } from "./session/session.ts";
@@ -74,6 +74,7 @@ export interface Stateful {
   closeStreams(): void;
   /** The methods that read or change the state. */
   methods(registry: Registry): readonly [name: string, method: Method<Call>][];
+  readonly getLogLevel: CallHost["getLogLevel"];
   /** Starts the log of the stream of a request; `undefined` at the caller's storage limit. */
   startLog(session: Session, id: Id, caller: Caller): LogWriter | undefined;
   /** Sends a request to the client of a session: see `server_request.ts`. */
@@ -143,6 +144,7 @@ export function createStateful(options: StatefulOptions): Stateful {
       ...subscriptionMethods(registry, subscriptions),
       ...tasks.methods(),
     ],
+    getLogLevel: (session) => readLogLevel(sessions, session),
     startLog: (session, id, caller) =>
       storage.tryTake(caller, RECORD_BYTES, log.lifetime)
         ? new LogWriter(log, session.id, JSON.stringify(id), caller)
