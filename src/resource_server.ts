@@ -219,7 +219,8 @@ function checkOptions(options: ResourceServerOptions): void {
   const urls = { issuer, resource, jwksUri, "introspection.endpoint": introspection?.endpoint };
   for (const [name, url] of Object.entries(urls)) {
     const problem = url === undefined ? undefined : checkConfiguredUrl(url);
-    if (problem) fail(name, `${problem}, but is "${url}"`);
+    // Not the value: it may have a password.
+    if (problem) fail(name, problem);
   }
   if (issuer === undefined || resource === undefined) fail("issuer", 'and "resource" are required');
   if (issuer.includes("?")) fail("issuer", "must not have a query");

@@ -135,7 +135,8 @@ export function checkAddress(name: "issuer" | "url", address: string, unsafe?: S
     url?.protocol === "http:" && (isLoopbackHost(url.hostname) || unsafe?.httpIssuer === true);
   if (!secure || typeof address !== "string" || /[?#]/.test(address) || url.username || url.password) {
     const rule = "an https URL (http on loopback) without query, fragment or user";
-    throw new TypeError(describeOption(name, rule, address));
+    // Not a password, which a log would keep.
+    throw new TypeError(describeOption(name, rule, url?.password ? url.host : address));
   }
   return url;
 }

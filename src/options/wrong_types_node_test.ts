@@ -5,7 +5,8 @@ import { group, resourceTemplate, tool, toolServer } from "../mcp_service.ts";
 import { addClient, createTrivet, memoryStore } from "../mod.ts";
 import { openApi } from "../openapi.ts";
 import { resourceServer } from "../resource_server.ts";
-import { google, oidc } from "../sign_in.ts";
+import { github, google, oidc } from "../sign_in.ts";
+import { s3Blobs } from "../skills/blobs/s3.ts";
 import { sqliteStore } from "../store/drivers/sqlite.ts";
 
 const test = suite("options/wrong types");
@@ -111,6 +112,32 @@ test("an option that may hold a credential is refused without its value", () => 
     assert.throws(
       () => openApi(any({ document: {}, ...options })),
       (error: unknown) => error instanceof TypeError && !error.message.includes("secret"),
+    );
+  }
+});
+
+test("a URL with a password is refused without it", () => {
+  const url = "https://user:secret@a.example/x";
+  const introspection = { endpoint: url, clientId: "c", clientSecret: "d" };
+  const calls = [
+    () => trivet({ issuer: url }),
+    () => toolServer(any({ url, store: memoryStore() })),
+    () => trivet({ oauth: { trustedIssuers: [{ issuer: "https://a.example", jwks_uri: url }] } }),
+    () => trivet({ skills: { messages: { upstream: { url } } } }),
+    () => resource({ issuer: url }),
+    () => resource({ resource: url }),
+    () => resource({ jwksUri: url }),
+    () => resource({ introspection }),
+    () => s3Blobs(any({ bucket: "b", endpoint: url, accessKeyId: "a", secretAccessKey: "s" })),
+    () => github(any({ clientId: "c", clientSecret: "d", server: url })),
+    () => oidc(any({ issuer: url, clientId: "c" })),
+    () => trivet({ gateway: gateway(any({ mcpServers: { a: { url } } })) }),
+  ];
+  for (const call of calls) {
+    assert.throws(
+      call,
+      (error: unknown) => error instanceof Error && !error.message.includes("secret"),
+      String(call),
     );
   }
 });

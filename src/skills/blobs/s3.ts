@@ -61,8 +61,10 @@ export function s3Blobs(options: S3Options): BlobStore {
   checkNames("s3Blobs", options, NAMES);
   const { bucket, prefix = "", region = "us-east-1", timeout = 60_000 } = options;
   const endpoint = (options.endpoint ?? `https://s3.${region}.amazonaws.com`).replace(/\/$/, "");
-  if (!/^https?:\/\//.test(endpoint) || !URL.canParse(endpoint)) {
-    throw new TypeError(`The S3 endpoint must be an http or https URL, but is "${endpoint}"`);
+  const parsed = URL.parse(endpoint);
+  if (!parsed || !/^https?:$/.test(parsed.protocol) || parsed.username !== "" || parsed.password !== "") {
+    // Not the value: it may have a password.
+    throw new TypeError("The S3 endpoint must be an http or https URL, without a user name or password");
   }
   const urlOf = (name: string) =>
     `${endpoint}/${bucket}/${(prefix + name).split("/").map(encodeURIComponent).join("/")}`;

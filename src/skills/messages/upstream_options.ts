@@ -79,7 +79,7 @@ export function messagesUrl(base: string): string {
     !url || !/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "" || url.hash !== ""
   ) {
     throw new TypeError(
-      `Invalid options: the URL of the model endpoint must be http or https, without credentials and fragment, but is "${base}"`,
+      "Invalid options: the URL of the model endpoint must be http or https, without credentials and fragment",
     );
   }
   const path = url.pathname.replace(/\/+$/, "");
