@@ -153,7 +153,9 @@ function parseText(text: string, option: Option, source: string): unknown {
   if (value !== undefined) return value;
   const rule = expected ?? (words ? `one of ${words.join(", ")}` : describeRange(range!, unit));
   const near = words && !isSecret ? suggest(text, words) : "";
-  throw new UsageError(`${source} must be ${rule}${isSecret ? "" : `, but is "${text}"`}${near}`);
+  // A URL that must have no password may have one.
+  const shown = text.replace(/\/\/[^/]*@/, "//…@");
+  throw new UsageError(`${source} must be ${rule}${isSecret ? "" : `, but is "${shown}"`}${near}`);
 }
 
 function parseNumber(text: string, [min, max]: readonly [number, number]): number | undefined {
