@@ -78,7 +78,7 @@ export function renderPage(
 <h1>Benchmarks of Trivet</h1>
 <p>A bar is a ratio to the baseline of its row: 1 (dashed line) is as good, longer is better. The line across the end of a
 bar is the interval that contains the ratio with a probability of 95 %; a red line is the ratio that the project requires.
-Rows of one table were measured in turn, in random order in each round, after each had become steady. Only ratios of one
+Rows with an interval were measured in turn, in random order in each round, after each had become steady. Only ratios of one
 run can be compared; absolute numbers depend on the machine.</p>
 <dl>
 ${list}
