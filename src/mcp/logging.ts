@@ -12,7 +12,7 @@ import { DEFAULT_LEVEL, parseLogLevel } from "./log_level.ts";
 import { requireObject, requireString } from "./schema/params.ts";
 import type { Session, Sessions } from "./session/session.ts";
 
-/** The minimum log level of a session; the default also while the store is unavailable. */
+/** The minimum log level of a session. */
 export async function readLogLevel(sessions: Sessions, session: Session): Promise<LogLevel> {
   return (await sessions.settings(session).catch(() => undefined))?.level ?? DEFAULT_LEVEL;
 }
