@@ -136,7 +136,7 @@ export function checkAddress(name: "issuer" | "url", address: string, unsafe?: S
   if (!secure || typeof address !== "string" || /[?#]/.test(address) || url.username || url.password) {
     const rule = "an https URL (http on loopback) without query, fragment or user";
     // Not a password, which a log would keep.
-    throw new TypeError(describeOption(name, rule, url?.password ? url.host : address));
+    throw new TypeError(describeOption(name, rule, url?.username || url?.password ? url.host : address));
   }
   return url;
 }

@@ -116,31 +116,33 @@ test("an option that may hold a credential is refused without its value", () => 
   }
 });
 
-test("a URL with a password is refused without it", () => {
-  const url = "https://user:secret@a.example/x";
-  const introspection = { endpoint: url, clientId: "c", clientSecret: "d" };
-  const calls = [
-    () => trivet({ issuer: url }),
-    () => toolServer(any({ url, store: memoryStore() })),
-    () => trivet({ oauth: { trustedIssuers: [{ issuer: "https://a.example", jwks_uri: url }] } }),
-    () => trivet({ skills: { messages: { upstream: { url } } } }),
-    () => resource({ issuer: url }),
-    () => resource({ resource: url }),
-    () => resource({ jwksUri: url }),
-    () => resource({ introspection }),
-    () => s3Blobs(any({ bucket: "b", endpoint: url, accessKeyId: "a", secretAccessKey: "s" })),
-    () => github(any({ clientId: "c", clientSecret: "d", server: url })),
-    () => oidc(any({ issuer: url, clientId: "c" })),
-    () => trivet({ gateway: gateway(any({ mcpServers: { a: { url } } })) }),
-  ];
-  for (const call of calls) {
-    assert.throws(
-      call,
-      (error: unknown) => error instanceof Error && !error.message.includes("secret"),
-      String(call),
-    );
-  }
-});
+for (const user of ["user:secret", "secret"]) {
+  test(`a URL with credentials is refused without them: ${user}@`, () => {
+    const url = `https://${user}@a.example/x`;
+    const introspection = { endpoint: url, clientId: "c", clientSecret: "d" };
+    const calls = [
+      () => trivet({ issuer: url }),
+      () => toolServer(any({ url, store: memoryStore() })),
+      () => trivet({ oauth: { trustedIssuers: [{ issuer: "https://a.example", jwks_uri: url }] } }),
+      () => trivet({ skills: { messages: { upstream: { url } } } }),
+      () => resource({ issuer: url }),
+      () => resource({ resource: url }),
+      () => resource({ jwksUri: url }),
+      () => resource({ introspection }),
+      () => s3Blobs(any({ bucket: "b", endpoint: url, accessKeyId: "a", secretAccessKey: "s" })),
+      () => github(any({ clientId: "c", clientSecret: "d", server: url })),
+      () => oidc(any({ issuer: url, clientId: "c" })),
+      () => trivet({ gateway: gateway(any({ mcpServers: { a: { url } } })) }),
+    ];
+    for (const call of calls) {
+      assert.throws(
+        call,
+        (error: unknown) => error instanceof Error && !error.message.includes("secret"),
+        String(call),
+      );
+    }
+  });
+}
 
 test("a client that is trusted by a text is refused", async () => {
   const registration = { id: "c", redirect_uris: ["https://a.example/cb"], trusted: "no" };

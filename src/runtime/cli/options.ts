@@ -153,8 +153,8 @@ function parseText(text: string, option: Option, source: string): unknown {
   if (value !== undefined) return value;
   const rule = expected ?? (words ? `one of ${words.join(", ")}` : describeRange(range!, unit));
   const near = words && !isSecret ? suggest(text, words) : "";
-  // A URL that must have no password may have one.
-  const shown = text.replace(/\/\/[^/]*@/, "//…@");
+  // A URL that must have no user name and password may have them.
+  const shown = text.replace(/\/\/.*@/s, "//…@");
   throw new UsageError(`${source} must be ${rule}${isSecret ? "" : `, but is "${shown}"`}${near}`);
 }
 

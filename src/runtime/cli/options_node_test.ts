@@ -116,11 +116,13 @@ test("an identifier that begins with a dash is a value", () => {
   }
 });
 
-test("an error never contains the password of a URL", () => {
-  assert.throws(
-    () => readArguments(["--mode", "https://user:pass@a.example"], OPTIONS, 0, {}),
-    ({ message }: Error) => message.includes("a.example") && !message.includes("pass"),
-  );
+test("an error never contains the user name and the password of a URL", () => {
+  for (const user of ["user:pass", "pass", "user:pass/pass", "user:pass@pass"]) {
+    assert.throws(
+      () => readArguments(["--mode", `https://${user}@a.example`], OPTIONS, 0, {}),
+      ({ message }: Error) => message.includes("a.example") && !message.includes("pass"),
+    );
+  }
 });
 
 test("an error never contains the value of a secret option", () => {
