@@ -20,7 +20,7 @@ import { resourceMetadataUrl } from "./oauth/endpoints/protected_resource.ts";
 import { createIntrospector } from "./oauth/resource_server/introspection.ts";
 import { createMetadataFinder } from "./oauth/resource_server/issuer_metadata.ts";
 import { identifyByRemoteToken } from "./oauth/resource_server/remote_token.ts";
-import { checkNames, checkTexts, type Names } from "./options/option_check.ts";
+import { checkNames, checkSome, checkTexts, type Names } from "./options/option_check.ts";
 import { findRetryAfter, type Store } from "./store/store.ts";
 
 /** How opaque tokens are looked up at their issuer (RFC 7662). */
@@ -225,10 +225,7 @@ function checkOptions(options: ResourceServerOptions): void {
   if (issuer === undefined || resource === undefined) fail("issuer", 'and "resource" are required');
   if (issuer.includes("?")) fail("issuer", "must not have a query");
   if ([audience ?? resource].flat().length === 0) fail("audience", "must not be empty");
-  const unknown = algorithms?.find((each) => !JWS_ALGORITHMS.includes(each));
-  if (unknown !== undefined || algorithms?.length === 0) {
-    fail("algorithms", `must be some of ${JWS_ALGORITHMS.join(", ")}`);
-  }
+  if (algorithms) checkSome("algorithms", algorithms, JWS_ALGORITHMS);
   if (!(clockToleranceS >= 0 && clockToleranceS <= MAX_CLOCK_TOLERANCE_SECONDS)) {
     throw new RangeError(
       `Invalid options: "clockToleranceS" must be 0 to ${MAX_CLOCK_TOLERANCE_SECONDS}, but is ${clockToleranceS}`,

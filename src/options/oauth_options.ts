@@ -1,9 +1,17 @@
 /**
- * The options of the authorization server that a user gives: defaults and checks. Long because it is one list.
+ * The options of the authorization server that a user gives: defaults and checks. Long because it is one list;
+ * `oauth_option_checks.ts` has the checks of single options.
  *
  * @module
  */
-import { checkNames, checkOneOf, checkWhole, describeOption, type Names } from "./option_check.ts";
+import { checkOneOf, checkWhole, describeOption } from "./option_check.ts";
+import {
+  checkAlgorithms,
+  checkCertificateProxy,
+  checkDetailTypes,
+  checkIssuer,
+  documentsSupported,
+} from "./oauth_option_checks.ts";
 import type {
   AuthorizationDetailType,
   AuthorizationServerOptions,
@@ -30,9 +38,9 @@ import {
   withIdTokenAlgorithm,
 } from "../oauth/openid/options.ts";
 import { completePages, type PageOptions } from "../oauth/pages/settings.ts";
-import { checkConfiguredUrl, type Connect, findConnect } from "../http/network/public_fetch.ts";
+import type { Connect } from "../http/network/public_fetch.ts";
 import type { SignInProvider } from "../oauth/sign_in/provider.ts";
-import { JWS_ALGORITHMS, type JwsAlgorithm } from "../crypto/jws.ts";
+import type { JwsAlgorithm } from "../crypto/jws.ts";
 import type { ServerOptions } from "./server_options.ts";
 import { ITERATIONS, MAX_ITERATIONS } from "../crypto/password.ts";
 
@@ -334,81 +342,4 @@ export function completeOAuth(
     );
   }
   return complete;
-}
-
-const ISSUER_NAMES: Names<TrustedIssuer> = { issuer: 4, jwks: 1, jwks_uri: 4, requireIdJag: 3, user: 5 };
-const PROXY_NAMES: Names<CertificateProxy> = {
-  addresses: 2,
-  certificateField: 4,
-  verifiedField: 4,
-  verifiedValue: 4,
-};
-
-/** @throws {TypeError} for an issuer without an identifier or keys, or with an option that does not exist */
-function checkIssuer(issuer: TrustedIssuer): TrustedIssuer {
-  const name = "oauth.trustedIssuers";
-  checkNames(name, issuer, ISSUER_NAMES);
-  const { issuer: iss, jwks, jwks_uri } = issuer;
-  // Of two values that are missing, one would equal the other.
-  if (!iss) throw new TypeError(describeOption(`${name}.issuer`, "the iss of its assertions", iss));
-  if (jwks && !Array.isArray(jwks.keys)) {
-    throw new TypeError(describeOption(`${name}.jwks`, 'an object with a list "keys" (RFC 7517)', jwks));
-  }
-  const problem = jwks ? undefined : checkConfiguredUrl(jwks_uri ?? "");
-  // Not the value: it may have a password.
-  if (problem) throw new TypeError(`Invalid options: "${name}.jwks_uri" ${problem}`);
-  return issuer;
-}
-
-/** @throws {TypeError} for a list without an algorithm, or with one that does not exist */
-function checkAlgorithms(algorithms: readonly JwsAlgorithm[] = ["ES256"]): readonly JwsAlgorithm[] {
-  const rule = `some of ${JWS_ALGORITHMS.join(", ")}`;
-  if (algorithms.length > 0 && algorithms.every((each) => JWS_ALGORITHMS.includes(each))) return algorithms;
-  throw new TypeError(describeOption("oauth.signingAlgorithms", rule, algorithms));
-}
-
-/** @throws {TypeError} for a type that lacks one of its functions */
-function checkDetailTypes(
-  types: OAuthOptions["authorizationDetailTypes"] = {},
-): AuthorizationServerOptions["authorizationDetailTypes"] {
-  for (const [type, functions] of Object.entries(types)) {
-    for (const name of ["check", "describe"] as const) {
-      if (typeof functions?.[name] === "function") continue;
-      throw new TypeError(
-        describeOption(`oauth.authorizationDetailTypes.${type}.${name}`, "a function", functions?.[name]),
-      );
-    }
-  }
-  return types;
-}
-
-/** @throws {TypeError} for a proxy with an option that does not exist */
-function checkCertificateProxy(proxy: CertificateProxy | undefined): CertificateProxy | undefined {
-  if (proxy) checkNames("oauth.certificateProxy", proxy, PROXY_NAMES);
-  return proxy;
-}
-
-/**
- * Returns whether documents are supported, evaluated for each request.
- * @throws {TypeError} for another value, and when they are turned on and there is no connector that can fetch them
- */
-function documentsSupported(
-  { clientMetadataDocuments, connect }: {
-    readonly clientMetadataDocuments?: boolean | (() => boolean);
-    readonly connect?: Connect | undefined;
-  },
-): () => boolean {
-  if (typeof clientMetadataDocuments !== "function") {
-    // The text "false" would count as true.
-    checkOneOf<boolean>("oauth.clientMetadataDocuments", clientMetadataDocuments ?? undefined, true, false);
-  }
-  const isAble = findConnect(connect) !== undefined;
-  if (clientMetadataDocuments === true && !isAble) {
-    throw new TypeError(
-      'Invalid options: "oauth.clientMetadataDocuments" requires "oauth.connect". Import trivet/node, trivet/deno, ' +
-        "trivet/bun or trivet/workerd, or pass createPublicConnect() of trivet/public-connect",
-    );
-  }
-  if (typeof clientMetadataDocuments === "function") return () => isAble && clientMetadataDocuments();
-  return () => isAble && clientMetadataDocuments !== false;
 }

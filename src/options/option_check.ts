@@ -26,6 +26,19 @@ export function checkOneOf<Value extends string | boolean>(
 }
 
 /**
+ * The values, of which there is at least one.
+ * @throws {TypeError} when there is none, or `allowed` lacks one
+ */
+export function checkSome<Value extends string>(
+  name: string,
+  values: readonly Value[],
+  allowed: readonly Value[],
+): readonly Value[] {
+  if (values.length > 0 && values.every((each) => allowed.includes(each))) return values;
+  throw new TypeError(describeOption(name, `some of ${allowed.join(", ")}`, values));
+}
+
+/**
  * The names of all options of a kind, which the compiler checks: 7 for a list of functions, 6 for a list of something else,
  * 5 for a function, 4 for any text, 3 for a switch, 2 for a list of texts, 1 for the others. `Text` is 1 where other code
  * checks the texts, and the lists of something else.

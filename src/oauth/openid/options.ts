@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { checkNames, describeOption, type Names } from "../../options/option_check.ts";
+import { checkNames, checkSome, describeOption, type Names } from "../../options/option_check.ts";
 import type { JwsAlgorithm } from "../../crypto/jws.ts";
 import type { SecurityProfile } from "../security_profile.ts";
 
@@ -63,11 +63,7 @@ export function completeOpenId(option: boolean | OpenIdOptions | undefined): Ope
     scopeClaimsInIdToken = true,
     identityAssertions = [],
   } = given;
-  if (subjectTypes.length === 0 || subjectTypes.some((type) => type !== "public" && type !== "pairwise")) {
-    throw new TypeError(
-      'Invalid options: "oauth.openid.subjectTypes" must name public, pairwise or both',
-    );
-  }
+  checkSome("oauth.openid.subjectTypes", subjectTypes, ["public", "pairwise"]);
   for (const each of identityAssertions) {
     const name = "oauth.openid.identityAssertions";
     checkNames(name, each, AUDIENCE_NAMES);
