@@ -93,6 +93,7 @@ const TOP_FILES: Readonly<Record<string, readonly string[]>> = {
   "src/options/server_options.ts": ["root", "http", "store", "observability", "rate_limits"],
   "src/mount.ts": ["root", "http", "observability"],
   "src/options/oauth_options.ts": ["root", "crypto", "http", "oauth"],
+  "src/options/oauth_option_checks.ts": ["root", "crypto", "http", "oauth"],
   "src/options/mcp_options.ts": ["root", "mcp"],
   "src/options/skills_options.ts": ["root", "skills"],
   "src/oauth_service.ts": ["root", "http", "oauth", "server_secret"],
