@@ -327,9 +327,6 @@ export function completeOAuth(
       `Cannot create Trivet: "oauth.codeLifetime" must be at most ${MAX_CODE_LIFETIME_SECONDS}`,
     );
   }
-  if (complete.signingAlgorithms.length === 0) {
-    throw new TypeError('Invalid options: "oauth.signingAlgorithms" must name at least one');
-  }
   if (complete.signingKeyNotice >= complete.signingKeyLifetime) {
     throw new RangeError(
       'Invalid options: "oauth.signingKeyNotice" must be less than "oauth.signingKeyLifetime"',
