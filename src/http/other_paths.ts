@@ -4,7 +4,8 @@
  * @module
  */
 import { acceptNames } from "./body/media_type.ts";
-import { allowWellKnown, answerPreflight, isWellKnown } from "./cors.ts";
+import { answerPreflight } from "./cors/preflight.ts";
+import { allowWellKnown, isWellKnown } from "./cors/well_known.ts";
 import { respondText } from "./response.ts";
 
 /** What answers at these paths. */

@@ -6,7 +6,8 @@
 import type { FindSecrets } from "../crypto/server_secrets.ts";
 import type { Observe } from "../events.ts";
 import type { IdentifyCaller } from "../http/principal.ts";
-import { allowEveryOrigin, answerPreflight } from "../http/cors.ts";
+import { allowEveryOrigin } from "../http/cors/cors.ts";
+import { answerPreflight } from "../http/cors/preflight.ts";
 import { loadOnDemand } from "../http/load_on_demand.ts";
 import type { Fields } from "../http/response.ts";
 import { createRouter, pathOf, type Route, type RouteHandler } from "../http/router.ts";

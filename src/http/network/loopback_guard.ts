@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { isWellKnown } from "../cors.ts";
+import { isWellKnown } from "../cors/well_known.ts";
 import { isLoopbackUrl } from "./loopback.ts";
 import { createHostGuard, type HostGuardOptions } from "./origin.ts";
 import { respondText } from "../response.ts";

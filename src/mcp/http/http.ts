@@ -1,10 +1,9 @@
 /**
- * The HTTP endpoints: routes each HTTP method to its handler, after the checks of Host and Origin, and answers CORS preflights.
+ * The HTTP endpoints: routes each HTTP method to its handler, after the checks of Host and Origin.
  *
  * @module
  */
-import { allowOrigin, answerPreflight } from "../../http/cors.ts";
-import { respond } from "../../http/response.ts";
+import { allowOrigin } from "../../http/cors/cors.ts";
 import { INVALID_REQUEST } from "../../jsonrpc/error.ts";
 import { eraOfHeaders } from "../era.ts";
 import { createAnswers } from "./http_answer.ts";
@@ -49,15 +48,12 @@ export function createHttpHandlers(
   const forbid = (problem: string | undefined): Response | undefined =>
     problem === undefined ? undefined : answers.refuse(403, INVALID_REQUEST, problem);
 
-  /** Checks Origin, answers preflights, and routes by HTTP method. */
+  /** Checks Origin, and routes by HTTP method. */
   function route(...entries: readonly (readonly [method: string, Handler])[]): Handler {
     const methods = new Map(entries);
     const allowed = [...methods.keys(), "OPTIONS"].join(", ");
-    const answerOther = (request: Request): Response =>
-      answerPreflight(request, allowed) ??
-        (request.method === "OPTIONS"
-          ? respond(204, null, [["allow", allowed]])
-          : answers.methodNotAllowed(allowed));
+    const answerOther: Handler = async (request) =>
+      (await import("./http_other_method.ts")).answerOtherMethod(request, answers, allowed);
     return async (request, context) => {
       const origin = request.headers.get("origin");
       const refused = forbid(checkOrigin(origin));
@@ -66,7 +62,7 @@ export function createHttpHandlers(
       try {
         const preparing = handle && options.prepare();
         if (preparing) await preparing;
-        return allow(origin, handle ? await handle(request, context) : answerOther(request));
+        return allow(origin, await (handle ?? answerOther)(request, context));
       } catch (error) {
         return refuse(request, error);
       }

@@ -52,7 +52,6 @@ export interface Answers {
   challenge(era: Era | undefined): Response;
   refuseToken(refusal: TokenRefusal, era: Era | undefined): Response;
   refuseFault(error: unknown, era: Era | undefined): Response;
-  methodNotAllowed(allow: string): Response;
   /** Header fields of every response of the era, beside its media type. */
   fields(era: Era): Fields;
 }
@@ -166,11 +165,6 @@ export function createAnswers(
       const reported = onFault(error, "mcp");
       if (reported) return write({ id: null, error: reported }, era, undefined);
       return refuse(500, INTERNAL_ERROR, "Internal error: the server failed to answer");
-    },
-    methodNotAllowed(allow) {
-      const response = refuse(405, INVALID_REQUEST, `Method not allowed. Allowed: ${allow}.`);
-      response.headers.set("allow", allow);
-      return response;
     },
     fields: (era) => fieldsOf(era).stream,
   };

@@ -12,6 +12,7 @@ import { unsupportedVersion } from "../error.ts";
 import { LimitError } from "../session/limit_error.ts";
 import type { Answers } from "./http_answer.ts";
 import { acceptsStream, type Admit, type Handler, type HttpOptions, isRefusal } from "./http_options.ts";
+import { methodNotAllowed } from "./http_other_method.ts";
 import { isCurrent } from "./recheck_token.ts";
 import { openSessionStream, resumeStream } from "../session/session_stream.ts";
 
@@ -31,7 +32,7 @@ export function createSessionHandler(
       const error = unsupportedVersion(headers.get("mcp-protocol-version")!);
       return answers.write({ id: undefined, error }, MODERN_ERA, principal);
     }
-    if (id === null || !era || era.profile === "modern") return answers.methodNotAllowed("POST, OPTIONS");
+    if (id === null || !era || era.profile === "modern") return methodNotAllowed(answers, "POST, OPTIONS");
     const { sessions, streams, subscriptions } = await stateful.load();
     const session = await sessions.open(id, principal);
     if (!session) return answers.noSession(era);

@@ -5,7 +5,7 @@
  * @module
  */
 import { BodyError } from "../../http/body/body_error.ts";
-import { allowWellKnown } from "../../http/cors.ts";
+import { allowWellKnown } from "../../http/cors/well_known.ts";
 import { RateLimitError } from "../../http/rate_limit.ts";
 import {
   jsonFields,

@@ -6,7 +6,7 @@
  * @module
  */
 import type { Observe } from "../../events.ts";
-import { answerPreflight } from "../../http/cors.ts";
+import { answerPreflight } from "../../http/cors/preflight.ts";
 import { isUnchanged } from "../../http/entity_tag.ts";
 import {
   type Fields,
